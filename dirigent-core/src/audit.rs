@@ -1,0 +1,151 @@
+//! What must hold of every channel at every moment, in one readable list.
+
+use core::fmt;
+
+use crate::channel::{Channel, Phase};
+use crate::{Rest, SeatTurn};
+
+/// An invariant of ours that does not hold: a bug of the library, or a forged snapshot.
+///
+/// ```
+/// use dirigent_core::{Channel, Config};
+/// assert!(Channel::new(Config::default().into(), 1).audit().is_ok());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Breach {
+    /// What should hold.
+    pub invariant: &'static str,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.invariant)
+    }
+}
+
+impl core::error::Error for Breach {}
+
+/// An invariant: its sentence, and whether it holds.
+type Rule = (&'static str, fn(&Channel) -> bool);
+
+/// Every invariant of a channel.
+const RULES: &[Rule] = &[
+    ("the speaker is in the list", |c| {
+        c.speaker()
+            .is_none_or(|agent| c.list.position(agent).is_some())
+    }),
+    ("the speaker can be given the floor", |c| {
+        c.speaker().is_none_or(|agent| c.is_available(agent))
+    }),
+    ("the speaker's turn is not over", |c| {
+        c.speaker()
+            .and_then(|agent| c.list.slot(agent))
+            .is_none_or(|slot| slot.turn == SeatTurn::Ahead)
+    }),
+    (
+        "every slot before the speaker is done and every slot after it is ahead",
+        |c| {
+            let Some(at) = c.speaker().and_then(|agent| c.list.position(agent)) else {
+                return true;
+            };
+            c.list
+                .slots()
+                .iter()
+                .enumerate()
+                .all(|(i, slot)| (slot.turn == SeatTurn::Ahead) == (i >= at))
+        },
+    ),
+    ("no agent is listed twice", |c| {
+        let slots = c.list.slots();
+        slots
+            .iter()
+            .enumerate()
+            .all(|(i, slot)| c.list.position(slot.agent) == Some(i))
+    }),
+    ("the mute list ascends", |c| {
+        c.muted.is_sorted_by(|a, b| a < b)
+    }),
+    ("turns are kept only in chat and discussion", |c| {
+        let active = !matches!(c.phase, Phase::Disabled | Phase::Dead | Phase::Archived);
+        !active || c.mode.keeps_turns()
+    }),
+    (
+        "a channel is in phase archived exactly when it was archived",
+        |c| c.archived.is_some() == (c.phase == Phase::Archived),
+    ),
+    ("a channel is in phase dead exactly in mode report", |c| {
+        let report = c.mode == crate::Mode::Report && c.archived.is_none();
+        report == (c.phase == Phase::Dead)
+    }),
+    ("a stopped channel has no speaker", |c| {
+        c.rest != Some(Rest::Stopped)
+            || matches!(c.phase, Phase::Dormant | Phase::Disabled | Phase::Dead)
+    }),
+    ("only a discussion has an initiator", |c| {
+        c.initiator.is_some() == (c.mode == crate::Mode::Discussion)
+    }),
+    ("a permit is the initiator's and only while dormant", |c| {
+        c.permit
+            .is_none_or(|p| c.phase == Phase::Dormant && c.initiator == Some(p.agent))
+    }),
+    ("while the list is read somebody is asked for it", |c| {
+        !matches!(c.phase, Phase::Refreshing(_)) || c.refresh.is_some()
+    }),
+    ("a list that is read is owed", |c| {
+        c.refresh.is_none_or(|r| {
+            c.debts()
+                .iter()
+                .any(|d| d.effect.ticket() == Some(r.ticket))
+        })
+    }),
+    ("nobody is granted while the list is read", |c| {
+        c.refresh.is_none() || c.speaker().is_none()
+    }),
+    ("tickets ascend", |c| {
+        let tickets = c.debts().iter().filter_map(|debt| debt.effect.ticket());
+        tickets.is_sorted_by(|a, b| a < b)
+    }),
+    ("no ticket is from the future", |c| {
+        c.debts()
+            .iter()
+            .all(|d| d.effect.ticket().is_some_and(|t| t.get() < c.next_ticket))
+    }),
+    ("an open poll is owed", |c| {
+        c.polls().and_then(|polls| polls.open).is_none_or(|ticket| {
+            c.debts()
+                .iter()
+                .any(|debt| debt.effect.ticket() == Some(ticket))
+        })
+    }),
+    ("remembered messages ascend above the horizon", |c| {
+        c.seen.messages().is_sorted_by(|a, b| a < b)
+            && c.seen
+                .messages()
+                .all(|id| Some(id) > c.seen.horizon() && Some(id) <= c.seen.newest())
+    }),
+    ("the last completer completed a turn of this cycle", |c| {
+        c.last_completer
+            .and_then(|agent| c.list.slot(agent))
+            .is_none_or(|slot| matches!(slot.turn, SeatTurn::Passed | SeatTurn::Spoke))
+    }),
+    ("a dormant channel has forgotten its cycle", |c| {
+        c.phase != Phase::Dormant
+            || (!c.vetoed && c.last_completer.is_none() && !c.list.anybody_completed())
+    }),
+];
+
+impl Channel {
+    /// Checks every internal invariant.
+    ///
+    /// # Errors
+    ///
+    /// Names the first that does not hold; for a channel that was only ever given inputs this is a
+    /// bug of the library.
+    pub fn audit(&self) -> Result<(), Breach> {
+        match RULES.iter().find(|(_, holds)| !holds(self)) {
+            Some((invariant, _)) => Err(Breach { invariant }),
+            None => Ok(()),
+        }
+    }
+}

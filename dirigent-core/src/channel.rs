@@ -1,0 +1,409 @@
+//! One channel's turn keeping: the state, the way in, and the questions that may be asked.
+
+mod advance;
+mod expire;
+mod gate;
+mod members;
+mod message;
+mod operate;
+mod permit;
+mod phase;
+mod run;
+mod settle;
+mod step;
+mod wake;
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+pub use permit::{Permit, PermitRun};
+pub(crate) use phase::{Grant, Phase, Polls, Purpose, TurnRun};
+use step::Step;
+
+use crate::debts::Debts;
+use crate::delivery::Delivery;
+use crate::limits::Limits;
+use crate::rng::Rng;
+use crate::seen::Seen;
+use crate::speaker_list::SpeakerList;
+use crate::{
+    AgentKey, Answer, Config, Deadline, Debt, Effect, Input, MessageId, Mode, PhaseKind, Reason,
+    Refusal, Rest, Ticket, Timestamp, TurnId, TurnState, View,
+};
+
+/// The most agents that a channel's list and its mute list hold.
+pub const AGENTS_MAX: usize = 128;
+
+/// Who speaks when in one channel.
+///
+/// A value: it is given inputs with their time, writes effects, and touches nothing else. The rules
+/// it follows are written down in the project's `docs/rules.md`.
+///
+/// ```
+/// use dirigent_core::{
+///     AgentKey, Author, Channel, Config, Effect, Input, Message, MessageId, MessageKind, Mode,
+///     Tail, Timestamp,
+/// };
+///
+/// let mut channel = Channel::new(Config::default().into(), 1);
+/// let mut effects = Vec::new();
+/// let noon = Timestamp::from_millis(1_000);
+/// channel.handle(noon, &Input::SetMode(Mode::Chat), &mut effects)?;
+///
+/// // The machine asks who is there; two agents are.
+/// let Some(Effect::FetchMembers { ticket }) =
+///     effects.iter().find(|effect| effect.ticket().is_some()).copied()
+/// else { panic!() };
+/// let agents = vec![AgentKey::new(1), AgentKey::new(2)];
+/// channel.handle(noon, &Input::Members { ticket, agents }, &mut effects)?;
+///
+/// // A person writes, and the first agent is woken.
+/// let hello = Message {
+///     id: MessageId::new(1),
+///     author: Author::Human,
+///     kind: MessageKind::Conversation,
+///     tail: Tail::of("hello"),
+/// };
+/// channel.handle(noon, &Input::Message(hello), &mut effects)?;
+/// assert_eq!(channel.view().speaker(), Some(AgentKey::new(1)));
+/// # Ok::<(), dirigent_core::Refusal>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Channel {
+    /// The rules.
+    pub(crate) config: Arc<Config>,
+    /// The time of the last input.
+    pub(crate) now: Timestamp,
+    /// What the channel is for.
+    pub(crate) mode: Mode,
+    /// Whether a mode was ever given.
+    pub(crate) created: bool,
+    /// How it was archived, if it was.
+    pub(crate) archived: Option<Archived>,
+    /// Who opened the discussion.
+    pub(crate) initiator: Option<AgentKey>,
+    /// Stopped or on hold.
+    pub(crate) rest: Option<Rest>,
+    /// A qualifying message came while the channel was stopped or had too few agents.
+    pub(crate) missed: bool,
+    /// A message after the cycle began wants another cycle.
+    pub(crate) vetoed: bool,
+    /// Who has the floor, and how far it got.
+    pub(crate) phase: Phase,
+    /// The newest turn.
+    pub(crate) turn: TurnId,
+    /// Who speaks after whom.
+    pub(crate) list: SpeakerList,
+    /// When the list was read.
+    pub(crate) list_at: Option<Timestamp>,
+    /// Who completed a turn last in this cycle.
+    pub(crate) last_completer: Option<AgentKey>,
+    /// Who has no turns, ascending.
+    pub(crate) muted: Vec<AgentKey>,
+    /// The member list that is being read.
+    pub(crate) refresh: Option<Refresh>,
+    /// When the member list was asked for last.
+    pub(crate) asked_at: Option<Timestamp>,
+    /// The initiator's one run after a reminder.
+    pub(crate) permit: Option<Permit>,
+    /// When the last reminder was sent.
+    pub(crate) reminded_at: Option<Timestamp>,
+    /// When the next reminder is due, while dormant.
+    pub(crate) reminder_due: Option<Timestamp>,
+    /// The ceilings' counters.
+    pub(crate) limits: Limits,
+    /// What was seen before.
+    pub(crate) seen: Seen,
+    /// When the phase changed or something was last remembered.
+    pub(crate) stirred_at: Timestamp,
+    /// The reply under way; kept between turns so that none allocates.
+    pub(crate) delivery: Option<Box<Delivery>>,
+    /// What was asked for and not settled.
+    pub(crate) debts: Debts,
+    /// The next ticket.
+    pub(crate) next_ticket: u64,
+    /// Trigger messages to be removed, and when.
+    pub(crate) litter: Vec<Litter>,
+    /// When an archived channel last answered a bot.
+    pub(crate) bot_notice_at: Option<Timestamp>,
+    /// Chance.
+    pub(crate) rng: Rng,
+    /// Rises with every change that a restart must not lose.
+    pub(crate) revision: u64,
+}
+
+/// How a channel was archived.
+///
+/// ```
+/// let how = dirigent_core::Archived { at: Default::default(), concluded: true, leaving: [None; 2] };
+/// assert!(how.concluded);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct Archived {
+    /// When.
+    pub at: Timestamp,
+    /// By its initiator, and not by an operator.
+    pub concluded: bool,
+    /// Whose last words draw no notice for a while: the concluding agent and the one that ran.
+    pub leaving: [Option<AgentKey>; 2],
+}
+
+/// A member list that is being read.
+///
+/// ```
+/// use dirigent_core::{Refresh, Ticket};
+/// let refresh = Refresh { ticket: Ticket::new(1), until: Default::default() };
+/// assert_eq!(refresh.ticket.get(), 1);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct Refresh {
+    /// The debt that the answer settles.
+    pub ticket: Ticket,
+    /// Until when it is waited for.
+    pub until: Timestamp,
+}
+
+/// A trigger message that is still to be removed.
+///
+/// ```
+/// use dirigent_core::{Litter, MessageId};
+/// let litter = Litter { message: MessageId::new(1), due: None };
+/// assert!(litter.due.is_none());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct Litter {
+    /// Which.
+    pub message: MessageId,
+    /// When; `None`: with the next trigger.
+    pub due: Option<Timestamp>,
+}
+
+impl Channel {
+    /// A channel never seen before: mode none, nobody in it. The seed decides every shuffle.
+    pub fn new(config: Arc<Config>, seed: u64) -> Self {
+        Self {
+            config,
+            now: Timestamp::default(),
+            mode: Mode::None,
+            created: false,
+            archived: None,
+            initiator: None,
+            rest: None,
+            missed: false,
+            vetoed: false,
+            phase: Phase::Disabled,
+            turn: TurnId::default(),
+            list: SpeakerList::default(),
+            list_at: None,
+            last_completer: None,
+            muted: Vec::new(),
+            refresh: None,
+            asked_at: None,
+            permit: None,
+            reminded_at: None,
+            reminder_due: None,
+            limits: Limits::default(),
+            seen: Seen::default(),
+            stirred_at: Timestamp::default(),
+            delivery: None,
+            debts: Debts::default(),
+            next_ticket: 0,
+            litter: Vec::new(),
+            bot_notice_at: None,
+            rng: Rng(seed),
+            revision: 0,
+        }
+    }
+
+    /// Takes in what happened at `now` and appends what is to be done, in order.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] means that the input changed nothing. Deadlines that were due have expired all
+    /// the same, and the effects appended count.
+    pub fn handle(
+        &mut self,
+        now: Timestamp,
+        input: &Input,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Answer, Refusal> {
+        self.set_now(now);
+        let before = effects.len();
+        let mut step = Step {
+            channel: self,
+            effects,
+        };
+        step.expire();
+        let answer = step.consider(input);
+        step.expire();
+        if effects.len() > before {
+            self.revision += 1;
+        }
+        debug_assert_eq!(self.audit(), Ok(()), "after {input:?}");
+        answer
+    }
+
+    /// When something is due next, and why. It always lies ahead of the last input's time.
+    pub fn next_deadline(&self) -> Option<Deadline> {
+        expire::next_deadline(self)
+    }
+
+    /// What the channel looks like.
+    pub const fn view(&self) -> View<'_> {
+        View::new(self)
+    }
+
+    /// Why this agent may, or may not, speak now.
+    pub fn explain(&self, agent: AgentKey) -> Reason {
+        gate::reason(self, Some(agent), None)
+    }
+
+    /// The effects that are owed, oldest first, with the moment each was asked for. After a restart
+    /// the host carries them out again: with the same nonce, since they may have been done.
+    pub fn debts(&self) -> &[Debt] {
+        self.debts.as_slice()
+    }
+
+    /// Whether this effect is still wanted: a trigger is not when its turn is over or its agent
+    /// runs already, a poll is not when nothing is confirmed, a notice always is.
+    pub fn wants(&self, effect: &Effect) -> bool {
+        match *effect {
+            Effect::Trigger { turn, .. } => {
+                turn == self.turn && matches!(self.phase, Phase::Granted(_)) && self.rest.is_none()
+            }
+            Effect::Poll { ticket, .. } => self.polls().is_some_and(|p| p.open == Some(ticket)),
+            Effect::FetchMembers { ticket } => self.refresh.is_some_and(|r| r.ticket == ticket),
+            Effect::Reminder { initiator, .. } => {
+                matches!(self.phase, Phase::Dormant) && self.initiator == Some(initiator)
+            }
+            Effect::Inject { turn, .. } => turn == self.turn,
+            Effect::Delete { .. }
+            | Effect::Notice { .. }
+            | Effect::CancelRun { .. }
+            | Effect::Transition(_) => true,
+        }
+    }
+
+    /// Rises with every change that a restart must not lose. A host stores the channel when it
+    /// differs from what was stored last.
+    pub const fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// The rules that the channel follows.
+    pub const fn config(&self) -> &Arc<Config> {
+        &self.config
+    }
+
+    /// How turns are kept, from mode, agents and archiving.
+    pub(crate) fn turn_state(&self) -> TurnState {
+        if self.archived.is_some() {
+            TurnState::Archived
+        } else {
+            self.mode.turn_state(self.list.len())
+        }
+    }
+
+    pub(crate) const fn phase_kind(&self) -> PhaseKind {
+        self.phase.kind()
+    }
+
+    pub(crate) const fn speaker(&self) -> Option<AgentKey> {
+        self.phase.speaker()
+    }
+
+    pub(crate) const fn anchor(&self) -> Option<MessageId> {
+        match self.phase.run() {
+            Some(run) => run.anchor,
+            None => None,
+        }
+    }
+
+    pub(crate) const fn polls(&self) -> Option<&Polls> {
+        match &self.phase {
+            Phase::Confirming { polls, .. } => Some(polls),
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Refreshing(_)
+            | Phase::Granted(_)
+            | Phase::Running { .. } => None,
+        }
+    }
+
+    pub(crate) fn is_muted(&self, agent: AgentKey) -> bool {
+        self.muted.binary_search(&agent).is_ok()
+    }
+
+    pub(crate) fn is_available(&self, agent: AgentKey) -> bool {
+        self.list.slot(agent).is_some_and(|slot| !slot.left) && !self.is_muted(agent)
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        self.rest == Some(Rest::Held)
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.rest == Some(Rest::Stopped)
+    }
+
+    pub(crate) fn ceiling_reached(&self) -> bool {
+        self.limits.reached(&self.config)
+    }
+
+    /// Sets the time. When it went back, everything remembered moves back with it, so that what
+    /// remained of each deadline still remains.
+    fn set_now(&mut self, now: Timestamp) {
+        let back = self.now.since(now);
+        if !back.is_zero() {
+            self.for_each_moment(|moment| *moment = moment.saturating_sub(back));
+        }
+        self.now = now;
+    }
+
+    /// Every moment in the state but `now`.
+    fn for_each_moment(&mut self, mut visit: impl FnMut(&mut Timestamp)) {
+        self.phase.for_each_moment(&mut visit);
+        self.list
+            .slots_mut()
+            .iter_mut()
+            .flat_map(|slot| &mut slot.grace_from)
+            .for_each(&mut visit);
+        self.litter
+            .iter_mut()
+            .flat_map(|litter| &mut litter.due)
+            .for_each(&mut visit);
+        self.debts
+            .as_mut_vec()
+            .iter_mut()
+            .map(|debt| &mut debt.since)
+            .for_each(&mut visit);
+        let optional = [
+            &mut self.list_at,
+            &mut self.asked_at,
+            &mut self.reminded_at,
+            &mut self.reminder_due,
+            &mut self.bot_notice_at,
+        ];
+        optional.into_iter().flatten().for_each(&mut visit);
+        self.refresh
+            .iter_mut()
+            .for_each(|refresh| visit(&mut refresh.until));
+        self.permit
+            .iter_mut()
+            .filter_map(Permit::until_mut)
+            .for_each(&mut visit);
+        self.archived
+            .iter_mut()
+            .for_each(|archived| visit(&mut archived.at));
+        if let Some(delivery) = &mut self.delivery {
+            visit(&mut delivery.last_seen);
+        }
+        visit(&mut self.stirred_at);
+    }
+}

@@ -1,0 +1,144 @@
+//! What is due, and what happens then (rules 40 and 41)
+
+use super::Channel;
+use super::permit::Permit;
+use super::phase::{Grant, Phase};
+use super::step::Step;
+use crate::{Cause, Deadline, DeadlineReason, SeatTurn, Timestamp};
+
+/// Two slots' worth of time-outs in one call would mean that a duration of zero got in.
+const EXPIRIES_MAX: usize = 1_024;
+
+/// The earliest moment at which something is due.
+pub(super) fn next_deadline(channel: &Channel) -> Option<Deadline> {
+    let mut next = of_the_phase(channel);
+    let mut consider = |at: Option<Timestamp>, reason| {
+        if let Some(at) = at {
+            if next.is_none_or(|known| at < known.at) {
+                next = Some(Deadline { at, reason });
+            }
+        }
+    };
+    consider(
+        channel.refresh.map(|refresh| refresh.until),
+        DeadlineReason::Members,
+    );
+    let due = channel.litter.iter().filter_map(|litter| litter.due).min();
+    consider(due, DeadlineReason::Cleanup);
+    let forget = channel.stirred_at + channel.config.forget_after;
+    consider(
+        channel.has_memory().then_some(forget),
+        DeadlineReason::Forget,
+    );
+    next
+}
+
+/// The earliest deadline of the phase itself.
+fn of_the_phase(channel: &Channel) -> Option<Deadline> {
+    match channel.phase {
+        Phase::Granted(grant) => deadline(grant.until, DeadlineReason::Start),
+        Phase::Running { until, .. } => deadline(until, DeadlineReason::Run),
+        Phase::Confirming { since, polls, .. } => {
+            let delivered_by = since + channel.config.delivery_timeout;
+            let candidates = [
+                deadline(channel.quiet_deadline(since), DeadlineReason::Quiet),
+                deadline(Some(delivered_by), DeadlineReason::Delivery),
+                deadline(
+                    polls.open.is_none().then_some(polls.next),
+                    DeadlineReason::Poll,
+                ),
+            ];
+            candidates
+                .into_iter()
+                .flatten()
+                .min_by_key(|candidate| candidate.at)
+        }
+        Phase::Dormant => {
+            let due = channel.reminder_due.filter(|_| !channel.is_stopped());
+            let permit = channel.permit.as_ref().and_then(Permit::until);
+            deadline(due, DeadlineReason::Reminder)
+                .into_iter()
+                .chain(deadline(permit, DeadlineReason::Permit))
+                .min_by_key(|candidate| candidate.at)
+        }
+        Phase::Disabled | Phase::Dead | Phase::Archived | Phase::Refreshing(_) => None,
+    }
+}
+
+fn deadline(at: Option<Timestamp>, reason: DeadlineReason) -> Option<Deadline> {
+    at.map(|at| Deadline { at, reason })
+}
+
+impl Channel {
+    /// Whether an idle channel holds memory that it could give back.
+    fn has_memory(&self) -> bool {
+        self.phase.is_idle() && (!self.seen.is_forgotten() || self.delivery.is_some())
+    }
+}
+
+impl Step<'_> {
+    /// Lets everything that is due happen. Each expiry counts as happening now, however late.
+    pub(super) fn expire(&mut self) {
+        for _ in 0..EXPIRIES_MAX {
+            match self.channel.next_deadline() {
+                Some(deadline) if deadline.at <= self.now() => self.on_due(deadline.reason),
+                _ => return,
+            }
+        }
+    }
+
+    fn on_due(&mut self, reason: DeadlineReason) {
+        match reason {
+            DeadlineReason::Start => self.on_start_late(),
+            DeadlineReason::Run => {
+                self.cancel_turn_run();
+                self.end_confirming_or_running(SeatTurn::Skipped, Cause::RunTimedOut);
+            }
+            DeadlineReason::Delivery => {
+                self.end_confirming_or_running(SeatTurn::Spoke, Cause::DeliveryTimedOut);
+            }
+            DeadlineReason::Quiet => {
+                self.end_confirming_or_running(SeatTurn::Spoke, Cause::QuietAfterMessage);
+            }
+            DeadlineReason::Poll => self.poll(),
+            DeadlineReason::Members => self.go_on_without_list(Cause::MembersLate),
+            DeadlineReason::Reminder => self.remind(),
+            DeadlineReason::Permit => self.expire_permit(),
+            DeadlineReason::Cleanup => self.clean_up_due(),
+            DeadlineReason::Forget => self.forget(),
+        }
+    }
+
+    /// The granted agent did not start: it is woken once more, then skipped (D64).
+    fn on_start_late(&mut self) {
+        let retriggers = self.channel.config.retriggers;
+        let Phase::Granted(Grant { agent, attempt, .. }) = &mut self.channel.phase else {
+            return;
+        };
+        let agent = *agent;
+        if *attempt < retriggers {
+            *attempt += 1;
+            self.tell(Some(agent), Cause::Retriggered);
+            self.trigger();
+        } else {
+            self.complete(agent, SeatTurn::Skipped, Cause::StartTimedOut);
+        }
+    }
+
+    fn end_confirming_or_running(&mut self, turn: SeatTurn, cause: Cause) {
+        if let Some(agent) = self.channel.speaker() {
+            self.complete(agent, turn, cause);
+        }
+    }
+
+    /// An idle channel gives its memory back (D78).
+    fn forget(&mut self) {
+        self.channel.seen.forget();
+        self.channel.delivery = None;
+        self.channel.debts.shrink();
+        self.channel.litter.shrink_to_fit();
+        self.channel.muted.shrink_to_fit();
+        self.channel.list.shrink();
+        self.changed();
+    }
+}

@@ -1,0 +1,174 @@
+//! May this agent run? (rules 7 to 11)
+
+use super::Channel;
+use super::permit::PermitRun;
+use super::phase::{Phase, TurnRun};
+use super::step::Step;
+use crate::seen::RunFate;
+use crate::{AgentKey, Cause, MessageId, Mode, Reason, Rest, RunId, Verdict};
+
+/// Why the agent may, or may not, run now. Changes nothing.
+pub(super) fn reason(channel: &Channel, agent: Option<AgentKey>, run: Option<RunId>) -> Reason {
+    if let Some(reason) = of_the_channel(channel) {
+        return reason;
+    }
+    let Some(agent) = agent else {
+        return Reason::NotRegistered;
+    };
+    match run.and_then(|run| channel.seen.run(run)) {
+        Some(RunFate::Denied) => return Reason::RunAlreadyDenied,
+        Some(RunFate::Ended) => return Reason::RunAlreadyEnded,
+        None => {}
+    }
+    if channel.speaker() == Some(agent) {
+        return match channel.phase {
+            Phase::Confirming { .. } => Reason::TurnAlreadyUsed,
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Refreshing(_)
+            | Phase::Granted(_)
+            | Phase::Running { .. } => Reason::YourTurn,
+        };
+    }
+    if channel.permit.is_some_and(|permit| permit.agent == agent) {
+        return Reason::InitiatorPermit;
+    }
+    of_the_silent(channel, agent)
+}
+
+/// A reason that holds for every agent.
+fn of_the_channel(channel: &Channel) -> Option<Reason> {
+    match (channel.archived, channel.rest, channel.mode, channel.phase) {
+        (Some(_), ..) => Some(Reason::Archived),
+        (_, Some(Rest::Stopped), ..) => Some(Reason::Stopped),
+        (_, _, Mode::None | Mode::Work, _) => Some(Reason::Unmanaged),
+        (_, _, Mode::Report, _) => Some(Reason::Dead),
+        (.., Phase::Disabled) => Some(Reason::TooFewAgents),
+        (_, Some(Rest::Held), ..) => Some(Reason::Held),
+        _ => None,
+    }
+}
+
+/// Why an agent that has neither floor nor permit may not run.
+fn of_the_silent(channel: &Channel, agent: AgentKey) -> Reason {
+    if channel.is_muted(agent) {
+        return Reason::Muted;
+    }
+    match (channel.speaker(), channel.phase) {
+        (_, Phase::Refreshing(_)) => Reason::Refreshing,
+        (Some(speaker), _) => match channel.list.slot(agent) {
+            Some(slot) if !slot.left => Reason::NotYourTurn { speaker },
+            _ => Reason::NotListed,
+        },
+        (None, _) if channel.ceiling_reached() => Reason::CeilingReached,
+        (None, _) => Reason::Dormant,
+    }
+}
+
+impl Step<'_> {
+    pub(super) fn on_gate(
+        &mut self,
+        agent: Option<AgentKey>,
+        run: Option<RunId>,
+        latest: Option<MessageId>,
+    ) -> Verdict {
+        let reason = reason(self.channel, agent, run);
+        match (reason, agent) {
+            (Reason::YourTurn, Some(agent)) => self.start_turn_run(agent, run, latest),
+            (Reason::InitiatorPermit, _) => self.start_permit_run(run),
+            (Reason::TooFewAgents, _) => self.recount(),
+            _ => {}
+        }
+        if reason.allows() {
+            let turn = (reason == Reason::YourTurn).then_some(self.channel.turn);
+            Verdict::Allow {
+                reason,
+                turn,
+                anchor: self.channel.anchor(),
+            }
+        } else {
+            if is_remembered(reason) {
+                self.remember_run(run, RunFate::Denied);
+            }
+            Verdict::Deny { reason }
+        }
+    }
+
+    /// The speaker starts, or starts again with a newer run (D37 to D39).
+    fn start_turn_run(&mut self, agent: AgentKey, id: Option<RunId>, latest: Option<MessageId>) {
+        match &mut self.channel.phase {
+            Phase::Granted(_) => {
+                let anchor = self.channel.seen.newest().max(latest);
+                let until = self
+                    .channel
+                    .config
+                    .run_deadline
+                    .map(|limit| self.channel.now + limit);
+                let run = TurnRun { agent, id, anchor };
+                self.channel.delivery.get_or_insert_default().clear();
+                let phase = Phase::Running {
+                    run,
+                    until,
+                    receipt: false,
+                };
+                self.shift(phase, Some(agent), Cause::RunStarted);
+            }
+            Phase::Running { run, .. } if id.is_some() && run.id != id => {
+                let replaced = core::mem::replace(&mut run.id, id);
+                self.remember_run(replaced, RunFate::Ended);
+                self.tell(Some(agent), Cause::RunReplaced);
+            }
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Refreshing(_)
+            | Phase::Running { .. }
+            | Phase::Confirming { .. } => {}
+        }
+    }
+
+    /// The initiator starts its one run, or starts it again with a newer one.
+    fn start_permit_run(&mut self, id: Option<RunId>) {
+        let until = self
+            .channel
+            .config
+            .run_deadline
+            .map(|limit| self.channel.now + limit);
+        let Some(permit) = &mut self.channel.permit else {
+            return;
+        };
+        let agent = permit.agent;
+        match &mut permit.run {
+            PermitRun::Offered => {
+                permit.run = PermitRun::Running {
+                    id,
+                    until,
+                    spoke: false,
+                };
+                self.tell(Some(agent), Cause::RunStarted);
+            }
+            PermitRun::Running { id: known, .. } if id.is_some() && *known != id => {
+                let replaced = core::mem::replace(known, id);
+                self.remember_run(replaced, RunFate::Ended);
+                self.tell(Some(agent), Cause::RunReplaced);
+            }
+            PermitRun::Running { .. } => {}
+        }
+    }
+}
+
+/// Whether a denied run is remembered, so that asking again gives the same answer. What holds for
+/// every agent of the channel is not remembered: it would cost memory where nothing is kept.
+const fn is_remembered(reason: Reason) -> bool {
+    !matches!(
+        reason,
+        Reason::Dead
+            | Reason::Archived
+            | Reason::Stopped
+            | Reason::RunAlreadyDenied
+            | Reason::RunAlreadyEnded
+    )
+}

@@ -1,0 +1,150 @@
+//! Who is in the channel: reading the list, joining, leaving (rules 26, 28, 32 and 37)
+
+use super::phase::{Phase, Purpose};
+use super::step::Step;
+use super::{AGENTS_MAX, Refresh};
+use crate::{AgentKey, Cause, Effect, Refusal, SeatTurn, Ticket};
+
+impl Step<'_> {
+    /// Asks who is there, and waits for the answer for a bounded time.
+    pub(super) fn fetch_members(&mut self) {
+        let ticket = self.owe(|ticket| Effect::FetchMembers { ticket });
+        let until = self.channel.now + self.channel.config.refresh_deadline;
+        self.channel.refresh = Some(Refresh { ticket, until });
+        self.channel.asked_at = Some(self.channel.now);
+    }
+
+    /// Waits no longer for the list that is being read.
+    pub(super) fn forget_refresh(&mut self) {
+        if let Some(refresh) = self.channel.refresh.take() {
+            self.channel.debts.settle(refresh.ticket);
+        }
+    }
+
+    /// Counts the agents of a channel that has too few again, now and then (D12).
+    pub(super) fn recount(&mut self) {
+        let now = self.channel.now;
+        let interval = self.channel.config.recount_interval;
+        let due = self.channel.asked_at.is_none_or(|at| now >= at + interval);
+        if self.counts_agents() && due && self.channel.refresh.is_none() {
+            self.fetch_members();
+        }
+    }
+
+    /// Whether turns would be kept if there were enough agents.
+    fn counts_agents(&self) -> bool {
+        self.channel.phase == Phase::Disabled && self.channel.mode.keeps_turns()
+    }
+
+    pub(super) fn on_members(
+        &mut self,
+        ticket: Ticket,
+        agents: &[AgentKey],
+    ) -> Result<(), Refusal> {
+        if self
+            .channel
+            .refresh
+            .is_none_or(|refresh| refresh.ticket != ticket)
+        {
+            return Err(Refusal::UnknownTicket);
+        }
+        if agents.len() > AGENTS_MAX {
+            return Err(Refusal::TooManyAgents);
+        }
+        self.forget_refresh();
+        self.changed();
+        let first_list = self.channel.list_at.is_none();
+        let anybody_new = self.channel.list.rebuild(agents);
+        self.channel.list_at = Some(self.channel.now);
+        if first_list {
+            self.shuffle_first();
+        }
+        self.go_on_with_list(anybody_new);
+        Ok(())
+    }
+
+    /// The very first order is random only where the host wants it so (D33).
+    pub(super) fn shuffle_first(&mut self) {
+        if self.channel.config.shuffle_first && self.channel.list.len() >= 3 {
+            self.channel.list.shuffle(&mut self.channel.rng, None);
+            self.tell(None, Cause::Reshuffled);
+        }
+    }
+
+    /// The list will not come: the old one is used (D35).
+    pub(super) fn go_on_without_list(&mut self, cause: Cause) {
+        self.forget_refresh();
+        self.tell(None, cause);
+        self.go_on_with_list(false);
+    }
+
+    fn go_on_with_list(&mut self, anybody_new: bool) {
+        let enough = self.channel.list.len() >= 2;
+        match self.channel.phase {
+            Phase::Disabled if enough => {
+                self.shift(Phase::Dormant, None, Cause::EnoughAgents);
+                if self.channel.missed && !self.channel.is_stopped() {
+                    self.wake(None, Cause::HumanMessage);
+                }
+            }
+            Phase::Dormant | Phase::Refreshing(_) if !enough => {
+                self.disable_for_lack_of_agents();
+            }
+            Phase::Refreshing(Purpose::Boundary) => self.end_boundary(anybody_new),
+            Phase::Refreshing(Purpose::Wake(first)) => self.begin_cycle(first, Cause::NextInList),
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Refreshing(_)
+            | Phase::Granted(_)
+            | Phase::Running { .. }
+            | Phase::Confirming { .. } => {}
+        }
+    }
+
+    pub(super) fn disable_for_lack_of_agents(&mut self) {
+        self.withdraw_permit();
+        self.channel.reminder_due = None;
+        self.forget_cycle();
+        self.shift(Phase::Disabled, None, Cause::TooFewAgents);
+    }
+
+    pub(super) fn on_joined(&mut self, agent: AgentKey) {
+        if let Some(slot) = self.channel.list.slot_mut(agent) {
+            if core::mem::take(&mut slot.left) {
+                self.changed();
+            }
+        }
+        if self.counts_agents() && self.channel.refresh.is_none() {
+            self.fetch_members();
+        }
+    }
+
+    pub(super) fn on_left(&mut self, agent: AgentKey) {
+        if !self.channel.mode.keeps_turns() || self.channel.archived.is_some() {
+            return;
+        }
+        if let Some(slot) = self.channel.list.slot_mut(agent) {
+            if !core::mem::replace(&mut slot.left, true) {
+                self.changed();
+            }
+        }
+        self.take_floor_from(agent, Cause::AgentLeft);
+    }
+
+    /// Ends the agent's turn or permit, if it has one.
+    pub(super) fn take_floor_from(&mut self, agent: AgentKey, cause: Cause) {
+        if self
+            .channel
+            .permit
+            .is_some_and(|permit| permit.agent == agent)
+        {
+            self.withdraw_permit();
+        }
+        if self.channel.speaker() == Some(agent) {
+            self.cancel_turn_run();
+            self.complete(agent, SeatTurn::Skipped, cause);
+        }
+    }
+}

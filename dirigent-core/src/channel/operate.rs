@@ -1,0 +1,277 @@
+//! What operators and tools do: modes, stop and hold, mute, archive (rules 4, 5, 37 to 39)
+
+use alloc::sync::Arc;
+
+use super::message::is_conversation;
+use super::phase::Phase;
+use super::step::Step;
+use super::{AGENTS_MAX, Archived};
+use crate::{
+    AgentKey, Author, Cause, Config, Creation, Effect, Message, Mode, Notice, Refusal, Rest,
+    SeatTurn,
+};
+
+impl Step<'_> {
+    pub(super) fn on_create(&mut self, creation: &Creation) -> Result<(), Refusal> {
+        if self.channel.archived.is_some() {
+            return Err(Refusal::Archived);
+        }
+        if self.channel.created {
+            return Err(Refusal::AlreadyCreated);
+        }
+        if creation.initiator.is_some() != (creation.mode == Mode::Discussion) {
+            return Err(Refusal::InitiatorMismatch);
+        }
+        if creation.members.len() > AGENTS_MAX {
+            return Err(Refusal::TooManyAgents);
+        }
+        self.channel.initiator = creation.initiator;
+        if creation.mode.keeps_turns() && !creation.members.is_empty() {
+            self.channel.list.rebuild(&creation.members);
+            self.channel.list_at = Some(self.channel.now);
+            self.shuffle_first();
+        }
+        self.enter_mode(creation.mode, Cause::Created);
+        if self.channel.list.len() == 1 {
+            self.disable_for_lack_of_agents();
+        }
+        Ok(())
+    }
+
+    pub(super) fn on_set_mode(&mut self, mode: Mode) -> Result<(), Refusal> {
+        if self.channel.archived.is_some() {
+            return Err(Refusal::Archived);
+        }
+        if self.channel.mode.is_locked() {
+            return Err(Refusal::ModeLocked);
+        }
+        if mode.is_locked() {
+            return Err(Refusal::CreationOnly);
+        }
+        if mode != self.channel.mode {
+            self.end_everything();
+            self.channel.limits = crate::limits::Limits::default();
+            self.channel.missed = false;
+            self.enter_mode(mode, Cause::ModeChanged);
+            if mode.keeps_turns() {
+                self.fetch_members();
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the mode's first phase; a channel that keeps turns starts dormant (D18).
+    fn enter_mode(&mut self, mode: Mode, cause: Cause) {
+        self.channel.created = true;
+        self.channel.mode = mode;
+        let phase = match mode {
+            Mode::None | Mode::Work => Phase::Disabled,
+            Mode::Report => Phase::Dead,
+            Mode::Discussion | Mode::Chat => Phase::Dormant,
+        };
+        self.shift(phase, None, cause);
+        if cause == Cause::Created && mode.keeps_turns() && self.channel.list.len() == 0 {
+            self.fetch_members();
+        }
+    }
+
+    /// Whatever was under way is over: runs are cancelled, lists and cycles forgotten.
+    fn end_everything(&mut self) {
+        self.cancel_turn_run();
+        self.withdraw_permit();
+        self.forget_refresh();
+        self.forget_cycle();
+        self.channel.reminder_due = None;
+    }
+
+    /// Stop and hold make sense where agents could be woken or denied.
+    fn require_managed(&self) -> Result<(), Refusal> {
+        match (self.channel.archived, self.channel.mode) {
+            (Some(_), _) => Err(Refusal::Archived),
+            (None, Mode::None | Mode::Work) => Err(Refusal::NotManaged),
+            (None, Mode::Report | Mode::Discussion | Mode::Chat) => Ok(()),
+        }
+    }
+
+    pub(super) fn on_stop(&mut self) -> Result<(), Refusal> {
+        self.require_managed()?;
+        if self.channel.is_stopped() {
+            return Ok(());
+        }
+        let now = self.channel.now;
+        let speaker = self.channel.speaker();
+        if let Some(slot) = speaker.and_then(|agent| self.channel.list.slot_mut(agent)) {
+            slot.grace_from = Some(now);
+        }
+        self.end_everything();
+        self.channel.rest = Some(Rest::Stopped);
+        let phase = match self.channel.phase {
+            Phase::Disabled => Phase::Disabled,
+            Phase::Dead => Phase::Dead,
+            Phase::Archived
+            | Phase::Dormant
+            | Phase::Refreshing(_)
+            | Phase::Granted(_)
+            | Phase::Running { .. }
+            | Phase::Confirming { .. } => Phase::Dormant,
+        };
+        self.shift(phase, speaker, Cause::Stopped);
+        Ok(())
+    }
+
+    pub(super) fn on_hold(&mut self) -> Result<(), Refusal> {
+        self.require_managed()?;
+        match self.channel.rest {
+            Some(Rest::Stopped) => Err(Refusal::Stopped),
+            Some(Rest::Held) => Ok(()),
+            None => {
+                self.channel.rest = Some(Rest::Held);
+                if let Phase::Granted(grant) = &mut self.channel.phase {
+                    grant.until = None;
+                }
+                self.tell(None, Cause::Held);
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn on_resume(&mut self) -> Result<(), Refusal> {
+        if self.channel.archived.is_some() {
+            return Err(Refusal::Archived);
+        }
+        let rest = self.channel.rest.take().ok_or(Refusal::NotResting)?;
+        self.tell(None, Cause::Resumed);
+        match (rest, self.channel.phase) {
+            (Rest::Held, Phase::Granted(_)) => self.trigger(),
+            (Rest::Stopped, Phase::Dormant) if self.channel.missed => {
+                self.wake(None, Cause::Resumed);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn on_mute(&mut self, agent: AgentKey) -> Result<(), Refusal> {
+        let Err(at) = self.channel.muted.binary_search(&agent) else {
+            return Ok(());
+        };
+        if self.channel.muted.len() >= AGENTS_MAX {
+            return Err(Refusal::TooManyAgents);
+        }
+        self.channel.muted.insert(at, agent);
+        if self.channel.speaker() == Some(agent) {
+            self.cancel_turn_run();
+            self.complete(agent, SeatTurn::Skipped, Cause::AgentMuted);
+        } else {
+            self.tell(Some(agent), Cause::AgentMuted);
+        }
+        if self
+            .channel
+            .permit
+            .is_some_and(|permit| permit.agent == agent)
+        {
+            self.withdraw_permit();
+        }
+        Ok(())
+    }
+
+    pub(super) fn on_unmute(&mut self, agent: AgentKey) {
+        if let Ok(at) = self.channel.muted.binary_search(&agent) {
+            self.channel.muted.remove(at);
+            self.tell(Some(agent), Cause::AgentUnmuted);
+        }
+    }
+
+    pub(super) fn on_reconfigure(&mut self, config: &Arc<Config>) -> Result<(), Refusal> {
+        config.validate().map_err(|_| Refusal::BadConfig)?;
+        self.channel.config = Arc::clone(config);
+        self.changed();
+        Ok(())
+    }
+
+    pub(super) fn on_conclude(&mut self, by: AgentKey) -> Result<(), Refusal> {
+        if self.channel.mode != Mode::Discussion {
+            return Err(Refusal::NotADiscussion);
+        }
+        match self.channel.archived {
+            Some(Archived {
+                concluded: true, ..
+            }) => return Err(Refusal::AlreadyConcluded),
+            Some(_) => return Err(Refusal::Archived),
+            None => {}
+        }
+        if self.channel.initiator != Some(by) {
+            return Err(Refusal::NotTheInitiator);
+        }
+        self.archive(Some(by));
+        Ok(())
+    }
+
+    pub(super) fn on_archive(&mut self) -> Result<(), Refusal> {
+        if self.channel.archived.is_some() {
+            return Err(Refusal::Archived);
+        }
+        self.archive(None);
+        Ok(())
+    }
+
+    fn archive(&mut self, by: Option<AgentKey>) {
+        let running = self.channel.phase.run().map(|run| run.agent).or_else(|| {
+            self.channel
+                .permit
+                .filter(super::permit::Permit::is_running)
+                .map(|permit| permit.agent)
+        });
+        self.end_everything();
+        self.channel.created = true;
+        self.channel.rest = None;
+        self.channel.missed = false;
+        self.channel.archived = Some(Archived {
+            at: self.channel.now,
+            concluded: by.is_some(),
+            leaving: [by, running],
+        });
+        let cause = if by.is_some() {
+            Cause::Concluded
+        } else {
+            Cause::Archived
+        };
+        self.shift(Phase::Archived, by, cause);
+    }
+
+    /// Whoever still writes is told, once a message, that nobody listens (D27 to D29).
+    pub(super) fn on_message_when_archived(&mut self, message: &Message) -> Result<(), Refusal> {
+        if !self.remember(message.id) {
+            return Err(Refusal::RepeatedMessage);
+        }
+        let now = self.channel.now;
+        let Some(archived) = self.channel.archived else {
+            return Ok(());
+        };
+        let farewell = now < archived.at + self.channel.config.farewell;
+        let interval = self.channel.config.bot_notice_interval;
+        let answered = self
+            .channel
+            .bot_notice_at
+            .is_some_and(|at| now < at + interval);
+        let silent = match message.author {
+            Author::Human => false,
+            Author::Agent(agent) if farewell && archived.leaving.contains(&Some(agent)) => true,
+            Author::Agent(_) | Author::Bot => answered,
+            Author::Moderator => true,
+        };
+        if silent || !is_conversation(message) {
+            return Ok(());
+        }
+        if message.author != Author::Human {
+            self.channel.bot_notice_at = Some(now);
+        }
+        let notice = if archived.concluded {
+            Notice::Closed
+        } else {
+            Notice::Archived
+        };
+        self.owe(|ticket| Effect::Notice { ticket, notice });
+        Ok(())
+    }
+}

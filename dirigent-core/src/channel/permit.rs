@@ -1,0 +1,154 @@
+//! The reminder of an idle discussion, and the initiator's one run after it (rule 36, D84)
+
+use super::phase::Phase;
+use super::step::Step;
+use crate::{AgentKey, Cause, Effect, Mode, ReminderPlace, RunId, Timestamp};
+
+/// The initiator of an idle discussion may run once, to conclude it or to go on.
+///
+/// ```
+/// use dirigent_core::{AgentKey, Permit, PermitRun};
+/// let permit = Permit { agent: AgentKey::new(1), run: PermitRun::Offered };
+/// assert_eq!(permit.run, PermitRun::Offered);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct Permit {
+    /// The initiator.
+    pub agent: AgentKey,
+    /// How far its run got.
+    pub run: PermitRun,
+}
+
+/// How far the permitted run got.
+///
+/// ```
+/// use dirigent_core::PermitRun;
+/// let running = PermitRun::Running { id: None, until: None, spoke: false };
+/// assert_ne!(running, PermitRun::Offered);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "plain data of a snapshot")]
+pub enum PermitRun {
+    /// It has not started.
+    Offered,
+    /// It is under way.
+    Running {
+        /// The host's name for it.
+        id: Option<RunId>,
+        /// When it must have ended.
+        until: Option<Timestamp>,
+        /// Whether the initiator wrote something meanwhile.
+        spoke: bool,
+    },
+}
+
+impl Permit {
+    pub(crate) const fn is_running(&self) -> bool {
+        matches!(self.run, PermitRun::Running { .. })
+    }
+
+    pub(crate) const fn run_id(&self) -> Option<RunId> {
+        match self.run {
+            PermitRun::Running { id, .. } => id,
+            PermitRun::Offered => None,
+        }
+    }
+
+    pub(crate) const fn until(&self) -> Option<Timestamp> {
+        match self.run {
+            PermitRun::Running { until, .. } => until,
+            PermitRun::Offered => None,
+        }
+    }
+
+    pub(crate) const fn until_mut(&mut self) -> Option<&mut Timestamp> {
+        match &mut self.run {
+            PermitRun::Running {
+                until: Some(until), ..
+            } => Some(until),
+            PermitRun::Offered | PermitRun::Running { .. } => None,
+        }
+    }
+
+    /// Whether an end or a receipt with this run id is about the permitted run.
+    pub(crate) fn matches(&self, agent: AgentKey, run: Option<RunId>) -> bool {
+        match self.run {
+            PermitRun::Running { id, .. } => self.agent == agent && (id.is_none() || id == run),
+            PermitRun::Offered => false,
+        }
+    }
+
+    /// Notes that the initiator wrote something while it runs.
+    pub(crate) const fn mark_spoken(&mut self) {
+        if let PermitRun::Running { spoke, .. } = &mut self.run {
+            *spoke = true;
+        }
+    }
+}
+
+impl Step<'_> {
+    /// The discussion became idle: the initiator is reminded, now or when the last reminder is long
+    /// enough ago.
+    pub(super) fn schedule_reminder(&mut self) {
+        let interval = self.channel.config.reminder_interval;
+        let earliest = self.channel.reminded_at.map(|at| at + interval);
+        match earliest {
+            Some(at) if at > self.channel.now => self.channel.reminder_due = Some(at),
+            _ => self.remind(),
+        }
+    }
+
+    pub(super) fn remind(&mut self) {
+        self.channel.reminder_due = None;
+        let (Mode::Discussion, Some(initiator)) = (self.channel.mode, self.channel.initiator)
+        else {
+            return;
+        };
+        self.channel.reminded_at = Some(self.channel.now);
+        let listed = self
+            .channel
+            .list
+            .slot(initiator)
+            .is_some_and(|slot| !slot.left);
+        let place = if listed {
+            ReminderPlace::Discussion
+        } else {
+            ReminderPlace::Callback
+        };
+        if listed {
+            self.channel.permit = Some(Permit {
+                agent: initiator,
+                run: PermitRun::Offered,
+            });
+        }
+        self.tell(Some(initiator), Cause::InitiatorReminded);
+        self.owe(|ticket| Effect::Reminder {
+            ticket,
+            initiator,
+            place,
+        });
+    }
+
+    /// The permitted run ended; what it said wakes the channel.
+    pub(super) fn end_permit_run(&mut self) {
+        let Some(permit) = self.channel.permit.take() else {
+            return;
+        };
+        self.remember_run(permit.run_id(), crate::seen::RunFate::Ended);
+        self.tell(Some(permit.agent), Cause::PermitUsed);
+        let spoke = matches!(permit.run, PermitRun::Running { spoke: true, .. });
+        if spoke && !self.channel.ceiling_reached() {
+            self.wake(None, Cause::AgentMessage);
+        }
+    }
+
+    /// The permitted run took too long.
+    pub(super) fn expire_permit(&mut self) {
+        if self.channel.phase == Phase::Dormant {
+            let agent = self.channel.permit.map(|permit| permit.agent);
+            self.withdraw_permit();
+            self.tell(agent, Cause::RunTimedOut);
+        }
+    }
+}

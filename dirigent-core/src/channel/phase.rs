@@ -1,0 +1,161 @@
+//! Where a channel stands: who has the floor, and how far that turn got.
+
+use core::time::Duration;
+
+use crate::{AgentKey, MessageId, PhaseKind, RunId, Ticket, Timestamp};
+
+/// The phase of a channel with what belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Everybody may speak.
+    Disabled,
+    /// Nobody may speak and nobody is woken.
+    Dead,
+    /// Closed for good.
+    Archived,
+    /// Nobody has the floor.
+    Dormant,
+    /// The list is being read before somebody is granted.
+    Refreshing(Purpose),
+    /// An agent has the floor and has not started.
+    Granted(Grant),
+    /// An agent runs.
+    Running {
+        /// The run.
+        run: TurnRun,
+        /// When it must have ended.
+        until: Option<Timestamp>,
+        /// The host has already confirmed the whole reply.
+        receipt: bool,
+    },
+    /// The run has ended and its reply is on its way.
+    Confirming {
+        /// The run.
+        run: TurnRun,
+        /// When it ended.
+        since: Timestamp,
+        /// Looking for the reply.
+        polls: Polls,
+    },
+}
+
+/// Why the list is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A cycle ended.
+    Boundary,
+    /// The channel wakes, with this agent first if it is listed.
+    Wake(Option<AgentKey>),
+}
+
+/// A turn that was granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grant {
+    /// Who has the floor.
+    pub(crate) agent: AgentKey,
+    /// When it must have started.
+    pub(crate) until: Option<Timestamp>,
+    /// Re-triggers made.
+    pub(crate) attempt: u8,
+}
+
+/// The run of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TurnRun {
+    /// Who runs.
+    pub(crate) agent: AgentKey,
+    /// The host's name for it, where it gave one.
+    pub(crate) id: Option<RunId>,
+    /// Only later messages belong to the reply.
+    pub(crate) anchor: Option<MessageId>,
+}
+
+/// How the reply is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Polls {
+    /// The poll under way.
+    pub(crate) open: Option<Ticket>,
+    /// When the next one is due, while none is under way.
+    pub(crate) next: Timestamp,
+    /// The wait before the one after that.
+    pub(crate) interval: Duration,
+}
+
+impl TurnRun {
+    /// Whether a message stands after the anchor.
+    pub(crate) fn covers(&self, id: MessageId) -> bool {
+        Some(id) > self.anchor
+    }
+
+    /// Whether an end or a receipt with this run id is about this run.
+    pub(crate) fn matches(&self, agent: AgentKey, id: Option<RunId>) -> bool {
+        self.agent == agent && (self.id.is_none() || self.id == id)
+    }
+}
+
+impl Phase {
+    pub(crate) const fn kind(&self) -> PhaseKind {
+        match self {
+            Self::Disabled => PhaseKind::Disabled,
+            Self::Dead => PhaseKind::Dead,
+            Self::Archived => PhaseKind::Archived,
+            Self::Dormant => PhaseKind::Dormant,
+            Self::Refreshing(_) => PhaseKind::Refreshing,
+            Self::Granted(_) => PhaseKind::Granted,
+            Self::Running { .. } => PhaseKind::Running,
+            Self::Confirming { .. } => PhaseKind::Confirming,
+        }
+    }
+
+    pub(crate) const fn speaker(&self) -> Option<AgentKey> {
+        match self {
+            Self::Granted(grant) => Some(grant.agent),
+            Self::Running { run, .. } | Self::Confirming { run, .. } => Some(run.agent),
+            Self::Disabled | Self::Dead | Self::Archived | Self::Dormant | Self::Refreshing(_) => {
+                None
+            }
+        }
+    }
+
+    pub(crate) const fn run(&self) -> Option<&TurnRun> {
+        match self {
+            Self::Running { run, .. } | Self::Confirming { run, .. } => Some(run),
+            Self::Disabled
+            | Self::Dead
+            | Self::Archived
+            | Self::Dormant
+            | Self::Refreshing(_)
+            | Self::Granted(_) => None,
+        }
+    }
+
+    /// Whether nothing is under way, so that memory may be given back.
+    pub(crate) const fn is_idle(&self) -> bool {
+        matches!(
+            self,
+            Self::Disabled | Self::Dead | Self::Archived | Self::Dormant
+        )
+    }
+
+    pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
+        match self {
+            Self::Granted(Grant {
+                until: Some(until), ..
+            })
+            | Self::Running {
+                until: Some(until), ..
+            } => visit(until),
+            Self::Confirming { since, polls, .. } => {
+                visit(since);
+                visit(&mut polls.next);
+            }
+            Self::Disabled
+            | Self::Dead
+            | Self::Archived
+            | Self::Dormant
+            | Self::Refreshing(_)
+            | Self::Granted(_)
+            | Self::Running { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The end of a run, and whether its reply has arrived (rules 12 to 20)
+
+use core::time::Duration;
+
+use super::phase::{Phase, Polls, TurnRun};
+use super::step::Step;
+use crate::seen::RunFate;
+use crate::{
+    AgentKey, Author, Cause, Effect, MessageId, Outcome, Refusal, RunId, SeatTurn, Tail, Ticket,
+    Timestamp,
+};
+
+impl Step<'_> {
+    pub(super) fn on_run_ended(
+        &mut self,
+        agent: AgentKey,
+        id: Option<RunId>,
+        outcome: &Outcome,
+    ) -> Result<(), Refusal> {
+        self.require_turns()?;
+        match self.channel.phase {
+            Phase::Running { run, receipt, .. } if run.matches(agent, id) => {
+                self.remember_run(run.id, RunFate::Ended);
+                self.end_turn_run(run, receipt, outcome);
+                Ok(())
+            }
+            Phase::Dormant if self.channel.permit.is_some_and(|p| p.matches(agent, id)) => {
+                self.end_permit_run();
+                Ok(())
+            }
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Refreshing(_)
+            | Phase::Granted(_)
+            | Phase::Running { .. }
+            | Phase::Confirming { .. } => Err(Refusal::StaleRun),
+        }
+    }
+
+    /// Refuses what is about turns where none are kept.
+    pub(super) fn require_turns(&self) -> Result<(), Refusal> {
+        match self.channel.phase {
+            Phase::Archived => Err(Refusal::Archived),
+            Phase::Disabled | Phase::Dead => Err(Refusal::NotManaged),
+            Phase::Dormant
+            | Phase::Refreshing(_)
+            | Phase::Granted(_)
+            | Phase::Running { .. }
+            | Phase::Confirming { .. } => Ok(()),
+        }
+    }
+
+    fn end_turn_run(&mut self, run: TurnRun, receipt: bool, outcome: &Outcome) {
+        let arrived = self
+            .channel
+            .delivery
+            .as_ref()
+            .is_some_and(|d| !d.is_empty());
+        if receipt {
+            return self.complete(run.agent, SeatTurn::Spoke, Cause::ReceiptGiven);
+        }
+        match (outcome, arrived) {
+            (Outcome::Spoke { tail }, _) => {
+                let fingerprint = &tail.last(self.channel.config.fingerprint_length);
+                self.confirm_later(run, fingerprint);
+            }
+            (Outcome::Pass | Outcome::Failed, true) => self.confirm_later(run, &Tail::EMPTY),
+            (Outcome::Pass, false) => self.complete(run.agent, SeatTurn::Passed, Cause::Passed),
+            (Outcome::Failed, false) => {
+                self.complete(run.agent, SeatTurn::Passed, Cause::RunFailed);
+            }
+        }
+    }
+
+    /// Waits until the reply has arrived, unless it already has.
+    fn confirm_later(&mut self, run: TurnRun, fingerprint: &Tail) {
+        let since = self.channel.now;
+        let polls = Polls {
+            open: None,
+            next: since + self.channel.config.poll_first,
+            interval: self.channel.config.poll_interval,
+        };
+        self.channel.delivery.get_or_insert_default().fingerprint = *fingerprint;
+        self.shift(
+            Phase::Confirming { run, since, polls },
+            Some(run.agent),
+            Cause::Spoke,
+        );
+        self.confirm_if_matched(run.agent);
+    }
+
+    fn confirm_if_matched(&mut self, agent: AgentKey) {
+        if self
+            .channel
+            .delivery
+            .as_ref()
+            .is_some_and(|delivery| delivery.is_matched())
+        {
+            self.complete(agent, SeatTurn::Spoke, Cause::TailMatched);
+        }
+    }
+
+    pub(super) fn on_receipt(
+        &mut self,
+        agent: AgentKey,
+        id: Option<RunId>,
+        messages: &[MessageId],
+    ) -> Result<(), Refusal> {
+        if messages.is_empty() {
+            return Err(Refusal::EmptyReceipt);
+        }
+        self.require_turns()?;
+        match &mut self.channel.phase {
+            Phase::Running { run, receipt, .. } if run.matches(agent, id) => {
+                *receipt = true;
+                self.changed();
+                self.remember_all(messages);
+            }
+            Phase::Confirming { run, .. } if run.matches(agent, id) => {
+                self.remember_all(messages);
+                self.complete(agent, SeatTurn::Spoke, Cause::ReceiptGiven);
+            }
+            Phase::Dormant => match &mut self.channel.permit {
+                Some(permit) if permit.matches(agent, id) => {
+                    permit.mark_spoken();
+                    self.changed();
+                    self.remember_all(messages);
+                }
+                _ => return Err(Refusal::StaleRun),
+            },
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Refreshing(_)
+            | Phase::Granted(_)
+            | Phase::Running { .. }
+            | Phase::Confirming { .. } => return Err(Refusal::StaleRun),
+        }
+        Ok(())
+    }
+
+    fn remember_all(&mut self, messages: &[MessageId]) {
+        for id in messages {
+            self.remember(*id);
+        }
+    }
+
+    /// A message of the speaker in its turn: a piece of its reply, if it stands after the anchor.
+    pub(super) fn on_piece(&mut self, id: MessageId, tail: &Tail) {
+        let now = self.channel.now;
+        match &mut self.channel.phase {
+            Phase::Running { run, .. } if run.covers(id) => {
+                self.channel
+                    .delivery
+                    .get_or_insert_default()
+                    .put(now, id, tail);
+            }
+            Phase::Confirming { run, polls, .. } if run.covers(id) => {
+                let agent = run.agent;
+                if polls.open.is_none() {
+                    polls.next = now + polls.interval;
+                }
+                self.channel
+                    .delivery
+                    .get_or_insert_default()
+                    .put(now, id, tail);
+                self.confirm_if_matched(agent);
+            }
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Refreshing(_)
+            | Phase::Granted(_)
+            | Phase::Running { .. }
+            | Phase::Confirming { .. } => {}
+        }
+    }
+
+    pub(super) fn on_edit(&mut self, id: MessageId, author: Author, tail: &Tail) {
+        if self.channel.speaker().map(Author::Agent) == Some(author) {
+            self.on_piece(id, tail);
+        }
+    }
+
+    /// Looks for the reply once more.
+    pub(super) fn poll(&mut self) {
+        if let Phase::Confirming { run, .. } = self.channel.phase {
+            let ticket = self.owe(|ticket| Effect::Poll {
+                ticket,
+                after: run.anchor,
+            });
+            if let Phase::Confirming { polls, .. } = &mut self.channel.phase {
+                polls.open = Some(ticket);
+            }
+        }
+    }
+
+    /// A poll was answered: the next one follows, later and later, and not before `retry_at`.
+    pub(super) fn on_polled(&mut self, ticket: Ticket, retry_at: Option<Timestamp>) {
+        let (now, longest) = (self.channel.now, self.channel.config.poll_interval_max);
+        if let Phase::Confirming { polls, .. } = &mut self.channel.phase {
+            if polls.open == Some(ticket) {
+                polls.open = None;
+                polls.next = (now + polls.interval).max(retry_at.unwrap_or(now));
+                polls.interval = longest.min(polls.interval + polls.interval / 2);
+            }
+        }
+    }
+}
+
+impl super::Channel {
+    /// When the author will have been quiet long enough for any message to confirm.
+    pub(super) fn quiet_deadline(&self, since: Timestamp) -> Option<Timestamp> {
+        let delivery = self
+            .delivery
+            .as_ref()
+            .filter(|delivery| !delivery.is_empty())?;
+        let quiet = delivery.last_seen + self.config.quiet_period;
+        if delivery.fingerprint.is_empty() {
+            Some(quiet)
+        } else {
+            let half: Duration = self.config.delivery_timeout / 2;
+            self.config
+                .any_message_fallback
+                .then(|| quiet.max(since + half))
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What became of an owed effect (rules 19, 28 and 42)
+
+use super::Litter;
+use super::step::Step;
+use crate::{Cause, Effect, MessageId, Refusal, Settlement, Ticket, TriggerCleanup};
+
+/// How many trigger messages wait to be removed; beyond that the oldest stays.
+const LITTER_MAX: usize = 16;
+
+impl Step<'_> {
+    pub(super) fn on_settled(
+        &mut self,
+        ticket: Ticket,
+        settlement: Settlement,
+    ) -> Result<(), Refusal> {
+        let debt = self
+            .channel
+            .debts
+            .settle(ticket)
+            .ok_or(Refusal::UnknownTicket)?;
+        self.changed();
+        match (debt.effect, settlement) {
+            (Effect::FetchMembers { .. }, _) => self.go_on_without_list(Cause::MembersFailed),
+            (Effect::Poll { .. }, Settlement::Failed { retry_at }) => {
+                self.on_polled(ticket, retry_at);
+            }
+            (Effect::Poll { .. }, _) => self.on_polled(ticket, None),
+            (
+                Effect::Trigger { .. },
+                Settlement::Done {
+                    message: Some(message),
+                },
+            ) => {
+                self.dispose(message);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A trigger message stands in the channel: the policy says when it goes (D49).
+    fn dispose(&mut self, message: MessageId) {
+        let due = match self.channel.config.trigger_cleanup {
+            TriggerCleanup::Never => return,
+            TriggerCleanup::Immediate => {
+                self.owe(|ticket| Effect::Delete { ticket, message });
+                return;
+            }
+            TriggerCleanup::OnNext => None,
+            TriggerCleanup::After(wait) => Some(self.now() + wait),
+        };
+        if self.channel.litter.len() >= LITTER_MAX {
+            self.channel.litter.remove(0);
+        }
+        self.channel.litter.push(Litter { message, due });
+    }
+
+    /// The next trigger takes the old ones away that waited for it.
+    pub(super) fn clean_up_before_trigger(&mut self) {
+        self.clean_up(|litter| litter.due.is_none());
+    }
+
+    /// Removes the trigger messages whose time has come.
+    pub(super) fn clean_up_due(&mut self) {
+        let now = self.now();
+        self.clean_up(|litter| litter.due.is_some_and(|due| due <= now));
+    }
+
+    fn clean_up(&mut self, chosen: impl Fn(&Litter) -> bool) {
+        while let Some(at) = self.channel.litter.iter().position(&chosen) {
+            let message = self.channel.litter.remove(at).message;
+            self.owe(|ticket| Effect::Delete { ticket, message });
+        }
+    }
+}

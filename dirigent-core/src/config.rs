@@ -1,0 +1,231 @@
+//! The rules that a host may choose, with the seed's defaults.
+
+use core::fmt;
+use core::time::Duration;
+
+use crate::Tail;
+
+/// When a delivered trigger message is removed again (D49).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TriggerCleanup {
+    /// As soon as it is known to be posted; the seed's rule.
+    Immediate,
+    /// When the next trigger is posted, for hosts that answer by reference to the trigger.
+    OnNext,
+    /// So long after it was posted.
+    After(Duration),
+    /// Never.
+    Never,
+}
+
+/// What a qualifying message of somebody else does while a reply is being confirmed (D61).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum InterruptPolicy {
+    /// A new cycle starts with the first of the list; the seed's rule.
+    RestartCycle,
+    /// The wait ends and the next in the list has its turn.
+    AdvanceNormally,
+}
+
+/// The rules of a channel. Shared by all channels of a host unless it wants otherwise.
+///
+/// Every limit that is `Option` may be switched off with `None`; the documented defaults are those
+/// of the project's requirements.
+///
+/// ```
+/// use dirigent_core::Config;
+/// use std::time::Duration;
+///
+/// let mut config = Config::default();
+/// config.delivery_timeout = Duration::from_secs(30);
+/// assert!(config.validate().is_ok());
+/// config.fingerprint_length = 65;
+/// assert_eq!(config.validate().unwrap_err().field, "fingerprint_length");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Config {
+    /// Scalars of a reply's end that must arrive; 0 means any message of the author. Default 40,
+    /// at most [`Tail::MAX`] (R105, R119).
+    pub fingerprint_length: usize,
+    /// How long a reply may take to arrive after its run ended. Default 15 s (R117).
+    pub delivery_timeout: Duration,
+    /// How long an author must be quiet before *any* message of theirs confirms. Default 1.5 s.
+    pub quiet_period: Duration,
+    /// Whether any message confirms after half the delivery timeout when the fingerprint never
+    /// matched (D53). Default true.
+    pub any_message_fallback: bool,
+    /// From a run's end to the first poll. Default 300 ms (D57).
+    pub poll_first: Duration,
+    /// From a poll's answer to the next poll, at first. Default 1 s; grows by half each time.
+    pub poll_interval: Duration,
+    /// What the poll interval grows to. Default 3 s.
+    pub poll_interval_max: Duration,
+    /// How long a granted agent may take to start. Default 45 s; then one re-trigger, then it is
+    /// skipped (D64).
+    pub start_deadline: Option<Duration>,
+    /// Re-triggers before a granted agent is skipped. Default 1.
+    pub retriggers: u8,
+    /// How long a run may last. Default 10 min; then its agent is skipped (D64).
+    pub run_deadline: Option<Duration>,
+    /// How long after a turn messages of its agent count as late pieces of it. Default 30 s (D59).
+    pub late_grace: Duration,
+    /// How long a member list may be outstanding. Default 10 s; then the old list is used (D35).
+    pub refresh_deadline: Duration,
+    /// How old the list may be when a channel wakes. Default 60 s (D69); zero always refreshes.
+    pub list_fresh: Duration,
+    /// How often a channel with too few agents is counted again, at most. Default 30 s (D12).
+    pub recount_interval: Duration,
+    /// Whether the very first cycle is shuffled too. Default false (D33).
+    pub shuffle_first: bool,
+    /// What a message of somebody else does during confirmation. Default: restart the cycle.
+    pub interrupt: InterruptPolicy,
+    /// Whether unregistered bots and webhooks wake, interrupt and veto. Default false (D70).
+    pub bots_qualify: bool,
+    /// When triggers are removed. Default: at once.
+    pub trigger_cleanup: TriggerCleanup,
+    /// Most turns since a human last spoke. Default 60 (F01).
+    pub turns_max: Option<u32>,
+    /// Most cycles since a human last spoke. Default 12 (F01).
+    pub cycles_max: Option<u32>,
+    /// Least time between two idle reminders of a discussion. Default 10 min (D85).
+    pub reminder_interval: Duration,
+    /// How long after archiving the last words of those who were running stay without a notice.
+    /// Default 15 s (D29).
+    pub farewell: Duration,
+    /// Least time between two notices in an archived channel caused by bots. Default 60 s (D28).
+    pub bot_notice_interval: Duration,
+    /// When an idle channel gives its memory back. Default 10 min (D78).
+    pub forget_after: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            fingerprint_length: 40,
+            delivery_timeout: Duration::from_secs(15),
+            quiet_period: Duration::from_millis(1_500),
+            any_message_fallback: true,
+            poll_first: Duration::from_millis(300),
+            poll_interval: Duration::from_secs(1),
+            poll_interval_max: Duration::from_secs(3),
+            start_deadline: Some(Duration::from_secs(45)),
+            retriggers: 1,
+            run_deadline: Some(Duration::from_secs(600)),
+            late_grace: Duration::from_secs(30),
+            refresh_deadline: Duration::from_secs(10),
+            list_fresh: Duration::from_secs(60),
+            recount_interval: Duration::from_secs(30),
+            shuffle_first: false,
+            interrupt: InterruptPolicy::RestartCycle,
+            bots_qualify: false,
+            trigger_cleanup: TriggerCleanup::Immediate,
+            turns_max: Some(60),
+            cycles_max: Some(12),
+            reminder_interval: Duration::from_secs(600),
+            farewell: Duration::from_secs(15),
+            bot_notice_interval: Duration::from_secs(60),
+            forget_after: Duration::from_secs(600),
+        }
+    }
+}
+
+impl Config {
+    /// The seed to the letter, without the safety nets that field use added: no start and run
+    /// deadlines, no ceilings, no refresh on waking, no confirmation by any message.
+    ///
+    /// ```
+    /// assert_eq!(dirigent_core::Config::seed_literal().turns_max, None);
+    /// ```
+    pub fn seed_literal() -> Self {
+        Self {
+            start_deadline: None,
+            run_deadline: None,
+            turns_max: None,
+            cycles_max: None,
+            list_fresh: Duration::MAX,
+            any_message_fallback: false,
+            ..Self::default()
+        }
+    }
+
+    /// Checks that every value can be obeyed.
+    ///
+    /// # Errors
+    ///
+    /// Names the first field whose value cannot be obeyed, and why.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let positive = "must be at least one millisecond";
+        let durations = [
+            ("delivery_timeout", self.delivery_timeout),
+            ("poll_first", self.poll_first),
+            ("poll_interval", self.poll_interval),
+            ("refresh_deadline", self.refresh_deadline),
+            ("recount_interval", self.recount_interval),
+            ("forget_after", self.forget_after),
+            (
+                "start_deadline",
+                self.start_deadline.unwrap_or(Duration::MAX),
+            ),
+            ("run_deadline", self.run_deadline.unwrap_or(Duration::MAX)),
+        ];
+        if let Some((field, _)) = durations.iter().find(|(_, d)| d.as_millis() == 0) {
+            return Err(ConfigError {
+                field,
+                why: positive,
+            });
+        }
+        let rules = [
+            (
+                self.fingerprint_length <= Tail::MAX,
+                "fingerprint_length",
+                "must be at most 64",
+            ),
+            (
+                self.poll_interval_max >= self.poll_interval,
+                "poll_interval_max",
+                "must not be below poll_interval",
+            ),
+            (
+                self.turns_max != Some(0),
+                "turns_max",
+                "must be at least 1, or none for no ceiling",
+            ),
+            (
+                self.cycles_max != Some(0),
+                "cycles_max",
+                "must be at least 1, or none for no ceiling",
+            ),
+        ];
+        match rules.into_iter().find(|(holds, _, _)| !holds) {
+            Some((_, field, why)) => Err(ConfigError { field, why }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A setting that cannot be obeyed.
+///
+/// ```
+/// let mut config = dirigent_core::Config::default();
+/// config.turns_max = Some(0);
+/// assert!(config.validate().unwrap_err().to_string().starts_with("turns_max must be"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConfigError {
+    /// The field's name.
+    pub field: &'static str,
+    /// What its value must be.
+    pub why: &'static str,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.field, self.why)
+    }
+}
+
+impl core::error::Error for ConfigError {}

@@ -1,0 +1,50 @@
+//! When something is due, and why.
+
+use crate::Timestamp;
+
+/// The next moment at which a channel wants to be told that time passed.
+///
+/// ```
+/// use dirigent_core::{Deadline, DeadlineReason, Timestamp};
+/// let due = Deadline { at: Timestamp::from_millis(5), reason: DeadlineReason::Start };
+/// assert!(due.at < Timestamp::from_millis(6));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data")]
+pub struct Deadline {
+    /// When.
+    pub at: Timestamp,
+    /// Why.
+    pub reason: DeadlineReason,
+}
+
+/// Why something is due.
+///
+/// ```
+/// use dirigent_core::DeadlineReason;
+/// assert_ne!(DeadlineReason::Start, DeadlineReason::Run);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DeadlineReason {
+    /// The granted agent must have started.
+    Start,
+    /// The run must have ended.
+    Run,
+    /// The reply must have arrived.
+    Delivery,
+    /// The author was quiet long enough for any message to confirm.
+    Quiet,
+    /// The next poll for the reply.
+    Poll,
+    /// The member list must have been read.
+    Members,
+    /// The reminder that was held back.
+    Reminder,
+    /// The initiator's run after a reminder must have ended.
+    Permit,
+    /// A trigger message is removed.
+    Cleanup,
+    /// An idle channel gives its memory back.
+    Forget,
+}

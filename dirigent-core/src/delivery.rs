@@ -1,0 +1,160 @@
+//! Has the whole reply arrived? The pieces of a reply, and what is waited for.
+
+use crate::{MessageId, Tail, Timestamp};
+
+/// How many pieces are kept apart; older ones are merged.
+pub(crate) const PIECES_MAX: usize = 8;
+
+/// The reply of the turn under way: what has arrived of it, by ascending id, and what is waited for.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Delivery {
+    /// The end of the reply; empty while it runs, and when any message confirms.
+    pub(crate) fingerprint: Tail,
+    /// Slots in use stand in front.
+    slots: [Piece; PIECES_MAX],
+    /// How many are in use.
+    len: usize,
+    /// When the last piece, or an edit of one, was seen.
+    pub(crate) last_seen: Timestamp,
+}
+
+/// One message of the reply, or several old ones merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct Piece {
+    /// The message; of merged ones the newest.
+    pub id: MessageId,
+    /// The end of its text.
+    pub tail: Tail,
+}
+
+impl Delivery {
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Piece] {
+        self.slots.get(..self.len).unwrap_or_default()
+    }
+
+    /// Begins anew for the next turn.
+    pub(crate) const fn clear(&mut self) {
+        self.len = 0;
+        self.fingerprint = Tail::EMPTY;
+    }
+
+    /// Adds a message or replaces what is known of it.
+    pub(crate) fn put(&mut self, now: Timestamp, id: MessageId, tail: &Tail) {
+        self.last_seen = now;
+        let piece = Piece { id, tail: *tail };
+        let at = match self.as_slice().binary_search_by_key(&id, |known| known.id) {
+            Ok(at) => {
+                self.replace(at, &piece);
+                return;
+            }
+            Err(at) => at,
+        };
+        if self.len < PIECES_MAX {
+            self.len += 1;
+            if let Some(moved) = self.slots.get_mut(at..self.len) {
+                moved.rotate_right(1);
+            }
+            self.replace(at, &piece);
+        } else {
+            self.merge_into_full(at, &piece);
+        }
+    }
+
+    fn replace(&mut self, at: usize, piece: &Piece) {
+        if let Some(slot) = self.slots.get_mut(at) {
+            *slot = *piece;
+        }
+    }
+
+    /// Makes room by merging the two lowest of the nine pieces under the higher id.
+    fn merge_into_full(&mut self, at: usize, piece: &Piece) {
+        if at <= 1 {
+            let Some(first) = self.slots.first_mut() else {
+                return;
+            };
+            let (mut low, high) = if at == 0 {
+                (*piece, *first)
+            } else {
+                (*first, *piece)
+            };
+            low.tail.join(&high.tail);
+            *first = Piece {
+                id: high.id,
+                tail: low.tail,
+            };
+        } else {
+            let [first, second, ..] = &mut self.slots;
+            first.tail.join(&second.tail);
+            first.id = second.id;
+            if let Some(moved) = self.slots.get_mut(1..at) {
+                moved.rotate_left(1);
+            }
+            self.replace(at - 1, piece);
+        }
+    }
+
+    /// Whether what arrived ends with the fingerprint that is waited for.
+    pub(crate) fn is_matched(&self) -> bool {
+        !self.fingerprint.is_empty() && self.ends_with(&self.fingerprint)
+    }
+
+    fn ends_with(&self, fingerprint: &Tail) -> bool {
+        let mut joined = Tail::EMPTY;
+        for piece in self.as_slice() {
+            joined.join(&piece.tail);
+        }
+        joined.ends_with(fingerprint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(pieces: &mut Delivery, id: u64, text: &str) {
+        pieces.put(
+            Timestamp::from_millis(id),
+            MessageId::new(id),
+            &Tail::of(text),
+        );
+    }
+
+    #[test]
+    fn pieces_join_in_id_order_whatever_the_order_of_arrival() {
+        let mut pieces = Delivery::default();
+        for (id, text) in [(3, "three"), (1, "one"), (2, "two")] {
+            put(&mut pieces, id, text);
+        }
+        assert!(pieces.ends_with(&Tail::of("onetwothree")));
+    }
+
+    #[test]
+    fn more_pieces_than_are_kept_apart_still_join_to_the_same_tail() {
+        let words = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+        for rotation in 0..words.len() {
+            let mut pieces = Delivery::default();
+            // The first eight in any rotation keep their order; a merge never splits neighbours.
+            for (id, word) in words.iter().enumerate().skip(rotation) {
+                put(&mut pieces, id as u64 + 1, word);
+            }
+            assert!(pieces.as_slice().len() <= PIECES_MAX);
+            let expected: alloc::string::String =
+                words.get(rotation..).unwrap_or_default().concat();
+            assert!(pieces.ends_with(&Tail::of(&expected)), "{expected}");
+        }
+    }
+
+    #[test]
+    fn an_edit_replaces_its_piece() {
+        let mut pieces = Delivery::default();
+        put(&mut pieces, 1, "draft");
+        put(&mut pieces, 1, "the final text");
+        assert_eq!(pieces.as_slice().len(), 1);
+        assert!(pieces.ends_with(&Tail::of("final text")));
+    }
+}

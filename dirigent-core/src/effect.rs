@@ -1,0 +1,154 @@
+//! Everything a channel asks its host to do, as values.
+
+use crate::{AgentKey, MessageId, RunId, Ticket, Transition, TurnId};
+
+/// Something to be done, or to be known. Written into the caller's buffer by
+/// [`Channel::handle`](crate::Channel::handle), to be carried out in order, after the channel's new
+/// state was stored.
+///
+/// An effect with a [`Ticket`] is a debt: exactly one [`Input::Settled`](crate::Input::Settled) (for
+/// [`Effect::FetchMembers`] a [`Input::Members`](crate::Input::Members) when it succeeded) answers it. Debts
+/// are part of the state, so that a restart finds them in [`Channel::debts`](crate::Channel::debts).
+///
+/// ```
+/// use dirigent_core::{Effect, Ticket};
+/// assert_eq!(Effect::FetchMembers { ticket: Ticket::new(4) }.ticket(), Some(Ticket::new(4)));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a host that skips an effect would stall a room; it must not compile then"
+)]
+pub enum Effect {
+    /// Find out which registered agents are in the channel. Answered by `Input::Members`.
+    FetchMembers {
+        /// The debt.
+        ticket: Ticket,
+    },
+    /// Wake the agent that holds the floor: by a trigger message or directly.
+    Trigger {
+        /// The debt.
+        ticket: Ticket,
+        /// Whom to wake.
+        agent: AgentKey,
+        /// The turn that was granted.
+        turn: TurnId,
+        /// 0 for the grant, then 1 for each re-trigger.
+        attempt: u8,
+    },
+    /// Remove a trigger message. Nothing waits for it.
+    Delete {
+        /// The debt.
+        ticket: Ticket,
+        /// The message to remove.
+        message: MessageId,
+    },
+    /// Look for the speaker's messages: read the newest messages and give those after `after` as
+    /// `Input::Message`, then settle.
+    Poll {
+        /// The debt.
+        ticket: Ticket,
+        /// The turn's anchor; `None` means that every message counts.
+        after: Option<MessageId>,
+    },
+    /// Post a notice of the moderator.
+    Notice {
+        /// The debt.
+        ticket: Ticket,
+        /// Which one.
+        notice: Notice,
+    },
+    /// Remind the initiator of an idle discussion to conclude it.
+    Reminder {
+        /// The debt.
+        ticket: Ticket,
+        /// Whom to address.
+        initiator: AgentKey,
+        /// Where: the initiator has left the channel when this is the callback channel (D84).
+        place: ReminderPlace,
+    },
+    /// Hand a human's message to the agent whose turn it is, without disturbing the turn.
+    Inject {
+        /// Who has the floor.
+        agent: AgentKey,
+        /// The turn.
+        turn: TurnId,
+        /// The message to hand over.
+        message: MessageId,
+    },
+    /// The run lost its permission: cancel it where that is possible. Its end will be ignored.
+    CancelRun {
+        /// Whose run.
+        agent: AgentKey,
+        /// Which run, where the host named it.
+        run: Option<RunId>,
+        /// The turn it belonged to; `None` for the run after an idle reminder.
+        turn: Option<TurnId>,
+    },
+    /// Something changed, and why. For history, logs and metrics; nothing to do.
+    Transition(Transition),
+}
+
+impl Effect {
+    /// The debt's number, for effects that must be settled.
+    pub const fn ticket(&self) -> Option<Ticket> {
+        match *self {
+            Self::FetchMembers { ticket }
+            | Self::Trigger { ticket, .. }
+            | Self::Delete { ticket, .. }
+            | Self::Poll { ticket, .. }
+            | Self::Notice { ticket, .. }
+            | Self::Reminder { ticket, .. } => Some(ticket),
+            Self::Inject { .. } | Self::CancelRun { .. } | Self::Transition(_) => None,
+        }
+    }
+}
+
+/// A fixed sentence of the moderator. Hosts may override the words.
+///
+/// ```
+/// use dirigent_core::Notice;
+/// assert_eq!(Notice::Closed.text(), "This discussion is closed.");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Notice {
+    /// Somebody wrote in a channel that was archived by an operator.
+    Archived,
+    /// Somebody wrote in a discussion that was concluded.
+    Closed,
+    /// The ceiling of turns or cycles without a human was reached.
+    Ceiling,
+}
+
+impl Notice {
+    /// The default words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Archived => "This channel is archived and no longer active.",
+            Self::Closed => "This discussion is closed.",
+            Self::Ceiling => {
+                "The agents have talked as long as they may without a person. Write a message to let them go on."
+            }
+        }
+    }
+}
+
+/// The default words of [`Effect::Reminder`] (seed 1, section 5).
+pub const IDLE_REMINDER: &str =
+    "Discussion is idle. Please summarize and call discussion-complete.";
+
+/// Where an idle reminder is posted.
+///
+/// ```
+/// use dirigent_core::ReminderPlace;
+/// assert_ne!(ReminderPlace::Discussion, ReminderPlace::Callback);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a discussion knows no third place")]
+pub enum ReminderPlace {
+    /// In the discussion's own channel.
+    Discussion,
+    /// In the channel from which the discussion was opened.
+    Callback,
+}

@@ -1,0 +1,269 @@
+//! Everything that can happen to a channel, as values.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::{AgentKey, Config, MessageId, Mode, RunId, Tail, Ticket, Timestamp};
+
+/// Something that happened. Given to [`Channel::handle`](crate::Channel::handle) with its time.
+///
+/// Inputs hold ids and digests, never the words of a conversation, so a recording of them is safe
+/// to keep. Each may be repeated, late or out of order; the machine sorts that out.
+///
+/// ```
+/// use dirigent_core::{AgentKey, Input, RunId};
+///
+/// let gate = Input::Gate { agent: Some(AgentKey::new(1)), run: Some(RunId::new(7)), latest: None };
+/// assert_eq!(gate.clone(), gate);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Input {
+    /// The channel was created by a tool, with a mode and its members.
+    Create(Creation),
+    /// An operator asks for another mode.
+    SetMode(Mode),
+    /// An agent wants to run: may it? The only input that is answered with a verdict.
+    Gate {
+        /// Who asks; `None` when the registry does not know it.
+        agent: Option<AgentKey>,
+        /// The run that would start, where the host has names for runs.
+        run: Option<RunId>,
+        /// The newest message of the channel, where the host knows it better than the machine.
+        latest: Option<MessageId>,
+    },
+    /// An agent's run ended.
+    RunEnded {
+        /// Whose run.
+        agent: AgentKey,
+        /// Which run, where the host has names for runs.
+        run: Option<RunId>,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// The host knows that these messages are the whole reply of this run and have arrived.
+    Receipt {
+        /// Whose reply.
+        agent: AgentKey,
+        /// Which run, where the host has names for runs.
+        run: Option<RunId>,
+        /// All messages of the reply; at least one.
+        messages: Vec<MessageId>,
+    },
+    /// A message was seen in the channel, pushed or polled.
+    Message(Message),
+    /// A message was edited; `tail` digests its new content.
+    MessageEdited {
+        /// The edited message.
+        id: MessageId,
+        /// Its author.
+        author: Author,
+        /// The end of its new content.
+        tail: Tail,
+    },
+    /// The members of the channel: the answer to [`Effect::FetchMembers`](crate::Effect).
+    Members {
+        /// The effect that is answered.
+        ticket: Ticket,
+        /// The registered agents present, in ascending order of their Discord ids (D34); at most
+        /// [`AGENTS_MAX`](crate::AGENTS_MAX).
+        agents: Vec<AgentKey>,
+    },
+    /// A registered agent came into the channel.
+    MemberJoined(AgentKey),
+    /// An agent left the channel, or lost its identity.
+    MemberLeft(AgentKey),
+    /// What became of an owed effect.
+    Settled {
+        /// The effect.
+        ticket: Ticket,
+        /// What became of it.
+        settlement: Settlement,
+    },
+    /// Wakes the channel without a message.
+    Wake {
+        /// Who speaks first, if listed; else the first of the list.
+        first: Option<AgentKey>,
+        /// Why.
+        cause: WakeCause,
+    },
+    /// The initiator concludes its discussion: archives it.
+    Conclude {
+        /// Who asks.
+        by: AgentKey,
+    },
+    /// An operator archives the channel (D91).
+    Archive,
+    /// Denies everybody at once, until resumed (F04).
+    Stop,
+    /// Pauses the channel and keeps its order, until resumed (F05).
+    Hold,
+    /// Ends a stop or a hold.
+    Resume,
+    /// The agent has no turns until unmuted (F08).
+    Mute(AgentKey),
+    /// The agent has turns again.
+    Unmute(AgentKey),
+    /// The rules changed.
+    Reconfigure(Arc<Config>),
+    /// Time passed; what is due expires.
+    Tick,
+}
+
+/// A channel's beginning, as a tool makes it.
+///
+/// ```
+/// use dirigent_core::{AgentKey, Creation, Mode};
+///
+/// let creation = Creation {
+///     mode: Mode::Discussion,
+///     members: vec![AgentKey::new(1), AgentKey::new(2)],
+///     initiator: Some(AgentKey::new(1)),
+/// };
+/// assert!(creation.mode.is_locked());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that callers build")]
+pub struct Creation {
+    /// The mode it is created with.
+    pub mode: Mode,
+    /// The registered agents in it, in the order in which they shall speak first; empty when not
+    /// known yet. At most [`AGENTS_MAX`](crate::AGENTS_MAX).
+    pub members: Vec<AgentKey>,
+    /// Who opened it and may conclude it: exactly for [`Mode::Discussion`].
+    pub initiator: Option<AgentKey>,
+}
+
+/// How a run ended.
+///
+/// ```
+/// use dirigent_core::{Outcome, SilencePolicy};
+/// assert_eq!(SilencePolicy::Strict.outcome(" NO_REPLY "), Outcome::Pass);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "tails are inline so that no turn allocates"
+)]
+pub enum Outcome {
+    /// The agent has nothing to say.
+    Pass,
+    /// The agent said something that is on its way into the channel.
+    Spoke {
+        /// The end of the text that is delivered.
+        tail: Tail,
+    },
+    /// The run broke off without a text; counts as an empty turn (D42).
+    Failed,
+}
+
+/// A message as far as the turn rules care.
+///
+/// ```
+/// use dirigent_core::{Author, Message, MessageId, MessageKind, Tail};
+///
+/// let hello = Message {
+///     id: MessageId::new(1),
+///     author: Author::Human,
+///     kind: MessageKind::Conversation,
+///     tail: Tail::of("hello"),
+/// };
+/// assert_eq!(hello.author, Author::Human);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that callers build")]
+pub struct Message {
+    /// Its id.
+    pub id: MessageId,
+    /// Who wrote it.
+    pub author: Author,
+    /// What kind of message it is.
+    pub kind: MessageKind,
+    /// The end of its text.
+    pub tail: Tail,
+}
+
+/// Who wrote a message.
+///
+/// ```
+/// use dirigent_core::{AgentKey, Author};
+/// assert_ne!(Author::Human, Author::Agent(AgentKey::new(1)));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Author {
+    /// A person.
+    Human,
+    /// A registered agent, by its account and never by its name.
+    Agent(AgentKey),
+    /// A bot or webhook that is no registered agent.
+    Bot,
+    /// The library's own account.
+    Moderator,
+}
+
+/// What kind of message it is.
+///
+/// ```
+/// use dirigent_core::MessageKind;
+/// assert_ne!(MessageKind::Conversation, MessageKind::System);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MessageKind {
+    /// Something said to the channel: Discord's default and reply types with content.
+    Conversation,
+    /// Joins, pins, boosts, threads, command answers, empty system content: never part of the
+    /// conversation, whoever is named as author (F03).
+    System,
+    /// The whole message is a configured stop word. From a human it stops the channel (F04); from
+    /// anybody else it is conversation.
+    StopWord,
+    /// The whole message is a configured resume word. From a human it resumes the channel; from
+    /// anybody else, or when nothing rests, it is conversation.
+    ResumeWord,
+}
+
+/// What became of an owed effect.
+///
+/// ```
+/// use dirigent_core::{MessageId, Settlement};
+/// let posted = Settlement::Done { message: Some(MessageId::new(5)) };
+/// assert_ne!(posted, Settlement::Doubtful);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Settlement {
+    /// It was carried out.
+    Done {
+        /// The message it posted, where it posted one.
+        message: Option<MessageId>,
+    },
+    /// It certainly was not carried out, and will not be tried again.
+    Failed {
+        /// When it may be worth asking again, where the other side said so.
+        retry_at: Option<Timestamp>,
+    },
+    /// It may have been carried out or not, and no reconciliation could tell.
+    Doubtful,
+    /// It was overtaken by events and not attempted.
+    Dropped,
+}
+
+/// Why a channel is woken without a message.
+///
+/// ```
+/// use dirigent_core::WakeCause;
+/// assert_ne!(WakeCause::Operator, WakeCause::Guide);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WakeCause {
+    /// A person asked for it; counts as a human's word and resets the ceilings.
+    Operator,
+    /// A discussion's guide was posted (D83).
+    Guide,
+    /// A discussion's result arrived in its callback channel (D90).
+    Result,
+}

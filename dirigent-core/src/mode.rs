@@ -1,0 +1,146 @@
+//! What a channel is for, and what that means for turn keeping.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// What a channel is for (seed 1, section 2). A channel never seen before is [`Mode::None`].
+///
+/// ```
+/// use dirigent_core::Mode;
+/// assert_eq!("chat".parse(), Ok(Mode::Chat));
+/// assert_eq!(Mode::Report.to_string(), "report");
+/// assert!("Chat".parse::<Mode>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[expect(clippy::exhaustive_enums, reason = "the seed names exactly five modes")]
+pub enum Mode {
+    /// No special behaviour; every agent answers as it likes.
+    #[default]
+    None,
+    /// An agent's work channel; set at creation, for good.
+    Work,
+    /// Agents post by their own tools and are not woken by messages.
+    Report,
+    /// A structured discussion with an initiator and an end; set at creation, for good.
+    Discussion,
+    /// An ongoing conversation of several agents.
+    Chat,
+}
+
+impl Mode {
+    /// All modes, in the seed's order.
+    pub const ALL: [Self; 5] = [
+        Self::None,
+        Self::Work,
+        Self::Report,
+        Self::Discussion,
+        Self::Chat,
+    ];
+
+    /// The mode's name, in lower case as commands and files spell it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Work => "work",
+            Self::Report => "report",
+            Self::Discussion => "discussion",
+            Self::Chat => "chat",
+        }
+    }
+
+    /// Whether the mode can only be given at creation and never changed again.
+    pub const fn is_locked(self) -> bool {
+        matches!(self, Self::Work | Self::Discussion)
+    }
+
+    /// Whether turns are kept in this mode when enough agents are present.
+    pub const fn keeps_turns(self) -> bool {
+        matches!(self, Self::Discussion | Self::Chat)
+    }
+
+    /// The turn state for so many agents present (the table of seed 1, section 2).
+    ///
+    /// ```
+    /// use dirigent_core::{Mode, TurnState};
+    /// assert_eq!(Mode::Chat.turn_state(2), TurnState::Normal);
+    /// assert_eq!(Mode::Chat.turn_state(1), TurnState::Disabled);
+    /// ```
+    pub const fn turn_state(self, agents: usize) -> TurnState {
+        match self {
+            Self::None | Self::Work => TurnState::Disabled,
+            Self::Report => TurnState::Dead,
+            Self::Discussion | Self::Chat => match agents {
+                0 | 1 => TurnState::Disabled,
+                2 => TurnState::Normal,
+                _ => TurnState::Shuffle,
+            },
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The text names no mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownMode;
+
+impl fmt::Display for UnknownMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no such channel mode; the modes are none, work, report, discussion and chat")
+    }
+}
+
+impl core::error::Error for UnknownMode {}
+
+impl FromStr for Mode {
+    type Err = UnknownMode;
+
+    fn from_str(text: &str) -> Result<Self, UnknownMode> {
+        Self::ALL
+            .into_iter()
+            .find(|mode| mode.as_str() == text)
+            .ok_or(UnknownMode)
+    }
+}
+
+/// How turns are kept in a channel right now; follows from mode, agents present and archiving.
+///
+/// ```
+/// use dirigent_core::TurnState;
+/// assert_eq!(TurnState::Shuffle.as_str(), "shuffle");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "the seed names exactly five states"
+)]
+pub enum TurnState {
+    /// The library is absent; every agent may answer.
+    Disabled,
+    /// No agent is woken and none may answer; reversible.
+    Dead,
+    /// The list rotates in fixed order.
+    Normal,
+    /// The list is reshuffled after every cycle.
+    Shuffle,
+    /// Closed for good.
+    Archived,
+}
+
+impl TurnState {
+    /// The state's name in lower case.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Disabled => "disabled",
+            Self::Dead => "dead",
+            Self::Normal => "normal",
+            Self::Shuffle => "shuffle",
+            Self::Archived => "archived",
+        }
+    }
+}

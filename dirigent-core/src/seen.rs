@@ -1,0 +1,136 @@
+//! What was seen before: message ids and runs, so that a repetition has no effect (D78).
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+
+use crate::{MessageId, RunId};
+
+/// How many message ids are remembered one by one.
+pub(crate) const MESSAGES_MAX: usize = 256;
+/// How many runs are remembered.
+pub(crate) const RUNS_MAX: usize = 64;
+
+/// The ids and runs of late. An idle channel has forgotten all but two numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Seen {
+    /// Everything up to here counts as seen.
+    horizon: Option<MessageId>,
+    /// The newest message, whoever wrote it.
+    newest: Option<MessageId>,
+    /// What is remembered one by one; none when everything was forgotten.
+    recent: Option<Box<Recent>>,
+}
+
+/// What is remembered one by one.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Recent {
+    /// Ids above the horizon, ascending.
+    pub(crate) messages: VecDeque<MessageId>,
+    /// Runs that were answered, oldest first.
+    pub(crate) runs: VecDeque<(RunId, RunFate)>,
+}
+
+/// What became of a run that can no longer speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a run that cannot speak either did or never may"
+)]
+pub enum RunFate {
+    /// It was denied.
+    Denied,
+    /// It ended, was replaced, or was cancelled.
+    Ended,
+}
+
+impl Seen {
+    pub(crate) const fn newest(&self) -> Option<MessageId> {
+        self.newest
+    }
+
+    pub(crate) const fn horizon(&self) -> Option<MessageId> {
+        self.horizon
+    }
+
+    pub(crate) const fn is_forgotten(&self) -> bool {
+        self.recent.is_none()
+    }
+
+    /// Notes that this message exists, without remembering it as seen.
+    pub(crate) fn note(&mut self, id: MessageId) {
+        self.newest = self.newest.max(Some(id));
+    }
+
+    pub(crate) fn contains(&self, id: MessageId) -> bool {
+        self.horizon >= Some(id)
+            || self
+                .recent
+                .as_ref()
+                .is_some_and(|recent| recent.messages.binary_search(&id).is_ok())
+    }
+
+    /// Remembers a message; `false` when it was seen before. In order of arrival this appends.
+    pub(crate) fn remember(&mut self, id: MessageId) -> bool {
+        if self.contains(id) {
+            return false;
+        }
+        self.note(id);
+        let messages = &mut self.recent.get_or_insert_default().messages;
+        let at = messages.partition_point(|known| *known < id);
+        if messages.len() < MESSAGES_MAX {
+            messages.insert(at, id);
+        } else if at == 0 {
+            self.horizon = Some(id);
+        } else {
+            self.horizon = messages.pop_front();
+            messages.insert(at - 1, id);
+        }
+        true
+    }
+
+    pub(crate) fn run(&self, run: RunId) -> Option<RunFate> {
+        let runs = &self.recent.as_ref()?.runs;
+        runs.iter()
+            .rev()
+            .find(|(known, _)| *known == run)
+            .map(|(_, fate)| *fate)
+    }
+
+    pub(crate) fn remember_run(&mut self, run: RunId, fate: RunFate) {
+        let runs = &mut self.recent.get_or_insert_default().runs;
+        if runs.len() >= RUNS_MAX {
+            runs.pop_front();
+        }
+        runs.push_back((run, fate));
+    }
+
+    /// Gives the memory back: everything up to the newest message counts as seen.
+    pub(crate) fn forget(&mut self) {
+        self.recent = None;
+        self.horizon = self.newest;
+    }
+
+    pub(crate) fn messages(&self) -> impl Iterator<Item = MessageId> + '_ {
+        self.recent
+            .iter()
+            .flat_map(|recent| recent.messages.iter().copied())
+    }
+
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (RunId, RunFate)> + '_ {
+        self.recent
+            .iter()
+            .flat_map(|recent| recent.runs.iter().copied())
+    }
+
+    pub(crate) fn from_parts(
+        horizon: Option<MessageId>,
+        newest: Option<MessageId>,
+        recent: Option<Recent>,
+    ) -> Self {
+        Self {
+            horizon,
+            newest,
+            recent: recent.map(Box::new),
+        }
+    }
+}

@@ -1,0 +1,557 @@
+//! A channel as plain data, to be stored and brought back.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+
+use crate::channel::{AGENTS_MAX, Channel, Grant, Phase, Polls, Purpose, TurnRun};
+use crate::debts::{DEBTS_MAX, Debts};
+use crate::delivery::{Delivery, PIECES_MAX};
+use crate::limits::Limits;
+use crate::rng::Rng;
+use crate::seen::{MESSAGES_MAX, RUNS_MAX, Recent, Seen};
+use crate::speaker_list::SpeakerList;
+use crate::{
+    AgentKey, Archived, Breach, Config, Debt, Litter, MessageId, Mode, Permit, Piece, Refresh,
+    Rest, RunFate, RunId, Slot, Tail, Ticket, Timestamp, TurnId,
+};
+
+/// Everything a channel knows, as plain data. A store maps it to its own file format.
+///
+/// A restored channel reacts to everything as the original would have.
+///
+/// ```
+/// use dirigent_core::{Channel, Config, Snapshot};
+///
+/// let channel = Channel::new(Config::default().into(), 7);
+/// let mut snapshot = Snapshot::default();
+/// channel.snapshot_into(&mut snapshot);
+/// let twin = Channel::restore(Config::default().into(), &snapshot)?;
+/// assert_eq!(twin.revision(), channel.revision());
+/// # Ok::<(), dirigent_core::RestoreError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "plain data that stores map field by field"
+)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub struct Snapshot {
+    /// The version of this layout: [`Snapshot::VERSION`].
+    pub version: u16,
+    /// The time of the last input.
+    pub now: Timestamp,
+    /// What the channel is for.
+    pub mode: Mode,
+    /// Whether a mode was ever given.
+    pub created: bool,
+    /// How it was archived.
+    pub archived: Option<Archived>,
+    /// Who opened the discussion.
+    pub initiator: Option<AgentKey>,
+    /// Stopped or on hold.
+    pub rest: Option<Rest>,
+    /// A qualifying message waits for the end of a stop, or for a second agent.
+    pub missed: bool,
+    /// The cycle was vetoed.
+    pub vetoed: bool,
+    /// Where the channel stands.
+    pub phase: PhaseData,
+    /// The newest turn.
+    pub turn: TurnId,
+    /// The speaker list in order.
+    pub list: Vec<Slot>,
+    /// When the list was read.
+    pub list_at: Option<Timestamp>,
+    /// Who completed a turn last in this cycle.
+    pub last_completer: Option<AgentKey>,
+    /// Who is muted, ascending.
+    pub muted: Vec<AgentKey>,
+    /// The list that is being read.
+    pub refresh: Option<Refresh>,
+    /// When the list was asked for last.
+    pub asked_at: Option<Timestamp>,
+    /// The initiator's one run.
+    pub permit: Option<Permit>,
+    /// When the last reminder was sent.
+    pub reminded_at: Option<Timestamp>,
+    /// When the next reminder is due.
+    pub reminder_due: Option<Timestamp>,
+    /// Turns since a human last spoke.
+    pub turns: u32,
+    /// Cycles since a human last spoke.
+    pub cycles: u32,
+    /// Whether a reached ceiling was announced.
+    pub ceiling_announced: bool,
+    /// Messages up to here count as seen.
+    pub horizon: Option<MessageId>,
+    /// The newest message.
+    pub newest: Option<MessageId>,
+    /// Messages seen above the horizon, ascending; none when forgotten.
+    pub messages: Vec<MessageId>,
+    /// Runs that can no longer speak, oldest first.
+    pub runs: Vec<(RunId, RunFate)>,
+    /// When something last happened.
+    pub stirred_at: Timestamp,
+    /// The reply under way.
+    pub delivery: Option<DeliveryData>,
+    /// What is owed, oldest first.
+    pub debts: Vec<Debt>,
+    /// The next ticket.
+    pub next_ticket: u64,
+    /// Trigger messages to be removed.
+    pub litter: Vec<Litter>,
+    /// When an archived channel last answered a bot.
+    pub bot_notice_at: Option<Timestamp>,
+    /// The state of chance.
+    pub rng: u64,
+    /// See [`Channel::revision`].
+    pub revision: u64,
+}
+
+/// The phase as plain data; see the public docs of [`PhaseKind`](crate::PhaseKind) for meanings.
+///
+/// ```
+/// use dirigent_core::PhaseData;
+/// assert_eq!(PhaseData::default(), PhaseData::Disabled);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "plain data that stores map variant by variant"
+)]
+#[expect(
+    missing_docs,
+    reason = "the fields are those of the phase of the same name"
+)]
+pub enum PhaseData {
+    /// Everybody may speak.
+    #[default]
+    Disabled,
+    /// Nobody may speak.
+    Dead,
+    /// Closed.
+    Archived,
+    /// Nobody has the floor.
+    Dormant,
+    /// The list is read at the end of a cycle.
+    RefreshingBoundary,
+    /// The list is read on waking.
+    RefreshingWake { first: Option<AgentKey> },
+    /// An agent has the floor.
+    Granted {
+        agent: AgentKey,
+        until: Option<Timestamp>,
+        attempt: u8,
+    },
+    /// An agent runs.
+    Running {
+        agent: AgentKey,
+        run: Option<RunId>,
+        anchor: Option<MessageId>,
+        until: Option<Timestamp>,
+        receipt: bool,
+    },
+    /// A reply is on its way.
+    Confirming {
+        agent: AgentKey,
+        run: Option<RunId>,
+        anchor: Option<MessageId>,
+        since: Timestamp,
+        poll: Option<Ticket>,
+        poll_next: Timestamp,
+        poll_interval: Duration,
+    },
+}
+
+/// The reply under way as plain data. Holds ends of texts, at most 64 scalars each.
+///
+/// ```
+/// assert!(dirigent_core::DeliveryData::default().pieces.is_empty());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "plain data that stores map field by field"
+)]
+pub struct DeliveryData {
+    /// What is waited for.
+    pub fingerprint: Tail,
+    /// What has arrived, by ascending id.
+    pub pieces: Vec<Piece>,
+    /// When the last piece was seen.
+    pub last_seen: Timestamp,
+}
+
+impl Snapshot {
+    /// The version that this library writes, and the only one it reads.
+    pub const VERSION: u16 = 1;
+}
+
+impl Default for Snapshot {
+    fn default() -> Self {
+        let mut blank = Self::blank();
+        Channel::new(Arc::default(), 0).snapshot_into(&mut blank);
+        blank
+    }
+}
+
+/// Why a snapshot was not restored. Nothing was changed; keep the file and ask.
+///
+/// ```
+/// use dirigent_core::{Channel, Config, RestoreError, Snapshot};
+/// let foreign = Snapshot { version: 99, ..Snapshot::default() };
+/// let error = Channel::restore(Config::default().into(), &foreign).unwrap_err();
+/// assert_eq!(error, RestoreError::Version { found: 99 });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RestoreError {
+    /// It was written by another version of the library.
+    Version {
+        /// Which.
+        found: u16,
+    },
+    /// A list is longer than the library ever writes it.
+    TooLong {
+        /// Which field.
+        field: &'static str,
+    },
+    /// It contradicts itself.
+    Broken(Breach),
+}
+
+impl fmt::Display for RestoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Version { found } => {
+                write!(
+                    f,
+                    "the snapshot has version {found}, this library reads {}",
+                    Snapshot::VERSION
+                )
+            }
+            Self::TooLong { field } => write!(f, "the snapshot's list `{field}` is too long"),
+            Self::Broken(breach) => write!(f, "the snapshot contradicts itself: {breach}"),
+        }
+    }
+}
+
+impl core::error::Error for RestoreError {}
+
+impl Channel {
+    /// Writes everything into `out`, reusing its buffers.
+    pub fn snapshot_into(&self, out: &mut Snapshot) {
+        let Snapshot {
+            list,
+            muted,
+            messages,
+            runs,
+            debts,
+            litter,
+            ..
+        } = out;
+        refill(list, self.list.slots().iter().copied());
+        refill(muted, self.muted.iter().copied());
+        refill(messages, self.seen.messages());
+        refill(runs, self.seen.runs());
+        refill(debts, self.debts().iter().copied());
+        refill(litter, self.litter.iter().copied());
+        write_delivery(self.delivery.as_deref(), &mut out.delivery);
+        out.version = Snapshot::VERSION;
+        out.now = self.now;
+        out.mode = self.mode;
+        out.created = self.created;
+        out.archived = self.archived;
+        out.initiator = self.initiator;
+        out.rest = self.rest;
+        out.missed = self.missed;
+        out.vetoed = self.vetoed;
+        out.phase = self.phase.into();
+        out.turn = self.turn;
+        out.list_at = self.list_at;
+        out.last_completer = self.last_completer;
+        out.refresh = self.refresh;
+        out.asked_at = self.asked_at;
+        out.permit = self.permit;
+        out.reminded_at = self.reminded_at;
+        out.reminder_due = self.reminder_due;
+        out.turns = self.limits.turns;
+        out.cycles = self.limits.cycles;
+        out.ceiling_announced = self.limits.announced;
+        out.horizon = self.seen.horizon();
+        out.newest = self.seen.newest();
+        out.stirred_at = self.stirred_at;
+        out.next_ticket = self.next_ticket;
+        out.bot_notice_at = self.bot_notice_at;
+        out.rng = self.rng.0;
+        out.revision = self.revision;
+    }
+
+    /// Brings a channel back.
+    ///
+    /// # Errors
+    ///
+    /// When the snapshot is of another version, too long, or contradicts itself.
+    pub fn restore(config: Arc<Config>, snapshot: &Snapshot) -> Result<Self, RestoreError> {
+        check_size(snapshot)?;
+        let limits = Limits {
+            turns: snapshot.turns,
+            cycles: snapshot.cycles,
+            announced: snapshot.ceiling_announced,
+        };
+        let channel = Self {
+            config,
+            now: snapshot.now,
+            mode: snapshot.mode,
+            created: snapshot.created,
+            archived: snapshot.archived,
+            initiator: snapshot.initiator,
+            rest: snapshot.rest,
+            missed: snapshot.missed,
+            vetoed: snapshot.vetoed,
+            phase: snapshot.phase.into(),
+            turn: snapshot.turn,
+            list: SpeakerList::from_slots(snapshot.list.clone()),
+            list_at: snapshot.list_at,
+            last_completer: snapshot.last_completer,
+            muted: snapshot.muted.clone(),
+            refresh: snapshot.refresh,
+            asked_at: snapshot.asked_at,
+            permit: snapshot.permit,
+            reminded_at: snapshot.reminded_at,
+            reminder_due: snapshot.reminder_due,
+            limits,
+            seen: restore_seen(snapshot),
+            stirred_at: snapshot.stirred_at,
+            delivery: snapshot.delivery.as_ref().map(restore_delivery),
+            debts: Debts::from_vec(snapshot.debts.clone()),
+            next_ticket: snapshot.next_ticket,
+            litter: snapshot.litter.clone(),
+            bot_notice_at: snapshot.bot_notice_at,
+            rng: Rng(snapshot.rng),
+            revision: snapshot.revision,
+        };
+        channel.audit().map_err(RestoreError::Broken)?;
+        Ok(channel)
+    }
+}
+
+impl Snapshot {
+    /// A snapshot with nothing in it, to be written over.
+    const fn blank() -> Self {
+        Self {
+            version: Self::VERSION,
+            now: Timestamp::from_millis(0),
+            mode: Mode::None,
+            created: false,
+            archived: None,
+            initiator: None,
+            rest: None,
+            missed: false,
+            vetoed: false,
+            phase: PhaseData::Disabled,
+            turn: TurnId::new(0),
+            list: Vec::new(),
+            list_at: None,
+            last_completer: None,
+            muted: Vec::new(),
+            refresh: None,
+            asked_at: None,
+            permit: None,
+            reminded_at: None,
+            reminder_due: None,
+            turns: 0,
+            cycles: 0,
+            ceiling_announced: false,
+            horizon: None,
+            newest: None,
+            messages: Vec::new(),
+            runs: Vec::new(),
+            stirred_at: Timestamp::from_millis(0),
+            delivery: None,
+            debts: Vec::new(),
+            next_ticket: 0,
+            litter: Vec::new(),
+            bot_notice_at: None,
+            rng: 0,
+            revision: 0,
+        }
+    }
+}
+
+fn refill<T>(buffer: &mut Vec<T>, items: impl Iterator<Item = T>) {
+    buffer.clear();
+    buffer.extend(items);
+}
+
+fn write_delivery(delivery: Option<&Delivery>, out: &mut Option<DeliveryData>) {
+    let Some(delivery) = delivery else {
+        *out = None;
+        return;
+    };
+    let data = out.get_or_insert_default();
+    data.fingerprint = delivery.fingerprint;
+    data.last_seen = delivery.last_seen;
+    refill(&mut data.pieces, delivery.as_slice().iter().copied());
+}
+
+fn restore_delivery(data: &DeliveryData) -> Box<Delivery> {
+    let mut delivery = Box::<Delivery>::default();
+    for piece in &data.pieces {
+        delivery.put(data.last_seen, piece.id, &piece.tail);
+    }
+    delivery.fingerprint = data.fingerprint;
+    delivery.last_seen = data.last_seen;
+    delivery
+}
+
+fn restore_seen(snapshot: &Snapshot) -> Seen {
+    let remembers = !snapshot.messages.is_empty() || !snapshot.runs.is_empty();
+    let recent = remembers.then(|| Recent {
+        messages: snapshot.messages.iter().copied().collect(),
+        runs: snapshot.runs.iter().copied().collect(),
+    });
+    Seen::from_parts(snapshot.horizon, snapshot.newest, recent)
+}
+
+fn check_size(snapshot: &Snapshot) -> Result<(), RestoreError> {
+    if snapshot.version != Snapshot::VERSION {
+        return Err(RestoreError::Version {
+            found: snapshot.version,
+        });
+    }
+    let pieces = snapshot
+        .delivery
+        .as_ref()
+        .map_or(0, |delivery| delivery.pieces.len());
+    let sizes = [
+        ("list", snapshot.list.len(), AGENTS_MAX),
+        ("muted", snapshot.muted.len(), AGENTS_MAX),
+        ("messages", snapshot.messages.len(), MESSAGES_MAX),
+        ("runs", snapshot.runs.len(), RUNS_MAX),
+        ("debts", snapshot.debts.len(), DEBTS_MAX),
+        ("pieces", pieces, PIECES_MAX),
+        ("litter", snapshot.litter.len(), 16),
+    ];
+    match sizes.into_iter().find(|(_, len, max)| len > max) {
+        Some((field, _, _)) => Err(RestoreError::TooLong { field }),
+        None => Ok(()),
+    }
+}
+
+impl From<Phase> for PhaseData {
+    fn from(phase: Phase) -> Self {
+        match phase {
+            Phase::Disabled => Self::Disabled,
+            Phase::Dead => Self::Dead,
+            Phase::Archived => Self::Archived,
+            Phase::Dormant => Self::Dormant,
+            Phase::Refreshing(Purpose::Boundary) => Self::RefreshingBoundary,
+            Phase::Refreshing(Purpose::Wake(first)) => Self::RefreshingWake { first },
+            Phase::Granted(Grant {
+                agent,
+                until,
+                attempt,
+            }) => Self::Granted {
+                agent,
+                until,
+                attempt,
+            },
+            Phase::Running {
+                run:
+                    TurnRun {
+                        agent,
+                        id: run,
+                        anchor,
+                    },
+                until,
+                receipt,
+            } => Self::Running {
+                agent,
+                run,
+                anchor,
+                until,
+                receipt,
+            },
+            Phase::Confirming {
+                run:
+                    TurnRun {
+                        agent,
+                        id: run,
+                        anchor,
+                    },
+                since,
+                polls,
+            } => Self::Confirming {
+                agent,
+                run,
+                anchor,
+                since,
+                poll: polls.open,
+                poll_next: polls.next,
+                poll_interval: polls.interval,
+            },
+        }
+    }
+}
+
+impl From<PhaseData> for Phase {
+    fn from(data: PhaseData) -> Self {
+        match data {
+            PhaseData::Disabled => Self::Disabled,
+            PhaseData::Dead => Self::Dead,
+            PhaseData::Archived => Self::Archived,
+            PhaseData::Dormant => Self::Dormant,
+            PhaseData::RefreshingBoundary => Self::Refreshing(Purpose::Boundary),
+            PhaseData::RefreshingWake { first } => Self::Refreshing(Purpose::Wake(first)),
+            PhaseData::Granted {
+                agent,
+                until,
+                attempt,
+            } => Self::Granted(Grant {
+                agent,
+                until,
+                attempt,
+            }),
+            PhaseData::Running {
+                agent,
+                run,
+                anchor,
+                until,
+                receipt,
+            } => Self::Running {
+                run: TurnRun {
+                    agent,
+                    id: run,
+                    anchor,
+                },
+                until,
+                receipt,
+            },
+            PhaseData::Confirming {
+                agent,
+                run,
+                anchor,
+                since,
+                poll,
+                poll_next: next,
+                poll_interval: interval,
+            } => Self::Confirming {
+                run: TurnRun {
+                    agent,
+                    id: run,
+                    anchor,
+                },
+                since,
+                polls: Polls {
+                    open: poll,
+                    next,
+                    interval,
+                },
+            },
+        }
+    }
+}

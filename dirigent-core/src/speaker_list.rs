@@ -1,0 +1,130 @@
+//! Who speaks after whom: the list, its marks, and how it is rebuilt and shuffled.
+
+use alloc::vec::Vec;
+
+use crate::rng::Rng;
+use crate::{AgentKey, SeatTurn, Timestamp};
+
+/// The speaker list of a channel, in speaking order.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct SpeakerList {
+    slots: Vec<Slot>,
+}
+
+/// One agent's place.
+///
+/// ```
+/// use dirigent_core::{AgentKey, Slot};
+/// let slot = Slot::new(AgentKey::new(1));
+/// assert!(!slot.left && slot.grace_from.is_none());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct Slot {
+    /// Who.
+    pub agent: AgentKey,
+    /// What became of its turn in this cycle.
+    pub turn: SeatTurn,
+    /// It has left the channel.
+    pub left: bool,
+    /// When its last turn ended in another way than by passing: for a while after that, its
+    /// messages are taken for late pieces of that turn.
+    pub grace_from: Option<Timestamp>,
+}
+
+impl Slot {
+    /// A fresh place.
+    pub const fn new(agent: AgentKey) -> Self {
+        Self {
+            agent,
+            turn: SeatTurn::Ahead,
+            left: false,
+            grace_from: None,
+        }
+    }
+}
+
+impl SpeakerList {
+    pub(crate) const fn from_slots(slots: Vec<Slot>) -> Self {
+        Self { slots }
+    }
+
+    pub(crate) fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    pub(crate) fn slots_mut(&mut self) -> &mut [Slot] {
+        &mut self.slots
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(crate) fn position(&self, agent: AgentKey) -> Option<usize> {
+        self.slots.iter().position(|slot| slot.agent == agent)
+    }
+
+    pub(crate) fn slot(&self, agent: AgentKey) -> Option<&Slot> {
+        self.slots.iter().find(|slot| slot.agent == agent)
+    }
+
+    pub(crate) fn slot_mut(&mut self, agent: AgentKey) -> Option<&mut Slot> {
+        self.slots.iter_mut().find(|slot| slot.agent == agent)
+    }
+
+    /// Nobody took a turn yet.
+    pub(crate) fn begin_cycle(&mut self) {
+        self.slots
+            .iter_mut()
+            .for_each(|slot| slot.turn = SeatTurn::Ahead);
+    }
+
+    pub(crate) fn anybody_spoke(&self) -> bool {
+        self.slots.iter().any(|slot| slot.turn == SeatTurn::Spoke)
+    }
+
+    /// Whether anybody completed a turn of this cycle.
+    pub(crate) fn anybody_completed(&self) -> bool {
+        self.slots
+            .iter()
+            .any(|slot| matches!(slot.turn, SeatTurn::Spoke | SeatTurn::Passed))
+    }
+
+    /// Takes over who is present: those who stay keep their order, newcomers follow (R080, R081).
+    /// Returns whether anybody is new.
+    pub(crate) fn rebuild(&mut self, present: &[AgentKey]) -> bool {
+        self.slots.retain(|slot| present.contains(&slot.agent));
+        self.slots.iter_mut().for_each(|slot| slot.left = false);
+        let before = self.slots.len();
+        for agent in present {
+            if self.position(*agent).is_none() {
+                self.slots.push(Slot::new(*agent));
+            }
+        }
+        self.slots.len() > before
+    }
+
+    /// Puts the list into a random order in which `not_first` does not come first, each such order
+    /// equally likely (D31, D32): the first is drawn among the others, the rest by Fisher and Yates.
+    pub(crate) fn shuffle(&mut self, rng: &mut Rng, not_first: Option<AgentKey>) {
+        let barred = not_first.and_then(|agent| self.position(agent));
+        let from = match barred {
+            Some(at) if self.slots.len() >= 2 => {
+                self.slots.swap(0, at);
+                let first = 1 + rng.below(self.slots.len() - 1);
+                self.slots.swap(0, first);
+                1
+            }
+            _ => 0,
+        };
+        let rest = self.slots.get_mut(from..).unwrap_or_default();
+        for unplaced in (2..=rest.len()).rev() {
+            rest.swap(unplaced - 1, rng.below(unplaced));
+        }
+    }
+
+    pub(crate) fn shrink(&mut self) {
+        self.slots.shrink_to_fit();
+    }
+}

@@ -1,0 +1,167 @@
+//! The end of a text, normalised, so that what an agent wrote can be recognised in what arrived.
+
+use core::fmt;
+
+/// The last scalars of a text without white space and fence-only lines, at most [`Tail::MAX`].
+///
+/// A host cuts a reply into several messages, trims each, closes and reopens code fences. Comparing
+/// tails is immune to all of that (D52, D53): joining the tails of the pieces gives the tail of the
+/// whole. `Debug` shows only the length: the words of a conversation never reach a log.
+///
+/// ```
+/// use dirigent_core::Tail;
+///
+/// let whole = Tail::of("Here is the code:\n```rust\nlet x = 1;\n```\nand that is all");
+/// let mut pieces = Tail::of("Here is the code:\n```rust\nlet x =\n```");
+/// pieces.join(&Tail::of("```rust\n1;\n```\nand that is all"));
+/// assert!(pieces.ends_with(&whole.last(40)));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Tail {
+    /// UTF-8 of the kept scalars, in the first `len` bytes; the rest is zero.
+    bytes: [u8; Self::BYTES],
+    /// Bytes in use.
+    len: u16,
+}
+
+impl Tail {
+    /// The most scalars kept.
+    pub const MAX: usize = 64;
+    /// Room for `MAX` scalars of four bytes.
+    const BYTES: usize = Self::MAX * 4;
+
+    /// The tail of no text.
+    pub const EMPTY: Self = Self {
+        bytes: [0; Self::BYTES],
+        len: 0,
+    };
+
+    /// Digests a text. Costs no more for a long text than for its end, but for one look at each
+    /// line from the end backwards until enough was found.
+    pub fn of(text: &str) -> Self {
+        let mut buffer = ['\0'; Self::MAX];
+        let mut kept = 0;
+        let lines = text.rsplit('\n').filter(|line| !is_fence(line));
+        let scalars = lines
+            .flat_map(|line| line.chars().rev())
+            .filter(|c| !c.is_whitespace());
+        for (slot, scalar) in buffer.iter_mut().zip(scalars) {
+            *slot = scalar;
+            kept += 1;
+        }
+        let mut tail = Self::EMPTY;
+        buffer
+            .iter()
+            .take(kept)
+            .rev()
+            .for_each(|scalar| tail.push(*scalar));
+        tail
+    }
+
+    /// Appends what followed in the next message, keeping the last [`Tail::MAX`] scalars.
+    pub fn join(&mut self, next: &Self) {
+        let kept_here = Self::MAX.saturating_sub(next.len());
+        let mut joined = self.last(kept_here);
+        next.as_str().chars().for_each(|scalar| joined.push(scalar));
+        *self = joined;
+    }
+
+    /// The last `count` scalars.
+    #[must_use]
+    pub fn last(&self, count: usize) -> Self {
+        let text = self.as_str();
+        let skip = self.len().saturating_sub(count);
+        let mut shorter = Self::EMPTY;
+        text.chars()
+            .skip(skip)
+            .for_each(|scalar| shorter.push(scalar));
+        shorter
+    }
+
+    /// Whether this tail ends with `end`. Everything ends with the empty tail.
+    pub fn ends_with(&self, end: &Self) -> bool {
+        self.as_bytes().ends_with(end.as_bytes())
+    }
+
+    /// Scalars kept.
+    pub fn len(&self) -> usize {
+        self.as_str().chars().count()
+    }
+
+    /// Whether nothing was kept: the text was blank, or only fences.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The kept scalars. This is message text: do not log it.
+    pub fn as_str(&self) -> &str {
+        core::str::from_utf8(self.as_bytes()).unwrap_or_default()
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
+    }
+
+    fn push(&mut self, scalar: char) {
+        let start = usize::from(self.len);
+        let width = scalar.len_utf8();
+        if let Some(room) = self.bytes.get_mut(start..start + width) {
+            scalar.encode_utf8(room);
+            self.len += u16::try_from(width).unwrap_or(0);
+        }
+    }
+}
+
+impl Default for Tail {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+impl fmt::Debug for Tail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tail({} scalars)", self.len())
+    }
+}
+
+/// Whether a line only opens or closes a code fence.
+fn is_fence(line: &str) -> bool {
+    let Some(rest) = line.trim().strip_prefix("```") else {
+        return false;
+    };
+    rest.chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, '+' | '-' | '#' | '_' | '.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joined_pieces_have_the_tail_of_the_whole() {
+        let text = "first line\nsecond line with ümlauts and 漢字 and 🎼\nthird";
+        for cut in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
+            let (front, back) = text.split_at(cut);
+            let mut joined = Tail::of(front);
+            joined.join(&Tail::of(back));
+            assert_eq!(joined, Tail::of(text), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn debug_shows_no_text() {
+        extern crate std;
+        assert_eq!(
+            std::format!("{:?}", Tail::of("secret words")),
+            "Tail(11 scalars)"
+        );
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_last_scalars() {
+        extern crate std;
+        let text = "x".repeat(500) + "the end";
+        assert_eq!(Tail::of(&text).len(), Tail::MAX);
+        assert!(Tail::of(&text).ends_with(&Tail::of("the end")));
+    }
+}

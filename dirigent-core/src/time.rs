@@ -1,0 +1,63 @@
+//! Time as a number that comes in from outside.
+
+use core::fmt;
+use core::ops::Add;
+use core::time::Duration;
+
+/// A moment: milliseconds since an epoch of the host's choice (the driver uses Unix time).
+///
+/// The core never asks what time it is; every input brings its own.
+///
+/// ```
+/// use core::time::Duration;
+/// use dirigent_core::Timestamp;
+///
+/// let later = Timestamp::from_millis(1_000) + Duration::from_secs(2);
+/// assert_eq!(later.as_millis(), 3_000);
+/// assert_eq!(later.since(Timestamp::from_millis(1_000)), Duration::from_secs(2));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Timestamp(u64);
+
+impl Timestamp {
+    /// The moment so many milliseconds after the epoch.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the epoch.
+    pub const fn as_millis(self) -> u64 {
+        self.0
+    }
+
+    /// Time passed since `earlier`; zero when `earlier` is later.
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(earlier.0))
+    }
+
+    /// The moment `by` earlier, no further back than the epoch.
+    #[must_use]
+    pub fn saturating_sub(self, by: Duration) -> Self {
+        Self(self.0.saturating_sub(whole_millis(by)))
+    }
+}
+
+/// A `Duration` in whole milliseconds, saturating.
+fn whole_millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Add<Duration> for Timestamp {
+    type Output = Self;
+
+    /// Saturates at the end of time instead of overflowing.
+    fn add(self, by: Duration) -> Self {
+        Self(self.0.saturating_add(whole_millis(by)))
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}ms", self.0)
+    }
+}

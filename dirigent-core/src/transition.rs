@@ -1,0 +1,195 @@
+//! What changed, and why: one value for each change of a channel.
+
+use crate::{AgentKey, Timestamp, TurnId};
+
+/// One change of a channel, for history, logs and metrics (F10, F12).
+///
+/// ```
+/// use dirigent_core::{Cause, PhaseKind, Timestamp, Transition, TurnId};
+///
+/// let granted = Transition {
+///     at: Timestamp::from_millis(5),
+///     from: PhaseKind::Dormant,
+///     to: PhaseKind::Granted,
+///     agent: None,
+///     turn: TurnId::new(1),
+///     cause: Cause::HumanMessage,
+/// };
+/// assert_eq!(granted.cause.as_str(), "human-message");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "plain data that tests and hosts compare"
+)]
+pub struct Transition {
+    /// When.
+    pub at: Timestamp,
+    /// The phase before.
+    pub from: PhaseKind,
+    /// The phase after; the same when something changed that is no phase.
+    pub to: PhaseKind,
+    /// The agent it is about: who was granted, who was skipped, whose turn ended.
+    pub agent: Option<AgentKey>,
+    /// The newest turn of the channel.
+    pub turn: TurnId,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// The phase of a channel, without its details.
+///
+/// ```
+/// use dirigent_core::PhaseKind;
+/// assert_eq!(PhaseKind::Confirming.as_str(), "confirming");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PhaseKind {
+    /// Nobody has the floor and nobody is asked.
+    Dormant,
+    /// The member list is being read; nobody may speak.
+    Refreshing,
+    /// An agent has the floor and has not started.
+    Granted,
+    /// An agent is running.
+    Running,
+    /// An agent's reply is on its way into the channel.
+    Confirming,
+    /// Turns are not kept: everybody may speak.
+    Disabled,
+    /// Nobody may speak and nobody is woken (mode report).
+    Dead,
+    /// Closed for good.
+    Archived,
+}
+
+impl PhaseKind {
+    /// The name in lower case.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Dormant => "dormant",
+            Self::Refreshing => "refreshing",
+            Self::Granted => "granted",
+            Self::Running => "running",
+            Self::Confirming => "confirming",
+            Self::Disabled => "disabled",
+            Self::Dead => "dead",
+            Self::Archived => "archived",
+        }
+    }
+}
+
+macro_rules! causes {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        /// Why something changed. Machine-readable, and stable: names are only ever added.
+        ///
+        /// ```
+        /// use dirigent_core::Cause;
+        /// assert_eq!(Cause::AllPassed.as_str(), "all-passed");
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Cause {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Cause {
+            /// The name in lower case, with hyphens.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)*
+                }
+            }
+        }
+    };
+}
+
+causes! {
+    /// The channel was created by a tool.
+    Created = "created",
+    /// An operator changed the mode.
+    ModeChanged = "mode-changed",
+    /// A human's message woke the channel.
+    HumanMessage = "human-message",
+    /// A registered agent's message woke the channel.
+    AgentMessage = "agent-message",
+    /// A bot's message woke the channel, where bots qualify.
+    BotMessage = "bot-message",
+    /// An operator woke the channel.
+    OperatorWake = "operator-wake",
+    /// A discussion's guide woke the channel.
+    GuidePosted = "guide-posted",
+    /// A discussion's result woke its callback channel.
+    ResultPosted = "result-posted",
+    /// A whole cycle ended and the member list is read.
+    CycleBoundary = "cycle-boundary",
+    /// The last cycle's answer asks for another one.
+    NextCycle = "next-cycle",
+    /// The list was put into a new random order.
+    Reshuffled = "reshuffled",
+    /// The member list could not be read; the old one is used.
+    MembersFailed = "members-failed",
+    /// The member list took too long; the old one is used.
+    MembersLate = "members-late",
+    /// The next agent of the list has its turn.
+    NextInList = "next-in-list",
+    /// The agent's gate call started its run.
+    RunStarted = "run-started",
+    /// A newer run of the agent replaced the one before.
+    RunReplaced = "run-replaced",
+    /// The run ended with nothing to say.
+    Passed = "passed",
+    /// The run ended with a reply.
+    Spoke = "spoke",
+    /// The run broke off; counts as having nothing to say.
+    RunFailed = "run-failed",
+    /// The reply arrived: the fingerprint matched.
+    TailMatched = "tail-matched",
+    /// The reply arrived: the host said so.
+    ReceiptGiven = "receipt-given",
+    /// The reply arrived, as far as can be told: a message of the author, then quiet.
+    QuietAfterMessage = "quiet-after-message",
+    /// The reply was not seen in time; the turn counts all the same.
+    DeliveryTimedOut = "delivery-timed-out",
+    /// Somebody else's message ended the wait for the reply.
+    Interrupted = "interrupted",
+    /// The granted agent did not start in time and was woken once more.
+    Retriggered = "retriggered",
+    /// The granted agent never started and was skipped.
+    StartTimedOut = "start-timed-out",
+    /// The run took too long and was skipped.
+    RunTimedOut = "run-timed-out",
+    /// The agent has left and was skipped.
+    AgentLeft = "agent-left",
+    /// The agent is muted and was skipped.
+    AgentMuted = "agent-muted",
+    /// The agent may speak again.
+    AgentUnmuted = "agent-unmuted",
+    /// Everybody who completed a turn had nothing to say: dormant.
+    AllPassed = "all-passed",
+    /// Nobody completed a turn: dormant.
+    NobodyAnswered = "nobody-answered",
+    /// The ceiling of turns or cycles without a human was reached: dormant.
+    CeilingReached = "ceiling-reached",
+    /// A human's word reset the ceilings after they had been reached.
+    CeilingReset = "ceiling-reset",
+    /// Fewer than two agents are present.
+    TooFewAgents = "too-few-agents",
+    /// A second agent is present.
+    EnoughAgents = "enough-agents",
+    /// The initiator of the idle discussion may run once.
+    InitiatorReminded = "initiator-reminded",
+    /// The initiator's one run after a reminder is over.
+    PermitUsed = "permit-used",
+    /// An operator or a human's word stopped the channel.
+    Stopped = "stopped",
+    /// An operator paused the channel.
+    Held = "held",
+    /// The channel goes on.
+    Resumed = "resumed",
+    /// The initiator concluded the discussion.
+    Concluded = "concluded",
+    /// An operator archived the channel.
+    Archived = "archived",
+}

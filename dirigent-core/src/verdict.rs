@@ -1,0 +1,152 @@
+//! May this agent run? The answer, with its reason.
+
+use crate::{AgentKey, MessageId, TurnId};
+
+/// The answer to a gate call.
+///
+/// ```
+/// use dirigent_core::{Reason, Verdict};
+/// assert!(!Verdict::Deny { reason: Reason::Dormant }.is_allowed());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "there is no third answer")]
+pub enum Verdict {
+    /// The agent may run, with the model it is configured with.
+    Allow {
+        /// Why.
+        reason: Reason,
+        /// The turn the run belongs to, where turns are kept.
+        turn: Option<TurnId>,
+        /// The turn's anchor: only later messages of the agent belong to its reply.
+        anchor: Option<MessageId>,
+    },
+    /// The agent must stay silent.
+    Deny {
+        /// Why.
+        reason: Reason,
+    },
+}
+
+impl Verdict {
+    /// Whether the agent may run.
+    pub const fn is_allowed(&self) -> bool {
+        matches!(self, Self::Allow { .. })
+    }
+
+    /// Why.
+    pub const fn reason(&self) -> Reason {
+        match *self {
+            Self::Allow { reason, .. } | Self::Deny { reason } => reason,
+        }
+    }
+}
+
+/// Why an agent may, or may not, speak now (F10).
+///
+/// ```
+/// use dirigent_core::Reason;
+/// assert!(Reason::YourTurn.allows());
+/// assert_eq!(Reason::Dormant.as_str(), "dormant");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// Allowed: turns are not kept in this mode.
+    Unmanaged,
+    /// Allowed: too few agents are present to keep turns.
+    TooFewAgents,
+    /// Allowed: the agent has the floor.
+    YourTurn,
+    /// Allowed: the initiator of an idle discussion may run once to conclude it.
+    InitiatorPermit,
+    /// Denied: agents are not woken in this mode (report).
+    Dead,
+    /// Denied: the channel is closed for good.
+    Archived,
+    /// Denied: the channel was stopped.
+    Stopped,
+    /// Denied: the channel is on hold.
+    Held,
+    /// Denied: nobody has the floor; a message will wake the channel.
+    Dormant,
+    /// Denied: nobody has the floor until a human writes; the ceiling was reached.
+    CeilingReached,
+    /// Denied: the member list is being read.
+    Refreshing,
+    /// Denied: another agent has the floor.
+    NotYourTurn {
+        /// Who has it.
+        speaker: AgentKey,
+    },
+    /// Denied: the agent's run of this turn has ended.
+    TurnAlreadyUsed,
+    /// Denied: this run was answered before, and the answer stands.
+    RunAlreadyDenied,
+    /// Denied: this run has ended or was replaced.
+    RunAlreadyEnded,
+    /// Denied: the registry does not know the agent.
+    NotRegistered,
+    /// Denied: the agent is muted.
+    Muted,
+    /// Denied: the agent is not in the speaker list of this cycle.
+    NotListed,
+}
+
+impl Reason {
+    /// Whether the reason is one for letting the agent speak.
+    pub const fn allows(self) -> bool {
+        matches!(
+            self,
+            Self::Unmanaged | Self::TooFewAgents | Self::YourTurn | Self::InitiatorPermit
+        )
+    }
+
+    /// The name in lower case, with hyphens.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unmanaged => "unmanaged",
+            Self::TooFewAgents => "too-few-agents",
+            Self::YourTurn => "your-turn",
+            Self::InitiatorPermit => "initiator-permit",
+            Self::Dead => "dead",
+            Self::Archived => "archived",
+            Self::Stopped => "stopped",
+            Self::Held => "held",
+            Self::Dormant => "dormant",
+            Self::CeilingReached => "ceiling-reached",
+            Self::Refreshing => "refreshing",
+            Self::NotYourTurn { .. } => "not-your-turn",
+            Self::TurnAlreadyUsed => "turn-already-used",
+            Self::RunAlreadyDenied => "run-already-denied",
+            Self::RunAlreadyEnded => "run-already-ended",
+            Self::NotRegistered => "not-registered",
+            Self::Muted => "muted",
+            Self::NotListed => "not-listed",
+        }
+    }
+}
+
+/// What [`Channel::handle`](crate::Channel::handle) answers to an input that it accepts.
+///
+/// ```
+/// use dirigent_core::Answer;
+/// assert_eq!(Answer::Accepted.verdict(), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a gate call is the only question")]
+pub enum Answer {
+    /// The input was considered, though it may have changed nothing.
+    Accepted,
+    /// The input was a gate call, and this is its answer.
+    Verdict(Verdict),
+}
+
+impl Answer {
+    /// The answer to a gate call.
+    pub const fn verdict(self) -> Option<Verdict> {
+        match self {
+            Self::Verdict(verdict) => Some(verdict),
+            Self::Accepted => None,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! What Dirigent is proven with.

@@ -1,0 +1,270 @@
+//! The chat as one account sees it through its token.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use async_trait::async_trait;
+use dirigent::{Access, ApiError, ChannelId, ChannelInfo, ChannelKind, ChatMessage, DiscordApi};
+use dirigent::{ErrorKind, GuildApi, GuildId, HistoryRequest, MessageId, NewChannel, Post, Posted};
+use dirigent::UserId;
+
+use super::MemoryDiscord;
+use super::event::Events;
+use super::faults::Fault;
+use super::ledger::Call;
+use super::places::Rights;
+use super::world::World;
+
+/// The longest name of a channel (resources/channel).
+const NAME_CHARS_MAX: usize = 100;
+
+/// One account's token: a [`DiscordApi`] and a [`GuildApi`]. A cheap clone.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent::{DiscordApi, Mentions, Nonce, Post};
+/// use dirigent_testkit::{ManualClock, MemoryDiscord};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dirigent::ApiError> {
+/// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
+/// let bot = discord.add_bot();
+/// let guild = discord.add_guild(discord.add_human());
+/// let channel = discord.add_channel(guild, "round-table", &[bot]);
+///
+/// let content = "hello".to_owned();
+/// let nonce = Nonce::from_parts(channel.get(), 0, 1);
+/// let post = Post { channel, content, nonce, mentions: Mentions::Nobody, reply_to: None };
+/// let first = discord.account(bot).post(post.clone()).await?;
+/// let second = discord.account(bot).post(post).await?;
+/// assert_eq!(first.id, second.id);
+/// assert!(second.deduplicated);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct MemoryAccount {
+    discord: MemoryDiscord,
+    user: UserId,
+}
+
+impl MemoryAccount {
+    pub(super) const fn new(discord: MemoryDiscord, user: UserId) -> Self {
+        Self { discord, user }
+    }
+
+    /// Whose token it is.
+    pub const fn user(&self) -> UserId {
+        self.user
+    }
+
+    /// What is pushed to this account from now on: only from channels that it sees.
+    pub fn events(&self) -> Events {
+        self.discord.events_of(Some(self.user))
+    }
+
+    /// One attempt of a request that a fault may keep from being carried out.
+    async fn ask<T, F>(
+        &self,
+        call: Call,
+        channel: Option<ChannelId>,
+        apply: F,
+    ) -> Result<T, ApiError>
+    where
+        T: Send,
+        F: FnOnce(&mut World, UserId) -> Result<T, ApiError> + Send,
+    {
+        self.attempt(call, channel, |world, me, fault| {
+            match fault.filter(|fault| !fault.is_applied()).and_then(Fault::error) {
+                Some(error) => Err(error),
+                None => apply(world, me),
+            }
+        })
+        .await
+    }
+
+    /// One attempt of a request. `apply` is called with the fault, if one hits it.
+    async fn attempt<T, F>(
+        &self,
+        call: Call,
+        channel: Option<ChannelId>,
+        apply: F,
+    ) -> Result<T, ApiError>
+    where
+        T: Send,
+        F: FnOnce(&mut World, UserId, Option<Fault>) -> Result<T, ApiError> + Send,
+    {
+        let (fault, apply) = {
+            let mut world = self.discord.world();
+            match world.admit(self.user, call, channel)? {
+                None => return apply(&mut world, self.user, None),
+                Some(fault) => (fault, apply),
+            }
+        };
+        if let Fault::SlowRequest { by } = fault {
+            self.wait(by).await;
+        }
+        let answer = apply(&mut self.discord.world(), self.user, Some(fault));
+        if let Fault::SlowAnswer { by } = fault {
+            self.wait(by).await;
+        }
+        fault.error().map_or(answer, Err)
+    }
+
+    async fn wait(&self, by: std::time::Duration) {
+        let clock = self.discord.clock();
+        let due = clock.now() + by;
+        clock.sleep_until(due).await;
+    }
+}
+
+impl fmt::Debug for MemoryAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryAccount").field("user", &self.user).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl DiscordApi for MemoryAccount {
+    async fn me(&self) -> Result<UserId, ApiError> {
+        self.ask(Call::Me, None, |_, me| Ok(me)).await
+    }
+
+    async fn post(&self, post: Post) -> Result<Posted, ApiError> {
+        let channel = Some(post.channel);
+        self.attempt(Call::Post, channel, |world, me, fault| world.post(me, post, fault)).await
+    }
+
+    async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {
+        self.ask(Call::Delete, Some(channel), |world, me| world.delete(me, channel, message)).await
+    }
+
+    async fn history(&self, request: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError> {
+        let channel = Some(request.channel);
+        self.ask(Call::History, channel, |world, me| world.history(me, request)).await
+    }
+
+    async fn members(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {
+        self.ask(Call::Members, Some(channel), |world, me| {
+            world.places.seen(channel, me)?;
+            Ok(world.places.audience(channel))
+        })
+        .await
+    }
+
+    async fn typing(&self, channel: ChannelId) -> Result<(), ApiError> {
+        self.ask(Call::Typing, Some(channel), |world, me| {
+            let (_, rights) = world.places.seen(channel, me)?;
+            if rights.write { Ok(()) } else { Err(ApiError::new(ErrorKind::Forbidden)) }
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl GuildApi for MemoryAccount {
+    async fn guilds(&self) -> Result<Vec<GuildId>, ApiError> {
+        self.ask(Call::Guilds, None, |world, me| {
+            let guilds = world.places.guilds.iter();
+            Ok(guilds.filter(|(_, guild)| guild.members.contains(&me)).map(|(id, _)| *id).collect())
+        })
+        .await
+    }
+
+    async fn channel(&self, channel: ChannelId) -> Result<ChannelInfo, ApiError> {
+        self.ask(Call::Channel, Some(channel), |world, me| {
+            world.places.seen(channel, me).map(|(room, _)| room.info.clone())
+        })
+        .await
+    }
+
+    async fn channels(&self, guild: GuildId) -> Result<Vec<ChannelInfo>, ApiError> {
+        self.ask(Call::Channels, None, |world, me| {
+            let listed = world.places.joined(guild, me)?.channels.iter();
+            let rooms = listed.filter_map(|channel| world.places.rooms.get(channel));
+            let channels = rooms.filter(|room| room.info.kind != ChannelKind::Thread);
+            Ok(channels.map(|room| room.info.clone()).collect())
+        })
+        .await
+    }
+
+    async fn create_channel(&self, channel: NewChannel) -> Result<ChannelInfo, ApiError> {
+        self.ask(Call::CreateChannel, None, |world, me| create_channel(world, me, channel)).await
+    }
+
+    async fn delete_channel(&self, channel: ChannelId) -> Result<(), ApiError> {
+        self.ask(Call::DeleteChannel, Some(channel), |world, me| {
+            check_may_manage(world, me, channel)?;
+            world.delete_channel(channel);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn set_access(
+        &self,
+        channel: ChannelId,
+        user: UserId,
+        access: Access,
+    ) -> Result<(), ApiError> {
+        self.ask(Call::SetAccess, Some(channel), |world, me| {
+            let guild = check_may_manage(world, me, channel)?;
+            world.places.joined(guild, user)?;
+            match access {
+                Access::Full => world.join(channel, user),
+                Access::None => world.leave(channel, user),
+                _ => return Err(ApiError::new(ErrorKind::Unsupported)),
+            };
+            Ok(())
+        })
+        .await
+    }
+
+    async fn is_administrator(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError> {
+        self.ask(Call::IsAdministrator, None, |world, me| {
+            world.places.joined(guild, me)?;
+            Ok(world.places.joined(guild, user)?.is_administrator(user))
+        })
+        .await
+    }
+}
+
+/// Creates a private channel for the acting account and those named.
+fn create_channel(
+    world: &mut World,
+    me: UserId,
+    channel: NewChannel,
+) -> Result<ChannelInfo, ApiError> {
+    let guild = world.places.joined(channel.guild, me)?;
+    if !guild.may_manage_channels(me) {
+        return Err(ApiError::new(ErrorKind::Forbidden));
+    }
+    let length = channel.name.chars().count();
+    let all_inside = channel.members.iter().all(|user| guild.members.contains(user));
+    if !(1..=NAME_CHARS_MAX).contains(&length) || !all_inside {
+        return Err(ApiError::new(ErrorKind::Invalid));
+    }
+    let info = ChannelInfo {
+        id: ChannelId::new(world.next_id()),
+        guild: Some(channel.guild),
+        parent: None,
+        kind: ChannelKind::Text,
+        name: channel.name,
+        private: true,
+    };
+    let named = channel.members.into_iter().chain([me]);
+    let access: BTreeMap<_, _> = named.map(|user| (user, Rights::FULL)).collect();
+    world.places.add(info.clone(), access);
+    Ok(info)
+}
+
+/// The guild of a channel that the account sees and may change.
+fn check_may_manage(world: &World, me: UserId, channel: ChannelId) -> Result<GuildId, ApiError> {
+    let (room, _) = world.places.seen(channel, me)?;
+    let guild = room.info.guild.ok_or(ApiError::new(ErrorKind::Forbidden))?;
+    if world.places.joined(guild, me)?.may_manage_channels(me) {
+        Ok(guild)
+    } else {
+        Err(ApiError::new(ErrorKind::Forbidden))
+    }
+}

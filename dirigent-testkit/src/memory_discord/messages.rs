@@ -1,0 +1,184 @@
+//! Posting, reading, changing and deleting messages.
+
+use dirigent::{ApiError, AuthorKind, ChannelId, ChatKind, ChatMessage, ErrorKind, HistoryRequest};
+use dirigent::{MessageId, Post, Posted, UserId};
+
+use super::event::Event;
+use super::faults::Fault;
+use super::ledger::PostRecord;
+use super::world::World;
+
+/// The most characters that a message may have (resources/message).
+const CONTENT_CHARS_MAX: usize = 2_000;
+
+/// The most messages on a page of history (resources/message).
+const PAGE_MAX: u8 = 100;
+
+impl World {
+    /// Posts through the API, and logs it where that is wanted.
+    pub(super) fn post(
+        &mut self,
+        me: UserId,
+        post: Post,
+        fault: Option<Fault>,
+    ) -> Result<Posted, ApiError> {
+        let record = self.ledger.keeps_posts().then(|| PostRecord {
+            at: self.clock.now(),
+            author: me,
+            channel: post.channel,
+            nonce: post.nonce.clone(),
+            mentions: post.mentions,
+            reply_to: post.reply_to,
+            chars: post.content.chars().count(),
+            message: None,
+            deduplicated: false,
+            fault,
+        });
+        let missed = fault.filter(|fault| !fault.is_applied()).and_then(Fault::error);
+        let posted = missed.map_or_else(|| self.accept(me, post), Err);
+        if let Some(mut record) = record {
+            if let Ok(posted) = &posted {
+                record.message = Some(posted.id);
+                record.deduplicated = posted.deduplicated;
+            }
+            self.ledger.log(record);
+        }
+        posted
+    }
+
+    fn accept(&mut self, me: UserId, post: Post) -> Result<Posted, ApiError> {
+        let (room, rights) = self.places.seen(post.channel, me)?;
+        if !rights.write {
+            return Err(ApiError::new(ErrorKind::Forbidden));
+        }
+        let answers = post.reply_to.is_some_and(|answered| room.messages.contains_key(&answered));
+        let content = acceptable(post.content)?;
+        let now = self.clock.now();
+        if let Some(id) = self.nonces.find(now, me, &post.nonce) {
+            return Ok(Posted { id, deduplicated: true });
+        }
+        let id = MessageId::new(self.ids.next(now));
+        self.nonces.remember(now, me, &post.nonce, id);
+        self.append(ChatMessage {
+            id,
+            channel: post.channel,
+            author: me,
+            author_kind: self.kind_of(me),
+            kind: if answers { ChatKind::Reply } else { ChatKind::Default },
+            content,
+            nonce: Some(post.nonce.as_str().to_owned()),
+        });
+        Ok(Posted { id, deduplicated: false })
+    }
+
+    /// Lets an account say something without the API: a person with a client, a webhook.
+    pub(super) fn say(
+        &mut self,
+        channel: ChannelId,
+        author: UserId,
+        kind: ChatKind,
+        content: String,
+    ) -> Result<MessageId, ApiError> {
+        let author_kind = self.kind_of(author);
+        let is_free = author_kind == AuthorKind::Webhook || kind == ChatKind::System;
+        if !self.places.rooms.contains_key(&channel) {
+            return Err(ApiError::new(ErrorKind::Gone));
+        }
+        if !is_free && !self.places.seen(channel, author)?.1.write {
+            return Err(ApiError::new(ErrorKind::Forbidden));
+        }
+        let content = if kind == ChatKind::System { content } else { acceptable(content)? };
+        let id = MessageId::new(self.next_id());
+        self.append(ChatMessage { id, channel, author, author_kind, kind, content, nonce: None });
+        Ok(id)
+    }
+
+    /// Keeps a new message and pushes it.
+    fn append(&mut self, message: ChatMessage) {
+        let history_max = self.history_max;
+        let pushed = self.is_heard().then(|| message.clone());
+        if let Some(room) = self.places.rooms.get_mut(&message.channel) {
+            room.keep(message, history_max);
+        }
+        if let Some(message) = pushed {
+            self.publish(Event::MessageCreated(message));
+        }
+    }
+
+    /// Changes the text of a message; says whether there was one.
+    pub(super) fn edit(&mut self, channel: ChannelId, id: MessageId, content: String) -> bool {
+        let room = self.places.rooms.get_mut(&channel);
+        let Some(message) = room.and_then(|room| room.messages.get_mut(&id)) else { return false };
+        message.content = content;
+        let edited = message.clone();
+        self.publish(Event::MessageEdited(edited));
+        true
+    }
+
+    /// Deletes through the API: its own, or as administrator anybody's.
+    pub(super) fn delete(
+        &mut self,
+        me: UserId,
+        channel: ChannelId,
+        id: MessageId,
+    ) -> Result<(), ApiError> {
+        let (room, _) = self.places.seen(channel, me)?;
+        let message = room.messages.get(&id).ok_or(ApiError::new(ErrorKind::Gone))?;
+        let guild = room.info.guild.and_then(|guild| self.places.guilds.get(&guild));
+        let is_allowed = message.author == me || guild.is_some_and(|g| g.is_administrator(me));
+        if !is_allowed {
+            return Err(ApiError::new(ErrorKind::Forbidden));
+        }
+        self.erase(channel, id);
+        Ok(())
+    }
+
+    /// Deletes a message, whoever asks; says whether there was one.
+    pub(super) fn erase(&mut self, channel: ChannelId, id: MessageId) -> bool {
+        let room = self.places.rooms.get_mut(&channel);
+        let erased = room.is_some_and(|room| room.messages.remove(&id).is_some());
+        if erased {
+            self.publish(Event::MessageDeleted { channel, message: id });
+        }
+        erased
+    }
+
+    /// Reads through the API, newest first.
+    pub(super) fn history(
+        &self,
+        me: UserId,
+        request: HistoryRequest,
+    ) -> Result<Vec<ChatMessage>, ApiError> {
+        if !(1..=PAGE_MAX).contains(&request.limit) {
+            return Err(ApiError::new(ErrorKind::Invalid));
+        }
+        let (room, rights) = self.places.seen(request.channel, me)?;
+        if !rights.read_history {
+            return Ok(Vec::new());
+        }
+        let page = room.page(request.after, usize::from(request.limit));
+        Ok(page.into_iter().map(|message| self.as_shown_to(me, message)).collect())
+    }
+
+    fn as_shown_to(&self, me: UserId, message: &ChatMessage) -> ChatMessage {
+        let mut shown = message.clone();
+        if !self.shows_content(me, message.author, &message.content) {
+            shown.content.clear();
+        }
+        shown
+    }
+
+    fn kind_of(&self, user: UserId) -> AuthorKind {
+        self.accounts.get(&user).map_or(AuthorKind::Human, |account| account.kind)
+    }
+}
+
+/// The content as it is kept: without white space around it; refused when empty or too long.
+fn acceptable(content: String) -> Result<String, ApiError> {
+    let trimmed = content.trim();
+    let is_long = trimmed.len() > CONTENT_CHARS_MAX && trimmed.chars().count() > CONTENT_CHARS_MAX;
+    if trimmed.is_empty() || is_long {
+        return Err(ApiError::new(ErrorKind::Invalid));
+    }
+    Ok(if trimmed.len() == content.len() { content } else { trimmed.to_owned() })
+}

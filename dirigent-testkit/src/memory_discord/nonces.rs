@@ -1,0 +1,83 @@
+//! Which nonces were used lately, and for which message.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use dirigent::{MessageId, Nonce, Timestamp, UserId};
+
+/// An author and a nonce, inline, so that remembering one allocates nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    author: UserId,
+    /// The characters, padded with zero bytes, which no nonce contains.
+    text: [u8; Nonce::MAX],
+}
+
+impl Key {
+    fn new(author: UserId, nonce: &Nonce) -> Self {
+        let mut text = [0; Nonce::MAX];
+        for (place, byte) in text.iter_mut().zip(nonce.as_str().bytes()) {
+            *place = byte;
+        }
+        Self { author, text }
+    }
+}
+
+/// The nonces of the last few minutes. Discord documents "the past few minutes" and a message
+/// that is unique for each author (resources/message, `enforce_nonce`).
+#[derive(Debug)]
+pub(super) struct Nonces {
+    /// The message that a nonce made.
+    messages: HashMap<Key, MessageId>,
+    /// The same in order of time, oldest first.
+    order: VecDeque<(Timestamp, Key)>,
+    /// How long a nonce is remembered.
+    window: Duration,
+    /// How many are remembered at most.
+    remembered_max: usize,
+}
+
+impl Nonces {
+    /// Remembers them for five minutes, at most 65,536 at a time.
+    pub(super) fn new() -> Self {
+        Self {
+            messages: HashMap::new(),
+            order: VecDeque::new(),
+            window: Duration::from_secs(5 * 60),
+            remembered_max: 65_536,
+        }
+    }
+
+    pub(super) const fn set_window(&mut self, window: Duration) {
+        self.window = window;
+    }
+
+    pub(super) const fn set_remembered_max(&mut self, remembered_max: usize) {
+        self.remembered_max = remembered_max;
+    }
+
+    /// The message that this author made with this nonce a short time ago.
+    pub(super) fn find(&mut self, now: Timestamp, author: UserId, nonce: &Nonce) -> Option<MessageId> {
+        while let Some(&(at, key)) = self.order.front() {
+            if now.since(at) < self.window && self.order.len() <= self.remembered_max {
+                break;
+            }
+            self.order.pop_front();
+            self.messages.remove(&key);
+        }
+        self.messages.get(&Key::new(author, nonce)).copied()
+    }
+
+    /// Remembers the message that a nonce made. Only after [`find`](Self::find) found none.
+    pub(super) fn remember(
+        &mut self,
+        now: Timestamp,
+        author: UserId,
+        nonce: &Nonce,
+        message: MessageId,
+    ) {
+        let key = Key::new(author, nonce);
+        self.messages.insert(key, message);
+        self.order.push_back((now, key));
+    }
+}

@@ -1,0 +1,25 @@
+//! Ids as Discord makes them: time first, then a number.
+
+use dirigent::Timestamp;
+
+/// The first moment that an id can name: the start of 2015, in Unix milliseconds.
+const DISCORD_EPOCH_MS: u64 = 1_420_070_400_000;
+
+/// The bits below the time: worker, process and increment, here one single number.
+const NUMBER_BITS: u32 = 22;
+
+/// Makes ids that only rise, also when the clock steps back.
+#[derive(Debug, Default)]
+pub(super) struct Snowflakes {
+    /// The newest id given.
+    last: u64,
+}
+
+impl Snowflakes {
+    /// The next id at this moment.
+    pub(super) fn next(&mut self, now: Timestamp) -> u64 {
+        let time = now.as_millis().saturating_sub(DISCORD_EPOCH_MS) << NUMBER_BITS;
+        self.last = time.max(self.last.saturating_add(1));
+        self.last
+    }
+}

@@ -1,0 +1,199 @@
+//! All state of one in-memory Discord, behind one lock.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::{ApiError, AuthorKind, ChannelId, Clock, ErrorKind, Timestamp, UserId};
+
+use super::event::{Event, Inbox};
+use super::faults::{Fault, Faults, rate_limited};
+use super::ledger::{Call, Ledger};
+use super::nonces::Nonces;
+use super::places::Places;
+use super::snowflake::Snowflakes;
+
+/// An account.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Account {
+    /// What it is.
+    pub(super) kind: AuthorKind,
+    /// Whether its token works no more.
+    pub(super) revoked: bool,
+    /// Whether it lacks the message-content intent.
+    pub(super) content_hidden: bool,
+}
+
+/// Where pushed events go.
+struct Outlet {
+    inbox: Arc<Inbox>,
+    /// Whose connection it is; none hears everything.
+    account: Option<UserId>,
+}
+
+/// What an account was told to wait for.
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    /// When it was told.
+    from: Timestamp,
+    /// When it may go on.
+    until: Timestamp,
+}
+
+/// All state.
+pub(super) struct World {
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) ids: Snowflakes,
+    pub(super) accounts: HashMap<UserId, Account>,
+    pub(super) places: Places,
+    pub(super) nonces: Nonces,
+    pub(super) ledger: Ledger,
+    pub(super) faults: Faults,
+    /// How many messages a channel keeps.
+    pub(super) history_max: usize,
+    /// Rate limits in force.
+    limits: HashMap<(UserId, Call, Option<ChannelId>), Limit>,
+    outlets: Vec<Outlet>,
+}
+
+impl World {
+    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            clock,
+            ids: Snowflakes::default(),
+            accounts: HashMap::new(),
+            places: Places::default(),
+            nonces: Nonces::new(),
+            ledger: Ledger::default(),
+            faults: Faults::new(0),
+            history_max: 1_000,
+            limits: HashMap::new(),
+            outlets: Vec::new(),
+        }
+    }
+
+    /// A new id.
+    pub(super) fn next_id(&mut self) -> u64 {
+        let now = self.clock.now();
+        self.ids.next(now)
+    }
+
+    /// Lets a request in, or says why not; with the fault that hits it.
+    pub(super) fn admit(
+        &mut self,
+        me: UserId,
+        call: Call,
+        channel: Option<ChannelId>,
+    ) -> Result<Option<Fault>, ApiError> {
+        self.ledger.count(call);
+        if self.accounts.get(&me).is_none_or(|account| account.revoked) {
+            self.ledger.count_unauthorized();
+            return Err(ApiError::new(ErrorKind::Unauthorized));
+        }
+        if let Some(wait) = self.limit_left((me, call, channel)) {
+            self.ledger.count_too_early();
+            return Err(rate_limited(wait));
+        }
+        let fault = self.faults.draw(me, call);
+        if let Some(Fault::RateLimited { retry_after }) = fault {
+            let from = self.clock.now();
+            self.limits.insert((me, call, channel), Limit { from, until: from + retry_after });
+        }
+        Ok(fault)
+    }
+
+    /// How long the account still has to wait. A clock that stepped back ends a limit.
+    fn limit_left(&mut self, key: (UserId, Call, Option<ChannelId>)) -> Option<Duration> {
+        if self.limits.is_empty() {
+            return None;
+        }
+        let limit = *self.limits.get(&key)?;
+        let now = self.clock.now();
+        if now < limit.from || now >= limit.until {
+            self.limits.remove(&key);
+            return None;
+        }
+        Some(limit.until.since(now))
+    }
+
+    /// Ends all rate limits.
+    pub(super) fn lift_limits(&mut self) {
+        self.limits.clear();
+    }
+
+    /// Adds a queue for pushed events.
+    pub(super) fn subscribe(&mut self, account: Option<UserId>) -> Arc<Inbox> {
+        let inbox = Arc::new(Inbox::new());
+        self.outlets.push(Outlet { inbox: Arc::clone(&inbox), account });
+        inbox
+    }
+
+    /// Whether anybody listens.
+    pub(super) fn is_heard(&mut self) -> bool {
+        self.outlets.retain(|outlet| !outlet.inbox.is_dropped());
+        !self.outlets.is_empty()
+    }
+
+    /// Pushes an event to everybody who may know of it.
+    pub(super) fn publish(&mut self, event: Event) {
+        if !self.is_heard() {
+            return;
+        }
+        let now = self.clock.now();
+        let channel = event.channel();
+        let mut event = Some(event);
+        let mut outlets = self.outlets.iter();
+        while let Some(outlet) = outlets.next() {
+            let sees = outlet.account.is_none_or(|user| self.places.rights(channel, user).is_some());
+            if !sees {
+                continue;
+            }
+            let is_last = outlets.len() == 0;
+            let Some(mut copy) = (if is_last { event.take() } else { event.clone() }) else { break };
+            if let Some(account) = outlet.account {
+                hide_content(&self.accounts, account, &mut copy);
+            }
+            let fault = self.faults.draw_push();
+            outlet.inbox.put(copy, fault, now);
+        }
+    }
+
+    /// Ends all delays of pushed events.
+    pub(super) fn flush_pushes(&self) {
+        for outlet in &self.outlets {
+            outlet.inbox.flush();
+        }
+    }
+
+    /// Whether the account is shown this text. Without the message-content intent a bot is shown
+    /// only its own and those that mention it (events/gateway).
+    pub(super) fn shows_content(&self, account: UserId, author: UserId, content: &str) -> bool {
+        shows_content(&self.accounts, account, author, content)
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        for outlet in &self.outlets {
+            outlet.inbox.close();
+        }
+    }
+}
+
+fn hide_content(accounts: &HashMap<UserId, Account>, account: UserId, event: &mut Event) {
+    if let Event::MessageCreated(message) | Event::MessageEdited(message) = event {
+        if !shows_content(accounts, account, message.author, &message.content) {
+            message.content.clear();
+        }
+    }
+}
+
+fn shows_content(
+    accounts: &HashMap<UserId, Account>,
+    account: UserId,
+    author: UserId,
+    content: &str,
+) -> bool {
+    let hidden = accounts.get(&account).is_some_and(|account| account.content_hidden);
+    !hidden || account == author || content.contains(&format!("<@{account}>"))
+}

@@ -1,0 +1,308 @@
+//! What the library needs from a chat: the trait that an adapter implements.
+
+use async_trait::async_trait;
+use dirigent_core::MessageId;
+
+use crate::{ApiError, ChannelId, ChatMessage, GuildId, Nonce, UserId};
+
+/// The chatting half: all that turn keeping needs. A chat that is not Discord implements only this.
+///
+/// An implementation makes **one attempt a call** and says in its error until when to wait and what
+/// is certain; repeating is the driver's business. Methods take owned values, so that a call can be
+/// queued, and may be called from several tasks at once.
+///
+/// # Cancellation
+///
+/// Dropping a returned future may leave the request done or undone; the driver treats that as
+/// [`Certainty::Unknown`](crate::Certainty::Unknown).
+#[async_trait]
+pub trait DiscordApi: Send + Sync + 'static {
+    /// The account that this value acts as.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Unauthorized`](crate::ErrorKind::Unauthorized) for a bad token, or as transport fails.
+    async fn me(&self) -> Result<UserId, ApiError>;
+
+    /// Posts a message. The same nonce within a few minutes must not make a second message but
+    /// return the first.
+    ///
+    /// # Errors
+    ///
+    /// `Gone`, `Forbidden`, `RateLimited`, or with [`Certainty::Unknown`](crate::Certainty::Unknown) when the
+    /// answer was lost.
+    async fn post(&self, post: Post) -> Result<Posted, ApiError>;
+
+    /// Deletes a message of this account.
+    ///
+    /// # Errors
+    ///
+    /// `Gone` when it does not exist (which the driver takes for success).
+    async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError>;
+
+    /// Reads messages, newest first or in any other order; the driver sorts by id.
+    ///
+    /// # Errors
+    ///
+    /// `Gone`, `Forbidden`, `RateLimited`, or as transport fails.
+    async fn history(&self, request: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError>;
+
+    /// Everybody who can see the channel, over all pages.
+    ///
+    /// # Errors
+    ///
+    /// `Gone`, `Forbidden`, `RateLimited`, or as transport fails.
+    async fn members(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError>;
+
+    /// Shows that this account is typing. Optional; the default does nothing.
+    ///
+    /// # Errors
+    ///
+    /// As transport fails; the driver ignores them.
+    async fn typing(&self, channel: ChannelId) -> Result<(), ApiError> {
+        let _ = channel;
+        Ok(())
+    }
+}
+
+/// The administrating half: channels, access and permissions of guilds.
+#[async_trait]
+pub trait GuildApi: DiscordApi {
+    /// The guilds in which this account is.
+    ///
+    /// # Errors
+    ///
+    /// As transport fails.
+    async fn guilds(&self) -> Result<Vec<GuildId>, ApiError>;
+
+    /// One channel.
+    ///
+    /// # Errors
+    ///
+    /// `Gone` when it does not exist, `Forbidden` when this account cannot see it.
+    async fn channel(&self, channel: ChannelId) -> Result<ChannelInfo, ApiError>;
+
+    /// All channels of a guild without its threads.
+    ///
+    /// # Errors
+    ///
+    /// `Gone` when this account is not in the guild.
+    async fn channels(&self, guild: GuildId) -> Result<Vec<ChannelInfo>, ApiError>;
+
+    /// Creates a private text channel, visible to this account and those named.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` without the permission to manage channels, `Invalid` for a bad name.
+    async fn create_channel(&self, channel: NewChannel) -> Result<ChannelInfo, ApiError>;
+
+    /// Deletes a channel.
+    ///
+    /// # Errors
+    ///
+    /// `Gone`, `Forbidden`.
+    async fn delete_channel(&self, channel: ChannelId) -> Result<(), ApiError>;
+
+    /// Gives an account sight of a channel, or takes it.
+    ///
+    /// # Errors
+    ///
+    /// `Gone`, `Forbidden`.
+    async fn set_access(
+        &self,
+        channel: ChannelId,
+        user: UserId,
+        access: Access,
+    ) -> Result<(), ApiError>;
+
+    /// Whether the account has administrator rights in the guild.
+    ///
+    /// # Errors
+    ///
+    /// `Gone` when the guild or the member is not there.
+    async fn is_administrator(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError>;
+}
+
+/// A message to be posted.
+///
+/// ```
+/// use dirigent::{ChannelId, Mentions, Nonce, Post};
+///
+/// let post = Post {
+///     channel: ChannelId::new(1),
+///     content: "hello".to_owned(),
+///     nonce: Nonce::from_parts(1, 2, 3),
+///     mentions: Mentions::Nobody,
+///     reply_to: None,
+/// };
+/// assert!(!format!("{post:?}").contains("hello"));
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a request that callers and adapters build"
+)]
+pub struct Post {
+    /// Where.
+    pub channel: ChannelId,
+    /// At most 2,000 characters.
+    pub content: String,
+    /// Makes a repetition harmless.
+    pub nonce: Nonce,
+    /// Whom it may ping.
+    pub mentions: Mentions,
+    /// The message it answers, where it answers one.
+    pub reply_to: Option<MessageId>,
+}
+
+impl std::fmt::Debug for Post {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Post")
+            .field("channel", &self.channel)
+            .field("content", &format_args!("{} bytes", self.content.len()))
+            .field("nonce", &self.nonce)
+            .field("mentions", &self.mentions)
+            .field("reply_to", &self.reply_to)
+            .finish()
+    }
+}
+
+/// Whom a posted message may ping (F21).
+///
+/// ```
+/// use dirigent::Mentions;
+/// assert_ne!(Mentions::Nobody, Mentions::User(dirigent::UserId::new(1)));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Mentions {
+    /// Nobody, whatever the text says.
+    Nobody,
+    /// This account only.
+    User(UserId),
+}
+
+/// A message that was posted.
+///
+/// ```
+/// let posted = dirigent::Posted { id: dirigent::MessageId::new(9), deduplicated: false };
+/// assert_eq!(posted.id.get(), 9);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "an answer that adapters build")]
+pub struct Posted {
+    /// Its id.
+    pub id: MessageId,
+    /// Whether the nonce was known, so that this is the earlier message.
+    pub deduplicated: bool,
+}
+
+/// Which messages to read.
+///
+/// ```
+/// use dirigent::{ChannelId, HistoryRequest};
+/// let newest = HistoryRequest { channel: ChannelId::new(1), after: None, limit: 20 };
+/// assert_eq!(newest.limit, 20);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a request that callers and adapters build"
+)]
+pub struct HistoryRequest {
+    /// Of which channel.
+    pub channel: ChannelId,
+    /// `None`: the newest messages. `Some`: those right after this one.
+    pub after: Option<MessageId>,
+    /// At most so many, 1 to 100.
+    pub limit: u8,
+}
+
+/// A channel as far as the library cares.
+///
+/// ```
+/// use dirigent::{ChannelId, ChannelInfo, ChannelKind, GuildId};
+///
+/// let info = ChannelInfo {
+///     id: ChannelId::new(1),
+///     guild: Some(GuildId::new(2)),
+///     parent: None,
+///     kind: ChannelKind::Text,
+///     name: "round-table".to_owned(),
+///     private: true,
+/// };
+/// assert_eq!(info.kind, ChannelKind::Text);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "an answer that adapters build")]
+pub struct ChannelInfo {
+    /// Its id.
+    pub id: ChannelId,
+    /// The guild it belongs to; none for direct messages.
+    pub guild: Option<GuildId>,
+    /// The channel a thread hangs from.
+    pub parent: Option<ChannelId>,
+    /// What it is.
+    pub kind: ChannelKind,
+    /// Its name.
+    pub name: String,
+    /// Whether the guild's everyone role cannot see it.
+    pub private: bool,
+}
+
+/// What a channel is in Discord.
+///
+/// ```
+/// use dirigent::ChannelKind;
+/// assert_ne!(ChannelKind::Text, ChannelKind::Direct);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ChannelKind {
+    /// A guild's text channel.
+    Text,
+    /// A guild's announcement channel.
+    Announcement,
+    /// A thread of a guild's channel.
+    Thread,
+    /// A direct or group direct message; never managed (D19).
+    Direct,
+    /// Anything else: voice, forum, category.
+    Other,
+}
+
+/// A private text channel to be created.
+///
+/// ```
+/// use dirigent::{GuildId, NewChannel, UserId};
+/// let room = NewChannel { guild: GuildId::new(1), name: "room".into(), members: vec![UserId::new(2)] };
+/// assert_eq!(room.members.len(), 1);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a request that callers and adapters build"
+)]
+pub struct NewChannel {
+    /// Where.
+    pub guild: GuildId,
+    /// Its name, 1 to 100 characters.
+    pub name: String,
+    /// Who can see it and write in it, besides the acting account.
+    pub members: Vec<UserId>,
+}
+
+/// What an account may do in a private channel.
+///
+/// ```
+/// use dirigent::Access;
+/// assert_ne!(Access::Full, Access::None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Access {
+    /// See it and write in it.
+    Full,
+    /// Nothing.
+    None,
+}

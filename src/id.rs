@@ -1,0 +1,145 @@
+//! Discord's ids and the registry's, as their own types.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The text is no snowflake: 15 to 20 decimal digits, not zero (D8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a Discord id: expected 15 to 20 decimal digits, not zero")]
+#[non_exhaustive]
+pub struct BadSnowflake;
+
+macro_rules! snowflake {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        ///
+        /// Written and read as a string of digits; a JSON number would lose digits (R005).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u64);
+
+        impl $name {
+            /// Wraps the number.
+            pub const fn new(id: u64) -> Self {
+                Self(id)
+            }
+
+            /// The number inside.
+            pub const fn get(self) -> u64 {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}", self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = BadSnowflake;
+
+            fn from_str(text: &str) -> Result<Self, BadSnowflake> {
+                parse_snowflake(text).map(Self)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+snowflake! {
+    /// A channel, or a thread, which Discord numbers alike.
+    ///
+    /// ```
+    /// use dirigent::ChannelId;
+    /// let id: ChannelId = "123456789012345678".parse().unwrap();
+    /// assert_eq!(id.get(), 123456789012345678);
+    /// assert!("12".parse::<ChannelId>().is_err());
+    /// ```
+    ChannelId
+}
+
+snowflake! {
+    /// A guild, which people call a server.
+    ///
+    /// ```
+    /// use dirigent::GuildId;
+    /// assert_eq!(GuildId::new(7).to_string(), "7");
+    /// ```
+    GuildId
+}
+
+snowflake! {
+    /// An account: a person's, an agent's, the moderator's.
+    ///
+    /// ```
+    /// use dirigent::UserId;
+    /// assert!("0".parse::<UserId>().is_err());
+    /// ```
+    UserId
+}
+
+/// Trims, then takes 15 to 20 ASCII digits that fit an unsigned 64-bit number and are not all zero.
+fn parse_snowflake(text: &str) -> Result<u64, BadSnowflake> {
+    let digits = text.trim();
+    let plausible = (15..=20).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    match digits.parse() {
+        Ok(id) if plausible && id != 0 => Ok(id),
+        _ => Err(BadSnowflake),
+    }
+}
+
+/// An agent's name in the registry, for example `home-developer`. Cheap to clone.
+///
+/// ```
+/// use dirigent::AgentId;
+/// let agent: AgentId = "home-developer".into();
+/// assert_eq!(agent.as_str(), "home-developer");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct AgentId(std::sync::Arc<str>);
+
+impl AgentId {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for AgentId {
+    fn from(name: &str) -> Self {
+        Self(name.into())
+    }
+}
+
+impl From<String> for AgentId {
+    fn from(name: String) -> Self {
+        Self(name.into())
+    }
+}
+
+impl From<AgentId> for String {
+    fn from(id: AgentId) -> Self {
+        id.0.as_ref().to_owned()
+    }
+}
+
+impl fmt::Display for AgentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,81 @@
+//! Who is an agent: the registry.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentId, ApiError, UserId};
+
+/// One registered agent.
+///
+/// ```
+/// use dirigent::{Identity, UserId};
+///
+/// let developer = Identity {
+///     discord_user_id: UserId::new(123456789012345678),
+///     agent_id: "home-developer".into(),
+///     agent_name: "Developer".to_owned(),
+/// };
+/// assert_eq!(developer.agent_id.as_str(), "home-developer");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the seed names exactly three fields"
+)]
+pub struct Identity {
+    /// The account it speaks with.
+    pub discord_user_id: UserId,
+    /// Its name in the host.
+    pub agent_id: AgentId,
+    /// Its name for people.
+    pub agent_name: String,
+}
+
+/// The registry: one account for each agent and one agent for each account (D1).
+///
+/// The driver reads it at start and whenever the host says that it changed; writing is for tools.
+#[async_trait]
+pub trait IdentityStore: Send + Sync + 'static {
+    /// All entries, in the order in which they were added.
+    ///
+    /// # Errors
+    ///
+    /// As the store fails.
+    async fn all(&self) -> Result<Vec<Identity>, ApiError>;
+
+    /// Adds an agent, or points a known one to a new account or name. Durable when it returns.
+    ///
+    /// # Errors
+    ///
+    /// [`RegisterError::AccountTaken`] when another agent has the account; then nothing changed.
+    async fn register(&self, identity: Identity) -> Result<(), RegisterError>;
+
+    /// Removes an agent; `false` when there was none.
+    ///
+    /// # Errors
+    ///
+    /// As the store fails.
+    async fn remove(&self, agent: AgentId) -> Result<bool, ApiError>;
+}
+
+/// Why an identity was not registered.
+///
+/// ```
+/// use dirigent::RegisterError;
+/// let taken = RegisterError::AccountTaken { owner: "reviewer".into() };
+/// assert_eq!(taken.to_string(), "the account belongs to agent reviewer already");
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// Another agent has the account.
+    #[error("the account belongs to agent {owner} already")]
+    AccountTaken {
+        /// Who.
+        owner: AgentId,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] ApiError),
+}

@@ -1,0 +1,92 @@
+//! The registry, kept in memory.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+
+use crate::{AgentId, ApiError, Identity, IdentityStore, RegisterError};
+
+/// An [`IdentityStore`] without a file: for hosts that know their agents when they are built, and
+/// for tests.
+///
+/// ```
+/// use dirigent::{Identity, MemoryIdentities, UserId};
+///
+/// let developer = Identity {
+///     discord_user_id: UserId::new(123456789012345678),
+///     agent_id: "home-developer".into(),
+///     agent_name: "Developer".to_owned(),
+/// };
+/// let identities = MemoryIdentities::with([developer.clone()])?;
+///
+/// let thief = Identity { agent_id: "thief".into(), ..developer };
+/// assert!(identities.add(thief).is_err());
+/// # Ok::<(), dirigent::RegisterError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct MemoryIdentities {
+    /// The entries, in the order in which they were added.
+    entries: Mutex<Vec<Identity>>,
+}
+
+impl MemoryIdentities {
+    /// A registry without entries.
+    pub const fn new() -> Self {
+        Self { entries: Mutex::new(Vec::new()) }
+    }
+
+    /// A registry with these entries, added one after the other.
+    ///
+    /// # Errors
+    ///
+    /// [`RegisterError::AccountTaken`] when two of them share an account.
+    pub fn with(identities: impl IntoIterator<Item = Identity>) -> Result<Self, RegisterError> {
+        let registry = Self::new();
+        for identity in identities {
+            registry.add(identity)?;
+        }
+        Ok(registry)
+    }
+
+    /// As [`IdentityStore::register`], without waiting.
+    ///
+    /// # Errors
+    ///
+    /// [`RegisterError::AccountTaken`] when another agent has the account; then nothing changed.
+    pub fn add(&self, identity: Identity) -> Result<(), RegisterError> {
+        let mut entries = self.entries();
+        let taken = entries.iter().find(|entry| {
+            entry.discord_user_id == identity.discord_user_id && entry.agent_id != identity.agent_id
+        });
+        if let Some(entry) = taken {
+            return Err(RegisterError::AccountTaken { owner: entry.agent_id.clone() });
+        }
+        match entries.iter_mut().find(|entry| entry.agent_id == identity.agent_id) {
+            Some(known) => *known = identity,
+            None => entries.push(identity),
+        }
+        Ok(())
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Vec<Identity>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl IdentityStore for MemoryIdentities {
+    async fn all(&self) -> Result<Vec<Identity>, ApiError> {
+        Ok(self.entries().clone())
+    }
+
+    async fn register(&self, identity: Identity) -> Result<(), RegisterError> {
+        self.add(identity)
+    }
+
+    async fn remove(&self, agent: AgentId) -> Result<bool, ApiError> {
+        let mut entries = self.entries();
+        let before = entries.len();
+        entries.retain(|entry| entry.agent_id != agent);
+        Ok(entries.len() < before)
+    }
+}
