@@ -1,9 +1,262 @@
-//! stub
-/// stub
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+//! Whether a finished reply says anything, and what of it is delivered.
+
+use crate::{Outcome, Tail};
+
+/// Which replies count as silence.
+///
+/// The turn rules ask for one thing: a turn counts as spoken exactly when something of it reaches
+/// the channel (D44). Hosts differ in what they hold back, so this is a choice. For every policy a
+/// reply is silent if and only if nothing of it is [`deliverable`](Self::deliverable).
+///
+/// All policies share these rules:
+///
+/// * White space around a reply does not count; a blank reply is silent (R097).
+/// * `NO_REPLY` in any ASCII case is silent, `NO` only in capitals: `No` and `no` are answers, and
+///   are delivered (D44, R098).
+/// * A `NO_REPLY` that ends a reply, after white space or asterisks, is taken off, and so is one
+///   that is glued to the front of the first word. The rest is delivered, so it is a real turn
+///   (D45); when nothing is left, or only a silent word, the reply is silent.
+///
+/// The end symbol 🔚 and punctuation are ordinary text (D96): `NO_REPLY.` is delivered, so it is
+/// no silence. A host that knows better reports [`Outcome`] itself (F25).
+///
+/// ```
+/// use dirigent_core::SilencePolicy;
+///
+/// let strict = SilencePolicy::Strict;
+/// assert!(strict.is_silent(" no_reply\n"));
+/// assert!(!strict.is_silent("No"));
+/// assert_eq!(strict.deliverable("Done. NO_REPLY"), "Done.");
+/// assert!(SilencePolicy::LastLine.is_silent("Nothing for me here.\nNO_REPLY"));
+/// assert!(SilencePolicy::OpenClaw.is_silent(r#"{"action": "NO_REPLY"}"#));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SilencePolicy {
-    /// stub
+    /// The shared rules and nothing else: the seed's (§4, `agent_end`).
     #[default]
     Strict,
+    /// What OpenClaw holds back, beyond the shared rules:
+    ///
+    /// * a JSON object with the single key `action` and the value `NO_REPLY`, in capitals;
+    /// * reasoning and then the token: a closed `<think>…</think>` followed by only the token, an
+    ///   unclosed one that ends with it, or a first line `think`, no blank line, and the token
+    ///   glued to the last word;
+    /// * `HEARTBEAT_OK`, in capitals, taken off both ends of any reply;
+    /// * a prefix of `NO_REPLY` in capitals, of at least two characters, as a broken stream leaves
+    ///   it: `NO_`, `NO_RE`;
+    /// * reply tags such as `[[reply_to_current]]`, taken off both ends;
+    /// * Markdown emphasis, code marks or fences around the whole token: `**NO_REPLY**`.
+    OpenClaw,
+    /// The shared rules, and a reply whose last line with text is only `NO_REPLY` is silent,
+    /// prose before it or not: the later rule of the seed's author (D45). It suits hosts that hold
+    /// such prose back. A last line `NO` stays an answer.
+    LastLine,
+}
+
+impl SilencePolicy {
+    /// Whether nothing of this reply reaches the channel.
+    ///
+    /// ```
+    /// # use dirigent_core::SilencePolicy;
+    /// assert!(SilencePolicy::default().is_silent("NO"));
+    /// assert!(!SilencePolicy::default().is_silent("NO problem"));
+    /// ```
+    pub fn is_silent(self, text: &str) -> bool {
+        self.deliverable(text).is_empty()
+    }
+
+    /// What of this reply reaches the channel; empty when it is silent. A slice of `text`, found
+    /// in linear time.
+    ///
+    /// ```
+    /// # use dirigent_core::SilencePolicy;
+    /// let openclaw = SilencePolicy::OpenClaw;
+    /// assert_eq!(openclaw.deliverable("[[reply_to_current]] Fine. HEARTBEAT_OK"), "Fine.");
+    /// ```
+    #[must_use]
+    pub fn deliverable(self, text: &str) -> &str {
+        // Tags come off first, since they may hide reasoning or an envelope. Tokens come off only
+        // when the text as a whole is no silence: both looks at the whole are made once, so that
+        // the time stays linear.
+        let whole = match self {
+            Self::OpenClaw => until_settled(trim(text), without_host_marks),
+            Self::Strict | Self::LastLine => trim(text),
+        };
+        if self.suppresses(whole) {
+            return "";
+        }
+        let rest = until_settled(whole, |text| match self {
+            Self::OpenClaw => without_host_marks(without_token(text)),
+            Self::Strict | Self::LastLine => without_token(text),
+        });
+        if self.suppresses(rest) { "" } else { rest }
+    }
+
+    /// How a run that ended with this text ended: [`Outcome::Pass`] when it is silent, else
+    /// [`Outcome::Spoke`] with the tail of what is delivered.
+    ///
+    /// ```
+    /// use dirigent_core::{Outcome, SilencePolicy, Tail};
+    ///
+    /// let outcome = SilencePolicy::Strict.outcome("All is well. NO_REPLY");
+    /// assert_eq!(outcome, Outcome::Spoke { tail: Tail::of("All is well.") });
+    /// ```
+    pub fn outcome(self, text: &str) -> Outcome {
+        match self.deliverable(text) {
+            "" => Outcome::Pass,
+            text => Outcome::Spoke { tail: Tail::of(text) },
+        }
+    }
+
+    /// Whether a trimmed text as a whole is held back.
+    fn suppresses(self, text: &str) -> bool {
+        let shared = text.is_empty() || text == "NO" || is_token(text);
+        shared
+            || match self {
+                Self::Strict => false,
+                Self::LastLine => text.rsplit('\n').next().is_some_and(|line| is_token(trim(line))),
+                Self::OpenClaw => {
+                    is_token_prefix(text)
+                        || is_token(text.trim_matches(is_mark_or_space))
+                        || is_envelope(text)
+                        || is_reasoned_silence(text)
+                }
+            }
+    }
+}
+
+/// The word by which an agent declines to reply.
+const TOKEN: &str = "NO_REPLY";
+/// The word by which an agent confirms a heartbeat.
+const HEARTBEAT: &str = "HEARTBEAT_OK";
+
+/// White space as hosts trim it: Unicode's, and the byte order mark.
+fn is_space(c: char) -> bool {
+    c.is_whitespace() || c == '\u{feff}'
+}
+
+fn is_mark_or_space(c: char) -> bool {
+    matches!(c, '*' | '_' | '`' | '~') || is_space(c)
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn trim(text: &str) -> &str {
+    text.trim_matches(is_space)
+}
+
+fn is_token(text: &str) -> bool {
+    text.eq_ignore_ascii_case(TOKEN)
+}
+
+fn is_token_prefix(text: &str) -> bool {
+    text.len() >= 2 && TOKEN.starts_with(text)
+}
+
+/// Takes off until nothing more comes off. `step` never returns a longer text.
+fn until_settled(mut text: &str, step: impl Fn(&str) -> &str) -> &str {
+    loop {
+        let shorter = step(text);
+        if shorter.len() == text.len() {
+            return text;
+        }
+        text = shorter;
+    }
+}
+
+/// What stands before an ending `word`, compared without regard to ASCII case.
+fn before_ending<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let (front, end) = text.split_at_checked(text.len().checked_sub(word.len())?)?;
+    end.eq_ignore_ascii_case(word).then_some(front)
+}
+
+/// What stands after a leading `word`, compared without regard to ASCII case.
+fn after_leading<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let (start, rest) = text.split_at_checked(word.len())?;
+    start.eq_ignore_ascii_case(word).then_some(rest)
+}
+
+/// Takes one token off the end, or off the front of the first word.
+fn without_token(text: &str) -> &str {
+    if let Some(front) = before_ending(text, TOKEN) {
+        if front.is_empty() || front.ends_with(|c| is_space(c) || c == '*') {
+            return trim(front.trim_end_matches('*'));
+        }
+    }
+    match after_leading(text, TOKEN) {
+        Some(rest) if rest.starts_with(char::is_alphanumeric) => rest,
+        _ => text,
+    }
+}
+
+/// Takes one reply tag or heartbeat word off each end.
+fn without_host_marks(text: &str) -> &str {
+    without_ending_mark(without_leading_mark(text))
+}
+
+fn without_leading_mark(text: &str) -> &str {
+    if let Some(rest) = text.strip_prefix(HEARTBEAT) {
+        return if rest.starts_with(is_word) { text } else { trim(rest) };
+    }
+    let tag = text.strip_prefix("[[").and_then(|inner| inner.split_once(']'));
+    match tag {
+        Some((inner, rest)) if is_reply_tag(inner) => rest.strip_prefix(']').map_or(text, trim),
+        _ => text,
+    }
+}
+
+fn without_ending_mark(text: &str) -> &str {
+    if let Some(front) = text.strip_suffix(HEARTBEAT) {
+        return if front.ends_with(is_word) { text } else { trim(front) };
+    }
+    let tag = text.strip_suffix("]]").and_then(|open| open.rsplit_once('['));
+    match tag {
+        Some((front, inner)) if is_reply_tag(inner) => front.strip_suffix('[').map_or(text, trim),
+        _ => text,
+    }
+}
+
+fn is_reply_tag(inner: &str) -> bool {
+    trim(inner).starts_with("reply_to") && !inner.contains(['[', ']', '\n'])
+}
+
+/// Whether the text is `{"action": "NO_REPLY"}`, spaced in any way. Escapes in the strings are not
+/// read: no model was seen to write them here.
+fn is_envelope(text: &str) -> bool {
+    let value = text
+        .strip_prefix('{')
+        .and_then(|rest| trim(rest).strip_prefix("\"action\""))
+        .and_then(|rest| trim(rest).strip_prefix(':'))
+        .and_then(|rest| trim(rest).strip_prefix('"'))
+        .and_then(|rest| rest.strip_suffix('}'))
+        .and_then(|rest| trim(rest).strip_suffix('"'));
+    value.is_some_and(|value| trim(value) == TOKEN)
+}
+
+/// Whether the text is leaked reasoning that ends in the token.
+fn is_reasoned_silence(text: &str) -> bool {
+    let Some(before) = before_ending(text, TOKEN) else {
+        return false;
+    };
+    if after_leading(text, "<think").is_some_and(|rest| !rest.starts_with(is_word)) {
+        return before.contains('>') && (!has_close(before) || has_close_at_end(trim(before)));
+    }
+    let glued = !before.ends_with(|c| is_space(c) || c == '*');
+    let body = after_leading(before, "think").and_then(|rest| rest.split_once('\n'));
+    body.is_some_and(|(first, body)| {
+        glued && trim(first).is_empty() && body.lines().all(|line| !trim(line).is_empty())
+    })
+}
+
+fn has_close_at_end(text: &str) -> bool {
+    before_ending(text, "</think>").is_some()
+}
+
+fn has_close(text: &str) -> bool {
+    text.match_indices("</").any(|(at, _)| {
+        text.get(at..).is_some_and(|rest| after_leading(rest, "</think>").is_some())
+    })
 }

@@ -96,7 +96,6 @@ impl Step<'_> {
             | Phase::Dead
             | Phase::Archived
             | Phase::Dormant
-            | Phase::Refreshing(_)
             | Phase::Granted(_)
             | Phase::Running { .. }
             | Phase::Confirming { .. } => {}
