@@ -1,7 +1,7 @@
 //! What the library needs from a chat: the trait that an adapter implements.
 
 use async_trait::async_trait;
-use dirigent_core::MessageId;
+use dirigent_core::{MessageId, Timestamp};
 
 use crate::{ApiError, ChannelId, ChatMessage, GuildId, Nonce, UserId};
 
@@ -53,6 +53,12 @@ pub trait DiscordApi: Send + Sync + 'static {
     ///
     /// `Gone`, `Forbidden`, `RateLimited`, or as transport fails.
     async fn members(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError>;
+
+    /// When a message was posted. The default reads Discord's snowflake.
+    fn sent_at(&self, message: MessageId) -> Timestamp {
+        const DISCORD_EPOCH: u64 = 1_420_070_400_000;
+        Timestamp::from_millis((message.get() >> 22) + DISCORD_EPOCH)
+    }
 
     /// Shows that this account is typing. Optional; the default does nothing.
     ///

@@ -104,6 +104,11 @@ pub enum Input {
     Mute(AgentKey),
     /// The agent has turns again.
     Unmute(AgentKey),
+    /// The host was restarted: whatever ran is gone.
+    RunsLost {
+        /// Whether the agent that ran is asked once more, or its turn is over.
+        rerun: bool,
+    },
     /// The rules changed.
     Reconfigure(Arc<Config>),
     /// Time passed; what is due expires.

@@ -340,8 +340,8 @@ impl Channel {
 }
 
 impl Snapshot {
-    /// A snapshot with nothing in it, to be written over.
-    const fn blank() -> Self {
+    /// A snapshot with nothing in it, to be written over by [`Channel::snapshot_into`].
+    pub const fn blank() -> Self {
         Self {
             version: Self::VERSION,
             now: Timestamp::from_millis(0),

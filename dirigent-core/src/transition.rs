@@ -160,6 +160,8 @@ causes! {
     StartTimedOut = "start-timed-out",
     /// The run took too long and was skipped.
     RunTimedOut = "run-timed-out",
+    /// The run was lost with the process that ran it.
+    RunLost = "run-lost",
     /// The agent has left and was skipped.
     AgentLeft = "agent-left",
     /// The agent is muted and was skipped.

@@ -1,1 +1,10 @@
 //! What Dirigent is proven with.
+
+pub mod contract;
+mod manual_clock;
+pub mod memory_discord;
+
+pub use manual_clock::ManualClock;
+pub use memory_discord::{MemoryAccount, MemoryDiscord};
+
+pub mod invariants;

@@ -32,7 +32,9 @@ pub struct MemoryIdentities {
 impl MemoryIdentities {
     /// A registry without entries.
     pub const fn new() -> Self {
-        Self { entries: Mutex::new(Vec::new()) }
+        Self {
+            entries: Mutex::new(Vec::new()),
+        }
     }
 
     /// A registry with these entries, added one after the other.
@@ -59,9 +61,14 @@ impl MemoryIdentities {
             entry.discord_user_id == identity.discord_user_id && entry.agent_id != identity.agent_id
         });
         if let Some(entry) = taken {
-            return Err(RegisterError::AccountTaken { owner: entry.agent_id.clone() });
+            return Err(RegisterError::AccountTaken {
+                owner: entry.agent_id.clone(),
+            });
         }
-        match entries.iter_mut().find(|entry| entry.agent_id == identity.agent_id) {
+        match entries
+            .iter_mut()
+            .find(|entry| entry.agent_id == identity.agent_id)
+        {
             Some(known) => *known = identity,
             None => entries.push(identity),
         }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::phase::{Phase, Polls, TurnRun};
+use super::phase::{Grant, Phase, Polls, TurnRun};
 use super::step::Step;
 use crate::seen::RunFate;
 use crate::{
@@ -71,6 +71,27 @@ impl Step<'_> {
             (Outcome::Failed, false) => {
                 self.complete(run.agent, SeatTurn::Passed, Cause::RunFailed);
             }
+        }
+    }
+
+    /// The host was restarted: what ran is gone, but what it said has been said (rule 43).
+    pub(super) fn on_runs_lost(&mut self, rerun: bool) {
+        if self.channel.phase == Phase::Dormant {
+            return self.lose_permit_run(rerun);
+        }
+        let Phase::Running { run, receipt, .. } = self.channel.phase else {
+            return;
+        };
+        let arrived = self.channel.delivery.as_ref().is_some_and(|d| !d.is_empty());
+        self.remember_run(run.id, RunFate::Ended);
+        if receipt || arrived {
+            self.end_turn_run(run, receipt, &Outcome::Failed);
+        } else if rerun {
+            let grant = Grant { agent: run.agent, until: None, attempt: 0 };
+            self.shift(Phase::Granted(grant), Some(run.agent), Cause::RunLost);
+            self.trigger();
+        } else {
+            self.complete(run.agent, SeatTurn::Skipped, Cause::RunLost);
         }
     }
 

@@ -48,6 +48,7 @@ impl Step<'_> {
             Input::Resume => self.on_resume()?,
             Input::Mute(agent) => self.on_mute(*agent)?,
             Input::Unmute(agent) => self.on_unmute(*agent),
+            Input::RunsLost { rerun } => self.on_runs_lost(*rerun),
             Input::Reconfigure(config) => self.on_reconfigure(config)?,
             Input::Tick => {}
         }

@@ -34,7 +34,9 @@ impl World {
             deduplicated: false,
             fault,
         });
-        let missed = fault.filter(|fault| !fault.is_applied()).and_then(Fault::error);
+        let missed = fault
+            .filter(|fault| !fault.is_applied())
+            .and_then(Fault::error);
         let posted = missed.map_or_else(|| self.accept(me, post), Err);
         if let Some(mut record) = record {
             if let Ok(posted) = &posted {
@@ -51,11 +53,16 @@ impl World {
         if !rights.write {
             return Err(ApiError::new(ErrorKind::Forbidden));
         }
-        let answers = post.reply_to.is_some_and(|answered| room.messages.contains_key(&answered));
+        let answers = post
+            .reply_to
+            .is_some_and(|answered| room.messages.find(answered).is_some());
         let content = acceptable(post.content)?;
         let now = self.clock.now();
         if let Some(id) = self.nonces.find(now, me, &post.nonce) {
-            return Ok(Posted { id, deduplicated: true });
+            return Ok(Posted {
+                id,
+                deduplicated: true,
+            });
         }
         let id = MessageId::new(self.ids.next(now));
         self.nonces.remember(now, me, &post.nonce, id);
@@ -64,11 +71,18 @@ impl World {
             channel: post.channel,
             author: me,
             author_kind: self.kind_of(me),
-            kind: if answers { ChatKind::Reply } else { ChatKind::Default },
+            kind: if answers {
+                ChatKind::Reply
+            } else {
+                ChatKind::Default
+            },
             content,
             nonce: Some(post.nonce.as_str().to_owned()),
         });
-        Ok(Posted { id, deduplicated: false })
+        Ok(Posted {
+            id,
+            deduplicated: false,
+        })
     }
 
     /// Lets an account say something without the API: a person with a client, a webhook.
@@ -87,9 +101,21 @@ impl World {
         if !is_free && !self.places.seen(channel, author)?.1.write {
             return Err(ApiError::new(ErrorKind::Forbidden));
         }
-        let content = if kind == ChatKind::System { content } else { acceptable(content)? };
+        let content = if kind == ChatKind::System {
+            content
+        } else {
+            acceptable(content)?
+        };
         let id = MessageId::new(self.next_id());
-        self.append(ChatMessage { id, channel, author, author_kind, kind, content, nonce: None });
+        self.append(ChatMessage {
+            id,
+            channel,
+            author,
+            author_kind,
+            kind,
+            content,
+            nonce: None,
+        });
         Ok(id)
     }
 
@@ -98,7 +124,7 @@ impl World {
         let history_max = self.history_max;
         let pushed = self.is_heard().then(|| message.clone());
         if let Some(room) = self.places.rooms.get_mut(&message.channel) {
-            room.keep(message, history_max);
+            room.messages.keep(message, history_max);
         }
         if let Some(message) = pushed {
             self.publish(Event::MessageCreated(message));
@@ -108,7 +134,9 @@ impl World {
     /// Changes the text of a message; says whether there was one.
     pub(super) fn edit(&mut self, channel: ChannelId, id: MessageId, content: String) -> bool {
         let room = self.places.rooms.get_mut(&channel);
-        let Some(message) = room.and_then(|room| room.messages.get_mut(&id)) else { return false };
+        let Some(message) = room.and_then(|room| room.messages.find_mut(id)) else {
+            return false;
+        };
         message.content = content;
         let edited = message.clone();
         self.publish(Event::MessageEdited(edited));
@@ -123,8 +151,14 @@ impl World {
         id: MessageId,
     ) -> Result<(), ApiError> {
         let (room, _) = self.places.seen(channel, me)?;
-        let message = room.messages.get(&id).ok_or(ApiError::new(ErrorKind::Gone))?;
-        let guild = room.info.guild.and_then(|guild| self.places.guilds.get(&guild));
+        let message = room
+            .messages
+            .find(id)
+            .ok_or(ApiError::new(ErrorKind::Gone))?;
+        let guild = room
+            .info
+            .guild
+            .and_then(|guild| self.places.guilds.get(&guild));
         let is_allowed = message.author == me || guild.is_some_and(|g| g.is_administrator(me));
         if !is_allowed {
             return Err(ApiError::new(ErrorKind::Forbidden));
@@ -136,9 +170,12 @@ impl World {
     /// Deletes a message, whoever asks; says whether there was one.
     pub(super) fn erase(&mut self, channel: ChannelId, id: MessageId) -> bool {
         let room = self.places.rooms.get_mut(&channel);
-        let erased = room.is_some_and(|room| room.messages.remove(&id).is_some());
+        let erased = room.is_some_and(|room| room.messages.remove(id));
         if erased {
-            self.publish(Event::MessageDeleted { channel, message: id });
+            self.publish(Event::MessageDeleted {
+                channel,
+                message: id,
+            });
         }
         erased
     }
@@ -156,8 +193,13 @@ impl World {
         if !rights.read_history {
             return Ok(Vec::new());
         }
-        let page = room.page(request.after, usize::from(request.limit));
-        Ok(page.into_iter().map(|message| self.as_shown_to(me, message)).collect())
+        let page = room
+            .messages
+            .page(request.after, usize::from(request.limit));
+        Ok(page
+            .into_iter()
+            .map(|message| self.as_shown_to(me, message))
+            .collect())
     }
 
     fn as_shown_to(&self, me: UserId, message: &ChatMessage) -> ChatMessage {
@@ -169,7 +211,9 @@ impl World {
     }
 
     fn kind_of(&self, user: UserId) -> AuthorKind {
-        self.accounts.get(&user).map_or(AuthorKind::Human, |account| account.kind)
+        self.accounts
+            .get(&user)
+            .map_or(AuthorKind::Human, |account| account.kind)
     }
 }
 
@@ -180,5 +224,9 @@ fn acceptable(content: String) -> Result<String, ApiError> {
     if trimmed.is_empty() || is_long {
         return Err(ApiError::new(ErrorKind::Invalid));
     }
-    Ok(if trimmed.len() == content.len() { content } else { trimmed.to_owned() })
+    Ok(if trimmed.len() == content.len() {
+        content
+    } else {
+        trimmed.to_owned()
+    })
 }

@@ -1,9 +1,11 @@
 //! Which nonces were used lately, and for which message.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use dirigent::{MessageId, Nonce, Timestamp, UserId};
+
+use super::hash::IdMap;
 
 /// An author and a nonce, inline, so that remembering one allocates nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,7 +30,7 @@ impl Key {
 #[derive(Debug)]
 pub(super) struct Nonces {
     /// The message that a nonce made.
-    messages: HashMap<Key, MessageId>,
+    messages: IdMap<Key, MessageId>,
     /// The same in order of time, oldest first.
     order: VecDeque<(Timestamp, Key)>,
     /// How long a nonce is remembered.
@@ -38,13 +40,13 @@ pub(super) struct Nonces {
 }
 
 impl Nonces {
-    /// Remembers them for five minutes, at most 65,536 at a time.
+    /// Remembers them for five minutes, at most 16,384 at a time.
     pub(super) fn new() -> Self {
         Self {
-            messages: HashMap::new(),
+            messages: IdMap::default(),
             order: VecDeque::new(),
             window: Duration::from_secs(5 * 60),
-            remembered_max: 65_536,
+            remembered_max: 16_384,
         }
     }
 
@@ -57,7 +59,12 @@ impl Nonces {
     }
 
     /// The message that this author made with this nonce a short time ago.
-    pub(super) fn find(&mut self, now: Timestamp, author: UserId, nonce: &Nonce) -> Option<MessageId> {
+    pub(super) fn find(
+        &mut self,
+        now: Timestamp,
+        author: UserId,
+        nonce: &Nonce,
+    ) -> Option<MessageId> {
         while let Some(&(at, key)) = self.order.front() {
             if now.since(at) < self.window && self.order.len() <= self.remembered_max {
                 break;

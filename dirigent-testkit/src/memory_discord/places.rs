@@ -1,13 +1,17 @@
 //! Guilds and channels, and who sees what.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
-use dirigent::{ApiError, ChannelId, ChannelInfo, ChannelKind, ChatMessage, ErrorKind, GuildId};
-use dirigent::{MessageId, UserId};
+use dirigent::{ApiError, ChannelId, ChannelInfo, ChannelKind, ErrorKind, GuildId, UserId};
 
-/// What an account that sees a channel may do there.
+use super::hash::IdMap;
+use super::history::History;
+
+/// What an account may do in a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rights {
+    /// Whether it sees the channel; without that the others count for nothing.
+    pub(super) see: bool,
     /// Whether it may post.
     pub(super) write: bool,
     /// Whether it may read what was posted. Without it Discord answers with an empty list, and no
@@ -17,7 +21,18 @@ pub(super) struct Rights {
 
 impl Rights {
     /// Everything.
-    pub(super) const FULL: Self = Self { write: true, read_history: true };
+    pub(super) const FULL: Self = Self {
+        see: true,
+        write: true,
+        read_history: true,
+    };
+
+    /// Nothing, also where everybody else sees the channel.
+    pub(super) const NONE: Self = Self {
+        see: false,
+        write: false,
+        read_history: false,
+    };
 }
 
 /// A guild.
@@ -50,38 +65,17 @@ impl Guild {
 pub(super) struct Room {
     /// What the chat tells about it.
     pub(super) info: ChannelInfo,
-    /// Who sees it by name.
+    /// Who sees it by name, or is kept out by name.
     pub(super) access: BTreeMap<UserId, Rights>,
     /// The newest messages.
-    pub(super) messages: BTreeMap<MessageId, ChatMessage>,
-}
-
-impl Room {
-    /// Adds a message and forgets the oldest ones beyond the limit.
-    pub(super) fn keep(&mut self, message: ChatMessage, history_max: usize) {
-        self.messages.insert(message.id, message);
-        while self.messages.len() > history_max {
-            self.messages.pop_first();
-        }
-    }
-
-    /// A page of messages, newest first: the newest ones, or those right after one.
-    pub(super) fn page(&self, after: Option<MessageId>, limit: usize) -> Vec<&ChatMessage> {
-        let Some(after) = after else {
-            return self.messages.values().rev().take(limit).collect();
-        };
-        let later = (std::ops::Bound::Excluded(after), std::ops::Bound::Unbounded);
-        let mut page: Vec<_> = self.messages.range(later).map(|entry| entry.1).take(limit).collect();
-        page.reverse();
-        page
-    }
+    pub(super) messages: History,
 }
 
 /// All guilds and channels.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     pub(super) guilds: BTreeMap<GuildId, Guild>,
-    pub(super) rooms: HashMap<ChannelId, Room>,
+    pub(super) rooms: IdMap<ChannelId, Room>,
 }
 
 impl Places {
@@ -93,19 +87,24 @@ impl Places {
         if named == Some(Rights::FULL) && !is_thread {
             return named;
         }
-        if let Some(guild) = self.guild_of(room) {
-            if guild.is_administrator(user) {
-                return Some(Rights::FULL);
-            }
-            if is_thread {
-                let parent = room.info.parent.and_then(|parent| self.rights(parent, user))?;
-                return if room.info.private { named } else { Some(named.unwrap_or(parent)) };
-            }
-            if !room.info.private && guild.members.contains(&user) {
-                return Some(named.unwrap_or(Rights::FULL));
-            }
+        let Some(guild) = self.guild_of(room) else {
+            return named.filter(|rights| rights.see);
+        };
+        if guild.is_administrator(user) {
+            return Some(Rights::FULL);
         }
+        let by_default = if is_thread {
+            Some(
+                room.info
+                    .parent
+                    .and_then(|parent| self.rights(parent, user))?,
+            )
+        } else {
+            guild.members.contains(&user).then_some(Rights::FULL)
+        };
         named
+            .or(by_default.filter(|_| !room.info.private))
+            .filter(|rights| rights.see)
     }
 
     /// A channel that the account sees, and what it may do there.
@@ -114,7 +113,10 @@ impl Places {
         channel: ChannelId,
         user: UserId,
     ) -> Result<(&Room, Rights), ApiError> {
-        let room = self.rooms.get(&channel).ok_or(ApiError::new(ErrorKind::Gone))?;
+        let room = self
+            .rooms
+            .get(&channel)
+            .ok_or(ApiError::new(ErrorKind::Gone))?;
         match self.rights(channel, user) {
             Some(rights) => Ok((room, rights)),
             None => Err(ApiError::new(ErrorKind::Forbidden)),
@@ -123,13 +125,18 @@ impl Places {
 
     /// A guild in which the account is.
     pub(super) fn joined(&self, guild: GuildId, user: UserId) -> Result<&Guild, ApiError> {
-        let found = self.guilds.get(&guild).filter(|guild| guild.members.contains(&user));
+        let found = self
+            .guilds
+            .get(&guild)
+            .filter(|guild| guild.members.contains(&user));
         found.ok_or(ApiError::new(ErrorKind::Gone))
     }
 
     /// Everybody who sees a channel, by id.
     pub(super) fn audience(&self, channel: ChannelId) -> Vec<UserId> {
-        let Some(room) = self.rooms.get(&channel) else { return Vec::new() };
+        let Some(room) = self.rooms.get(&channel) else {
+            return Vec::new();
+        };
         let mut candidates: BTreeSet<UserId> = room.access.keys().copied().collect();
         if let Some(guild) = self.guild_of(room) {
             candidates.insert(guild.owner);
@@ -138,7 +145,10 @@ impl Places {
                 candidates.extend(&guild.members);
             }
         }
-        candidates.into_iter().filter(|user| self.rights(channel, *user).is_some()).collect()
+        candidates
+            .into_iter()
+            .filter(|user| self.rights(channel, *user).is_some())
+            .collect()
     }
 
     /// Adds a channel, which its guild then lists.
@@ -146,18 +156,33 @@ impl Places {
         if let Some(guild) = info.guild.and_then(|guild| self.guilds.get_mut(&guild)) {
             guild.channels.insert(info.id);
         }
-        self.rooms.insert(info.id, Room { info, access, messages: BTreeMap::new() });
+        self.rooms.insert(
+            info.id,
+            Room {
+                info,
+                access,
+                messages: History::default(),
+            },
+        );
     }
 
     /// Takes a channel away, with the threads that hang from it; says which went.
     pub(super) fn remove(&mut self, channel: ChannelId) -> Vec<ChannelId> {
-        let Some(room) = self.rooms.remove(&channel) else { return Vec::new() };
+        let Some(room) = self.rooms.remove(&channel) else {
+            return Vec::new();
+        };
         let mut removed = vec![channel];
-        if let Some(guild) = room.info.guild.and_then(|guild| self.guilds.get_mut(&guild)) {
+        if let Some(guild) = room
+            .info
+            .guild
+            .and_then(|guild| self.guilds.get_mut(&guild))
+        {
             guild.channels.remove(&channel);
             let rooms = &mut self.rooms;
             guild.channels.retain(|thread| {
-                let hangs = rooms.get(thread).is_some_and(|room| room.info.parent == Some(channel));
+                let hangs = rooms
+                    .get(thread)
+                    .is_some_and(|room| room.info.parent == Some(channel));
                 if hangs {
                     rooms.remove(thread);
                     removed.push(*thread);

@@ -1,6 +1,5 @@
 //! All state of one in-memory Discord, behind one lock.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +7,7 @@ use dirigent::{ApiError, AuthorKind, ChannelId, Clock, ErrorKind, Timestamp, Use
 
 use super::event::{Event, Inbox};
 use super::faults::{Fault, Faults, rate_limited};
+use super::hash::IdMap;
 use super::ledger::{Call, Ledger};
 use super::nonces::Nonces;
 use super::places::Places;
@@ -44,7 +44,7 @@ struct Limit {
 pub(super) struct World {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Snowflakes,
-    pub(super) accounts: HashMap<UserId, Account>,
+    pub(super) accounts: IdMap<UserId, Account>,
     pub(super) places: Places,
     pub(super) nonces: Nonces,
     pub(super) ledger: Ledger,
@@ -52,7 +52,7 @@ pub(super) struct World {
     /// How many messages a channel keeps.
     pub(super) history_max: usize,
     /// Rate limits in force.
-    limits: HashMap<(UserId, Call, Option<ChannelId>), Limit>,
+    limits: IdMap<(UserId, Call, Option<ChannelId>), Limit>,
     outlets: Vec<Outlet>,
 }
 
@@ -61,13 +61,13 @@ impl World {
         Self {
             clock,
             ids: Snowflakes::default(),
-            accounts: HashMap::new(),
+            accounts: IdMap::default(),
             places: Places::default(),
             nonces: Nonces::new(),
             ledger: Ledger::default(),
             faults: Faults::new(0),
             history_max: 1_000,
-            limits: HashMap::new(),
+            limits: IdMap::default(),
             outlets: Vec::new(),
         }
     }
@@ -97,7 +97,13 @@ impl World {
         let fault = self.faults.draw(me, call);
         if let Some(Fault::RateLimited { retry_after }) = fault {
             let from = self.clock.now();
-            self.limits.insert((me, call, channel), Limit { from, until: from + retry_after });
+            self.limits.insert(
+                (me, call, channel),
+                Limit {
+                    from,
+                    until: from + retry_after,
+                },
+            );
         }
         Ok(fault)
     }
@@ -124,7 +130,10 @@ impl World {
     /// Adds a queue for pushed events.
     pub(super) fn subscribe(&mut self, account: Option<UserId>) -> Arc<Inbox> {
         let inbox = Arc::new(Inbox::new());
-        self.outlets.push(Outlet { inbox: Arc::clone(&inbox), account });
+        self.outlets.push(Outlet {
+            inbox: Arc::clone(&inbox),
+            account,
+        });
         inbox
     }
 
@@ -144,12 +153,16 @@ impl World {
         let mut event = Some(event);
         let mut outlets = self.outlets.iter();
         while let Some(outlet) = outlets.next() {
-            let sees = outlet.account.is_none_or(|user| self.places.rights(channel, user).is_some());
+            let sees = outlet
+                .account
+                .is_none_or(|user| self.places.rights(channel, user).is_some());
             if !sees {
                 continue;
             }
             let is_last = outlets.len() == 0;
-            let Some(mut copy) = (if is_last { event.take() } else { event.clone() }) else { break };
+            let Some(mut copy) = (if is_last { event.take() } else { event.clone() }) else {
+                break;
+            };
             if let Some(account) = outlet.account {
                 hide_content(&self.accounts, account, &mut copy);
             }
@@ -180,7 +193,7 @@ impl Drop for World {
     }
 }
 
-fn hide_content(accounts: &HashMap<UserId, Account>, account: UserId, event: &mut Event) {
+fn hide_content(accounts: &IdMap<UserId, Account>, account: UserId, event: &mut Event) {
     if let Event::MessageCreated(message) | Event::MessageEdited(message) = event {
         if !shows_content(accounts, account, message.author, &message.content) {
             message.content.clear();
@@ -189,11 +202,13 @@ fn hide_content(accounts: &HashMap<UserId, Account>, account: UserId, event: &mu
 }
 
 fn shows_content(
-    accounts: &HashMap<UserId, Account>,
+    accounts: &IdMap<UserId, Account>,
     account: UserId,
     author: UserId,
     content: &str,
 ) -> bool {
-    let hidden = accounts.get(&account).is_some_and(|account| account.content_hidden);
+    let hidden = accounts
+        .get(&account)
+        .is_some_and(|account| account.content_hidden);
     !hidden || account == author || content.contains(&format!("<@{account}>"))
 }

@@ -1,0 +1,47 @@
+//! Contract suites: what every implementation of a trait must do, as lists of named checks.
+//!
+//! An implementation supplies a harness, calls the suite from a test, and unwraps the result; what
+//! failed, and how, is in the error's text. The in-memory implementations pass the same suites, so
+//! that a test against them says something about the real ones.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use dirigent::{IdentityStore, MemoryIdentities};
+//! use dirigent_testkit::contract;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), contract::Failures> {
+//! let factory = || Arc::new(MemoryIdentities::new()) as Arc<dyn IdentityStore>;
+//! let report = contract::identity_store(&factory).await?;
+//! assert!(report.passed().contains(&"a_fresh_store_is_empty"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod clock;
+mod discord_api;
+mod guild_api;
+mod identity_store;
+mod report;
+
+pub use clock::{ClockHarness, clock};
+pub use discord_api::{DiscordHarness, discord_api};
+pub use guild_api::{GuildHarness, guild_api};
+pub use identity_store::{IdentityStoreHarness, identity_store};
+pub use report::{Failure, Failures, Report};
+
+/// Runs these checks, each a function of the harness, and reports them under their names.
+macro_rules! checks {
+    ($report:expr, $harness:expr; $($check:ident),+ $(,)?) => {
+        $($report.record(stringify!($check), $check($harness).await);)+
+    };
+}
+
+/// Reports these checks as left out.
+macro_rules! left_out {
+    ($report:expr; $($check:ident),+ $(,)?) => {
+        $($report.leave_out(stringify!($check));)+
+    };
+}
+
+use {checks, left_out};

@@ -1,0 +1,84 @@
+//! I13, the core's part: a channel stays small.
+
+use std::mem::size_of;
+
+use dirigent_core::{
+    AGENTS_MAX, AgentKey, Channel, Debt, DeliveryData, Litter, MessageId, Piece, RunFate, RunId,
+    Slot, Snapshot,
+};
+
+use super::{Invariant, Observation, Observer};
+
+/// The most effects owed at a time (rule 42).
+const DEBTS_MAX: usize = 64;
+/// The most bytes that a channel of usual size (sixteen agents) owns.
+const BYTES_MAX: usize = 8 * 1024;
+/// Agents in a channel of usual size; each more may cost a slot and a mute.
+const USUAL_AGENTS: usize = 16;
+
+pub(super) const INVARIANT: Invariant = Invariant {
+    id: "I13",
+    promise: 0,
+    requirements: "D78, rules 10, 21, 42",
+    sentence: "a channel owns at most 8 KB and owes at most 64 effects",
+    observer: || Box::new(Bounded),
+};
+
+#[derive(Debug)]
+struct Bounded;
+
+impl Observer for Bounded {
+    fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
+        let after = seen.after;
+        if after.debts > DEBTS_MAX {
+            return Err(format!("{} effects are owed", after.debts));
+        }
+        if after.seats.len() > AGENTS_MAX {
+            return Err(format!("{} agents are listed", after.seats.len()));
+        }
+        let Some(restored) = seen.restored else {
+            return Ok(());
+        };
+        let bytes = owned_bytes(restored.original);
+        let extra = restored.original.list.len().saturating_sub(USUAL_AGENTS) * size_of::<Slot>()
+            + restored.original.muted.len() * size_of::<AgentKey>();
+        if bytes > BYTES_MAX + extra {
+            return Err(format!("the channel owns {bytes} bytes"));
+        }
+        Ok(())
+    }
+}
+
+/// What a channel with this snapshot owns, itself included.
+fn owned_bytes(snapshot: &Snapshot) -> usize {
+    let pieces = |_: &DeliveryData| size_of::<DeliveryData>() + 8 * size_of::<Piece>();
+    size_of::<Channel>()
+        + snapshot.list.len() * size_of::<Slot>()
+        + snapshot.muted.len() * size_of::<AgentKey>()
+        + snapshot.messages.len() * size_of::<MessageId>()
+        + snapshot.runs.len() * size_of::<(RunId, RunFate)>()
+        + snapshot.debts.len() * size_of::<Debt>()
+        + snapshot.litter.len() * size_of::<Litter>()
+        + snapshot.delivery.as_ref().map_or(0, pieces)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::forged::{Forged, fresh};
+    use super::*;
+
+    #[test]
+    fn too_many_debts_are_caught() {
+        let mut step = Forged::default();
+        step.after.debts = DEBTS_MAX + 1;
+        step.rejected(fresh(&INVARIANT).as_mut(), "are owed");
+    }
+
+    #[test]
+    fn a_fat_channel_is_caught() {
+        let mut fat = Snapshot::default();
+        fat.messages = (0..2_000).map(MessageId::new).collect();
+        let step = Forged { restored: Some((fat, Snapshot::default())), ..Forged::default() };
+        step.rejected(fresh(&INVARIANT).as_mut(), "bytes");
+    }
+}

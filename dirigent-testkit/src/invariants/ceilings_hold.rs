@@ -1,0 +1,123 @@
+//! C1: without a person, agents talk only so long.
+
+use dirigent_core::{AgentKey, Author, Effect, Input, MessageKind, Notice};
+
+use super::observation::is_first_grant;
+use super::{Glance, Invariant, Observation, Observer};
+
+pub(super) const INVARIANT: Invariant = Invariant {
+    id: "C1",
+    promise: 2,
+    requirements: "F01, F02, rules 22, 29, 30, 33",
+    sentence: "since a person last spoke no more turns and cycles begin than the ceilings allow, and it is said once",
+    observer: || Box::new(CeilingsHold::default()),
+};
+
+/// Counts of its own, never above the machine's.
+#[derive(Debug, Default)]
+struct CeilingsHold {
+    turns: u32,
+    cycles: u32,
+    announced: bool,
+}
+
+impl Observer for CeilingsHold {
+    fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
+        if seen.ceilings_lifted() {
+            *self = Self::default();
+            if !seen.undisturbed {
+                return Ok(());
+            }
+        }
+        if let Some(agent) = counted_word(seen) {
+            let own = [seen.before.speaker, seen.after.speaker, seen.before.permit];
+            if seen.undisturbed && !own.contains(&Some(agent)) {
+                self.turns += 1;
+            }
+        }
+        for grant in seen.grants() {
+            if is_first_grant(grant) {
+                if seen.rules.cycles_max.is_some_and(|max| self.cycles >= max) {
+                    return Err(format!("cycle {} began without a person", self.cycles + 1));
+                }
+                self.cycles += 1;
+            }
+            if seen.rules.turns_max.is_some_and(|max| self.turns >= max) {
+                return Err(format!("turn {} began without a person", self.turns + 1));
+            }
+            self.turns += 1;
+        }
+        self.count_notices(seen)
+    }
+
+    fn restarted(&mut self, now: &Glance) {
+        // A word of an agent that asked for nothing need not have been stored.
+        self.turns = self.turns.min(now.turns);
+        self.cycles = self.cycles.min(now.cycles);
+    }
+}
+
+impl CeilingsHold {
+    fn count_notices(&mut self, seen: &Observation<'_>) -> Result<(), String> {
+        for effect in seen.effects {
+            if let Effect::Notice { notice: Notice::Ceiling, .. } = effect {
+                if core::mem::replace(&mut self.announced, true) {
+                    return Err("the ceiling was announced twice".to_owned());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The agent whose word was taken in and counts, if it was not its turn.
+fn counted_word(seen: &Observation<'_>) -> Option<AgentKey> {
+    match seen.input {
+        Input::Message(message) if seen.answer.is_ok() && seen.is_managed() => {
+            match (message.author, message.kind) {
+                (Author::Agent(_), MessageKind::System) => None,
+                (Author::Agent(agent), _) => Some(agent),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent_core::{Cause, PhaseKind, Ticket};
+
+    use super::super::forged::{A, Forged, fresh};
+    use super::*;
+
+    fn next_turn() -> Forged {
+        let told = [(PhaseKind::Running, PhaseKind::Granted, A, Cause::NextInList)];
+        Forged::default().telling(&told)
+    }
+
+    #[test]
+    fn one_turn_too_many_is_caught() {
+        let mut observer = fresh(&INVARIANT);
+        (0..60).for_each(|_| next_turn().accepted(observer.as_mut()));
+        next_turn().rejected(observer.as_mut(), "turn 61");
+    }
+
+    #[test]
+    fn one_cycle_too_many_is_caught() {
+        let mut observer = fresh(&INVARIANT);
+        let told = [(PhaseKind::Refreshing, PhaseKind::Granted, A, Cause::NextCycle)];
+        let cycle = Forged::default().telling(&told);
+        (0..12).for_each(|_| cycle.accepted(observer.as_mut()));
+        cycle.rejected(observer.as_mut(), "cycle 13");
+    }
+
+    #[test]
+    fn a_notice_said_twice_is_caught() {
+        let mut observer = fresh(&INVARIANT);
+        let mut step = Forged::default();
+        step.effects.push(Effect::Notice { ticket: Ticket::new(1), notice: Notice::Ceiling });
+        step.accepted(observer.as_mut());
+        step.rejected(observer.as_mut(), "twice");
+    }
+}

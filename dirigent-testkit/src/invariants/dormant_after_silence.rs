@@ -1,0 +1,154 @@
+//! I4: silence is unanimous before a channel goes dormant.
+
+use dirigent_core::{AgentKey, Cause, Input, PhaseKind};
+
+use super::observation::{is_first_grant, is_reply};
+use super::{Glance, Invariant, Observation, Observer};
+
+pub(super) const INVARIANT: Invariant = Invariant {
+    id: "I4",
+    promise: 2,
+    requirements: "R070-R077, D66, rules 32-34",
+    sentence: "dormant only after a whole cycle in which all who are present had nothing to say, or by order or ceiling",
+    observer: || Box::new(DormantAfterSilence::default()),
+};
+
+/// The book of one cycle.
+#[derive(Debug, Default)]
+struct DormantAfterSilence {
+    /// Whose turn ended in this cycle, or who was skipped.
+    done: Vec<AgentKey>,
+    /// Somebody replied.
+    replied: Option<AgentKey>,
+    /// A person wrote since the cycle began.
+    human: bool,
+}
+
+impl Observer for DormantAfterSilence {
+    fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
+        let mut woken = false;
+        for told in seen.transitions() {
+            if is_first_grant(told) {
+                self.begin();
+            }
+            if is_reply(told.cause) {
+                self.replied = told.agent;
+            }
+            woken |= told.cause == Cause::HumanMessage;
+            self.note_done(told.agent, told.cause);
+            if told.to == PhaseKind::Dormant && told.from == PhaseKind::Refreshing {
+                self.check(told.cause, seen)?;
+            }
+            if told.cause == Cause::CycleBoundary && told.from != told.to {
+                let began_here = matches!(told.from, PhaseKind::Dormant | PhaseKind::Disabled);
+                if began_here {
+                    self.begin();
+                }
+            }
+        }
+        if seen.human_spoke() && !woken {
+            self.human |= seen.before.is_active() && seen.after.is_active();
+        }
+        Ok(())
+    }
+
+    fn restarted(&mut self, _: &Glance) {}
+}
+
+impl DormantAfterSilence {
+    fn begin(&mut self) {
+        *self = Self::default();
+    }
+
+    fn note_done(&mut self, agent: Option<AgentKey>, cause: Cause) {
+        let ended = matches!(
+            cause,
+            Cause::Passed
+                | Cause::RunFailed
+                | Cause::StartTimedOut
+                | Cause::RunTimedOut
+                | Cause::AgentLeft
+                | Cause::AgentMuted
+        );
+        if ended {
+            self.done.extend(agent);
+        }
+    }
+
+    fn check(&self, cause: Cause, seen: &Observation<'_>) -> Result<(), String> {
+        if !matches!(cause, Cause::AllPassed | Cause::NobodyAnswered) {
+            return Ok(());
+        }
+        if let Some(agent) = self.replied {
+            return Err(format!("dormant although {agent} replied in this cycle"));
+        }
+        if self.human {
+            return Err("dormant although a person wrote in this cycle".to_owned());
+        }
+        let fetched = matches!(seen.input, Input::Members { .. });
+        let missing = seen.after.seats.iter().find(|seat| !self.done.contains(&seat.agent));
+        match missing {
+            Some(seat) if fetched || seat.is_available() => {
+                Err(format!("dormant although {} was not asked", seat.agent))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::forged::{A, B, Forged, fresh};
+    use super::*;
+    use PhaseKind::{Confirming, Dormant, Granted, Refreshing, Running};
+
+    const ALL_PASSED: (PhaseKind, PhaseKind, AgentKey, Cause) =
+        (Refreshing, Dormant, A, Cause::AllPassed);
+
+    #[test]
+    fn a_cycle_of_passes_may_end() {
+        let told = [
+            (Dormant, Granted, A, Cause::HumanMessage),
+            (Running, Running, A, Cause::Passed),
+            (Running, Granted, B, Cause::NextInList),
+            (Granted, Granted, B, Cause::StartTimedOut),
+            ALL_PASSED,
+        ];
+        Forged::default().telling(&told).accepted(fresh(&INVARIANT).as_mut());
+    }
+
+    #[test]
+    fn an_agent_that_was_not_asked_is_caught() {
+        let told = [(Running, Running, A, Cause::Passed), ALL_PASSED];
+        Forged::default().telling(&told).rejected(fresh(&INVARIANT).as_mut(), "was not asked");
+    }
+
+    #[test]
+    fn a_reply_in_the_last_cycle_is_caught() {
+        let told = [(Confirming, Confirming, B, Cause::TailMatched), ALL_PASSED];
+        Forged::default().telling(&told).rejected(fresh(&INVARIANT).as_mut(), "replied");
+    }
+
+    #[test]
+    fn a_person_overheard_is_caught() {
+        let mut observer = fresh(&INVARIANT);
+        let mut word = Forged {
+            input: Input::Message(dirigent_core::Message {
+                id: dirigent_core::MessageId::new(5),
+                author: dirigent_core::Author::Human,
+                kind: dirigent_core::MessageKind::Conversation,
+                tail: dirigent_core::Tail::EMPTY,
+            }),
+            ..Forged::default()
+        };
+        word.before.phase = Running;
+        word.after.phase = Running;
+        word.accepted(observer.as_mut());
+        let told = [
+            (Running, Running, A, Cause::Passed),
+            (Running, Running, B, Cause::Passed),
+            ALL_PASSED,
+        ];
+        Forged::default().telling(&told).rejected(observer.as_mut(), "a person wrote");
+    }
+}

@@ -1,0 +1,148 @@
+//! What an observer notes of a channel: everything a view shows, as plain data.
+
+use dirigent_core::{
+    AgentKey, Channel, Deadline, MessageId, Mode, PhaseKind, Rest, Seat, TurnId, TurnState,
+};
+
+/// A channel as it looked at one moment. Plain data, so that a test can forge one.
+///
+/// ```
+/// use dirigent_core::{Channel, Config, PhaseKind};
+/// use dirigent_testkit::invariants::Glance;
+///
+/// let channel = Channel::new(Config::default().into(), 1);
+/// let mut glance = Glance::default();
+/// glance.refill(&channel);
+/// assert_eq!(glance.phase, PhaseKind::Disabled);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Glance {
+    /// What the channel is for.
+    pub mode: Mode,
+    /// How turns are kept.
+    pub turn_state: TurnState,
+    /// The phase.
+    pub phase: PhaseKind,
+    /// Who has the floor.
+    pub speaker: Option<AgentKey>,
+    /// Who may run once after a reminder.
+    pub permit: Option<AgentKey>,
+    /// Stopped or on hold.
+    pub rest: Option<Rest>,
+    /// The newest turn.
+    pub turn: TurnId,
+    /// The running turn's anchor.
+    pub anchor: Option<MessageId>,
+    /// The newest message.
+    pub newest: Option<MessageId>,
+    /// The list in speaking order.
+    pub seats: Vec<Seat>,
+    /// Turns since a human last spoke.
+    pub turns: u32,
+    /// Cycles since a human last spoke.
+    pub cycles: u32,
+    /// When something is due next.
+    pub deadline: Option<Deadline>,
+    /// Who opened the discussion.
+    pub initiator: Option<AgentKey>,
+    /// How many changes it went through.
+    pub revision: u64,
+    /// How many effects are owed.
+    pub debts: usize,
+    /// How many agents would be allowed if they asked now, where turns are kept.
+    pub allowed: usize,
+}
+
+impl Default for Glance {
+    fn default() -> Self {
+        Self {
+            mode: Mode::None,
+            turn_state: TurnState::Disabled,
+            phase: PhaseKind::Disabled,
+            speaker: None,
+            permit: None,
+            rest: None,
+            turn: TurnId::new(0),
+            anchor: None,
+            newest: None,
+            seats: Vec::new(),
+            turns: 0,
+            cycles: 0,
+            deadline: None,
+            initiator: None,
+            revision: 0,
+            debts: 0,
+            allowed: 0,
+        }
+    }
+}
+
+impl Glance {
+    /// Looks again, reusing the buffers.
+    pub fn refill(&mut self, channel: &Channel) {
+        let view = channel.view();
+        self.mode = view.mode();
+        self.turn_state = view.turn_state();
+        self.phase = view.phase();
+        self.speaker = view.speaker();
+        self.permit = view.permit();
+        self.rest = view.rest();
+        self.turn = view.turn();
+        self.anchor = view.anchor();
+        self.newest = view.newest();
+        self.seats.clear();
+        self.seats.extend(view.list());
+        self.turns = view.turns_since_human();
+        self.cycles = view.cycles_since_human();
+        self.deadline = view.deadline();
+        self.initiator = view.initiator();
+        self.revision = channel.revision();
+        self.debts = channel.debts().len();
+        self.allowed = if self.keeps_turns() {
+            self.count_allowed(channel)
+        } else {
+            0
+        };
+    }
+
+    /// Whether the channel is in one of the phases in which turns are kept.
+    pub const fn keeps_turns(&self) -> bool {
+        self.is_active() || matches!(self.phase, PhaseKind::Dormant)
+    }
+
+    /// Whether a turn, or the reading of the list before one, is under way.
+    pub const fn is_active(&self) -> bool {
+        is_active(self.phase)
+    }
+
+    /// The seat of this agent.
+    pub fn seat(&self, agent: AgentKey) -> Option<&Seat> {
+        self.seats.iter().find(|seat| seat.agent == agent)
+    }
+
+    /// How many of the agents that could hold a permission would be allowed.
+    fn count_allowed(&self, channel: &Channel) -> usize {
+        let unlisted = self.permit.filter(|agent| self.seat(*agent).is_none());
+        let asked = self.seats.iter().map(|seat| seat.agent).chain(unlisted);
+        asked
+            .filter(|agent| channel.explain(*agent).allows())
+            .count()
+    }
+}
+
+/// Whether a phase is one that must come to an end by itself.
+pub(crate) const fn is_active(phase: PhaseKind) -> bool {
+    matches!(
+        phase,
+        PhaseKind::Refreshing | PhaseKind::Granted | PhaseKind::Running | PhaseKind::Confirming
+    )
+}
+
+/// Whether an agent has the floor in this phase.
+pub(crate) const fn has_speaker(phase: PhaseKind) -> bool {
+    matches!(
+        phase,
+        PhaseKind::Granted | PhaseKind::Running | PhaseKind::Confirming
+    )
+}

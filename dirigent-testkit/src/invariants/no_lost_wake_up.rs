@@ -1,0 +1,104 @@
+//! I3: whatever waits has a deadline, and it is near.
+
+use std::time::Duration;
+
+use dirigent_core::{Config, PhaseKind, Rest};
+
+use super::{Glance, Invariant, Observation, Observer};
+
+pub(super) const INVARIANT: Invariant = Invariant {
+    id: "I3",
+    promise: 3,
+    requirements: "R130, D35, D64, rule 40",
+    sentence: "a live channel that is not dormant has a deadline, ahead and within a turn's time-outs",
+    observer: || Box::new(NoLostWakeUp::default()),
+};
+
+#[derive(Debug, Default)]
+struct NoLostWakeUp {
+    /// The longest wait that the rules allowed since the phase began.
+    longest: Duration,
+}
+
+impl Observer for NoLostWakeUp {
+    fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
+        let after = seen.after;
+        if let Some(deadline) = after.deadline {
+            if deadline.at <= seen.now {
+                return Err(format!("{deadline:?} is overdue at {:?}", seen.now));
+            }
+        }
+        if seen.transitions().next().is_some() || !after.is_active() {
+            self.longest = Duration::ZERO;
+        }
+        let waits = longest_wait(seen.rules).max(longest_wait(seen.rules_before));
+        self.longest = self.longest.max(waits);
+        if !after.is_active() || waits_for_ever(after, seen.rules_before, seen.rules) {
+            return Ok(());
+        }
+        match after.deadline {
+            None => Err(format!("{:?} waits without a deadline", after.phase)),
+            Some(deadline) if deadline.at.since(seen.now) > self.longest => {
+                Err(format!("{deadline:?} is too far from {:?}", seen.now))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn restarted(&mut self, _: &Glance) {}
+}
+
+/// The longest that any one phase may wait.
+fn longest_wait(rules: &Config) -> Duration {
+    let optional = rules.start_deadline.max(rules.run_deadline);
+    let fixed = rules.refresh_deadline.max(rules.delivery_timeout);
+    fixed.max(optional.unwrap_or_default())
+}
+
+/// Whether the host chose that this phase has no end of its own.
+fn waits_for_ever(glance: &Glance, before: &Config, rules: &Config) -> bool {
+    match glance.phase {
+        PhaseKind::Granted => {
+            let unlimited = before.start_deadline.is_none() || rules.start_deadline.is_none();
+            glance.rest == Some(Rest::Held) || unlimited
+        }
+        PhaseKind::Running => before.run_deadline.is_none() || rules.run_deadline.is_none(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent_core::{Deadline, DeadlineReason, Timestamp};
+
+    use super::super::forged::{Forged, fresh};
+    use super::*;
+
+    fn granted_until(at: Option<u64>) -> Forged {
+        let mut step = Forged::default();
+        step.after.phase = PhaseKind::Granted;
+        step.after.deadline = at.map(|at| Deadline {
+            at: Timestamp::from_millis(step.now + at),
+            reason: DeadlineReason::Start,
+        });
+        step
+    }
+
+    #[test]
+    fn a_wait_without_end_is_caught() {
+        granted_until(Some(45_000)).accepted(fresh(&INVARIANT).as_mut());
+        granted_until(None).rejected(fresh(&INVARIANT).as_mut(), "without a deadline");
+        granted_until(Some(0)).rejected(fresh(&INVARIANT).as_mut(), "overdue");
+        granted_until(Some(3_600_000)).rejected(fresh(&INVARIANT).as_mut(), "too far");
+    }
+
+    #[test]
+    fn a_channel_that_rests_by_order_may_wait() {
+        let mut held = granted_until(None);
+        held.after.rest = Some(Rest::Held);
+        held.accepted(fresh(&INVARIANT).as_mut());
+        let mut literal = granted_until(None);
+        literal.rules = Config::seed_literal();
+        literal.accepted(fresh(&INVARIANT).as_mut());
+    }
+}

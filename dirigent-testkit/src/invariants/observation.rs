@@ -1,0 +1,163 @@
+//! One step of a channel, as every observer sees it.
+
+use std::time::Duration;
+
+use dirigent_core::{
+    Answer, Author, Breach, Cause, Config, Effect, Input, MessageKind, Mode, PhaseKind, Reason,
+    Refusal, Snapshot, Timestamp, Transition, WakeCause,
+};
+
+use super::glance::is_active;
+use super::Glance;
+
+/// One call of `handle` with what came before and after it.
+///
+/// All of it is plain data, so that a test can forge a step that the machine would never take.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Observation<'a> {
+    /// The time of the input.
+    pub now: Timestamp,
+    /// How much time passed since the step before; nothing when the clock went back.
+    pub elapsed: Duration,
+    /// Whether nothing was due and the clock did not go back: only the input can have acted.
+    pub undisturbed: bool,
+    /// What happened.
+    pub input: &'a Input,
+    /// What the channel answered.
+    pub answer: Result<Answer, Refusal>,
+    /// What the channel asked for.
+    pub effects: &'a [Effect],
+    /// The channel before.
+    pub before: &'a Glance,
+    /// The channel after.
+    pub after: &'a Glance,
+    /// The rules before the step; other than `rules` only when the input changed them.
+    pub rules_before: &'a Config,
+    /// The rules.
+    pub rules: &'a Config,
+    /// For a gate call of a known agent: what `explain` says of it after the step.
+    pub explained: Option<Reason>,
+    /// What the channel's own audit says after the step.
+    pub audit: Result<(), Breach>,
+    /// The same step of a channel that was restored earlier and lived through the same since.
+    pub twin: Option<TwinStep<'a>>,
+    /// The channel as plain data, and the same after it was restored and stored again.
+    pub restored: Option<Restored<'a>>,
+}
+
+/// The same step of a restored channel.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct TwinStep<'a> {
+    /// What it answered.
+    pub answer: Result<Answer, Refusal>,
+    /// What it asked for.
+    pub effects: &'a [Effect],
+}
+
+/// A channel as plain data, twice.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Restored<'a> {
+    /// As it is.
+    pub original: &'a Snapshot,
+    /// After it was restored and stored again.
+    pub copy: &'a Snapshot,
+}
+
+impl<'a> Observation<'a> {
+    /// What the step told, in order.
+    pub fn transitions(&self) -> impl Iterator<Item = &'a Transition> + use<'a> {
+        self.effects.iter().filter_map(|effect| match effect {
+            Effect::Transition(transition) => Some(transition),
+            Effect::FetchMembers { .. }
+            | Effect::Trigger { .. }
+            | Effect::Delete { .. }
+            | Effect::Poll { .. }
+            | Effect::Notice { .. }
+            | Effect::Reminder { .. }
+            | Effect::Inject { .. }
+            | Effect::CancelRun { .. } => None,
+        })
+    }
+
+    /// The turns that were granted.
+    pub fn grants(&self) -> impl Iterator<Item = &'a Transition> + use<'a> {
+        self.transitions().filter(|told| is_grant(told))
+    }
+
+    /// Whether the input is a person's word that the channel took in, as far as turns are kept.
+    pub fn human_spoke(&self) -> bool {
+        match self.input {
+            Input::Message(message) => {
+                message.author == Author::Human
+                    && message.kind != MessageKind::System
+                    && self.answer.is_ok()
+                    && self.after.mode.keeps_turns()
+                    && self.after.phase != PhaseKind::Archived
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the input lifted the ceilings: a person's word, or an operator's.
+    pub fn ceilings_lifted(&self) -> bool {
+        match self.input {
+            Input::Wake { cause, .. } => *cause == WakeCause::Operator && self.answer.is_ok(),
+            Input::SetMode(_) | Input::Create(_) => self.before.mode != self.after.mode,
+            _ => self.human_spoke(),
+        }
+    }
+
+    /// Whether the channel is a live one that keeps turns, before and after.
+    pub const fn is_managed(&self) -> bool {
+        matches!(self.after.mode, Mode::Chat | Mode::Discussion)
+            && !matches!(self.after.phase, PhaseKind::Archived)
+    }
+}
+
+/// Whether a transition grants a turn.
+pub(crate) fn is_grant(told: &Transition) -> bool {
+    told.to == PhaseKind::Granted
+        && (told.from != PhaseKind::Granted || told.cause == Cause::NextInList)
+}
+
+/// Whether a transition grants the first turn of a cycle.
+pub(crate) fn is_first_grant(told: &Transition) -> bool {
+    let within = told.cause == Cause::NextInList
+        && is_active(told.from)
+        && told.from != PhaseKind::Refreshing;
+    is_grant(told) && !within
+}
+
+/// Whether a transition says that its agent completed a turn.
+pub(crate) const fn is_completion(cause: Cause) -> bool {
+    matches!(cause, Cause::Passed | Cause::RunFailed) || is_reply(cause)
+}
+
+/// Whether a transition says that its agent's turn ended with a reply.
+pub(crate) const fn is_reply(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::TailMatched
+            | Cause::ReceiptGiven
+            | Cause::QuietAfterMessage
+            | Cause::DeliveryTimedOut
+            | Cause::Interrupted
+    )
+}
+
+/// Whether a transition woke the channel.
+pub(crate) const fn is_wake(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::HumanMessage
+            | Cause::AgentMessage
+            | Cause::BotMessage
+            | Cause::OperatorWake
+            | Cause::GuidePosted
+            | Cause::ResultPosted
+            | Cause::Resumed
+    )
+}

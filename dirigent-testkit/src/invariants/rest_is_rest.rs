@@ -1,0 +1,89 @@
+//! H2: stop means stop, and hold means hold.
+
+use dirigent_core::{Answer, Effect, Reason, Rest};
+
+use super::{Invariant, Observation, Observer};
+
+pub(super) const INVARIANT: Invariant = Invariant {
+    id: "H2",
+    promise: 4,
+    requirements: "F04, F05, rules 7, 24, 25, 37",
+    sentence: "while a channel is stopped nobody is allowed or granted; on hold nobody is woken or given a message",
+    observer: || Box::new(RestIsRest),
+};
+
+#[derive(Debug)]
+struct RestIsRest;
+
+impl Observer for RestIsRest {
+    fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
+        let (before, after) = (seen.before.rest, seen.after.rest);
+        if after == Some(Rest::Stopped) && (seen.after.is_active() || seen.after.allowed > 0) {
+            return Err(format!("stopped, and yet {:?}", seen.after.phase));
+        }
+        if before.is_none() || before != after {
+            return Ok(());
+        }
+        let disturbs = |effect: &&Effect| {
+            matches!(effect, Effect::Trigger { .. } | Effect::Inject { .. })
+        };
+        if let Some(effect) = seen.effects.iter().find(disturbs) {
+            return Err(format!("{effect:?} while {before:?}"));
+        }
+        let Ok(Answer::Verdict(verdict)) = seen.answer else {
+            return Ok(());
+        };
+        let free = matches!(verdict.reason(), Reason::Unmanaged | Reason::TooFewAgents);
+        if verdict.is_allowed() && (before == Some(Rest::Stopped) || !free) {
+            return Err(format!("{verdict:?} while {before:?}"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent_core::{MessageId, PhaseKind, TurnId, Verdict};
+
+    use super::super::forged::{A, Forged, fresh};
+    use super::*;
+
+    fn resting(rest: Rest) -> Forged {
+        let mut step = Forged::default();
+        step.before.rest = Some(rest);
+        step.after.rest = Some(rest);
+        step
+    }
+
+    #[test]
+    fn a_turn_in_a_stopped_channel_is_caught() {
+        let mut step = resting(Rest::Stopped);
+        step.accepted(fresh(&INVARIANT).as_mut());
+        step.after.phase = PhaseKind::Granted;
+        step.rejected(fresh(&INVARIANT).as_mut(), "stopped");
+    }
+
+    #[test]
+    fn a_message_handed_over_on_hold_is_caught() {
+        let mut step = resting(Rest::Held);
+        step.effects.push(Effect::Inject {
+            agent: A,
+            turn: TurnId::new(1),
+            message: MessageId::new(1),
+        });
+        step.rejected(fresh(&INVARIANT).as_mut(), "while");
+    }
+
+    #[test]
+    fn an_agent_allowed_while_stopped_is_caught() {
+        for (rest, reason) in [
+            (Rest::Stopped, Reason::TooFewAgents),
+            (Rest::Held, Reason::YourTurn),
+        ] {
+            let mut step = resting(rest);
+            step.answer =
+                Ok(Answer::Verdict(Verdict::Allow { reason, turn: None, anchor: None }));
+            step.rejected(fresh(&INVARIANT).as_mut(), "while");
+        }
+    }
+}

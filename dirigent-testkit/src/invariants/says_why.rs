@@ -1,0 +1,133 @@
+//! W1: every verdict has the reason that the rules give it.
+
+use dirigent_core::{AgentKey, Answer, Config, Input, Mode, PhaseKind, Reason, Rest, Verdict};
+
+use super::{Glance, Invariant, Observation, Observer};
+
+pub(super) const INVARIANT: Invariant = Invariant {
+    id: "W1",
+    promise: 5,
+    requirements: "F10, rule 7",
+    sentence: "every verdict's reason is the one that explain and the rules give",
+    observer: || Box::new(SaysWhy),
+};
+
+#[derive(Debug)]
+struct SaysWhy;
+
+impl Observer for SaysWhy {
+    fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
+        let Input::Gate { agent, .. } = seen.input else {
+            return match seen.answer {
+                Ok(Answer::Verdict(_)) => Err("a verdict that nobody asked for".to_owned()),
+                _ => Ok(()),
+            };
+        };
+        let Ok(Answer::Verdict(verdict)) = seen.answer else {
+            return Err("a gate call without a verdict".to_owned());
+        };
+        let reason = verdict.reason();
+        if verdict.is_allowed() != reason.allows() {
+            return Err(format!("{reason:?} does not go with {verdict:?}"));
+        }
+        if let Verdict::Allow { reason: Reason::YourTurn, turn, anchor } = verdict {
+            if turn != Some(seen.after.turn) || anchor != seen.after.anchor {
+                return Err(format!("{verdict:?} is not for the turn under way"));
+            }
+        }
+        if matches!(reason, Reason::RunAlreadyDenied | Reason::RunAlreadyEnded) {
+            return Ok(());
+        }
+        let expected = derive(seen.after, seen.rules, *agent);
+        if reason != expected {
+            return Err(format!("{agent:?} was told {reason:?}, the rules say {expected:?}"));
+        }
+        match (agent, seen.explained) {
+            (Some(agent), Some(explained)) if explained != reason => {
+                Err(format!("{agent} was told {reason:?}, explain says {explained:?}"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The order of rule 7, read from what a view shows.
+fn derive(glance: &Glance, rules: &Config, agent: Option<AgentKey>) -> Reason {
+    if glance.phase == PhaseKind::Archived {
+        return Reason::Archived;
+    }
+    if glance.rest == Some(Rest::Stopped) {
+        return Reason::Stopped;
+    }
+    match (glance.mode, glance.phase, glance.rest, agent) {
+        (Mode::None | Mode::Work, ..) => Reason::Unmanaged,
+        (Mode::Report, ..) => Reason::Dead,
+        (_, PhaseKind::Disabled, ..) => Reason::TooFewAgents,
+        (_, _, Some(Rest::Held), _) => Reason::Held,
+        (.., None) => Reason::NotRegistered,
+        (.., Some(agent)) => derive_for(glance, rules, agent),
+    }
+}
+
+fn derive_for(glance: &Glance, rules: &Config, agent: AgentKey) -> Reason {
+    let seat = glance.seat(agent);
+    let ceiling = rules.turns_max.is_some_and(|max| glance.turns >= max)
+        || rules.cycles_max.is_some_and(|max| glance.cycles >= max);
+    match glance.speaker {
+        Some(speaker) if speaker == agent && glance.phase == PhaseKind::Confirming => {
+            Reason::TurnAlreadyUsed
+        }
+        Some(speaker) if speaker == agent => Reason::YourTurn,
+        _ if glance.permit == Some(agent) => Reason::InitiatorPermit,
+        // A mark of somebody who is not listed does not show in a view.
+        _ if seat.is_some_and(|seat| seat.muted) => Reason::Muted,
+        None if glance.phase == PhaseKind::Refreshing => Reason::Refreshing,
+        None if ceiling => Reason::CeilingReached,
+        None => Reason::Dormant,
+        Some(_) if seat.is_none_or(|seat| seat.left) => Reason::NotListed,
+        Some(speaker) => Reason::NotYourTurn { speaker },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::forged::{A, B, Forged, fresh};
+    use super::*;
+
+    fn denied(reason: Reason) -> Forged {
+        Forged {
+            input: Input::Gate { agent: Some(A), run: None, latest: None },
+            answer: Ok(Answer::Verdict(Verdict::Deny { reason })),
+            ..Forged::default()
+        }
+    }
+
+    #[test]
+    fn a_wrong_reason_is_caught() {
+        denied(Reason::Dormant).accepted(fresh(&INVARIANT).as_mut());
+        denied(Reason::Refreshing).rejected(fresh(&INVARIANT).as_mut(), "the rules say");
+        let mut other = denied(Reason::Dormant);
+        other.after.phase = PhaseKind::Running;
+        other.after.speaker = Some(B);
+        other.rejected(fresh(&INVARIANT).as_mut(), "the rules say");
+    }
+
+    #[test]
+    fn an_explanation_that_differs_is_caught() {
+        let mut step = denied(Reason::Dormant);
+        step.explained = Some(Reason::Held);
+        step.rejected(fresh(&INVARIANT).as_mut(), "explain says");
+    }
+
+    #[test]
+    fn a_reason_that_does_not_fit_its_verdict_is_caught() {
+        denied(Reason::YourTurn).rejected(fresh(&INVARIANT).as_mut(), "does not go with");
+    }
+
+    #[test]
+    fn a_gate_call_without_an_answer_is_caught() {
+        let mut step = denied(Reason::Dormant);
+        step.answer = Ok(Answer::Accepted);
+        step.rejected(fresh(&INVARIANT).as_mut(), "without a verdict");
+    }
+}

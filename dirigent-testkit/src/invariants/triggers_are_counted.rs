@@ -1,0 +1,117 @@
+//! T1: nobody is woken more often than the rules say.
+
+use dirigent_core::{Cause, Effect, PhaseKind, Rest};
+
+use super::{Invariant, Observation, Observer};
+
+pub(super) const INVARIANT: Invariant = Invariant {
+    id: "T1",
+    promise: 2,
+    requirements: "D64, F05, rules 30, 37, 40",
+    sentence: "triggers are at most grants, re-triggers and resumes, and each is for the agent that was granted",
+    observer: || Box::new(TriggersAreCounted::default()),
+};
+
+#[derive(Debug, Default)]
+struct TriggersAreCounted {
+    /// The most re-triggers that any rules allowed so far.
+    retriggers_max: u8,
+}
+
+impl Observer for TriggersAreCounted {
+    fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
+        self.retriggers_max = self
+            .retriggers_max
+            .max(seen.rules.retriggers)
+            .max(seen.rules_before.retriggers);
+        let mut allowance = 0_usize;
+        let mut granted = seen.before.speaker;
+        let mut triggers = 0_usize;
+        for effect in seen.effects {
+            match effect {
+                Effect::Transition(told) => {
+                    if told.to == PhaseKind::Granted && told.cause == Cause::Retriggered {
+                        allowance += 1;
+                    } else if told.to == PhaseKind::Granted && told.cause == Cause::Resumed {
+                        allowance += 1;
+                        granted = told.agent.or(granted);
+                    } else if super::observation::is_grant(told) {
+                        allowance += 1;
+                        granted = told.agent;
+                    }
+                }
+                Effect::Trigger { agent, turn, attempt, .. } => {
+                    triggers += 1;
+                    if triggers > allowance {
+                        return Err(format!("{agent} was triggered for {turn} once too often"));
+                    }
+                    if granted != Some(*agent) || *turn > seen.after.turn {
+                        return Err(format!("{agent} was triggered, {granted:?} was granted"));
+                    }
+                    if *attempt > self.retriggers_max {
+                        return Err(format!("{agent} was triggered in attempt {attempt}"));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let resting = seen.before.rest == Some(Rest::Held) && seen.after.rest == Some(Rest::Held);
+        if resting && triggers > 0 {
+            return Err("a trigger was sent on hold".to_owned());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent_core::{AgentKey, Ticket, TurnId};
+
+    use super::super::forged::{A, B, Forged, fresh};
+    use super::*;
+
+    fn trigger(agent: AgentKey) -> Effect {
+        Effect::Trigger { ticket: Ticket::new(1), agent, turn: TurnId::new(0), attempt: 0 }
+    }
+
+    fn granted() -> Forged {
+        Forged::default().telling(&[(
+            PhaseKind::Dormant,
+            PhaseKind::Granted,
+            A,
+            Cause::HumanMessage,
+        )])
+    }
+
+    #[test]
+    fn a_trigger_without_a_grant_is_caught() {
+        let mut step = Forged::default();
+        step.effects.push(trigger(A));
+        step.rejected(fresh(&INVARIANT).as_mut(), "too often");
+    }
+
+    #[test]
+    fn a_second_trigger_for_one_grant_is_caught() {
+        let mut step = granted();
+        step.effects.push(trigger(A));
+        step.accepted(fresh(&INVARIANT).as_mut());
+        step.effects.push(trigger(A));
+        step.rejected(fresh(&INVARIANT).as_mut(), "too often");
+    }
+
+    #[test]
+    fn a_trigger_for_somebody_else_is_caught() {
+        let mut step = granted();
+        step.effects.push(trigger(B));
+        step.rejected(fresh(&INVARIANT).as_mut(), "was granted");
+    }
+
+    #[test]
+    fn a_trigger_on_hold_is_caught() {
+        let mut step = granted();
+        step.effects.push(trigger(A));
+        step.before.rest = Some(Rest::Held);
+        step.after.rest = Some(Rest::Held);
+        step.rejected(fresh(&INVARIANT).as_mut(), "on hold");
+    }
+}

@@ -1,0 +1,115 @@
+//! I7: no part of a turn lasts longer than its time-out.
+
+use std::time::Duration;
+
+use dirigent_core::{Config, Effect, PhaseKind, Rest};
+
+use super::glance::has_speaker;
+use super::{Glance, Invariant, Observation, Observer};
+
+pub(super) const INVARIANT: Invariant = Invariant {
+    id: "I7",
+    promise: 3,
+    requirements: "R117, D35, D64, rules 14, 18, 40",
+    sentence: "no start, run, confirmation or reading of the list outlasts its time-out, whatever is lost",
+    observer: || Box::new(TurnsEnd::default()),
+};
+
+/// A watch of its own, which adds up the time between steps.
+#[derive(Debug, Default)]
+struct TurnsEnd {
+    /// How long the phase has lasted, or since the last trigger.
+    lasted: Duration,
+    /// The longest that the rules have allowed since it began.
+    limit: Option<Duration>,
+}
+
+impl Observer for TurnsEnd {
+    fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
+        let after = seen.after;
+        let limit = limit(after, seen.rules);
+        let entered = seen
+            .transitions()
+            .any(|told| told.to == after.phase && (told.from != told.to || has_speaker(told.to)));
+        let triggered = seen.effects.iter().any(|effect| matches!(effect, Effect::Trigger { .. }));
+        let anew = (entered && seen.before.phase != after.phase)
+            || seen.before.turn != after.turn
+            || triggered;
+        if anew || !after.is_active() {
+            self.lasted = Duration::ZERO;
+            self.limit = limit;
+            return Ok(());
+        }
+        if seen.rules != seen.rules_before {
+            self.limit = longer(self.limit, limit);
+        }
+        if after.phase == PhaseKind::Granted && after.rest == Some(Rest::Held) {
+            self.lasted = Duration::ZERO;
+            return Ok(());
+        }
+        self.lasted += seen.elapsed;
+        match self.limit {
+            Some(limit) if self.lasted >= limit => {
+                Err(format!("{:?} has lasted {:?}", after.phase, self.lasted))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn restarted(&mut self, now: &Glance) {
+        let _ = now;
+    }
+}
+
+/// How long the phase may last; `None`: for ever.
+fn limit(glance: &Glance, rules: &Config) -> Option<Duration> {
+    match glance.phase {
+        PhaseKind::Granted => rules.start_deadline,
+        PhaseKind::Running => rules.run_deadline,
+        PhaseKind::Confirming => Some(rules.delivery_timeout),
+        PhaseKind::Refreshing => Some(rules.refresh_deadline),
+        _ => None,
+    }
+}
+
+/// The longer of two limits, where none is the longest.
+fn longer(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+    Some(one?.max(other?))
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent_core::Cause;
+
+    use super::super::forged::{A, Forged, fresh};
+    use super::*;
+
+    fn begun(phase: PhaseKind) -> Box<dyn Observer> {
+        let mut observer = fresh(&INVARIANT);
+        let told = [(PhaseKind::Dormant, phase, A, Cause::HumanMessage)];
+        Forged::default().telling(&told).accepted(observer.as_mut());
+        observer
+    }
+
+    fn later(phase: PhaseKind, seconds: u64) -> Forged {
+        let mut step = Forged { elapsed: Duration::from_secs(seconds), ..Forged::default() };
+        step.before.phase = phase;
+        step.after.phase = phase;
+        step
+    }
+
+    #[test]
+    fn a_phase_that_goes_on_and_on_is_caught() {
+        let limits = [
+            (PhaseKind::Granted, 45),
+            (PhaseKind::Running, 600),
+            (PhaseKind::Confirming, 15),
+            (PhaseKind::Refreshing, 10),
+        ];
+        for (phase, limit) in limits {
+            let mut observer = begun(phase);
+            later(phase, limit - 1).accepted(observer.as_mut());
+            later(phase, 1).rejected(observer.as_mut(), "has lasted");
+        }
+    }
+}

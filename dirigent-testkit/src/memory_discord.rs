@@ -1,0 +1,184 @@
+//! A Discord that lives in memory: exact where turn keeping depends on it, and able to fail on
+//! demand.
+//!
+//! It keeps no time and draws no chance of its own. The same clock, seed and requests give the same
+//! ids, events and faults.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dirigent::{Clock, UserId};
+
+mod account;
+mod dice;
+mod event;
+mod faults;
+mod hash;
+mod history;
+mod ledger;
+mod membership;
+mod messages;
+mod nonces;
+mod people;
+mod places;
+mod snowflake;
+mod stage;
+mod world;
+
+pub use account::MemoryAccount;
+pub use event::{Event, Events};
+pub use faults::{Fault, Faults, PushFault};
+pub use ledger::{Call, Calls, PostRecord};
+
+use world::World;
+
+/// An in-memory Discord. Clones share the same one.
+///
+/// Accounts act through [`account`](Self::account), with a token's rights; people and the test
+/// itself act through the methods here, which count as no request.
+///
+/// Ids rise and hold the clock's time; channels have access lists, owner and administrators see
+/// all; a post with a known nonce makes no second message; contents are trimmed and 1 to 2,000
+/// characters long; history comes newest first in pages of 1 to 100; what happens is pushed to
+/// [`events`](Self::events).
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent_testkit::{ManualClock, MemoryDiscord};
+///
+/// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
+/// let person = discord.add_human();
+/// let agent = discord.add_bot();
+/// let guild = discord.add_guild(person);
+/// let channel = discord.add_channel(guild, "round-table", &[agent]);
+///
+/// let id = discord.say(channel, person, "Good morning");
+/// assert_eq!(discord.message(channel, id).unwrap().author, person);
+/// assert_eq!(discord.audience(channel), [person, agent]);
+/// ```
+#[derive(Clone)]
+pub struct MemoryDiscord {
+    world: Arc<Mutex<World>>,
+    clock: Arc<dyn Clock>,
+}
+
+impl MemoryDiscord {
+    /// An empty Discord that takes its time from this clock. It keeps 1,000 messages a channel,
+    /// remembers nonces for five minutes, and nothing goes wrong.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            world: Arc::new(Mutex::new(World::new(Arc::clone(&clock)))),
+            clock,
+        }
+    }
+
+    /// Keeps so many messages a channel, at least one; the oldest are forgotten.
+    #[must_use]
+    pub fn with_history_max(self, messages: usize) -> Self {
+        self.world().history_max = messages.max(1);
+        self
+    }
+
+    /// Remembers a nonce for so long.
+    #[must_use]
+    pub fn with_nonce_window(self, window: Duration) -> Self {
+        self.world().nonces.set_window(window);
+        self
+    }
+
+    /// Remembers so many nonces at most (16,384 unless told), so that memory stays flat when the
+    /// clock stands still.
+    #[must_use]
+    pub fn with_nonces_max(self, nonces: usize) -> Self {
+        self.world().nonces.set_remembered_max(nonces);
+        self
+    }
+
+    /// Logs so many of the newest posts; none are logged unless told.
+    #[must_use]
+    pub fn with_post_log(self, posts: usize) -> Self {
+        self.world().ledger.keep_posts(posts);
+        self
+    }
+
+    /// Lets things go wrong by this plan.
+    #[must_use]
+    pub fn with_faults(self, faults: Faults) -> Self {
+        self.set_faults(faults);
+        self
+    }
+
+    /// The chat as this account may use it. An unknown account gets `Unauthorized` from every call.
+    pub fn account(&self, user: UserId) -> MemoryAccount {
+        MemoryAccount::new(self.clone(), user)
+    }
+
+    /// Everything that happens from now on, in every channel.
+    pub fn events(&self) -> Events {
+        self.events_of(None)
+    }
+
+    /// How often each operation was asked for.
+    pub fn calls(&self) -> Calls {
+        self.world().ledger.calls()
+    }
+
+    /// The logged posts, oldest first; the log is empty afterwards.
+    pub fn take_posts(&self) -> Vec<PostRecord> {
+        self.world().ledger.take_posts()
+    }
+
+    /// Lets things go wrong by another plan from now on.
+    pub fn set_faults(&self, faults: Faults) {
+        self.world().faults = faults;
+    }
+
+    /// Changes the plan of what goes wrong, for instance
+    /// `discord.inject(|faults| faults.next_post(Fault::LostAnswer))`.
+    pub fn inject(&self, change: impl FnOnce(&mut Faults)) {
+        change(&mut self.world().faults);
+    }
+
+    /// Lets the next post go wrong, or the one after those already planned.
+    pub fn next_post(&self, fault: Fault) {
+        self.inject(|faults| faults.next_post(fault));
+    }
+
+    /// Lets the next pushed event go wrong, or the one after those already planned.
+    pub fn next_push(&self, fault: PushFault) {
+        self.inject(|faults| faults.next_push(fault));
+    }
+
+    /// Ends all faults and rate limits, and lets delayed events arrive.
+    pub fn stop_faults(&self) {
+        let mut world = self.world();
+        world.faults.stop();
+        world.lift_limits();
+        world.flush_pushes();
+    }
+
+    fn events_of(&self, account: Option<UserId>) -> Events {
+        Events::new(self.world().subscribe(account), Arc::clone(&self.clock))
+    }
+
+    fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for MemoryDiscord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let world = self.world();
+        f.debug_struct("MemoryDiscord")
+            .field("accounts", &world.accounts.len())
+            .field("guilds", &world.places.guilds.len())
+            .field("channels", &world.places.rooms.len())
+            .field("requests", &world.ledger.calls().total())
+            .finish_non_exhaustive()
+    }
+}

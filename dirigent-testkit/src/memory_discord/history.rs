@@ -1,0 +1,90 @@
+//! What is kept of a channel's messages.
+
+use std::collections::VecDeque;
+
+use dirigent::{ChatMessage, MessageId};
+
+/// The newest messages of a channel, oldest first.
+///
+/// Adding is cheap at any length; a deleted message leaves a hole, and holes are filled up when
+/// they are the greater part.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    /// By id; the id of a hole stays, so that the order can be searched.
+    slots: VecDeque<Slot>,
+    /// How many slots are holes.
+    holes: usize,
+}
+
+/// A message, or the hole that it left.
+#[derive(Debug)]
+struct Slot {
+    id: MessageId,
+    message: Option<ChatMessage>,
+}
+
+impl History {
+    /// Adds the newest message and forgets the oldest ones beyond the limit.
+    pub(super) fn keep(&mut self, message: ChatMessage, kept_max: usize) {
+        self.slots.push_back(Slot {
+            id: message.id,
+            message: Some(message),
+        });
+        while self.slots.len() - self.holes > kept_max {
+            if self
+                .slots
+                .pop_front()
+                .is_some_and(|slot| slot.message.is_none())
+            {
+                self.holes -= 1;
+            }
+        }
+    }
+
+    pub(super) fn find(&self, id: MessageId) -> Option<&ChatMessage> {
+        let place = self.slots.binary_search_by_key(&id, |slot| slot.id).ok()?;
+        self.slots.get(place)?.message.as_ref()
+    }
+
+    pub(super) fn find_mut(&mut self, id: MessageId) -> Option<&mut ChatMessage> {
+        let place = self.slots.binary_search_by_key(&id, |slot| slot.id).ok()?;
+        self.slots.get_mut(place)?.message.as_mut()
+    }
+
+    /// Deletes a message; says whether there was one.
+    pub(super) fn remove(&mut self, id: MessageId) -> bool {
+        let Ok(place) = self.slots.binary_search_by_key(&id, |slot| slot.id) else {
+            return false;
+        };
+        let slot = self.slots.get_mut(place);
+        if slot.and_then(|slot| slot.message.take()).is_none() {
+            return false;
+        }
+        self.holes += 1;
+        if self.holes > self.slots.len() / 2 {
+            self.slots.retain(|slot| slot.message.is_some());
+            self.holes = 0;
+        }
+        true
+    }
+
+    /// All messages, oldest first.
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &ChatMessage> {
+        self.slots.iter().filter_map(|slot| slot.message.as_ref())
+    }
+
+    /// A page of messages, newest first: the newest ones, or those right after one.
+    pub(super) fn page(&self, after: Option<MessageId>, limit: usize) -> Vec<&ChatMessage> {
+        let Some(after) = after else {
+            return self.iter().rev().take(limit).collect();
+        };
+        let start = self.slots.partition_point(|slot| slot.id <= after);
+        let later = self
+            .slots
+            .range(start..)
+            .filter_map(|slot| slot.message.as_ref());
+        let mut page: Vec<_> = later.take(limit).collect();
+        page.reverse();
+        page
+    }
+}

@@ -1,0 +1,114 @@
+//! What people do, with a client instead of a token.
+
+use dirigent::{ApiError, ChannelId, ChatKind, ChatMessage, MessageId, UserId};
+
+use super::MemoryDiscord;
+
+impl MemoryDiscord {
+    /// Lets an account say something: a person, a webhook, or a bot that is none of ours.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot, which is the test's own mistake: no such channel, no right to post there, an
+    /// empty or too long text. [`try_say`](Self::try_say) says so instead.
+    #[track_caller]
+    pub fn say(&self, channel: ChannelId, user: UserId, text: impl Into<String>) -> MessageId {
+        self.speak(channel, user, ChatKind::Default, text.into())
+    }
+
+    /// As [`say`](Self::say), for a world in which channels come and go.
+    ///
+    /// # Errors
+    ///
+    /// `Gone`, `Forbidden` or `Invalid`, as for a post.
+    pub fn try_say(
+        &self,
+        channel: ChannelId,
+        user: UserId,
+        text: impl Into<String>,
+    ) -> Result<MessageId, ApiError> {
+        self.world()
+            .say(channel, user, ChatKind::Default, text.into())
+    }
+
+    /// Lets an account answer a message, which only shows in the new message's kind.
+    ///
+    /// # Panics
+    ///
+    /// As [`say`](Self::say).
+    #[track_caller]
+    pub fn reply(&self, channel: ChannelId, user: UserId, text: impl Into<String>) -> MessageId {
+        self.speak(channel, user, ChatKind::Reply, text.into())
+    }
+
+    /// Adds a message that is no talk: somebody joined, pinned something, started a thread. Its text
+    /// may be empty.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such channel.
+    #[track_caller]
+    pub fn system_message(
+        &self,
+        channel: ChannelId,
+        user: UserId,
+        text: impl Into<String>,
+    ) -> MessageId {
+        self.speak(channel, user, ChatKind::System, text.into())
+    }
+
+    /// Changes the text of a message, whoever wrote it; says whether it was there.
+    pub fn edit(&self, channel: ChannelId, message: MessageId, text: impl Into<String>) -> bool {
+        self.world().edit(channel, message, text.into())
+    }
+
+    /// Deletes a message, whoever wrote it; says whether it was there.
+    pub fn delete_message(&self, channel: ChannelId, message: MessageId) -> bool {
+        self.world().erase(channel, message)
+    }
+
+    /// Gives an account sight of a channel; says whether it had none before.
+    pub fn join(&self, channel: ChannelId, user: UserId) -> bool {
+        self.world().join(channel, user)
+    }
+
+    /// Takes an account's sight of a channel; says whether it sees it no more. Owner and
+    /// administrators see it all the same.
+    pub fn leave(&self, channel: ChannelId, user: UserId) -> bool {
+        self.world().leave(channel, user)
+    }
+
+    /// What is kept of a channel's messages, oldest first, with all text and no request counted.
+    pub fn messages(&self, channel: ChannelId) -> Vec<ChatMessage> {
+        let world = self.world();
+        let room = world.places.rooms.get(&channel);
+        room.map(|room| room.messages.iter().cloned().collect())
+            .unwrap_or_default()
+    }
+
+    /// One message, with no request counted.
+    pub fn message(&self, channel: ChannelId, message: MessageId) -> Option<ChatMessage> {
+        self.world()
+            .places
+            .rooms
+            .get(&channel)?
+            .messages
+            .find(message)
+            .cloned()
+    }
+
+    /// Everybody who sees a channel, by id, with no request counted.
+    pub fn audience(&self, channel: ChannelId) -> Vec<UserId> {
+        self.world().places.audience(channel)
+    }
+
+    #[track_caller]
+    fn speak(&self, channel: ChannelId, user: UserId, kind: ChatKind, text: String) -> MessageId {
+        // The lock is released before the panic.
+        let said = self.world().say(channel, user, kind, text);
+        match said {
+            Ok(id) => id,
+            Err(error) => panic!("{user} cannot speak in channel {channel}: {error}"),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The rules of a turn once more: slow, obvious, and written without a look at the machine.
+//!
+//! [`Model`] is the page `docs/rules.md` as a program. Numbers in its comments are the page's rule
+//! numbers. It keeps everything in plain lists, looks everything up anew, and predicts what
+//! `dirigent_core::Channel` answers and does; [`check`](crate::check) compares the two. Chance is
+//! the one thing it does not predict: where the rules shuffle, it looks at the order the machine
+//! arrived at, complains if the rules forbid it, and goes on with it.
+
+mod answer;
+mod clock;
+mod confirm;
+mod cycle;
+mod debts;
+mod gate;
+mod members;
+mod memory;
+mod message;
+mod operate;
+mod permit;
+mod rest;
+mod run;
+mod state;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use dirigent_core::{AgentKey, Answer, Config, Effect, Input, Mode, Refusal, Rest, Timestamp};
+
+pub use self::answer::{EndedTurn, ModelAnswer, Portrait};
+use self::memory::Memory;
+use self::state::{Closing, Litter, Owed, Permit, Phase, Refresh, Slot};
+
+/// Agents a channel holds at most, and muted ones beside them.
+const AGENTS_MAX: usize = 128;
+
+/// A channel, as the rules describe it.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent_core::{AgentKey, Answer, Config, Input, Reason, Timestamp};
+/// use dirigent_testkit::model::Model;
+///
+/// let mut model = Model::new(Arc::new(Config::default()));
+/// let gate = Input::Gate { agent: Some(AgentKey::new(1)), run: None, latest: None };
+/// let step = model.step(Timestamp::from_millis(5), &gate, &[]);
+/// let verdict = step.answer.ok().and_then(Answer::verdict);
+/// assert_eq!(verdict.map(|verdict| verdict.reason()), Some(Reason::Unmanaged));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The rules a host may choose.
+    config: Arc<Config>,
+    /// The time of the last input.
+    now: Timestamp,
+    /// What the channel is for.
+    mode: Mode,
+    /// Whether a mode was ever set (rule 5).
+    mode_was_set: bool,
+    /// Who opened the discussion.
+    initiator: Option<AgentKey>,
+    /// What archiving left behind.
+    closing: Option<Closing>,
+    /// Stopped or held.
+    rest: Option<Rest>,
+    /// Whether a qualifying message waits for the resume or the second agent (rules 25, 26).
+    kept_in_mind: bool,
+    /// Where it is.
+    phase: Phase,
+    /// When the phase's kind last changed (rule 41).
+    phase_since: Timestamp,
+    /// The speaking order.
+    list: Vec<Slot>,
+    /// When the list was read.
+    list_read: Option<Timestamp>,
+    /// The muted agents, listed or not.
+    muted: BTreeSet<AgentKey>,
+    /// Whether the next boundary may not end in dormancy (D66).
+    vetoed: bool,
+    /// Who completed a turn last in this cycle (D30).
+    last_completer: Option<AgentKey>,
+    /// The outstanding refresh.
+    refresh: Option<Refresh>,
+    /// When the last refresh of any kind was asked.
+    refresh_asked: Option<Timestamp>,
+    /// Turns since a human spoke.
+    turns: u32,
+    /// Cycles since a human spoke.
+    cycles: u32,
+    /// Whether the ceiling's notice was posted since a human spoke.
+    ceiling_announced: bool,
+    /// Grants so far.
+    turn: u64,
+    /// The initiator's leave to run once.
+    permit: Option<Permit>,
+    /// When the last reminder was sent.
+    reminded: Option<Timestamp>,
+    /// When the reminder that was held back is due.
+    reminder_due: Option<Timestamp>,
+    /// Messages and runs.
+    memory: Memory,
+    /// The next ticket.
+    ticket: u64,
+    /// What is owed, oldest first.
+    debts: Vec<(u64, Owed)>,
+    /// Trigger messages to be removed.
+    litter: Vec<Litter>,
+    /// What this step emitted so far.
+    emitted: Vec<Effect>,
+    /// The turns that ended in this step.
+    ended: Vec<EndedTurn>,
+    /// What the machine did that the rules forbid, in this step.
+    violations: Vec<String>,
+    /// The machine's list after this step.
+    order: Vec<AgentKey>,
+}
+
+impl Model {
+    /// A channel that was never seen before.
+    pub fn new(config: Arc<Config>) -> Self {
+        Self {
+            config,
+            now: Timestamp::default(),
+            mode: Mode::None,
+            mode_was_set: false,
+            initiator: None,
+            closing: None,
+            rest: None,
+            kept_in_mind: false,
+            phase: Phase::Disabled,
+            phase_since: Timestamp::default(),
+            list: Vec::new(),
+            list_read: None,
+            muted: BTreeSet::new(),
+            vetoed: false,
+            last_completer: None,
+            refresh: None,
+            refresh_asked: None,
+            turns: 0,
+            cycles: 0,
+            ceiling_announced: false,
+            turn: 0,
+            permit: None,
+            reminded: None,
+            reminder_due: None,
+            memory: Memory::default(),
+            ticket: 0,
+            debts: Vec::new(),
+            litter: Vec::new(),
+            emitted: Vec::new(),
+            ended: Vec::new(),
+            violations: Vec::new(),
+            order: Vec::new(),
+        }
+    }
+
+    /// Predicts what the machine does with an input. `order` is the machine's list after the
+    /// input: where the rules shuffle, it is checked and adopted.
+    pub fn step(&mut self, now: Timestamp, input: &Input, order: &[AgentKey]) -> ModelAnswer {
+        self.order = order.to_vec();
+        self.turn_back_to(now); // rule 2
+        self.now = now;
+        self.expire(); // rule 1
+        let answer = self.consider(input);
+        self.expire(); // rule 1
+        ModelAnswer {
+            answer,
+            effects: std::mem::take(&mut self.emitted),
+            ended: std::mem::take(&mut self.ended),
+            violations: std::mem::take(&mut self.violations),
+        }
+    }
+
+    /// What the rules say about this input.
+    fn consider(&mut self, input: &Input) -> Result<Answer, Refusal> {
+        match input {
+            Input::Gate { agent, run, latest } => {
+                return Ok(Answer::Verdict(self.on_gate(*agent, *run, *latest)));
+            }
+            Input::Create(creation) => self.on_create(creation),
+            Input::SetMode(mode) => self.on_set_mode(*mode),
+            Input::RunEnded {
+                agent,
+                run,
+                outcome,
+            } => self.on_run_ended(*agent, *run, *outcome),
+            Input::Receipt {
+                agent,
+                run,
+                messages,
+            } => self.on_receipt(*agent, *run, messages),
+            Input::Message(message) => self.on_message(message),
+            Input::MessageEdited { id, author, tail } => {
+                self.on_edit(*id, *author, *tail);
+                Ok(())
+            }
+            Input::Members { ticket, agents } => self.on_members(*ticket, agents),
+            Input::MemberJoined(agent) => {
+                self.on_joined(*agent);
+                Ok(())
+            }
+            Input::MemberLeft(agent) => {
+                self.on_left(*agent);
+                Ok(())
+            }
+            Input::Settled { ticket, settlement } => self.on_settled(*ticket, *settlement),
+            Input::Wake { first, cause } => self.on_wake(*first, *cause),
+            Input::Conclude { by } => self.on_conclude(*by),
+            Input::Archive => self.on_archive(),
+            Input::Stop => self.on_stop(),
+            Input::Hold => self.on_hold(),
+            Input::Resume => self.on_resume(),
+            Input::Mute(agent) => self.on_mute(*agent),
+            Input::Unmute(agent) => {
+                self.muted.remove(agent);
+                Ok(())
+            }
+            Input::Reconfigure(config) => self.on_reconfigure(config),
+            Input::Tick => Ok(()),
+            _ => Ok(()),
+        }?;
+        Ok(Answer::Accepted)
+    }
+
+    /// Takes up other rules.
+    fn on_reconfigure(&mut self, config: &Arc<Config>) -> Result<(), Refusal> {
+        if config.validate().is_err() {
+            return Err(Refusal::BadConfig);
+        }
+        self.config = Arc::clone(config);
+        Ok(())
+    }
+
+    /// Goes to a phase, remembering since when.
+    fn enter(&mut self, phase: Phase) {
+        if phase.kind() != self.phase.kind() {
+            self.phase_since = self.now;
+        }
+        self.phase = phase;
+    }
+}

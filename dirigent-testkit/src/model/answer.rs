@@ -1,0 +1,184 @@
+//! What the model says about a step, and how it looks from outside.
+
+use dirigent_core::{
+    AgentKey, Answer, Cause, Effect, MessageId, Mode, PhaseKind, Reason, Refusal, Rest, Seat,
+    Timestamp, TurnId, TurnState,
+};
+
+use super::Model;
+use super::state::{Phase, Stage};
+
+/// What the rules say about one step.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent_core::{Answer, Config, Input, Timestamp};
+/// use dirigent_testkit::model::Model;
+///
+/// let mut model = Model::new(Arc::new(Config::default()));
+/// let step = model.step(Timestamp::from_millis(5), &Input::Tick, &[]);
+/// assert_eq!(step.answer, Ok(Answer::Accepted));
+/// assert!(step.effects.is_empty() && step.violations.is_empty());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModelAnswer {
+    /// The answer.
+    pub answer: Result<Answer, Refusal>,
+    /// The effects in order, without transitions.
+    pub effects: Vec<Effect>,
+    /// The turns that ended, in order.
+    pub ended: Vec<EndedTurn>,
+    /// What the machine's order has against the rules.
+    pub violations: Vec<String>,
+}
+
+/// A turn that is over.
+///
+/// ```
+/// use dirigent_core::{AgentKey, Cause};
+/// use dirigent_testkit::model::EndedTurn;
+/// let ended = EndedTurn { agent: AgentKey::new(1), cause: Cause::Passed };
+/// assert_eq!(ended.cause.as_str(), "passed");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that tests compare")]
+pub struct EndedTurn {
+    /// Whose.
+    pub agent: AgentKey,
+    /// Why it ended.
+    pub cause: Cause,
+}
+
+/// How a channel looks from outside: what model and machine must agree on after every step.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent_core::{Config, PhaseKind};
+/// use dirigent_testkit::model::Model;
+///
+/// let portrait = Model::new(Arc::new(Config::default())).portrait();
+/// assert_eq!(portrait.phase, PhaseKind::Disabled);
+/// assert_eq!(portrait.deadline, None);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Portrait {
+    /// What the channel is for.
+    pub mode: Mode,
+    /// How turns are kept.
+    pub turn_state: TurnState,
+    /// The phase.
+    pub phase: PhaseKind,
+    /// Who has the floor.
+    pub speaker: Option<AgentKey>,
+    /// Who may run once.
+    pub permit: Option<AgentKey>,
+    /// Stopped or held.
+    pub rest: Option<Rest>,
+    /// The newest turn.
+    pub turn: TurnId,
+    /// The running turn's anchor.
+    pub anchor: Option<MessageId>,
+    /// The newest message.
+    pub newest: Option<MessageId>,
+    /// The list.
+    pub list: Vec<Seat>,
+    /// Turns since a human spoke.
+    pub turns: u32,
+    /// Cycles since a human spoke.
+    pub cycles: u32,
+    /// When something is due next.
+    pub deadline: Option<Timestamp>,
+    /// Who opened the discussion.
+    pub initiator: Option<AgentKey>,
+    /// What is owed, oldest first.
+    pub owed: Vec<u64>,
+}
+
+impl Portrait {
+    /// The portrait of a machine.
+    pub fn of(channel: &dirigent_core::Channel) -> Self {
+        let view = channel.view();
+        Self {
+            mode: view.mode(),
+            turn_state: view.turn_state(),
+            phase: view.phase(),
+            speaker: view.speaker(),
+            permit: view.permit(),
+            rest: view.rest(),
+            turn: view.turn(),
+            anchor: view.anchor(),
+            newest: view.newest(),
+            list: view.list().collect(),
+            turns: view.turns_since_human(),
+            cycles: view.cycles_since_human(),
+            deadline: channel.next_deadline().map(|deadline| deadline.at),
+            initiator: view.initiator(),
+            owed: Vec::new(),
+        }
+    }
+}
+
+impl Model {
+    /// How the channel looks.
+    pub fn portrait(&self) -> Portrait {
+        let state = self.mode.turn_state(self.list.len()); // rule 6
+        let archived = self.closing.is_some();
+        let seats = self.list.iter().map(|slot| Seat {
+            agent: slot.agent,
+            turn: slot.turn,
+            left: slot.left,
+            muted: self.muted.contains(&slot.agent),
+        });
+        Portrait {
+            mode: self.mode,
+            turn_state: if archived { TurnState::Archived } else { state },
+            phase: self.phase.kind(),
+            speaker: self.speaker(),
+            permit: self.permit.as_ref().map(|permit| permit.agent),
+            rest: self.rest,
+            turn: TurnId::new(self.turn),
+            anchor: self.anchor(),
+            newest: self.memory.newest,
+            list: seats.collect(),
+            turns: self.turns,
+            cycles: self.cycles,
+            deadline: self.next_deadline(),
+            initiator: self.initiator,
+            owed: self.debts.iter().map(|(ticket, _)| *ticket).collect(),
+        }
+    }
+
+    /// Why this agent may, or may not, speak now (rule 7).
+    pub fn explain(&self, agent: AgentKey) -> Reason {
+        self.reason_for(Some(agent), None)
+    }
+
+    /// Who has the floor.
+    pub(super) fn speaker(&self) -> Option<AgentKey> {
+        match &self.phase {
+            Phase::Turn(turn) => Some(turn.agent),
+            Phase::Dormant
+            | Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Refreshing(_) => None,
+        }
+    }
+
+    /// The anchor of a turn that started.
+    fn anchor(&self) -> Option<MessageId> {
+        match &self.phase {
+            Phase::Turn(turn) => match turn.stage {
+                Stage::Granted { .. } => None,
+                Stage::Running { .. } | Stage::Confirming(_) => turn.anchor,
+            },
+            Phase::Dormant
+            | Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Refreshing(_) => None,
+        }
+    }
+}

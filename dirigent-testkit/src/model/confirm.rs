@@ -1,0 +1,131 @@
+//! Whether a reply has arrived (rules 16 to 20).
+
+use dirigent_core::{AgentKey, Author, Cause, MessageId, SeatTurn, Tail, Timestamp};
+
+use super::Model;
+use super::run::joined;
+use super::state::{Phase, Poll, Stage};
+
+/// Pieces kept apart at most.
+const PIECES_MAX: usize = 8;
+
+impl Model {
+    /// Rule 16: a message of the speaker was seen. Whether it belongs to the reply.
+    pub(super) fn take_piece(&mut self, author: AgentKey, id: MessageId, tail: Tail) {
+        let now = self.now;
+        let Phase::Turn(turn) = &mut self.phase else {
+            return;
+        };
+        let listens = matches!(turn.stage, Stage::Running { .. } | Stage::Confirming(_));
+        let is_later = turn.anchor.is_none_or(|anchor| id > anchor);
+        if turn.agent != author || !listens || !is_later {
+            return;
+        }
+        turn.pieces.insert(id, tail);
+        turn.last_piece = Some(now);
+        while turn.pieces.len() > PIECES_MAX {
+            let lowest = turn.pieces.pop_first();
+            let second = turn.pieces.first_entry();
+            if let (Some((_, mut whole)), Some(mut second)) = (lowest, second) {
+                whole.join(second.get());
+                second.insert(whole);
+            }
+        }
+        if let Stage::Confirming(confirming) = &mut turn.stage {
+            if let Poll::Next(_) = confirming.poll {
+                confirming.poll = Poll::Next(now + confirming.interval); // rule 19
+            }
+        }
+        self.confirm_if_tail_matches();
+    }
+
+    /// Rule 21: an edit does nothing but rule 16.
+    pub(super) fn on_edit(&mut self, id: MessageId, author: Author, tail: Tail) {
+        if let Author::Agent(agent) = author {
+            self.take_piece(agent, id, tail);
+        }
+    }
+
+    /// Rule 16: confirms when the joined tail ends with the fingerprint.
+    pub(super) fn confirm_if_tail_matches(&mut self) {
+        let Phase::Turn(turn) = &self.phase else {
+            return;
+        };
+        let Stage::Confirming(confirming) = &turn.stage else {
+            return;
+        };
+        let fingerprint = &confirming.fingerprint;
+        if !fingerprint.is_empty() && joined(&turn.pieces).ends_with(fingerprint) {
+            self.confirm(Cause::TailMatched);
+        }
+    }
+
+    /// Rules 14 and 17: when quiet after a message confirms.
+    pub(super) fn quiet_due(&self) -> Option<Timestamp> {
+        let Phase::Turn(turn) = &self.phase else {
+            return None;
+        };
+        let Stage::Confirming(confirming) = &turn.stage else {
+            return None;
+        };
+        let quiet = turn.last_piece? + self.config.quiet_period;
+        if confirming.fingerprint.is_empty() {
+            return Some(quiet); // rule 14
+        }
+        let half = confirming.ended + self.config.delivery_timeout / 2;
+        self.config.any_message_fallback.then(|| quiet.max(half)) // rule 17
+    }
+
+    /// Rule 18: when the wait for the reply ends.
+    pub(super) fn delivery_due(&self) -> Option<Timestamp> {
+        let Phase::Turn(turn) = &self.phase else {
+            return None;
+        };
+        match &turn.stage {
+            Stage::Confirming(confirming) => {
+                Some(confirming.ended + self.config.delivery_timeout)
+            }
+            Stage::Granted { .. } | Stage::Running { .. } => None,
+        }
+    }
+
+    /// Rule 19: when the next poll is made.
+    pub(super) fn poll_due(&self) -> Option<Timestamp> {
+        let Phase::Turn(turn) = &self.phase else {
+            return None;
+        };
+        match &turn.stage {
+            Stage::Confirming(confirming) => match confirming.poll {
+                Poll::Next(at) => Some(at),
+                Poll::InFlight(_) => None,
+            },
+            Stage::Granted { .. } | Stage::Running { .. } => None,
+        }
+    }
+
+    /// Rule 19: makes the poll that is due.
+    pub(super) fn on_poll_due(&mut self) {
+        let after = match &self.phase {
+            Phase::Turn(turn) => turn.anchor,
+            _ => None,
+        };
+        let ticket = self.emit_poll(after);
+        if let Phase::Turn(turn) = &mut self.phase {
+            if let Stage::Confirming(confirming) = &mut turn.stage {
+                confirming.poll = Poll::InFlight(ticket);
+            }
+        }
+    }
+
+    /// Rule 20: the turn is real.
+    pub(super) fn confirm(&mut self, cause: Cause) {
+        self.end_turn(SeatTurn::Spoke, cause);
+        self.advance();
+    }
+
+    /// Rule 14, last case: an empty turn.
+    pub(super) fn end_empty(&mut self, cause: Cause) {
+        self.end_turn(SeatTurn::Passed, cause);
+        self.advance();
+    }
+}

@@ -1,0 +1,197 @@
+//! Waking, cycles, grants, boundaries and dormancy (rules 27, 29 to 34).
+
+use std::collections::BTreeMap;
+
+use dirigent_core::{AgentKey, Cause, Notice, SeatTurn};
+
+use super::Model;
+use super::answer::EndedTurn;
+use super::state::{Phase, Purpose, Slot, Stage, Turn};
+
+impl Model {
+    /// Rule 27: a new cycle begins, with a fresh list.
+    pub(super) fn wake(&mut self, first: Option<AgentKey>) {
+        self.empty_cycle();
+        self.withdraw_permit();
+        self.reminder_due = None;
+        if self.is_list_fresh() {
+            self.forget_refresh();
+            self.start_cycle(first);
+        } else {
+            if self.refresh.is_none() {
+                self.ask_refresh();
+            }
+            self.enter(Phase::Refreshing(Purpose::Waking { first }));
+        }
+    }
+
+    /// Rule 4: nobody took a turn, no veto, no last completer.
+    pub(super) fn empty_cycle(&mut self) {
+        for slot in &mut self.list {
+            slot.turn = SeatTurn::Ahead;
+        }
+        self.vetoed = false;
+        self.last_completer = None;
+    }
+
+    /// Rule 29: counts the cycle and grants its first turn, or the one asked for (rule 27).
+    pub(super) fn start_cycle(&mut self, first: Option<AgentKey>) {
+        if self.config.cycles_max.is_some_and(|max| self.cycles >= max) {
+            self.on_ceiling();
+            return;
+        }
+        self.cycles = self.cycles.saturating_add(1);
+        let asked = self.list.iter().position(|slot| Some(slot.agent) == first);
+        let asked = asked.filter(|at| self.is_available(*at)).unwrap_or(0);
+        if asked > 0 {
+            self.vetoed = true;
+        }
+        for slot in self.list.iter_mut().take(asked) {
+            slot.turn = SeatTurn::Skipped;
+        }
+        self.grant_from(asked);
+    }
+
+    /// Rules 29 and 31: grants the next available slot, or meets the boundary.
+    fn grant_from(&mut self, start: usize) {
+        for at in start..self.list.len() {
+            if self.is_available(at) {
+                self.grant(at);
+                return;
+            }
+            if let Some(slot) = self.list.get_mut(at) {
+                slot.turn = SeatTurn::Skipped;
+            }
+        }
+        self.on_boundary();
+    }
+
+    /// Rule 30.
+    fn grant(&mut self, at: usize) {
+        if self.config.turns_max.is_some_and(|max| self.turns >= max) {
+            self.on_ceiling();
+            return;
+        }
+        let Some(agent) = self.list.get(at).map(|slot| slot.agent) else {
+            return;
+        };
+        self.turns = self.turns.saturating_add(1);
+        self.turn += 1;
+        let held = self.is_held();
+        let due = self.config.start_deadline.map(|time| self.now + time);
+        self.enter(Phase::Turn(Turn {
+            agent,
+            stage: Stage::Granted {
+                attempt: 0,
+                due: due.filter(|_| !held),
+            },
+            run: None,
+            anchor: None,
+            pieces: BTreeMap::new(),
+            last_piece: None,
+            receipt: false,
+        }));
+        if !held {
+            self.emit_trigger(agent, 0);
+        }
+    }
+
+    /// Rules 20, 23 and 31: the speaker's turn is over, and how.
+    pub(super) fn end_turn(&mut self, how: SeatTurn, cause: Cause) {
+        let Some(agent) = self.speaker() else {
+            return;
+        };
+        self.ended.push(EndedTurn { agent, cause });
+        let now = self.now;
+        if let Some(slot) = self.list.iter_mut().find(|slot| slot.agent == agent) {
+            slot.turn = how;
+            slot.grace_since = (how != SeatTurn::Passed).then_some(now);
+        }
+        if matches!(how, SeatTurn::Passed | SeatTurn::Spoke) {
+            self.last_completer = Some(agent); // D30
+        }
+    }
+
+    /// Rule 31: on to the next slot.
+    pub(super) fn advance(&mut self) {
+        let speaker = self.speaker();
+        let at = self.list.iter().position(|slot| Some(slot.agent) == speaker);
+        self.grant_from(at.map_or(0, |at| at + 1));
+    }
+
+    /// Rule 32: the list is read once.
+    fn on_boundary(&mut self) {
+        self.ask_refresh();
+        self.enter(Phase::Refreshing(Purpose::Boundary));
+    }
+
+    /// Rule 32: what follows when the list was read, or could not be.
+    pub(super) fn after_boundary(&mut self, is_anybody_new: bool, spoke: bool) {
+        if self.list.len() < 2 {
+            self.disable();
+            return;
+        }
+        if !is_anybody_new && !self.vetoed && !spoke {
+            self.enter_dormancy();
+            return;
+        }
+        let last = self.last_completer;
+        self.empty_cycle();
+        if self.list.len() >= 3 {
+            self.adopt_order(last);
+        }
+        self.start_cycle(None);
+    }
+
+    /// Takes the machine's order for a shuffled one, if the rules allow it.
+    pub(super) fn adopt_order(&mut self, not_first: Option<AgentKey>) {
+        let mut ours: Vec<AgentKey> = self.list.iter().map(|slot| slot.agent).collect();
+        let mut theirs = self.order.clone();
+        ours.sort_unstable();
+        theirs.sort_unstable();
+        if ours != theirs {
+            let what = format!("not an order of {ours:?}: {:?}", self.order);
+            self.violations.push(what);
+            return;
+        }
+        if not_first.is_some() && self.order.first().copied() == not_first {
+            let what = format!("{not_first:?} completed last and is first again");
+            self.violations.push(what);
+        }
+        let slots = std::mem::take(&mut self.list);
+        let sought = self.order.iter();
+        let found = sought.filter_map(|agent| slots.iter().find(|slot| slot.agent == *agent));
+        let ordered: Vec<Slot> = found.cloned().collect();
+        self.list = ordered;
+    }
+
+    /// Rule 33.
+    fn on_ceiling(&mut self) {
+        self.enter_dormancy();
+        if !self.ceiling_announced {
+            self.ceiling_announced = true;
+            self.emit_notice(Notice::Ceiling);
+        }
+    }
+
+    /// Rule 34.
+    pub(super) fn enter_dormancy(&mut self) {
+        self.empty_cycle();
+        self.enter(Phase::Dormant);
+        self.plan_reminder();
+    }
+
+    /// Fewer than two agents: everybody may speak.
+    pub(super) fn disable(&mut self) {
+        self.empty_cycle();
+        self.withdraw_permit();
+        self.reminder_due = None;
+        self.enter(Phase::Disabled);
+    }
+
+    /// Whether the slot's agent can be given the floor.
+    fn is_available(&self, at: usize) -> bool {
+        let slot = self.list.get(at);
+        slot.is_some_and(|slot| !slot.left && !self.muted.contains(&slot.agent))
+    }
+}

@@ -1,0 +1,154 @@
+//! Tickets, debts and the litter of triggers (rule 42).
+
+use dirigent_core::{
+    AgentKey, Effect, MessageId, Notice, Refusal, ReminderPlace, Settlement, Ticket, TriggerCleanup,
+    TurnId,
+};
+
+use super::Model;
+use super::state::{Litter, Owed, Phase, Poll, Stage};
+
+/// Debts remembered at most.
+const DEBTS_MAX: usize = 64;
+
+impl Model {
+    /// Takes the next ticket and owes it.
+    fn owe(&mut self, what: Owed) -> Ticket {
+        let ticket = self.ticket;
+        self.ticket += 1;
+        self.debts.push((ticket, what));
+        if self.debts.len() > DEBTS_MAX {
+            self.debts.remove(0);
+        }
+        Ticket::new(ticket)
+    }
+
+    /// Whether the ticket is owed, and what for.
+    pub(super) fn owed(&self, ticket: Ticket) -> Option<Owed> {
+        let found = self.debts.iter().find(|(owed, _)| *owed == ticket.get());
+        found.map(|(_, what)| *what)
+    }
+
+    /// Strikes out a debt.
+    pub(super) fn strike(&mut self, ticket: Ticket) {
+        self.debts.retain(|(owed, _)| *owed != ticket.get());
+    }
+
+    /// Asks for the members.
+    pub(super) fn emit_fetch(&mut self) -> Ticket {
+        let ticket = self.owe(Owed::Fetch);
+        self.emitted.push(Effect::FetchMembers { ticket });
+        ticket
+    }
+
+    /// Asks for a trigger; what waited for the next one is removed first.
+    pub(super) fn emit_trigger(&mut self, agent: AgentKey, attempt: u8) {
+        let litter = std::mem::take(&mut self.litter);
+        let (waiting, rest) = litter.into_iter().partition(|one| one.due.is_none());
+        self.litter = rest;
+        let waiting: Vec<Litter> = waiting;
+        for litter in waiting {
+            self.emit_delete(litter.message);
+        }
+        let ticket = self.owe(Owed::Trigger);
+        self.emitted.push(Effect::Trigger {
+            ticket,
+            agent,
+            turn: TurnId::new(self.turn),
+            attempt,
+        });
+    }
+
+    /// Asks for a trigger's removal.
+    pub(super) fn emit_delete(&mut self, message: MessageId) {
+        let ticket = self.owe(Owed::Delete);
+        self.emitted.push(Effect::Delete { ticket, message });
+    }
+
+    /// Asks for the speaker's messages.
+    pub(super) fn emit_poll(&mut self, after: Option<MessageId>) -> Ticket {
+        let ticket = self.owe(Owed::Poll);
+        self.emitted.push(Effect::Poll { ticket, after });
+        ticket
+    }
+
+    /// Asks for a notice.
+    pub(super) fn emit_notice(&mut self, notice: Notice) {
+        let ticket = self.owe(Owed::Notice);
+        self.emitted.push(Effect::Notice { ticket, notice });
+    }
+
+    /// Asks for a reminder.
+    pub(super) fn emit_reminder(&mut self, initiator: AgentKey, place: ReminderPlace) {
+        let ticket = self.owe(Owed::Reminder);
+        self.emitted.push(Effect::Reminder {
+            ticket,
+            initiator,
+            place,
+        });
+    }
+
+    /// Rule 42: what became of an effect.
+    pub(super) fn on_settled(
+        &mut self,
+        ticket: Ticket,
+        settlement: Settlement,
+    ) -> Result<(), Refusal> {
+        let what = self.owed(ticket).ok_or(Refusal::UnknownTicket)?;
+        self.strike(ticket);
+        match what {
+            Owed::Fetch => {
+                if self.refresh.is_some_and(|refresh| refresh.ticket == ticket) {
+                    self.on_no_answer(); // rule 28: any settlement
+                }
+            }
+            Owed::Trigger => {
+                if let Settlement::Done {
+                    message: Some(message),
+                } = settlement
+                {
+                    self.on_trigger_posted(message);
+                }
+            }
+            Owed::Poll => self.on_poll_settled(ticket, settlement),
+            Owed::Delete | Owed::Notice | Owed::Reminder => {}
+        }
+        Ok(())
+    }
+
+    /// Rule 42: what happens to a posted trigger.
+    fn on_trigger_posted(&mut self, message: MessageId) {
+        match self.config.trigger_cleanup {
+            TriggerCleanup::Immediate => self.emit_delete(message),
+            TriggerCleanup::OnNext => self.litter.push(Litter { message, due: None }),
+            TriggerCleanup::After(time) => self.litter.push(Litter {
+                message,
+                due: Some(self.now + time),
+            }),
+            TriggerCleanup::Never | _ => {}
+        }
+    }
+
+    /// Rule 19: the next poll follows the answer to the last one.
+    fn on_poll_settled(&mut self, ticket: Ticket, settlement: Settlement) {
+        let (now, longest) = (self.now, self.config.poll_interval_max);
+        let Phase::Turn(turn) = &mut self.phase else {
+            return;
+        };
+        let Stage::Confirming(confirming) = &mut turn.stage else {
+            return;
+        };
+        if confirming.poll != Poll::InFlight(ticket) {
+            return;
+        }
+        let mut next = now + confirming.interval;
+        if let Settlement::Failed {
+            retry_at: Some(retry_at),
+        } = settlement
+        {
+            next = next.max(retry_at);
+        }
+        confirming.poll = Poll::Next(next);
+        confirming.interval = (confirming.interval + confirming.interval / 2).min(longest);
+    }
+}

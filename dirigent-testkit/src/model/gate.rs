@@ -1,0 +1,163 @@
+//! May it run? (rules 7 to 11)
+
+use dirigent_core::{AgentKey, MessageId, Mode, Reason, RunId, TurnId, Verdict};
+
+use super::Model;
+use super::state::{Fate, PermitRun, Phase, Stage};
+
+impl Model {
+    /// Rules 7 to 11: a gate call.
+    pub(super) fn on_gate(
+        &mut self,
+        agent: Option<AgentKey>,
+        run: Option<RunId>,
+        latest: Option<MessageId>,
+    ) -> Verdict {
+        let reason = self.reason_for(agent, run);
+        let verdict = match reason {
+            Reason::YourTurn => self.start_turn(run, latest),
+            Reason::InitiatorPermit => {
+                self.start_permit(run);
+                allow(reason)
+            }
+            _ if reason.allows() => allow(reason),
+            _ => {
+                self.remember_denied(run, reason);
+                Verdict::Deny { reason }
+            }
+        };
+        if self.is_disabled_by_count() {
+            self.ask_recount(); // rule 11
+        }
+        verdict
+    }
+
+    /// Rule 7: the reason, for a run if one is given.
+    pub(super) fn reason_for(&self, agent: Option<AgentKey>, run: Option<RunId>) -> Reason {
+        if self.closing.is_some() {
+            return Reason::Archived;
+        }
+        if self.is_stopped() {
+            return Reason::Stopped;
+        }
+        match self.mode {
+            Mode::None | Mode::Work => return Reason::Unmanaged,
+            Mode::Report => return Reason::Dead,
+            Mode::Discussion | Mode::Chat => {}
+        }
+        if self.phase == Phase::Disabled {
+            return Reason::TooFewAgents;
+        }
+        if self.is_held() {
+            return Reason::Held;
+        }
+        let Some(agent) = agent else {
+            return Reason::NotRegistered;
+        };
+        match run.and_then(|run| self.memory.fate(run)) {
+            Some(Fate::Denied) => return Reason::RunAlreadyDenied,
+            Some(Fate::Ended) => return Reason::RunAlreadyEnded,
+            None => {}
+        }
+        self.reason_for_agent(agent)
+    }
+
+    /// Rule 7, its end: what the agent itself has for and against it.
+    fn reason_for_agent(&self, agent: AgentKey) -> Reason {
+        if let Phase::Turn(turn) = &self.phase {
+            if turn.agent == agent {
+                return match turn.stage {
+                    Stage::Granted { .. } | Stage::Running { .. } => Reason::YourTurn,
+                    Stage::Confirming(_) => Reason::TurnAlreadyUsed,
+                };
+            }
+        }
+        if self.permit.as_ref().is_some_and(|permit| permit.agent == agent) {
+            return Reason::InitiatorPermit;
+        }
+        if self.muted.contains(&agent) {
+            return Reason::Muted;
+        }
+        match &self.phase {
+            Phase::Refreshing(_) => Reason::Refreshing,
+            Phase::Turn(turn) if self.is_present(agent) => Reason::NotYourTurn {
+                speaker: turn.agent,
+            },
+            Phase::Turn(_) => Reason::NotListed,
+            _ if self.is_ceiling_reached() => Reason::CeilingReached,
+            _ => Reason::Dormant,
+        }
+    }
+
+    /// Rule 8: an allowed gate call of the agent that has the floor.
+    fn start_turn(&mut self, run: Option<RunId>, latest: Option<MessageId>) -> Verdict {
+        let newest = self.memory.newest;
+        let due = self.config.run_deadline.map(|time| self.now + time);
+        let mut replaced = None;
+        let mut anchor = None;
+        if let Phase::Turn(turn) = &mut self.phase {
+            if matches!(turn.stage, Stage::Granted { .. }) {
+                turn.stage = Stage::Running { due };
+                turn.run = run;
+                turn.anchor = newest.max(latest);
+            } else if run.is_some() && run != turn.run {
+                replaced = turn.run;
+                turn.run = run;
+            }
+            anchor = turn.anchor;
+        }
+        self.remember_ended(replaced);
+        Verdict::Allow {
+            reason: Reason::YourTurn,
+            turn: Some(TurnId::new(self.turn)),
+            anchor,
+        }
+    }
+
+    /// Rule 9: an allowed gate call of the agent that has the permit.
+    fn start_permit(&mut self, run: Option<RunId>) {
+        let due = self.config.run_deadline.map(|time| self.now + time);
+        let mut replaced = None;
+        if let Some(permit) = &mut self.permit {
+            match &mut permit.running {
+                None => {
+                    permit.running = Some(PermitRun {
+                        run,
+                        due,
+                        spoken: false,
+                    });
+                }
+                Some(running) if run.is_some() && run != running.run => {
+                    replaced = running.run;
+                    running.run = run;
+                }
+                Some(_) => {}
+            }
+        }
+        self.remember_ended(replaced);
+    }
+
+    /// Rule 10: what a denial leaves behind.
+    fn remember_denied(&mut self, run: Option<RunId>, reason: Reason) {
+        let forgettable = matches!(
+            reason,
+            Reason::RunAlreadyDenied
+                | Reason::RunAlreadyEnded
+                | Reason::Dead
+                | Reason::Archived
+                | Reason::Stopped
+        );
+        if let (false, Some(run)) = (forgettable, run) {
+            self.memory.remember_run(run, Fate::Denied, self.now);
+        }
+    }
+}
+
+/// A verdict without a turn.
+fn allow(reason: Reason) -> Verdict {
+    Verdict::Allow {
+        reason,
+        turn: None,
+        anchor: None,
+    }
+}

@@ -1,0 +1,158 @@
+//! Reading the list: refreshes, recounts, rebuilding, coming and going (rules 26, 28, 37).
+
+use dirigent_core::{AgentKey, Refusal, SeatTurn, Ticket};
+
+use super::state::{Phase, Purpose, Refresh, Slot};
+use super::{AGENTS_MAX, Model};
+
+impl Model {
+    /// Asks for the members; nothing may be outstanding.
+    pub(super) fn ask_refresh(&mut self) {
+        let ticket = self.emit_fetch();
+        self.refresh = Some(Refresh {
+            ticket,
+            due: self.now + self.config.refresh_deadline,
+        });
+        self.refresh_asked = Some(self.now);
+    }
+
+    /// Rule 26: a recount, at most every `recount_interval`.
+    pub(super) fn ask_recount(&mut self) {
+        let asked = self.refresh_asked;
+        let early = asked.is_some_and(|at| self.now < at + self.config.recount_interval);
+        if self.refresh.is_none() && !early {
+            self.ask_refresh();
+        }
+    }
+
+    /// Rule 28: a forgotten refresh is no longer owed.
+    pub(super) fn forget_refresh(&mut self) {
+        if let Some(refresh) = self.refresh.take() {
+            self.strike(refresh.ticket);
+        }
+    }
+
+    /// Rule 27: whether the list may be used without reading it again.
+    pub(super) fn is_list_fresh(&self) -> bool {
+        let fresh = self.config.list_fresh;
+        let age = self.list_read.map(|read| self.now.since(read));
+        age.is_some_and(|age| age <= fresh && !fresh.is_zero())
+    }
+
+    /// Rule 28: the answer to a refresh.
+    pub(super) fn on_members(
+        &mut self,
+        ticket: Ticket,
+        agents: &[AgentKey],
+    ) -> Result<(), Refusal> {
+        let outstanding = self.refresh.is_some_and(|refresh| refresh.ticket == ticket);
+        if !outstanding || self.owed(ticket).is_none() {
+            return Err(Refusal::UnknownTicket);
+        }
+        let present = without_duplicates(agents);
+        if present.len() > AGENTS_MAX {
+            return Err(Refusal::TooManyAgents);
+        }
+        self.forget_refresh();
+        let had_list = self.list_read.is_some();
+        let spoke = self.has_anybody_spoken();
+        let is_anybody_new = self.rebuild(&present);
+        self.list_read = Some(self.now);
+        self.go_on(is_anybody_new, had_list, spoke);
+        Ok(())
+    }
+
+    /// Rule 28: there is no answer; the old list is used and nobody is new.
+    pub(super) fn on_no_answer(&mut self) {
+        self.forget_refresh();
+        let spoke = self.has_anybody_spoken();
+        self.go_on(false, true, spoke);
+    }
+
+    /// What the list was read for.
+    fn go_on(&mut self, is_anybody_new: bool, had_list: bool, spoke: bool) {
+        match self.phase {
+            Phase::Refreshing(Purpose::Boundary) => self.after_boundary(is_anybody_new, spoke),
+            Phase::Refreshing(Purpose::Waking { first }) => {
+                if self.list.len() < 2 {
+                    self.disable();
+                    return;
+                }
+                if !had_list && self.config.shuffle_first && self.list.len() >= 3 {
+                    self.adopt_order(None);
+                }
+                self.start_cycle(first);
+            }
+            Phase::Disabled if self.list.len() >= 2 => self.end_disabled(),
+            Phase::Dormant if self.list.len() < 2 => self.disable(),
+            _ => {}
+        }
+    }
+
+    /// Rule 26: enough agents now.
+    fn end_disabled(&mut self) {
+        let wakes = std::mem::take(&mut self.kept_in_mind);
+        if wakes {
+            self.enter(Phase::Dormant);
+            self.wake(None);
+        } else {
+            self.enter_dormancy();
+        }
+    }
+
+    /// Rule 28: those who stay, in order; then the newcomers. Whether there are any.
+    fn rebuild(&mut self, present: &[AgentKey]) -> bool {
+        self.list.retain(|slot| present.contains(&slot.agent));
+        for slot in &mut self.list {
+            slot.left = false;
+        }
+        let stayed = self.list.len();
+        for agent in present {
+            if !self.list.iter().any(|slot| slot.agent == *agent) {
+                self.list.push(Slot::new(*agent));
+            }
+        }
+        self.list.len() > stayed
+    }
+
+    /// Rule 32: whether somebody Spoke in this cycle.
+    fn has_anybody_spoken(&self) -> bool {
+        self.list.iter().any(|slot| slot.turn == SeatTurn::Spoke)
+    }
+
+    /// Rule 37: whether the agent is listed and has not left.
+    pub(super) fn is_present(&self, agent: AgentKey) -> bool {
+        self.list.iter().any(|slot| slot.agent == agent && !slot.left)
+    }
+
+    /// Rule 11: a channel that keeps turns but has too few agents.
+    pub(super) fn is_disabled_by_count(&self) -> bool {
+        self.mode.keeps_turns() && self.phase == Phase::Disabled
+    }
+
+    /// Rule 37.
+    pub(super) fn on_joined(&mut self, agent: AgentKey) {
+        if self.closing.is_some() || !self.mode.keeps_turns() {
+            return;
+        }
+        for slot in &mut self.list {
+            if slot.agent == agent {
+                slot.left = false;
+            }
+        }
+        if self.is_disabled_by_count() && self.refresh.is_none() {
+            self.ask_refresh(); // rule 26: regardless of the interval
+        }
+    }
+}
+
+/// Each agent once, in the order of first mention.
+pub(super) fn without_duplicates(agents: &[AgentKey]) -> Vec<AgentKey> {
+    let mut once: Vec<AgentKey> = Vec::new();
+    for agent in agents {
+        if !once.contains(agent) {
+            once.push(*agent);
+        }
+    }
+    once
+}

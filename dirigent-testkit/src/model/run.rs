@@ -1,0 +1,164 @@
+//! The end of a run (rules 12 to 15).
+
+use std::collections::BTreeMap;
+
+use dirigent_core::{AgentKey, Cause, MessageId, Outcome, Refusal, RunId, Tail};
+
+use super::Model;
+use super::state::{Confirming, Phase, Poll, Stage};
+
+/// What a run's end or a receipt may belong to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Belongs {
+    /// A turn in Running.
+    RunningTurn,
+    /// A turn in Confirming.
+    ConfirmingTurn,
+    /// A permit's run.
+    PermitRun,
+    /// Nothing.
+    Stale,
+}
+
+impl Model {
+    /// Rules 12, 14 and 15.
+    pub(super) fn on_run_ended(
+        &mut self,
+        agent: AgentKey,
+        run: Option<RunId>,
+        outcome: Outcome,
+    ) -> Result<(), Refusal> {
+        self.check_runs_matter()?;
+        match self.belongs(agent, run) {
+            Belongs::RunningTurn => {
+                self.end_run(run, outcome);
+                Ok(())
+            }
+            Belongs::PermitRun => {
+                self.end_permit_run(run);
+                Ok(())
+            }
+            Belongs::ConfirmingTurn | Belongs::Stale => Err(Refusal::StaleRun),
+        }
+    }
+
+    /// Rule 13.
+    pub(super) fn on_receipt(
+        &mut self,
+        agent: AgentKey,
+        run: Option<RunId>,
+        messages: &[MessageId],
+    ) -> Result<(), Refusal> {
+        if messages.is_empty() {
+            return Err(Refusal::EmptyReceipt);
+        }
+        self.check_runs_matter()?;
+        let belongs = self.belongs(agent, run);
+        if belongs == Belongs::Stale {
+            return Err(Refusal::StaleRun);
+        }
+        for id in messages {
+            self.memory.remember(*id, self.now);
+        }
+        match belongs {
+            Belongs::RunningTurn => {
+                if let Phase::Turn(turn) = &mut self.phase {
+                    turn.receipt = true;
+                }
+            }
+            Belongs::ConfirmingTurn => self.confirm(Cause::ReceiptGiven),
+            Belongs::PermitRun => self.mark_permit_spoken(),
+            Belongs::Stale => {}
+        }
+        Ok(())
+    }
+
+    /// Rule 12: runs mean nothing where no turns are kept.
+    fn check_runs_matter(&self) -> Result<(), Refusal> {
+        if self.closing.is_some() {
+            return Err(Refusal::Archived);
+        }
+        if !self.mode.keeps_turns() || self.phase == Phase::Disabled {
+            return Err(Refusal::NotManaged);
+        }
+        Ok(())
+    }
+
+    /// Rule 12: what this run is.
+    fn belongs(&self, agent: AgentKey, run: Option<RunId>) -> Belongs {
+        let matches_run = |known: Option<RunId>| known.is_none() || known == run;
+        if let Phase::Turn(turn) = &self.phase {
+            if turn.agent == agent && matches_run(turn.run) {
+                return match turn.stage {
+                    Stage::Granted { .. } => Belongs::Stale,
+                    Stage::Running { .. } => Belongs::RunningTurn,
+                    Stage::Confirming(_) => Belongs::ConfirmingTurn,
+                };
+            }
+        }
+        if let Some(permit) = &self.permit {
+            if let Some(running) = &permit.running {
+                if permit.agent == agent && matches_run(running.run) {
+                    return Belongs::PermitRun;
+                }
+            }
+        }
+        Belongs::Stale
+    }
+
+    /// Rule 14: the end of the turn's run.
+    fn end_run(&mut self, run: Option<RunId>, outcome: Outcome) {
+        let Phase::Turn(turn) = &mut self.phase else {
+            return;
+        };
+        let known = turn.run.or(run);
+        let receipt = turn.receipt;
+        let spoke_before = !turn.pieces.is_empty();
+        self.remember_ended(known);
+        if receipt {
+            self.confirm(Cause::ReceiptGiven);
+            return;
+        }
+        let length = self.config.fingerprint_length;
+        match outcome {
+            Outcome::Spoke { tail } => self.await_reply(tail.last(length)),
+            _ if spoke_before => self.await_reply(Tail::EMPTY), // D46
+            Outcome::Pass => self.end_empty(Cause::Passed),
+            Outcome::Failed | _ => self.end_empty(Cause::RunFailed),
+        }
+    }
+
+    /// Rule 14: from Running to Confirming.
+    fn await_reply(&mut self, fingerprint: Tail) {
+        let (now, config) = (self.now, &self.config);
+        if let Phase::Turn(turn) = &mut self.phase {
+            turn.stage = Stage::Confirming(Confirming {
+                ended: now,
+                fingerprint,
+                poll: Poll::Next(now + config.poll_first),
+                interval: config.poll_interval,
+            });
+        }
+        self.confirm_if_tail_matches();
+    }
+
+    /// Rule 15: the end of the permit's run.
+    fn end_permit_run(&mut self, run: Option<RunId>) {
+        let Some(running) = self.permit.take().and_then(|permit| permit.running) else {
+            return;
+        };
+        self.remember_ended(running.run.or(run));
+        if running.spoken && !self.is_ceiling_reached() {
+            self.wake(None);
+        }
+    }
+}
+
+/// Rule 16: pieces in id order, joined.
+pub(super) fn joined(pieces: &BTreeMap<MessageId, Tail>) -> Tail {
+    let mut whole = Tail::EMPTY;
+    for piece in pieces.values() {
+        whole.join(piece);
+    }
+    whole
+}

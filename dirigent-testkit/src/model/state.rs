@@ -1,0 +1,223 @@
+//! What a channel is made of, in the plainest form.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use dirigent_core::{AgentKey, MessageId, PhaseKind, RunId, SeatTurn, Tail, Ticket, Timestamp};
+
+/// Where a channel is in its life.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Nobody has the floor.
+    Dormant,
+    /// Turns are not kept.
+    Disabled,
+    /// Mode report.
+    Dead,
+    /// Closed for good.
+    Archived,
+    /// The list is read before it goes on.
+    Refreshing(Purpose),
+    /// An agent has the floor.
+    Turn(Turn),
+}
+
+impl Phase {
+    /// The phase as the machine names it.
+    pub(super) fn kind(&self) -> PhaseKind {
+        match self {
+            Self::Dormant => PhaseKind::Dormant,
+            Self::Disabled => PhaseKind::Disabled,
+            Self::Dead => PhaseKind::Dead,
+            Self::Archived => PhaseKind::Archived,
+            Self::Refreshing(_) => PhaseKind::Refreshing,
+            Self::Turn(turn) => match turn.stage {
+                Stage::Granted { .. } => PhaseKind::Granted,
+                Stage::Running { .. } => PhaseKind::Running,
+                Stage::Confirming(_) => PhaseKind::Confirming,
+            },
+        }
+    }
+
+    /// Whether an idle channel may forget in this phase (rule 41).
+    pub(super) fn is_idle(&self) -> bool {
+        match self {
+            Self::Dormant | Self::Disabled | Self::Dead | Self::Archived => true,
+            Self::Refreshing(_) | Self::Turn(_) => false,
+        }
+    }
+}
+
+/// What a refresh that holds up the channel is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Rule 27: the channel wakes, if asked for at this agent.
+    Waking {
+        /// Who shall speak first.
+        first: Option<AgentKey>,
+    },
+    /// Rule 32: a cycle is over.
+    Boundary,
+}
+
+/// One agent's hold of the floor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    /// Who has the floor.
+    pub(super) agent: AgentKey,
+    /// How far its turn is.
+    pub(super) stage: Stage,
+    /// The run, where the host named one.
+    pub(super) run: Option<RunId>,
+    /// Only later messages belong to the reply.
+    pub(super) anchor: Option<MessageId>,
+    /// What has arrived of the reply (rule 16).
+    pub(super) pieces: BTreeMap<MessageId, Tail>,
+    /// When the last piece was seen.
+    pub(super) last_piece: Option<Timestamp>,
+    /// Whether a receipt is kept until the run ends (rule 13).
+    pub(super) receipt: bool,
+}
+
+/// How far a turn is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Not started.
+    Granted {
+        /// Re-triggers made.
+        attempt: u8,
+        /// The start deadline, unless there is none or the channel is held.
+        due: Option<Timestamp>,
+    },
+    /// Its run was allowed.
+    Running {
+        /// The run deadline.
+        due: Option<Timestamp>,
+    },
+    /// Its run ended and the reply is awaited.
+    Confirming(Confirming),
+}
+
+/// The wait for a reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Confirming {
+    /// When the run ended.
+    pub(super) ended: Timestamp,
+    /// What the joined tail must end with; empty: any message, then quiet.
+    pub(super) fingerprint: Tail,
+    /// The polls.
+    pub(super) poll: Poll,
+    /// The interval after the next settlement.
+    pub(super) interval: Duration,
+}
+
+/// Whether a poll is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Poll {
+    /// The next one is due then.
+    Next(Timestamp),
+    /// It is not settled yet.
+    InFlight(Ticket),
+}
+
+/// One place in the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Slot {
+    /// Who sits there.
+    pub(super) agent: AgentKey,
+    /// What became of its turn in this cycle.
+    pub(super) turn: SeatTurn,
+    /// It has left.
+    pub(super) left: bool,
+    /// When its last turn ended, unless it passed (rule 23).
+    pub(super) grace_since: Option<Timestamp>,
+}
+
+impl Slot {
+    /// A newcomer's place.
+    pub(super) fn new(agent: AgentKey) -> Self {
+        Self {
+            agent,
+            turn: SeatTurn::Ahead,
+            left: false,
+            grace_since: None,
+        }
+    }
+}
+
+/// The initiator's leave to run once (rule 36).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Permit {
+    /// Whose.
+    pub(super) agent: AgentKey,
+    /// Its run, once it was allowed.
+    pub(super) running: Option<PermitRun>,
+}
+
+/// A permit's run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PermitRun {
+    /// The run, where the host named one.
+    pub(super) run: Option<RunId>,
+    /// The run deadline.
+    pub(super) due: Option<Timestamp>,
+    /// Whether a message or a receipt was seen while it ran.
+    pub(super) spoken: bool,
+}
+
+/// The outstanding refresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Refresh {
+    /// Its debt.
+    pub(super) ticket: Ticket,
+    /// When the old list is used instead.
+    pub(super) due: Timestamp,
+}
+
+/// What archiving left behind (rule 39).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Closing {
+    /// When.
+    pub(super) at: Timestamp,
+    /// By the initiator of a discussion, not by an operator.
+    pub(super) concluded: bool,
+    /// Whose last words draw no notice for a while.
+    pub(super) farewell: Vec<AgentKey>,
+    /// When an agent or a bot last drew a notice.
+    pub(super) bot_notice: Option<Timestamp>,
+}
+
+/// What a ticket is owed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owed {
+    /// The list of members.
+    Fetch,
+    /// A trigger.
+    Trigger,
+    /// A trigger's removal.
+    Delete,
+    /// A poll.
+    Poll,
+    /// A notice.
+    Notice,
+    /// A reminder.
+    Reminder,
+}
+
+/// A trigger message that is still to be removed (rule 42).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Litter {
+    /// The message.
+    pub(super) message: MessageId,
+    /// When it is removed; `None`: with the next trigger.
+    pub(super) due: Option<Timestamp>,
+}
+
+/// What a remembered run met with (rule 10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It was denied.
+    Denied,
+    /// It ended, was replaced or was cancelled.
+    Ended,
+}

@@ -1,0 +1,231 @@
+//! The in-memory implementations keep the contracts that the real ones must keep.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use dirigent::{
+    AgentId, ApiError, ChannelId, Clock, DiscordApi, GuildApi, GuildId, Identity, IdentityStore,
+    MemoryIdentities, MessageId, RegisterError, SystemClock, UserId,
+};
+use dirigent_testkit::memory_discord::Fault;
+use dirigent_testkit::{ManualClock, MemoryDiscord, contract};
+
+struct Stage {
+    discord: MemoryDiscord,
+    guild: GuildId,
+    owner: UserId,
+    person: UserId,
+    bots: [UserId; 2],
+    moderator: UserId,
+    outsider: UserId,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
+        let owner = discord.add_human();
+        let guild = discord.add_guild(owner);
+        let stage = Self {
+            guild,
+            owner,
+            person: discord.add_human(),
+            bots: [discord.add_bot(), discord.add_bot()],
+            moderator: discord.add_bot(),
+            outsider: discord.add_bot(),
+            discord,
+        };
+        stage
+            .discord
+            .set_channel_manager(guild, stage.moderator, true);
+        for bot in stage.bots {
+            stage.discord.add_member(guild, bot);
+        }
+        stage
+    }
+}
+
+#[async_trait]
+impl contract::DiscordHarness for Stage {
+    fn account(&self) -> Arc<dyn DiscordApi> {
+        Arc::new(self.discord.account(self.bots[0]))
+    }
+
+    fn colleague(&self) -> Arc<dyn DiscordApi> {
+        Arc::new(self.discord.account(self.bots[1]))
+    }
+
+    fn person(&self) -> UserId {
+        self.person
+    }
+
+    fn stranger(&self) -> Option<Arc<dyn DiscordApi>> {
+        Some(Arc::new(self.discord.account(self.outsider)))
+    }
+
+    async fn fresh_channel(&self) -> ChannelId {
+        let [one, two] = self.bots;
+        self.discord
+            .add_channel(self.guild, "contract", &[one, two, self.person])
+    }
+
+    async fn person_says(&self, channel: ChannelId, text: &str) -> MessageId {
+        self.discord.say(channel, self.person, text)
+    }
+
+    fn can_break_posts(&self) -> bool {
+        true
+    }
+
+    fn break_next_post(&self, fault: Fault) {
+        self.discord.next_post(fault);
+    }
+}
+
+impl contract::GuildHarness for Stage {
+    fn guild(&self) -> GuildId {
+        self.guild
+    }
+
+    fn moderator(&self) -> Arc<dyn GuildApi> {
+        Arc::new(self.discord.account(self.moderator))
+    }
+
+    fn member(&self) -> Arc<dyn GuildApi> {
+        Arc::new(self.discord.account(self.bots[0]))
+    }
+
+    fn administrator(&self) -> UserId {
+        self.owner
+    }
+
+    fn outsider(&self) -> UserId {
+        self.outsider
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_in_memory_discord_chats_as_a_discord_must() {
+    let report = contract::discord_api(&Stage::new()).await.unwrap();
+    assert_eq!(
+        report.left_out(),
+        [""; 0],
+        "the in-memory Discord can show everything"
+    );
+    assert!(report.passed().len() >= 27);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_in_memory_discord_administers_as_a_discord_must() {
+    contract::guild_api(&Stage::new()).await.unwrap();
+}
+
+struct Manual(ManualClock);
+
+impl contract::ClockHarness for Manual {
+    fn clock(&self) -> Arc<dyn Clock> {
+        Arc::new(self.0.clone())
+    }
+
+    fn pass(&self, by: Duration) -> bool {
+        self.0.advance(by);
+        true
+    }
+}
+
+struct System(SystemClock);
+
+impl contract::ClockHarness for System {
+    fn clock(&self) -> Arc<dyn Clock> {
+        Arc::new(self.0)
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_manual_clock_tells_and_waits_as_a_clock_must() {
+    let clock = ManualClock::new();
+    let report = contract::clock(&Manual(clock.clone())).await.unwrap();
+    assert_eq!(report.left_out(), [""; 0]);
+    assert_eq!(clock.waiting(), 0, "the suite drops all its waits");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_system_clock_tells_and_waits_as_a_clock_must() {
+    let report = contract::clock(&System(SystemClock::new())).await.unwrap();
+    assert_eq!(report.left_out().len(), 3, "nobody can let real time pass");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_in_memory_registry_keeps_agents_as_a_registry_must() {
+    let factory = || Arc::new(MemoryIdentities::new()) as Arc<dyn IdentityStore>;
+    contract::identity_store(&factory).await.unwrap();
+}
+
+/// Forgets to look whether an account is taken, and to say whether there was an agent.
+#[derive(Default)]
+struct Careless(MemoryIdentities);
+
+#[async_trait]
+impl IdentityStore for Careless {
+    async fn all(&self) -> Result<Vec<Identity>, ApiError> {
+        self.0.all().await
+    }
+
+    async fn register(&self, identity: Identity) -> Result<(), RegisterError> {
+        self.0.register(identity).await.or(Ok(()))
+    }
+
+    async fn remove(&self, agent: AgentId) -> Result<bool, ApiError> {
+        self.0.remove(agent).await.map(|_| true)
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_broken_contract_names_every_check_that_failed() {
+    let factory = || Arc::new(Careless::default()) as Arc<dyn IdentityStore>;
+    let failures = contract::identity_store(&factory).await.unwrap_err();
+    let names: Vec<_> = failures
+        .all()
+        .iter()
+        .map(contract::Failure::check)
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "an_account_that_is_taken_names_its_owner_and_changes_nothing",
+            "a_known_agent_cannot_move_to_a_taken_account",
+            "removing_nobody_says_so",
+        ]
+    );
+    let shown = failures.to_string();
+    assert!(
+        shown.contains("the contract identity_store is broken"),
+        "{shown}"
+    );
+    assert!(shown.contains("a taken account was registered"), "{shown}");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_registry_is_not_made_from_two_agents_with_one_account() {
+    let developer = Identity {
+        discord_user_id: UserId::new(123_456_789_012_345_678),
+        agent_id: "developer".into(),
+        agent_name: "Developer".to_owned(),
+    };
+    let thief = Identity {
+        agent_id: "thief".into(),
+        ..developer.clone()
+    };
+    let refused = MemoryIdentities::with([developer.clone(), thief]).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the account belongs to agent developer already"
+    );
+
+    let renamed = Identity {
+        agent_name: "Builder".to_owned(),
+        ..developer.clone()
+    };
+    let registry = MemoryIdentities::with([developer, renamed.clone()]).unwrap();
+    assert_eq!(registry.all().await.unwrap(), [renamed]);
+}

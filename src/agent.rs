@@ -1,0 +1,205 @@
+//! Agents that the library calls itself.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use dirigent_core::{MessageId, TurnId};
+use tokio::sync::Notify;
+
+use crate::{AgentId, ChannelId, ChatMessage};
+
+/// A hosted agent: the host says what it answers, the library when.
+///
+/// ```
+/// use dirigent::{Agent, AgentError, Reply, Turn};
+///
+/// struct Echo;
+///
+/// #[async_trait::async_trait]
+/// impl Agent for Echo {
+///     async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
+///         Ok(match turn.missed().last() {
+///             Some(message) => Reply::from(format!("You said: {}", message.content)),
+///             None => Reply::Pass,
+///         })
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait Agent: Send + Sync + 'static {
+    /// Takes a turn. The reply is posted by the library through the agent's own account.
+    ///
+    /// Should end soon after [`Turn::cancelled`]; what it answers then is thrown away.
+    ///
+    /// # Errors
+    ///
+    /// Any; the turn counts as empty. The error's text is not logged, since it may hold a secret.
+    async fn speak(&self, turn: Turn) -> Result<Reply, AgentError>;
+}
+
+/// Whatever went wrong inside an agent.
+pub type AgentError = Box<dyn Error + Send + Sync>;
+
+/// What an agent answers. `Debug` shows no text.
+///
+/// ```
+/// use dirigent::Reply;
+/// assert_eq!(Reply::from("hello"), Reply::Say("hello".to_owned()));
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reply {
+    /// This text, unless the silence policy takes it for silence.
+    Say(String),
+    /// Nothing to say.
+    Pass,
+}
+
+impl From<&str> for Reply {
+    fn from(text: &str) -> Self {
+        Self::Say(text.to_owned())
+    }
+}
+
+impl From<String> for Reply {
+    fn from(text: String) -> Self {
+        Self::Say(text)
+    }
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Say(text) => write!(f, "Say({} bytes)", text.len()),
+            Self::Pass => f.write_str("Pass"),
+        }
+    }
+}
+
+/// A turn that an agent is given.
+///
+/// ```
+/// use dirigent::{ChannelId, Turn, TurnId};
+///
+/// let turn = Turn::new(ChannelId::new(1), "poet".into(), TurnId::new(3));
+/// assert!(turn.missed().is_empty());
+/// assert!(!turn.is_cancelled());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Turn {
+    channel: ChannelId,
+    agent: AgentId,
+    turn: TurnId,
+    attempt: u8,
+    newest: Option<MessageId>,
+    missed: Vec<Arc<ChatMessage>>,
+    link: Arc<TurnLink>,
+}
+
+impl Turn {
+    /// A turn as a test would make it: first attempt, nothing missed.
+    pub fn new(channel: ChannelId, agent: AgentId, turn: TurnId) -> Self {
+        let (missed, link) = (Vec::new(), Arc::default());
+        Self { channel, agent, turn, attempt: 0, newest: None, missed, link }
+    }
+
+    pub(crate) fn with_attempt(mut self, attempt: u8) -> Self {
+        self.attempt = attempt;
+        self
+    }
+
+    pub(crate) fn with_missed(mut self, newest: Option<MessageId>, missed: Vec<Arc<ChatMessage>>) -> Self {
+        self.newest = newest;
+        self.missed = missed;
+        self
+    }
+
+    pub(crate) const fn link(&self) -> &Arc<TurnLink> {
+        &self.link
+    }
+
+    /// Where.
+    pub const fn channel(&self) -> ChannelId {
+        self.channel
+    }
+
+    /// Who is asked.
+    pub const fn agent(&self) -> &AgentId {
+        &self.agent
+    }
+
+    /// The turn's number in its channel.
+    pub const fn turn(&self) -> TurnId {
+        self.turn
+    }
+
+    /// 0 for the first call of this turn, then 1 for each repetition.
+    pub const fn attempt(&self) -> u8 {
+        self.attempt
+    }
+
+    /// The newest message of the channel when the turn began. An answer to an older one is stale.
+    pub const fn newest(&self) -> Option<MessageId> {
+        self.newest
+    }
+
+    /// What was said since this agent's last turn, oldest first, as far as it is remembered.
+    pub fn missed(&self) -> &[Arc<ChatMessage>] {
+        &self.missed
+    }
+
+    /// Takes a human's message that came during the turn, oldest first.
+    pub fn take_injected(&self) -> Option<Arc<ChatMessage>> {
+        self.link.injected.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    /// Whether the turn was taken away: by a stop, a deadline, a change of mode.
+    pub fn is_cancelled(&self) -> bool {
+        self.link.is_cancelled()
+    }
+
+    /// Waits until the turn is taken away.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again.
+    pub async fn cancelled(&self) {
+        let woken = self.link.changed.notified();
+        tokio::pin!(woken);
+        loop {
+            woken.as_mut().enable();
+            if self.is_cancelled() {
+                return;
+            }
+            woken.as_mut().await;
+            woken.set(self.link.changed.notified());
+        }
+    }
+}
+
+/// The driver's end of a turn.
+#[derive(Debug, Default)]
+pub(crate) struct TurnLink {
+    cancelled: AtomicBool,
+    changed: Notify,
+    injected: Mutex<VecDeque<Arc<ChatMessage>>>,
+}
+
+impl TurnLink {
+    pub(crate) fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Release);
+        self.changed.notify_waiters();
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn inject(&self, message: Arc<ChatMessage>) {
+        self.injected.lock().unwrap_or_else(PoisonError::into_inner).push_back(message);
+    }
+}

@@ -1,0 +1,175 @@
+//! Putting the library together.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use dirigent_core::{Config, ConfigError};
+use tokio::sync::mpsc;
+
+use crate::driver::Driver;
+use crate::handle::Dirigent;
+use crate::recorder::Recorder;
+use crate::shared::{Hosted, Parts, Shared};
+use crate::{
+    Agent, AgentId, AgentWaker, ChannelStore, Clock, DiscordApi, IdentityStore, MemoryChannels,
+    Settings,
+};
+
+/// Puts the library together; from [`Dirigent::builder`].
+///
+/// ```
+/// # use dirigent::{Dirigent, MemoryIdentities, SystemClock};
+/// # fn with(discord: std::sync::Arc<dyn dirigent::DiscordApi>) {
+/// let (dirigent, driver) =
+///     Dirigent::builder(discord, MemoryIdentities::default(), SystemClock::new())
+///         .seed(7)
+///         .build()
+///         .unwrap();
+/// tokio::spawn(driver.run());
+/// # let _ = dirigent;
+/// # }
+/// ```
+pub struct Builder {
+    discord: Arc<dyn DiscordApi>,
+    identities: Arc<dyn IdentityStore>,
+    clock: Arc<dyn Clock>,
+    channels: Arc<dyn ChannelStore>,
+    waker: Option<Arc<dyn AgentWaker>>,
+    recorder: Option<Arc<dyn Recorder>>,
+    hosts: HashMap<AgentId, Hosted>,
+    config: Config,
+    settings: Settings,
+    seed: u64,
+}
+
+/// Why the library could not be put together.
+///
+/// ```
+/// # use dirigent::Config;
+/// let mut config = Config::default();
+/// config.fingerprint_length = 1_000;
+/// let error = dirigent::BuildError::from(config.validate().unwrap_err());
+/// assert_eq!(error.to_string(), "fingerprint_length must be at most 64");
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A setting of the rules cannot be obeyed.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+impl Builder {
+    pub(crate) fn new(
+        discord: Arc<dyn DiscordApi>,
+        identities: Arc<dyn IdentityStore>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            discord,
+            identities,
+            clock,
+            channels: Arc::new(MemoryChannels::default()),
+            waker: None,
+            recorder: None,
+            hosts: HashMap::new(),
+            config: Config::default(),
+            settings: Settings::default(),
+            seed: 0,
+        }
+    }
+
+    /// Where channels survive a restart. Default: nowhere, in memory.
+    #[must_use]
+    pub fn channels(mut self, store: impl ChannelStore) -> Self {
+        self.channels = Arc::new(store);
+        self
+    }
+
+    /// The rules of all channels.
+    #[must_use]
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// How decisions are carried out.
+    #[must_use]
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Decides every shuffle. Default 0; a host that wants surprise draws one.
+    #[must_use]
+    pub const fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Calls agents directly instead of posting triggers.
+    #[must_use]
+    pub fn waker(mut self, waker: impl AgentWaker) -> Self {
+        self.waker = Some(Arc::new(waker));
+        self
+    }
+
+    /// An agent that the library calls, and the account it speaks with.
+    #[must_use]
+    pub fn host(
+        mut self,
+        agent: impl Into<AgentId>,
+        speaks: impl Agent,
+        discord: Arc<dyn DiscordApi>,
+    ) -> Self {
+        let hosted = Hosted { agent: Arc::new(speaks), discord };
+        self.hosts.insert(agent.into(), hosted);
+        self
+    }
+
+    /// Writes every input down.
+    #[must_use]
+    pub fn recorder(mut self, recorder: impl Recorder) -> Self {
+        self.recorder = Some(Arc::new(recorder));
+        self
+    }
+
+    /// The handle, and the driver that the host runs. Starts nothing.
+    ///
+    /// # Errors
+    ///
+    /// When a rule cannot be obeyed.
+    pub fn build(self) -> Result<(Dirigent, Driver), BuildError> {
+        self.config.validate()?;
+        let (workers, worker_calls) = mpsc::unbounded_channel();
+        let (calls, agent_calls) = mpsc::unbounded_channel();
+        let shared = Arc::new(Shared::new(Parts {
+            discord: self.discord,
+            identities: self.identities,
+            store: self.channels,
+            clock: self.clock,
+            waker: self.waker,
+            recorder: self.recorder,
+            settings: self.settings,
+            config: Arc::new(self.config),
+            seed: self.seed,
+            hosts: self.hosts,
+            workers,
+            calls,
+        }));
+        let handle = Dirigent::new(Arc::clone(&shared));
+        Ok((handle, Driver::new(shared, worker_calls, agent_calls)))
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("config", &self.config)
+            .field("settings", &self.settings)
+            .field("seed", &self.seed)
+            .field("hosts", &self.hosts.keys())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,37 @@
+//! Why a call of the handle was not answered as hoped.
+
+use dirigent_core::{Refusal, RestoreError};
+
+use crate::{AgentId, ApiError};
+
+/// Why a call was not carried out. Nothing was changed by it, unless it says otherwise.
+///
+/// ```
+/// use dirigent::CallError;
+/// assert!(CallError::NotRunning.to_string().contains("Driver::run"));
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The driver is not running.
+    #[error("the driver is not running; spawn Driver::run first, and not after a shutdown")]
+    NotRunning,
+    /// The channel was never given a mode.
+    #[error("the channel was never given a mode; set or create one first")]
+    UnknownChannel,
+    /// The registry does not know the agent.
+    #[error("agent {0} is not registered; register it, then call identities_changed")]
+    UnknownAgent(AgentId),
+    /// The machine turned the input down.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The store, or the chat, failed.
+    #[error(transparent)]
+    Failed(#[from] ApiError),
+    /// The stored channel cannot be used; it was not touched.
+    #[error(transparent)]
+    Unreadable(#[from] RestoreError),
+    /// A setting of the rules cannot be obeyed.
+    #[error(transparent)]
+    Config(#[from] dirigent_core::ConfigError),
+}

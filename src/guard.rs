@@ -1,0 +1,183 @@
+//! The answer to "may this agent run?", and the permission that it holds.
+
+use std::fmt;
+use std::sync::Arc;
+
+use dirigent_core::{
+    AgentKey, Input, MessageId, Outcome, Reason, Refusal, RunId, SilencePolicy, Tail, TurnId,
+};
+
+use crate::room::Room;
+use crate::shared::Shared;
+use crate::transcript::{TranscriptMessage, final_text};
+
+/// Whether an agent may run now, and why.
+#[derive(Debug)]
+#[non_exhaustive]
+#[must_use = "dropping the guard of an allowed run ends it"]
+pub enum Decision {
+    /// It may run, with the model it is configured with.
+    Allowed {
+        /// Why.
+        reason: Reason,
+        /// The turn it belongs to, where turns are kept.
+        turn: Option<TurnId>,
+        /// Only later messages belong to its reply.
+        anchor: Option<MessageId>,
+        /// Holds the permission, where there is one to be held.
+        guard: Option<RunGuard>,
+    },
+    /// It must stay silent.
+    Denied {
+        /// Why.
+        reason: Reason,
+        /// The model to send the run to where the host cannot skip it.
+        no_reply_model: String,
+    },
+}
+
+impl Decision {
+    pub(crate) const fn unmanaged() -> Self {
+        Self::Allowed { reason: Reason::Unmanaged, turn: None, anchor: None, guard: None }
+    }
+
+    pub(crate) const fn allowed(
+        reason: Reason,
+        turn: Option<TurnId>,
+        anchor: Option<MessageId>,
+        guard: Option<RunGuard>,
+    ) -> Self {
+        Self::Allowed { reason, turn, anchor, guard }
+    }
+
+    pub(crate) fn denied(reason: Reason, no_reply_model: &str) -> Self {
+        Self::Denied { reason, no_reply_model: no_reply_model.to_owned() }
+    }
+
+    /// Whether it may run.
+    pub const fn is_allowed(&self) -> bool {
+        matches!(self, Self::Allowed { .. })
+    }
+
+    /// Why.
+    pub const fn reason(&self) -> Reason {
+        match self {
+            Self::Allowed { reason, .. } | Self::Denied { reason, .. } => *reason,
+        }
+    }
+
+    /// The guard of an allowed run that holds the floor.
+    pub fn into_guard(self) -> Option<RunGuard> {
+        match self {
+            Self::Allowed { guard, .. } => guard,
+            Self::Denied { .. } => None,
+        }
+    }
+}
+
+/// Holds a run's permission. Dropped without a word, the run counts as failed.
+#[must_use = "dropping the guard ends the run as failed"]
+pub struct RunGuard {
+    shared: Arc<Shared>,
+    room: Arc<Room>,
+    agent: AgentKey,
+    run: Option<RunId>,
+    armed: bool,
+}
+
+impl RunGuard {
+    pub(crate) const fn new(
+        shared: Arc<Shared>,
+        room: Arc<Room>,
+        agent: AgentKey,
+        run: Option<RunId>,
+    ) -> Self {
+        Self { shared, room, agent, run, armed: true }
+    }
+
+    /// The run ended.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::StaleRun`] when the floor was taken from it meanwhile.
+    pub fn end(mut self, ending: Ending<'_>) -> Result<(), Refusal> {
+        self.armed = false;
+        self.tell(ending.outcome(self.shared.settings.silence))
+    }
+
+    /// Keeps the permission without a guard: the host tells of the run's end by
+    /// [`Dirigent::turn_ended`](crate::Dirigent::turn_ended).
+    pub fn keep(mut self) {
+        self.armed = false;
+    }
+
+    fn tell(&self, outcome: Outcome) -> Result<(), Refusal> {
+        let input = Input::RunEnded { agent: self.agent, run: self.run, outcome };
+        self.room.submit(&self.shared, &input).map(|_| ())
+    }
+}
+
+impl Drop for RunGuard {
+    fn drop(&mut self) {
+        if self.armed {
+            // If the floor was taken from it meanwhile, there is nothing left to end.
+            let _ = self.tell(Outcome::Failed);
+        }
+    }
+}
+
+impl fmt::Debug for RunGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunGuard")
+            .field("channel", &self.room.id)
+            .field("agent", &self.agent)
+            .field("run", &self.run)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How a run ended, as a host knows it. `Debug` shows no text.
+///
+/// ```
+/// use dirigent::{Ending, SilencePolicy, Outcome};
+/// assert_eq!(Ending::Text("NO_REPLY").outcome(SilencePolicy::Strict), Outcome::Pass);
+/// ```
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub enum Ending<'a> {
+    /// With this final text; the silence policy says whether it means silence.
+    Text(&'a str),
+    /// With these messages; the final text is taken from the last of the assistant's (R095).
+    Transcript(&'a [TranscriptMessage]),
+    /// With nothing to say, whatever the text.
+    Pass,
+    /// With this text on its way into the channel, whatever it says.
+    Spoke(&'a str),
+    /// Without a text.
+    Failed,
+}
+
+impl Ending<'_> {
+    /// The same as the machine knows it.
+    pub fn outcome(self, silence: SilencePolicy) -> Outcome {
+        match self {
+            Self::Text(text) => silence.outcome(text),
+            Self::Transcript(messages) => silence.outcome(&final_text(messages)),
+            Self::Pass => Outcome::Pass,
+            Self::Spoke(text) => Outcome::Spoke { tail: Tail::of(text) },
+            Self::Failed => Outcome::Failed,
+        }
+    }
+}
+
+impl fmt::Debug for Ending<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text(_) => "Text",
+            Self::Transcript(_) => "Transcript",
+            Self::Pass => "Pass",
+            Self::Spoke(_) => "Spoke",
+            Self::Failed => "Failed",
+        })
+    }
+}

@@ -1,0 +1,207 @@
+//! One channel in memory: its machine, what is to be done for it, and what of it is stored.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dirigent_core::{
+    AgentKey, Answer, Channel, Effect, Input, MessageId, Refusal, RunId, Timestamp, TurnId,
+};
+use tokio::sync::oneshot;
+
+use crate::agent::TurnLink;
+use crate::shared::Shared;
+use crate::store::Outgoing;
+use crate::{ChannelId, ChatMessage, Durability, Revision};
+
+/// A channel that is awake. Inputs are taken in under its lock, one after the other; what they ask
+/// for is done by at most one worker, in order, each batch after the state that leads to it was
+/// stored.
+#[derive(Debug)]
+pub(crate) struct Room {
+    pub(crate) id: ChannelId,
+    state: Mutex<RoomState>,
+}
+
+#[derive(Debug)]
+pub(crate) struct RoomState {
+    pub(crate) channel: Channel,
+    /// Where a discussion was opened from.
+    pub(crate) callback: Option<ChannelId>,
+    /// What is to be done once the state is stored.
+    pub(crate) work: VecDeque<Work>,
+    /// The machine's revision that was stored last.
+    pub(crate) stored_machine: Option<u64>,
+    /// The store's revision of it.
+    pub(crate) stored: Revision,
+    /// How much the next commit must survive.
+    pub(crate) durability: Durability,
+    /// Whether a worker has the room, or will have it.
+    pub(crate) busy: bool,
+    /// The deadline that the timers know.
+    pub(crate) due: Option<Timestamp>,
+    /// What only an active channel has; given back when it rests.
+    pub(crate) active: Option<Box<Active>>,
+}
+
+/// What only an active channel has.
+#[derive(Debug, Default)]
+pub(crate) struct Active {
+    /// A hosted reply that is being posted.
+    pub(crate) outgoing: Option<Arc<Outgoing>>,
+    /// The call of a hosted agent that is under way.
+    pub(crate) call: Option<Call>,
+    /// What was said of late, oldest first.
+    pub(crate) recent: VecDeque<Arc<ChatMessage>>,
+    /// Up to where each agent was given what it missed.
+    pub(crate) given: Vec<(AgentKey, MessageId)>,
+}
+
+/// The call of a hosted agent.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) agent: AgentKey,
+    /// `None` for the run after a reminder.
+    pub(crate) turn: Option<TurnId>,
+    pub(crate) run: RunId,
+    pub(crate) link: Arc<TurnLink>,
+}
+
+/// Something to be done for a room once its state is stored.
+#[derive(Debug)]
+pub(crate) enum Work {
+    /// What the machine asked for.
+    Effect(Effect),
+    /// Somebody waits until the state is stored.
+    Tell(oneshot::Sender<()>),
+    /// A hosted agent was allowed to run: call it.
+    Call { agent: AgentKey, turn: Option<TurnId>, run: RunId, attempt: u8 },
+    /// A hosted reply was stored: post it.
+    Post,
+}
+
+impl Room {
+    pub(crate) fn new(
+        id: ChannelId,
+        channel: Channel,
+        callback: Option<ChannelId>,
+        stored: Revision,
+    ) -> Self {
+        let stored_machine = (stored > Revision::default()).then(|| channel.revision());
+        let state = RoomState {
+            channel,
+            callback,
+            work: VecDeque::new(),
+            stored_machine,
+            stored,
+            durability: Durability::Turn,
+            busy: false,
+            due: None,
+            active: None,
+        };
+        Self { id, state: Mutex::new(state) }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, RoomState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes an input in, now. What it asks for is queued, and a worker called if there is none.
+    pub(crate) fn submit(
+        self: &Arc<Self>,
+        shared: &Shared,
+        input: &Input,
+    ) -> Result<Answer, Refusal> {
+        self.submit_with(shared, input, |_, _| {})
+    }
+
+    /// The same, with something more to be done under the lock, when the answer is known.
+    pub(crate) fn submit_with(
+        self: &Arc<Self>,
+        shared: &Shared,
+        input: &Input,
+        then: impl FnOnce(&mut RoomState, &Result<Answer, Refusal>),
+    ) -> Result<Answer, Refusal> {
+        let mut state = self.lock();
+        let now = shared.clock.now();
+        let mut effects = shared.take_buffer();
+        let answer = state.channel.handle(now, input, &mut effects);
+        if let Some(recorder) = &shared.recorder {
+            recorder.recorded(self.id, now, input);
+        }
+        state.work.extend(effects.drain(..).map(Work::Effect));
+        then(&mut state, &answer);
+        self.settle_down(shared, &mut state);
+        drop(state);
+        shared.give_back(effects);
+        answer
+    }
+
+    /// Calls a worker if there is something to do, and moves the channel's deadline.
+    pub(crate) fn settle_down(self: &Arc<Self>, shared: &Shared, state: &mut RoomState) {
+        let due = state.channel.next_deadline().map(|deadline| deadline.at);
+        shared.timers.set(self.id, state.due, due);
+        state.due = due;
+        if state.has_work() && !state.busy {
+            state.busy = true;
+            shared.call_worker(Arc::clone(self));
+        }
+    }
+}
+
+impl RoomState {
+    /// Whether something is to be stored or done.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.work.is_empty() || self.is_dirty()
+    }
+
+    /// Whether the machine changed since it was stored.
+    pub(crate) fn is_dirty(&self) -> bool {
+        self.stored_machine != Some(self.channel.revision())
+    }
+
+    pub(crate) fn active(&mut self) -> &mut Active {
+        self.active.get_or_insert_default()
+    }
+
+    /// Whether nothing is under way, so that the room may leave memory: its record says it all.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let idle = self.active.as_ref().is_none_or(|active| active.outgoing.is_none() && active.call.is_none());
+        idle && !self.busy
+            && !self.has_work()
+            && self.channel.next_deadline().is_none()
+            && self.channel.debts().is_empty()
+    }
+}
+
+impl Active {
+    /// Keeps a message for agents that missed it; the oldest goes when there are too many.
+    pub(crate) fn remember(&mut self, message: Arc<ChatMessage>, most: usize) {
+        if most == 0 {
+            return;
+        }
+        let at = self.recent.partition_point(|known| known.id < message.id);
+        if self.recent.get(at).is_some_and(|known| known.id == message.id) {
+            return;
+        }
+        self.recent.insert(at, message);
+        if self.recent.len() > most {
+            self.recent.pop_front();
+        }
+    }
+
+    /// What the agent has not been given yet, but for its own words.
+    pub(crate) fn missed(&mut self, agent: AgentKey, own: Option<crate::UserId>) -> Vec<Arc<ChatMessage>> {
+        let until = self.given.iter().find(|(known, _)| *known == agent).map(|(_, id)| *id);
+        let newest = self.recent.back().map(|message| message.id);
+        let from = until.map_or(0, |id| self.recent.partition_point(|message| message.id <= id));
+        let missed = self.recent.range(from..);
+        let missed = missed.filter(|message| Some(message.author) != own).cloned().collect();
+        if let Some(newest) = newest {
+            match self.given.iter_mut().find(|(known, _)| *known == agent) {
+                Some((_, id)) => *id = newest,
+                None => self.given.push((agent, newest)),
+            }
+        }
+        missed
+    }
+}

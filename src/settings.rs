@@ -1,0 +1,168 @@
+//! What a host may choose about carrying decisions out.
+
+use std::time::Duration;
+
+use dirigent_core::SilencePolicy;
+
+/// How decisions are carried out; the rules themselves are in [`Config`](crate::Config).
+///
+/// ```
+/// use dirigent::Settings;
+///
+/// let mut settings = Settings::default();
+/// settings.trigger_template = "<@{discordUserId}> your turn".to_owned();
+/// assert_eq!(settings.trigger_identifier, "➡️");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// The trigger message. `{discordUserId}` is the agent's account, `{identifier}` the next
+    /// setting (D48).
+    pub trigger_template: String,
+    /// What `{identifier}` stands for. Default `➡️`.
+    pub trigger_identifier: String,
+    /// The model that a denied run may be sent to where the host cannot skip it (R087). Default
+    /// `dirigent/no-reply`.
+    pub no_reply_model: String,
+    /// The words of the idle reminder.
+    pub idle_reminder: String,
+    /// The words of the notice in an archived channel.
+    pub archived_notice: String,
+    /// The words of the notice in a concluded discussion.
+    pub closed_notice: String,
+    /// The words of the notice at a ceiling.
+    pub ceiling_notice: String,
+    /// What counts as silence.
+    pub silence: SilencePolicy,
+    /// A human's message that is exactly one of these, in any case, stops the channel (F04).
+    pub stop_words: Vec<String>,
+    /// A human's message that is exactly one of these, in any case, resumes it.
+    pub resume_words: Vec<String>,
+    /// How often may be posted.
+    pub pacing: Pacing,
+    /// Messages read by a poll, 1 to 100. Default 20 (R106).
+    pub poll_limit: u8,
+    /// Messages remembered for agents that missed them, per channel that is awake. Default 50.
+    pub missed_max: usize,
+    /// Most hosted agents that run at once. Default 1,024; further calls wait.
+    pub calls_max: usize,
+    /// How long one piece of work at the chat may take with all its repetitions. Default 30 s.
+    pub work_deadline: Duration,
+    /// How long a public call may wait for the store. Default 10 s.
+    pub call_deadline: Duration,
+    /// Repetitions of a failed request. Default 3.
+    pub retries: u32,
+    /// Human messages missed while the process was down wake a channel only if they are younger.
+    /// Default 15 min (F19).
+    pub missed_wake_max: Duration,
+    /// What becomes of a hosted run that a crash cut off. Default: it is skipped.
+    pub lost_runs: LostRuns,
+    /// Transitions kept for a slow listener. Default 1,024; then it lags.
+    pub transitions_max: usize,
+}
+
+/// What becomes of a run that a crash cut off.
+///
+/// ```
+/// use dirigent::LostRuns;
+/// assert_ne!(LostRuns::Skip, LostRuns::Rerun);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LostRuns {
+    /// Its turn is over.
+    Skip,
+    /// Its agent is asked once more.
+    Rerun,
+}
+
+/// How often may be posted: a burst within a window each.
+///
+/// ```
+/// use dirigent::Pacing;
+/// assert!(Pacing::off().channel.is_none());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Pacing {
+    /// Posts in one channel. Default 5 in 5 s (R283).
+    pub channel: Option<Pace>,
+    /// Triggers for one agent in one channel. Default 15 in 60 s (F14).
+    pub agent: Option<Pace>,
+    /// Posts in all channels together. Default 40 in 1 s, below Discord's 50 requests.
+    pub global: Option<Pace>,
+}
+
+/// So many within so long.
+///
+/// ```
+/// use dirigent::Pace;
+/// use std::time::Duration;
+/// let pace = Pace { burst: 5, window: Duration::from_secs(5) };
+/// assert_eq!(pace.burst, 5);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "two numbers that hosts write down")]
+pub struct Pace {
+    /// At most so many.
+    pub burst: usize,
+    /// In any stretch of this length.
+    pub window: Duration,
+}
+
+impl Pacing {
+    /// No pacing: for tests and for chats without limits.
+    pub const fn off() -> Self {
+        Self { channel: None, agent: None, global: None }
+    }
+}
+
+impl Default for Pacing {
+    fn default() -> Self {
+        let pace = |burst, seconds| Some(Pace { burst, window: Duration::from_secs(seconds) });
+        Self { channel: pace(5, 5), agent: pace(15, 60), global: pace(40, 1) }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        use dirigent_core::{IDLE_REMINDER, Notice};
+        Self {
+            trigger_template: "<@{discordUserId}>{identifier}".to_owned(),
+            trigger_identifier: "➡️".to_owned(),
+            no_reply_model: "dirigent/no-reply".to_owned(),
+            idle_reminder: IDLE_REMINDER.to_owned(),
+            archived_notice: Notice::Archived.text().to_owned(),
+            closed_notice: Notice::Closed.text().to_owned(),
+            ceiling_notice: Notice::Ceiling.text().to_owned(),
+            silence: SilencePolicy::default(),
+            stop_words: Vec::new(),
+            resume_words: Vec::new(),
+            pacing: Pacing::default(),
+            poll_limit: 20,
+            missed_max: 50,
+            calls_max: 1_024,
+            work_deadline: Duration::from_secs(30),
+            call_deadline: Duration::from_secs(10),
+            retries: 3,
+            missed_wake_max: Duration::from_secs(900),
+            lost_runs: LostRuns::Skip,
+            transitions_max: 1_024,
+        }
+    }
+}
+
+impl Settings {
+    /// The trigger message for an account.
+    pub(crate) fn trigger(&self, user: crate::UserId) -> String {
+        self.trigger_template
+            .replace("{discordUserId}", &user.to_string())
+            .replace("{identifier}", &self.trigger_identifier)
+    }
+
+    /// Whether the whole message is one of the words.
+    pub(crate) fn is_word(words: &[String], text: &str) -> bool {
+        let text = text.trim();
+        words.iter().any(|word| word.trim().to_lowercase() == text.to_lowercase())
+    }
+}

@@ -1,0 +1,320 @@
+//! What the handle, the driver and its workers share.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use dirigent_core::{AgentKey, Channel, Config, Effect, Snapshot};
+use tokio::sync::{Notify, broadcast, mpsc};
+
+use crate::events::ChannelEvent;
+use crate::hosted::HostedCall;
+use crate::pacing::Pacer;
+use crate::recorder::Recorder;
+use crate::registry::Registry;
+use crate::room::Room;
+use crate::timers::Timers;
+use crate::{
+    Agent, AgentId, AgentWaker, ApiError, CallError, ChannelId, ChannelStore, Clock, DiscordApi,
+    ErrorKind, IdentityStore, Revision, Settings, StoredChannel,
+};
+
+/// Everything that lives as long as the library runs.
+pub(crate) struct Shared {
+    pub(crate) discord: Arc<dyn DiscordApi>,
+    pub(crate) identities: Arc<dyn IdentityStore>,
+    pub(crate) store: Arc<dyn ChannelStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) waker: Option<Arc<dyn AgentWaker>>,
+    pub(crate) recorder: Option<Arc<dyn Recorder>>,
+    pub(crate) settings: Settings,
+    pub(crate) config: RwLock<Arc<Config>>,
+    pub(crate) seed: u64,
+    pub(crate) registry: Registry,
+    pub(crate) hosts: RwLock<HashMap<AgentId, Hosted>>,
+    pub(crate) pacer: Pacer,
+    pub(crate) timers: Timers,
+    pub(crate) events: broadcast::Sender<ChannelEvent>,
+    pub(crate) life: Life,
+    rooms: Mutex<HashMap<ChannelId, Slot>>,
+    loading: tokio::sync::Mutex<()>,
+    workers: mpsc::UnboundedSender<Arc<Room>>,
+    calls: mpsc::UnboundedSender<HostedCall>,
+    buffers: Mutex<Vec<Vec<Effect>>>,
+}
+
+/// An agent that the library calls, and the account it speaks with.
+#[derive(Clone)]
+pub(crate) struct Hosted {
+    pub(crate) agent: Arc<dyn Agent>,
+    pub(crate) discord: Arc<dyn DiscordApi>,
+}
+
+/// A channel that the store knows.
+enum Slot {
+    /// Only in the store.
+    Parked,
+    /// In memory.
+    Awake(Arc<Room>),
+}
+
+/// What [`Shared`] is made of.
+pub(crate) struct Parts {
+    pub(crate) discord: Arc<dyn DiscordApi>,
+    pub(crate) identities: Arc<dyn IdentityStore>,
+    pub(crate) store: Arc<dyn ChannelStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) waker: Option<Arc<dyn AgentWaker>>,
+    pub(crate) recorder: Option<Arc<dyn Recorder>>,
+    pub(crate) settings: Settings,
+    pub(crate) config: Arc<Config>,
+    pub(crate) seed: u64,
+    pub(crate) hosts: HashMap<AgentId, Hosted>,
+    pub(crate) workers: mpsc::UnboundedSender<Arc<Room>>,
+    pub(crate) calls: mpsc::UnboundedSender<HostedCall>,
+}
+
+impl Shared {
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self {
+            pacer: Pacer::new(parts.settings.pacing),
+            events: broadcast::Sender::new(parts.settings.transitions_max.max(1)),
+            discord: parts.discord,
+            identities: parts.identities,
+            store: parts.store,
+            clock: parts.clock,
+            waker: parts.waker,
+            recorder: parts.recorder,
+            settings: parts.settings,
+            config: RwLock::new(parts.config),
+            seed: parts.seed,
+            registry: Registry::default(),
+            hosts: RwLock::new(parts.hosts),
+            timers: Timers::default(),
+            life: Life::default(),
+            rooms: Mutex::default(),
+            loading: tokio::sync::Mutex::default(),
+            workers: parts.workers,
+            calls: parts.calls,
+            buffers: Mutex::default(),
+        }
+    }
+
+    /// Takes note of what the store knows.
+    pub(crate) fn know(&self, channels: Vec<ChannelId>) {
+        let mut rooms = self.rooms();
+        rooms.reserve(channels.len());
+        for channel in channels {
+            rooms.entry(channel).or_insert(Slot::Parked);
+        }
+    }
+
+    /// The channel in memory, if it is there.
+    pub(crate) fn awake(&self, channel: ChannelId) -> Option<Arc<Room>> {
+        match self.rooms().get(&channel) {
+            Some(Slot::Awake(room)) => Some(Arc::clone(room)),
+            Some(Slot::Parked) | None => None,
+        }
+    }
+
+    /// All channels that the store knows.
+    pub(crate) fn known(&self) -> Vec<ChannelId> {
+        let mut known: Vec<_> = self.rooms().keys().copied().collect();
+        known.sort_unstable();
+        known
+    }
+
+    /// The channels in memory.
+    pub(crate) fn all_awake(&self) -> Vec<Arc<Room>> {
+        let rooms = self.rooms();
+        let awake = rooms.values().filter_map(|slot| match slot {
+            Slot::Awake(room) => Some(Arc::clone(room)),
+            Slot::Parked => None,
+        });
+        awake.collect()
+    }
+
+    /// The channel, taken into memory if it must be; `None` when it was never given a mode.
+    pub(crate) async fn room(&self, channel: ChannelId) -> Result<Option<Arc<Room>>, CallError> {
+        match self.rooms().get(&channel) {
+            None => return Ok(None),
+            Some(Slot::Awake(room)) => return Ok(Some(Arc::clone(room))),
+            Some(Slot::Parked) => {}
+        }
+        self.load(channel).await
+    }
+
+    /// The channel, made if there is none.
+    pub(crate) async fn room_or_new(&self, channel: ChannelId) -> Result<Arc<Room>, CallError> {
+        if let Some(room) = self.room(channel).await? {
+            return Ok(room);
+        }
+        let _one_at_a_time = self.loading.lock().await;
+        if let Some(room) = self.awake(channel) {
+            return Ok(room);
+        }
+        let machine = Channel::new(self.config(), self.seed ^ channel.get());
+        Ok(self.take_in(Room::new(channel, machine, None, Revision::default())))
+    }
+
+    async fn load(&self, channel: ChannelId) -> Result<Option<Arc<Room>>, CallError> {
+        let _one_at_a_time = self.loading.lock().await;
+        if let Some(room) = self.awake(channel) {
+            return Ok(Some(room));
+        }
+        let loaded = self.within(self.settings.call_deadline, self.store.load(channel)).await;
+        let Some(StoredChannel { revision, record }) = loaded.and_then(|result| result)? else {
+            return Ok(None);
+        };
+        let machine = Channel::restore(self.config(), &record.snapshot)?;
+        let room = Room::new(channel, machine, record.callback, revision);
+        room.lock().active = record.outgoing.map(|outgoing| {
+            Box::new(crate::room::Active { outgoing: Some(outgoing), ..Default::default() })
+        });
+        Ok(Some(self.take_in(room)))
+    }
+
+    fn take_in(&self, room: Room) -> Arc<Room> {
+        let room = Arc::new(room);
+        let mut state = room.lock();
+        if let Some(recorder) = &self.recorder {
+            let mut snapshot = Snapshot::default();
+            state.channel.snapshot_into(&mut snapshot);
+            recorder.began(room.id, &self.config(), snapshot);
+        }
+        room.settle_down(self, &mut state);
+        drop(state);
+        self.rooms().insert(room.id, Slot::Awake(Arc::clone(&room)));
+        room
+    }
+
+    /// Lets a resting channel leave memory, if nobody else holds it.
+    pub(crate) fn park(&self, room: &Arc<Room>) {
+        let mut rooms = self.rooms();
+        // Nobody can get hold of the room while its table is locked: two owners are it and us.
+        if Arc::strong_count(room) == 2 && room.lock().is_at_rest() {
+            if let Some(slot) = rooms.get_mut(&room.id) {
+                *slot = Slot::Parked;
+            }
+        }
+    }
+
+    /// Lets go of a channel that another process has taken over: its next event reads it anew.
+    pub(crate) fn abandon(&self, room: &Room) {
+        let mut state = room.lock();
+        state.work.clear();
+        self.timers.set(room.id, state.due.take(), None);
+        if let Some(call) = state.active.take().and_then(|active| active.call) {
+            call.link.cancel();
+        }
+        drop(state);
+        if let Some(slot) = self.rooms().get_mut(&room.id) {
+            *slot = Slot::Parked;
+        }
+    }
+
+    pub(crate) fn call_worker(&self, room: Arc<Room>) {
+        // The receiver is gone only when the driver is: then nothing is done any more.
+        let _ = self.workers.send(room);
+    }
+
+    pub(crate) fn call_agent(&self, call: HostedCall) {
+        let _ = self.calls.send(call);
+    }
+
+    pub(crate) fn hosted(&self, agent: AgentKey) -> Option<(AgentId, Hosted)> {
+        let name = self.registry.name(agent)?;
+        let hosts = self.hosts.read().unwrap_or_else(PoisonError::into_inner);
+        let hosted = hosts.get(&name)?.clone();
+        Some((name, hosted))
+    }
+
+    pub(crate) fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits for something, but not for ever.
+    pub(crate) async fn within<T>(
+        &self,
+        limit: std::time::Duration,
+        work: impl Future<Output = T>,
+    ) -> Result<T, ApiError> {
+        let deadline = self.clock.now() + limit;
+        tokio::select! {
+            biased;
+            done = work => Ok(done),
+            () = self.clock.sleep_until(deadline) => Err(ApiError::new(ErrorKind::NoAnswer)),
+        }
+    }
+
+    /// A buffer for effects, used again and again.
+    pub(crate) fn take_buffer(&self) -> Vec<Effect> {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    pub(crate) fn give_back(&self, mut buffer: Vec<Effect>) {
+        const BUFFERS_MAX: usize = 16;
+        buffer.clear();
+        let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        if buffers.len() < BUFFERS_MAX {
+            buffers.push(buffer);
+        }
+    }
+
+    fn rooms(&self) -> MutexGuard<'_, HashMap<ChannelId, Slot>> {
+        self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether the driver lives.
+#[derive(Debug, Default)]
+pub(crate) struct Life {
+    stage: AtomicU8,
+    changed: Notify,
+}
+
+/// How far the driver's life got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// `run` was not called yet.
+    Unborn = 0,
+    /// `run` is reading the stores.
+    Starting = 1,
+    /// Calls are answered.
+    Running = 2,
+    /// No new calls; what is under way is finished.
+    Stopping = 3,
+    /// Over.
+    Ended = 4,
+}
+
+impl Life {
+    pub(crate) fn stage(&self) -> Stage {
+        match self.stage.load(Ordering::Acquire) {
+            0 => Stage::Unborn,
+            1 => Stage::Starting,
+            2 => Stage::Running,
+            3 => Stage::Stopping,
+            _ => Stage::Ended,
+        }
+    }
+
+    /// Goes on to a later stage; never back.
+    pub(crate) fn reach(&self, stage: Stage) {
+        self.stage.fetch_max(stage as u8, Ordering::AcqRel);
+        self.changed.notify_waiters();
+    }
+
+    /// Waits until this stage, or a later one.
+    pub(crate) async fn until(&self, stage: Stage) {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if self.stage() >= stage {
+                return;
+            }
+            changed.await;
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Code fences, as Discord reads them.
+
+/// The longest language, in bytes, that is repeated when a fence is reopened; a longer one is left
+/// out, so that little of a message is spent on it.
+const LANGUAGE_MAX: usize = 32;
+
+/// A fenced block: its opening and closing marks and what is between them, as byte positions.
+///
+/// For Discord any run of three backticks or more is a mark, wherever it stands in a line, and
+/// the next one closes; there are no fences of tildes and none that need more backticks to close.
+#[derive(Debug)]
+pub(super) struct Block<'a> {
+    /// Where the opening mark begins.
+    pub(super) start: usize,
+    /// Where the code begins: after the opening mark, and after the line of its language if it has
+    /// one.
+    pub(super) code_start: usize,
+    /// Where the code ends and the closing mark begins; the end of the text if nothing closes it.
+    pub(super) code_end: usize,
+    /// Where the closing mark ends.
+    pub(super) end: usize,
+    /// The language to repeat when the fence is reopened.
+    pub(super) language: &'a str,
+    /// The length of the whole block in UTF-16 code units.
+    pub(super) units: usize,
+}
+
+impl Block<'_> {
+    /// Whether an end of the text cuts the block off.
+    pub(super) fn is_unclosed(&self) -> bool {
+        self.code_end == self.end
+    }
+
+    /// Whether `at` lies in the code, its borders included.
+    pub(super) fn has_code_at(&self, at: usize) -> bool {
+        (self.code_start..=self.code_end).contains(&at)
+    }
+}
+
+/// All blocks of a text, in order. A last mark without a partner opens a block only at the start of
+/// a line: such a reply was cut off in the middle of its code, while a mark within a line is
+/// somebody writing about backticks.
+pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut found = Vec::new();
+    let mut marks = marks(text);
+    while let Some((start, after)) = marks.next() {
+        let (code_end, end) = match marks.next() {
+            Some(close) => close,
+            None if is_line_start(text, start) => (text.len(), text.len()),
+            None => break,
+        };
+        let (language, code_start) = language(text, after);
+        let units = text
+            .get(start..end)
+            .map_or(0, |block| block.encode_utf16().count());
+        found.push(Block {
+            start,
+            code_start,
+            code_end,
+            end,
+            language,
+            units,
+        });
+    }
+    found
+}
+
+/// The start of a line that begins with a fence.
+///
+/// `Tail` drops lines that are nothing but a fence, so no cut may make or unmake such a line; this
+/// is what has to be known of a line for that. Positions count from the start of the line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    /// Where the three backticks end.
+    pub(super) mark_end: usize,
+    /// Where the language and the white space behind it end.
+    pub(super) end: usize,
+    /// Whether the line has nothing else.
+    pub(super) is_whole_line: bool,
+}
+
+impl Head {
+    /// Looks at the first line of `text`, no further than its fence goes.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let indented = text.trim_start_matches(is_blank);
+        let named = indented.strip_prefix("```")?;
+        let spaced = named.trim_start_matches(is_language);
+        let rest = spaced.trim_start_matches(is_blank);
+        let position = |rest: &str| text.len() - rest.len();
+        let is_whole_line = rest.is_empty() || rest.starts_with('\n');
+        Some(Self {
+            mark_end: position(named),
+            end: position(rest),
+            is_whole_line,
+        })
+    }
+}
+
+/// The runs of three backticks or more, as byte ranges.
+fn marks(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(at..)?;
+        let start = at + rest.find("```")?;
+        let run = text.get(start..)?;
+        at = text.len() - run.trim_start_matches('`').len();
+        Some((start, at))
+    })
+}
+
+/// The language named after an opening mark that ends at `after`, and where the code begins.
+fn language(text: &str, after: usize) -> (&str, usize) {
+    let rest = text.get(after..).unwrap_or_default();
+    let behind = rest.trim_start_matches(is_language);
+    let Some(code) = behind.trim_start_matches(is_blank).strip_prefix('\n') else {
+        return ("", after);
+    };
+    let named = rest.get(..rest.len() - behind.len());
+    let language = named
+        .filter(|name| name.len() <= LANGUAGE_MAX)
+        .unwrap_or_default();
+    (language, text.len() - code.len())
+}
+
+fn is_line_start(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    before
+        .trim_end_matches(is_blank)
+        .chars()
+        .next_back()
+        .is_none_or(|c| c == '\n')
+}
+
+/// White space within a line. Only the line feed ends a line, for Discord and for `Tail`.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() && c != '\n'
+}
+
+fn is_language(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '+' | '-' | '#' | '_' | '.')
+}

@@ -1,0 +1,237 @@
+//! Where channels survive a restart: the trait, and what is stored.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use dirigent_core::{AgentKey, MessageId, RunId, Snapshot, TurnId};
+
+use crate::{AgentId, ApiError, ChannelId, Nonce};
+
+/// Keeps channels, and the keys that agents were given.
+///
+/// Every commit names the revision it was made from, and one made from another is refused: that is
+/// what lets two processes share a store without both acting on a turn.
+#[async_trait]
+pub trait ChannelStore: Send + Sync + 'static {
+    /// All channels that have a record.
+    ///
+    /// # Errors
+    ///
+    /// As the store fails.
+    async fn channels(&self) -> Result<Vec<ChannelId>, ApiError>;
+
+    /// One channel's record, `None` when it has none.
+    ///
+    /// # Errors
+    ///
+    /// As the store fails, or when the record cannot be read; it is then kept aside.
+    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, ApiError>;
+
+    /// Replaces a channel's record. With [`Durability::Fact`] it survives a power cut when this
+    /// returns; with [`Durability::Turn`] it survives the end of the process.
+    ///
+    /// # Errors
+    ///
+    /// [`CommitError::Conflict`] when the stored revision is not the expected one; then nothing
+    /// changed.
+    async fn commit(&self, commit: Commit) -> Result<Revision, CommitError>;
+
+    /// All agents that were given a key, in the order of their keys from zero.
+    ///
+    /// # Errors
+    ///
+    /// As the store fails.
+    async fn agents(&self) -> Result<Vec<AgentId>, ApiError>;
+
+    /// Gives an agent a key for good; the same agent gets the same key again.
+    ///
+    /// # Errors
+    ///
+    /// As the store fails.
+    async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError>;
+}
+
+/// Counts the commits of one channel; a channel without a record has revision 0.
+///
+/// ```
+/// use dirigent::Revision;
+/// assert_eq!(Revision::default().next(), Revision::new(1));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Revision(u64);
+
+impl Revision {
+    /// Wraps the number.
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The number inside.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The revision of the next commit.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+/// How much a commit must survive.
+///
+/// ```
+/// use dirigent::Durability;
+/// assert_ne!(Durability::Fact, Durability::Turn);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a store must know what to do with each")]
+pub enum Durability {
+    /// Modes, discussions, archiving: on the disk before the call returns.
+    Fact,
+    /// Turn state: written before the call returns, synced behind.
+    Turn,
+}
+
+/// A channel's new record.
+///
+/// ```
+/// use dirigent::{ChannelId, ChannelRecord, Commit, Durability, Revision};
+///
+/// let commit = Commit {
+///     channel: ChannelId::new(1),
+///     expected: Revision::default(),
+///     record: ChannelRecord::default(),
+///     durability: Durability::Fact,
+/// };
+/// assert_eq!(commit.expected.get(), 0);
+/// ```
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a request that stores take apart")]
+pub struct Commit {
+    /// Which channel.
+    pub channel: ChannelId,
+    /// The revision it was made from.
+    pub expected: Revision,
+    /// What to store.
+    pub record: ChannelRecord,
+    /// How much it must survive.
+    pub durability: Durability,
+}
+
+/// A channel's record with its revision.
+///
+/// ```
+/// use dirigent::{ChannelRecord, Revision, StoredChannel};
+/// let stored = StoredChannel { revision: Revision::new(3), record: ChannelRecord::default() };
+/// assert_eq!(stored.revision.get(), 3);
+/// ```
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "an answer that stores build")]
+pub struct StoredChannel {
+    /// How often it was committed.
+    pub revision: Revision,
+    /// What was stored.
+    pub record: ChannelRecord,
+}
+
+/// Everything of a channel that survives a restart.
+///
+/// ```
+/// assert!(dirigent::ChannelRecord::default().outgoing.is_none());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
+pub struct ChannelRecord {
+    /// The turn machine.
+    pub snapshot: Snapshot,
+    /// Where a discussion was opened from, and its result goes to.
+    pub callback: Option<ChannelId>,
+    /// A hosted agent's reply that is being posted. The only text that is ever stored; it is
+    /// erased when the reply was posted.
+    pub outgoing: Option<Arc<Outgoing>>,
+}
+
+impl ChannelRecord {
+    /// A record to be written over.
+    pub(crate) const fn blank() -> Self {
+        Self { snapshot: Snapshot::blank(), callback: None, outgoing: None }
+    }
+}
+
+/// A hosted agent's reply on its way into the channel. `Debug` shows no text.
+///
+/// ```
+/// use dirigent::{AgentKey, Outgoing, RunId, TurnId};
+///
+/// let reply = Outgoing {
+///     agent: AgentKey::new(1),
+///     turn: TurnId::new(9),
+///     run: RunId::new(9),
+///     parts: Vec::new(),
+/// };
+/// assert!(reply.parts.is_empty());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
+pub struct Outgoing {
+    /// Whose reply.
+    pub agent: AgentKey,
+    /// In which turn.
+    pub turn: TurnId,
+    /// Of which run.
+    pub run: RunId,
+    /// Its messages in order.
+    pub parts: Vec<OutgoingPart>,
+}
+
+/// One message of a reply.
+///
+/// ```
+/// use dirigent::{Nonce, OutgoingPart};
+/// let part =
+///     OutgoingPart { content: "words".into(), nonce: Nonce::from_parts(1, 2, 3), posted: None };
+/// assert!(!format!("{part:?}").contains("words"));
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
+pub struct OutgoingPart {
+    /// Its text, at most 2,000 characters.
+    pub content: String,
+    /// Makes posting it again harmless.
+    pub nonce: Nonce,
+    /// The message, once it was posted.
+    pub posted: Option<MessageId>,
+}
+
+impl fmt::Debug for OutgoingPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutgoingPart")
+            .field("content", &format_args!("{} bytes", self.content.len()))
+            .field("nonce", &self.nonce)
+            .field("posted", &self.posted)
+            .finish()
+    }
+}
+
+/// Why a commit was not made.
+///
+/// ```
+/// use dirigent::{CommitError, Revision};
+/// let conflict = CommitError::Conflict { found: Revision::new(7) };
+/// assert!(conflict.to_string().contains("revision 7"));
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommitError {
+    /// Somebody else committed in between.
+    #[error("the channel was changed by somebody else and is at revision {} now", found.get())]
+    Conflict {
+        /// What is stored.
+        found: Revision,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] ApiError),
+}

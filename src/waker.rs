@@ -1,0 +1,67 @@
+//! Waking an agent that the host owns.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use dirigent_core::{MessageId, TurnId};
+
+use crate::{AgentId, ApiError, ChannelId, ChatMessage};
+
+/// Calls an agent directly instead of posting a trigger message (D51).
+#[async_trait]
+pub trait AgentWaker: Send + Sync + 'static {
+    /// Starts a run of the agent, which will ask for permission as any run does. Must not wait for
+    /// the run to end.
+    ///
+    /// # Errors
+    ///
+    /// As the host fails; the start deadline then wakes the agent once more.
+    async fn wake(&self, call: WakeCall) -> Result<Woken, ApiError>;
+}
+
+/// Whom to wake, and what it missed.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct WakeCall {
+    /// Where.
+    pub channel: ChannelId,
+    /// Whom.
+    pub agent: AgentId,
+    /// For which turn.
+    pub turn: TurnId,
+    /// 0 for the first call of this turn, then 1 for each repetition.
+    pub attempt: u8,
+    /// The newest message of the channel.
+    pub newest: Option<MessageId>,
+    /// What was said since the agent's last turn, oldest first, as far as it is remembered.
+    pub missed: Vec<Arc<ChatMessage>>,
+}
+
+impl fmt::Debug for WakeCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WakeCall")
+            .field("channel", &self.channel)
+            .field("agent", &self.agent)
+            .field("turn", &self.turn)
+            .field("attempt", &self.attempt)
+            .field("newest", &self.newest)
+            .field("missed", &self.missed.len())
+            .finish()
+    }
+}
+
+/// What a waker did.
+///
+/// ```
+/// use dirigent::Woken;
+/// assert_ne!(Woken::Called, Woken::PostTrigger);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Woken {
+    /// The agent was called.
+    Called,
+    /// This agent cannot be called; post a trigger message.
+    PostTrigger,
+}

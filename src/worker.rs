@@ -1,0 +1,122 @@
+//! The one worker of a room: stores the state, then does what it asks for, in order.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent_core::Effect;
+
+use crate::room::{Room, Work};
+use crate::shared::Shared;
+use crate::{Certainty, ChannelRecord, Commit, CommitError, Durability};
+
+/// The wait after a failed commit; doubles up to [`STORE_WAIT_MAX`].
+const STORE_WAIT: Duration = Duration::from_millis(100);
+/// The longest wait between two attempts at the store.
+const STORE_WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// Works until there is nothing left to do for the room.
+pub(crate) async fn work_for(shared: Arc<Shared>, room: Arc<Room>) {
+    let mut work = VecDeque::new();
+    while take_work(&room, &mut work) {
+        if !store(&shared, &room).await {
+            return shared.abandon(&room);
+        }
+        while let Some(item) = work.pop_front() {
+            perform(&shared, &room, item).await;
+        }
+    }
+    shared.park(&room);
+}
+
+/// Takes what is to be done; ends the worker when there is nothing. The state that is stored next
+/// is this one or a later one, which holds all that led to this work.
+fn take_work(room: &Room, work: &mut VecDeque<Work>) -> bool {
+    let mut state = room.lock();
+    state.busy = state.has_work();
+    std::mem::swap(work, &mut state.work);
+    state.busy
+}
+
+/// The state as it is to be stored, with the machine's revision; `None` when it is stored already.
+fn take_commit(room: &Room) -> Option<(Commit, u64)> {
+    let mut state = room.lock();
+    if !state.is_dirty() {
+        return None;
+    }
+    let mut record = ChannelRecord { callback: state.callback, ..ChannelRecord::blank() };
+    state.channel.snapshot_into(&mut record.snapshot);
+    record.outgoing = state.active.as_ref().and_then(|active| active.outgoing.clone());
+    let durability = std::mem::replace(&mut state.durability, Durability::Turn);
+    let commit = Commit { channel: room.id, expected: state.stored, record, durability };
+    Some((commit, state.channel.revision()))
+}
+
+/// Stores until it is stored: nothing is done before. A store that stays out of order stops this
+/// room, visibly, and not the others. `false` when another process has taken the channel over.
+async fn store(shared: &Shared, room: &Room) -> bool {
+    let mut wait = STORE_WAIT;
+    let mut in_doubt = false;
+    while let Some((commit, machine)) = take_commit(room) {
+        let Commit { expected, durability, .. } = commit;
+        let attempt = shared.store.commit(commit);
+        match shared.within(shared.settings.work_deadline, attempt).await {
+            Ok(Ok(revision)) => {
+                let mut state = room.lock();
+                state.stored = revision;
+                state.stored_machine = Some(machine);
+                return true;
+            }
+            // The answer to our own attempt was lost: go on from what it stored.
+            Ok(Err(CommitError::Conflict { found })) if in_doubt && found == expected.next() => {
+                room.lock().stored = found;
+                in_doubt = false;
+            }
+            Ok(Err(CommitError::Conflict { found })) => {
+                tracing::error!(channel = %room.id, found = found.get(), "another process has taken the channel over");
+                return false;
+            }
+            Ok(Err(CommitError::Store(error))) | Err(error) => {
+                tracing::warn!(channel = %room.id, %error, "the store failed; trying again");
+                room.lock().durability = durability;
+                in_doubt |= error.certainty() == Certainty::Unknown;
+                shared.clock.sleep_until(shared.clock.now() + wait).await;
+                wait = STORE_WAIT_MAX.min(wait * 2);
+            }
+        }
+    }
+    true
+}
+
+async fn perform(shared: &Arc<Shared>, room: &Arc<Room>, item: Work) {
+    match item {
+        Work::Effect(effect) => perform_effect(shared, room, effect).await,
+        Work::Tell(waiting) => {
+            // Whoever waited may have gone.
+            let _ = waiting.send(());
+        }
+        Work::Call { agent, turn, run, attempt } => shared.call(room, agent, turn, run, attempt),
+        Work::Post => shared.post_outgoing(room).await,
+    }
+}
+
+async fn perform_effect(shared: &Arc<Shared>, room: &Arc<Room>, effect: Effect) {
+    if let (Some(ticket), false) = (effect.ticket(), room.lock().channel.wants(&effect)) {
+        return shared.settle(room, ticket, dirigent_core::Settlement::Dropped);
+    }
+    match effect {
+        Effect::Transition(transition) => shared.publish(room, transition),
+        Effect::FetchMembers { ticket } => shared.fetch_members(room, ticket).await,
+        Effect::Trigger { ticket, agent, turn, attempt } => {
+            shared.trigger(room, ticket, agent, turn, attempt).await;
+        }
+        Effect::Delete { ticket, message } => shared.delete_trigger(room, ticket, message).await,
+        Effect::Poll { ticket, after } => shared.poll(room, ticket, after).await,
+        Effect::Notice { ticket, notice } => shared.post_notice(room, ticket, notice).await,
+        Effect::Reminder { ticket, initiator, place } => {
+            shared.remind(room, ticket, initiator, place).await;
+        }
+        Effect::Inject { agent, message, .. } => shared.inject(room, agent, message),
+        Effect::CancelRun { agent, run, turn } => shared.cancel_call(room, agent, run, turn),
+    }
+}

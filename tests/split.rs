@@ -1,0 +1,414 @@
+//! Long replies become messages that Discord accepts and the turn machine recognises.
+
+use dirigent::split_reply;
+use dirigent_core::Tail;
+use proptest::prelude::*;
+
+const LIMIT: usize = 2_000;
+
+/// What `Tail` looks at, without its limit: no white space, no lines that are only fences.
+fn content<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    let is_fence = |line: &&str| !Tail::of(line).is_empty() || !line.contains("```");
+    let lines = texts
+        .into_iter()
+        .flat_map(|text| text.split('\n'))
+        .filter(is_fence);
+    lines
+        .flat_map(str::chars)
+        .filter(|c| !c.is_whitespace())
+        .collect()
+}
+
+#[track_caller]
+fn assert_well_split(text: &str) -> Vec<String> {
+    let parts = split_reply(text);
+    let mut tail = Tail::EMPTY;
+    for part in &parts {
+        assert!(part.encode_utf16().count() <= LIMIT, "a part is too long");
+        assert!(
+            !part.is_empty() && part.trim() == part,
+            "a part is blank or untrimmed: {part:?}"
+        );
+        tail.join(&Tail::of(part));
+    }
+    assert_eq!(
+        tail,
+        Tail::of(text),
+        "{:?} / {:?}",
+        tail.as_str(),
+        Tail::of(text).as_str()
+    );
+    let joined = content(parts.iter().map(String::as_str));
+    assert!(joined == content([text]), "content changed");
+    parts
+}
+
+/// A paragraph of exactly so many units, made of words and ended with a stop.
+fn paragraph(units: usize) -> String {
+    let words = "word ".repeat(units / 5 + 1);
+    words[..units - 2].trim_end().to_owned()
+        + &".".repeat(units - words[..units - 2].trim_end().len())
+}
+
+#[test]
+fn a_short_reply_is_one_trimmed_message() {
+    assert_eq!(split_reply("  hello\n"), ["hello"]);
+    assert_eq!(split_reply("```rust\nopen"), ["```rust\nopen"]);
+    assert_eq!(split_reply(&"x".repeat(LIMIT)), ["x".repeat(LIMIT)]);
+}
+
+#[test]
+fn a_blank_reply_is_no_message() {
+    assert!(split_reply("").is_empty());
+    assert!(split_reply(&" \n\u{3000}".repeat(5_000)).is_empty());
+}
+
+#[test]
+fn the_limit_counts_utf16_code_units() {
+    assert_eq!(assert_well_split(&"🎼".repeat(1_000)).len(), 1);
+    assert_eq!(assert_well_split(&"🎼".repeat(1_001)).len(), 2);
+    assert_eq!(assert_well_split(&"漢".repeat(2_000)).len(), 1);
+}
+
+#[test]
+fn a_paragraph_break_is_better_than_a_later_line_break() {
+    let text = format!(
+        "{}\n\n{}\n{}",
+        paragraph(1_100),
+        paragraph(700),
+        paragraph(900)
+    );
+    let parts = assert_well_split(&text);
+    assert_eq!(parts[0], paragraph(1_100));
+    assert_eq!(parts.len(), 2);
+}
+
+#[test]
+fn a_line_break_is_better_than_a_later_sentence() {
+    let text = format!(
+        "{}\n{} {}",
+        paragraph(1_100),
+        paragraph(700),
+        paragraph(900)
+    );
+    assert_eq!(assert_well_split(&text)[0], paragraph(1_100));
+}
+
+#[test]
+fn a_sentence_is_better_than_a_later_word() {
+    let text = format!("{} {}", paragraph(1_500), paragraph(1_500));
+    assert_eq!(assert_well_split(&text)[0], paragraph(1_500));
+    let cjk = "漢".repeat(1_500) + "。" + &"字".repeat(1_500);
+    assert_eq!(assert_well_split(&cjk)[0], "漢".repeat(1_500) + "。");
+}
+
+#[test]
+fn a_word_is_not_cut_if_it_fits() {
+    let text = "ab ".repeat(500) + &"x".repeat(1_900) + " end";
+    let parts = assert_well_split(&text);
+    assert_eq!(parts[1], "x".repeat(1_900) + " end");
+}
+
+#[test]
+fn an_endless_word_is_cut_where_the_message_is_full() {
+    let parts = assert_well_split(&"x".repeat(4_500));
+    assert_eq!(
+        parts.iter().map(String::len).collect::<Vec<_>>(),
+        [2_000, 2_000, 500]
+    );
+}
+
+#[test]
+fn what_looks_like_one_character_is_not_cut() {
+    let family = "👨‍👩‍👧‍👦";
+    for unit in [family, "👍🏽", "e\u{301}", "❤\u{fe0f}", "🇩🇪x"] {
+        for part in assert_well_split(&unit.repeat(2_000)) {
+            assert!(
+                part.starts_with(unit) && part.ends_with(unit),
+                "{unit} was cut"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_code_block_that_fits_into_the_next_message_is_not_cut() {
+    let code = format!("```rust\n{}```", "let x = 1;\n".repeat(170));
+    let parts = assert_well_split(&format!("{}\n{code}\nafter", paragraph(900)));
+    assert_eq!(parts, [paragraph(900), format!("{code}\nafter")]);
+}
+
+#[test]
+fn a_code_block_that_fits_into_this_message_is_not_cut() {
+    let code = format!("```\n{}```", "line\n".repeat(300));
+    let after = "w".repeat(600);
+    let parts = assert_well_split(&format!("Look:\n{code}\n{after}"));
+    assert_eq!(parts, [format!("Look:\n{code}"), after]);
+}
+
+#[test]
+fn a_code_block_of_exactly_one_message_is_not_cut() {
+    let code = format!("```\n{}\n```", "y".repeat(LIMIT - 8));
+    let parts = assert_well_split(&format!("before\n\n{code}\n\nafter"));
+    assert_eq!(parts, ["before".to_owned(), code, "after".to_owned()]);
+}
+
+#[test]
+fn a_large_code_block_is_closed_and_reopened_with_its_language() {
+    let code = "    indented();\n".repeat(400);
+    let parts = assert_well_split(&format!("Look:\n```rust\n{code}```\nDone."));
+    assert!(parts.len() > 3);
+    for part in &parts[1..] {
+        assert!(part.starts_with("```rust\n    indented();\n"), "{part}");
+    }
+    for part in &parts[..parts.len() - 1] {
+        assert!(part.ends_with("\n    indented();\n```"), "{part}");
+    }
+    assert!(parts.last().unwrap().ends_with("\n```\nDone."));
+}
+
+#[test]
+fn no_message_begins_with_an_empty_code_block() {
+    for lines in 230..260 {
+        let code = "println\n".repeat(lines);
+        let parts = assert_well_split(&format!("```rust\n{code}```\n{}", paragraph(1_000)));
+        for part in parts {
+            assert!(!part.contains("```rust\n```"), "{lines} lines: {part}");
+        }
+    }
+}
+
+#[test]
+fn a_cut_before_a_closing_line_leaves_no_empty_code_block() {
+    let code = "y".repeat(1_900) + &"\n".repeat(200);
+    let parts = assert_well_split(&format!("```rust\n{code}```\n{}", paragraph(1_000)));
+    assert_eq!(
+        parts,
+        [
+            format!("```rust\n{}\n```", "y".repeat(1_900)),
+            paragraph(1_000)
+        ]
+    );
+    // Discord shows what follows a closing mark, so this line is more than a fence.
+    let parts = assert_well_split(&format!("```rust\n{code}```shown\n{}", paragraph(1_000)));
+    assert!(parts[1].contains("shown"));
+}
+
+#[test]
+fn a_message_does_not_end_with_an_opening_line() {
+    for length in 1_960..2_000 {
+        let code = "let x = 1;\n".repeat(300);
+        let parts = assert_well_split(&format!("{}\n```rust\n{code}```", paragraph(length)));
+        assert!(
+            !parts[0].ends_with("```rust") && !parts[0].ends_with("```rust\n```"),
+            "{length}"
+        );
+        assert!(parts[1].starts_with("```rust\nlet x = 1;\n"), "{length}");
+    }
+}
+
+#[test]
+fn the_rest_of_a_large_code_block_is_not_cut_again() {
+    let code = "let x = 1;\n".repeat(290);
+    let parts = assert_well_split(&format!("```rust\n{code}``` {}", "word ".repeat(400)));
+    assert!(parts[1].starts_with("```rust\n") && parts[1].ends_with(" word"));
+    assert!(parts[2].starts_with("word "));
+}
+
+#[test]
+fn a_large_code_block_is_cut_at_a_blank_line() {
+    let function = "fn f() {\n    g();\n}\n".repeat(60);
+    let code = [function.as_str(); 3].join("\n");
+    let parts = assert_well_split(&format!("```rust\n{code}```"));
+    assert_eq!(parts.len(), 3);
+    assert!(
+        parts
+            .iter()
+            .all(|part| *part == format!("```rust\n{function}```"))
+    );
+}
+
+#[test]
+fn a_long_closing_mark_is_not_cut() {
+    let parts = assert_well_split(&format!(
+        "```\n{}{} end",
+        "y".repeat(1_900),
+        "`".repeat(200)
+    ));
+    assert!(parts[0].ends_with("y\n```") && parts[1].contains(&"`".repeat(200)));
+}
+
+#[test]
+fn an_early_break_is_not_better_than_a_fuller_message() {
+    let text = "Hi.\n\n".to_owned() + &"word ".repeat(600);
+    assert!(assert_well_split(&text)[0].len() > 1_900);
+}
+
+#[test]
+fn a_block_that_was_cut_off_is_closed() {
+    let parts = assert_well_split(&("```py\n".to_owned() + &"x = 1\n".repeat(500)));
+    assert!(parts.len() > 1);
+    for part in parts {
+        assert!(part.starts_with("```py\nx = 1\n") && part.ends_with("\nx = 1\n```"));
+    }
+    for length in 0..60 {
+        assert_well_split(&("```py\n".to_owned() + &"x = 1\n".repeat(655) + &"y".repeat(length)));
+    }
+}
+
+#[test]
+fn a_stray_mark_in_prose_opens_nothing() {
+    let text = format!("Write ``` first. {}", paragraph(3_000));
+    assert!(
+        assert_well_split(&text)
+            .iter()
+            .all(|part| !part.ends_with("\n```"))
+    );
+}
+
+#[test]
+fn an_opening_line_that_is_no_language_is_reopened_bare() {
+    for opening in [
+        "```rust,ignore",
+        "``` rust",
+        &format!("```{}", "l".repeat(40)),
+    ] {
+        let parts = assert_well_split(&format!("{opening}\n{}```", "code here\n".repeat(300)));
+        assert!(parts[1].starts_with("```\ncode here\n"), "{opening}");
+    }
+}
+
+#[test]
+fn more_backticks_are_the_same_fence() {
+    let parts = assert_well_split(&format!("````rust\n{}````", "code here\n".repeat(300)));
+    assert!(parts[0].starts_with("````rust\ncode") && parts[0].ends_with("here\n```"));
+    assert!(parts[1].starts_with("```rust\ncode") && parts[1].ends_with("here\n````"));
+}
+
+#[test]
+fn a_language_as_long_as_a_message_is_still_no_content() {
+    let text = format!("before\n```{}\ncode\n```\nafter", "l".repeat(5_000));
+    let parts = assert_well_split(&text);
+    assert_eq!(parts.concat().matches('l').count(), 5_000);
+    assert_well_split(&format!("```{} and more", "l".repeat(5_000)));
+    assert_well_split(&format!("x ```{}", "l".repeat(5_000)));
+    assert_well_split(&format!("x{} ```rust", "y".repeat(1_995)));
+    for length in 1_980..2_000 {
+        assert_well_split(&format!("```{},more", "l".repeat(length)));
+    }
+}
+
+#[test]
+fn a_megabyte_of_anything_is_well_split() {
+    const SIZE: usize = 1 << 20;
+    let pieces = [
+        "x",
+        "word ",
+        "\n",
+        "` ",
+        "`",
+        "``` ",
+        "```\n",
+        "```a",
+        "```rust\nlet x = 1;\n",
+        "🎼",
+        "e\u{301}",
+        "\u{200d}",
+        "a\n\n",
+        "```\ncode\n```\n",
+    ];
+    let ends = [
+        ("", ""),
+        ("x", "x"),
+        ("```rust\n", "\n```"),
+        ("```\nx", "x"),
+        ("x```", "y"),
+    ];
+    for piece in pieces {
+        for (front, back) in ends {
+            let text = front.to_owned() + &piece.repeat(SIZE / piece.len()) + back;
+            assert_well_split(&text);
+        }
+    }
+    let spaces = " ".repeat(SIZE);
+    assert_well_split(&format!("a{spaces}b"));
+    assert_well_split(&format!("```\na\n{spaces}b\n```{spaces}c"));
+    assert_well_split(&format!("```{spaces}x```{spaces}y"));
+}
+
+/// Takes a fraction of a second each; anything quadratic takes a minute and more.
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "measures the machine, not the channel"
+)]
+fn huge_replies_are_split_in_linear_time() {
+    const SIZE: usize = 8 << 20;
+    let spaces = " ".repeat(SIZE);
+    let huge = [
+        "word ".repeat(SIZE / 5),
+        "```\n".repeat(SIZE / 4),
+        "```rust\nlet x = 1;\n".repeat(SIZE / 19),
+        "```\n".to_owned() + &"x\n".repeat(SIZE / 2),
+        "```".to_owned() + &"x".repeat(SIZE) + " y",
+        format!("a```{spaces}b```{spaces}c"),
+    ];
+    for text in huge {
+        let start = std::time::Instant::now();
+        assert!(!split_reply(&text).is_empty());
+        assert!(start.elapsed().as_secs() < 15, "{:?} …", &text[..8]);
+    }
+}
+
+fn piece() -> impl Strategy<Value = String> {
+    let fixed = prop::sample::select(vec![
+        " ",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "word",
+        "A sentence. ",
+        "`",
+        "```",
+        "````",
+        "```rust\n",
+        "\n```\n",
+        "```rust,ignore\n",
+        "~~~\n",
+        "  indented\n",
+        "🎼",
+        "👨‍👩‍👧",
+        "e\u{301}",
+        "\u{200d}",
+        "\u{3000}",
+        "\u{2028}",
+        "漢字。",
+        "🇩🇪",
+        "🔚",
+    ]);
+    prop_oneof![
+        6 => fixed.prop_map(str::to_owned),
+        3 => ("[a-z`.\\n ]{1,12}", 1..400_usize).prop_map(|(text, times)| text.repeat(times)),
+        2 => ("[a-z]", 1_000..2_500_usize).prop_map(|(text, times)| text.repeat(times)),
+        1 => any::<String>(),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_reply_arrives_whole(pieces in prop::collection::vec(piece(), 0..40)) {
+        assert_well_split(&pieces.concat());
+    }
+
+    #[test]
+    fn any_short_reply_stays_one_message(text in "\\PC{0,300}") {
+        prop_assert!(assert_well_split(&text).len() <= 1);
+    }
+
+    #[test]
+    fn random_bytes_are_split_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..9_000)) {
+        assert_well_split(&String::from_utf8_lossy(&bytes));
+    }
+}
