@@ -18,8 +18,8 @@ mod memory;
 mod message;
 mod pacing;
 mod perform;
-mod recorder;
 mod reconcile;
+mod recorder;
 mod registry;
 mod room;
 mod settings;
@@ -32,6 +32,7 @@ mod waker;
 mod worker;
 
 pub use agent::{Agent, AgentError, Reply, Turn};
+pub use async_trait::async_trait;
 pub use builder::{BuildError, Builder};
 pub use call_error::CallError;
 pub use clock::{Clock, SystemClock};
@@ -58,8 +59,8 @@ pub use recorder::{RecordedChannel, Recorder, Recording, ReplayedStep};
 pub use settings::{LostRuns, Pace, Pacing, Settings};
 pub use split::split_reply;
 pub use store::{
-    ChannelRecord, ChannelStore, Commit, CommitError, Durability, Outgoing, OutgoingPart,
-    Revision, StoredChannel,
+    ChannelRecord, ChannelStore, Commit, CommitError, Durability, Outgoing, OutgoingPart, Revision,
+    StoredChannel,
 };
 pub use transcript::{Content, Part, Role, TranscriptMessage, final_text};
 pub use waker::{AgentWaker, WakeCall, Woken};

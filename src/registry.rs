@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock};
 
 use dirigent_core::{AgentKey, Author};
 
-use crate::{AgentId, AuthorKind, ChannelStore, ApiError, ChatMessage, Identity, UserId};
+use crate::{AgentId, ApiError, AuthorKind, ChannelStore, ChatMessage, Identity, UserId};
 
 /// Who is who, for look-ups on the way of every input.
 #[derive(Debug, Default)]
@@ -51,7 +51,10 @@ impl Registry {
         known: Vec<AgentId>,
         users: &HashMap<AgentId, UserId>,
     ) -> Vec<AgentKey> {
-        let mut fresh = Inner { moderator: Some(moderator), ..Inner::default() };
+        let mut fresh = Inner {
+            moderator: Some(moderator),
+            ..Inner::default()
+        };
         for (agent, number) in known.into_iter().zip(0..) {
             let (key, user) = (AgentKey::new(number), users.get(&agent).copied());
             if let Some(user) = user {
@@ -62,12 +65,21 @@ impl Registry {
         }
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         let old = std::mem::replace(&mut *inner, fresh);
-        let was = old.agents.iter().zip(0..).filter(|((_, user), _)| user.is_some());
+        let was = old
+            .agents
+            .iter()
+            .zip(0..)
+            .filter(|((_, user), _)| user.is_some());
         let gone = |number: &u32| {
-            let now = usize::try_from(*number).ok().and_then(|at| inner.agents.get(at));
+            let now = usize::try_from(*number)
+                .ok()
+                .and_then(|at| inner.agents.get(at));
             now.is_none_or(|(_, user)| user.is_none())
         };
-        was.map(|(_, number)| number).filter(gone).map(AgentKey::new).collect()
+        was.map(|(_, number)| number)
+            .filter(gone)
+            .map(AgentKey::new)
+            .collect()
     }
 
     /// The key of a registered agent.
@@ -95,7 +107,10 @@ impl Registry {
         users.sort_unstable();
         users.dedup();
         let inner = self.read();
-        users.iter().filter_map(|user| inner.by_user.get(user).copied()).collect()
+        users
+            .iter()
+            .filter_map(|user| inner.by_user.get(user).copied())
+            .collect()
     }
 
     /// Who wrote a message: known by account, never by name.

@@ -74,7 +74,12 @@ pub(crate) enum Work {
     /// Somebody waits until the state is stored.
     Tell(oneshot::Sender<()>),
     /// A hosted agent was allowed to run: call it.
-    Call { agent: AgentKey, turn: Option<TurnId>, run: RunId, attempt: u8 },
+    Call {
+        agent: AgentKey,
+        turn: Option<TurnId>,
+        run: RunId,
+        attempt: u8,
+    },
     /// A hosted reply was stored: post it.
     Post,
 }
@@ -98,7 +103,10 @@ impl Room {
             due: None,
             active: None,
         };
-        Self { id, state: Mutex::new(state) }
+        Self {
+            id,
+            state: Mutex::new(state),
+        }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, RoomState> {
@@ -165,7 +173,10 @@ impl RoomState {
 
     /// Whether nothing is under way, so that the room may leave memory: its record says it all.
     pub(crate) fn is_at_rest(&self) -> bool {
-        let idle = self.active.as_ref().is_none_or(|active| active.outgoing.is_none() && active.call.is_none());
+        let idle = self
+            .active
+            .as_ref()
+            .is_none_or(|active| active.outgoing.is_none() && active.call.is_none());
         idle && !self.busy
             && !self.has_work()
             && self.channel.next_deadline().is_none()
@@ -180,7 +191,11 @@ impl Active {
             return;
         }
         let at = self.recent.partition_point(|known| known.id < message.id);
-        if self.recent.get(at).is_some_and(|known| known.id == message.id) {
+        if self
+            .recent
+            .get(at)
+            .is_some_and(|known| known.id == message.id)
+        {
             return;
         }
         self.recent.insert(at, message);
@@ -190,12 +205,25 @@ impl Active {
     }
 
     /// What the agent has not been given yet, but for its own words.
-    pub(crate) fn missed(&mut self, agent: AgentKey, own: Option<crate::UserId>) -> Vec<Arc<ChatMessage>> {
-        let until = self.given.iter().find(|(known, _)| *known == agent).map(|(_, id)| *id);
+    pub(crate) fn missed(
+        &mut self,
+        agent: AgentKey,
+        own: Option<crate::UserId>,
+    ) -> Vec<Arc<ChatMessage>> {
+        let until = self
+            .given
+            .iter()
+            .find(|(known, _)| *known == agent)
+            .map(|(_, id)| *id);
         let newest = self.recent.back().map(|message| message.id);
-        let from = until.map_or(0, |id| self.recent.partition_point(|message| message.id <= id));
+        let from = until.map_or(0, |id| {
+            self.recent.partition_point(|message| message.id <= id)
+        });
         let missed = self.recent.range(from..);
-        let missed = missed.filter(|message| Some(message.author) != own).cloned().collect();
+        let missed = missed
+            .filter(|message| Some(message.author) != own)
+            .cloned()
+            .collect();
         if let Some(newest) = newest {
             match self.given.iter_mut().find(|(known, _)| *known == agent) {
                 Some((_, id)) => *id = newest,

@@ -1,6 +1,6 @@
 //! The registry, kept in memory.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
@@ -23,18 +23,16 @@ use crate::{AgentId, ApiError, Identity, IdentityStore, RegisterError};
 /// assert!(identities.add(thief).is_err());
 /// # Ok::<(), dirigent::RegisterError>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct MemoryIdentities {
-    /// The entries, in the order in which they were added.
-    entries: Mutex<Vec<Identity>>,
+    /// The entries, in the order in which they were added; clones share them.
+    entries: Arc<Mutex<Vec<Identity>>>,
 }
 
 impl MemoryIdentities {
     /// A registry without entries.
-    pub const fn new() -> Self {
-        Self {
-            entries: Mutex::new(Vec::new()),
-        }
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// A registry with these entries, added one after the other.

@@ -146,7 +146,10 @@ impl Step<'_> {
     /// The permitted run is gone with its process: it may run again, or its permit is used up.
     pub(super) fn lose_permit_run(&mut self, rerun: bool) {
         match &mut self.channel.permit {
-            Some(Permit { agent, run: run @ PermitRun::Running { spoke: false, .. } }) if rerun => {
+            Some(Permit {
+                agent,
+                run: run @ PermitRun::Running { spoke: false, .. },
+            }) if rerun => {
                 let (agent, lost) = (*agent, core::mem::replace(run, PermitRun::Offered));
                 if let PermitRun::Running { id, .. } = lost {
                     self.remember_run(id, crate::seen::RunFate::Ended);

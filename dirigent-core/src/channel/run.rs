@@ -82,12 +82,20 @@ impl Step<'_> {
         let Phase::Running { run, receipt, .. } = self.channel.phase else {
             return;
         };
-        let arrived = self.channel.delivery.as_ref().is_some_and(|d| !d.is_empty());
+        let arrived = self
+            .channel
+            .delivery
+            .as_ref()
+            .is_some_and(|d| !d.is_empty());
         self.remember_run(run.id, RunFate::Ended);
         if receipt || arrived {
             self.end_turn_run(run, receipt, &Outcome::Failed);
         } else if rerun {
-            let grant = Grant { agent: run.agent, until: None, attempt: 0 };
+            let grant = Grant {
+                agent: run.agent,
+                until: None,
+                attempt: 0,
+            };
             self.shift(Phase::Granted(grant), Some(run.agent), Cause::RunLost);
             self.trigger();
         } else {

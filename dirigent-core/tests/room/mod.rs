@@ -8,7 +8,10 @@
     clippy::allow_attributes,
     reason = "which words a file leaves unused differs from file to file"
 )]
-#![allow(dead_code, reason = "each file of tests uses its own part of the language")]
+#![allow(
+    dead_code,
+    reason = "each file of tests uses its own part of the language"
+)]
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -16,8 +19,9 @@ use std::time::Duration;
 
 use dirigent_core::{
     AgentKey, Answer, Author, Cause, Channel, Config, Creation, Effect, Input, Message, MessageId,
-    MessageKind, Mode, Notice, Outcome, PhaseData, PhaseKind, Reason, Refusal, ReminderPlace, RunId, Seat,
-    SeatTurn, Settlement, Snapshot, Tail, Ticket, Timestamp, Transition, TurnState, Verdict,
+    MessageKind, Mode, Notice, Outcome, PhaseData, PhaseKind, Reason, Refusal, ReminderPlace,
+    RunId, Seat, SeatTurn, Settlement, Snapshot, Tail, Ticket, Timestamp, Transition, TurnState,
+    Verdict,
 };
 
 pub(crate) const A: AgentKey = AgentKey::new(1);
@@ -148,7 +152,9 @@ fn words(effect: &Effect) -> String {
             initiator, place, ..
         } => match place {
             ReminderPlace::Discussion => format!("remind {}", name(initiator)),
-            ReminderPlace::Callback => format!("remind {} in the callback channel", name(initiator)),
+            ReminderPlace::Callback => {
+                format!("remind {} in the callback channel", name(initiator))
+            }
         },
         Effect::Inject { agent, message, .. } => {
             format!("inject {} to {}", message.get(), name(agent))
@@ -172,7 +178,11 @@ fn forgettable(before: &Snapshot, after: &Snapshot) -> Snapshot {
     let polls_only = match (before.phase, after.phase) {
         (
             PhaseData::Confirming { since, poll, .. },
-            PhaseData::Confirming { since: since_after, poll: poll_after, .. },
+            PhaseData::Confirming {
+                since: since_after,
+                poll: poll_after,
+                ..
+            },
         ) => (since, poll) == (since_after, poll_after),
         _ => false,
     };
@@ -185,7 +195,11 @@ fn forgettable(before: &Snapshot, after: &Snapshot) -> Snapshot {
         messages: after.messages.clone(),
         runs: after.runs.clone(),
         stirred_at: after.stirred_at,
-        phase: if polls_only { after.phase } else { before.phase },
+        phase: if polls_only {
+            after.phase
+        } else {
+            before.phase
+        },
         ..before.clone()
     }
 }
@@ -285,11 +299,18 @@ impl Room {
         let mut twin = Channel::restore(self.channel.config().clone(), &before)
             .expect("every state can be restored");
         let (mut effects, mut echoes) = (Vec::new(), Vec::new());
-        let nothing_due = self.channel.next_deadline().is_none_or(|due| due.at > self.now);
+        let nothing_due = self
+            .channel
+            .next_deadline()
+            .is_none_or(|due| due.at > self.now);
         let answer = self.channel.handle(self.now, &input, &mut effects);
         let echo = twin.handle(self.now, &input, &mut echoes);
         let after = self.snapshot();
-        assert_eq!((&answer, &effects), (&echo, &echoes), "a restored twin reacts alike");
+        assert_eq!(
+            (&answer, &effects),
+            (&echo, &echoes),
+            "a restored twin reacts alike"
+        );
         let mut twin_after = Snapshot::default();
         twin.snapshot_into(&mut twin_after);
         assert_eq!(after, twin_after, "a restored twin changes alike");
@@ -298,7 +319,10 @@ impl Room {
             assert!(effects.is_empty(), "a refusal has no effect: {effects:?}");
         }
         if forgettable(&before, &after) != after {
-            assert_ne!(before.revision, after.revision, "a change is worth storing: {input:?}");
+            assert_ne!(
+                before.revision, after.revision,
+                "a change is worth storing: {input:?}"
+            );
         }
         self.check();
         self.remember(&effects);
@@ -343,7 +367,10 @@ impl Room {
             rests || switched_off || self.channel.next_deadline().is_some(),
             "a channel under way always has a deadline"
         );
-        let ahead = self.channel.next_deadline().is_none_or(|due| due.at > self.now);
+        let ahead = self
+            .channel
+            .next_deadline()
+            .is_none_or(|due| due.at > self.now);
         assert!(ahead, "the next deadline lies ahead");
     }
 
@@ -540,7 +567,9 @@ impl Room {
     #[track_caller]
     pub(crate) fn run_of(&self, agent: AgentKey) -> RunId {
         let mut runs = self.runs.iter();
-        runs.find(|(whose, _)| *whose == agent).expect("has a run").1
+        runs.find(|(whose, _)| *whose == agent)
+            .expect("has a run")
+            .1
     }
 
     /// The agent's newest run ends.
@@ -580,6 +609,14 @@ impl Room {
         let ticket = self.fetch.take().expect("the members are asked for");
         let agents = self.present.clone();
         self.tell(Input::Members { ticket, agents })
+    }
+
+    /// The members are read, if they were asked for.
+    #[track_caller]
+    pub(crate) fn members_or_nothing(&mut self) {
+        if self.phase() == PhaseKind::Refreshing {
+            self.members();
+        }
     }
 
     /// The members cannot be read.

@@ -36,7 +36,10 @@ mod tests {
         let RestoreError::Broken(breach) = error else {
             panic!("{error}");
         };
-        let step = Forged { audit: Err(breach), ..Forged::default() };
+        let step = Forged {
+            audit: Err(breach),
+            ..Forged::default()
+        };
         step.rejected(fresh(&INVARIANT).as_mut(), "initiator");
     }
 }

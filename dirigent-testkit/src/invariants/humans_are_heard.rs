@@ -22,13 +22,16 @@ struct HumansAreHeard {
 
 impl Observer for HumansAreHeard {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
-        self.hear(seen)?;
+        let new = self.hear(seen)?;
         let Some(waited) = &mut self.waiting else {
             return Ok(());
         };
         let after = seen.after;
         let heard = seen.grants().next().is_some()
-            || seen.effects.iter().any(|e| matches!(e, Effect::Inject { .. }));
+            || seen
+                .effects
+                .iter()
+                .any(|e| matches!(e, Effect::Inject { .. }));
         let nobody = !after.seats.iter().any(dirigent_core::Seat::is_available);
         let unlimited = seen.rules.start_deadline.is_none() || seen.rules.run_deadline.is_none();
         if heard || nobody || after.rest.is_some() || !after.keeps_turns() {
@@ -36,9 +39,9 @@ impl Observer for HumansAreHeard {
             return Ok(());
         }
         if after.phase == PhaseKind::Dormant {
-            let by_order = seen.transitions().any(|told| {
-                matches!(told.cause, Cause::CeilingReached | Cause::ModeChanged)
-            });
+            let by_order = seen
+                .transitions()
+                .any(|told| matches!(told.cause, Cause::CeilingReached | Cause::ModeChanged));
             self.waiting = None;
             return if by_order {
                 Ok(())
@@ -46,7 +49,9 @@ impl Observer for HumansAreHeard {
                 Err("dormant, and a person's word was heard by nobody".to_owned())
             };
         }
-        *waited += seen.elapsed;
+        if !new {
+            *waited += seen.elapsed;
+        }
         let most = longest_cycle(seen.rules, after);
         if !unlimited && *waited > most {
             return Err(format!("a person's word has waited {waited:?}"));
@@ -61,24 +66,27 @@ impl Observer for HumansAreHeard {
 }
 
 impl HumansAreHeard {
-    /// Begins to wait for the answer to a word that was taken in.
-    fn hear(&mut self, seen: &Observation<'_>) -> Result<(), String> {
+    /// Begins to wait for the answer to a word that was taken in, unless one is awaited already.
+    fn hear(&mut self, seen: &Observation<'_>) -> Result<bool, String> {
         let Input::Message(message) = seen.input else {
-            return Ok(());
+            return Ok(false);
         };
         let live = seen.before.keeps_turns() && seen.before.rest.is_none();
         if !seen.human_spoke() || message.kind == MessageKind::StopWord || !live {
-            return Ok(());
+            return Ok(false);
         }
         let after = seen.after;
         let some_available = after.seats.iter().any(dirigent_core::Seat::is_available);
         let dormant = after.phase == PhaseKind::Dormant && after.rest.is_none();
-        let ceiling = seen.transitions().any(|told| told.cause == Cause::CeilingReached);
+        let ceiling = seen
+            .transitions()
+            .any(|told| told.cause == Cause::CeilingReached);
         if dormant && some_available && !ceiling {
             return Err("a person wrote and the channel stayed dormant".to_owned());
         }
-        self.waiting = Some(Duration::ZERO);
-        Ok(())
+        let new = self.waiting.is_none();
+        self.waiting.get_or_insert_default();
+        Ok(new)
     }
 }
 
@@ -128,7 +136,10 @@ mod tests {
     fn a_word_that_waits_for_ever_is_caught() {
         let mut observer = fresh(&INVARIANT);
         word(PhaseKind::Refreshing).accepted(observer.as_mut());
-        let mut later = Forged { elapsed: Duration::from_secs(7_200), ..Forged::default() };
+        let mut later = Forged {
+            elapsed: Duration::from_secs(7_200),
+            ..Forged::default()
+        };
         later.after.phase = PhaseKind::Refreshing;
         later.rejected(observer.as_mut(), "has waited");
     }

@@ -7,8 +7,8 @@ use dirigent_core::{
     Refusal, Snapshot, Timestamp, Transition, WakeCause,
 };
 
-use super::glance::is_active;
 use super::Glance;
+use super::glance::is_active;
 
 /// One call of `handle` with what came before and after it.
 ///

@@ -24,9 +24,8 @@ impl Observer for RestIsRest {
         if before.is_none() || before != after {
             return Ok(());
         }
-        let disturbs = |effect: &&Effect| {
-            matches!(effect, Effect::Trigger { .. } | Effect::Inject { .. })
-        };
+        let disturbs =
+            |effect: &&Effect| matches!(effect, Effect::Trigger { .. } | Effect::Inject { .. });
         if let Some(effect) = seen.effects.iter().find(disturbs) {
             return Err(format!("{effect:?} while {before:?}"));
         }
@@ -81,8 +80,11 @@ mod tests {
             (Rest::Held, Reason::YourTurn),
         ] {
             let mut step = resting(rest);
-            step.answer =
-                Ok(Answer::Verdict(Verdict::Allow { reason, turn: None, anchor: None }));
+            step.answer = Ok(Answer::Verdict(Verdict::Allow {
+                reason,
+                turn: None,
+                anchor: None,
+            }));
             step.rejected(fresh(&INVARIANT).as_mut(), "while");
         }
     }

@@ -40,7 +40,12 @@ impl Observer for TriggersAreCounted {
                         granted = told.agent;
                     }
                 }
-                Effect::Trigger { agent, turn, attempt, .. } => {
+                Effect::Trigger {
+                    agent,
+                    turn,
+                    attempt,
+                    ..
+                } => {
                     triggers += 1;
                     if triggers > allowance {
                         return Err(format!("{agent} was triggered for {turn} once too often"));
@@ -71,7 +76,12 @@ mod tests {
     use super::*;
 
     fn trigger(agent: AgentKey) -> Effect {
-        Effect::Trigger { ticket: Ticket::new(1), agent, turn: TurnId::new(0), attempt: 0 }
+        Effect::Trigger {
+            ticket: Ticket::new(1),
+            agent,
+            turn: TurnId::new(0),
+            attempt: 0,
+        }
     }
 
     fn granted() -> Forged {

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{
-    Answer, Channel, Config, Effect, Input, Refusal, Snapshot, Timestamp,
-};
+use dirigent_core::{Answer, Channel, Config, Effect, Input, Refusal, Snapshot, Timestamp};
 
 use super::{ALL, Glance, Invariant, Observation, Observer, Restored, TwinStep, Violation};
 
@@ -26,7 +24,10 @@ pub struct Diligence {
 
 impl Default for Diligence {
     fn default() -> Self {
-        Self { twin_every: 64, twin_lives: 16 }
+        Self {
+            twin_every: 64,
+            twin_lives: 16,
+        }
     }
 }
 
@@ -73,7 +74,10 @@ impl Watched {
         Self {
             channel,
             twin: None,
-            watch: ALL.iter().map(|invariant| (invariant, (invariant.observer)())).collect(),
+            watch: ALL
+                .iter()
+                .map(|invariant| (invariant, (invariant.observer)()))
+                .collect(),
             before: after.clone(),
             after,
             now: Timestamp::default(),
@@ -118,7 +122,10 @@ impl Watched {
         now: Timestamp,
         input: &Input,
     ) -> Result<Result<Answer, Refusal>, Violation> {
-        let due = self.after.deadline.is_some_and(|deadline| deadline.at <= now);
+        let due = self
+            .after
+            .deadline
+            .is_some_and(|deadline| deadline.at <= now);
         let undisturbed = !due && now >= self.now;
         let elapsed = now.since(self.now);
         self.now = now;
@@ -135,7 +142,16 @@ impl Watched {
             twin.handle(now, input, &mut self.twin_effects)
         });
         let restored = self.restore_now_and_then()?;
-        self.show(&Step { now, elapsed, undisturbed, input, answer, twin_answer, restored, rules_before })?;
+        self.show(&Step {
+            now,
+            elapsed,
+            undisturbed,
+            input,
+            answer,
+            twin_answer,
+            restored,
+            rules_before,
+        })?;
         Ok(answer)
     }
 
@@ -159,7 +175,10 @@ impl Watched {
     /// Now and then, a twin is made from the snapshot, or one that has lived long is compared.
     fn restore_now_and_then(&mut self) -> Result<bool, Violation> {
         self.steps = self.steps.wrapping_add(1);
-        let Diligence { twin_every, twin_lives } = self.diligence;
+        let Diligence {
+            twin_every,
+            twin_lives,
+        } = self.diligence;
         if twin_every == 0 {
             return Ok(false);
         }
@@ -186,7 +205,9 @@ impl Watched {
     fn show(&mut self, step: &Step<'_>) -> Result<(), Violation> {
         let rules: &Config = self.channel.config();
         let explained = match step.input {
-            Input::Gate { agent: Some(agent), .. } => Some(self.channel.explain(*agent)),
+            Input::Gate {
+                agent: Some(agent), ..
+            } => Some(self.channel.explain(*agent)),
             _ => None,
         };
         let twin_effects = &self.twin_effects;
@@ -203,10 +224,14 @@ impl Watched {
             rules,
             explained,
             audit: self.channel.audit(),
-            twin: step.twin_answer.map(|answer| TwinStep { answer, effects: twin_effects }),
-            restored: step
-                .restored
-                .then_some(Restored { original: &self.original, copy: &self.copy }),
+            twin: step.twin_answer.map(|answer| TwinStep {
+                answer,
+                effects: twin_effects,
+            }),
+            restored: step.restored.then_some(Restored {
+                original: &self.original,
+                copy: &self.copy,
+            }),
         };
         for (invariant, observer) in &mut self.watch {
             observer
@@ -230,5 +255,9 @@ struct Step<'a> {
 }
 
 fn not_restored(error: &dirigent_core::RestoreError) -> Violation {
-    Violation::of("I11", "a snapshot that the machine wrote is accepted", error.to_string())
+    Violation::of(
+        "I11",
+        "a snapshot that the machine wrote is accepted",
+        error.to_string(),
+    )
 }

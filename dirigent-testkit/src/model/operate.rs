@@ -1,0 +1,228 @@
+//! What people and tools ask of a channel (rules 4, 5, 35, 37, 38).
+
+use dirigent_core::{
+    AgentKey, Cause, Creation, Effect, Mode, Refusal, SeatTurn, TurnId, WakeCause,
+};
+
+use super::members::without_duplicates;
+use super::state::{Closing, Phase, Purpose, Slot, Stage};
+use super::{AGENTS_MAX, Model};
+
+impl Model {
+    /// Rule 5.
+    pub(super) fn on_create(&mut self, creation: &Creation) -> Result<(), Refusal> {
+        if self.closing.is_some() {
+            return Err(Refusal::Archived);
+        }
+        if self.mode_was_set {
+            return Err(Refusal::AlreadyCreated);
+        }
+        if (creation.mode == Mode::Discussion) != creation.initiator.is_some() {
+            return Err(Refusal::InitiatorMismatch);
+        }
+        let members = without_duplicates(&creation.members);
+        if members.len() > AGENTS_MAX {
+            return Err(Refusal::TooManyAgents);
+        }
+        self.mode = creation.mode;
+        self.mode_was_set = true;
+        self.initiator = creation.initiator;
+        self.list = members.into_iter().map(Slot::new).collect();
+        if !self.list.is_empty() {
+            self.list_read = Some(self.now);
+            if self.config.shuffle_first && self.list.len() >= 3 {
+                self.adopt_order(None);
+            }
+        }
+        match (creation.mode.keeps_turns(), self.list.len()) {
+            (true, 1) => self.enter(Phase::Disabled),
+            _ => self.enter_mode(),
+        }
+        if creation.mode.keeps_turns() && self.list.is_empty() {
+            self.ask_refresh();
+        }
+        Ok(())
+    }
+
+    /// Rule 4: the phase of a mode that was just set.
+    fn enter_mode(&mut self) {
+        let phase = match self.mode {
+            Mode::None | Mode::Work => Phase::Disabled,
+            Mode::Report => Phase::Dead,
+            Mode::Discussion | Mode::Chat => Phase::Dormant,
+        };
+        self.enter(phase);
+    }
+
+    /// Rule 4.
+    pub(super) fn on_set_mode(&mut self, mode: Mode) -> Result<(), Refusal> {
+        if self.closing.is_some() {
+            return Err(Refusal::Archived);
+        }
+        if self.mode.is_locked() {
+            return Err(Refusal::ModeLocked);
+        }
+        if mode.is_locked() {
+            return Err(Refusal::CreationOnly);
+        }
+        if mode == self.mode {
+            return Ok(());
+        }
+        self.mode = mode;
+        self.mode_was_set = true;
+        self.cancel_floor();
+        self.withdraw_permit();
+        self.forget_refresh();
+        self.empty_cycle();
+        self.on_human_word(); // the operator is a human
+        self.enter_mode();
+        if mode == Mode::Chat {
+            self.ask_refresh();
+        }
+        Ok(())
+    }
+
+    /// Cancels the turn's run, if one is under way.
+    pub(super) fn cancel_turn_run(&mut self) {
+        let Phase::Turn(turn) = &self.phase else {
+            return;
+        };
+        if !matches!(turn.stage, Stage::Running { .. }) {
+            return;
+        }
+        let run = turn.run;
+        self.emitted.push(Effect::CancelRun {
+            agent: turn.agent,
+            run,
+            turn: Some(TurnId::new(self.turn)),
+        });
+        self.remember_ended(run);
+    }
+
+    /// Takes the floor away: the run is cancelled, and late pieces of it are no news (rule 23).
+    pub(super) fn cancel_floor(&mut self) {
+        self.cancel_turn_run();
+        let (now, speaker) = (self.now, self.speaker());
+        if let Some(slot) = self.list.iter_mut().find(|slot| Some(slot.agent) == speaker) {
+            slot.grace_since = Some(now);
+        }
+    }
+
+    /// Rule 35.
+    pub(super) fn on_wake(
+        &mut self,
+        first: Option<AgentKey>,
+        cause: WakeCause,
+    ) -> Result<(), Refusal> {
+        if self.closing.is_some() {
+            return Err(Refusal::Archived);
+        }
+        if self.is_stopped() {
+            return Err(Refusal::Stopped);
+        }
+        if !self.mode.keeps_turns() || self.phase == Phase::Disabled {
+            return Err(Refusal::NotManaged);
+        }
+        if cause == WakeCause::Operator {
+            self.on_human_word();
+        }
+        if self.is_ceiling_reached() {
+            return Err(Refusal::CeilingReached);
+        }
+        match self.phase {
+            Phase::Dormant => self.wake(first),
+            Phase::Refreshing(Purpose::Waking { .. }) => {}
+            _ => self.vetoed = true,
+        }
+        Ok(())
+    }
+
+    /// Rule 37: `MemberLeft`.
+    pub(super) fn on_left(&mut self, agent: AgentKey) {
+        if self.closing.is_some() || !self.mode.keeps_turns() {
+            return;
+        }
+        let slot = self.list.iter_mut().find(|slot| slot.agent == agent);
+        let Some(slot) = slot.filter(|slot| !slot.left) else {
+            return;
+        };
+        slot.left = true;
+        self.lose(agent, Cause::AgentLeft);
+    }
+
+    /// Rule 37: `Mute`.
+    pub(super) fn on_mute(&mut self, agent: AgentKey) -> Result<(), Refusal> {
+        if self.muted.contains(&agent) {
+            return Ok(());
+        }
+        if self.muted.len() >= AGENTS_MAX {
+            return Err(Refusal::TooManyAgents);
+        }
+        self.muted.insert(agent);
+        self.lose(agent, Cause::AgentMuted);
+        Ok(())
+    }
+
+    /// Rules 36 and 37: an agent that is gone loses the floor and the permit.
+    fn lose(&mut self, agent: AgentKey, cause: Cause) {
+        if self.permit.as_ref().is_some_and(|permit| permit.agent == agent) {
+            self.withdraw_permit();
+        }
+        if self.speaker() == Some(agent) {
+            self.cancel_turn_run();
+            self.end_turn(SeatTurn::Skipped, cause);
+            self.advance();
+        }
+    }
+
+    /// Rule 38: `Conclude`.
+    pub(super) fn on_conclude(&mut self, by: AgentKey) -> Result<(), Refusal> {
+        if self.mode != Mode::Discussion {
+            return Err(Refusal::NotADiscussion);
+        }
+        match &self.closing {
+            Some(closing) if closing.concluded => return Err(Refusal::AlreadyConcluded),
+            Some(_) => return Err(Refusal::Archived),
+            None => {}
+        }
+        if self.initiator != Some(by) {
+            return Err(Refusal::NotTheInitiator);
+        }
+        self.close(true, vec![by]);
+        Ok(())
+    }
+
+    /// Rule 38: `Archive`.
+    pub(super) fn on_archive(&mut self) -> Result<(), Refusal> {
+        if self.closing.is_some() {
+            return Err(Refusal::Archived);
+        }
+        self.close(false, Vec::new());
+        Ok(())
+    }
+
+    /// Rules 38 and 39: closed for good.
+    fn close(&mut self, concluded: bool, mut farewell: Vec<AgentKey>) {
+        if let Phase::Turn(turn) = &self.phase {
+            if !matches!(turn.stage, Stage::Granted { .. }) {
+                farewell.push(turn.agent);
+            }
+        }
+        let permit = self.permit.iter().filter(|permit| permit.running.is_some());
+        farewell.extend(permit.map(|permit| permit.agent));
+        self.cancel_floor();
+        self.withdraw_permit();
+        self.forget_refresh();
+        self.empty_cycle();
+        self.rest = None;
+        self.kept_in_mind = false;
+        self.reminder_due = None;
+        self.enter(Phase::Archived);
+        self.closing = Some(Closing {
+            at: self.now,
+            concluded,
+            farewell,
+            bot_notice: None,
+        });
+    }
+}

@@ -1,0 +1,85 @@
+//! The configurations that a seed chooses from.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent_core::{Config, InterruptPolicy, TriggerCleanup};
+
+use super::dice::Dice;
+
+/// A configuration, chosen by chance: often the defaults with something changed.
+pub(super) fn choose(dice: &mut Dice) -> Arc<Config> {
+    let mut config = if dice.hits(120_000) { Config::seed_literal() } else { Config::default() };
+    if dice.hits(200_000) {
+        config.turns_max = Some(1 + u32::try_from(dice.below(7)).unwrap_or(0));
+    }
+    if dice.hits(200_000) {
+        config.cycles_max = Some(1 + u32::try_from(dice.below(3)).unwrap_or(0));
+    }
+    if dice.hits(300_000) {
+        config.interrupt = InterruptPolicy::AdvanceNormally;
+    }
+    config.bots_qualify = dice.hits(300_000);
+    config.shuffle_first = dice.hits(300_000);
+    config.trigger_cleanup = dice
+        .pick(&[
+            TriggerCleanup::Immediate,
+            TriggerCleanup::OnNext,
+            TriggerCleanup::After(Duration::from_secs(90)),
+            TriggerCleanup::Never,
+        ])
+        .unwrap_or(TriggerCleanup::Immediate);
+    if dice.hits(300_000) {
+        config.fingerprint_length = dice.pick(&[0, 1, 8, 64]).unwrap_or(40);
+    }
+    if dice.hits(200_000) {
+        config.any_message_fallback = !config.any_message_fallback;
+    }
+    if dice.hits(200_000) {
+        config.list_fresh = dice
+            .pick(&[Duration::ZERO, Duration::from_secs(3_600), Duration::MAX])
+            .unwrap_or_default();
+    }
+    if dice.hits(100_000) {
+        config.retriggers = u8::try_from(dice.below(4)).unwrap_or(0);
+    }
+    if dice.hits(150_000) {
+        hurry(&mut config, dice);
+    }
+    Arc::new(config)
+}
+
+/// Time-outs of milliseconds: whatever is to race, races.
+fn hurry(config: &mut Config, dice: &mut Dice) {
+    let short = Duration::from_millis(dice.between(1, 500));
+    config.delivery_timeout = short * 4;
+    config.quiet_period = short;
+    config.poll_first = short / 2 + Duration::from_millis(1);
+    config.poll_interval = short;
+    config.poll_interval_max = short * 2;
+    config.start_deadline = config.start_deadline.map(|_| short * 3);
+    config.run_deadline = config.run_deadline.map(|_| short * 10);
+    config.refresh_deadline = short;
+    config.recount_interval = short;
+    config.late_grace = if dice.hits(500_000) { Duration::ZERO } else { short };
+    config.reminder_interval = if dice.hits(500_000) { Duration::ZERO } else { short };
+    config.forget_after = short * 20;
+}
+
+/// How long a turn may take at most, from the trigger to the end of its confirmation, with the
+/// reading of the list before it. `None`: for ever.
+pub(super) fn turn_timeout(config: &Config) -> Option<Duration> {
+    let start = config.start_deadline? * (u32::from(config.retriggers) + 1);
+    Some(start + config.run_deadline? + config.delivery_timeout + config.refresh_deadline)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_choice_can_be_obeyed() {
+        let mut dice = Dice::new(3);
+        assert!((0..2_000).all(|_| choose(&mut dice).validate().is_ok()));
+    }
+}
