@@ -35,11 +35,7 @@ impl Agent for Character {
             () = self.clock.sleep_until(thought) => {}
             () = turn.cancelled() => return Ok(Reply::Pass),
         }
-        let line = self
-            .lines
-            .lock()
-            .map_err(|_| "a line was lost")?
-            .pop_front();
+        let line = self.lines.lock().map_err(|_| "a line was lost")?.pop_front();
         Ok(line.map_or(Reply::Pass, Reply::from))
     }
 }
@@ -72,8 +68,7 @@ impl Table {
             thinks: Duration::from_millis(thinks),
             lines: Arc::clone(&lines),
         };
-        self.dirigent
-            .host(agent, character, Arc::new(self.discord.account(user)));
+        self.dirigent.host(agent, character, Arc::new(self.discord.account(user)));
         self.discord.join(self.channel, user);
         Ok(lines)
     }
@@ -108,30 +103,16 @@ async fn main() -> Result<()> {
     settings.pacing = Pacing::off();
     settings.stop_words = vec!["stop".to_owned()];
     settings.resume_words = vec!["resume".to_owned()];
-    let (dirigent, driver) = Dirigent::builder(
-        Arc::new(discord.account(moderator)),
-        identities.clone(),
-        clock,
-    )
-    .settings(settings)
-    .seed(4)
-    .build()?;
+    let (dirigent, driver) =
+        Dirigent::builder(Arc::new(discord.account(moderator)), identities.clone(), clock)
+            .settings(settings)
+            .seed(4)
+            .build()?;
     let driver = tokio::spawn(driver.run());
     tokio::task::yield_now().await;
-    let table = Table {
-        discord,
-        dirigent,
-        identities,
-        clock,
-        channel,
-        person,
-    };
-    let watching = tokio::spawn(watch(
-        table.discord.clone(),
-        table.dirigent.clone(),
-        channel,
-        person,
-    ));
+    let table = Table { discord, dirigent, identities, clock, channel, person };
+    let watching =
+        tokio::spawn(watch(table.discord.clone(), table.dirigent.clone(), channel, person));
 
     if interactive {
         talk(&table).await?;
@@ -167,11 +148,7 @@ async fn play(table: &Table) -> Result<()> {
         )
         .await?;
     let historian = table
-        .seat(
-            "Historian",
-            160,
-            &["We said \"a week\" about the last two projects as well."],
-        )
+        .seat("Historian", 160, &["We said \"a week\" about the last two projects as well."])
         .await?;
     table.dirigent.set_mode(table.channel, Mode::Chat).await?;
 
@@ -183,35 +160,18 @@ async fn play(table: &Table) -> Result<()> {
     table.ask("What is the very first step?").await?;
 
     scene("A fourth agent joins; from now on the order is new in every cycle.");
-    let poet = table
-        .seat(
-            "Poet",
-            100,
-            &["A search is a question that learned to wait."],
-        )
-        .await?;
-    refill(
-        &optimist,
-        &[
-            "I know two people who would answer today.",
-            "Tomorrow, then.",
-        ],
-    )?;
+    let poet = table.seat("Poet", 100, &["A search is a question that learned to wait."]).await?;
+    refill(&optimist, &["I know two people who would answer today.", "Tomorrow, then."])?;
     refill(
         &historian,
-        &[
-            "In spring we did the interviews last. Let us not.",
-            "Noted in the minutes.",
-        ],
+        &["In spring we did the interviews last. Let us not.", "Noted in the minutes."],
     )?;
     refill(&poet, &["And waiting is a kind of listening."])?;
     table.ask("Whom do we ask, and when?").await?;
 
     scene("The evening is over; whoever still writes is told so.");
     table.dirigent.archive(table.channel).await?;
-    table
-        .discord
-        .say(table.channel, table.person, "One more thing ...");
+    table.discord.say(table.channel, table.person, "One more thing ...");
     let pause = table.clock.now() + Duration::from_millis(200);
     table.clock.sleep_until(pause).await;
     Ok(())
@@ -221,20 +181,8 @@ async fn play(table: &Table) -> Result<()> {
 async fn talk(table: &Table) -> Result<()> {
     let lines = ["I would try it.", "Fine with me.", "Let us sleep on it."];
     table.seat("Optimist", 300, &lines).await?;
-    table
-        .seat(
-            "Sceptic",
-            500,
-            &["Would you bet your own money on it?", "Show me."],
-        )
-        .await?;
-    table
-        .seat(
-            "Historian",
-            400,
-            &["That was tried in 1998.", "And again in 2011."],
-        )
-        .await?;
+    table.seat("Sceptic", 500, &["Would you bet your own money on it?", "Show me."]).await?;
+    table.seat("Historian", 400, &["That was tried in 1998.", "And again in 2011."]).await?;
     table.dirigent.set_mode(table.channel, Mode::Chat).await?;
     println!("Write something; `stop` silences the agents, `resume` lets them go on, Ctrl-D ends.");
     let mut input = BufReader::new(tokio::io::stdin()).lines();

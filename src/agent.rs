@@ -104,15 +104,7 @@ impl Turn {
     /// A turn as a test would make it: first attempt, nothing missed.
     pub fn new(channel: ChannelId, agent: AgentId, turn: TurnId) -> Self {
         let (missed, link) = (Vec::new(), Arc::default());
-        Self {
-            channel,
-            agent,
-            turn,
-            attempt: 0,
-            newest: None,
-            missed,
-            link,
-        }
+        Self { channel, agent, turn, attempt: 0, newest: None, missed, link }
     }
 
     pub(crate) fn with_attempt(mut self, attempt: u8) -> Self {
@@ -166,11 +158,7 @@ impl Turn {
 
     /// Takes a human's message that came during the turn, oldest first.
     pub fn take_injected(&self) -> Option<Arc<ChatMessage>> {
-        self.link
-            .injected
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop_front()
+        self.link.injected.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
     /// Whether the turn was taken away: by a stop, a deadline, a change of mode.
@@ -216,9 +204,6 @@ impl TurnLink {
     }
 
     pub(crate) fn inject(&self, message: Arc<ChatMessage>) {
-        self.injected
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push_back(message);
+        self.injected.lock().unwrap_or_else(PoisonError::into_inner).push_back(message);
     }
 }

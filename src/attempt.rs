@@ -23,24 +23,13 @@ impl Shared {
             Err(failed) => failed,
         };
         if failed.certainty() == Certainty::Unknown {
-            let request = HistoryRequest {
-                channel: post.channel,
-                after: None,
-                limit: 100,
-            };
-            let seen = self
-                .within(self.settings.work_deadline, discord.history(request))
-                .await;
+            let request = HistoryRequest { channel: post.channel, after: None, limit: 100 };
+            let seen = self.within(self.settings.work_deadline, discord.history(request)).await;
             let ours = seen.and_then(|seen| seen).ok().and_then(|messages| {
-                messages
-                    .into_iter()
-                    .find(|m| m.nonce.as_deref() == Some(post.nonce.as_str()))
+                messages.into_iter().find(|m| m.nonce.as_deref() == Some(post.nonce.as_str()))
             });
             if let Some(message) = ours {
-                return Ok(Posted {
-                    id: message.id,
-                    deduplicated: true,
-                });
+                return Ok(Posted { id: message.id, deduplicated: true });
             }
         }
         Err(failed)
@@ -68,11 +57,7 @@ impl Shared {
         let mut back_off = BACK_OFF;
         for attempt in 0.. {
             let remaining = give_up.since(self.clock.now());
-            let error = match self
-                .within(remaining, request())
-                .await
-                .and_then(|result| result)
-            {
+            let error = match self.within(remaining, request()).await.and_then(|result| result) {
                 Ok(done) => return Ok(done),
                 Err(error) => error,
             };
@@ -83,11 +68,7 @@ impl Shared {
                 && attempt < self.settings.retries
                 && next < give_up;
             if !again {
-                let doubt = if in_doubt {
-                    Certainty::Unknown
-                } else {
-                    error.certainty()
-                };
+                let doubt = if in_doubt { Certainty::Unknown } else { error.certainty() };
                 return Err(error.with_certainty(doubt));
             }
             self.clock.sleep_until(next).await;
@@ -99,9 +80,9 @@ impl Shared {
     pub(crate) fn settlement(&self, error: &ApiError) -> Settlement {
         let now: Timestamp = self.clock.now();
         match error.certainty() {
-            Certainty::NotDone => Settlement::Failed {
-                retry_at: error.retry_after().map(|wait| now + wait),
-            },
+            Certainty::NotDone => {
+                Settlement::Failed { retry_at: error.retry_after().map(|wait| now + wait) }
+            }
             Certainty::Unknown => Settlement::Doubtful,
         }
     }

@@ -123,10 +123,7 @@ impl Builder {
         speaks: impl Agent,
         discord: Arc<dyn DiscordApi>,
     ) -> Self {
-        let hosted = Hosted {
-            agent: Arc::new(speaks),
-            discord,
-        };
+        let hosted = Hosted { agent: Arc::new(speaks), discord };
         self.hosts.insert(agent.into(), hosted);
         self
     }

@@ -47,10 +47,7 @@ impl SystemClock {
         let unix = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
             .unwrap_or(Duration::ZERO);
-        Self {
-            started: Timestamp::from_millis(0) + unix,
-            origin: std::time::Instant::now(),
-        }
+        Self { started: Timestamp::from_millis(0) + unix, origin: std::time::Instant::now() }
     }
 }
 

@@ -144,10 +144,7 @@ pub trait GuildApi: DiscordApi {
 /// assert!(!format!("{post:?}").contains("hello"));
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "a request that callers and adapters build"
-)]
+#[expect(clippy::exhaustive_structs, reason = "a request that callers and adapters build")]
 pub struct Post {
     /// Where.
     pub channel: ChannelId,
@@ -211,10 +208,7 @@ pub struct Posted {
 /// assert_eq!(newest.limit, 20);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "a request that callers and adapters build"
-)]
+#[expect(clippy::exhaustive_structs, reason = "a request that callers and adapters build")]
 pub struct HistoryRequest {
     /// Of which channel.
     pub channel: ChannelId,
@@ -285,10 +279,7 @@ pub enum ChannelKind {
 /// assert_eq!(room.members.len(), 1);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "a request that callers and adapters build"
-)]
+#[expect(clippy::exhaustive_structs, reason = "a request that callers and adapters build")]
 pub struct NewChannel {
     /// Where.
     pub guild: GuildId,

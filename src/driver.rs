@@ -53,11 +53,7 @@ impl Driver {
         workers: mpsc::UnboundedReceiver<Arc<Room>>,
         calls: mpsc::UnboundedReceiver<HostedCall>,
     ) -> Self {
-        Self {
-            shared,
-            workers,
-            calls,
-        }
+        Self { shared, workers, calls }
     }
 
     /// Runs until [`Dirigent::shutdown`](crate::Dirigent::shutdown). Reads the stores, catches up
@@ -81,11 +77,7 @@ impl Driver {
     }
 
     async fn work(self) {
-        let Self {
-            shared,
-            mut workers,
-            mut calls,
-        } = self;
+        let Self { shared, mut workers, mut calls } = self;
         let mut busy: FuturesUnordered<Work> = FuturesUnordered::new();
         let mut speaking: FuturesUnordered<Work> = FuturesUnordered::new();
         busy.push(Box::pin(catch_up(Arc::clone(&shared))));
@@ -138,10 +130,7 @@ impl Shared {
 
     /// Reads the registry; returns the agents that are gone.
     pub(crate) async fn load_registry(&self) -> Result<Vec<dirigent_core::AgentKey>, RunError> {
-        let moderator = self
-            .repeat(|| self.discord.me())
-            .await
-            .map_err(RunError::Discord)?;
+        let moderator = self.repeat(|| self.discord.me()).await.map_err(RunError::Discord)?;
         let identities = self.identities.all().await.map_err(RunError::Identities)?;
         self.registry
             .load(moderator, identities, self.store.as_ref())
@@ -170,9 +159,7 @@ impl Drop for EndOnDrop {
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared")
-            .field("stage", &self.life.stage())
-            .finish_non_exhaustive()
+        f.debug_struct("Shared").field("stage", &self.life.stage()).finish_non_exhaustive()
     }
 }
 

@@ -37,10 +37,7 @@ pub enum ErrorKind {
 impl ErrorKind {
     /// Whether the same request may succeed a little later.
     pub const fn is_worth_repeating(self) -> bool {
-        matches!(
-            self,
-            Self::RateLimited | Self::Unavailable | Self::NoAnswer | Self::Store
-        )
+        matches!(self, Self::RateLimited | Self::Unavailable | Self::NoAnswer | Self::Store)
     }
 
     const fn describe(self) -> &'static str {
@@ -104,12 +101,7 @@ impl ApiError {
             | ErrorKind::Invalid
             | ErrorKind::Unsupported => Certainty::NotDone,
         };
-        Self {
-            kind,
-            certainty,
-            retry_after: None,
-            source: None,
-        }
+        Self { kind, certainty, retry_after: None, source: None }
     }
 
     /// Says what is certain, where the implementation knows better.

@@ -28,19 +28,11 @@ pub struct ChannelEvent {
 
 impl std::fmt::Display for ChannelEvent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Transition {
-            from, to, cause, ..
-        } = self.transition;
+        let Transition { from, to, cause, .. } = self.transition;
         if from == to {
             write!(f, "{}: {}", to.as_str(), cause.as_str())?;
         } else {
-            write!(
-                f,
-                "{} -> {}: {}",
-                from.as_str(),
-                to.as_str(),
-                cause.as_str()
-            )?;
+            write!(f, "{} -> {}: {}", from.as_str(), to.as_str(), cause.as_str())?;
         }
         match &self.agent {
             Some(agent) => write!(f, " ({agent})"),

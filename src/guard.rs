@@ -38,12 +38,7 @@ pub enum Decision {
 
 impl Decision {
     pub(crate) const fn unmanaged() -> Self {
-        Self::Allowed {
-            reason: Reason::Unmanaged,
-            turn: None,
-            anchor: None,
-            guard: None,
-        }
+        Self::Allowed { reason: Reason::Unmanaged, turn: None, anchor: None, guard: None }
     }
 
     pub(crate) const fn allowed(
@@ -52,19 +47,11 @@ impl Decision {
         anchor: Option<MessageId>,
         guard: Option<RunGuard>,
     ) -> Self {
-        Self::Allowed {
-            reason,
-            turn,
-            anchor,
-            guard,
-        }
+        Self::Allowed { reason, turn, anchor, guard }
     }
 
     pub(crate) fn denied(reason: Reason, no_reply_model: &str) -> Self {
-        Self::Denied {
-            reason,
-            no_reply_model: no_reply_model.to_owned(),
-        }
+        Self::Denied { reason, no_reply_model: no_reply_model.to_owned() }
     }
 
     /// Whether it may run.
@@ -105,13 +92,7 @@ impl RunGuard {
         agent: AgentKey,
         run: Option<RunId>,
     ) -> Self {
-        Self {
-            shared,
-            room,
-            agent,
-            run,
-            armed: true,
-        }
+        Self { shared, room, agent, run, armed: true }
     }
 
     /// The run ended.
@@ -131,11 +112,7 @@ impl RunGuard {
     }
 
     fn tell(&self, outcome: Outcome) -> Result<(), Refusal> {
-        let input = Input::RunEnded {
-            agent: self.agent,
-            run: self.run,
-            outcome,
-        };
+        let input = Input::RunEnded { agent: self.agent, run: self.run, outcome };
         self.room.submit(&self.shared, &input).map(|_| ())
     }
 }
@@ -187,9 +164,7 @@ impl Ending<'_> {
             Self::Text(text) => silence.outcome(text),
             Self::Transcript(messages) => silence.outcome(&final_text(messages)),
             Self::Pass => Outcome::Pass,
-            Self::Spoke(text) => Outcome::Spoke {
-                tail: Tail::of(text),
-            },
+            Self::Spoke(text) => Outcome::Spoke { tail: Tail::of(text) },
             Self::Failed => Outcome::Failed,
         }
     }

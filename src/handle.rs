@@ -107,23 +107,11 @@ impl Dirigent {
     /// store fails.
     pub async fn created(&self, channel: ChannelId, made: CreatedChannel) -> Result<(), CallError> {
         self.live().await?;
-        let CreatedChannel {
-            mode,
-            members,
-            initiator,
-            callback,
-        } = made;
-        let members = members
-            .iter()
-            .map(|agent| self.key(agent))
-            .collect::<Result<_, _>>()?;
+        let CreatedChannel { mode, members, initiator, callback } = made;
+        let members = members.iter().map(|agent| self.key(agent)).collect::<Result<_, _>>()?;
         let initiator = initiator.map(|agent| self.key(&agent)).transpose()?;
         let room = self.shared.room_or_new(channel).await?;
-        let input = Input::Create(Creation {
-            mode,
-            members,
-            initiator,
-        });
+        let input = Input::Create(Creation { mode, members, initiator });
         let told = self.submit_telling(&room, &input, |state| state.callback = callback)?;
         self.told(told).await
     }
@@ -148,46 +136,27 @@ impl Dirigent {
         };
         let key = self.shared.registry.key(agent);
         let (tell, told) = oneshot::channel();
-        let gate = Input::Gate {
-            agent: key,
-            run,
-            latest: None,
-        };
+        let gate = Input::Gate { agent: key, run, latest: None };
         let answer = room.submit_with(&self.shared, &gate, |state, answer| {
             if let Ok(Answer::Verdict(Verdict::Allow { turn: Some(_), .. })) = answer {
                 state.work.push_back(Work::Tell(tell));
             }
         })?;
         match (answer.verdict(), key) {
-            (
-                Some(Verdict::Allow {
-                    reason,
-                    turn,
-                    anchor,
-                }),
-                Some(key),
-            ) if turn.is_some() => {
+            (Some(Verdict::Allow { reason, turn, anchor }), Some(key)) if turn.is_some() => {
                 let guard = RunGuard::new(Arc::clone(&self.shared), room, key, run);
                 self.told(told).await?;
                 Ok(Decision::allowed(reason, turn, anchor, Some(guard)))
             }
-            (
-                Some(Verdict::Allow {
-                    reason,
-                    turn,
-                    anchor,
-                }),
-                key,
-            ) => {
+            (Some(Verdict::Allow { reason, turn, anchor }), key) => {
                 let permitted = key.filter(|_| reason == Reason::InitiatorPermit);
                 let guard =
                     permitted.map(|key| RunGuard::new(Arc::clone(&self.shared), room, key, run));
                 Ok(Decision::allowed(reason, turn, anchor, guard))
             }
-            (Some(Verdict::Deny { reason }), _) => Ok(Decision::denied(
-                reason,
-                &self.shared.settings.no_reply_model,
-            )),
+            (Some(Verdict::Deny { reason }), _) => {
+                Ok(Decision::denied(reason, &self.shared.settings.no_reply_model))
+            }
             (None, _) => Ok(Decision::unmanaged()),
         }
     }
@@ -208,15 +177,7 @@ impl Dirigent {
     ) -> Result<(), CallError> {
         let outcome = ending.outcome(self.shared.settings.silence);
         let agent = self.key(agent)?;
-        self.tell(
-            channel,
-            &Input::RunEnded {
-                agent,
-                run,
-                outcome,
-            },
-        )
-        .await
+        self.tell(channel, &Input::RunEnded { agent, run, outcome }).await
     }
 
     /// The host knows that these messages are the whole reply of this run, and that they arrived.
@@ -232,15 +193,7 @@ impl Dirigent {
         messages: Vec<MessageId>,
     ) -> Result<(), CallError> {
         let agent = self.key(agent)?;
-        self.tell(
-            channel,
-            &Input::Receipt {
-                agent,
-                run,
-                messages,
-            },
-        )
-        .await
+        self.tell(channel, &Input::Receipt { agent, run, messages }).await
     }
 
     /// A message was posted in a channel, by anybody. Duplicates and reorderings are fine.
@@ -266,14 +219,7 @@ impl Dirigent {
         if let Some(room) = self.shared.room(message.channel).await? {
             let author = self.shared.registry.author(&message);
             let tail = dirigent_core::Tail::of(&message.content);
-            room.submit(
-                &self.shared,
-                &Input::MessageEdited {
-                    id: message.id,
-                    author,
-                    tail,
-                },
-            )?;
+            room.submit(&self.shared, &Input::MessageEdited { id: message.id, author, tail })?;
         }
         Ok(())
     }
@@ -318,15 +264,11 @@ impl Dirigent {
     /// As the registry or the store fails; then the old one stays.
     pub async fn identities_changed(&self) -> Result<(), CallError> {
         self.live().await?;
-        let gone = self
-            .shared
-            .load_registry()
-            .await
-            .map_err(|error| match error {
-                RunError::Discord(error)
-                | RunError::Identities(error)
-                | RunError::Channels(error) => error,
-            })?;
+        let gone = self.shared.load_registry().await.map_err(|error| match error {
+            RunError::Discord(error) | RunError::Identities(error) | RunError::Channels(error) => {
+                error
+            }
+        })?;
         for room in self.shared.all_awake() {
             for agent in &gone {
                 room.submit(&self.shared, &Input::MemberLeft(*agent))?;
@@ -342,25 +284,14 @@ impl Dirigent {
         speaks: impl Agent,
         discord: Arc<dyn DiscordApi>,
     ) {
-        let hosted = Hosted {
-            agent: Arc::new(speaks),
-            discord,
-        };
-        let mut hosts = self
-            .shared
-            .hosts
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let hosted = Hosted { agent: Arc::new(speaks), discord };
+        let mut hosts = self.shared.hosts.write().unwrap_or_else(PoisonError::into_inner);
         hosts.insert(agent.into(), hosted);
     }
 
     /// Hosts the agent no longer; a call under way ends as it will. `false` if it was not hosted.
     pub fn unhost(&self, agent: &AgentId) -> bool {
-        let mut hosts = self
-            .shared
-            .hosts
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut hosts = self.shared.hosts.write().unwrap_or_else(PoisonError::into_inner);
         hosts.remove(agent).is_some()
     }
 
@@ -463,11 +394,7 @@ impl Dirigent {
         config.validate()?;
         self.live().await?;
         let config = Arc::new(config);
-        *self
-            .shared
-            .config
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = Arc::clone(&config);
+        *self.shared.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&config);
         for room in self.shared.all_awake() {
             room.submit(&self.shared, &Input::Reconfigure(Arc::clone(&config)))?;
         }
@@ -503,12 +430,7 @@ impl Dirigent {
     fn status_of(&self, room: &Room) -> Status {
         let state = room.lock();
         let view = state.channel.view();
-        let name = |key| {
-            self.shared
-                .registry
-                .name(key)
-                .unwrap_or_else(|| "unknown".into())
-        };
+        let name = |key| self.shared.registry.name(key).unwrap_or_else(|| "unknown".into());
         Status {
             mode: view.mode(),
             turn_state: view.turn_state(),
@@ -559,9 +481,7 @@ impl Dirigent {
         let life = &self.shared.life;
         if life.stage() == Stage::Starting {
             let limit = self.shared.settings.call_deadline;
-            self.shared
-                .within(limit, life.until(Stage::Running))
-                .await?;
+            self.shared.within(limit, life.until(Stage::Running)).await?;
         }
         match life.stage() {
             Stage::Running => Ok(()),
@@ -578,17 +498,12 @@ impl Dirigent {
 
     async fn known_room(&self, channel: ChannelId) -> Result<Arc<Room>, CallError> {
         self.live().await?;
-        self.shared
-            .room(channel)
-            .await?
-            .ok_or(CallError::UnknownChannel)
+        self.shared.room(channel).await?.ok_or(CallError::UnknownChannel)
     }
 
     /// Tells the machine something that may be stored behind.
     async fn tell(&self, channel: ChannelId, input: &Input) -> Result<(), CallError> {
-        self.known_room(channel)
-            .await?
-            .submit(&self.shared, input)?;
+        self.known_room(channel).await?.submit(&self.shared, input)?;
         Ok(())
     }
 
@@ -622,15 +537,10 @@ impl Dirigent {
 
     /// Waits until the state is stored.
     async fn told(&self, told: oneshot::Receiver<()>) -> Result<(), CallError> {
-        let stored = self
-            .shared
-            .within(self.shared.settings.call_deadline, told)
-            .await?;
+        let stored = self.shared.within(self.shared.settings.call_deadline, told).await?;
         stored.map_err(|_| {
             let error = ApiError::new(ErrorKind::Store);
-            error
-                .with_source("the channel was taken over by another process")
-                .into()
+            error.with_source("the channel was taken over by another process").into()
         })
     }
 }

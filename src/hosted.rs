@@ -39,20 +39,11 @@ impl Shared {
             |turn| turn.get() << 8 | u64::from(attempt),
         );
         let run = RunId::new(number);
-        let gate = Input::Gate {
-            agent: Some(agent),
-            run: Some(run),
-            latest: None,
-        };
+        let gate = Input::Gate { agent: Some(agent), run: Some(run), latest: None };
         let _ = room.submit_with(self, &gate, |state, answer| {
             if let Ok(Answer::Verdict(verdict)) = answer {
                 if verdict.is_allowed() {
-                    state.work.push_back(Work::Call {
-                        agent,
-                        turn,
-                        run,
-                        attempt,
-                    });
+                    state.work.push_back(Work::Call { agent, turn, run, attempt });
                 }
             }
         });
@@ -69,14 +60,7 @@ impl Shared {
     ) {
         let Some((name, hosted)) = self.hosted(agent) else {
             let outcome = Outcome::Failed;
-            let _ = room.submit(
-                self,
-                &Input::RunEnded {
-                    agent,
-                    run: Some(run),
-                    outcome,
-                },
-            );
+            let _ = room.submit(self, &Input::RunEnded { agent, run: Some(run), outcome });
             return;
         };
         let own = self.registry.user(agent);
@@ -84,38 +68,20 @@ impl Shared {
         let mut state = room.lock();
         let newest = state.channel.view().newest();
         let missed = state.active().missed(agent, own);
-        let given = Turn::new(room.id, name, number)
-            .with_attempt(attempt)
-            .with_missed(newest, missed);
-        let call = Call {
-            agent,
-            turn,
-            run,
-            link: Arc::clone(given.link()),
-        };
+        let given =
+            Turn::new(room.id, name, number).with_attempt(attempt).with_missed(newest, missed);
+        let call = Call { agent, turn, run, link: Arc::clone(given.link()) };
         if let Some(older) = state.active().call.replace(call.clone()) {
             older.link.cancel();
         }
         drop(state);
-        self.call_agent(HostedCall {
-            room: Arc::clone(room),
-            hosted,
-            call,
-            turn: given,
-        });
+        self.call_agent(HostedCall { room: Arc::clone(room), hosted, call, turn: given });
     }
 
     /// Makes the call and takes in what comes of it.
     pub(crate) async fn make_call(self: Arc<Self>, ready: HostedCall) {
-        let HostedCall {
-            room,
-            hosted,
-            call,
-            turn,
-        } = ready;
-        let answer = AssertUnwindSafe(hosted.agent.speak(turn))
-            .catch_unwind()
-            .await;
+        let HostedCall { room, hosted, call, turn } = ready;
+        let answer = AssertUnwindSafe(hosted.agent.speak(turn)).catch_unwind().await;
         let reply = answer.unwrap_or_else(|_| Err(AgentError::from("the agent panicked")));
         let text = match reply {
             Ok(Reply::Say(text)) => Some(text),
@@ -125,9 +91,7 @@ impl Shared {
                 return self.end_call(&room, &call, Outcome::Failed);
             }
         };
-        let words = text
-            .as_deref()
-            .map_or("", |text| self.settings.silence.deliverable(text));
+        let words = text.as_deref().map_or("", |text| self.settings.silence.deliverable(text));
         if words.is_empty() {
             return self.end_call(&room, &call, Outcome::Pass);
         }
@@ -135,18 +99,10 @@ impl Shared {
     }
 
     fn end_call(&self, room: &Arc<Room>, call: &Call, outcome: Outcome) {
-        let input = Input::RunEnded {
-            agent: call.agent,
-            run: Some(call.run),
-            outcome,
-        };
+        let input = Input::RunEnded { agent: call.agent, run: Some(call.run), outcome };
         let _ = room.submit_with(self, &input, |state, _| {
             let active = state.active();
-            if active
-                .call
-                .as_ref()
-                .is_some_and(|known| known.run == call.run)
-            {
+            if active.call.as_ref().is_some_and(|known| known.run == call.run) {
                 active.call = None;
             }
         });
@@ -156,30 +112,14 @@ impl Shared {
     /// was taken away is not posted at all.
     fn send_reply(&self, room: &Arc<Room>, call: &Call, words: &str) {
         let now = self.clock.now().as_millis();
-        let parts = split_reply(words)
-            .into_iter()
-            .zip(0_u64..)
-            .map(|(content, number)| {
-                let nonce = Nonce::from_parts(room.id.get(), now, call.run.get() << 8 | number);
-                OutgoingPart {
-                    content,
-                    nonce,
-                    posted: None,
-                }
-            });
+        let parts = split_reply(words).into_iter().zip(0_u64..).map(|(content, number)| {
+            let nonce = Nonce::from_parts(room.id.get(), now, call.run.get() << 8 | number);
+            OutgoingPart { content, nonce, posted: None }
+        });
         let turn = call.turn.unwrap_or_default();
-        let outgoing = Outgoing {
-            agent: call.agent,
-            turn,
-            run: call.run,
-            parts: parts.collect(),
-        };
+        let outgoing = Outgoing { agent: call.agent, turn, run: call.run, parts: parts.collect() };
         let mut state = room.lock();
-        let current = state
-            .active()
-            .call
-            .as_ref()
-            .is_some_and(|known| known.run == call.run);
+        let current = state.active().call.as_ref().is_some_and(|known| known.run == call.run);
         if !current || call.link.is_cancelled() {
             drop(state);
             return self.end_call(room, call, Outcome::Pass);
@@ -272,51 +212,30 @@ impl Shared {
     /// The reply is in the channel, or as much of it as could be posted.
     fn finish_reply(&self, room: &Arc<Room>, outgoing: &Outgoing) {
         let (agent, run) = (outgoing.agent, Some(outgoing.run));
-        let messages: Vec<_> = outgoing
-            .parts
-            .iter()
-            .filter_map(|part| part.posted)
-            .collect();
+        let messages: Vec<_> = outgoing.parts.iter().filter_map(|part| part.posted).collect();
         let outcome = if messages.is_empty() {
             Outcome::Failed
         } else {
-            let receipt = Input::Receipt {
-                agent,
-                run,
-                messages,
-            };
+            let receipt = Input::Receipt { agent, run, messages };
             if let Err(refusal) = room.submit(self, &receipt) {
                 tracing::debug!(channel = %room.id, %refusal, "a reply came after its turn");
             }
             let last = outgoing.parts.last().map(|part| Tail::of(&part.content));
-            Outcome::Spoke {
-                tail: last.unwrap_or_default(),
-            }
+            Outcome::Spoke { tail: last.unwrap_or_default() }
         };
-        let _ = room.submit_with(
-            self,
-            &Input::RunEnded {
-                agent,
-                run,
-                outcome,
-            },
-            |state, _| {
-                let active = state.active();
-                active.outgoing = None;
-                active.call = None;
-                state.stored_machine = None;
-            },
-        );
+        let _ = room.submit_with(self, &Input::RunEnded { agent, run, outcome }, |state, _| {
+            let active = state.active();
+            active.outgoing = None;
+            active.call = None;
+            state.stored_machine = None;
+        });
     }
 }
 
 /// Whether the run that wrote the reply still holds the floor.
 fn still_speaks(room: &Room, outgoing: &Outgoing) -> bool {
     let state = room.lock();
-    let cancelled = state
-        .active
-        .as_ref()
-        .and_then(|active| active.call.as_ref());
+    let cancelled = state.active.as_ref().and_then(|active| active.call.as_ref());
     let cancelled = cancelled.is_some_and(|call| call.link.is_cancelled());
     let view = state.channel.view();
     let holds = view.speaker().or(view.permit()) == Some(outgoing.agent);
@@ -352,11 +271,6 @@ impl Shared {
             }
             _ => MessageKind::Conversation,
         };
-        dirigent_core::Message {
-            id: message.id,
-            author,
-            kind,
-            tail: Tail::of(text),
-        }
+        dirigent_core::Message { id: message.id, author, kind, tail: Tail::of(text) }
     }
 }

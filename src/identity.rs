@@ -19,10 +19,7 @@ use crate::{AgentId, ApiError, UserId};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "the seed names exactly three fields"
-)]
+#[expect(clippy::exhaustive_structs, reason = "the seed names exactly three fields")]
 pub struct Identity {
     /// The account it speaks with.
     pub discord_user_id: UserId,

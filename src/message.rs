@@ -23,10 +23,7 @@ use crate::{ChannelId, UserId};
 /// assert!(!format!("{message:?}").contains("secret"));
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "plain data that hosts and adapters build"
-)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that hosts and adapters build")]
 pub struct ChatMessage {
     /// Its id.
     pub id: MessageId,

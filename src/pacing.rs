@@ -32,10 +32,7 @@ struct Window {
 
 impl Pacer {
     pub(crate) fn new(pacing: Pacing) -> Self {
-        Self {
-            pacing,
-            windows: Mutex::default(),
-        }
+        Self { pacing, windows: Mutex::default() }
     }
 
     /// Reserves a place for a post, and for a trigger also among the agent's. Returns when it may
@@ -46,20 +43,12 @@ impl Pacer {
         channel: ChannelId,
         agent: Option<AgentKey>,
     ) -> Timestamp {
-        let Pacing {
-            channel: by_channel,
-            agent: by_agent,
-            global,
-        } = self.pacing;
+        let Pacing { channel: by_channel, agent: by_agent, global } = self.pacing;
         if by_channel.is_none() && by_agent.is_none() && global.is_none() {
             return now;
         }
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        let Windows {
-            channels,
-            agents,
-            global: all,
-        } = &mut *windows;
+        let Windows { channels, agents, global: all } = &mut *windows;
         let mut at = now;
         let mut paced = Vec::with_capacity(3);
         if let Some(pace) = by_channel {
@@ -93,12 +82,8 @@ fn window_of<K: Eq + Hash>(
     pace: Pace,
 ) -> &mut Window {
     if windows.len() >= SWEEP_AT && windows.len().is_power_of_two() {
-        windows.retain(|_, window| {
-            window
-                .reserved
-                .back()
-                .is_some_and(|at| *at + pace.window > now)
-        });
+        windows
+            .retain(|_, window| window.reserved.back().is_some_and(|at| *at + pace.window > now));
     }
     windows.entry(key).or_default()
 }
@@ -106,17 +91,11 @@ fn window_of<K: Eq + Hash>(
 impl Window {
     /// When the next post fits in.
     fn earliest(&mut self, now: Timestamp, pace: Pace) -> Timestamp {
-        while self
-            .reserved
-            .front()
-            .is_some_and(|at| *at + pace.window <= now)
-        {
+        while self.reserved.front().is_some_and(|at| *at + pace.window <= now) {
             self.reserved.pop_front();
         }
         let full_since = self.reserved.len().checked_sub(pace.burst.max(1));
-        full_since
-            .and_then(|at| self.reserved.get(at))
-            .map_or(now, |at| now.max(*at + pace.window))
+        full_since.and_then(|at| self.reserved.get(at)).map_or(now, |at| now.max(*at + pace.window))
     }
 
     fn reserve(&mut self, at: Timestamp) {
@@ -133,14 +112,8 @@ mod tests {
 
     #[test]
     fn no_window_ever_holds_more_than_the_burst() {
-        let pace = Pace {
-            burst: 5,
-            window: Duration::from_secs(5),
-        };
-        let pacing = Pacing {
-            channel: Some(pace),
-            ..Pacing::off()
-        };
+        let pace = Pace { burst: 5, window: Duration::from_secs(5) };
+        let pacing = Pacing { channel: Some(pace), ..Pacing::off() };
         let pacer = Pacer::new(pacing);
         let mut sent = Vec::new();
         for i in 0..100_u64 {

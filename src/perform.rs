@@ -28,9 +28,7 @@ impl Shared {
         message: impl FnOnce(T) -> Option<MessageId>,
     ) {
         let settlement = match result {
-            Ok(done) => Settlement::Done {
-                message: message(done),
-            },
+            Ok(done) => Settlement::Done { message: message(done) },
             Err(error) => {
                 tracing::warn!(channel = %room.id, %ticket, %error, "an effect failed");
                 self.settlement(&error)
@@ -51,11 +49,7 @@ impl Shared {
         if self.events.receiver_count() > 0 {
             let agent = transition.agent.and_then(|key| self.registry.name(key));
             // Nobody listening is fine.
-            let _ = self.events.send(ChannelEvent {
-                channel: room.id,
-                agent,
-                transition,
-            });
+            let _ = self.events.send(ChannelEvent { channel: room.id, agent, transition });
         }
     }
 
@@ -99,9 +93,7 @@ impl Shared {
         };
         let content = self.settings.trigger(user);
         let mentions = Mentions::User(user);
-        let posted = self
-            .post_as_moderator(room, ticket, content, mentions, Some(agent))
-            .await;
+        let posted = self.post_as_moderator(room, ticket, content, mentions, Some(agent)).await;
         self.settle_with(room, ticket, posted, Some);
     }
 
@@ -118,21 +110,10 @@ impl Shared {
         let own = self.registry.user(agent);
         let (newest, missed) = {
             let mut state = room.lock();
-            (
-                state.channel.view().newest(),
-                state.active().missed(agent, own),
-            )
+            (state.channel.view().newest(), state.active().missed(agent, own))
         };
-        let call = WakeCall {
-            channel: room.id,
-            agent: name,
-            turn,
-            attempt,
-            newest,
-            missed,
-        };
-        self.within(self.settings.work_deadline, waker.wake(call))
-            .await?
+        let call = WakeCall { channel: room.id, agent: name, turn, attempt, newest, missed };
+        self.within(self.settings.work_deadline, waker.wake(call)).await?
     }
 
     /// Posts with the debt's own nonce, when the pace allows.
@@ -144,8 +125,7 @@ impl Shared {
         mentions: Mentions,
         agent: Option<AgentKey>,
     ) -> Result<MessageId, ApiError> {
-        self.post_as_moderator_in(room, room.id, ticket, content, mentions, agent)
-            .await
+        self.post_as_moderator_in(room, room.id, ticket, content, mentions, agent).await
     }
 
     async fn post_as_moderator_in(
@@ -158,13 +138,8 @@ impl Shared {
         agent: Option<AgentKey>,
     ) -> Result<MessageId, ApiError> {
         let now = self.clock.now();
-        let debt = room
-            .lock()
-            .channel
-            .debts()
-            .iter()
-            .find(|d| d.effect.ticket() == Some(ticket))
-            .copied();
+        let debt =
+            room.lock().channel.debts().iter().find(|d| d.effect.ticket() == Some(ticket)).copied();
         let since = debt.map_or(now, |debt| debt.since);
         let nonce = Nonce::from_parts(room.id.get(), since.as_millis(), ticket.get());
         let at = self.pacer.reserve(now, place, agent);
@@ -176,13 +151,7 @@ impl Shared {
                     .with_source("overtaken while it waited for its pace"));
             }
         }
-        let post = Post {
-            channel: place,
-            content,
-            nonce,
-            mentions,
-            reply_to: None,
-        };
+        let post = Post { channel: place, content, nonce, mentions, reply_to: None };
         Ok(Shared::post(self, self.discord.as_ref(), post).await?.id)
     }
 
@@ -198,14 +167,8 @@ impl Shared {
 
     pub(crate) async fn poll(&self, room: &Arc<Room>, ticket: Ticket, after: Option<MessageId>) {
         let limit = self.settings.poll_limit.clamp(1, 100);
-        let request = HistoryRequest {
-            channel: room.id,
-            after: None,
-            limit,
-        };
-        let read = self
-            .within(self.settings.work_deadline, self.discord.history(request))
-            .await;
+        let request = HistoryRequest { channel: room.id, after: None, limit };
+        let read = self.within(self.settings.work_deadline, self.discord.history(request)).await;
         match read.and_then(|read| read) {
             Ok(mut messages) => {
                 messages.sort_unstable_by_key(|message| message.id);
@@ -226,9 +189,7 @@ impl Shared {
             _ => &self.settings.archived_notice,
         };
         let words = words.clone();
-        let posted = self
-            .post_as_moderator(room, ticket, words, Mentions::Nobody, None)
-            .await;
+        let posted = self.post_as_moderator(room, ticket, words, Mentions::Nobody, None).await;
         self.settle_with(room, ticket, posted, Some);
     }
 
@@ -248,9 +209,7 @@ impl Shared {
         let words = &self.settings.idle_reminder;
         let content = user.map_or_else(|| words.clone(), |user| format!("<@{user}> {words}"));
         let mentions = user.map_or(Mentions::Nobody, Mentions::User);
-        let posted = self
-            .post_as_moderator_in(room, place, ticket, content, mentions, None)
-            .await;
+        let posted = self.post_as_moderator_in(room, place, ticket, content, mentions, None).await;
         self.settle_with(room, ticket, posted, Some);
         if self.hosted(initiator).is_some() {
             self.ask_for_hosted(room, initiator, None, 0);
@@ -279,10 +238,7 @@ impl Shared {
         turn: Option<TurnId>,
     ) {
         let state = room.lock();
-        let call = state
-            .active
-            .as_ref()
-            .and_then(|active| active.call.as_ref());
+        let call = state.active.as_ref().and_then(|active| active.call.as_ref());
         if let Some(call) = call.filter(|call| call.agent == agent && Some(call.run) == run) {
             tracing::debug!(channel = %room.id, turn = turn.map(TurnId::get), "a run is cancelled");
             call.link.cancel();

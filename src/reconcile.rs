@@ -55,23 +55,14 @@ impl Shared {
     /// A reply that was being posted goes on; any other run that was open is gone.
     fn resume_reply(&self, room: &Arc<Room>, missed: &[ChatMessage]) {
         let mut state = room.lock();
-        let outgoing = state
-            .active
-            .as_ref()
-            .and_then(|active| active.outgoing.clone());
+        let outgoing = state.active.as_ref().and_then(|active| active.outgoing.clone());
         if let Some(outgoing) = outgoing {
             let user = self.registry.user(outgoing.agent);
             let mut outgoing = Outgoing::clone(&outgoing);
             let theirs: Vec<_> = missed.iter().filter(|m| Some(m.author) == user).collect();
             let mut found = theirs.iter();
-            for part in outgoing
-                .parts
-                .iter_mut()
-                .filter(|part| part.posted.is_none())
-            {
-                part.posted = found
-                    .find(|m| m.content.trim() == part.content.trim())
-                    .map(|m| m.id);
+            for part in outgoing.parts.iter_mut().filter(|part| part.posted.is_none()) {
+                part.posted = found.find(|m| m.content.trim() == part.content.trim()).map(|m| m.id);
                 if part.posted.is_none() {
                     break;
                 }
@@ -89,12 +80,7 @@ impl Shared {
     /// What was owed is done again, with the same nonces.
     fn resume_debts(&self, room: &Arc<Room>) {
         let mut state = room.lock();
-        let owed: Vec<_> = state
-            .channel
-            .debts()
-            .iter()
-            .map(|debt| debt.effect)
-            .collect();
+        let owed: Vec<_> = state.channel.debts().iter().map(|debt| debt.effect).collect();
         // What was asked for since the restart is queued already.
         let queued: Vec<_> = state
             .work
@@ -104,9 +90,7 @@ impl Shared {
                 Work::Tell(_) | Work::Call { .. } | Work::Post => None,
             })
             .collect();
-        let lost = owed
-            .into_iter()
-            .filter(|e| e.ticket().is_some_and(|t| !queued.contains(&t)));
+        let lost = owed.into_iter().filter(|e| e.ticket().is_some_and(|t| !queued.contains(&t)));
         let lost: Vec<_> = lost.map(Work::Effect).collect();
         for work in lost.into_iter().rev() {
             state.work.push_front(work);
@@ -122,11 +106,7 @@ impl Shared {
         let mut missed: Vec<ChatMessage> = Vec::new();
         for _ in 0..PAGES_MAX {
             let after = missed.last().map_or(newest, |message| message.id);
-            let request = HistoryRequest {
-                channel,
-                after: Some(after),
-                limit: PAGE,
-            };
+            let request = HistoryRequest { channel, after: Some(after), limit: PAGE };
             match self.repeat(|| self.discord.history(request)).await {
                 Ok(mut page) => {
                     let full = page.len() >= usize::from(PAGE);

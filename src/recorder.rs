@@ -66,22 +66,14 @@ pub struct ReplayedStep {
 
 impl fmt::Debug for ReplayedStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:?} {:?} => {:?} {:?}",
-            self.at, self.input, self.answer, self.effects
-        )
+        write!(f, "{:?} {:?} => {:?} {:?}", self.at, self.input, self.answer, self.effects)
     }
 }
 
 impl RecordedChannel {
     /// A recording that begins here.
     pub const fn new(config: Arc<Config>, start: Snapshot) -> Self {
-        Self {
-            config,
-            start,
-            inputs: Vec::new(),
-        }
+        Self { config, start, inputs: Vec::new() }
     }
 
     /// Gives the inputs to the core again, and returns the transitions: the same as happened.
@@ -109,12 +101,7 @@ impl RecordedChannel {
         let replay = self.inputs.iter().map(|(at, input)| {
             let mut effects = Vec::new();
             let answer = channel.handle(*at, input, &mut effects);
-            ReplayedStep {
-                at: *at,
-                input: input.clone(),
-                answer,
-                effects,
-            }
+            ReplayedStep { at: *at, input: input.clone(), answer, effects }
         });
         Ok(replay.collect())
     }

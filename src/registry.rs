@@ -51,10 +51,7 @@ impl Registry {
         known: Vec<AgentId>,
         users: &HashMap<AgentId, UserId>,
     ) -> Vec<AgentKey> {
-        let mut fresh = Inner {
-            moderator: Some(moderator),
-            ..Inner::default()
-        };
+        let mut fresh = Inner { moderator: Some(moderator), ..Inner::default() };
         for (agent, number) in known.into_iter().zip(0..) {
             let (key, user) = (AgentKey::new(number), users.get(&agent).copied());
             if let Some(user) = user {
@@ -65,21 +62,12 @@ impl Registry {
         }
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         let old = std::mem::replace(&mut *inner, fresh);
-        let was = old
-            .agents
-            .iter()
-            .zip(0..)
-            .filter(|((_, user), _)| user.is_some());
+        let was = old.agents.iter().zip(0..).filter(|((_, user), _)| user.is_some());
         let gone = |number: &u32| {
-            let now = usize::try_from(*number)
-                .ok()
-                .and_then(|at| inner.agents.get(at));
+            let now = usize::try_from(*number).ok().and_then(|at| inner.agents.get(at));
             now.is_none_or(|(_, user)| user.is_none())
         };
-        was.map(|(_, number)| number)
-            .filter(gone)
-            .map(AgentKey::new)
-            .collect()
+        was.map(|(_, number)| number).filter(gone).map(AgentKey::new).collect()
     }
 
     /// The key of a registered agent.
@@ -107,10 +95,7 @@ impl Registry {
         users.sort_unstable();
         users.dedup();
         let inner = self.read();
-        users
-            .iter()
-            .filter_map(|user| inner.by_user.get(user).copied())
-            .collect()
+        users.iter().filter_map(|user| inner.by_user.get(user).copied()).collect()
     }
 
     /// Who wrote a message: known by account, never by name.

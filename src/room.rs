@@ -74,12 +74,7 @@ pub(crate) enum Work {
     /// Somebody waits until the state is stored.
     Tell(oneshot::Sender<()>),
     /// A hosted agent was allowed to run: call it.
-    Call {
-        agent: AgentKey,
-        turn: Option<TurnId>,
-        run: RunId,
-        attempt: u8,
-    },
+    Call { agent: AgentKey, turn: Option<TurnId>, run: RunId, attempt: u8 },
     /// A hosted reply was stored: post it.
     Post,
 }
@@ -103,10 +98,7 @@ impl Room {
             due: None,
             active: None,
         };
-        Self {
-            id,
-            state: Mutex::new(state),
-        }
+        Self { id, state: Mutex::new(state) }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, RoomState> {
@@ -191,11 +183,7 @@ impl Active {
             return;
         }
         let at = self.recent.partition_point(|known| known.id < message.id);
-        if self
-            .recent
-            .get(at)
-            .is_some_and(|known| known.id == message.id)
-        {
+        if self.recent.get(at).is_some_and(|known| known.id == message.id) {
             return;
         }
         self.recent.insert(at, message);
@@ -210,20 +198,11 @@ impl Active {
         agent: AgentKey,
         own: Option<crate::UserId>,
     ) -> Vec<Arc<ChatMessage>> {
-        let until = self
-            .given
-            .iter()
-            .find(|(known, _)| *known == agent)
-            .map(|(_, id)| *id);
+        let until = self.given.iter().find(|(known, _)| *known == agent).map(|(_, id)| *id);
         let newest = self.recent.back().map(|message| message.id);
-        let from = until.map_or(0, |id| {
-            self.recent.partition_point(|message| message.id <= id)
-        });
+        let from = until.map_or(0, |id| self.recent.partition_point(|message| message.id <= id));
         let missed = self.recent.range(from..);
-        let missed = missed
-            .filter(|message| Some(message.author) != own)
-            .cloned()
-            .collect();
+        let missed = missed.filter(|message| Some(message.author) != own).cloned().collect();
         if let Some(newest) = newest {
             match self.given.iter_mut().find(|(known, _)| *known == agent) {
                 Some((_, id)) => *id = newest,

@@ -102,10 +102,7 @@ pub struct Pacing {
 /// assert_eq!(pace.burst, 5);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "two numbers that hosts write down"
-)]
+#[expect(clippy::exhaustive_structs, reason = "two numbers that hosts write down")]
 pub struct Pace {
     /// At most so many.
     pub burst: usize,
@@ -116,27 +113,14 @@ pub struct Pace {
 impl Pacing {
     /// No pacing: for tests and for chats without limits.
     pub const fn off() -> Self {
-        Self {
-            channel: None,
-            agent: None,
-            global: None,
-        }
+        Self { channel: None, agent: None, global: None }
     }
 }
 
 impl Default for Pacing {
     fn default() -> Self {
-        let pace = |burst, seconds| {
-            Some(Pace {
-                burst,
-                window: Duration::from_secs(seconds),
-            })
-        };
-        Self {
-            channel: pace(5, 5),
-            agent: pace(15, 60),
-            global: pace(40, 1),
-        }
+        let pace = |burst, seconds| Some(Pace { burst, window: Duration::from_secs(seconds) });
+        Self { channel: pace(5, 5), agent: pace(15, 60), global: pace(40, 1) }
     }
 }
 
@@ -179,8 +163,6 @@ impl Settings {
     /// Whether the whole message is one of the words.
     pub(crate) fn is_word(words: &[String], text: &str) -> bool {
         let text = text.trim();
-        words
-            .iter()
-            .any(|word| word.trim().to_lowercase() == text.to_lowercase())
+        words.iter().any(|word| word.trim().to_lowercase() == text.to_lowercase())
     }
 }

@@ -162,19 +162,14 @@ impl Shared {
         if let Some(room) = self.awake(channel) {
             return Ok(Some(room));
         }
-        let loaded = self
-            .within(self.settings.call_deadline, self.store.load(channel))
-            .await;
+        let loaded = self.within(self.settings.call_deadline, self.store.load(channel)).await;
         let Some(StoredChannel { revision, record }) = loaded.and_then(|result| result)? else {
             return Ok(None);
         };
         let machine = Channel::restore(self.config(), &record.snapshot)?;
         let room = Room::new(channel, machine, record.callback, revision);
         room.lock().active = record.outgoing.map(|outgoing| {
-            Box::new(crate::room::Active {
-                outgoing: Some(outgoing),
-                ..Default::default()
-            })
+            Box::new(crate::room::Active { outgoing: Some(outgoing), ..Default::default() })
         });
         Ok(Some(self.take_in(room)))
     }
@@ -254,11 +249,7 @@ impl Shared {
 
     /// A buffer for effects, used again and again.
     pub(crate) fn take_buffer(&self) -> Vec<Effect> {
-        self.buffers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop()
-            .unwrap_or_default()
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
     pub(crate) fn give_back(&self, mut buffer: Vec<Effect>) {

@@ -43,12 +43,7 @@ const CLOSING: &str = "\n```";
 /// ```
 pub fn split_reply(text: &str) -> Vec<String> {
     let text = text.trim();
-    let mut cutter = Cutter {
-        text,
-        blocks: blocks(text),
-        at: 0,
-        parts: Vec::new(),
-    };
+    let mut cutter = Cutter { text, blocks: blocks(text), at: 0, parts: Vec::new() };
     while cutter.at < text.len() {
         cutter.cut();
     }
@@ -94,20 +89,11 @@ impl<'a> Cutter<'a> {
     /// Finishes the next message, or the messages of a line that cannot be cut like others.
     fn cut(&mut self) {
         let open = self.open_block(self.at);
-        let opening = open
-            .map(|block| format!("```{}\n", block.language))
-            .unwrap_or_default();
-        let closing = if open.is_some_and(Block::is_unclosed) {
-            CLOSING
-        } else {
-            ""
-        };
+        let opening = open.map(|block| format!("```{}\n", block.language)).unwrap_or_default();
+        let closing = if open.is_some_and(Block::is_unclosed) { CLOSING } else { "" };
         let budget = LIMIT - units(&opening);
         let rest = self.from(self.at);
-        let window = Window {
-            budget,
-            end: self.at + fitting(rest, budget),
-        };
+        let window = Window { budget, end: self.at + fitting(rest, budget) };
         if fitting(rest, budget - closing.len()) == rest.len() {
             self.parts.push(format!("{opening}{rest}{closing}"));
             self.at = self.text.len();
@@ -128,9 +114,7 @@ impl<'a> Cutter<'a> {
     /// The block that has its opening mark before `at` and does not end there or earlier.
     fn block_around(&self, at: usize) -> Option<&Block<'a>> {
         let begun = self.blocks.partition_point(|block| block.start < at);
-        let last = begun
-            .checked_sub(1)
-            .and_then(|index| self.blocks.get(index));
+        let last = begun.checked_sub(1).and_then(|index| self.blocks.get(index));
         last.filter(|block| at < block.end)
     }
 
@@ -153,14 +137,7 @@ impl<'a> Cutter<'a> {
         }
         let dropped = self.text.get(cut..next).unwrap_or_default();
         let indented = dropped.rfind('\n').map_or(next, |line| cut + line + 1);
-        (
-            if next - indented > LIMIT / 4 {
-                next
-            } else {
-                indented
-            },
-            CLOSING,
-        )
+        (if next - indented > LIMIT / 4 { next } else { indented }, CLOSING)
     }
 
     /// The best place to end the message, if there is any.
@@ -175,10 +152,8 @@ impl<'a> Cutter<'a> {
                 break;
             }
             if let Some(previous) = previous {
-                best = best.max(
-                    self.place((previous, next), cut, used, window, &line)
-                        .zip(Some(cut)),
-                );
+                best =
+                    best.max(self.place((previous, next), cut, used, window, &line).zip(Some(cut)));
             }
             if next == '\n' {
                 line = Line::at(self, cut + 1);
@@ -210,21 +185,14 @@ impl<'a> Cutter<'a> {
             Some(_) => Place::Forced,
         };
         let is_early = used * 2 < window.budget;
-        Some(if is_early {
-            place.min(Place::Early)
-        } else {
-            place
-        })
+        Some(if is_early { place.min(Place::Early) } else { place })
     }
 
     /// Whether a block has to be cut somewhere, and there is code before and after this place.
     fn must_be_cut(&self, block: &Block<'_>, cut: usize, window: &Window) -> bool {
         let fits_here = block.end <= window.end;
         let fits_next = block.start >= self.at && block.units <= LIMIT;
-        let code = self
-            .text
-            .get(block.code_start.max(self.at)..cut)
-            .unwrap_or_default();
+        let code = self.text.get(block.code_start.max(self.at)..cut).unwrap_or_default();
         !fits_here && !fits_next && cut < block.code_end && !code.trim_start().is_empty()
     }
 
@@ -239,11 +207,7 @@ impl<'a> Cutter<'a> {
             self.parts.push(format!("```{piece}"));
             rest = behind;
         }
-        let behind = self
-            .from(self.at)
-            .trim_start()
-            .strip_prefix(line)
-            .unwrap_or_default();
+        let behind = self.from(self.at).trim_start().strip_prefix(line).unwrap_or_default();
         self.at = self.text.len() - behind.trim_start().len();
     }
 }
@@ -257,14 +221,9 @@ struct Line {
 impl Line {
     fn at(cutter: &Cutter<'_>, start: usize) -> Self {
         let head = Head::of(cutter.from(start));
-        let shifted = |head: Head| Head {
-            mark_end: start + head.mark_end,
-            end: start + head.end,
-            ..head
-        };
-        Self {
-            head: head.map(shifted),
-        }
+        let shifted =
+            |head: Head| Head { mark_end: start + head.mark_end, end: start + head.end, ..head };
+        Self { head: head.map(shifted) }
     }
 
     /// Whether neither the line nor a piece of it is a fence and nothing else.
@@ -289,11 +248,7 @@ fn natural_place((previous, next): (char, char), after: &str) -> Option<Place> {
             _ => Place::Hard,
         });
     }
-    let lines = after
-        .chars()
-        .take_while(|c| c.is_whitespace())
-        .filter(|c| *c == '\n')
-        .count();
+    let lines = after.chars().take_while(|c| c.is_whitespace()).filter(|c| *c == '\n').count();
     Some(match (lines, previous) {
         (0, '.' | '!' | '?' | '…' | ':' | ';') => Place::Sentence,
         (0, _) => Place::Word,

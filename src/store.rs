@@ -86,10 +86,7 @@ impl Revision {
 /// assert_ne!(Durability::Fact, Durability::Turn);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "a store must know what to do with each"
-)]
+#[expect(clippy::exhaustive_enums, reason = "a store must know what to do with each")]
 pub enum Durability {
     /// Modes, discussions, archiving: on the disk before the call returns.
     Fact,
@@ -111,10 +108,7 @@ pub enum Durability {
 /// assert_eq!(commit.expected.get(), 0);
 /// ```
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "a request that stores take apart"
-)]
+#[expect(clippy::exhaustive_structs, reason = "a request that stores take apart")]
 pub struct Commit {
     /// Which channel.
     pub channel: ChannelId,
@@ -148,10 +142,7 @@ pub struct StoredChannel {
 /// assert!(dirigent::ChannelRecord::default().outgoing.is_none());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "plain data that stores map field by field"
-)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct ChannelRecord {
     /// The turn machine.
     pub snapshot: Snapshot,
@@ -165,11 +156,7 @@ pub struct ChannelRecord {
 impl ChannelRecord {
     /// A record to be written over.
     pub(crate) const fn blank() -> Self {
-        Self {
-            snapshot: Snapshot::blank(),
-            callback: None,
-            outgoing: None,
-        }
+        Self { snapshot: Snapshot::blank(), callback: None, outgoing: None }
     }
 }
 
@@ -187,10 +174,7 @@ impl ChannelRecord {
 /// assert!(reply.parts.is_empty());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "plain data that stores map field by field"
-)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct Outgoing {
     /// Whose reply.
     pub agent: AgentKey,
@@ -211,10 +195,7 @@ pub struct Outgoing {
 /// assert!(!format!("{part:?}").contains("words"));
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "plain data that stores map field by field"
-)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct OutgoingPart {
     /// Its text, at most 2,000 characters.
     pub content: String,

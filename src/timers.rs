@@ -45,10 +45,7 @@ impl Timers {
     /// A channel whose deadline has passed. It stays until its deadline is moved.
     pub(crate) fn overdue(&self, now: Timestamp) -> Vec<ChannelId> {
         let due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
-        due.iter()
-            .take_while(|(at, _)| *at <= now)
-            .map(|(_, channel)| *channel)
-            .collect()
+        due.iter().take_while(|(at, _)| *at <= now).map(|(_, channel)| *channel).collect()
     }
 
     /// Waits until the earliest deadline came nearer.

@@ -30,19 +30,15 @@ use serde::de::IgnoredAny;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub fn final_text(messages: &[TranscriptMessage]) -> Cow<'_, str> {
-    let last = messages
-        .iter()
-        .rev()
-        .find(|message| message.role == Role::Assistant);
+    let last = messages.iter().rev().find(|message| message.role == Role::Assistant);
     let mut text = Cow::Borrowed("");
     match last.map(|message| &message.content) {
         None => {}
         Some(Content::Text(whole)) => text = Cow::Borrowed(whole.as_str()),
         // Adding to an empty `Cow` borrows.
-        Some(Content::Parts(parts)) => parts
-            .iter()
-            .filter_map(Part::text)
-            .for_each(|part| text += part),
+        Some(Content::Parts(parts)) => {
+            parts.iter().filter_map(Part::text).for_each(|part| text += part)
+        }
     }
     text
 }

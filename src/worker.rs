@@ -44,22 +44,11 @@ fn take_commit(room: &Room) -> Option<(Commit, u64)> {
     if !state.is_dirty() {
         return None;
     }
-    let mut record = ChannelRecord {
-        callback: state.callback,
-        ..ChannelRecord::blank()
-    };
+    let mut record = ChannelRecord { callback: state.callback, ..ChannelRecord::blank() };
     state.channel.snapshot_into(&mut record.snapshot);
-    record.outgoing = state
-        .active
-        .as_ref()
-        .and_then(|active| active.outgoing.clone());
+    record.outgoing = state.active.as_ref().and_then(|active| active.outgoing.clone());
     let durability = std::mem::replace(&mut state.durability, Durability::Turn);
-    let commit = Commit {
-        channel: room.id,
-        expected: state.stored,
-        record,
-        durability,
-    };
+    let commit = Commit { channel: room.id, expected: state.stored, record, durability };
     Some((commit, state.channel.revision()))
 }
 
@@ -69,11 +58,7 @@ async fn store(shared: &Shared, room: &Room) -> bool {
     let mut wait = STORE_WAIT;
     let mut in_doubt = false;
     while let Some((commit, machine)) = take_commit(room) {
-        let Commit {
-            expected,
-            durability,
-            ..
-        } = commit;
+        let Commit { expected, durability, .. } = commit;
         let attempt = shared.store.commit(commit);
         match shared.within(shared.settings.work_deadline, attempt).await {
             Ok(Ok(revision)) => {
@@ -110,12 +95,7 @@ async fn perform(shared: &Arc<Shared>, room: &Arc<Room>, item: Work) {
             // Whoever waited may have gone.
             let _ = waiting.send(());
         }
-        Work::Call {
-            agent,
-            turn,
-            run,
-            attempt,
-        } => shared.call(room, agent, turn, run, attempt),
+        Work::Call { agent, turn, run, attempt } => shared.call(room, agent, turn, run, attempt),
         Work::Post => shared.post_outgoing(room).await,
     }
 }
@@ -127,22 +107,13 @@ async fn perform_effect(shared: &Arc<Shared>, room: &Arc<Room>, effect: Effect) 
     match effect {
         Effect::Transition(transition) => shared.publish(room, transition),
         Effect::FetchMembers { ticket } => shared.fetch_members(room, ticket).await,
-        Effect::Trigger {
-            ticket,
-            agent,
-            turn,
-            attempt,
-        } => {
+        Effect::Trigger { ticket, agent, turn, attempt } => {
             shared.trigger(room, ticket, agent, turn, attempt).await;
         }
         Effect::Delete { ticket, message } => shared.delete_trigger(room, ticket, message).await,
         Effect::Poll { ticket, after } => shared.poll(room, ticket, after).await,
         Effect::Notice { ticket, notice } => shared.post_notice(room, ticket, notice).await,
-        Effect::Reminder {
-            ticket,
-            initiator,
-            place,
-        } => {
+        Effect::Reminder { ticket, initiator, place } => {
             shared.remind(room, ticket, initiator, place).await;
         }
         Effect::Inject { agent, message, .. } => shared.inject(room, agent, message),

@@ -9,14 +9,8 @@ const LIMIT: usize = 2_000;
 /// What `Tail` looks at, without its limit: no white space, no lines that are only fences.
 fn content<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     let is_fence = |line: &&str| !Tail::of(line).is_empty() || !line.contains("```");
-    let lines = texts
-        .into_iter()
-        .flat_map(|text| text.split('\n'))
-        .filter(is_fence);
-    lines
-        .flat_map(str::chars)
-        .filter(|c| !c.is_whitespace())
-        .collect()
+    let lines = texts.into_iter().flat_map(|text| text.split('\n')).filter(is_fence);
+    lines.flat_map(str::chars).filter(|c| !c.is_whitespace()).collect()
 }
 
 #[track_caller]
@@ -25,19 +19,10 @@ fn assert_well_split(text: &str) -> Vec<String> {
     let mut tail = Tail::EMPTY;
     for part in &parts {
         assert!(part.encode_utf16().count() <= LIMIT, "a part is too long");
-        assert!(
-            !part.is_empty() && part.trim() == part,
-            "a part is blank or untrimmed: {part:?}"
-        );
+        assert!(!part.is_empty() && part.trim() == part, "a part is blank or untrimmed: {part:?}");
         tail.join(&Tail::of(part));
     }
-    assert_eq!(
-        tail,
-        Tail::of(text),
-        "{:?} / {:?}",
-        tail.as_str(),
-        Tail::of(text).as_str()
-    );
+    assert_eq!(tail, Tail::of(text), "{:?} / {:?}", tail.as_str(), Tail::of(text).as_str());
     let joined = content(parts.iter().map(String::as_str));
     assert!(joined == content([text]), "content changed");
     parts
@@ -72,12 +57,7 @@ fn the_limit_counts_utf16_code_units() {
 
 #[test]
 fn a_paragraph_break_is_better_than_a_later_line_break() {
-    let text = format!(
-        "{}\n\n{}\n{}",
-        paragraph(1_100),
-        paragraph(700),
-        paragraph(900)
-    );
+    let text = format!("{}\n\n{}\n{}", paragraph(1_100), paragraph(700), paragraph(900));
     let parts = assert_well_split(&text);
     assert_eq!(parts[0], paragraph(1_100));
     assert_eq!(parts.len(), 2);
@@ -85,12 +65,7 @@ fn a_paragraph_break_is_better_than_a_later_line_break() {
 
 #[test]
 fn a_line_break_is_better_than_a_later_sentence() {
-    let text = format!(
-        "{}\n{} {}",
-        paragraph(1_100),
-        paragraph(700),
-        paragraph(900)
-    );
+    let text = format!("{}\n{} {}", paragraph(1_100), paragraph(700), paragraph(900));
     assert_eq!(assert_well_split(&text)[0], paragraph(1_100));
 }
 
@@ -112,10 +87,7 @@ fn a_word_is_not_cut_if_it_fits() {
 #[test]
 fn an_endless_word_is_cut_where_the_message_is_full() {
     let parts = assert_well_split(&"x".repeat(4_500));
-    assert_eq!(
-        parts.iter().map(String::len).collect::<Vec<_>>(),
-        [2_000, 2_000, 500]
-    );
+    assert_eq!(parts.iter().map(String::len).collect::<Vec<_>>(), [2_000, 2_000, 500]);
 }
 
 #[test]
@@ -123,10 +95,7 @@ fn what_looks_like_one_character_is_not_cut() {
     let family = "👨‍👩‍👧‍👦";
     for unit in [family, "👍🏽", "e\u{301}", "❤\u{fe0f}", "🇩🇪x"] {
         for part in assert_well_split(&unit.repeat(2_000)) {
-            assert!(
-                part.starts_with(unit) && part.ends_with(unit),
-                "{unit} was cut"
-            );
+            assert!(part.starts_with(unit) && part.ends_with(unit), "{unit} was cut");
         }
     }
 }
@@ -182,13 +151,7 @@ fn no_message_begins_with_an_empty_code_block() {
 fn a_cut_before_a_closing_line_leaves_no_empty_code_block() {
     let code = "y".repeat(1_900) + &"\n".repeat(200);
     let parts = assert_well_split(&format!("```rust\n{code}```\n{}", paragraph(1_000)));
-    assert_eq!(
-        parts,
-        [
-            format!("```rust\n{}\n```", "y".repeat(1_900)),
-            paragraph(1_000)
-        ]
-    );
+    assert_eq!(parts, [format!("```rust\n{}\n```", "y".repeat(1_900)), paragraph(1_000)]);
     // Discord shows what follows a closing mark, so this line is more than a fence.
     let parts = assert_well_split(&format!("```rust\n{code}```shown\n{}", paragraph(1_000)));
     assert!(parts[1].contains("shown"));
@@ -199,10 +162,7 @@ fn a_message_does_not_end_with_an_opening_line() {
     for length in 1_960..2_000 {
         let code = "let x = 1;\n".repeat(300);
         let parts = assert_well_split(&format!("{}\n```rust\n{code}```", paragraph(length)));
-        assert!(
-            !parts[0].ends_with("```rust") && !parts[0].ends_with("```rust\n```"),
-            "{length}"
-        );
+        assert!(!parts[0].ends_with("```rust") && !parts[0].ends_with("```rust\n```"), "{length}");
         assert!(parts[1].starts_with("```rust\nlet x = 1;\n"), "{length}");
     }
 }
@@ -221,20 +181,12 @@ fn a_large_code_block_is_cut_at_a_blank_line() {
     let code = [function.as_str(); 3].join("\n");
     let parts = assert_well_split(&format!("```rust\n{code}```"));
     assert_eq!(parts.len(), 3);
-    assert!(
-        parts
-            .iter()
-            .all(|part| *part == format!("```rust\n{function}```"))
-    );
+    assert!(parts.iter().all(|part| *part == format!("```rust\n{function}```")));
 }
 
 #[test]
 fn a_long_closing_mark_is_not_cut() {
-    let parts = assert_well_split(&format!(
-        "```\n{}{} end",
-        "y".repeat(1_900),
-        "`".repeat(200)
-    ));
+    let parts = assert_well_split(&format!("```\n{}{} end", "y".repeat(1_900), "`".repeat(200)));
     assert!(parts[0].ends_with("y\n```") && parts[1].contains(&"`".repeat(200)));
 }
 
@@ -259,20 +211,12 @@ fn a_block_that_was_cut_off_is_closed() {
 #[test]
 fn a_stray_mark_in_prose_opens_nothing() {
     let text = format!("Write ``` first. {}", paragraph(3_000));
-    assert!(
-        assert_well_split(&text)
-            .iter()
-            .all(|part| !part.ends_with("\n```"))
-    );
+    assert!(assert_well_split(&text).iter().all(|part| !part.ends_with("\n```")));
 }
 
 #[test]
 fn an_opening_line_that_is_no_language_is_reopened_bare() {
-    for opening in [
-        "```rust,ignore",
-        "``` rust",
-        &format!("```{}", "l".repeat(40)),
-    ] {
+    for opening in ["```rust,ignore", "``` rust", &format!("```{}", "l".repeat(40))] {
         let parts = assert_well_split(&format!("{opening}\n{}```", "code here\n".repeat(300)));
         assert!(parts[1].starts_with("```\ncode here\n"), "{opening}");
     }
@@ -317,13 +261,7 @@ fn a_megabyte_of_anything_is_well_split() {
         "a\n\n",
         "```\ncode\n```\n",
     ];
-    let ends = [
-        ("", ""),
-        ("x", "x"),
-        ("```rust\n", "\n```"),
-        ("```\nx", "x"),
-        ("x```", "y"),
-    ];
+    let ends = [("", ""), ("x", "x"), ("```rust\n", "\n```"), ("```\nx", "x"), ("x```", "y")];
     for piece in pieces {
         for (front, back) in ends {
             let text = front.to_owned() + &piece.repeat(SIZE / piece.len()) + back;
@@ -338,10 +276,7 @@ fn a_megabyte_of_anything_is_well_split() {
 
 /// Takes a fraction of a second each; anything quadratic takes a minute and more.
 #[test]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "measures the machine, not the channel"
-)]
+#[expect(clippy::disallowed_methods, reason = "measures the machine, not the channel")]
 fn huge_replies_are_split_in_linear_time() {
     const SIZE: usize = 8 << 20;
     let spaces = " ".repeat(SIZE);

@@ -33,10 +33,7 @@ fn text_parts_are_joined_without_separator() {
 
 #[test]
 fn plain_string_content_is_taken_whole() {
-    assert_final(
-        json!([{"role": "assistant", "content": " as it is\n"}]),
-        " as it is\n",
-    );
+    assert_final(json!([{"role": "assistant", "content": " as it is\n"}]), " as it is\n");
 }
 
 #[test]
@@ -68,10 +65,7 @@ fn a_last_message_of_tool_calls_only_is_no_text() {
 fn without_an_assistant_message_the_text_is_empty() {
     assert_final(json!([]), "");
     assert_final(json!([{"role": "user", "content": "hello?"}]), "");
-    assert_final(
-        json!([{"role": "Assistant", "content": "roles are exact"}]),
-        "",
-    );
+    assert_final(json!([{"role": "Assistant", "content": "roles are exact"}]), "");
 }
 
 #[test]
@@ -90,13 +84,7 @@ fn odd_messages_are_passed_over() {
         ]),
         "kept",
     );
-    for content in [
-        json!(null),
-        json!(5),
-        json!(true),
-        json!({"text": "x"}),
-        json!([]),
-    ] {
+    for content in [json!(null), json!(5), json!(true), json!({"text": "x"}), json!([])] {
         assert_final(json!([{"role": "assistant", "content": content}]), "");
     }
     assert_final(json!([{"role": "assistant"}]), "");
@@ -104,15 +92,8 @@ fn odd_messages_are_passed_over() {
 
 #[test]
 fn a_single_text_is_borrowed() {
-    let content = Content::Parts(vec![
-        Part::Thinking,
-        Part::Text("hi".to_owned()),
-        Part::Image,
-    ]);
-    let messages = [TranscriptMessage {
-        role: Role::Assistant,
-        content,
-    }];
+    let content = Content::Parts(vec![Part::Thinking, Part::Text("hi".to_owned()), Part::Image]);
+    let messages = [TranscriptMessage { role: Role::Assistant, content }];
     assert!(matches!(final_text(&messages), Cow::Borrowed("hi")));
 }
 
@@ -153,9 +134,8 @@ fn any_json_list_of_maps_is_read_without_panic() {
     for _ in 0..20_000 {
         let mut text = String::from("[{");
         for _ in 0..8 {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963);
+            state =
+                state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
             text += pieces[usize::try_from(state >> 33).unwrap_or(0) % pieces.len()];
         }
         text += "}]";

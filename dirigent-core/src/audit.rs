@@ -32,8 +32,7 @@ type Rule = (&'static str, fn(&Channel) -> bool);
 /// Every invariant of a channel.
 const RULES: &[Rule] = &[
     ("the speaker is in the list", |c| {
-        c.speaker()
-            .is_none_or(|agent| c.list.position(agent).is_some())
+        c.speaker().is_none_or(|agent| c.list.position(agent).is_some())
     }),
     ("the speaker can be given the floor", |c| {
         c.speaker().is_none_or(|agent| c.is_available(agent))
@@ -43,37 +42,28 @@ const RULES: &[Rule] = &[
             .and_then(|agent| c.list.slot(agent))
             .is_none_or(|slot| slot.turn == SeatTurn::Ahead)
     }),
-    (
-        "every slot before the speaker is done and every slot after it is ahead",
-        |c| {
-            let Some(at) = c.speaker().and_then(|agent| c.list.position(agent)) else {
-                return true;
-            };
-            c.list
-                .slots()
-                .iter()
-                .enumerate()
-                .all(|(i, slot)| (slot.turn == SeatTurn::Ahead) == (i >= at))
-        },
-    ),
-    ("no agent is listed twice", |c| {
-        let slots = c.list.slots();
-        slots
+    ("every slot before the speaker is done and every slot after it is ahead", |c| {
+        let Some(at) = c.speaker().and_then(|agent| c.list.position(agent)) else {
+            return true;
+        };
+        c.list
+            .slots()
             .iter()
             .enumerate()
-            .all(|(i, slot)| c.list.position(slot.agent) == Some(i))
+            .all(|(i, slot)| (slot.turn == SeatTurn::Ahead) == (i >= at))
     }),
-    ("the mute list ascends", |c| {
-        c.muted.is_sorted_by(|a, b| a < b)
+    ("no agent is listed twice", |c| {
+        let slots = c.list.slots();
+        slots.iter().enumerate().all(|(i, slot)| c.list.position(slot.agent) == Some(i))
     }),
+    ("the mute list ascends", |c| c.muted.is_sorted_by(|a, b| a < b)),
     ("turns are kept only in chat and discussion", |c| {
         let active = !matches!(c.phase, Phase::Disabled | Phase::Dead | Phase::Archived);
         !active || c.mode.keeps_turns()
     }),
-    (
-        "a channel is in phase archived exactly when it was archived",
-        |c| c.archived.is_some() == (c.phase == Phase::Archived),
-    ),
+    ("a channel is in phase archived exactly when it was archived", |c| {
+        c.archived.is_some() == (c.phase == Phase::Archived)
+    }),
     ("a channel is in phase dead exactly in mode report", |c| {
         let report = c.mode == crate::Mode::Report && c.archived.is_none();
         report == (c.phase == Phase::Dead)
@@ -86,37 +76,26 @@ const RULES: &[Rule] = &[
         c.initiator.is_some() == (c.mode == crate::Mode::Discussion)
     }),
     ("a permit is the initiator's and only while dormant", |c| {
-        c.permit
-            .is_none_or(|p| c.phase == Phase::Dormant && c.initiator == Some(p.agent))
+        c.permit.is_none_or(|p| c.phase == Phase::Dormant && c.initiator == Some(p.agent))
     }),
     ("while the list is read somebody is asked for it", |c| {
         !matches!(c.phase, Phase::Refreshing(_)) || c.refresh.is_some()
     }),
     ("a list that is read is owed", |c| {
-        c.refresh.is_none_or(|r| {
-            c.debts()
-                .iter()
-                .any(|d| d.effect.ticket() == Some(r.ticket))
-        })
+        c.refresh.is_none_or(|r| c.debts().iter().any(|d| d.effect.ticket() == Some(r.ticket)))
     }),
-    ("nobody is granted while the list is read", |c| {
-        c.refresh.is_none() || c.speaker().is_none()
-    }),
+    ("nobody is granted while the list is read", |c| c.refresh.is_none() || c.speaker().is_none()),
     ("tickets ascend", |c| {
         let tickets = c.debts().iter().filter_map(|debt| debt.effect.ticket());
         tickets.is_sorted_by(|a, b| a < b)
     }),
     ("no ticket is from the future", |c| {
-        c.debts()
-            .iter()
-            .all(|d| d.effect.ticket().is_some_and(|t| t.get() < c.next_ticket))
+        c.debts().iter().all(|d| d.effect.ticket().is_some_and(|t| t.get() < c.next_ticket))
     }),
     ("an open poll is owed", |c| {
-        c.polls().and_then(|polls| polls.open).is_none_or(|ticket| {
-            c.debts()
-                .iter()
-                .any(|debt| debt.effect.ticket() == Some(ticket))
-        })
+        c.polls()
+            .and_then(|polls| polls.open)
+            .is_none_or(|ticket| c.debts().iter().any(|debt| debt.effect.ticket() == Some(ticket)))
     }),
     ("remembered messages ascend above the horizon", |c| {
         c.seen.messages().is_sorted_by(|a, b| a < b)

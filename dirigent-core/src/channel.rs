@@ -80,7 +80,7 @@ pub struct Channel {
     /// Whether a mode was ever given.
     pub(crate) created: bool,
     /// How it was archived, if it was.
-    pub(crate) archived: Option<Archived>,
+    pub(crate) archived: Option<Box<Archived>>,
     /// Who opened the discussion.
     pub(crate) initiator: Option<AgentKey>,
     /// Stopped or on hold.
@@ -125,8 +125,6 @@ pub struct Channel {
     pub(crate) next_ticket: u64,
     /// Trigger messages to be removed, and when.
     pub(crate) litter: Vec<Litter>,
-    /// When an archived channel last answered a bot.
-    pub(crate) bot_notice_at: Option<Timestamp>,
     /// Chance.
     pub(crate) rng: Rng,
     /// Rises with every change that a restart must not lose.
@@ -136,7 +134,12 @@ pub struct Channel {
 /// How a channel was archived.
 ///
 /// ```
-/// let how = dirigent_core::Archived { at: Default::default(), concluded: true, leaving: [None; 2] };
+/// let how = dirigent_core::Archived {
+///     at: Default::default(),
+///     concluded: true,
+///     leaving: [None; 2],
+///     bot_notice_at: None,
+/// };
 /// assert!(how.concluded);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,6 +151,8 @@ pub struct Archived {
     pub concluded: bool,
     /// Whose last words draw no notice for a while: the concluding agent and the one that ran.
     pub leaving: [Option<AgentKey>; 2],
+    /// When a bot was last told so.
+    pub bot_notice_at: Option<Timestamp>,
 }
 
 /// A member list that is being read.
@@ -213,7 +218,6 @@ impl Channel {
             debts: Debts::default(),
             next_ticket: 0,
             litter: Vec::new(),
-            bot_notice_at: None,
             rng: Rng(seed),
             revision: 0,
         }
@@ -233,10 +237,7 @@ impl Channel {
     ) -> Result<Answer, Refusal> {
         self.set_now(now);
         let before = effects.len();
-        let mut step = Step {
-            channel: self,
-            effects,
-        };
+        let mut step = Step { channel: self, effects };
         step.expire();
         let answer = step.consider(input);
         step.expire();
@@ -369,38 +370,18 @@ impl Channel {
     /// Every moment in the state but `now`.
     fn for_each_moment(&mut self, mut visit: impl FnMut(&mut Timestamp)) {
         self.phase.for_each_moment(&mut visit);
-        self.list
-            .slots_mut()
-            .iter_mut()
-            .flat_map(|slot| &mut slot.grace_from)
-            .for_each(&mut visit);
-        self.litter
-            .iter_mut()
-            .flat_map(|litter| &mut litter.due)
-            .for_each(&mut visit);
-        self.debts
-            .as_mut_vec()
-            .iter_mut()
-            .map(|debt| &mut debt.since)
-            .for_each(&mut visit);
-        let optional = [
-            &mut self.list_at,
-            &mut self.asked_at,
-            &mut self.reminded_at,
-            &mut self.reminder_due,
-            &mut self.bot_notice_at,
-        ];
+        self.list.slots_mut().iter_mut().flat_map(|slot| &mut slot.grace_from).for_each(&mut visit);
+        self.litter.iter_mut().flat_map(|litter| &mut litter.due).for_each(&mut visit);
+        self.debts.as_mut_vec().iter_mut().map(|debt| &mut debt.since).for_each(&mut visit);
+        let optional =
+            [&mut self.list_at, &mut self.asked_at, &mut self.reminded_at, &mut self.reminder_due];
         optional.into_iter().flatten().for_each(&mut visit);
-        self.refresh
-            .iter_mut()
-            .for_each(|refresh| visit(&mut refresh.until));
-        self.permit
-            .iter_mut()
-            .filter_map(Permit::until_mut)
-            .for_each(&mut visit);
-        self.archived
-            .iter_mut()
-            .for_each(|archived| visit(&mut archived.at));
+        self.refresh.iter_mut().for_each(|refresh| visit(&mut refresh.until));
+        self.permit.iter_mut().filter_map(Permit::until_mut).for_each(&mut visit);
+        if let Some(archived) = &mut self.archived {
+            visit(&mut archived.at);
+            archived.bot_notice_at.iter_mut().for_each(&mut visit);
+        }
         if let Some(delivery) = &mut self.delivery {
             visit(&mut delivery.last_seen);
         }

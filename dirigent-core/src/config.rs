@@ -165,34 +165,20 @@ impl Config {
             ("refresh_deadline", self.refresh_deadline),
             ("recount_interval", self.recount_interval),
             ("forget_after", self.forget_after),
-            (
-                "start_deadline",
-                self.start_deadline.unwrap_or(Duration::MAX),
-            ),
+            ("start_deadline", self.start_deadline.unwrap_or(Duration::MAX)),
             ("run_deadline", self.run_deadline.unwrap_or(Duration::MAX)),
         ];
         if let Some((field, _)) = durations.iter().find(|(_, d)| d.as_millis() == 0) {
-            return Err(ConfigError {
-                field,
-                why: positive,
-            });
+            return Err(ConfigError { field, why: positive });
         }
         let rules = [
-            (
-                self.fingerprint_length <= Tail::MAX,
-                "fingerprint_length",
-                "must be at most 64",
-            ),
+            (self.fingerprint_length <= Tail::MAX, "fingerprint_length", "must be at most 64"),
             (
                 self.poll_interval_max >= self.poll_interval,
                 "poll_interval_max",
                 "must not be below poll_interval",
             ),
-            (
-                self.turns_max != Some(0),
-                "turns_max",
-                "must be at least 1, or none for no ceiling",
-            ),
+            (self.turns_max != Some(0), "turns_max", "must be at least 1, or none for no ceiling"),
             (
                 self.cycles_max != Some(0),
                 "cycles_max",

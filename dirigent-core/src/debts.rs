@@ -43,10 +43,7 @@ impl Debts {
     }
 
     pub(crate) fn settle(&mut self, ticket: Ticket) -> Option<Debt> {
-        let at = self
-            .open
-            .iter()
-            .position(|debt| debt.effect.ticket() == Some(ticket))?;
+        let at = self.open.iter().position(|debt| debt.effect.ticket() == Some(ticket))?;
         Some(self.open.remove(at))
     }
 

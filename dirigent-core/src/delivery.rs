@@ -77,16 +77,9 @@ impl Delivery {
             let Some(first) = self.slots.first_mut() else {
                 return;
             };
-            let (mut low, high) = if at == 0 {
-                (*piece, *first)
-            } else {
-                (*first, *piece)
-            };
+            let (mut low, high) = if at == 0 { (*piece, *first) } else { (*first, *piece) };
             low.tail.join(&high.tail);
-            *first = Piece {
-                id: high.id,
-                tail: low.tail,
-            };
+            *first = Piece { id: high.id, tail: low.tail };
         } else {
             let [first, second, ..] = &mut self.slots;
             first.tail.join(&second.tail);
@@ -117,11 +110,7 @@ mod tests {
     use super::*;
 
     fn put(pieces: &mut Delivery, id: u64, text: &str) {
-        pieces.put(
-            Timestamp::from_millis(id),
-            MessageId::new(id),
-            &Tail::of(text),
-        );
+        pieces.put(Timestamp::from_millis(id), MessageId::new(id), &Tail::of(text));
     }
 
     #[test]

@@ -29,13 +29,7 @@ pub enum Mode {
 
 impl Mode {
     /// All modes, in the seed's order.
-    pub const ALL: [Self; 5] = [
-        Self::None,
-        Self::Work,
-        Self::Report,
-        Self::Discussion,
-        Self::Chat,
-    ];
+    pub const ALL: [Self; 5] = [Self::None, Self::Work, Self::Report, Self::Discussion, Self::Chat];
 
     /// The mode's name, in lower case as commands and files spell it.
     pub const fn as_str(self) -> &'static str {
@@ -101,10 +95,7 @@ impl FromStr for Mode {
     type Err = UnknownMode;
 
     fn from_str(text: &str) -> Result<Self, UnknownMode> {
-        Self::ALL
-            .into_iter()
-            .find(|mode| mode.as_str() == text)
-            .ok_or(UnknownMode)
+        Self::ALL.into_iter().find(|mode| mode.as_str() == text).ok_or(UnknownMode)
     }
 }
 
@@ -115,10 +106,7 @@ impl FromStr for Mode {
 /// assert_eq!(TurnState::Shuffle.as_str(), "shuffle");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "the seed names exactly five states"
-)]
+#[expect(clippy::exhaustive_enums, reason = "the seed names exactly five states")]
 pub enum TurnState {
     /// The library is absent; every agent may answer.
     Disabled,

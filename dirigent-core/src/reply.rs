@@ -105,9 +105,7 @@ impl SilencePolicy {
     pub fn outcome(self, text: &str) -> Outcome {
         match self.deliverable(text) {
             "" => Outcome::Pass,
-            text => Outcome::Spoke {
-                tail: Tail::of(text),
-            },
+            text => Outcome::Spoke { tail: Tail::of(text) },
         }
     }
 
@@ -117,10 +115,7 @@ impl SilencePolicy {
         shared
             || match self {
                 Self::Strict => false,
-                Self::LastLine => text
-                    .rsplit('\n')
-                    .next()
-                    .is_some_and(|line| is_token(trim(line))),
+                Self::LastLine => text.rsplit('\n').next().is_some_and(|line| is_token(trim(line))),
                 Self::OpenClaw => {
                     is_token_prefix(text)
                         || is_token(text.trim_matches(is_mark_or_space))
@@ -201,15 +196,9 @@ fn without_host_marks(text: &str) -> &str {
 
 fn without_leading_mark(text: &str) -> &str {
     if let Some(rest) = text.strip_prefix(HEARTBEAT) {
-        return if rest.starts_with(is_word) {
-            text
-        } else {
-            trim(rest)
-        };
+        return if rest.starts_with(is_word) { text } else { trim(rest) };
     }
-    let tag = text
-        .strip_prefix("[[")
-        .and_then(|inner| inner.split_once(']'));
+    let tag = text.strip_prefix("[[").and_then(|inner| inner.split_once(']'));
     match tag {
         Some((inner, rest)) if is_reply_tag(inner) => rest.strip_prefix(']').map_or(text, trim),
         _ => text,
@@ -218,15 +207,9 @@ fn without_leading_mark(text: &str) -> &str {
 
 fn without_ending_mark(text: &str) -> &str {
     if let Some(front) = text.strip_suffix(HEARTBEAT) {
-        return if front.ends_with(is_word) {
-            text
-        } else {
-            trim(front)
-        };
+        return if front.ends_with(is_word) { text } else { trim(front) };
     }
-    let tag = text
-        .strip_suffix("]]")
-        .and_then(|open| open.rsplit_once('['));
+    let tag = text.strip_suffix("]]").and_then(|open| open.rsplit_once('['));
     match tag {
         Some((front, inner)) if is_reply_tag(inner) => front.strip_suffix('[').map_or(text, trim),
         _ => text,
@@ -270,8 +253,6 @@ fn has_close_at_end(text: &str) -> bool {
 }
 
 fn has_close(text: &str) -> bool {
-    text.match_indices("</").any(|(at, _)| {
-        text.get(at..)
-            .is_some_and(|rest| after_leading(rest, "</think>").is_some())
-    })
+    text.match_indices("</")
+        .any(|(at, _)| text.get(at..).is_some_and(|rest| after_leading(rest, "</think>").is_some()))
 }

@@ -32,10 +32,7 @@ pub(crate) struct Recent {
 
 /// What became of a run that can no longer speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "a run that cannot speak either did or never may"
-)]
+#[expect(clippy::exhaustive_enums, reason = "a run that cannot speak either did or never may")]
 pub enum RunFate {
     /// It was denied.
     Denied,
@@ -63,10 +60,7 @@ impl Seen {
 
     pub(crate) fn contains(&self, id: MessageId) -> bool {
         self.horizon >= Some(id)
-            || self
-                .recent
-                .as_ref()
-                .is_some_and(|recent| recent.messages.binary_search(&id).is_ok())
+            || self.recent.as_ref().is_some_and(|recent| recent.messages.binary_search(&id).is_ok())
     }
 
     /// Remembers a message; `false` when it was seen before. In order of arrival this appends.
@@ -90,10 +84,7 @@ impl Seen {
 
     pub(crate) fn run(&self, run: RunId) -> Option<RunFate> {
         let runs = &self.recent.as_ref()?.runs;
-        runs.iter()
-            .rev()
-            .find(|(known, _)| *known == run)
-            .map(|(_, fate)| *fate)
+        runs.iter().rev().find(|(known, _)| *known == run).map(|(_, fate)| *fate)
     }
 
     pub(crate) fn remember_run(&mut self, run: RunId, fate: RunFate) {
@@ -111,15 +102,11 @@ impl Seen {
     }
 
     pub(crate) fn messages(&self) -> impl Iterator<Item = MessageId> + '_ {
-        self.recent
-            .iter()
-            .flat_map(|recent| recent.messages.iter().copied())
+        self.recent.iter().flat_map(|recent| recent.messages.iter().copied())
     }
 
     pub(crate) fn runs(&self) -> impl Iterator<Item = (RunId, RunFate)> + '_ {
-        self.recent
-            .iter()
-            .flat_map(|recent| recent.runs.iter().copied())
+        self.recent.iter().flat_map(|recent| recent.runs.iter().copied())
     }
 
     pub(crate) fn from_parts(
@@ -127,10 +114,6 @@ impl Seen {
         newest: Option<MessageId>,
         recent: Option<Recent>,
     ) -> Self {
-        Self {
-            horizon,
-            newest,
-            recent: recent.map(Box::new),
-        }
+        Self { horizon, newest, recent: recent.map(Box::new) }
     }
 }

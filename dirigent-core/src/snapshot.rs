@@ -33,10 +33,7 @@ use crate::{
 /// # Ok::<(), dirigent_core::RestoreError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "plain data that stores map field by field"
-)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Snapshot {
     /// The version of this layout: [`Snapshot::VERSION`].
@@ -103,8 +100,6 @@ pub struct Snapshot {
     pub next_ticket: u64,
     /// Trigger messages to be removed.
     pub litter: Vec<Litter>,
-    /// When an archived channel last answered a bot.
-    pub bot_notice_at: Option<Timestamp>,
     /// The state of chance.
     pub rng: u64,
     /// See [`Channel::revision`].
@@ -118,14 +113,8 @@ pub struct Snapshot {
 /// assert_eq!(PhaseData::default(), PhaseData::Disabled);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "plain data that stores map variant by variant"
-)]
-#[expect(
-    missing_docs,
-    reason = "the fields are those of the phase of the same name"
-)]
+#[expect(clippy::exhaustive_enums, reason = "plain data that stores map variant by variant")]
+#[expect(missing_docs, reason = "the fields are those of the phase of the same name")]
 pub enum PhaseData {
     /// Everybody may speak.
     #[default]
@@ -141,11 +130,7 @@ pub enum PhaseData {
     /// The list is read on waking.
     RefreshingWake { first: Option<AgentKey> },
     /// An agent has the floor.
-    Granted {
-        agent: AgentKey,
-        until: Option<Timestamp>,
-        attempt: u8,
-    },
+    Granted { agent: AgentKey, until: Option<Timestamp>, attempt: u8 },
     /// An agent runs.
     Running {
         agent: AgentKey,
@@ -172,10 +157,7 @@ pub enum PhaseData {
 /// assert!(dirigent_core::DeliveryData::default().pieces.is_empty());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "plain data that stores map field by field"
-)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct DeliveryData {
     /// What is waited for.
     pub fingerprint: Tail,
@@ -244,15 +226,7 @@ impl core::error::Error for RestoreError {}
 impl Channel {
     /// Writes everything into `out`, reusing its buffers.
     pub fn snapshot_into(&self, out: &mut Snapshot) {
-        let Snapshot {
-            list,
-            muted,
-            messages,
-            runs,
-            debts,
-            litter,
-            ..
-        } = out;
+        let Snapshot { list, muted, messages, runs, debts, litter, .. } = out;
         refill(list, self.list.slots().iter().copied());
         refill(muted, self.muted.iter().copied());
         refill(messages, self.seen.messages());
@@ -264,7 +238,7 @@ impl Channel {
         out.now = self.now;
         out.mode = self.mode;
         out.created = self.created;
-        out.archived = self.archived;
+        out.archived = self.archived.as_deref().copied();
         out.initiator = self.initiator;
         out.rest = self.rest;
         out.missed = self.missed;
@@ -285,7 +259,6 @@ impl Channel {
         out.newest = self.seen.newest();
         out.stirred_at = self.stirred_at;
         out.next_ticket = self.next_ticket;
-        out.bot_notice_at = self.bot_notice_at;
         out.rng = self.rng.0;
         out.revision = self.revision;
     }
@@ -307,7 +280,7 @@ impl Channel {
             now: snapshot.now,
             mode: snapshot.mode,
             created: snapshot.created,
-            archived: snapshot.archived,
+            archived: snapshot.archived.map(Box::new),
             initiator: snapshot.initiator,
             rest: snapshot.rest,
             missed: snapshot.missed,
@@ -330,7 +303,6 @@ impl Channel {
             debts: Debts::from_vec(snapshot.debts.clone()),
             next_ticket: snapshot.next_ticket,
             litter: snapshot.litter.clone(),
-            bot_notice_at: snapshot.bot_notice_at,
             rng: Rng(snapshot.rng),
             revision: snapshot.revision,
         };
@@ -375,7 +347,6 @@ impl Snapshot {
             debts: Vec::new(),
             next_ticket: 0,
             litter: Vec::new(),
-            bot_notice_at: None,
             rng: 0,
             revision: 0,
         }
@@ -419,14 +390,9 @@ fn restore_seen(snapshot: &Snapshot) -> Seen {
 
 fn check_size(snapshot: &Snapshot) -> Result<(), RestoreError> {
     if snapshot.version != Snapshot::VERSION {
-        return Err(RestoreError::Version {
-            found: snapshot.version,
-        });
+        return Err(RestoreError::Version { found: snapshot.version });
     }
-    let pieces = snapshot
-        .delivery
-        .as_ref()
-        .map_or(0, |delivery| delivery.pieces.len());
+    let pieces = snapshot.delivery.as_ref().map_or(0, |delivery| delivery.pieces.len());
     let sizes = [
         ("list", snapshot.list.len(), AGENTS_MAX),
         ("muted", snapshot.muted.len(), AGENTS_MAX),
@@ -451,49 +417,23 @@ impl From<Phase> for PhaseData {
             Phase::Dormant => Self::Dormant,
             Phase::Refreshing(Purpose::Boundary) => Self::RefreshingBoundary,
             Phase::Refreshing(Purpose::Wake(first)) => Self::RefreshingWake { first },
-            Phase::Granted(Grant {
-                agent,
-                until,
-                attempt,
-            }) => Self::Granted {
-                agent,
-                until,
-                attempt,
-            },
-            Phase::Running {
-                run:
-                    TurnRun {
-                        agent,
-                        id: run,
-                        anchor,
-                    },
-                until,
-                receipt,
-            } => Self::Running {
-                agent,
-                run,
-                anchor,
-                until,
-                receipt,
-            },
-            Phase::Confirming {
-                run:
-                    TurnRun {
-                        agent,
-                        id: run,
-                        anchor,
-                    },
-                since,
-                polls,
-            } => Self::Confirming {
-                agent,
-                run,
-                anchor,
-                since,
-                poll: polls.open,
-                poll_next: polls.next,
-                poll_interval: polls.interval,
-            },
+            Phase::Granted(Grant { agent, until, attempt }) => {
+                Self::Granted { agent, until, attempt }
+            }
+            Phase::Running { run: TurnRun { agent, id: run, anchor }, until, receipt } => {
+                Self::Running { agent, run, anchor, until, receipt }
+            }
+            Phase::Confirming { run: TurnRun { agent, id: run, anchor }, since, polls } => {
+                Self::Confirming {
+                    agent,
+                    run,
+                    anchor,
+                    since,
+                    poll: polls.open,
+                    poll_next: polls.next,
+                    poll_interval: polls.interval,
+                }
+            }
         }
     }
 }
@@ -507,30 +447,12 @@ impl From<PhaseData> for Phase {
             PhaseData::Dormant => Self::Dormant,
             PhaseData::RefreshingBoundary => Self::Refreshing(Purpose::Boundary),
             PhaseData::RefreshingWake { first } => Self::Refreshing(Purpose::Wake(first)),
-            PhaseData::Granted {
-                agent,
-                until,
-                attempt,
-            } => Self::Granted(Grant {
-                agent,
-                until,
-                attempt,
-            }),
-            PhaseData::Running {
-                agent,
-                run,
-                anchor,
-                until,
-                receipt,
-            } => Self::Running {
-                run: TurnRun {
-                    agent,
-                    id: run,
-                    anchor,
-                },
-                until,
-                receipt,
-            },
+            PhaseData::Granted { agent, until, attempt } => {
+                Self::Granted(Grant { agent, until, attempt })
+            }
+            PhaseData::Running { agent, run, anchor, until, receipt } => {
+                Self::Running { run: TurnRun { agent, id: run, anchor }, until, receipt }
+            }
             PhaseData::Confirming {
                 agent,
                 run,
@@ -540,17 +462,9 @@ impl From<PhaseData> for Phase {
                 poll_next: next,
                 poll_interval: interval,
             } => Self::Confirming {
-                run: TurnRun {
-                    agent,
-                    id: run,
-                    anchor,
-                },
+                run: TurnRun { agent, id: run, anchor },
                 since,
-                polls: Polls {
-                    open: poll,
-                    next,
-                    interval,
-                },
+                polls: Polls { open: poll, next, interval },
             },
         }
     }

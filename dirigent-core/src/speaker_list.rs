@@ -35,12 +35,7 @@ pub struct Slot {
 impl Slot {
     /// A fresh place.
     pub const fn new(agent: AgentKey) -> Self {
-        Self {
-            agent,
-            turn: SeatTurn::Ahead,
-            left: false,
-            grace_from: None,
-        }
+        Self { agent, turn: SeatTurn::Ahead, left: false, grace_from: None }
     }
 }
 
@@ -75,9 +70,7 @@ impl SpeakerList {
 
     /// Nobody took a turn yet.
     pub(crate) fn begin_cycle(&mut self) {
-        self.slots
-            .iter_mut()
-            .for_each(|slot| slot.turn = SeatTurn::Ahead);
+        self.slots.iter_mut().for_each(|slot| slot.turn = SeatTurn::Ahead);
     }
 
     pub(crate) fn anybody_spoke(&self) -> bool {
@@ -86,9 +79,7 @@ impl SpeakerList {
 
     /// Whether anybody completed a turn of this cycle.
     pub(crate) fn anybody_completed(&self) -> bool {
-        self.slots
-            .iter()
-            .any(|slot| matches!(slot.turn, SeatTurn::Spoke | SeatTurn::Passed))
+        self.slots.iter().any(|slot| matches!(slot.turn, SeatTurn::Spoke | SeatTurn::Passed))
     }
 
     /// Takes over who is present: those who stay keep their order, newcomers follow (R080, R081).

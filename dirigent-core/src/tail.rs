@@ -31,10 +31,7 @@ impl Tail {
     const BYTES: usize = Self::MAX * 4;
 
     /// The tail of no text.
-    pub const EMPTY: Self = Self {
-        bytes: [0; Self::BYTES],
-        len: 0,
-    };
+    pub const EMPTY: Self = Self { bytes: [0; Self::BYTES], len: 0 };
 
     /// Digests a text. Costs no more for a long text than for its end, but for one look at each
     /// line from the end backwards until enough was found.
@@ -42,19 +39,13 @@ impl Tail {
         let mut buffer = ['\0'; Self::MAX];
         let mut kept = 0;
         let lines = text.rsplit('\n').filter(|line| !is_fence(line));
-        let scalars = lines
-            .flat_map(|line| line.chars().rev())
-            .filter(|c| !c.is_whitespace());
+        let scalars = lines.flat_map(|line| line.chars().rev()).filter(|c| !c.is_whitespace());
         for (slot, scalar) in buffer.iter_mut().zip(scalars) {
             *slot = scalar;
             kept += 1;
         }
         let mut tail = Self::EMPTY;
-        buffer
-            .iter()
-            .take(kept)
-            .rev()
-            .for_each(|scalar| tail.push(*scalar));
+        buffer.iter().take(kept).rev().for_each(|scalar| tail.push(*scalar));
         tail
     }
 
@@ -72,9 +63,7 @@ impl Tail {
         let text = self.as_str();
         let skip = self.len().saturating_sub(count);
         let mut shorter = Self::EMPTY;
-        text.chars()
-            .skip(skip)
-            .for_each(|scalar| shorter.push(scalar));
+        text.chars().skip(skip).for_each(|scalar| shorter.push(scalar));
         shorter
     }
 
@@ -129,8 +118,7 @@ fn is_fence(line: &str) -> bool {
     let Some(rest) = line.trim().strip_prefix("```") else {
         return false;
     };
-    rest.chars()
-        .all(|c| c.is_alphanumeric() || matches!(c, '+' | '-' | '#' | '_' | '.'))
+    rest.chars().all(|c| c.is_alphanumeric() || matches!(c, '+' | '-' | '#' | '_' | '.'))
 }
 
 #[cfg(test)]
@@ -151,10 +139,7 @@ mod tests {
     #[test]
     fn debug_shows_no_text() {
         extern crate std;
-        assert_eq!(
-            std::format!("{:?}", Tail::of("secret words")),
-            "Tail(11 scalars)"
-        );
+        assert_eq!(std::format!("{:?}", Tail::of("secret words")), "Tail(11 scalars)");
     }
 
     #[test]

@@ -18,10 +18,7 @@ use crate::{AgentKey, Timestamp, TurnId};
 /// assert_eq!(granted.cause.as_str(), "human-message");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "plain data that tests and hosts compare"
-)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that tests and hosts compare")]
 pub struct Transition {
     /// When.
     pub at: Timestamp,

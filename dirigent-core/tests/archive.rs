@@ -34,10 +34,7 @@ fn an_archived_channel_denies_everybody() {
 /// R073, R155, D27
 #[test]
 fn the_notices_have_the_words_of_the_seed() {
-    assert_eq!(
-        Notice::Archived.text(),
-        "This channel is archived and no longer active."
-    );
+    assert_eq!(Notice::Archived.text(), "This channel is archived and no longer active.");
     assert_eq!(Notice::Closed.text(), "This discussion is closed.");
 }
 
@@ -56,12 +53,7 @@ fn a_repeated_event_draws_no_second_notice() {
     let mut room = archived();
     room.human("hello");
     for _ in 0..5 {
-        let again = message(
-            room.message,
-            Author::Human,
-            MessageKind::Conversation,
-            "hello",
-        );
+        let again = message(room.message, Author::Human, MessageKind::Conversation, "hello");
         assert_eq!(room.refusal(again), Refusal::RepeatedMessage);
     }
 }
@@ -73,10 +65,7 @@ fn a_concluded_discussion_says_that_it_is_closed() {
     assert_eq!(room.human("one more thing").all(), ["notice closed"]);
     let mut by_operator = Room::discussion(2);
     by_operator.tell(Input::Archive);
-    assert_eq!(
-        by_operator.human("one more thing").all(),
-        ["notice archived"]
-    );
+    assert_eq!(by_operator.human("one more thing").all(), ["notice archived"]);
 }
 
 /// R074, R073, D28, F03
@@ -84,12 +73,7 @@ fn a_concluded_discussion_says_that_it_is_closed() {
 fn moderator_and_system_messages_draw_no_notice() {
     let mut room = archived();
     assert!(room.moderator(Notice::Archived.text()).is_silent());
-    for author in [
-        Author::Human,
-        Author::Agent(A),
-        Author::Bot,
-        Author::Moderator,
-    ] {
+    for author in [Author::Human, Author::Agent(A), Author::Bot, Author::Moderator] {
         assert!(room.system(author).is_silent());
     }
     assert!(room.edit(1_001, Author::Human, "corrected").is_silent());
@@ -102,11 +86,7 @@ fn agents_and_bots_together_draw_a_notice_a_minute() {
     assert_eq!(room.says(A, "hello?").all(), ["notice archived"]);
     assert!(room.says(B, "hello?").is_silent());
     assert!(room.bot("beep").is_silent());
-    assert_eq!(
-        room.human("hello").all(),
-        ["notice archived"],
-        "people are always answered"
-    );
+    assert_eq!(room.human("hello").all(), ["notice archived"], "people are always answered");
     room.wait(millis(59_999));
     assert!(room.bot("beep").is_silent());
     room.wait(millis(1));
@@ -131,10 +111,7 @@ fn the_last_words_of_who_was_running_are_left_alone_for_a_while() {
 /// R073, D29
 #[test]
 fn the_farewell_lasts_fifteen_seconds() {
-    for (wait, asks) in [
-        (14_999, Vec::new()),
-        (15_000, vec!["notice closed".to_owned()]),
-    ] {
+    for (wait, asks) in [(14_999, Vec::new()), (15_000, vec!["notice closed".to_owned()])] {
         let mut room = concluded();
         room.wait(millis(wait));
         assert_eq!(room.says(A, "closed").asks(), asks, "after {wait} ms");
@@ -149,20 +126,14 @@ fn nothing_leaves_the_archive() {
         for mode in Mode::ALL {
             assert_eq!(locked(&mut room, mode), Refusal::Archived);
         }
-        let wake = Input::Wake {
-            first: None,
-            cause: WakeCause::Operator,
-        };
+        let wake = Input::Wake { first: None, cause: WakeCause::Operator };
         assert_eq!(room.refusal(wake), Refusal::Archived);
         assert_eq!(room.refusal(Input::Archive), Refusal::Archived);
         for rest in [Input::Stop, Input::Hold] {
             assert_eq!(room.refusal(rest), Refusal::Archived);
         }
         assert!(room.give(Input::Resume).answer.is_err());
-        assert_eq!(
-            room.refusal(ended(A, None, Outcome::Pass)),
-            Refusal::Archived
-        );
+        assert_eq!(room.refusal(ended(A, None, Outcome::Pass)), Refusal::Archived);
         assert!(room.joins(B).is_silent());
         assert!(room.leaves(A).is_silent());
         room.human("wake up");
@@ -184,12 +155,7 @@ fn archiving_ends_whatever_was_under_way() {
     let mut running = Room::chat(2);
     running.human("hello");
     running.start(A);
-    assert!(
-        running
-            .tell(Input::Archive)
-            .asks()
-            .contains(&"cancel the run of A".to_owned())
-    );
+    assert!(running.tell(Input::Archive).asks().contains(&"cancel the run of A".to_owned()));
     let mut confirming = Room::chat(2);
     confirming.human("hello");
     confirming.talks(A, "on its way");
@@ -198,10 +164,7 @@ fn archiving_ends_whatever_was_under_way() {
     refreshing.human("hello");
     refreshing.all_pass();
     refreshing.tell(Input::Archive);
-    let late = Input::Members {
-        ticket: refreshing.fetch.unwrap(),
-        agents: vec![A, B],
-    };
+    let late = Input::Members { ticket: refreshing.fetch.unwrap(), agents: vec![A, B] };
     assert!(refreshing.give(late).answer.is_err());
     let mut stopped = Room::chat(2);
     stopped.tell(Input::Stop);
@@ -236,9 +199,6 @@ fn a_permitted_run_that_concludes_is_the_last_one() {
     room.members();
     room.gate(A);
     room.tell(Input::Conclude { by: A });
-    assert_eq!(
-        room.refusal(ended(A, Some(room.run_of(A)), spoke("done"))),
-        Refusal::Archived
-    );
+    assert_eq!(room.refusal(ended(A, Some(room.run_of(A)), spoke("done"))), Refusal::Archived);
     assert!(room.says(A, "I have closed the discussion.").is_silent());
 }

@@ -98,10 +98,7 @@ fn only_a_person_lifts_the_ceiling() {
     assert!(room.bot("beep").is_silent());
     assert!(room.system(Author::Human).is_silent());
     assert!(room.moderator("a notice").is_silent());
-    let guide = Input::Wake {
-        first: None,
-        cause: WakeCause::Guide,
-    };
+    let guide = Input::Wake { first: None, cause: WakeCause::Guide };
     assert_eq!(room.refusal(guide), Refusal::CeilingReached);
     let step = room.human("go on");
     assert_eq!(step.asks(), ["trigger A"]);
@@ -114,10 +111,7 @@ fn only_a_person_lifts_the_ceiling() {
 #[test]
 fn an_operator_counts_as_a_person() {
     let mut room = at_the_ceiling();
-    let step = room.tell(Input::Wake {
-        first: None,
-        cause: WakeCause::Operator,
-    });
+    let step = room.tell(Input::Wake { first: None, cause: WakeCause::Operator });
     assert_eq!(step.asks(), ["trigger A"]);
     let mut room = at_the_ceiling();
     room.tell(Input::SetMode(Mode::Report));
@@ -156,12 +150,7 @@ fn repeated_messages_count_once() {
     room.human("hello");
     room.says(B, "out of turn");
     let before = room.channel.view().turns_since_human();
-    let again = room::message(
-        room.message,
-        Author::Agent(B),
-        MessageKind::Conversation,
-        "x",
-    );
+    let again = room::message(room.message, Author::Agent(B), MessageKind::Conversation, "x");
     assert_eq!(room.refusal(again), Refusal::RepeatedMessage);
     assert_eq!(room.channel.view().turns_since_human(), before);
 }
@@ -180,25 +169,14 @@ fn a_stop_word_is_a_persons_word() {
 #[test]
 fn in_a_discussion_the_initiator_is_reminded_but_wakes_nobody() {
     let mut room = Room::discussion_with(2, |config| config.turns_max = Some(4));
-    room.tell(Input::Wake {
-        first: None,
-        cause: WakeCause::Guide,
-    });
+    room.tell(Input::Wake { first: None, cause: WakeCause::Guide });
     let step = talk_on(&mut room);
     let mut asks = step.asks();
     asks.sort();
     assert_eq!(asks, ["notice ceiling", "remind A"]);
-    assert_eq!(
-        room.gate(A).reason(),
-        Reason::InitiatorPermit,
-        "it may still conclude"
-    );
+    assert_eq!(room.gate(A).reason(), Reason::InitiatorPermit, "it may still conclude");
     room.says(A, "one more question");
-    assert!(
-        room.ends(A, room::spoke("one more question"))
-            .asks()
-            .is_empty()
-    );
+    assert!(room.ends(A, room::spoke("one more question")).asks().is_empty());
     assert_eq!(room.phase(), PhaseKind::Dormant);
     assert_eq!(room.gate(A).reason(), Reason::CeilingReached);
     room.tell(Input::Conclude { by: A });

@@ -32,10 +32,7 @@ fn a_whole_cycle_of_replies_is_followed_by_another_one() {
     ];
     assert_eq!(boundary.all(), story);
     let next = room.members();
-    assert_eq!(
-        next.all(),
-        ["refreshing > granted A: next-cycle", "trigger A"]
-    );
+    assert_eq!(next.all(), ["refreshing > granted A: next-cycle", "trigger A"]);
 }
 
 /// R079
@@ -44,12 +41,7 @@ fn members_are_fetched_exactly_once_per_boundary() {
     let mut room = Room::chat(2);
     room.human("hello");
     for _ in 0..4 {
-        assert!(
-            room.speaks(A)
-                .asks()
-                .iter()
-                .all(|ask| ask != "fetch members")
-        );
+        assert!(room.speaks(A).asks().iter().all(|ask| ask != "fetch members"));
         assert_eq!(room.speaks(B).asks(), ["fetch members"]);
         assert!(room.human("hurry").asks().is_empty());
         assert!(room.joins(A).asks().is_empty());
@@ -69,11 +61,7 @@ fn newcomers_are_appended_to_those_who_stay() {
     assert_eq!(room.gate(D).reason(), Reason::NotListed);
     assert_eq!(room.passes(B).asks(), ["fetch members"], "and no turn");
     room.present = vec![D, B];
-    assert_eq!(
-        room.members().asks(),
-        ["trigger B"],
-        "the newcomer keeps the channel awake"
-    );
+    assert_eq!(room.members().asks(), ["trigger B"], "the newcomer keeps the channel awake");
     assert_eq!(room.order(), [B, D]);
 }
 
@@ -84,11 +72,7 @@ fn those_who_left_are_gone_from_the_next_list() {
     room.human("hello");
     room.speaks(A);
     room.leaves(A);
-    assert_eq!(
-        room.order().len(),
-        3,
-        "until the boundary it keeps its place"
-    );
+    assert_eq!(room.order().len(), 3, "until the boundary it keeps its place");
     room.speaks(B);
     room.speaks(C);
     room.members();
@@ -116,9 +100,7 @@ fn any_settlement_but_a_list_means_the_old_list() {
     let now = room::Room::chat(2).now;
     for settlement in [
         Settlement::Done { message: None },
-        Settlement::Failed {
-            retry_at: Some(now + secs(60)),
-        },
+        Settlement::Failed { retry_at: Some(now + secs(60)) },
         Settlement::Doubtful,
         Settlement::Dropped,
     ] {
@@ -143,10 +125,7 @@ fn a_list_that_takes_too_long_is_not_waited_for() {
     let step = room.wait(millis(1));
     assert_eq!(step.asks(), ["trigger A"]);
     assert!(step.causes().contains(&Cause::MembersLate));
-    let late = Input::Members {
-        ticket: room.fetch.unwrap(),
-        agents: vec![A],
-    };
+    let late = Input::Members { ticket: room.fetch.unwrap(), agents: vec![A] };
     assert_eq!(room.refusal(late), dirigent_core::Refusal::UnknownTicket);
 }
 
@@ -203,12 +182,7 @@ fn before_the_last_slot_there_is_no_boundary() {
     let mut room = Room::chat(4);
     room.human("hello");
     for agent in [A, B, C] {
-        assert!(
-            !room
-                .passes(agent)
-                .asks()
-                .contains(&"fetch members".to_owned())
-        );
+        assert!(!room.passes(agent).asks().contains(&"fetch members".to_owned()));
     }
     assert_eq!(room.passes(D).asks(), ["fetch members"]);
 }
@@ -227,10 +201,7 @@ fn one_reply_among_passes_keeps_the_channel_awake() {
             }
         }
         let step = room.members();
-        assert_eq!(
-            step.asks(),
-            [format!("trigger {}", room::name(room.order()[0]))]
-        );
+        assert_eq!(step.asks(), [format!("trigger {}", room::name(room.order()[0]))]);
         assert_eq!(room.turns(), [SeatTurn::Ahead; 3], "with a clean record");
     }
 }
@@ -294,10 +265,7 @@ fn the_dormant_check_ignores_who_did_not_complete() {
     room.passes(A);
     room.leaves(B);
     room.wait(secs(90));
-    assert_eq!(
-        room.turns(),
-        [SeatTurn::Passed, SeatTurn::Skipped, SeatTurn::Skipped]
-    );
+    assert_eq!(room.turns(), [SeatTurn::Passed, SeatTurn::Skipped, SeatTurn::Skipped]);
     let step = room.members();
     assert_eq!(step.causes().last(), Some(&Cause::AllPassed));
 }
@@ -404,10 +372,7 @@ fn the_turn_state_follows_the_count_at_the_boundary() {
     assert_eq!(room.state(), TurnState::Normal);
     let causes = room.members().causes();
     assert_eq!(room.state(), TurnState::Shuffle);
-    assert!(
-        causes.contains(&Cause::Reshuffled),
-        "the new state is shuffle"
-    );
+    assert!(causes.contains(&Cause::Reshuffled), "the new state is shuffle");
     room.leaves(C);
     assert_eq!(room.state(), TurnState::Shuffle);
     while let Some(agent) = room.speaker() {

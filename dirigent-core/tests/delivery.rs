@@ -26,15 +26,8 @@ fn waiting_with(text: &str, change: impl FnOnce(&mut Config)) -> Room {
 fn the_fingerprint_is_the_last_forty_scalars() {
     let end = "0123456789".repeat(4);
     let mut room = waiting_for(&format!("what stands before does not matter {end}"));
-    assert!(
-        room.says(A, &end[1..]).is_silent(),
-        "39 scalars are not enough"
-    );
-    assert_eq!(
-        room.edit(1_002, Author::Agent(A), &format!("x{end}"))
-            .asks(),
-        ["trigger B"]
-    );
+    assert!(room.says(A, &end[1..]).is_silent(), "39 scalars are not enough");
+    assert_eq!(room.edit(1_002, Author::Agent(A), &format!("x{end}")).asks(), ["trigger B"]);
 }
 
 /// R105, D54
@@ -43,11 +36,7 @@ fn a_shorter_reply_must_arrive_whole() {
     let mut room = waiting_for("short reply");
     assert!(room.says(A, "ort reply").is_silent());
     let mut room = waiting_for("short reply");
-    assert_eq!(
-        room.says(A, "a rather short reply").asks(),
-        ["trigger B"],
-        "as an ending"
-    );
+    assert_eq!(room.says(A, "a rather short reply").asks(), ["trigger B"], "as an ending");
 }
 
 /// R105, D54
@@ -78,15 +67,8 @@ fn with_length_nought_any_message_of_the_author_confirms_when_it_is_quiet() {
     room.wait(millis(1_000));
     assert!(room.says(A, "and more").asks().is_empty());
     let asks = room.wait(millis(1_499)).asks();
-    assert!(
-        !asks.contains(&"trigger B".to_owned()),
-        "not quiet yet: {asks:?}"
-    );
-    assert!(
-        room.wait(millis(1))
-            .asks()
-            .contains(&"trigger B".to_owned())
-    );
+    assert!(!asks.contains(&"trigger B".to_owned()), "not quiet yet: {asks:?}");
+    assert!(room.wait(millis(1)).asks().contains(&"trigger B".to_owned()));
     assert_eq!(room.seat(A).turn, SeatTurn::Spoke);
 }
 
@@ -95,15 +77,9 @@ fn with_length_nought_any_message_of_the_author_confirms_when_it_is_quiet() {
 fn only_messages_of_the_speaker_count() {
     let mut room = waiting_with("the reply", |config| config.bots_qualify = false);
     for author in [Author::Bot, Author::Moderator] {
-        assert!(
-            room.post(author, MessageKind::Conversation, "the reply")
-                .is_silent()
-        );
+        assert!(room.post(author, MessageKind::Conversation, "the reply").is_silent());
     }
-    assert!(
-        room.post(Author::Agent(A), MessageKind::System, "the reply")
-            .is_silent()
-    );
+    assert!(room.post(Author::Agent(A), MessageKind::System, "the reply").is_silent());
     assert_eq!(room.says(A, "the reply").asks(), ["trigger B"]);
 }
 
@@ -112,12 +88,7 @@ fn only_messages_of_the_speaker_count() {
 fn only_messages_above_the_anchor_count() {
     let mut room = waiting_for("the reply");
     let anchor = room.channel.view().anchor().unwrap().get();
-    let below = message(
-        anchor - 1,
-        Author::Agent(A),
-        MessageKind::Conversation,
-        "the reply",
-    );
+    let below = message(anchor - 1, Author::Agent(A), MessageKind::Conversation, "the reply");
     assert!(room.give(below).is_silent(), "an id below the anchor");
     assert_eq!(room.phase(), PhaseKind::Confirming);
     assert_eq!(room.says(A, "the reply").asks(), ["trigger B"]);
@@ -130,11 +101,7 @@ fn ids_are_compared_as_numbers() {
     room.message = 998;
     room.human("hello");
     room.talks(A, "the reply");
-    assert_eq!(
-        room.says(A, "the reply").asks(),
-        ["trigger B"],
-        "1000 is above 999"
-    );
+    assert_eq!(room.says(A, "the reply").asks(), ["trigger B"], "1000 is above 999");
 }
 
 /// R108, R112
@@ -197,10 +164,7 @@ fn many_tiny_fragments_still_confirm() {
     for byte in before {
         assert!(room.says(A, &char::from(*byte).to_string()).is_silent());
     }
-    assert_eq!(
-        room.says(A, &char::from(*last).to_string()).asks(),
-        ["trigger B"]
-    );
+    assert_eq!(room.says(A, &char::from(*last).to_string()).asks(), ["trigger B"]);
 }
 
 /// R111, D53
@@ -209,11 +173,7 @@ fn white_space_and_fences_do_not_matter() {
     let text = "Look:\n\n```rust\nfn main() {\n    run();\n}\n```\n\nThat  is\tall. ";
     let mut room = waiting_for(text);
     assert!(room.says(A, "Look:\n```rust\nfn main() {\n```").is_silent());
-    assert_eq!(
-        room.says(A, "```rust\n    run();\n}\n```\nThat is all.")
-            .asks(),
-        ["trigger B"]
-    );
+    assert_eq!(room.says(A, "```rust\n    run();\n}\n```\nThat is all.").asks(), ["trigger B"]);
 }
 
 /// R111, D53
@@ -221,11 +181,7 @@ fn white_space_and_fences_do_not_matter() {
 fn a_reply_of_fences_only_is_confirmed_by_any_message() {
     let mut room = waiting_for("```\n```");
     assert!(room.says(A, "```\n```").asks().is_empty());
-    assert!(
-        room.wait(millis(1_500))
-            .asks()
-            .contains(&"trigger B".to_owned())
-    );
+    assert!(room.wait(millis(1_500)).asks().contains(&"trigger B".to_owned()));
     assert_eq!(room.seat(A).turn, SeatTurn::Spoke);
 }
 
@@ -234,10 +190,7 @@ fn a_reply_of_fences_only_is_confirmed_by_any_message() {
 fn an_edit_of_the_speaker_confirms() {
     let mut room = waiting_for("drafted word by word");
     assert!(room.says(A, "drafted").is_silent());
-    assert!(
-        room.edit(1_002, Author::Agent(A), "drafted word")
-            .is_silent()
-    );
+    assert!(room.edit(1_002, Author::Agent(A), "drafted word").is_silent());
     let step = room.edit(1_002, Author::Agent(A), "drafted word by word");
     assert_eq!(step.asks(), ["trigger B"]);
 }
@@ -247,30 +200,15 @@ fn an_edit_of_the_speaker_confirms() {
 fn a_receipt_confirms_at_once() {
     let mut room = waiting_for("whatever it was");
     let run = Some(room.run_of(A));
-    let receipt = |run, messages| Input::Receipt {
-        agent: A,
-        run,
-        messages,
-    };
-    assert_eq!(
-        room.refusal(receipt(run, Vec::new())),
-        Refusal::EmptyReceipt
-    );
+    let receipt = |run, messages| Input::Receipt { agent: A, run, messages };
+    assert_eq!(room.refusal(receipt(run, Vec::new())), Refusal::EmptyReceipt);
     let other = Some(room.fresh_run());
     let arrived = vec![MessageId::new(1_500)];
-    assert_eq!(
-        room.refusal(receipt(other, arrived.clone())),
-        Refusal::StaleRun
-    );
+    assert_eq!(room.refusal(receipt(other, arrived.clone())), Refusal::StaleRun);
     let step = room.tell(receipt(run, arrived.clone()));
     assert_eq!(step.asks(), ["trigger B"]);
     assert_eq!(room.refusal(receipt(run, arrived)), Refusal::StaleRun);
-    let seen = message(
-        1_500,
-        Author::Agent(A),
-        MessageKind::Conversation,
-        "whatever",
-    );
+    let seen = message(1_500, Author::Agent(A), MessageKind::Conversation, "whatever");
     assert_eq!(room.refusal(seen), Refusal::RepeatedMessage);
 }
 
@@ -325,12 +263,7 @@ fn a_changed_reply_is_taken_for_delivered_after_half_the_time() {
     strict.says(A, "Hello <@42>");
     strict.wait(millis(14_999));
     assert_eq!(strict.speaker(), Some(A));
-    assert!(
-        strict
-            .wait(millis(1))
-            .causes()
-            .contains(&Cause::DeliveryTimedOut)
-    );
+    assert!(strict.wait(millis(1)).causes().contains(&Cause::DeliveryTimedOut));
 }
 
 /// R106, D57
@@ -369,16 +302,10 @@ fn a_polled_message_confirms_like_a_pushed_one() {
     assert_eq!(room.says(A, "found by looking").asks(), ["trigger B"]);
     let ticket = room.poll.take().unwrap();
     assert!(
-        room.give(Input::Settled {
-            ticket,
-            settlement: Settlement::Done { message: None }
-        })
-        .is_silent()
+        room.give(Input::Settled { ticket, settlement: Settlement::Done { message: None } })
+            .is_silent()
     );
-    assert!(
-        room.wait(secs(20)).asks().is_empty(),
-        "no poll when nothing is awaited"
-    );
+    assert!(room.wait(secs(20)).asks().is_empty(), "no poll when nothing is awaited");
 }
 
 /// R104, D47
@@ -444,18 +371,12 @@ fn a_trigger_posted_late_is_removed_all_the_same() {
     let ticket = room.trigger.unwrap();
     room.passes(A);
     let message = Some(MessageId::new(5_000));
-    assert_eq!(
-        room.settle(ticket, Settlement::Done { message }).asks(),
-        ["delete 5000"]
-    );
+    assert_eq!(room.settle(ticket, Settlement::Done { message }).asks(), ["delete 5000"]);
     let mut room = Room::chat(2);
     room.human("hello");
     let ticket = room.trigger.unwrap();
     room.tell(Input::Archive);
-    assert_eq!(
-        room.settle(ticket, Settlement::Done { message }).asks(),
-        ["delete 5000"]
-    );
+    assert_eq!(room.settle(ticket, Settlement::Done { message }).asks(), ["delete 5000"]);
 }
 
 /// R167, D49
@@ -494,10 +415,7 @@ fn repeated_fragments_count_once() {
         kind: MessageKind::Conversation,
         tail: Tail::of("ha"),
     };
-    assert_eq!(
-        room.refusal(Input::Message(again)),
-        Refusal::RepeatedMessage
-    );
+    assert_eq!(room.refusal(Input::Message(again)), Refusal::RepeatedMessage);
     assert_eq!(room.says(A, "ha").asks(), ["trigger B"]);
     assert_eq!(room.passes(B).asks(), ["trigger C"]);
     room.start(C);

@@ -9,10 +9,7 @@ use room::{A, B, C, Room, ended, gate, secs, spoke};
 
 fn guide(room: &mut Room) -> room::Step {
     room.moderator("the guide");
-    room.tell(Input::Wake {
-        first: None,
-        cause: WakeCause::Guide,
-    })
+    room.tell(Input::Wake { first: None, cause: WakeCause::Guide })
 }
 
 /// A discussion of two that fell asleep, and what it did then.
@@ -29,18 +26,9 @@ fn idle() -> (Room, room::Step) {
 #[test]
 fn after_the_guide_the_first_speaker_is_woken() {
     let mut room = Room::discussion(2);
-    assert!(
-        room.moderator("the guide").is_silent(),
-        "the guide itself wakes nobody"
-    );
-    let step = room.tell(Input::Wake {
-        first: None,
-        cause: WakeCause::Guide,
-    });
-    assert_eq!(
-        step.all(),
-        ["dormant > granted A: guide-posted", "trigger A"]
-    );
+    assert!(room.moderator("the guide").is_silent(), "the guide itself wakes nobody");
+    let step = room.tell(Input::Wake { first: None, cause: WakeCause::Guide });
+    assert_eq!(step.all(), ["dormant > granted A: guide-posted", "trigger A"]);
 }
 
 /// R145
@@ -68,11 +56,8 @@ fn turns_are_kept_as_in_a_chat() {
 #[test]
 fn on_dormancy_the_initiator_is_reminded_once() {
     let (mut room, step) = idle();
-    let story = [
-        "refreshing > dormant: all-passed",
-        "dormant > dormant A: initiator-reminded",
-        "remind A",
-    ];
+    let story =
+        ["refreshing > dormant: all-passed", "dormant > dormant A: initiator-reminded", "remind A"];
     assert_eq!(step.all(), story);
     assert!(room.wait(secs(86_400)).asks().is_empty(), "once per entry");
 }
@@ -139,10 +124,7 @@ fn after_the_reminder_the_initiator_may_run_once() {
 fn what_the_initiator_says_in_its_permitted_run_wakes_the_channel() {
     let (mut room, _) = idle();
     room.gate(A);
-    assert!(
-        room.says(A, "one more question").asks().is_empty(),
-        "it still runs"
-    );
+    assert!(room.says(A, "one more question").asks().is_empty(), "it still runs");
     let step = room.ends(A, spoke("one more question"));
     assert_eq!(step.asks(), ["trigger A"]);
 }
@@ -163,19 +145,10 @@ fn what_the_initiator_says_after_its_permitted_run_wakes_the_channel() {
 fn only_the_permitted_run_uses_the_permit_up() {
     let (mut room, _) = idle();
     let stray = Some(room.fresh_run());
-    assert_eq!(
-        room.refusal(ended(A, stray, Outcome::Pass)),
-        Refusal::StaleRun
-    );
+    assert_eq!(room.refusal(ended(A, stray, Outcome::Pass)), Refusal::StaleRun);
     room.gate(A);
-    assert_eq!(
-        room.refusal(ended(A, stray, Outcome::Pass)),
-        Refusal::StaleRun
-    );
-    assert_eq!(
-        room.refusal(ended(B, None, Outcome::Pass)),
-        Refusal::StaleRun
-    );
+    assert_eq!(room.refusal(ended(A, stray, Outcome::Pass)), Refusal::StaleRun);
+    assert_eq!(room.refusal(ended(B, None, Outcome::Pass)), Refusal::StaleRun);
     assert_eq!(room.explain(A), Reason::InitiatorPermit);
 }
 
@@ -187,14 +160,8 @@ fn the_permit_ends_when_the_channel_wakes() {
     let permitted = room.run_of(A);
     let step = room.human("I am back");
     assert_eq!(step.asks(), ["cancel the permitted run of A", "trigger A"]);
-    assert_eq!(
-        room.refusal(ended(A, Some(permitted), Outcome::Pass)),
-        Refusal::StaleRun
-    );
-    assert_eq!(
-        room.tell(gate(A, Some(permitted))).reason(),
-        Reason::RunAlreadyEnded
-    );
+    assert_eq!(room.refusal(ended(A, Some(permitted), Outcome::Pass)), Refusal::StaleRun);
+    assert_eq!(room.tell(gate(A, Some(permitted))).reason(), Reason::RunAlreadyEnded);
 }
 
 /// R148, D64
@@ -217,11 +184,7 @@ fn when_the_initiator_has_left_the_callback_channel_is_reminded() {
     room.all_pass();
     let step = room.members();
     assert_eq!(step.asks(), ["remind A in the callback channel"]);
-    assert_ne!(
-        room.explain(A),
-        Reason::InitiatorPermit,
-        "it is not here to run"
-    );
+    assert_ne!(room.explain(A), Reason::InitiatorPermit, "it is not here to run");
 }
 
 /// R037, D86
@@ -248,50 +211,29 @@ fn concluding_archives_at_once_also_in_the_middle_of_a_turn() {
     expected.sort();
     assert_eq!(all, expected);
     assert_eq!(room.state(), TurnState::Archived);
-    assert_eq!(
-        room.refusal(ended(B, Some(room.run_of(B)), spoke("late"))),
-        Refusal::Archived
-    );
+    assert_eq!(room.refusal(ended(B, Some(room.run_of(B)), spoke("late"))), Refusal::Archived);
 }
 
 /// R153
 #[test]
 fn concluding_needs_a_discussion_and_its_initiator() {
     let mut room = Room::discussion(2);
-    assert_eq!(
-        room.refusal(Input::Conclude { by: B }),
-        Refusal::NotTheInitiator
-    );
+    assert_eq!(room.refusal(Input::Conclude { by: B }), Refusal::NotTheInitiator);
     room.tell(Input::Conclude { by: A });
-    assert_eq!(
-        room.refusal(Input::Conclude { by: A }),
-        Refusal::AlreadyConcluded
-    );
-    assert_eq!(
-        room.refusal(Input::Conclude { by: B }),
-        Refusal::AlreadyConcluded
-    );
+    assert_eq!(room.refusal(Input::Conclude { by: A }), Refusal::AlreadyConcluded);
+    assert_eq!(room.refusal(Input::Conclude { by: B }), Refusal::AlreadyConcluded);
     let mut chat = Room::chat(2);
-    assert_eq!(
-        chat.refusal(Input::Conclude { by: A }),
-        Refusal::NotADiscussion
-    );
+    assert_eq!(chat.refusal(Input::Conclude { by: A }), Refusal::NotADiscussion);
     let mut archived = Room::discussion(2);
     archived.tell(Input::Archive);
-    assert_eq!(
-        archived.refusal(Input::Conclude { by: A }),
-        Refusal::Archived
-    );
+    assert_eq!(archived.refusal(Input::Conclude { by: A }), Refusal::Archived);
 }
 
 /// R156, D90
 #[test]
 fn the_result_wakes_the_callback_channel_with_the_initiator() {
     let mut callback = Room::chat(3);
-    let result = Input::Wake {
-        first: Some(B),
-        cause: WakeCause::Result,
-    };
+    let result = Input::Wake { first: Some(B), cause: WakeCause::Result };
     let step = callback.tell(result);
     assert_eq!(step.all().last(), Some(&"trigger B".to_owned()));
     assert_eq!(callback.speaker(), Some(B));

@@ -60,11 +60,7 @@ fn one_message_of_a_person_gives_all_their_turn_in_order() {
     room.gate(B);
     room.gate(C);
     assert_eq!(room.passes(A).asks(), ["trigger B"]);
-    assert_eq!(
-        room.passes(B).asks(),
-        ["trigger C"],
-        "no new message was needed"
-    );
+    assert_eq!(room.passes(B).asks(), ["trigger C"], "no new message was needed");
     assert_eq!(room.talks(C, "I do").asks(), Vec::<String>::new());
     assert_eq!(room.says(C, "I do").asks(), ["fetch members"]);
     let turns = [SeatTurn::Passed, SeatTurn::Passed, SeatTurn::Spoke];

@@ -11,12 +11,7 @@ use room::{A, B, C, Room, STRANGER, ended, gate, secs, spoke};
 fn gate_after(room: &mut Room, agent: dirigent_core::AgentKey, latest: Option<u64>) -> Verdict {
     let run = Some(room.fresh_run());
     let latest = latest.map(MessageId::new);
-    room.tell(Input::Gate {
-        agent: Some(agent),
-        run,
-        latest,
-    })
-    .verdict()
+    room.tell(Input::Gate { agent: Some(agent), run, latest }).verdict()
 }
 
 /// R084, R085, R196
@@ -25,17 +20,11 @@ fn only_the_speaker_is_allowed() {
     let mut room = Room::chat(3);
     room.human("hello");
     for denied in [B, C] {
-        assert_eq!(
-            room.gate(denied).reason(),
-            Reason::NotYourTurn { speaker: A }
-        );
+        assert_eq!(room.gate(denied).reason(), Reason::NotYourTurn { speaker: A });
     }
     assert_eq!(room.gate(A).reason(), Reason::YourTurn);
     for denied in [B, C] {
-        assert_eq!(
-            room.gate(denied).reason(),
-            Reason::NotYourTurn { speaker: A }
-        );
+        assert_eq!(room.gate(denied).reason(), Reason::NotYourTurn { speaker: A });
     }
 }
 
@@ -53,10 +42,7 @@ fn whatever_happens_at_most_one_agent_may_speak() {
         }
         room.talks(speaker, "well then");
         for agent in room::agents(4) {
-            assert!(
-                !room.gate(agent).verdict().is_allowed(),
-                "the reply is on its way"
-            );
+            assert!(!room.gate(agent).verdict().is_allowed(), "the reply is on its way");
         }
         room.says(speaker, "well then");
         if turn % 4 == 3 {
@@ -100,12 +86,7 @@ fn nobody_is_allowed_while_the_list_is_read() {
 fn an_allow_answer_names_turn_and_anchor_and_no_model() {
     let mut room = Room::chat(2);
     room.human("hello");
-    let Verdict::Allow {
-        reason,
-        turn,
-        anchor,
-    } = room.gate(A).verdict()
-    else {
+    let Verdict::Allow { reason, turn, anchor } = room.gate(A).verdict() else {
         panic!("A has the floor");
     };
     assert_eq!(reason, Reason::YourTurn);
@@ -123,10 +104,7 @@ fn every_answer_carries_a_machine_readable_reason() {
     reasons.push(room.gate(B).reason());
     reasons.push(room.gate(STRANGER).reason());
     let words: Vec<_> = reasons.iter().map(|reason| reason.as_str()).collect();
-    assert_eq!(
-        words,
-        ["dormant", "your-turn", "not-your-turn", "not-listed"]
-    );
+    assert_eq!(words, ["dormant", "your-turn", "not-your-turn", "not-listed"]);
     assert_eq!(reasons.iter().filter(|reason| reason.allows()).count(), 1);
 }
 
@@ -153,11 +131,7 @@ fn the_anchor_is_the_newest_message_at_the_first_allow() {
     let mut room = Room::chat(2);
     room.human("hello");
     room.moderator("a trigger");
-    assert_eq!(
-        room.channel.view().anchor(),
-        None,
-        "no anchor before the run"
-    );
+    assert_eq!(room.channel.view().anchor(), None, "no anchor before the run");
     room.start(A);
     assert_eq!(room.channel.view().anchor(), Some(room.newest()));
 }
@@ -178,18 +152,11 @@ fn the_host_may_know_a_newer_message_than_the_channel() {
 #[test]
 fn in_a_channel_without_messages_there_is_no_anchor() {
     let mut room = Room::chat(2);
-    room.tell(Input::Wake {
-        first: None,
-        cause: dirigent_core::WakeCause::Operator,
-    });
+    room.tell(Input::Wake { first: None, cause: dirigent_core::WakeCause::Operator });
     room.start(A);
     assert_eq!(room.channel.view().anchor(), None);
     room.ends(A, spoke("the first word"));
-    assert_eq!(
-        room.says(A, "the first word").asks(),
-        ["trigger B"],
-        "every message counts"
-    );
+    assert_eq!(room.says(A, "the first word").asks(), ["trigger B"], "every message counts");
 }
 
 /// R090, D37
@@ -205,11 +172,7 @@ fn denied_agents_do_not_move_the_anchor() {
     assert!(!gate_after(&mut room, C, newest).is_allowed());
     assert_eq!(room.channel.view().anchor(), anchor);
     let step = room.ends(A, spoke("first part,"));
-    assert_eq!(
-        step.asks(),
-        ["trigger B"],
-        "the part is still after the anchor"
-    );
+    assert_eq!(step.asks(), ["trigger B"], "the part is still after the anchor");
 }
 
 /// R090, R089, D37, D39
@@ -264,10 +227,7 @@ fn a_newer_run_of_the_speaker_replaces_the_older_one() {
     room.start(A);
     let older = room.run_of(A);
     room.start(A);
-    assert_eq!(
-        room.refusal(ended(A, Some(older), spoke("old"))),
-        Refusal::StaleRun
-    );
+    assert_eq!(room.refusal(ended(A, Some(older), spoke("old"))), Refusal::StaleRun);
     assert_eq!(room.gate_run(A, older).reason(), Reason::RunAlreadyEnded);
     assert_eq!(room.phase(), PhaseKind::Running);
 }
@@ -283,10 +243,7 @@ fn asking_again_for_the_same_run_gives_the_same_answer() {
     assert!(room.gate_run(A, run).verdict().is_allowed());
     assert_eq!(before, room.snapshot());
     assert!(!room.gate_run(B, RunId::new(77)).verdict().is_allowed());
-    assert_eq!(
-        room.gate_run(B, RunId::new(77)).reason(),
-        Reason::RunAlreadyDenied
-    );
+    assert_eq!(room.gate_run(B, RunId::new(77)).reason(), Reason::RunAlreadyDenied);
 }
 
 /// R093, D40
@@ -299,10 +256,7 @@ fn a_denied_run_is_not_allowed_when_the_turn_comes_to_its_agent() {
     room.passes(A);
     assert_eq!(room.speaker(), Some(B));
     assert_eq!(room.gate_run(B, early).reason(), Reason::RunAlreadyDenied);
-    assert_eq!(
-        room.refusal(ended(B, Some(early), Outcome::Pass)),
-        Refusal::StaleRun
-    );
+    assert_eq!(room.refusal(ended(B, Some(early), Outcome::Pass)), Refusal::StaleRun);
     assert_eq!(room.gate(B).reason(), Reason::YourTurn);
 }
 
@@ -329,25 +283,13 @@ fn a_run_end_before_any_gate_call_is_stale() {
     let mut room = Room::chat(2);
     room.human("hello");
     assert_eq!(room.phase(), PhaseKind::Granted);
-    assert_eq!(
-        room.refusal(ended(A, None, Outcome::Pass)),
-        Refusal::StaleRun
-    );
+    assert_eq!(room.refusal(ended(A, None, Outcome::Pass)), Refusal::StaleRun);
     let run = Some(room.fresh_run());
-    assert_eq!(
-        room.refusal(ended(A, run, Outcome::Pass)),
-        Refusal::StaleRun
-    );
+    assert_eq!(room.refusal(ended(A, run, Outcome::Pass)), Refusal::StaleRun);
     room.start(A);
     let other = Some(room.fresh_run());
-    assert_eq!(
-        room.refusal(ended(A, other, Outcome::Pass)),
-        Refusal::StaleRun
-    );
-    assert_eq!(
-        room.refusal(ended(A, None, Outcome::Pass)),
-        Refusal::StaleRun
-    );
+    assert_eq!(room.refusal(ended(A, other, Outcome::Pass)), Refusal::StaleRun);
+    assert_eq!(room.refusal(ended(A, None, Outcome::Pass)), Refusal::StaleRun);
 }
 
 /// R094, D78
@@ -357,20 +299,11 @@ fn a_second_end_of_the_same_run_changes_nothing() {
     room.human("hello");
     room.passes(A);
     let run = Some(room.run_of(A));
-    assert_eq!(
-        room.refusal(ended(A, run, Outcome::Pass)),
-        Refusal::StaleRun
-    );
+    assert_eq!(room.refusal(ended(A, run, Outcome::Pass)), Refusal::StaleRun);
     room.talks(B, "a reply");
     let run = Some(room.run_of(B));
-    assert_eq!(
-        room.refusal(ended(B, run, spoke("a reply"))),
-        Refusal::StaleRun
-    );
-    assert_eq!(
-        room.refusal(ended(B, run, Outcome::Pass)),
-        Refusal::StaleRun
-    );
+    assert_eq!(room.refusal(ended(B, run, spoke("a reply"))), Refusal::StaleRun);
+    assert_eq!(room.refusal(ended(B, run, Outcome::Pass)), Refusal::StaleRun);
     assert_eq!(room.phase(), PhaseKind::Confirming);
 }
 
@@ -382,18 +315,9 @@ fn a_host_without_run_names_is_served_too() {
     assert!(room.tell(gate(A, None)).verdict().is_allowed());
     assert!(room.tell(gate(A, None)).verdict().is_allowed());
     assert!(!room.tell(gate(B, None)).verdict().is_allowed());
-    assert_eq!(
-        room.refusal(ended(B, None, Outcome::Pass)),
-        Refusal::StaleRun
-    );
-    assert_eq!(
-        room.tell(ended(A, None, Outcome::Pass)).asks(),
-        ["trigger B"]
-    );
-    assert_eq!(
-        room.refusal(ended(A, None, Outcome::Pass)),
-        Refusal::StaleRun
-    );
+    assert_eq!(room.refusal(ended(B, None, Outcome::Pass)), Refusal::StaleRun);
+    assert_eq!(room.tell(ended(A, None, Outcome::Pass)).asks(), ["trigger B"]);
+    assert_eq!(room.refusal(ended(A, None, Outcome::Pass)), Refusal::StaleRun);
 }
 
 /// R085, D36
@@ -402,11 +326,7 @@ fn an_agent_that_is_not_listed_or_not_registered_is_denied_with_that_reason() {
     let mut room = Room::chat(2);
     room.human("hello");
     assert_eq!(room.gate(STRANGER).reason(), Reason::NotListed);
-    let nobody = Input::Gate {
-        agent: None,
-        run: None,
-        latest: None,
-    };
+    let nobody = Input::Gate { agent: None, run: None, latest: None };
     assert_eq!(room.tell(nobody).reason(), Reason::NotRegistered);
 }
 
@@ -460,10 +380,7 @@ fn messages_of_the_speaker_do_not_end_its_turn() {
     room.start(A);
     assert!(room.says(A, "during the run").is_silent());
     let own = Author::Agent(A);
-    assert!(
-        room.post(own, MessageKind::StopWord, "a stop word of an agent")
-            .is_silent()
-    );
+    assert!(room.post(own, MessageKind::StopWord, "a stop word of an agent").is_silent());
     room.wait(secs(5));
     assert_eq!(room.phase(), PhaseKind::Running);
 }

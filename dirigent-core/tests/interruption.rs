@@ -43,10 +43,7 @@ fn another_agent_restarts_the_cycle_too() {
 #[test]
 fn an_agent_from_outside_the_list_interrupts_too() {
     let mut room = b_is_delivering();
-    assert_eq!(
-        room.says(room::STRANGER, "from another place").asks(),
-        ["trigger A"]
-    );
+    assert_eq!(room.says(room::STRANGER, "from another place").asks(), ["trigger A"]);
 }
 
 /// R114, D69
@@ -74,10 +71,7 @@ fn by_another_policy_the_list_just_goes_on() {
     room.talks(A, "a reply on its way");
     let step = room.human("wait a moment");
     assert_eq!(step.asks(), ["trigger B"]);
-    assert_eq!(
-        room.turns(),
-        [SeatTurn::Spoke, SeatTurn::Ahead, SeatTurn::Ahead]
-    );
+    assert_eq!(room.turns(), [SeatTurn::Spoke, SeatTurn::Ahead, SeatTurn::Ahead]);
 }
 
 /// R114, R044
@@ -85,10 +79,7 @@ fn by_another_policy_the_list_just_goes_on() {
 fn the_wait_is_over_after_an_interruption() {
     let mut room = b_is_delivering();
     room.human("wait a moment");
-    assert_eq!(
-        room.refusal(ended(B, Some(room.run_of(B)), Outcome::Pass)),
-        Refusal::StaleRun
-    );
+    assert_eq!(room.refusal(ended(B, Some(room.run_of(B)), Outcome::Pass)), Refusal::StaleRun);
     let asks = room.wait(secs(20)).asks();
     assert!(asks.is_empty(), "neither poll nor time-out: {asks:?}");
     assert_eq!(room.speaker(), Some(A));
@@ -99,19 +90,11 @@ fn the_wait_is_over_after_an_interruption() {
 fn moderator_system_and_own_messages_never_interrupt() {
     let mut room = b_is_delivering();
     assert!(room.moderator("a trigger").is_silent());
-    for author in [
-        Author::Human,
-        Author::Agent(A),
-        Author::Agent(B),
-        Author::Bot,
-    ] {
+    for author in [Author::Human, Author::Agent(A), Author::Agent(B), Author::Bot] {
         assert!(room.system(author).is_silent(), "{author:?} joined");
     }
     assert!(room.says(B, "something else of mine").is_silent());
-    assert!(
-        room.edit(1_001, Author::Human, "hello, corrected")
-            .is_silent()
-    );
+    assert!(room.edit(1_001, Author::Human, "hello, corrected").is_silent());
     assert_eq!(room.phase(), PhaseKind::Confirming);
     assert_eq!(room.speaker(), Some(B));
 }
@@ -171,11 +154,7 @@ fn after_the_grace_time_a_message_interrupts_again() {
         room.wait(room::millis(quiet));
         room.ends(B, spoke("a reply on its way"));
         let step = room.says(A, "something new");
-        assert_eq!(
-            step.causes().contains(&Cause::Interrupted),
-            interrupts,
-            "after {quiet} ms"
-        );
+        assert_eq!(step.causes().contains(&Cause::Interrupted), interrupts, "after {quiet} ms");
     }
 }
 

@@ -56,11 +56,7 @@ fn the_list_is_built_from_the_members_without_configuration() {
 fn duplicates_count_once() {
     let mut room = Room::unknown();
     let members = vec![B, A, B, A];
-    room.tell(Input::Create(Creation {
-        mode: Mode::Chat,
-        members,
-        initiator: None,
-    }));
+    room.tell(Input::Create(Creation { mode: Mode::Chat, members, initiator: None }));
     assert_eq!(room.order(), [B, A]);
     room.human("hello");
     room.speaks(B);
@@ -93,23 +89,13 @@ fn when_the_speaker_leaves_the_turn_advances_at_once() {
     let mut room = Room::chat(3);
     room.human("hello");
     let step = room.leaves(A);
-    assert_eq!(
-        step.asks(),
-        ["trigger B"],
-        "it had not started: nothing to cancel"
-    );
+    assert_eq!(step.asks(), ["trigger B"], "it had not started: nothing to cancel");
     assert!(step.causes().contains(&Cause::AgentLeft));
     room.start(B);
     assert_eq!(room.leaves(B).asks(), ["cancel the run of B", "trigger C"]);
     let run = Some(room.run_of(B));
-    assert_eq!(
-        room.refusal(ended(B, run, Outcome::Pass)),
-        Refusal::StaleRun
-    );
-    assert_eq!(
-        room.turns(),
-        [SeatTurn::Skipped, SeatTurn::Skipped, SeatTurn::Ahead]
-    );
+    assert_eq!(room.refusal(ended(B, run, Outcome::Pass)), Refusal::StaleRun);
+    assert_eq!(room.turns(), [SeatTurn::Skipped, SeatTurn::Skipped, SeatTurn::Ahead]);
 }
 
 /// R133, D74
@@ -120,14 +106,8 @@ fn when_the_speaker_leaves_during_delivery_the_wait_is_dropped() {
     room.talks(A, "on its way");
     let asks = room.leaves(A).asks();
     assert!(asks.contains(&"trigger B".to_owned()));
-    assert!(
-        room.wait(secs(20)).asks().is_empty(),
-        "no poll, no time-out"
-    );
-    assert!(
-        room.says(A, "on its way").is_silent(),
-        "what still arrives is late"
-    );
+    assert!(room.wait(secs(20)).asks().is_empty(), "no poll, no time-out");
+    assert!(room.says(A, "on its way").is_silent(), "what still arrives is late");
 }
 
 /// R134, D74
@@ -244,28 +224,15 @@ fn at_most_one_hundred_and_twenty_eight_agents_are_listed() {
     room.tell(Input::SetMode(Mode::Chat));
     let ticket = room.fetch.unwrap();
     let many: Vec<AgentKey> = agents(129);
-    let refused = Input::Members {
-        ticket,
-        agents: many.clone(),
-    };
+    let refused = Input::Members { ticket, agents: many.clone() };
     assert_eq!(room.refusal(refused), Refusal::TooManyAgents);
     let mut twice = agents(128);
     twice.extend(agents(128));
-    room.tell(Input::Members {
-        ticket,
-        agents: twice,
-    });
+    room.tell(Input::Members { ticket, agents: twice });
     assert_eq!(room.order().len(), 128, "the question was still open");
     let mut fresh = Room::unknown();
-    let creation = Creation {
-        mode: Mode::Chat,
-        members: many,
-        initiator: None,
-    };
-    assert_eq!(
-        fresh.refusal(Input::Create(creation)),
-        Refusal::TooManyAgents
-    );
+    let creation = Creation { mode: Mode::Chat, members: many, initiator: None };
+    assert_eq!(fresh.refusal(Input::Create(creation)), Refusal::TooManyAgents);
 }
 
 /// R132, R134

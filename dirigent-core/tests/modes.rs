@@ -65,15 +65,8 @@ fn mode_none_lets_everybody_speak_and_does_nothing() {
     for agent in [A, B, STRANGER] {
         assert_eq!(room.gate(agent).reason(), Reason::Unmanaged);
     }
-    let anonymous = Input::Gate {
-        agent: None,
-        run: None,
-        latest: None,
-    };
-    assert!(
-        room.tell(anonymous).verdict().is_allowed(),
-        "also whom the registry does not know"
-    );
+    let anonymous = Input::Gate { agent: None, run: None, latest: None };
+    assert!(room.tell(anonymous).verdict().is_allowed(), "also whom the registry does not know");
     nothing_is_asked_of_the_host(room);
 }
 
@@ -117,11 +110,7 @@ fn reports_change_nothing_and_draw_no_reply() {
     assert!(room.says(A, "the build is green").is_silent());
     assert!(room.says(B, "the tests are green").is_silent());
     let mut after = room.snapshot();
-    assert_eq!(
-        after.newest,
-        Some(room.newest()),
-        "only the newest message is noted"
-    );
+    assert_eq!(after.newest, Some(room.newest()), "only the newest message is noted");
     after.newest = before.newest;
     after.revision = before.revision;
     assert_eq!(before, after);
@@ -164,11 +153,7 @@ fn a_locked_channel_keeps_its_mode_and_its_turn() {
             room.start(A);
         }
         for mode in Mode::ALL {
-            assert_eq!(
-                room.refusal(Input::SetMode(mode)),
-                Refusal::ModeLocked,
-                "{mode}"
-            );
+            assert_eq!(room.refusal(Input::SetMode(mode)), Refusal::ModeLocked, "{mode}");
         }
         assert_eq!(room.channel.view().mode(), locked);
     }
@@ -208,17 +193,9 @@ fn a_channel_is_created_once_and_only_before_any_other_mode() {
 fn exactly_a_discussion_has_an_initiator() {
     for mode in Mode::ALL {
         let initiator = (mode != Mode::Discussion).then_some(A);
-        let wrong = Creation {
-            mode,
-            members: agents(2),
-            initiator,
-        };
+        let wrong = Creation { mode, members: agents(2), initiator };
         let mut room = Room::unknown();
-        assert_eq!(
-            room.refusal(Input::Create(wrong)),
-            Refusal::InitiatorMismatch,
-            "{mode}"
-        );
+        assert_eq!(room.refusal(Input::Create(wrong)), Refusal::InitiatorMismatch, "{mode}");
     }
 }
 
@@ -229,10 +206,7 @@ fn in_chat_and_discussion_the_count_decides() {
         let states = [0, 1, 2, 3, 9].map(|count| mode.turn_state(count));
         let disabled = TurnState::Disabled;
         let shuffle = TurnState::Shuffle;
-        assert_eq!(
-            states,
-            [disabled, disabled, TurnState::Normal, shuffle, shuffle]
-        );
+        assert_eq!(states, [disabled, disabled, TurnState::Normal, shuffle, shuffle]);
         for count in [1, 2, 3, 9] {
             let room = created(mode, count);
             assert_eq!(room.state(), mode.turn_state(count), "{mode} with {count}");
@@ -284,14 +258,8 @@ fn a_disabled_chat_lets_everybody_speak_and_posts_nothing() {
     }
     let mut asked = room.human("hello").asks();
     asked.extend(room.says(A, "hello to you").asks());
-    assert!(
-        asked.iter().all(|ask| ask == "fetch members"),
-        "only a recount: {asked:?}"
-    );
-    assert_eq!(
-        room.refusal(ended(A, None, Outcome::Pass)),
-        Refusal::NotManaged
-    );
+    assert!(asked.iter().all(|ask| ask == "fetch members"), "only a recount: {asked:?}");
+    assert_eq!(room.refusal(ended(A, None, Outcome::Pass)), Refusal::NotManaged);
 }
 
 /// R044, D17
@@ -305,10 +273,7 @@ fn a_mode_change_ends_the_turn_and_its_timers() {
         assert_eq!(step.asks(), ["cancel the run of A"]);
         assert_eq!(room.speaker(), None);
         let run = Some(room.run_of(A));
-        assert_eq!(
-            room.refusal(ended(A, run, room::spoke("late"))),
-            Refusal::NotManaged
-        );
+        assert_eq!(room.refusal(ended(A, run, room::spoke("late"))), Refusal::NotManaged);
         assert!(room.wait(secs(3_600)).is_silent(), "no timer is left");
     }
 }
@@ -325,14 +290,8 @@ fn a_run_from_before_a_mode_change_stays_ended_when_chat_returns() {
     room.members();
     room.human("hello again");
     assert_eq!(room.speaker(), Some(A));
-    assert_eq!(
-        room.refusal(ended(A, Some(run), Outcome::Pass)),
-        Refusal::StaleRun
-    );
-    assert_eq!(
-        room.tell(gate(A, Some(run))).reason(),
-        Reason::RunAlreadyEnded
-    );
+    assert_eq!(room.refusal(ended(A, Some(run), Outcome::Pass)), Refusal::StaleRun);
+    assert_eq!(room.tell(gate(A, Some(run))).reason(), Reason::RunAlreadyEnded);
     assert_eq!(room.passes(A).asks(), ["trigger B"]);
 }
 
@@ -346,10 +305,7 @@ fn a_channel_that_becomes_chat_starts_dormant() {
         let step = room.tell(Input::SetMode(Mode::Chat));
         if before == Mode::None {
             // From none to chat there is exactly one thing to do: count the agents.
-            assert_eq!(
-                step.all(),
-                ["disabled > dormant: mode-changed", "fetch members"]
-            );
+            assert_eq!(step.all(), ["disabled > dormant: mode-changed", "fetch members"]);
         }
         assert_eq!(room.phase(), PhaseKind::Dormant);
         assert!(room.members().asks().is_empty(), "nobody is woken");

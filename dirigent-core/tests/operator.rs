@@ -21,10 +21,7 @@ fn a_stop_denies_everybody_at_once() {
         assert_eq!(room.gate(agent).reason(), Reason::Stopped);
     }
     assert_eq!(room.speaker(), None);
-    assert_eq!(
-        room.refusal(ended(A, None, Outcome::Pass)),
-        Refusal::StaleRun
-    );
+    assert_eq!(room.refusal(ended(A, None, Outcome::Pass)), Refusal::StaleRun);
 }
 
 /// F04
@@ -43,10 +40,7 @@ fn a_stop_cancels_every_wait_and_stays() {
         assert!(room.wait(secs(3_600)).asks().is_empty());
         assert!(room.says(A, "on its way").asks().is_empty());
         assert!(room.human("hello").asks().is_empty());
-        let wake = Input::Wake {
-            first: None,
-            cause: WakeCause::Operator,
-        };
+        let wake = Input::Wake { first: None, cause: WakeCause::Operator };
         assert_eq!(room.refusal(wake), Refusal::Stopped);
         assert_eq!(room.gate(A).reason(), Reason::Stopped);
         assert_eq!(room.channel.view().rest(), Some(Rest::Stopped));
@@ -64,10 +58,7 @@ fn a_person_stops_and_resumes_with_a_word() {
     assert_eq!(room.gate(B).reason(), Reason::Stopped);
     let resumed = room.post(Author::Human, MessageKind::ResumeWord, "resume");
     assert_eq!(resumed.causes(), [Cause::Resumed]);
-    assert!(
-        resumed.asks().is_empty(),
-        "the word itself asks for nothing"
-    );
+    assert!(resumed.asks().is_empty(), "the word itself asks for nothing");
     assert_eq!(room.phase(), PhaseKind::Dormant);
 }
 
@@ -81,11 +72,7 @@ fn agents_bots_and_the_moderator_cannot_stop_or_resume() {
         assert_eq!(room.channel.view().rest(), None, "{author:?}");
         room.tell(Input::Stop);
         room.post(author, MessageKind::ResumeWord, "resume");
-        assert_eq!(
-            room.channel.view().rest(),
-            Some(Rest::Stopped),
-            "{author:?}"
-        );
+        assert_eq!(room.channel.view().rest(), Some(Rest::Stopped), "{author:?}");
     }
 }
 
@@ -93,11 +80,7 @@ fn agents_bots_and_the_moderator_cannot_stop_or_resume() {
 #[test]
 fn a_resume_word_when_nothing_rests_is_conversation() {
     let mut room = Room::chat(2);
-    assert_eq!(
-        room.post(Author::Human, MessageKind::ResumeWord, "resume")
-            .asks(),
-        ["trigger A"]
-    );
+    assert_eq!(room.post(Author::Human, MessageKind::ResumeWord, "resume").asks(), ["trigger A"]);
 }
 
 /// F04
@@ -122,11 +105,7 @@ fn stopping_works_wherever_agents_could_be_woken() {
     assert_eq!(unmanaged.refusal(Input::Stop), Refusal::NotManaged);
     let mut alone = Room::chat(1);
     alone.tell(Input::Stop);
-    assert_eq!(
-        alone.gate(A).reason(),
-        Reason::Stopped,
-        "nobody, also with one agent"
-    );
+    assert_eq!(alone.gate(A).reason(), Reason::Stopped, "nobody, also with one agent");
 }
 
 /// F04
@@ -151,17 +130,11 @@ fn a_hold_denies_and_keeps_the_order() {
     for agent in [A, B, C] {
         assert_eq!(room.gate(agent).reason(), Reason::Held);
     }
-    assert!(
-        room.wait(secs(3_600)).asks().is_empty(),
-        "nobody is skipped meanwhile"
-    );
+    assert!(room.wait(secs(3_600)).asks().is_empty(), "nobody is skipped meanwhile");
     let step = room.tell(Input::Resume);
     assert_eq!(step.asks(), ["trigger B"]);
     assert_eq!(room.order(), order);
-    assert_eq!(
-        room.turns(),
-        [SeatTurn::Passed, SeatTurn::Ahead, SeatTurn::Ahead]
-    );
+    assert_eq!(room.turns(), [SeatTurn::Passed, SeatTurn::Ahead, SeatTurn::Ahead]);
     assert_eq!(room.gate(B).reason(), Reason::YourTurn);
 }
 
@@ -173,10 +146,7 @@ fn what_runs_may_end_during_a_hold_and_the_next_waits() {
     room.start(A);
     room.tell(Input::Hold);
     room.ends(A, spoke("a reply"));
-    assert!(
-        room.says(A, "a reply").asks().is_empty(),
-        "no trigger while held"
-    );
+    assert!(room.says(A, "a reply").asks().is_empty(), "no trigger while held");
     assert_eq!(room.speaker(), Some(B));
     assert!(room.human("and").asks().is_empty());
     assert!(room.human("another thing").asks().is_empty());
@@ -204,11 +174,7 @@ fn resting_twice_changes_nothing_and_resuming_needs_a_rest() {
     assert!(room.tell(Input::Hold).is_silent());
     assert_eq!(held, room.snapshot());
     room.tell(Input::Stop);
-    assert_eq!(
-        room.channel.view().rest(),
-        Some(Rest::Stopped),
-        "a stop is stronger"
-    );
+    assert_eq!(room.channel.view().rest(), Some(Rest::Stopped), "a stop is stronger");
     assert_eq!(room.refusal(Input::Hold), Refusal::Stopped);
     let stopped = room.snapshot();
     assert!(room.tell(Input::Stop).is_silent());
@@ -296,10 +262,7 @@ fn somebody_can_be_muted_before_coming_in() {
     for number in 5..132 {
         room.tell(Input::Mute(dirigent_core::AgentKey::new(number)));
     }
-    assert_eq!(
-        room.refusal(Input::Mute(STRANGER_TOO)),
-        Refusal::TooManyAgents
-    );
+    assert_eq!(room.refusal(Input::Mute(STRANGER_TOO)), Refusal::TooManyAgents);
 }
 
 /// One more agent than can be muted.

@@ -55,11 +55,7 @@ fn the_last_to_complete_a_turn_is_never_first() {
         for _ in 0..4 {
             let last = *room.order().last().unwrap();
             let first = room.order()[0];
-            assert_ne!(
-                next_order(&mut room, first)[0],
-                last,
-                "a pass completes a turn too"
-            );
+            assert_ne!(next_order(&mut room, first)[0], last, "a pass completes a turn too");
         }
     }
 }
@@ -79,10 +75,7 @@ fn who_was_skipped_did_not_complete() {
         *first.entry(room.order()[0]).or_insert(0) += 1;
     }
     assert_eq!(first.get(&B), None, "B completed last");
-    assert!(
-        first[&C] > 50,
-        "C did not complete and may be first: {first:?}"
-    );
+    assert!(first[&C] > 50, "C did not complete and may be first: {first:?}");
 }
 
 /// R068, D31
@@ -105,10 +98,7 @@ fn a_last_completer_that_is_gone_constrains_nobody() {
 fn chi_square(counts: &BTreeMap<Vec<AgentKey>, u32>, expected: usize) -> f64 {
     let total: u32 = counts.values().sum();
     let mean = f64::from(total) / f64::from(u32::try_from(expected).unwrap());
-    let seen: f64 = counts
-        .values()
-        .map(|n| (f64::from(*n) - mean).powi(2) / mean)
-        .sum();
+    let seen: f64 = counts.values().map(|n| (f64::from(*n) - mean).powi(2) / mean).sum();
     let missing = u32::try_from(expected - counts.len()).unwrap();
     seen + f64::from(missing) * mean
 }
@@ -129,16 +119,10 @@ fn every_permitted_order_is_equally_likely_over_seeds() {
     for (count, permitted, limit) in [(3, 4, 21.11), (4, 18, 45.76)] {
         let counts = orders_over_seeds(count, 3_600);
         let last = agents(count)[count - 1];
-        assert!(
-            counts.keys().all(|order| order[0] != last),
-            "{last} completed last"
-        );
+        assert!(counts.keys().all(|order| order[0] != last), "{last} completed last");
         assert_eq!(counts.len(), permitted, "{count} agents");
         let statistic = chi_square(&counts, permitted);
-        assert!(
-            statistic < limit,
-            "{count} agents: {statistic} with {counts:?}"
-        );
+        assert!(statistic < limit, "{count} agents: {statistic} with {counts:?}");
     }
 }
 
@@ -158,9 +142,7 @@ fn every_permitted_order_is_equally_likely_within_one_channel() {
         let before = room.order();
         let after = next_order(&mut room, before[0]);
         let place = |agent: &AgentKey| before.iter().position(|other| other == agent).unwrap();
-        let places = after
-            .iter()
-            .map(|agent| AgentKey::new(u32::try_from(place(agent)).unwrap()));
+        let places = after.iter().map(|agent| AgentKey::new(u32::try_from(place(agent)).unwrap()));
         *counts.entry(places.collect()).or_insert(0) += 1;
     }
     let statistic = chi_square(&counts, 18);
@@ -216,9 +198,7 @@ fn newcomers_are_shuffled_in_and_the_longer_list_starts_a_whole_cycle() {
         room.members();
         let order = room.order();
         assert_ne!(order[0], C);
-        *places
-            .entry(order.iter().position(|agent| *agent == D).unwrap())
-            .or_insert(0) += 1;
+        *places.entry(order.iter().position(|agent| *agent == D).unwrap()).or_insert(0) += 1;
         assert_eq!(room.turns(), [SeatTurn::Ahead; 4]);
         assert_eq!(room.speaker(), Some(order[0]));
         for agent in order {
@@ -234,10 +214,6 @@ fn newcomers_are_shuffled_in_and_the_longer_list_starts_a_whole_cycle() {
 fn of_two_allowed_firsts_each_is_first_half_of_the_time() {
     // Who is first is uniform among all but the last completer.
     let counts = orders_over_seeds(3, 2_000);
-    let b_first: u32 = counts
-        .iter()
-        .filter(|(order, _)| order[0] == B)
-        .map(|(_, n)| n)
-        .sum();
+    let b_first: u32 = counts.iter().filter(|(order, _)| order[0] == B).map(|(_, n)| n).sum();
     assert!((850..1_150).contains(&b_first), "{b_first} of 2000");
 }

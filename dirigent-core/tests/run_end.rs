@@ -29,22 +29,10 @@ fn silent_words_end_an_empty_turn() {
 /// R098, R101, R166, D44, D45, D96
 #[test]
 fn any_other_text_is_a_real_turn() {
-    let texts = [
-        "No",
-        "no",
-        "NO problem",
-        "NO_REPLY: because",
-        "NO_REPLY.",
-        "🔚",
-        "bye 🔚",
-    ];
+    let texts = ["No", "no", "NO problem", "NO_REPLY: because", "NO_REPLY.", "🔚", "bye 🔚"];
     for text in texts {
         let (room, asks) = after_text(text);
-        assert_eq!(
-            asks,
-            Vec::<String>::new(),
-            "{text:?} waits for its delivery"
-        );
+        assert_eq!(asks, Vec::<String>::new(), "{text:?} waits for its delivery");
         assert_eq!(room.phase(), PhaseKind::Confirming, "{text:?}");
         assert_eq!(room.speaker(), Some(A));
     }
@@ -54,10 +42,7 @@ fn any_other_text_is_a_real_turn() {
 #[test]
 fn a_reply_with_an_end_symbol_is_confirmed_like_any_other() {
     let (mut room, _) = after_text("That is all. 🔚");
-    assert!(
-        room.says(A, "That is all.").is_silent(),
-        "the symbol belongs to the text"
-    );
+    assert!(room.says(A, "That is all.").is_silent(), "the symbol belongs to the text");
     assert_eq!(room.says(A, "🔚").asks(), ["trigger B"]);
 }
 
@@ -74,11 +59,7 @@ fn outcomes_may_be_given_instead_of_text() {
         room.human("hello");
         room.start(A);
         room.ends(A, outcome);
-        assert_eq!(
-            room.seat(A).turn,
-            turn,
-            "a host that says `spoke` is believed"
-        );
+        assert_eq!(room.seat(A).turn, turn, "a host that says `spoke` is believed");
     }
 }
 
@@ -88,20 +69,11 @@ fn every_completed_turn_is_recorded_once() {
     let mut room = Room::chat(3);
     room.human("hello");
     room.passes(A);
-    assert_eq!(
-        room.turns(),
-        [SeatTurn::Passed, SeatTurn::Ahead, SeatTurn::Ahead]
-    );
+    assert_eq!(room.turns(), [SeatTurn::Passed, SeatTurn::Ahead, SeatTurn::Ahead]);
     room.talks(B, "a reply");
-    assert_eq!(
-        room.turns(),
-        [SeatTurn::Passed, SeatTurn::Ahead, SeatTurn::Ahead]
-    );
+    assert_eq!(room.turns(), [SeatTurn::Passed, SeatTurn::Ahead, SeatTurn::Ahead]);
     room.says(B, "a reply");
-    assert_eq!(
-        room.turns(),
-        [SeatTurn::Passed, SeatTurn::Spoke, SeatTurn::Ahead]
-    );
+    assert_eq!(room.turns(), [SeatTurn::Passed, SeatTurn::Spoke, SeatTurn::Ahead]);
     // Repeats of all that change nothing.
     let (a, b) = (Some(room.run_of(A)), Some(room.run_of(B)));
     for (agent, run) in [(A, a), (B, b)] {
@@ -109,10 +81,7 @@ fn every_completed_turn_is_recorded_once() {
             assert_eq!(room.refusal(ended(agent, run, outcome)), Refusal::StaleRun);
         }
     }
-    assert_eq!(
-        room.turns(),
-        [SeatTurn::Passed, SeatTurn::Spoke, SeatTurn::Ahead]
-    );
+    assert_eq!(room.turns(), [SeatTurn::Passed, SeatTurn::Spoke, SeatTurn::Ahead]);
 }
 
 /// R100, R104, R112
@@ -138,10 +107,7 @@ fn a_real_turn_waits_for_its_delivery() {
     let step = room.talks(A, "a reply on its way");
     assert_eq!(step.all(), ["running > confirming A: spoke"]);
     let polls = room.wait(secs(14)).asks();
-    assert!(
-        polls.iter().all(|ask| ask == "poll after 1001"),
-        "{polls:?}"
-    );
+    assert!(polls.iter().all(|ask| ask == "poll after 1001"), "{polls:?}");
     assert_eq!(room.speaker(), Some(A));
 }
 
@@ -173,16 +139,9 @@ fn an_agent_that_posted_by_its_tool_spoke_although_it_ends_with_nothing() {
         assert!(room.ends(A, outcome).asks().is_empty());
         assert_eq!(room.phase(), PhaseKind::Confirming);
         room.wait(millis(1_399));
-        assert_eq!(
-            room.phase(),
-            PhaseKind::Confirming,
-            "it may have more to say"
-        );
+        assert_eq!(room.phase(), PhaseKind::Confirming, "it may have more to say");
         let step = room.wait(millis(1));
-        assert!(
-            step.asks().contains(&"trigger B".to_owned()),
-            "quiet for a second and a half"
-        );
+        assert!(step.asks().contains(&"trigger B".to_owned()), "quiet for a second and a half");
         assert_eq!(room.seat(A).turn, SeatTurn::Spoke);
     }
 }
@@ -219,11 +178,7 @@ fn a_receipt_before_the_end_confirms_at_the_end() {
     room.human("hello");
     room.start(A);
     let run = Some(room.run_of(A));
-    let receipt = Input::Receipt {
-        agent: A,
-        run,
-        messages: vec![MessageId::new(2_000)],
-    };
+    let receipt = Input::Receipt { agent: A, run, messages: vec![MessageId::new(2_000)] };
     assert!(room.tell(receipt).asks().is_empty());
     let step = room.ends(A, spoke("words that never arrive in this form"));
     assert_eq!(step.asks(), ["trigger B"]);
@@ -243,10 +198,7 @@ fn a_run_that_never_ends_is_cancelled_and_skipped() {
     assert!(step.causes().contains(&Cause::RunTimedOut));
     assert_eq!(room.seat(A).turn, SeatTurn::Skipped);
     let run = Some(room.run_of(A));
-    assert_eq!(
-        room.refusal(ended(A, run, spoke("too late"))),
-        Refusal::StaleRun
-    );
+    assert_eq!(room.refusal(ended(A, run, spoke("too late"))), Refusal::StaleRun);
 }
 
 /// R195, W10, D64
@@ -285,12 +237,7 @@ fn start_deadline_and_retriggers_are_settings() {
     });
     room.human("hello");
     let asks = room.wait(secs(20)).asks();
-    let expected = [
-        "trigger A again, 1",
-        "trigger A again, 2",
-        "trigger A again, 3",
-        "trigger B",
-    ];
+    let expected = ["trigger A again, 1", "trigger A again, 2", "trigger A again, 3", "trigger B"];
     assert_eq!(asks, expected);
     let mut patient = Room::chat_with(2, |config| config.start_deadline = None);
     patient.human("hello");

@@ -76,14 +76,8 @@ const SHARED: &[Case] = &[
 ];
 
 const APART: &[Case] = &[
-    (
-        "I have nothing.\n\nNO_REPLY",
-        ["I have nothing.", "I have nothing.", ""],
-    ),
-    (
-        "I have nothing.\r\n  no_reply  \r\n\n",
-        ["I have nothing.", "I have nothing.", ""],
-    ),
+    ("I have nothing.\n\nNO_REPLY", ["I have nothing.", "I have nothing.", ""]),
+    ("I have nothing.\r\n  no_reply  \r\n\n", ["I have nothing.", "I have nothing.", ""]),
     openclaw_silent("NO_"),
     openclaw_silent("NO_RE"),
     openclaw_silent("NO_REPL"),
@@ -91,60 +85,28 @@ const APART: &[Case] = &[
     openclaw_silent("**NO_REPLY**"),
     openclaw_silent("__no_reply__"),
     openclaw_silent("`NO_REPLY`"),
-    (
-        "```\nNO_REPLY\n```",
-        ["```\nNO_REPLY\n```", "", "```\nNO_REPLY\n```"],
-    ),
+    ("```\nNO_REPLY\n```", ["```\nNO_REPLY\n```", "", "```\nNO_REPLY\n```"]),
     openclaw_silent("HEARTBEAT_OK"),
-    (
-        "HEARTBEAT_OK NO_REPLY",
-        ["HEARTBEAT_OK", "", "HEARTBEAT_OK"],
-    ),
-    (
-        "All fine. HEARTBEAT_OK",
-        [
-            "All fine. HEARTBEAT_OK",
-            "All fine.",
-            "All fine. HEARTBEAT_OK",
-        ],
-    ),
+    ("HEARTBEAT_OK NO_REPLY", ["HEARTBEAT_OK", "", "HEARTBEAT_OK"]),
+    ("All fine. HEARTBEAT_OK", ["All fine. HEARTBEAT_OK", "All fine.", "All fine. HEARTBEAT_OK"]),
     real("HEARTBEAT_OKAY"),
     real("MY_HEARTBEAT_OK"),
     openclaw_silent(r#"{"action":"NO_REPLY"}"#),
     openclaw_silent("{ \"action\" :\n \" NO_REPLY \" }"),
     real(r#"{"action":"no_reply"}"#),
-    (
-        "[[reply_to_current]] NO_REPLY",
-        ["[[reply_to_current]]", "", "[[reply_to_current]]"],
-    ),
+    ("[[reply_to_current]] NO_REPLY", ["[[reply_to_current]]", "", "[[reply_to_current]]"]),
     openclaw_silent("[[reply_to: 123]]NO"),
-    (
-        "[[reply_to_current]] Hi",
-        ["[[reply_to_current]] Hi", "Hi", "[[reply_to_current]] Hi"],
-    ),
-    (
-        "Hi [[reply_to_current]]",
-        ["Hi [[reply_to_current]]", "Hi", "Hi [[reply_to_current]]"],
-    ),
+    ("[[reply_to_current]] Hi", ["[[reply_to_current]] Hi", "Hi", "[[reply_to_current]] Hi"]),
+    ("Hi [[reply_to_current]]", ["Hi [[reply_to_current]]", "Hi", "Hi [[reply_to_current]]"]),
     real("[[link]] Hi"),
     openclaw_silent("<think>hm</think>NO_REPLY"),
-    (
-        "<Think a=1>hm</THINK>\nno_reply",
-        ["<Think a=1>hm</THINK>", "", ""],
-    ),
+    ("<Think a=1>hm</THINK>\nno_reply", ["<Think a=1>hm</THINK>", "", ""]),
     openclaw_silent("<think>I stay out of it.NO_REPLY"),
     (
         "[[reply_to_current]]<think>a</think> NO_REPLY",
-        [
-            "[[reply_to_current]]<think>a</think>",
-            "",
-            "[[reply_to_current]]<think>a</think>",
-        ],
+        ["[[reply_to_current]]<think>a</think>", "", "[[reply_to_current]]<think>a</think>"],
     ),
-    all(
-        "<think>hm</think> Done. NO_REPLY",
-        "<think>hm</think> Done.",
-    ),
+    all("<think>hm</think> Done. NO_REPLY", "<think>hm</think> Done."),
     real("<thinker>NO_REPLYx"),
     real("<thinker>hm.NO_REPLY"),
     real("<think hm.NO_REPLY"),
@@ -161,16 +123,8 @@ const APART: &[Case] = &[
 fn every_policy_judges_the_table_as_written() {
     for (text, expected) in SHARED.iter().chain(APART) {
         for (policy, expected) in POLICIES.into_iter().zip(expected) {
-            assert_eq!(
-                policy.deliverable(text),
-                *expected,
-                "{policy:?} on {text:?}"
-            );
-            assert_eq!(
-                policy.is_silent(text),
-                expected.is_empty(),
-                "{policy:?} on {text:?}"
-            );
+            assert_eq!(policy.deliverable(text), *expected, "{policy:?} on {text:?}");
+            assert_eq!(policy.is_silent(text), expected.is_empty(), "{policy:?} on {text:?}");
         }
     }
 }
@@ -181,9 +135,7 @@ fn the_outcome_digests_what_is_delivered() {
         for (policy, expected) in POLICIES.into_iter().zip(expected) {
             let outcome = match *expected {
                 "" => Outcome::Pass,
-                text => Outcome::Spoke {
-                    tail: Tail::of(text),
-                },
+                text => Outcome::Spoke { tail: Tail::of(text) },
             };
             assert_eq!(policy.outcome(text), outcome, "{policy:?} on {text:?}");
         }
@@ -198,9 +150,8 @@ fn strict_is_the_default() {
 /// A fixed, small generator: these tests need variety, not chance.
 fn numbers(mut state: u64) -> impl FnMut() -> usize {
     move || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(state >> 33).unwrap_or(0)
     }
 }
@@ -239,11 +190,7 @@ fn what_is_delivered_is_a_settled_part_of_any_text() {
         for policy in POLICIES {
             let delivered = policy.deliverable(&text);
             assert!(text.contains(delivered));
-            assert_eq!(
-                policy.deliverable(delivered),
-                delivered,
-                "{policy:?} on {text:?}"
-            );
+            assert_eq!(policy.deliverable(delivered), delivered, "{policy:?} on {text:?}");
         }
     }
 }

@@ -27,16 +27,9 @@ fn the_view_shows_phase_speaker_deadline_list_and_counters() {
     assert_eq!(view.cycles_since_human(), 1);
     assert_eq!(view.newest(), Some(room.newest()));
     let deadline = view.deadline().unwrap();
-    assert_eq!(
-        (deadline.at, deadline.reason),
-        (room.now + secs(45), DeadlineReason::Start)
-    );
+    assert_eq!((deadline.at, deadline.reason), (room.now + secs(45), DeadlineReason::Start));
     let seats: Vec<_> = view.list().map(|seat| (seat.turn, seat.left)).collect();
-    let expected = [
-        (SeatTurn::Passed, false),
-        (SeatTurn::Ahead, false),
-        (SeatTurn::Ahead, true),
-    ];
+    let expected = [(SeatTurn::Passed, false), (SeatTurn::Ahead, false), (SeatTurn::Ahead, true)];
     assert_eq!(seats, expected);
 }
 
@@ -116,21 +109,13 @@ fn a_transition_names_time_agent_and_turn() {
 fn what_is_asked_is_owed_until_it_is_settled_once() {
     let mut room = Room::chat(2);
     let step = room.human("hello");
-    let owed: Vec<_> = room
-        .channel
-        .debts()
-        .iter()
-        .map(|debt| debt.effect)
-        .collect();
+    let owed: Vec<_> = room.channel.debts().iter().map(|debt| debt.effect).collect();
     assert_eq!(Some(&owed[0]), step.effects.last(), "the trigger is owed");
     assert_eq!(room.channel.debts()[0].since, room.now);
     let ticket = room.trigger.unwrap();
     room.settle(ticket, Settlement::Doubtful);
     assert!(room.channel.debts().is_empty());
-    let again = Input::Settled {
-        ticket,
-        settlement: Settlement::Doubtful,
-    };
+    let again = Input::Settled { ticket, settlement: Settlement::Doubtful };
     assert_eq!(room.refusal(again), dirigent_core::Refusal::UnknownTicket);
 }
 

@@ -16,10 +16,7 @@ fn wake(first: Option<dirigent_core::AgentKey>, cause: WakeCause) -> Input {
 fn a_person_wakes_the_first_of_the_list() {
     let mut room = Room::chat(3);
     let step = room.human("hello");
-    assert_eq!(
-        step.all(),
-        ["dormant > granted A: human-message", "trigger A"]
-    );
+    assert_eq!(step.all(), ["dormant > granted A: human-message", "trigger A"]);
     let (posted, step) = room.trigger_posted();
     assert_eq!(step.all(), [format!("delete {posted}")]);
     assert_eq!(room.turns(), [SeatTurn::Ahead; 3]);
@@ -31,10 +28,7 @@ fn an_agent_that_speaks_by_its_own_tool_wakes_the_first_too() {
     for author in [A, C, STRANGER] {
         let mut room = Room::chat(3);
         let step = room.says(author, "something happened");
-        assert_eq!(
-            step.all(),
-            ["dormant > granted A: agent-message", "trigger A"]
-        );
+        assert_eq!(step.all(), ["dormant > granted A: agent-message", "trigger A"]);
     }
 }
 
@@ -43,12 +37,7 @@ fn an_agent_that_speaks_by_its_own_tool_wakes_the_first_too() {
 fn moderator_system_messages_and_edits_wake_nobody() {
     let mut room = Room::chat(2);
     assert!(room.moderator("a notice").is_silent());
-    for author in [
-        Author::Human,
-        Author::Agent(A),
-        Author::Bot,
-        Author::Moderator,
-    ] {
+    for author in [Author::Human, Author::Agent(A), Author::Bot, Author::Moderator] {
         assert!(room.system(author).is_silent());
         assert!(room.edit(1_000, author, "corrected").is_silent());
     }
@@ -65,10 +54,7 @@ fn other_bots_wake_only_where_they_qualify() {
     let mut room = Room::chat(2);
     assert!(room.bot("beep").is_silent());
     let mut room = Room::chat_with(2, |config| config.bots_qualify = true);
-    assert_eq!(
-        room.bot("beep").all(),
-        ["dormant > granted A: bot-message", "trigger A"]
-    );
+    assert_eq!(room.bot("beep").all(), ["dormant > granted A: bot-message", "trigger A"]);
 }
 
 /// R116, D59
@@ -83,10 +69,7 @@ fn the_late_words_of_a_lost_reply_do_not_wake() {
     room.all_pass();
     room.members();
     assert_eq!(room.phase(), PhaseKind::Dormant);
-    assert!(
-        room.says(A, "lost").is_silent(),
-        "although A has passed since"
-    );
+    assert!(room.says(A, "lost").is_silent(), "although A has passed since");
     room.wait(secs(30));
     assert_eq!(room.says(A, "something new").asks(), ["trigger A"]);
     assert_eq!(room.phase(), PhaseKind::Granted);
@@ -99,10 +82,7 @@ fn an_agent_that_passed_may_wake_the_channel_right_away() {
     room.human("hello");
     room.all_pass();
     room.members();
-    assert_eq!(
-        room.says(B, "now I do know something").asks(),
-        ["trigger A"]
-    );
+    assert_eq!(room.says(B, "now I do know something").asks(), ["trigger A"]);
 }
 
 /// R128, D69
@@ -111,10 +91,7 @@ fn an_old_list_is_read_again_before_anybody_is_woken() {
     let mut room = Room::chat(2);
     room.wait(secs(61));
     let step = room.human("hello");
-    assert_eq!(
-        step.all(),
-        ["dormant > refreshing: human-message", "fetch members"]
-    );
+    assert_eq!(step.all(), ["dormant > refreshing: human-message", "fetch members"]);
     assert_eq!(room.gate(A).reason(), Reason::Refreshing);
     room.present = vec![B, C];
     assert_eq!(room.members().asks(), ["trigger B"]);
@@ -183,19 +160,10 @@ fn system_messages_neither_wake_nor_veto_nor_reset() {
     room.human("hello");
     let turns = room.channel.view().turns_since_human();
     room.passes(A);
-    for author in [
-        Author::Human,
-        Author::Agent(B),
-        Author::Agent(A),
-        Author::Bot,
-    ] {
+    for author in [Author::Human, Author::Agent(B), Author::Agent(A), Author::Bot] {
         assert!(room.system(author).is_silent());
     }
-    assert_eq!(
-        room.channel.view().turns_since_human(),
-        turns + 1,
-        "only the grant counted"
-    );
+    assert_eq!(room.channel.view().turns_since_human(), turns + 1, "only the grant counted");
     room.passes(B);
     room.members();
     assert_eq!(room.phase(), PhaseKind::Dormant);
@@ -214,13 +182,7 @@ fn a_host_may_wake_the_channel_without_a_message() {
     for (cause, name) in causes {
         let mut room = Room::chat(2);
         let step = room.tell(wake(None, cause));
-        assert_eq!(
-            step.all(),
-            [
-                format!("dormant > granted A: {name}"),
-                "trigger A".to_owned()
-            ]
-        );
+        assert_eq!(step.all(), [format!("dormant > granted A: {name}"), "trigger A".to_owned()]);
     }
 }
 
@@ -228,22 +190,13 @@ fn a_host_may_wake_the_channel_without_a_message() {
 #[test]
 fn a_wake_may_start_with_a_listed_agent() {
     let mut room = Room::chat(3);
-    assert_eq!(
-        room.tell(wake(Some(B), WakeCause::Result)).asks(),
-        ["trigger B"]
-    );
+    assert_eq!(room.tell(wake(Some(B), WakeCause::Result)).asks(), ["trigger B"]);
     assert_eq!(room.seat(A).turn, SeatTurn::Skipped);
     room.passes(B);
     room.passes(C);
-    assert!(
-        room.members().asks()[0].starts_with("trigger "),
-        "A has not had its say yet"
-    );
+    assert!(room.members().asks()[0].starts_with("trigger "), "A has not had its say yet");
     let mut room = Room::chat(3);
-    assert_eq!(
-        room.tell(wake(Some(STRANGER), WakeCause::Result)).asks(),
-        ["trigger A"]
-    );
+    assert_eq!(room.tell(wake(Some(STRANGER), WakeCause::Result)).asks(), ["trigger A"]);
 }
 
 /// R128
@@ -252,11 +205,7 @@ fn an_awake_channel_is_not_woken_again_but_stays_awake() {
     let mut room = Room::chat(2);
     room.human("hello");
     room.start(A);
-    assert!(
-        room.tell(wake(Some(B), WakeCause::Operator))
-            .asks()
-            .is_empty()
-    );
+    assert!(room.tell(wake(Some(B), WakeCause::Operator)).asks().is_empty());
     assert_eq!(room.speaker(), Some(A));
     room.ends(A, Outcome::Pass);
     room.passes(B);
@@ -267,13 +216,7 @@ fn an_awake_channel_is_not_woken_again_but_stays_awake() {
 #[test]
 fn only_a_channel_that_keeps_turns_can_be_woken() {
     let mut room = Room::unknown();
-    assert_eq!(
-        room.refusal(wake(None, WakeCause::Operator)),
-        Refusal::NotManaged
-    );
+    assert_eq!(room.refusal(wake(None, WakeCause::Operator)), Refusal::NotManaged);
     room.tell(Input::SetMode(dirigent_core::Mode::Report));
-    assert_eq!(
-        room.refusal(wake(None, WakeCause::Operator)),
-        Refusal::NotManaged
-    );
+    assert_eq!(room.refusal(wake(None, WakeCause::Operator)), Refusal::NotManaged);
 }

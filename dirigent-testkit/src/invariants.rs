@@ -36,6 +36,7 @@ mod whole_cycles;
 use std::fmt;
 
 pub use glance::Glance;
+pub(crate) use observation::is_grant;
 pub use observation::{Observation, Restored, TwinStep};
 pub use watched::{Diligence, Watched};
 
@@ -132,20 +133,12 @@ pub struct Violation {
 impl Violation {
     /// This invariant, and what was seen instead.
     pub const fn new(invariant: &Invariant, detail: String) -> Self {
-        Self {
-            id: invariant.id,
-            sentence: invariant.sentence,
-            detail,
-        }
+        Self { id: invariant.id, sentence: invariant.sentence, detail }
     }
 
     /// A violation of something that is no invariant of a single channel.
     pub(crate) const fn of(id: &'static str, sentence: &'static str, detail: String) -> Self {
-        Self {
-            id,
-            sentence,
-            detail,
-        }
+        Self { id, sentence, detail }
     }
 }
 

@@ -8,3 +8,4 @@ pub use manual_clock::ManualClock;
 pub use memory_discord::{MemoryAccount, MemoryDiscord};
 
 pub mod invariants;
+pub mod simulation;

@@ -73,12 +73,7 @@ impl ManualClock {
 
     /// The earliest deadline that somebody waits for.
     pub fn next_wake(&self) -> Option<Timestamp> {
-        self.shared
-            .waits()
-            .pending
-            .keys()
-            .next()
-            .map(|key| key.deadline)
+        self.shared.waits().pending.keys().next().map(|key| key.deadline)
     }
 
     /// Jumps to the earliest deadline that somebody waits for, and says which that was.
@@ -117,12 +112,7 @@ impl Clock for ManualClock {
     }
 
     async fn sleep_until(&self, deadline: Timestamp) {
-        Wait {
-            shared: Arc::clone(&self.shared),
-            deadline,
-            number: None,
-        }
-        .await;
+        Wait { shared: Arc::clone(&self.shared), deadline, number: None }.await;
     }
 }
 
@@ -191,10 +181,7 @@ impl Future for Wait {
             waits.next_number += 1;
             waits.next_number
         });
-        let key = WaitKey {
-            deadline: wait.deadline,
-            number,
-        };
+        let key = WaitKey { deadline: wait.deadline, number };
         waits.pending.insert(key, context.waker().clone());
         Poll::Pending
     }
@@ -203,10 +190,7 @@ impl Future for Wait {
 impl Drop for Wait {
     fn drop(&mut self) {
         if let Some(number) = self.number {
-            let key = WaitKey {
-                deadline: self.deadline,
-                number,
-            };
+            let key = WaitKey { deadline: self.deadline, number };
             self.shared.waits().pending.remove(&key);
         }
     }

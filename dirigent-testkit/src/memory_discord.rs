@@ -67,10 +67,7 @@ impl MemoryDiscord {
     /// An empty Discord that takes its time from this clock. It keeps 1,000 messages a channel,
     /// remembers nonces for five minutes, and nothing goes wrong.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self {
-            world: Arc::new(Mutex::new(World::new(Arc::clone(&clock)))),
-            clock,
-        }
+        Self { world: Arc::new(Mutex::new(World::new(Arc::clone(&clock)))), clock }
     }
 
     /// Keeps so many messages a channel, at least one; the oldest are forgotten.

@@ -24,7 +24,9 @@ mod state;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use dirigent_core::{AgentKey, Answer, Config, Effect, Input, Mode, Refusal, Rest, Timestamp};
+use dirigent_core::{
+    AgentKey, Answer, Cause, Config, Effect, Input, Mode, Refusal, Rest, Timestamp,
+};
 
 pub use self::answer::{EndedTurn, ModelAnswer, Portrait};
 use self::memory::Memory;
@@ -108,6 +110,8 @@ pub struct Model {
     emitted: Vec<Effect>,
     /// The turns that ended in this step.
     ended: Vec<EndedTurn>,
+    /// Why the channel went to sleep, was enabled or disabled in this step.
+    causes: Vec<Cause>,
     /// What the machine did that the rules forbid, in this step.
     violations: Vec<String>,
     /// The machine's list after this step.
@@ -148,6 +152,7 @@ impl Model {
             litter: Vec::new(),
             emitted: Vec::new(),
             ended: Vec::new(),
+            causes: Vec::new(),
             violations: Vec::new(),
             order: Vec::new(),
         }
@@ -166,6 +171,7 @@ impl Model {
             answer,
             effects: std::mem::take(&mut self.emitted),
             ended: std::mem::take(&mut self.ended),
+            causes: std::mem::take(&mut self.causes),
             violations: std::mem::take(&mut self.violations),
         }
     }
@@ -215,8 +221,11 @@ impl Model {
                 Ok(())
             }
             Input::Reconfigure(config) => self.on_reconfigure(config),
-            Input::Tick => Ok(()),
-            _ => Ok(()),
+            Input::RunsLost { rerun } => {
+                self.on_runs_lost(*rerun);
+                Ok(())
+            }
+            Input::Tick | _ => Ok(()),
         }?;
         Ok(Answer::Accepted)
     }

@@ -35,9 +35,7 @@ impl Stage {
             outsider: discord.add_bot(),
             discord,
         };
-        stage
-            .discord
-            .set_channel_manager(guild, stage.moderator, true);
+        stage.discord.set_channel_manager(guild, stage.moderator, true);
         for bot in stage.bots {
             stage.discord.add_member(guild, bot);
         }
@@ -65,8 +63,7 @@ impl contract::DiscordHarness for Stage {
 
     async fn fresh_channel(&self) -> ChannelId {
         let [one, two] = self.bots;
-        self.discord
-            .add_channel(self.guild, "contract", &[one, two, self.person])
+        self.discord.add_channel(self.guild, "contract", &[one, two, self.person])
     }
 
     async fn person_says(&self, channel: ChannelId, text: &str) -> MessageId {
@@ -107,11 +104,7 @@ impl contract::GuildHarness for Stage {
 #[tokio::test(flavor = "current_thread")]
 async fn the_in_memory_discord_chats_as_a_discord_must() {
     let report = contract::discord_api(&Stage::new()).await.unwrap();
-    assert_eq!(
-        report.left_out(),
-        [""; 0],
-        "the in-memory Discord can show everything"
-    );
+    assert_eq!(report.left_out(), [""; 0], "the in-memory Discord can show everything");
     assert!(report.passed().len() >= 27);
 }
 
@@ -184,11 +177,7 @@ impl IdentityStore for Careless {
 async fn a_broken_contract_names_every_check_that_failed() {
     let factory = || Arc::new(Careless::default()) as Arc<dyn IdentityStore>;
     let failures = contract::identity_store(&factory).await.unwrap_err();
-    let names: Vec<_> = failures
-        .all()
-        .iter()
-        .map(contract::Failure::check)
-        .collect();
+    let names: Vec<_> = failures.all().iter().map(contract::Failure::check).collect();
     assert_eq!(
         names,
         [
@@ -198,10 +187,7 @@ async fn a_broken_contract_names_every_check_that_failed() {
         ]
     );
     let shown = failures.to_string();
-    assert!(
-        shown.contains("the contract identity_store is broken"),
-        "{shown}"
-    );
+    assert!(shown.contains("the contract identity_store is broken"), "{shown}");
     assert!(shown.contains("a taken account was registered"), "{shown}");
 }
 
@@ -212,20 +198,11 @@ async fn a_registry_is_not_made_from_two_agents_with_one_account() {
         agent_id: "developer".into(),
         agent_name: "Developer".to_owned(),
     };
-    let thief = Identity {
-        agent_id: "thief".into(),
-        ..developer.clone()
-    };
+    let thief = Identity { agent_id: "thief".into(), ..developer.clone() };
     let refused = MemoryIdentities::with([developer.clone(), thief]).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "the account belongs to agent developer already"
-    );
+    assert_eq!(refused.to_string(), "the account belongs to agent developer already");
 
-    let renamed = Identity {
-        agent_name: "Builder".to_owned(),
-        ..developer.clone()
-    };
+    let renamed = Identity { agent_name: "Builder".to_owned(), ..developer.clone() };
     let registry = MemoryIdentities::with([developer, renamed.clone()]).unwrap();
     assert_eq!(registry.all().await.unwrap(), [renamed]);
 }

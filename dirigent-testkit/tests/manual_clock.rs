@@ -17,25 +17,13 @@ async fn waits_wake_in_the_order_of_their_deadlines_and_then_of_their_beginnings
         clock.sleep_until(start + SECOND * seconds).await;
         order.lock().unwrap().push(name);
     };
-    tokio::join!(
-        wait("late", 3),
-        wait("first", 1),
-        wait("second", 1),
-        wait("middle", 2),
-        async {
-            assert_eq!(
-                (clock.next_wake(), clock.waiting()),
-                (Some(start + SECOND), 4)
-            );
-            while clock.advance_to_next_wake().is_some() {
-                tokio::task::yield_now().await;
-            }
+    tokio::join!(wait("late", 3), wait("first", 1), wait("second", 1), wait("middle", 2), async {
+        assert_eq!((clock.next_wake(), clock.waiting()), (Some(start + SECOND), 4));
+        while clock.advance_to_next_wake().is_some() {
+            tokio::task::yield_now().await;
         }
-    );
-    assert_eq!(
-        *order.lock().unwrap(),
-        ["first", "second", "middle", "late"]
-    );
+    });
+    assert_eq!(*order.lock().unwrap(), ["first", "second", "middle", "late"]);
     assert_eq!(clock.now(), start + 3 * SECOND);
 }
 

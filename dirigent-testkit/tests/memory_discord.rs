@@ -1,8 +1,5 @@
 //! What the in-memory Discord does beyond the contracts: ids, pushed events, rights and faults.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test's helpers may fail as the test does"
-)]
+#![expect(clippy::unwrap_used, reason = "a test's helpers may fail as the test does")]
 
 use std::future::Future;
 use std::pin::pin;
@@ -52,14 +49,7 @@ fn room_of(settle: impl FnOnce(MemoryDiscord) -> MemoryDiscord) -> Room {
     let guild = discord.add_guild(person);
     let channel = discord.add_channel(guild, "round-table", &[agent]);
     let bot = discord.account(agent);
-    Room {
-        clock,
-        discord,
-        channel,
-        person,
-        agent,
-        bot,
-    }
+    Room { clock, discord, channel, person, agent, bot }
 }
 
 impl Room {
@@ -74,19 +64,11 @@ impl Room {
     }
 
     fn ids(&self) -> Vec<MessageId> {
-        self.discord
-            .messages(self.channel)
-            .iter()
-            .map(|message| message.id)
-            .collect()
+        self.discord.messages(self.channel).iter().map(|message| message.id).collect()
     }
 
     async fn read(&self) -> Vec<String> {
-        let newest = HistoryRequest {
-            channel: self.channel,
-            after: None,
-            limit: 100,
-        };
+        let newest = HistoryRequest { channel: self.channel, after: None, limit: 100 };
         let mut page = self.bot.history(newest).await.unwrap();
         page.reverse();
         page.into_iter().map(|message| message.content).collect()
@@ -98,19 +80,11 @@ fn arrived(events: &mut Events) -> Vec<Event> {
 }
 
 fn created(events: &mut Events) -> Vec<MessageId> {
-    arrived(events)
-        .into_iter()
-        .filter_map(message)
-        .map(|message| message.id)
-        .collect()
+    arrived(events).into_iter().filter_map(message).map(|message| message.id).collect()
 }
 
 fn message(event: Event) -> Option<ChatMessage> {
-    if let Event::MessageCreated(message) = event {
-        Some(message)
-    } else {
-        None
-    }
+    if let Event::MessageCreated(message) = event { Some(message) } else { None }
 }
 
 fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
@@ -123,16 +97,12 @@ fn an_id_holds_the_time_and_rises_when_the_clock_steps_back() {
     let first = room.discord.say(room.channel, room.person, "one");
     let millis = (first.get() >> 22) + 1_420_070_400_000;
     assert_eq!(millis, room.clock.now().as_millis());
-    room.clock
-        .set(room.clock.now().saturating_sub(3_600 * SECOND));
+    room.clock.set(room.clock.now().saturating_sub(3_600 * SECOND));
     let second = room.discord.say(room.channel, room.person, "two");
     room.clock.advance(7_200 * SECOND);
     let third = room.discord.say(room.channel, room.person, "three");
     assert!(first < second && second < third);
-    assert_eq!(
-        (third.get() >> 22) + 1_420_070_400_000,
-        room.clock.now().as_millis()
-    );
+    assert_eq!((third.get() >> 22) + 1_420_070_400_000, room.clock.now().as_millis());
 }
 
 #[test]
@@ -142,18 +112,13 @@ fn the_same_steps_give_the_same_ids_events_and_faults() {
         let mut events = room.discord.events();
         let mut seen = Vec::new();
         for step in 0..500 {
-            room.discord
-                .say(room.channel, room.person, format!("step {step}"));
+            room.discord.say(room.channel, room.person, format!("step {step}"));
             let mut post = pin!(room.bot.post(room.post(step)));
             if let Poll::Ready(result) = poll(post.as_mut()) {
                 seen.push(format!("{result:?}"));
             }
             room.clock.advance(SECOND / 3);
-            seen.extend(
-                arrived(&mut events)
-                    .iter()
-                    .map(|event| format!("{event:?}")),
-            );
+            seen.extend(arrived(&mut events).iter().map(|event| format!("{event:?}")));
         }
         (seen, room.ids(), room.discord.calls())
     };

@@ -48,21 +48,15 @@ impl ChannelStore for MemoryChannels {
 
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
         let mut inner = self.lock();
-        let found = inner
-            .channels
-            .get(&commit.channel)
-            .map_or_else(Revision::default, |c| c.revision);
+        let found =
+            inner.channels.get(&commit.channel).map_or_else(Revision::default, |c| c.revision);
         if found != commit.expected {
             return Err(CommitError::Conflict { found });
         }
         let revision = found.next();
-        let old = inner.channels.insert(
-            commit.channel,
-            StoredChannel {
-                revision,
-                record: commit.record,
-            },
-        );
+        let old = inner
+            .channels
+            .insert(commit.channel, StoredChannel { revision, record: commit.record });
         drop(inner);
         drop(old);
         Ok(revision)
@@ -74,14 +68,10 @@ impl ChannelStore for MemoryChannels {
 
     async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError> {
         let mut inner = self.lock();
-        let at = inner
-            .agents
-            .iter()
-            .position(|known| *known == agent)
-            .unwrap_or_else(|| {
-                inner.agents.push(agent);
-                inner.agents.len() - 1
-            });
+        let at = inner.agents.iter().position(|known| *known == agent).unwrap_or_else(|| {
+            inner.agents.push(agent);
+            inner.agents.len() - 1
+        });
         u32::try_from(at)
             .map(AgentKey::new)
             .map_err(|_| ApiError::new(crate::ErrorKind::Store).with_source("no more agent keys"))

@@ -59,14 +59,9 @@ impl MemoryIdentities {
             entry.discord_user_id == identity.discord_user_id && entry.agent_id != identity.agent_id
         });
         if let Some(entry) = taken {
-            return Err(RegisterError::AccountTaken {
-                owner: entry.agent_id.clone(),
-            });
+            return Err(RegisterError::AccountTaken { owner: entry.agent_id.clone() });
         }
-        match entries
-            .iter_mut()
-            .find(|entry| entry.agent_id == identity.agent_id)
-        {
+        match entries.iter_mut().find(|entry| entry.agent_id == identity.agent_id) {
             Some(known) => *known = identity,
             None => entries.push(identity),
         }

@@ -50,17 +50,8 @@ pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
             None => break,
         };
         let (language, code_start) = language(text, after);
-        let units = text
-            .get(start..end)
-            .map_or(0, |block| block.encode_utf16().count());
-        found.push(Block {
-            start,
-            code_start,
-            code_end,
-            end,
-            language,
-            units,
-        });
+        let units = text.get(start..end).map_or(0, |block| block.encode_utf16().count());
+        found.push(Block { start, code_start, code_end, end, language, units });
     }
     found
 }
@@ -88,11 +79,7 @@ impl Head {
         let rest = spaced.trim_start_matches(is_blank);
         let position = |rest: &str| text.len() - rest.len();
         let is_whole_line = rest.is_empty() || rest.starts_with('\n');
-        Some(Self {
-            mark_end: position(named),
-            end: position(rest),
-            is_whole_line,
-        })
+        Some(Self { mark_end: position(named), end: position(rest), is_whole_line })
     }
 }
 
@@ -116,19 +103,13 @@ fn language(text: &str, after: usize) -> (&str, usize) {
         return ("", after);
     };
     let named = rest.get(..rest.len() - behind.len());
-    let language = named
-        .filter(|name| name.len() <= LANGUAGE_MAX)
-        .unwrap_or_default();
+    let language = named.filter(|name| name.len() <= LANGUAGE_MAX).unwrap_or_default();
     (language, text.len() - code.len())
 }
 
 fn is_line_start(text: &str, at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default();
-    before
-        .trim_end_matches(is_blank)
-        .chars()
-        .next_back()
-        .is_none_or(|c| c == '\n')
+    before.trim_end_matches(is_blank).chars().next_back().is_none_or(|c| c == '\n')
 }
 
 /// White space within a line. Only the line feed ends a line, for Discord and for `Tail`.

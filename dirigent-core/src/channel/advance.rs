@@ -4,7 +4,29 @@ use super::phase::{Grant, Phase, Purpose};
 use super::step::Step;
 use crate::{AgentKey, Cause, Effect, Mode, Notice, SeatTurn, TurnId};
 
+/// What a cycle came to. Read off the list before it is rebuilt, so that what an agent said counts
+/// even if it has left since (D74).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CycleResult {
+    /// Somebody spoke, or a message asked for another cycle.
+    GoesOn,
+    /// All who completed a turn had nothing to say.
+    AllPassed,
+    /// Nobody completed a turn.
+    NobodyAnswered,
+}
+
 impl Step<'_> {
+    pub(super) fn cycle_result(&self) -> CycleResult {
+        if self.channel.vetoed || self.channel.list.anybody_spoke() {
+            CycleResult::GoesOn
+        } else if self.channel.list.anybody_completed() {
+            CycleResult::AllPassed
+        } else {
+            CycleResult::NobodyAnswered
+        }
+    }
+
     /// The speaker's turn is over, and the next one follows.
     pub(super) fn complete(&mut self, agent: AgentKey, turn: SeatTurn, cause: Cause) {
         self.record(agent, turn, cause);
@@ -48,11 +70,7 @@ impl Step<'_> {
     }
 
     fn skip(&mut self, at: usize, left: bool) {
-        let cause = if left {
-            Cause::AgentLeft
-        } else {
-            Cause::AgentMuted
-        };
+        let cause = if left { Cause::AgentLeft } else { Cause::AgentMuted };
         if let Some(slot) = self.channel.list.slots_mut().get_mut(at) {
             slot.turn = SeatTurn::Skipped;
             let agent = slot.agent;
@@ -66,22 +84,14 @@ impl Step<'_> {
         }
         self.channel.limits.count_turn();
         self.channel.turn = TurnId::new(self.channel.turn.get() + 1);
-        let grant = Grant {
-            agent,
-            until: None,
-            attempt: 0,
-        };
+        let grant = Grant { agent, until: None, attempt: 0 };
         self.shift(Phase::Granted(grant), Some(agent), cause);
         self.trigger();
     }
 
     /// Wakes the granted agent and gives it time to start; not while on hold.
     pub(super) fn trigger(&mut self) {
-        let until = self
-            .channel
-            .config
-            .start_deadline
-            .map(|limit| self.channel.now + limit);
+        let until = self.channel.config.start_deadline.map(|limit| self.channel.now + limit);
         let turn = self.channel.turn;
         let Phase::Granted(grant) = &mut self.channel.phase else {
             return;
@@ -93,12 +103,7 @@ impl Step<'_> {
         grant.until = until;
         let Grant { agent, attempt, .. } = *grant;
         self.clean_up_before_trigger();
-        self.owe(|ticket| Effect::Trigger {
-            ticket,
-            agent,
-            turn,
-            attempt,
-        });
+        self.owe(|ticket| Effect::Trigger { ticket, agent, turn, attempt });
     }
 
     /// A new cycle: from the first slot, or from this agent's if it is listed and available.
@@ -128,25 +133,18 @@ impl Step<'_> {
 
     /// The last slot is behind: the member list is read again, exactly once.
     fn begin_boundary(&mut self) {
-        self.shift(
-            Phase::Refreshing(Purpose::Boundary),
-            None,
-            Cause::CycleBoundary,
-        );
+        self.shift(Phase::Refreshing(Purpose::Boundary), None, Cause::CycleBoundary);
         self.fetch_members();
     }
 
     /// The member list is there, or will not come: another cycle, or dormancy.
-    pub(super) fn end_boundary(&mut self, anybody_new: bool) {
-        let spoke = self.channel.list.anybody_spoke();
-        if !anybody_new && !self.channel.vetoed && !spoke {
-            let completed = self.channel.list.anybody_completed();
-            let cause = if completed {
-                Cause::AllPassed
-            } else {
-                Cause::NobodyAnswered
-            };
-            return self.become_dormant(cause);
+    pub(super) fn end_boundary(&mut self, result: CycleResult, anybody_new: bool) {
+        match result {
+            CycleResult::AllPassed if !anybody_new => return self.become_dormant(Cause::AllPassed),
+            CycleResult::NobodyAnswered if !anybody_new => {
+                return self.become_dormant(Cause::NobodyAnswered);
+            }
+            CycleResult::AllPassed | CycleResult::NobodyAnswered | CycleResult::GoesOn => {}
         }
         if self.channel.list.len() >= 3 {
             let last = self.channel.last_completer;
@@ -161,10 +159,7 @@ impl Step<'_> {
         self.become_dormant(Cause::CeilingReached);
         if !self.channel.limits.announced {
             self.channel.limits.announced = true;
-            self.owe(|ticket| Effect::Notice {
-                ticket,
-                notice: Notice::Ceiling,
-            });
+            self.owe(|ticket| Effect::Notice { ticket, notice: Notice::Ceiling });
         }
     }
 

@@ -19,17 +19,11 @@ pub(super) fn next_deadline(channel: &Channel) -> Option<Deadline> {
             }
         }
     };
-    consider(
-        channel.refresh.map(|refresh| refresh.until),
-        DeadlineReason::Members,
-    );
+    consider(channel.refresh.map(|refresh| refresh.until), DeadlineReason::Members);
     let due = channel.litter.iter().filter_map(|litter| litter.due).min();
     consider(due, DeadlineReason::Cleanup);
     let forget = channel.stirred_at + channel.config.forget_after;
-    consider(
-        channel.has_memory().then_some(forget),
-        DeadlineReason::Forget,
-    );
+    consider(channel.has_memory().then_some(forget), DeadlineReason::Forget);
     next
 }
 
@@ -43,15 +37,9 @@ fn of_the_phase(channel: &Channel) -> Option<Deadline> {
             let candidates = [
                 deadline(channel.quiet_deadline(since), DeadlineReason::Quiet),
                 deadline(Some(delivered_by), DeadlineReason::Delivery),
-                deadline(
-                    polls.open.is_none().then_some(polls.next),
-                    DeadlineReason::Poll,
-                ),
+                deadline(polls.open.is_none().then_some(polls.next), DeadlineReason::Poll),
             ];
-            candidates
-                .into_iter()
-                .flatten()
-                .min_by_key(|candidate| candidate.at)
+            candidates.into_iter().flatten().min_by_key(|candidate| candidate.at)
         }
         Phase::Dormant => {
             let due = channel.reminder_due.filter(|_| !channel.is_stopped());

@@ -40,8 +40,8 @@ pub(super) fn reason(channel: &Channel, agent: Option<AgentKey>, run: Option<Run
 
 /// A reason that holds for every agent.
 fn of_the_channel(channel: &Channel) -> Option<Reason> {
-    match (channel.archived, channel.rest, channel.mode, channel.phase) {
-        (Some(_), ..) => Some(Reason::Archived),
+    match (channel.archived.is_some(), channel.rest, channel.mode, channel.phase) {
+        (true, ..) => Some(Reason::Archived),
         (_, Some(Rest::Stopped), ..) => Some(Reason::Stopped),
         (_, _, Mode::None | Mode::Work, _) => Some(Reason::Unmanaged),
         (_, _, Mode::Report, _) => Some(Reason::Dead),
@@ -83,11 +83,7 @@ impl Step<'_> {
         }
         if reason.allows() {
             let turn = (reason == Reason::YourTurn).then_some(self.channel.turn);
-            Verdict::Allow {
-                reason,
-                turn,
-                anchor: self.channel.anchor(),
-            }
+            Verdict::Allow { reason, turn, anchor: self.channel.anchor() }
         } else {
             if is_remembered(reason) {
                 self.remember_run(run, RunFate::Denied);
@@ -101,18 +97,10 @@ impl Step<'_> {
         match &mut self.channel.phase {
             Phase::Granted(_) => {
                 let anchor = self.channel.seen.newest().max(latest);
-                let until = self
-                    .channel
-                    .config
-                    .run_deadline
-                    .map(|limit| self.channel.now + limit);
+                let until = self.channel.config.run_deadline.map(|limit| self.channel.now + limit);
                 let run = TurnRun { agent, id, anchor };
                 self.channel.delivery.get_or_insert_default().clear();
-                let phase = Phase::Running {
-                    run,
-                    until,
-                    receipt: false,
-                };
+                let phase = Phase::Running { run, until, receipt: false };
                 self.shift(phase, Some(agent), Cause::RunStarted);
             }
             Phase::Running { run, .. } if id.is_some() && run.id != id => {
@@ -132,22 +120,14 @@ impl Step<'_> {
 
     /// The initiator starts its one run, or starts it again with a newer one.
     fn start_permit_run(&mut self, id: Option<RunId>) {
-        let until = self
-            .channel
-            .config
-            .run_deadline
-            .map(|limit| self.channel.now + limit);
+        let until = self.channel.config.run_deadline.map(|limit| self.channel.now + limit);
         let Some(permit) = &mut self.channel.permit else {
             return;
         };
         let agent = permit.agent;
         match &mut permit.run {
             PermitRun::Offered => {
-                permit.run = PermitRun::Running {
-                    id,
-                    until,
-                    spoke: false,
-                };
+                permit.run = PermitRun::Running { id, until, spoke: false };
                 self.tell(Some(agent), Cause::RunStarted);
             }
             PermitRun::Running { id: known, .. } if id.is_some() && *known != id => {

@@ -1,5 +1,6 @@
 //! Who is in the channel: reading the list, joining, leaving (rules 26, 28, 32 and 37)
 
+use super::advance::CycleResult;
 use super::phase::{Phase, Purpose};
 use super::step::Step;
 use super::{AGENTS_MAX, Refresh};
@@ -41,11 +42,7 @@ impl Step<'_> {
         ticket: Ticket,
         agents: &[AgentKey],
     ) -> Result<(), Refusal> {
-        if self
-            .channel
-            .refresh
-            .is_none_or(|refresh| refresh.ticket != ticket)
-        {
+        if self.channel.refresh.is_none_or(|refresh| refresh.ticket != ticket) {
             return Err(Refusal::UnknownTicket);
         }
         if agents.len() > AGENTS_MAX {
@@ -54,12 +51,13 @@ impl Step<'_> {
         self.forget_refresh();
         self.changed();
         let first_list = self.channel.list_at.is_none();
+        let result = self.cycle_result();
         let anybody_new = self.channel.list.rebuild(agents);
         self.channel.list_at = Some(self.channel.now);
         if first_list {
             self.shuffle_first();
         }
-        self.go_on_with_list(anybody_new);
+        self.go_on_with_list(result, anybody_new);
         Ok(())
     }
 
@@ -75,10 +73,10 @@ impl Step<'_> {
     pub(super) fn go_on_without_list(&mut self, cause: Cause) {
         self.forget_refresh();
         self.tell(None, cause);
-        self.go_on_with_list(false);
+        self.go_on_with_list(self.cycle_result(), false);
     }
 
-    fn go_on_with_list(&mut self, anybody_new: bool) {
+    fn go_on_with_list(&mut self, result: CycleResult, anybody_new: bool) {
         let enough = self.channel.list.len() >= 2;
         match self.channel.phase {
             Phase::Disabled if enough => {
@@ -90,7 +88,7 @@ impl Step<'_> {
             Phase::Dormant | Phase::Refreshing(_) if !enough => {
                 self.disable_for_lack_of_agents();
             }
-            Phase::Refreshing(Purpose::Boundary) => self.end_boundary(anybody_new),
+            Phase::Refreshing(Purpose::Boundary) => self.end_boundary(result, anybody_new),
             Phase::Refreshing(Purpose::Wake(first)) => self.begin_cycle(first, Cause::NextInList),
             Phase::Disabled
             | Phase::Dead
@@ -134,11 +132,7 @@ impl Step<'_> {
 
     /// Ends the agent's turn or permit, if it has one.
     pub(super) fn take_floor_from(&mut self, agent: AgentKey, cause: Cause) {
-        if self
-            .channel
-            .permit
-            .is_some_and(|permit| permit.agent == agent)
-        {
+        if self.channel.permit.is_some_and(|permit| permit.agent == agent) {
             self.withdraw_permit();
         }
         if self.channel.speaker() == Some(agent) {

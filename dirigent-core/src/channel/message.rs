@@ -50,10 +50,8 @@ impl Step<'_> {
 
     /// A message of an agent outside its own turn counts like a turn (F02).
     fn count_message(&mut self, agent: AgentKey) {
-        let in_permit = self
-            .channel
-            .permit
-            .is_some_and(|permit| permit.agent == agent && permit.is_running());
+        let in_permit =
+            self.channel.permit.is_some_and(|permit| permit.agent == agent && permit.is_running());
         if self.channel.speaker() != Some(agent) && !in_permit {
             self.channel.limits.count_turn();
         }
@@ -100,11 +98,7 @@ impl Step<'_> {
     /// Whether the agent's messages still count as late pieces of its last turn.
     fn is_in_grace(&self, agent: AgentKey) -> bool {
         let grace = self.channel.config.late_grace;
-        let from = self
-            .channel
-            .list
-            .slot(agent)
-            .and_then(|slot| slot.grace_from);
+        let from = self.channel.list.slot(agent).and_then(|slot| slot.grace_from);
         from.is_some_and(|from| self.channel.now < from + grace)
     }
 
@@ -130,17 +124,11 @@ impl Step<'_> {
 
     /// Hands a human's message to the speaker without disturbing its turn (D62, inject).
     fn inject(&mut self, message: &Message) {
-        if let (Author::Human, Some(agent), false) = (
-            message.author,
-            self.channel.speaker(),
-            self.channel.is_held(),
-        ) {
+        if let (Author::Human, Some(agent), false) =
+            (message.author, self.channel.speaker(), self.channel.is_held())
+        {
             let turn = self.channel.turn;
-            self.effects.push(Effect::Inject {
-                agent,
-                turn,
-                message: message.id,
-            });
+            self.effects.push(Effect::Inject { agent, turn, message: message.id });
         }
     }
 

@@ -1,5 +1,6 @@
 //! What operators and tools do: modes, stop and hold, mute, archive (rules 4, 5, 37 to 39)
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 use super::message::is_conversation;
@@ -86,10 +87,10 @@ impl Step<'_> {
 
     /// Stop and hold make sense where agents could be woken or denied.
     fn require_managed(&self) -> Result<(), Refusal> {
-        match (self.channel.archived, self.channel.mode) {
-            (Some(_), _) => Err(Refusal::Archived),
-            (None, Mode::None | Mode::Work) => Err(Refusal::NotManaged),
-            (None, Mode::Report | Mode::Discussion | Mode::Chat) => Ok(()),
+        match self.channel.mode {
+            _ if self.channel.archived.is_some() => Err(Refusal::Archived),
+            Mode::None | Mode::Work => Err(Refusal::NotManaged),
+            Mode::Report | Mode::Discussion | Mode::Chat => Ok(()),
         }
     }
 
@@ -165,11 +166,7 @@ impl Step<'_> {
         } else {
             self.tell(Some(agent), Cause::AgentMuted);
         }
-        if self
-            .channel
-            .permit
-            .is_some_and(|permit| permit.agent == agent)
-        {
+        if self.channel.permit.is_some_and(|permit| permit.agent == agent) {
             self.withdraw_permit();
         }
         Ok(())
@@ -193,10 +190,8 @@ impl Step<'_> {
         if self.channel.mode != Mode::Discussion {
             return Err(Refusal::NotADiscussion);
         }
-        match self.channel.archived {
-            Some(Archived {
-                concluded: true, ..
-            }) => return Err(Refusal::AlreadyConcluded),
+        match &self.channel.archived {
+            Some(archived) if archived.concluded => return Err(Refusal::AlreadyConcluded),
             Some(_) => return Err(Refusal::Archived),
             None => {}
         }
@@ -217,25 +212,19 @@ impl Step<'_> {
 
     fn archive(&mut self, by: Option<AgentKey>) {
         let running = self.channel.phase.run().map(|run| run.agent).or_else(|| {
-            self.channel
-                .permit
-                .filter(super::permit::Permit::is_running)
-                .map(|permit| permit.agent)
+            self.channel.permit.filter(super::permit::Permit::is_running).map(|permit| permit.agent)
         });
         self.end_everything();
         self.channel.created = true;
         self.channel.rest = None;
         self.channel.missed = false;
-        self.channel.archived = Some(Archived {
+        self.channel.archived = Some(Box::new(Archived {
             at: self.channel.now,
             concluded: by.is_some(),
             leaving: [by, running],
-        });
-        let cause = if by.is_some() {
-            Cause::Concluded
-        } else {
-            Cause::Archived
-        };
+            bot_notice_at: None,
+        }));
+        let cause = if by.is_some() { Cause::Concluded } else { Cause::Archived };
         self.shift(Phase::Archived, by, cause);
     }
 
@@ -244,16 +233,13 @@ impl Step<'_> {
         if !self.remember(message.id) {
             return Err(Refusal::RepeatedMessage);
         }
-        let now = self.channel.now;
-        let Some(archived) = self.channel.archived else {
+        let (now, config) = (self.channel.now, Arc::clone(&self.channel.config));
+        let Some(archived) = &mut self.channel.archived else {
             return Ok(());
         };
-        let farewell = now < archived.at + self.channel.config.farewell;
-        let interval = self.channel.config.bot_notice_interval;
-        let answered = self
-            .channel
-            .bot_notice_at
-            .is_some_and(|at| now < at + interval);
+        let farewell = now < archived.at + config.farewell;
+        let answered =
+            archived.bot_notice_at.is_some_and(|at| now < at + config.bot_notice_interval);
         let silent = match message.author {
             Author::Human => false,
             Author::Agent(agent) if farewell && archived.leaving.contains(&Some(agent)) => true,
@@ -264,13 +250,9 @@ impl Step<'_> {
             return Ok(());
         }
         if message.author != Author::Human {
-            self.channel.bot_notice_at = Some(now);
+            archived.bot_notice_at = Some(now);
         }
-        let notice = if archived.concluded {
-            Notice::Closed
-        } else {
-            Notice::Archived
-        };
+        let notice = if archived.concluded { Notice::Closed } else { Notice::Archived };
         self.owe(|ticket| Effect::Notice { ticket, notice });
         Ok(())
     }

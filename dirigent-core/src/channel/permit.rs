@@ -64,9 +64,7 @@ impl Permit {
 
     pub(crate) const fn until_mut(&mut self) -> Option<&mut Timestamp> {
         match &mut self.run {
-            PermitRun::Running {
-                until: Some(until), ..
-            } => Some(until),
+            PermitRun::Running { until: Some(until), .. } => Some(until),
             PermitRun::Offered | PermitRun::Running { .. } => None,
         }
     }
@@ -106,28 +104,13 @@ impl Step<'_> {
             return;
         };
         self.channel.reminded_at = Some(self.channel.now);
-        let listed = self
-            .channel
-            .list
-            .slot(initiator)
-            .is_some_and(|slot| !slot.left);
-        let place = if listed {
-            ReminderPlace::Discussion
-        } else {
-            ReminderPlace::Callback
-        };
+        let listed = self.channel.list.slot(initiator).is_some_and(|slot| !slot.left);
+        let place = if listed { ReminderPlace::Discussion } else { ReminderPlace::Callback };
         if listed {
-            self.channel.permit = Some(Permit {
-                agent: initiator,
-                run: PermitRun::Offered,
-            });
+            self.channel.permit = Some(Permit { agent: initiator, run: PermitRun::Offered });
         }
         self.tell(Some(initiator), Cause::InitiatorReminded);
-        self.owe(|ticket| Effect::Reminder {
-            ticket,
-            initiator,
-            place,
-        });
+        self.owe(|ticket| Effect::Reminder { ticket, initiator, place });
     }
 
     /// The permitted run ended; what it said wakes the channel.
@@ -146,10 +129,7 @@ impl Step<'_> {
     /// The permitted run is gone with its process: it may run again, or its permit is used up.
     pub(super) fn lose_permit_run(&mut self, rerun: bool) {
         match &mut self.channel.permit {
-            Some(Permit {
-                agent,
-                run: run @ PermitRun::Running { spoke: false, .. },
-            }) if rerun => {
+            Some(Permit { agent, run: run @ PermitRun::Running { spoke: false, .. } }) if rerun => {
                 let (agent, lost) = (*agent, core::mem::replace(run, PermitRun::Offered));
                 if let PermitRun::Running { id, .. } = lost {
                     self.remember_run(id, crate::seen::RunFate::Ended);

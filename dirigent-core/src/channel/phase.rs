@@ -131,20 +131,13 @@ impl Phase {
 
     /// Whether nothing is under way, so that memory may be given back.
     pub(crate) const fn is_idle(&self) -> bool {
-        matches!(
-            self,
-            Self::Disabled | Self::Dead | Self::Archived | Self::Dormant
-        )
+        matches!(self, Self::Disabled | Self::Dead | Self::Archived | Self::Dormant)
     }
 
     pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
         match self {
-            Self::Granted(Grant {
-                until: Some(until), ..
-            })
-            | Self::Running {
-                until: Some(until), ..
-            } => visit(until),
+            Self::Granted(Grant { until: Some(until), .. })
+            | Self::Running { until: Some(until), .. } => visit(until),
             Self::Confirming { since, polls, .. } => {
                 visit(since);
                 visit(&mut polls.next);

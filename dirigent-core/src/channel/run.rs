@@ -53,11 +53,7 @@ impl Step<'_> {
     }
 
     fn end_turn_run(&mut self, run: TurnRun, receipt: bool, outcome: &Outcome) {
-        let arrived = self
-            .channel
-            .delivery
-            .as_ref()
-            .is_some_and(|d| !d.is_empty());
+        let arrived = self.channel.delivery.as_ref().is_some_and(|d| !d.is_empty());
         if receipt {
             return self.complete(run.agent, SeatTurn::Spoke, Cause::ReceiptGiven);
         }
@@ -82,20 +78,12 @@ impl Step<'_> {
         let Phase::Running { run, receipt, .. } = self.channel.phase else {
             return;
         };
-        let arrived = self
-            .channel
-            .delivery
-            .as_ref()
-            .is_some_and(|d| !d.is_empty());
+        let arrived = self.channel.delivery.as_ref().is_some_and(|d| !d.is_empty());
         self.remember_run(run.id, RunFate::Ended);
         if receipt || arrived {
             self.end_turn_run(run, receipt, &Outcome::Failed);
         } else if rerun {
-            let grant = Grant {
-                agent: run.agent,
-                until: None,
-                attempt: 0,
-            };
+            let grant = Grant { agent: run.agent, until: None, attempt: 0 };
             self.shift(Phase::Granted(grant), Some(run.agent), Cause::RunLost);
             self.trigger();
         } else {
@@ -112,21 +100,12 @@ impl Step<'_> {
             interval: self.channel.config.poll_interval,
         };
         self.channel.delivery.get_or_insert_default().fingerprint = *fingerprint;
-        self.shift(
-            Phase::Confirming { run, since, polls },
-            Some(run.agent),
-            Cause::Spoke,
-        );
+        self.shift(Phase::Confirming { run, since, polls }, Some(run.agent), Cause::Spoke);
         self.confirm_if_matched(run.agent);
     }
 
     fn confirm_if_matched(&mut self, agent: AgentKey) {
-        if self
-            .channel
-            .delivery
-            .as_ref()
-            .is_some_and(|delivery| delivery.is_matched())
-        {
+        if self.channel.delivery.as_ref().is_some_and(|delivery| delivery.is_matched()) {
             self.complete(agent, SeatTurn::Spoke, Cause::TailMatched);
         }
     }
@@ -181,20 +160,14 @@ impl Step<'_> {
         let now = self.channel.now;
         match &mut self.channel.phase {
             Phase::Running { run, .. } if run.covers(id) => {
-                self.channel
-                    .delivery
-                    .get_or_insert_default()
-                    .put(now, id, tail);
+                self.channel.delivery.get_or_insert_default().put(now, id, tail);
             }
             Phase::Confirming { run, polls, .. } if run.covers(id) => {
                 let agent = run.agent;
                 if polls.open.is_none() {
                     polls.next = now + polls.interval;
                 }
-                self.channel
-                    .delivery
-                    .get_or_insert_default()
-                    .put(now, id, tail);
+                self.channel.delivery.get_or_insert_default().put(now, id, tail);
                 self.confirm_if_matched(agent);
             }
             Phase::Disabled
@@ -217,10 +190,7 @@ impl Step<'_> {
     /// Looks for the reply once more.
     pub(super) fn poll(&mut self) {
         if let Phase::Confirming { run, .. } = self.channel.phase {
-            let ticket = self.owe(|ticket| Effect::Poll {
-                ticket,
-                after: run.anchor,
-            });
+            let ticket = self.owe(|ticket| Effect::Poll { ticket, after: run.anchor });
             if let Phase::Confirming { polls, .. } = &mut self.channel.phase {
                 polls.open = Some(ticket);
             }
@@ -243,18 +213,13 @@ impl Step<'_> {
 impl super::Channel {
     /// When the author will have been quiet long enough for any message to confirm.
     pub(super) fn quiet_deadline(&self, since: Timestamp) -> Option<Timestamp> {
-        let delivery = self
-            .delivery
-            .as_ref()
-            .filter(|delivery| !delivery.is_empty())?;
+        let delivery = self.delivery.as_ref().filter(|delivery| !delivery.is_empty())?;
         let quiet = delivery.last_seen + self.config.quiet_period;
         if delivery.fingerprint.is_empty() {
             Some(quiet)
         } else {
             let half: Duration = self.config.delivery_timeout / 2;
-            self.config
-                .any_message_fallback
-                .then(|| quiet.max(since + half))
+            self.config.any_message_fallback.then(|| quiet.max(since + half))
         }
     }
 }

@@ -13,11 +13,7 @@ impl Step<'_> {
         ticket: Ticket,
         settlement: Settlement,
     ) -> Result<(), Refusal> {
-        let debt = self
-            .channel
-            .debts
-            .settle(ticket)
-            .ok_or(Refusal::UnknownTicket)?;
+        let debt = self.channel.debts.settle(ticket).ok_or(Refusal::UnknownTicket)?;
         self.changed();
         match (debt.effect, settlement) {
             (Effect::FetchMembers { .. }, _) => self.go_on_without_list(Cause::MembersFailed),
@@ -25,12 +21,7 @@ impl Step<'_> {
                 self.on_polled(ticket, retry_at);
             }
             (Effect::Poll { .. }, _) => self.on_polled(ticket, None),
-            (
-                Effect::Trigger { .. },
-                Settlement::Done {
-                    message: Some(message),
-                },
-            ) => {
+            (Effect::Trigger { .. }, Settlement::Done { message: Some(message) }) => {
                 self.dispose(message);
             }
             _ => {}

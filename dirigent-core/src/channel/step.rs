@@ -22,16 +22,8 @@ impl Step<'_> {
             Input::Gate { agent, run, latest } => {
                 return Ok(Answer::Verdict(self.on_gate(*agent, *run, *latest)));
             }
-            Input::RunEnded {
-                agent,
-                run,
-                outcome,
-            } => self.on_run_ended(*agent, *run, outcome)?,
-            Input::Receipt {
-                agent,
-                run,
-                messages,
-            } => self.on_receipt(*agent, *run, messages)?,
+            Input::RunEnded { agent, run, outcome } => self.on_run_ended(*agent, *run, outcome)?,
+            Input::Receipt { agent, run, messages } => self.on_receipt(*agent, *run, messages)?,
             Input::Message(message) => self.on_message(message)?,
             Input::MessageEdited { id, author, tail } => self.on_edit(*id, *author, tail),
             Input::Members { ticket, agents } => self.on_members(*ticket, agents)?,

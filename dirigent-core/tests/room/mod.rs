@@ -8,10 +8,7 @@
     clippy::allow_attributes,
     reason = "which words a file leaves unused differs from file to file"
 )]
-#![allow(
-    dead_code,
-    reason = "each file of tests uses its own part of the language"
-)]
+#![allow(dead_code, reason = "each file of tests uses its own part of the language")]
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -56,9 +53,7 @@ pub(crate) fn name(agent: AgentKey) -> String {
 
 /// A reply that says something.
 pub(crate) fn spoke(text: &str) -> Outcome {
-    Outcome::Spoke {
-        tail: Tail::of(text),
-    }
+    Outcome::Spoke { tail: Tail::of(text) }
 }
 
 /// What the channel did with one input.
@@ -148,9 +143,7 @@ fn words(effect: &Effect) -> String {
             Notice::Ceiling => "notice ceiling".to_owned(),
             _ => format!("{notice:?}"),
         },
-        Effect::Reminder {
-            initiator, place, ..
-        } => match place {
+        Effect::Reminder { initiator, place, .. } => match place {
             ReminderPlace::Discussion => format!("remind {}", name(initiator)),
             ReminderPlace::Callback => {
                 format!("remind {} in the callback channel", name(initiator))
@@ -178,11 +171,7 @@ fn forgettable(before: &Snapshot, after: &Snapshot) -> Snapshot {
     let polls_only = match (before.phase, after.phase) {
         (
             PhaseData::Confirming { since, poll, .. },
-            PhaseData::Confirming {
-                since: since_after,
-                poll: poll_after,
-                ..
-            },
+            PhaseData::Confirming { since: since_after, poll: poll_after, .. },
         ) => (since, poll) == (since_after, poll_after),
         _ => false,
     };
@@ -195,11 +184,7 @@ fn forgettable(before: &Snapshot, after: &Snapshot) -> Snapshot {
         messages: after.messages.clone(),
         runs: after.runs.clone(),
         stirred_at: after.stirred_at,
-        phase: if polls_only {
-            after.phase
-        } else {
-            before.phase
-        },
+        phase: if polls_only { after.phase } else { before.phase },
         ..before.clone()
     }
 }
@@ -283,11 +268,7 @@ impl Room {
         let mut room = Self::with(config, 7);
         room.present = agents(count);
         let members = room.present.clone();
-        room.tell(Input::Create(Creation {
-            mode,
-            members,
-            initiator,
-        }));
+        room.tell(Input::Create(Creation { mode, members, initiator }));
         room
     }
 
@@ -299,18 +280,11 @@ impl Room {
         let mut twin = Channel::restore(self.channel.config().clone(), &before)
             .expect("every state can be restored");
         let (mut effects, mut echoes) = (Vec::new(), Vec::new());
-        let nothing_due = self
-            .channel
-            .next_deadline()
-            .is_none_or(|due| due.at > self.now);
+        let nothing_due = self.channel.next_deadline().is_none_or(|due| due.at > self.now);
         let answer = self.channel.handle(self.now, &input, &mut effects);
         let echo = twin.handle(self.now, &input, &mut echoes);
         let after = self.snapshot();
-        assert_eq!(
-            (&answer, &effects),
-            (&echo, &echoes),
-            "a restored twin reacts alike"
-        );
+        assert_eq!((&answer, &effects), (&echo, &echoes), "a restored twin reacts alike");
         let mut twin_after = Snapshot::default();
         twin.snapshot_into(&mut twin_after);
         assert_eq!(after, twin_after, "a restored twin changes alike");
@@ -318,11 +292,9 @@ impl Room {
             assert_eq!(before, after, "a refusal changes nothing");
             assert!(effects.is_empty(), "a refusal has no effect: {effects:?}");
         }
-        if forgettable(&before, &after) != after {
-            assert_ne!(
-                before.revision, after.revision,
-                "a change is worth storing: {input:?}"
-            );
+        let forwards = before.now <= after.now;
+        if forwards && forgettable(&before, &after) != after {
+            assert_ne!(before.revision, after.revision, "a change is worth storing: {input:?}");
         }
         self.check();
         self.remember(&effects);
@@ -367,10 +339,7 @@ impl Room {
             rests || switched_off || self.channel.next_deadline().is_some(),
             "a channel under way always has a deadline"
         );
-        let ahead = self
-            .channel
-            .next_deadline()
-            .is_none_or(|due| due.at > self.now);
+        let ahead = self.channel.next_deadline().is_none_or(|due| due.at > self.now);
         assert!(ahead, "the next deadline lies ahead");
     }
 
@@ -471,10 +440,7 @@ impl Room {
         }
         self.now = until;
         effects.append(&mut self.tell(Input::Tick).effects);
-        Step {
-            answer: Ok(Answer::Accepted),
-            effects,
-        }
+        Step { answer: Ok(Answer::Accepted), effects }
     }
 
     /// Lets so much time pass unnoticed; the next input sees it all at once.
@@ -525,11 +491,7 @@ impl Room {
     /// An edit of a message.
     #[track_caller]
     pub(crate) fn edit(&mut self, id: u64, author: Author, text: &str) -> Step {
-        self.tell(Input::MessageEdited {
-            id: MessageId::new(id),
-            author,
-            tail: Tail::of(text),
-        })
+        self.tell(Input::MessageEdited { id: MessageId::new(id), author, tail: Tail::of(text) })
     }
 
     // ---- runs ----
@@ -567,9 +529,7 @@ impl Room {
     #[track_caller]
     pub(crate) fn run_of(&self, agent: AgentKey) -> RunId {
         let mut runs = self.runs.iter();
-        runs.find(|(whose, _)| *whose == agent)
-            .expect("has a run")
-            .1
+        runs.find(|(whose, _)| *whose == agent).expect("has a run").1
     }
 
     /// The agent's newest run ends.
@@ -692,28 +652,15 @@ impl Room {
 
 /// A message as an input.
 pub(crate) fn message(id: u64, author: Author, kind: MessageKind, text: &str) -> Input {
-    Input::Message(Message {
-        id: MessageId::new(id),
-        author,
-        kind,
-        tail: Tail::of(text),
-    })
+    Input::Message(Message { id: MessageId::new(id), author, kind, tail: Tail::of(text) })
 }
 
 /// A gate call as an input.
 pub(crate) const fn gate(agent: AgentKey, run: Option<RunId>) -> Input {
-    Input::Gate {
-        agent: Some(agent),
-        run,
-        latest: None,
-    }
+    Input::Gate { agent: Some(agent), run, latest: None }
 }
 
 /// A run's end as an input.
 pub(crate) const fn ended(agent: AgentKey, run: Option<RunId>, outcome: Outcome) -> Input {
-    Input::RunEnded {
-        agent,
-        run,
-        outcome,
-    }
+    Input::RunEnded { agent, run, outcome }
 }

@@ -95,17 +95,10 @@ async fn time_does_not_fall(harness: &dyn ClockHarness) -> Outcome {
 
 async fn a_deadline_that_has_passed_is_not_waited_for(harness: &dyn ClockHarness) -> Outcome {
     let clock = harness.clock();
-    for deadline in [
-        Timestamp::from_millis(0),
-        clock.now().saturating_sub(HOUR),
-        clock.now(),
-    ] {
+    for deadline in [Timestamp::from_millis(0), clock.now().saturating_sub(HOUR), clock.now()] {
         let mut wait = clock.sleep_until(deadline);
         let ended = Flag::default().poll(wait.as_mut()).is_ready();
-        ensure(
-            ended,
-            &format!("at {:?} it waits for {deadline:?}", clock.now()),
-        )?;
+        ensure(ended, &format!("at {:?} it waits for {deadline:?}", clock.now()))?;
     }
     Ok(())
 }
@@ -115,10 +108,7 @@ async fn a_deadline_to_come_is_waited_for(harness: &dyn ClockHarness) -> Outcome
     let mut wait = clock.sleep_until(clock.now() + HOUR);
     let flag = Flag::default();
     for _ in 0..3 {
-        ensure(
-            flag.poll(wait.as_mut()).is_pending(),
-            "a wait of an hour ended at once",
-        )?;
+        ensure(flag.poll(wait.as_mut()).is_pending(), "a wait of an hour ended at once")?;
     }
     ensure(!flag.is_raised(), "a wait of an hour woke its task at once")
 }
@@ -126,20 +116,14 @@ async fn a_deadline_to_come_is_waited_for(harness: &dyn ClockHarness) -> Outcome
 async fn the_end_of_time_is_waited_for(harness: &dyn ClockHarness) -> Outcome {
     let clock = harness.clock();
     let mut wait = clock.sleep_until(Timestamp::from_millis(u64::MAX));
-    ensure(
-        Flag::default().poll(wait.as_mut()).is_pending(),
-        "the end of time came at once",
-    )
+    ensure(Flag::default().poll(wait.as_mut()).is_pending(), "the end of time came at once")
 }
 
 async fn a_dropped_wait_leaves_nothing_behind(harness: &dyn ClockHarness) -> Outcome {
     let clock = harness.clock();
     let flag = Flag::default();
     let mut dropped = clock.sleep_until(clock.now() + HOUR);
-    ensure(
-        flag.poll(dropped.as_mut()).is_pending(),
-        "a wait of an hour ended at once",
-    )?;
+    ensure(flag.poll(dropped.as_mut()).is_pending(), "a wait of an hour ended at once")?;
     drop(dropped);
     harness.pass(HOUR * 2);
     ensure(!flag.is_raised(), "a dropped wait woke its task")
@@ -149,54 +133,34 @@ async fn time_that_passes_shows(harness: &dyn ClockHarness) -> Outcome {
     let clock = harness.clock();
     let before = clock.now();
     harness.pass(HOUR);
-    ensure(
-        clock.now() >= before + HOUR,
-        "an hour passed and does not show",
-    )
+    ensure(clock.now() >= before + HOUR, "an hour passed and does not show")
 }
 
 async fn a_wait_ends_at_its_deadline_and_not_before(harness: &dyn ClockHarness) -> Outcome {
     let clock = harness.clock();
     let flag = Flag::default();
     let mut wait = pin!(clock.sleep_until(clock.now() + HOUR));
-    ensure(
-        flag.poll(wait.as_mut()).is_pending(),
-        "a wait of an hour ended at once",
-    )?;
+    ensure(flag.poll(wait.as_mut()).is_pending(), "a wait of an hour ended at once")?;
     harness.pass(HOUR / 2);
-    ensure(
-        flag.poll(wait.as_mut()).is_pending(),
-        "a wait of an hour ended after half of it",
-    )?;
+    ensure(flag.poll(wait.as_mut()).is_pending(), "a wait of an hour ended after half of it")?;
     flag.lower();
     harness.pass(HOUR / 2);
-    ensure(
-        flag.is_raised(),
-        "the wait's task was not woken at the deadline",
-    )?;
-    ensure(
-        flag.poll(wait.as_mut()).is_ready(),
-        "the wait goes on after its deadline",
-    )
+    ensure(flag.is_raised(), "the wait's task was not woken at the deadline")?;
+    ensure(flag.poll(wait.as_mut()).is_ready(), "the wait goes on after its deadline")
 }
 
 async fn waits_do_not_disturb_each_other(harness: &dyn ClockHarness) -> Outcome {
     let clock = harness.clock();
     let start = clock.now();
-    let mut waits: Vec<_> = [3, 1, 2, 1]
-        .map(|hours| clock.sleep_until(start + HOUR * hours))
-        .into();
+    let mut waits: Vec<_> =
+        [3, 1, 2, 1].map(|hours| clock.sleep_until(start + HOUR * hours)).into();
     let mut pending = Vec::new();
     for _ in 0..4 {
         waits.retain_mut(|wait| Flag::default().poll(wait.as_mut()).is_pending());
         pending.push(waits.len());
         harness.pass(HOUR);
     }
-    equal(
-        "waits pending at the start and after each hour",
-        &pending,
-        &vec![4, 2, 1, 0],
-    )
+    equal("waits pending at the start and after each hour", &pending, &vec![4, 2, 1, 0])
 }
 
 /// A waker that remembers whether it was woken.

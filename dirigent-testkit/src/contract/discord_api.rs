@@ -185,15 +185,7 @@ async fn posted(account: &dyn DiscordApi, post: Post) -> Result<Posted, String> 
 
 /// The newest messages, oldest first.
 async fn newest(account: &dyn DiscordApi, channel: ChannelId) -> Result<Vec<ChatMessage>, String> {
-    page(
-        account,
-        HistoryRequest {
-            channel,
-            after: None,
-            limit: 100,
-        },
-    )
-    .await
+    page(account, HistoryRequest { channel, after: None, limit: 100 }).await
 }
 
 /// A page of messages, oldest first.

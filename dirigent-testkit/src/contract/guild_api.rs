@@ -100,14 +100,8 @@ async fn the_guild_is_among_the_accounts_guilds(harness: &dyn GuildHarness) -> O
 async fn a_guild_that_is_not_there_is_gone(harness: &dyn GuildHarness) -> Outcome {
     let moderator = harness.moderator();
     let guild = GuildId::new(NOWHERE);
-    is_refused(
-        "listing its channels",
-        moderator.channels(guild).await,
-        ErrorKind::Gone,
-    )?;
-    let asked = moderator
-        .is_administrator(guild, harness.administrator())
-        .await;
+    is_refused("listing its channels", moderator.channels(guild).await, ErrorKind::Gone)?;
+    let asked = moderator.is_administrator(guild, harness.administrator()).await;
     is_refused("asking for its administrators", asked, ErrorKind::Gone)
 }
 
@@ -120,10 +114,7 @@ async fn a_created_channel_is_private_and_listed(harness: &dyn GuildHarness) -> 
     equal("whether it is private", &created.private, &true)?;
     let read = works("reading the channel", moderator.channel(created.id).await)?;
     equal("the channel read back", &read, &created)?;
-    let listed = works(
-        "listing the channels",
-        moderator.channels(harness.guild()).await,
-    )?;
+    let listed = works("listing the channels", moderator.channels(harness.guild()).await)?;
     let times = listed.iter().filter(|channel| **channel == created).count();
     equal("how often it is listed", &times, &1)
 }
@@ -134,37 +125,21 @@ async fn a_created_channel_is_seen_by_its_maker_and_those_named(
     let (moderator, member) = (harness.moderator(), harness.member());
     let member_id = works("the member's me", member.me().await)?;
     let closed = create(harness, "contract-closed", Vec::new()).await?.id;
-    is_refused(
-        "looking in",
-        member.channel(closed).await,
-        ErrorKind::Forbidden,
-    )?;
-    let shared = create(harness, "contract-shared", vec![member_id])
-        .await?
-        .id;
+    is_refused("looking in", member.channel(closed).await, ErrorKind::Forbidden)?;
+    let shared = create(harness, "contract-shared", vec![member_id]).await?.id;
     works("reading the shared channel", member.channel(shared).await)?;
     let audience = works("reading the members", moderator.members(shared).await)?;
     let moderator_id = works("the moderator's me", moderator.me().await)?;
     for user in [moderator_id, member_id, harness.administrator()] {
-        ensure(
-            audience.contains(&user),
-            "somebody who sees the channel is not listed",
-        )?;
+        ensure(audience.contains(&user), "somebody who sees the channel is not listed")?;
     }
-    ensure(
-        !audience.contains(&harness.outsider()),
-        "an outsider is listed",
-    )
+    ensure(!audience.contains(&harness.outsider()), "an outsider is listed")
 }
 
 async fn a_bad_name_is_refused(harness: &dyn GuildHarness) -> Outcome {
     for name in [String::new(), "x".repeat(101)] {
         let what = format!("a name of {} characters", name.len());
-        let room = NewChannel {
-            guild: harness.guild(),
-            name,
-            members: Vec::new(),
-        };
+        let room = NewChannel { guild: harness.guild(), name, members: Vec::new() };
         let refused = harness.moderator().create_channel(room).await;
         is_refused(&what, refused, ErrorKind::Invalid)?;
     }
@@ -174,11 +149,7 @@ async fn a_bad_name_is_refused(harness: &dyn GuildHarness) -> Outcome {
 async fn a_member_creates_and_deletes_nothing(harness: &dyn GuildHarness) -> Outcome {
     let member = harness.member();
     let member_id = works("the member's me", member.me().await)?;
-    let room = NewChannel {
-        guild: harness.guild(),
-        name: "contract".into(),
-        members: Vec::new(),
-    };
+    let room = NewChannel { guild: harness.guild(), name: "contract".into(), members: Vec::new() };
     let created = member.create_channel(room).await;
     is_refused("creating a channel", created, ErrorKind::Forbidden)?;
     let shared = create(harness, "contract-kept", vec![member_id]).await?.id;
@@ -202,11 +173,7 @@ async fn access_is_given_and_taken(harness: &dyn GuildHarness) -> Outcome {
     for _ in 0..2 {
         let taken = moderator.set_access(channel, user, Access::None).await;
         works("taking access", taken)?;
-        is_refused(
-            "looking in",
-            member.channel(channel).await,
-            ErrorKind::Forbidden,
-        )?;
+        is_refused("looking in", member.channel(channel).await, ErrorKind::Forbidden)?;
     }
     let audience = works("reading the members", moderator.members(channel).await)?;
     ensure(!audience.contains(&user), "who lost access is still listed")
@@ -215,37 +182,18 @@ async fn access_is_given_and_taken(harness: &dyn GuildHarness) -> Outcome {
 async fn access_is_for_the_guilds_members(harness: &dyn GuildHarness) -> Outcome {
     let moderator = harness.moderator();
     let channel = create(harness, "contract-outsider", Vec::new()).await?.id;
-    let given = moderator
-        .set_access(channel, harness.outsider(), Access::Full)
-        .await;
+    let given = moderator.set_access(channel, harness.outsider(), Access::Full).await;
     is_refused("giving an outsider access", given, ErrorKind::Gone)
 }
 
 async fn a_deleted_channel_is_gone(harness: &dyn GuildHarness) -> Outcome {
     let moderator = harness.moderator();
     let channel = create(harness, "contract-deleted", Vec::new()).await?.id;
-    works(
-        "deleting the channel",
-        moderator.delete_channel(channel).await,
-    )?;
-    is_refused(
-        "reading it",
-        moderator.channel(channel).await,
-        ErrorKind::Gone,
-    )?;
-    is_refused(
-        "deleting it again",
-        moderator.delete_channel(channel).await,
-        ErrorKind::Gone,
-    )?;
-    let listed = works(
-        "listing the channels",
-        moderator.channels(harness.guild()).await,
-    )?;
-    ensure(
-        listed.iter().all(|other| other.id != channel),
-        "it is still listed",
-    )?;
+    works("deleting the channel", moderator.delete_channel(channel).await)?;
+    is_refused("reading it", moderator.channel(channel).await, ErrorKind::Gone)?;
+    is_refused("deleting it again", moderator.delete_channel(channel).await, ErrorKind::Gone)?;
+    let listed = works("listing the channels", moderator.channels(harness.guild()).await)?;
+    ensure(listed.iter().all(|other| other.id != channel), "it is still listed")?;
     let nowhere = moderator.channel(ChannelId::new(NOWHERE)).await;
     is_refused("reading one that never was", nowhere, ErrorKind::Gone)
 }
@@ -258,11 +206,7 @@ async fn only_administrators_are_administrators(harness: &dyn GuildHarness) -> O
     for (user, is_administrator) in expected {
         let asked = moderator.is_administrator(guild, user).await;
         let found = works("asking for administrators", asked)?;
-        equal(
-            "whether somebody is an administrator",
-            &found,
-            &is_administrator,
-        )?;
+        equal("whether somebody is an administrator", &found, &is_administrator)?;
     }
     let asked = moderator.is_administrator(guild, harness.outsider()).await;
     is_refused("asking about an outsider", asked, ErrorKind::Gone)
@@ -273,13 +217,6 @@ async fn create(
     name: &str,
     members: Vec<UserId>,
 ) -> Result<ChannelInfo, String> {
-    let room = NewChannel {
-        guild: harness.guild(),
-        name: name.to_owned(),
-        members,
-    };
-    works(
-        "creating a channel",
-        harness.moderator().create_channel(room).await,
-    )
+    let room = NewChannel { guild: harness.guild(), name: name.to_owned(), members };
+    works("creating a channel", harness.moderator().create_channel(room).await)
 }

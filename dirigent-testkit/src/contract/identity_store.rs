@@ -87,21 +87,14 @@ async fn entries_come_in_the_order_in_which_they_were_added(
 async fn a_known_agent_is_updated_in_its_place(harness: &dyn IdentityStoreHarness) -> Outcome {
     let store = harness.fresh();
     add(&*store, &[entry("zoe", 3), entry("adam", 9)]).await?;
-    let moved = Identity {
-        agent_name: "Zoë".to_owned(),
-        ..entry("zoe", 4)
-    };
+    let moved = Identity { agent_name: "Zoë".to_owned(), ..entry("zoe", 4) };
     add(&*store, std::slice::from_ref(&moved)).await?;
     holds(&*store, &[moved, entry("adam", 9)]).await
 }
 
 async fn the_same_entry_again_changes_nothing(harness: &dyn IdentityStoreHarness) -> Outcome {
     let store = harness.fresh();
-    add(
-        &*store,
-        &[entry("zoe", 3), entry("adam", 9), entry("zoe", 3)],
-    )
-    .await?;
+    add(&*store, &[entry("zoe", 3), entry("adam", 9), entry("zoe", 3)]).await?;
     holds(&*store, &[entry("zoe", 3), entry("adam", 9)]).await
 }
 
@@ -130,11 +123,7 @@ async fn an_account_that_became_free_can_be_taken(harness: &dyn IdentityStoreHar
     add(&*store, &[entry("zoe", 4), entry("mia", 3)]).await?;
     works("removing an agent", store.remove("adam".into()).await)?;
     add(&*store, &[entry("heir", 9)]).await?;
-    holds(
-        &*store,
-        &[entry("zoe", 4), entry("mia", 3), entry("heir", 9)],
-    )
-    .await
+    holds(&*store, &[entry("zoe", 4), entry("mia", 3), entry("heir", 9)]).await
 }
 
 async fn a_removed_agent_is_gone_and_comes_back_last(
@@ -154,24 +143,15 @@ async fn removing_nobody_says_so(harness: &dyn IdentityStoreHarness) -> Outcome 
     add(&*store, &[entry("zoe", 3)]).await?;
     for agent in ["ZOE", "zo", "Agent zoe"] {
         let removed = works("removing nobody", store.remove(agent.into()).await)?;
-        ensure(
-            !removed,
-            "removing an agent that is not there says that it was",
-        )?;
+        ensure(!removed, "removing an agent that is not there says that it was")?;
     }
     holds(&*store, &[entry("zoe", 3)]).await
 }
 
 async fn every_name_and_every_account_survives(harness: &dyn IdentityStoreHarness) -> Outcome {
     let store = harness.fresh();
-    let names = [
-        "",
-        "\"quoted\" \\ back",
-        "line\nbreak",
-        "東京 🎻 e\u{301}",
-        "../..",
-        "\u{202e}rtl",
-    ];
+    let names =
+        ["", "\"quoted\" \\ back", "line\nbreak", "東京 🎻 e\u{301}", "../..", "\u{202e}rtl"];
     let mut entries = Vec::new();
     for (number, name) in (0..).zip(names) {
         // The highest accounts are beyond what a JSON number can hold exactly.
@@ -192,16 +172,7 @@ async fn every_name_and_every_account_survives(harness: &dyn IdentityStoreHarnes
 
 async fn what_was_registered_survives_reopening(harness: &dyn IdentityStoreHarness) -> Outcome {
     let store = harness.fresh();
-    add(
-        &*store,
-        &[
-            entry("zoe", 3),
-            entry("adam", 9),
-            entry("mia", 1),
-            entry("zoe", 4),
-        ],
-    )
-    .await?;
+    add(&*store, &[entry("zoe", 3), entry("adam", 9), entry("mia", 1), entry("zoe", 4)]).await?;
     works("removing an agent", store.remove("adam".into()).await)?;
     let Some(again) = harness.reopened(store).await else {
         return Ok(());
@@ -221,10 +192,7 @@ fn entry(agent: &str, account: u64) -> Identity {
 
 async fn add(store: &dyn IdentityStore, entries: &[Identity]) -> Outcome {
     for identity in entries {
-        works(
-            "registering an agent",
-            store.register(identity.clone()).await,
-        )?;
+        works("registering an agent", store.register(identity.clone()).await)?;
     }
     Ok(())
 }
@@ -239,9 +207,7 @@ fn is_taken_by(owner: &str, result: Result<(), RegisterError>) -> Outcome {
         Err(RegisterError::AccountTaken { owner: found }) => {
             equal("the owner named", &found.as_str(), &owner)
         }
-        Err(error) => Err(format!(
-            "registering a taken account failed otherwise: {error}"
-        )),
+        Err(error) => Err(format!("registering a taken account failed otherwise: {error}")),
         Ok(()) => Err("a taken account was registered".to_owned()),
     }
 }

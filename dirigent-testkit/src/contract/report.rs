@@ -31,12 +31,7 @@ pub struct Report {
 
 impl Report {
     pub(super) const fn new(suite: &'static str) -> Self {
-        Self {
-            suite,
-            passed: Vec::new(),
-            left_out: Vec::new(),
-            failed: Vec::new(),
-        }
+        Self { suite, passed: Vec::new(), left_out: Vec::new(), failed: Vec::new() }
     }
 
     pub(super) fn record(&mut self, check: &'static str, outcome: Outcome) {
@@ -54,10 +49,7 @@ impl Report {
         if self.failed.is_empty() {
             Ok(self)
         } else {
-            Err(Failures {
-                suite: self.suite,
-                failures: self.failed,
-            })
+            Err(Failures { suite: self.suite, failures: self.failed })
         }
     }
 
@@ -152,11 +144,7 @@ impl Error for Failures {}
 
 /// Fails with this reason unless the condition holds.
 pub(super) fn ensure(condition: bool, reason: &str) -> Outcome {
-    if condition {
-        Ok(())
-    } else {
-        Err(reason.to_owned())
-    }
+    if condition { Ok(()) } else { Err(reason.to_owned()) }
 }
 
 /// Fails unless what was found is what was expected.
@@ -180,11 +168,7 @@ pub(super) fn is_refused<T>(what: &str, result: Result<T, ApiError>, kind: Error
         Err(error) => {
             equal(&format!("{what}: the error's kind"), &error.kind(), &kind)?;
             let certainty = error.certainty();
-            equal(
-                &format!("{what}: what is certain"),
-                &certainty,
-                &Certainty::NotDone,
-            )
+            equal(&format!("{what}: what is certain"), &certainty, &Certainty::NotDone)
         }
     }
 }

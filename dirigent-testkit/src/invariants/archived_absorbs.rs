@@ -79,9 +79,7 @@ mod tests {
     #[test]
     fn an_effect_of_an_archived_channel_is_caught() {
         let mut step = archived();
-        step.effects.push(Effect::FetchMembers {
-            ticket: Ticket::new(1),
-        });
+        step.effects.push(Effect::FetchMembers { ticket: Ticket::new(1) });
         step.rejected(fresh(&INVARIANT).as_mut(), "asks for");
     }
 

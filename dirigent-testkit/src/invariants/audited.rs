@@ -28,18 +28,13 @@ mod tests {
 
     #[test]
     fn a_breach_is_caught() {
-        let contradiction = Snapshot {
-            initiator: Some(dirigent_core::AgentKey::new(1)),
-            ..Snapshot::default()
-        };
+        let contradiction =
+            Snapshot { initiator: Some(dirigent_core::AgentKey::new(1)), ..Snapshot::default() };
         let error = Channel::restore(Config::default().into(), &contradiction).unwrap_err();
         let RestoreError::Broken(breach) = error else {
             panic!("{error}");
         };
-        let step = Forged {
-            audit: Err(breach),
-            ..Forged::default()
-        };
+        let step = Forged { audit: Err(breach), ..Forged::default() };
         step.rejected(fresh(&INVARIANT).as_mut(), "initiator");
     }
 }

@@ -78,10 +78,7 @@ mod tests {
     fn a_fat_channel_is_caught() {
         let mut fat = Snapshot::default();
         fat.messages = (0..2_000).map(MessageId::new).collect();
-        let step = Forged {
-            restored: Some((fat, Snapshot::default())),
-            ..Forged::default()
-        };
+        let step = Forged { restored: Some((fat, Snapshot::default())), ..Forged::default() };
         step.rejected(fresh(&INVARIANT).as_mut(), "bytes");
     }
 }

@@ -60,11 +60,7 @@ impl Observer for CeilingsHold {
 impl CeilingsHold {
     fn count_notices(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         for effect in seen.effects {
-            if let Effect::Notice {
-                notice: Notice::Ceiling,
-                ..
-            } = effect
-            {
+            if let Effect::Notice { notice: Notice::Ceiling, .. } = effect {
                 if core::mem::replace(&mut self.announced, true) {
                     return Err("the ceiling was announced twice".to_owned());
                 }
@@ -110,12 +106,7 @@ mod tests {
     #[test]
     fn one_cycle_too_many_is_caught() {
         let mut observer = fresh(&INVARIANT);
-        let told = [(
-            PhaseKind::Refreshing,
-            PhaseKind::Granted,
-            A,
-            Cause::NextCycle,
-        )];
+        let told = [(PhaseKind::Refreshing, PhaseKind::Granted, A, Cause::NextCycle)];
         let cycle = Forged::default().telling(&told);
         (0..12).for_each(|_| cycle.accepted(observer.as_mut()));
         cycle.rejected(observer.as_mut(), "cycle 13");
@@ -125,10 +116,7 @@ mod tests {
     fn a_notice_said_twice_is_caught() {
         let mut observer = fresh(&INVARIANT);
         let mut step = Forged::default();
-        step.effects.push(Effect::Notice {
-            ticket: Ticket::new(1),
-            notice: Notice::Ceiling,
-        });
+        step.effects.push(Effect::Notice { ticket: Ticket::new(1), notice: Notice::Ceiling });
         step.accepted(observer.as_mut());
         step.rejected(observer.as_mut(), "twice");
     }

@@ -86,11 +86,7 @@ impl DormantAfterSilence {
             return Err("dormant although a person wrote in this cycle".to_owned());
         }
         let fetched = matches!(seen.input, Input::Members { .. });
-        let missing = seen
-            .after
-            .seats
-            .iter()
-            .find(|seat| !self.done.contains(&seat.agent));
+        let missing = seen.after.seats.iter().find(|seat| !self.done.contains(&seat.agent));
         match missing {
             Some(seat) if fetched || seat.is_available() => {
                 Err(format!("dormant although {} was not asked", seat.agent))
@@ -118,25 +114,19 @@ mod tests {
             (Granted, Granted, B, Cause::StartTimedOut),
             ALL_PASSED,
         ];
-        Forged::default()
-            .telling(&told)
-            .accepted(fresh(&INVARIANT).as_mut());
+        Forged::default().telling(&told).accepted(fresh(&INVARIANT).as_mut());
     }
 
     #[test]
     fn an_agent_that_was_not_asked_is_caught() {
         let told = [(Running, Running, A, Cause::Passed), ALL_PASSED];
-        Forged::default()
-            .telling(&told)
-            .rejected(fresh(&INVARIANT).as_mut(), "was not asked");
+        Forged::default().telling(&told).rejected(fresh(&INVARIANT).as_mut(), "was not asked");
     }
 
     #[test]
     fn a_reply_in_the_last_cycle_is_caught() {
         let told = [(Confirming, Confirming, B, Cause::TailMatched), ALL_PASSED];
-        Forged::default()
-            .telling(&told)
-            .rejected(fresh(&INVARIANT).as_mut(), "replied");
+        Forged::default().telling(&told).rejected(fresh(&INVARIANT).as_mut(), "replied");
     }
 
     #[test]
@@ -159,8 +149,6 @@ mod tests {
             (Running, Running, B, Cause::Passed),
             ALL_PASSED,
         ];
-        Forged::default()
-            .telling(&told)
-            .rejected(observer.as_mut(), "a person wrote");
+        Forged::default().telling(&told).rejected(observer.as_mut(), "a person wrote");
     }
 }

@@ -83,14 +83,8 @@ impl Forged {
             rules: &self.rules,
             explained: self.explained,
             audit: self.audit,
-            twin: self.twin.as_ref().map(|effects| TwinStep {
-                answer: self.answer,
-                effects,
-            }),
-            restored: self
-                .restored
-                .as_ref()
-                .map(|(original, copy)| Restored { original, copy }),
+            twin: self.twin.as_ref().map(|effects| TwinStep { answer: self.answer, effects }),
+            restored: self.restored.as_ref().map(|(original, copy)| Restored { original, copy }),
         })
     }
 
@@ -117,12 +111,7 @@ impl Forged {
 
 /// A seat of an available agent.
 pub(super) const fn seat(agent: AgentKey, turn: SeatTurn) -> Seat {
-    Seat {
-        agent,
-        turn,
-        left: false,
-        muted: false,
-    }
+    Seat { agent, turn, left: false, muted: false }
 }
 
 /// A fresh observer of an invariant.

@@ -99,11 +99,7 @@ impl Glance {
         self.initiator = view.initiator();
         self.revision = channel.revision();
         self.debts = channel.debts().len();
-        self.allowed = if self.keeps_turns() {
-            self.count_allowed(channel)
-        } else {
-            0
-        };
+        self.allowed = if self.keeps_turns() { self.count_allowed(channel) } else { 0 };
     }
 
     /// Whether the channel is in one of the phases in which turns are kept.
@@ -125,9 +121,7 @@ impl Glance {
     fn count_allowed(&self, channel: &Channel) -> usize {
         let unlisted = self.permit.filter(|agent| self.seat(*agent).is_none());
         let asked = self.seats.iter().map(|seat| seat.agent).chain(unlisted);
-        asked
-            .filter(|agent| channel.explain(*agent).allows())
-            .count()
+        asked.filter(|agent| channel.explain(*agent).allows()).count()
     }
 }
 
@@ -141,8 +135,5 @@ pub(crate) const fn is_active(phase: PhaseKind) -> bool {
 
 /// Whether an agent has the floor in this phase.
 pub(crate) const fn has_speaker(phase: PhaseKind) -> bool {
-    matches!(
-        phase,
-        PhaseKind::Granted | PhaseKind::Running | PhaseKind::Confirming
-    )
+    matches!(phase, PhaseKind::Granted | PhaseKind::Running | PhaseKind::Confirming)
 }

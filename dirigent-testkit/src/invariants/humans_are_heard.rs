@@ -28,10 +28,7 @@ impl Observer for HumansAreHeard {
         };
         let after = seen.after;
         let heard = seen.grants().next().is_some()
-            || seen
-                .effects
-                .iter()
-                .any(|e| matches!(e, Effect::Inject { .. }));
+            || seen.effects.iter().any(|e| matches!(e, Effect::Inject { .. }));
         let nobody = !after.seats.iter().any(dirigent_core::Seat::is_available);
         let unlimited = seen.rules.start_deadline.is_none() || seen.rules.run_deadline.is_none();
         if heard || nobody || after.rest.is_some() || !after.keeps_turns() {
@@ -78,9 +75,7 @@ impl HumansAreHeard {
         let after = seen.after;
         let some_available = after.seats.iter().any(dirigent_core::Seat::is_available);
         let dormant = after.phase == PhaseKind::Dormant && after.rest.is_none();
-        let ceiling = seen
-            .transitions()
-            .any(|told| told.cause == Cause::CeilingReached);
+        let ceiling = seen.transitions().any(|told| told.cause == Cause::CeilingReached);
         if dormant && some_available && !ceiling {
             return Err("a person wrote and the channel stayed dormant".to_owned());
         }
@@ -136,10 +131,7 @@ mod tests {
     fn a_word_that_waits_for_ever_is_caught() {
         let mut observer = fresh(&INVARIANT);
         word(PhaseKind::Refreshing).accepted(observer.as_mut());
-        let mut later = Forged {
-            elapsed: Duration::from_secs(7_200),
-            ..Forged::default()
-        };
+        let mut later = Forged { elapsed: Duration::from_secs(7_200), ..Forged::default() };
         later.after.phase = PhaseKind::Refreshing;
         later.rejected(observer.as_mut(), "has waited");
     }

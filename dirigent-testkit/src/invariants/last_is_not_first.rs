@@ -53,27 +53,12 @@ mod tests {
     #[test]
     fn the_last_put_first_is_caught_across_steps_and_restarts() {
         let mut observer = fresh(&INVARIANT);
-        let told = [(
-            PhaseKind::Confirming,
-            PhaseKind::Refreshing,
-            B,
-            Cause::TailMatched,
-        )];
+        let told = [(PhaseKind::Confirming, PhaseKind::Refreshing, B, Cause::TailMatched)];
         Forged::default().telling(&told).accepted(observer.as_mut());
         observer.restarted(&Glance::default());
         let told = [
-            (
-                PhaseKind::Refreshing,
-                PhaseKind::Refreshing,
-                A,
-                Cause::Reshuffled,
-            ),
-            (
-                PhaseKind::Refreshing,
-                PhaseKind::Granted,
-                B,
-                Cause::NextCycle,
-            ),
+            (PhaseKind::Refreshing, PhaseKind::Refreshing, A, Cause::Reshuffled),
+            (PhaseKind::Refreshing, PhaseKind::Granted, B, Cause::NextCycle),
         ];
         let mut step = Forged::default().telling(&told);
         step.after.seats = vec![seat(B, SeatTurn::Ahead), seat(A, SeatTurn::Ahead)];
@@ -84,18 +69,8 @@ mod tests {
     fn another_first_is_accepted() {
         let mut observer = fresh(&INVARIANT);
         let told = [
-            (
-                PhaseKind::Confirming,
-                PhaseKind::Refreshing,
-                B,
-                Cause::TailMatched,
-            ),
-            (
-                PhaseKind::Refreshing,
-                PhaseKind::Refreshing,
-                A,
-                Cause::Reshuffled,
-            ),
+            (PhaseKind::Confirming, PhaseKind::Refreshing, B, Cause::TailMatched),
+            (PhaseKind::Refreshing, PhaseKind::Refreshing, A, Cause::Reshuffled),
         ];
         Forged::default().telling(&told).accepted(observer.as_mut());
     }

@@ -34,11 +34,7 @@ impl Observer for NoLoop {
 
 /// Whether the cause is a message, of whomever.
 fn wakes_by_word(cause: Cause) -> bool {
-    is_wake(cause)
-        && matches!(
-            cause,
-            Cause::HumanMessage | Cause::AgentMessage | Cause::BotMessage
-        )
+    is_wake(cause) && matches!(cause, Cause::HumanMessage | Cause::AgentMessage | Cause::BotMessage)
 }
 
 /// What the input is, if it is a message that must not start anything.
@@ -58,14 +54,8 @@ fn powerless(seen: &Observation<'_>) -> Option<&'static str> {
 
 /// Whether the ceiling stood before the step: then an agent's word may wake nobody.
 fn ceiling_was_reached(seen: &Observation<'_>) -> bool {
-    let turns = seen
-        .rules
-        .turns_max
-        .is_some_and(|max| seen.before.turns >= max);
-    let cycles = seen
-        .rules
-        .cycles_max
-        .is_some_and(|max| seen.before.cycles >= max);
+    let turns = seen.rules.turns_max.is_some_and(|max| seen.before.turns >= max);
+    let cycles = seen.rules.cycles_max.is_some_and(|max| seen.before.cycles >= max);
     seen.before.phase == PhaseKind::Dormant && (turns || cycles)
 }
 
@@ -77,18 +67,9 @@ mod tests {
     use super::*;
 
     fn word_of(author: Author, kind: MessageKind) -> Forged {
-        let message = Message {
-            id: MessageId::new(1),
-            author,
-            kind,
-            tail: Tail::EMPTY,
-        };
+        let message = Message { id: MessageId::new(1), author, kind, tail: Tail::EMPTY };
         let told = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::BotMessage)];
-        Forged {
-            input: Input::Message(message),
-            ..Forged::default()
-        }
-        .telling(&told)
+        Forged { input: Input::Message(message), ..Forged::default() }.telling(&told)
     }
 
     #[test]

@@ -24,21 +24,13 @@ impl Observer for NumbersRise {
         for grant in seen.grants() {
             turn += 1;
             if grant.turn.get() != turn {
-                return Err(format!(
-                    "{} was granted after turn {}",
-                    grant.turn,
-                    turn - 1
-                ));
+                return Err(format!("{} was granted after turn {}", grant.turn, turn - 1));
             }
         }
         if after.turn.get() != turn {
             return Err(format!("{} without a grant, expected {turn}", after.turn));
         }
-        for ticket in seen
-            .effects
-            .iter()
-            .filter_map(dirigent_core::Effect::ticket)
-        {
+        for ticket in seen.effects.iter().filter_map(dirigent_core::Effect::ticket) {
             if ticket.get() < self.next_ticket {
                 return Err(format!("{ticket} was given out before"));
             }
@@ -76,23 +68,15 @@ mod tests {
         step.after.turn = TurnId::new(2);
         step.after.revision = 1;
         step.rejected(fresh(&INVARIANT).as_mut(), "without a grant");
-        let told = [(
-            PhaseKind::Dormant,
-            PhaseKind::Granted,
-            A,
-            Cause::HumanMessage,
-        )];
-        step.telling(&told)
-            .rejected(fresh(&INVARIANT).as_mut(), "was granted after");
+        let told = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::HumanMessage)];
+        step.telling(&told).rejected(fresh(&INVARIANT).as_mut(), "was granted after");
     }
 
     #[test]
     fn a_ticket_given_out_twice_is_caught() {
         let mut observer = fresh(&INVARIANT);
         let mut step = Forged::default();
-        step.effects.push(Effect::FetchMembers {
-            ticket: Ticket::new(4),
-        });
+        step.effects.push(Effect::FetchMembers { ticket: Ticket::new(4) });
         step.after.revision = 1;
         step.accepted(observer.as_mut());
         step.rejected(observer.as_mut(), "given out before");
@@ -101,9 +85,7 @@ mod tests {
     #[test]
     fn an_effect_that_no_restart_would_know_of_is_caught() {
         let mut step = Forged::default();
-        step.effects.push(Effect::FetchMembers {
-            ticket: Ticket::new(4),
-        });
+        step.effects.push(Effect::FetchMembers { ticket: Ticket::new(4) });
         step.rejected(fresh(&INVARIANT).as_mut(), "revision");
         let mut silent = Forged::default();
         silent.after.phase = PhaseKind::Disabled;

@@ -23,9 +23,7 @@ impl Observer for OneSpeaker {
         for effect in seen.effects {
             if let Effect::CancelRun { agent, run, .. } = effect {
                 if self.open.is_none_or(|(holder, _)| holder != *agent) {
-                    return Err(format!(
-                        "{agent} {run:?} was cancelled and held no permission"
-                    ));
+                    return Err(format!("{agent} {run:?} was cancelled and held no permission"));
                 }
                 self.open = None;
             }
@@ -76,17 +74,11 @@ impl OneSpeaker {
         }
         let holder = self.open.map(|(agent, _)| agent);
         if after.phase == PhaseKind::Running && holder != after.speaker {
-            return Err(format!(
-                "{:?} runs but {holder:?} was allowed",
-                after.speaker
-            ));
+            return Err(format!("{:?} runs but {holder:?} was allowed", after.speaker));
         }
         let may_hold = after.phase == PhaseKind::Running || after.permit.is_some();
         if !may_hold && holder.is_some() {
-            return Err(format!(
-                "{holder:?} keeps a permission in {:?}",
-                after.phase
-            ));
+            return Err(format!("{holder:?} keeps a permission in {:?}", after.phase));
         }
         Ok(())
     }
@@ -99,11 +91,7 @@ mod tests {
 
     fn allowed(agent: dirigent_core::AgentKey) -> Forged {
         let mut step = Forged {
-            input: Input::Gate {
-                agent: Some(agent),
-                run: None,
-                latest: None,
-            },
+            input: Input::Gate { agent: Some(agent), run: None, latest: None },
             answer: Ok(Answer::Verdict(Verdict::Allow {
                 reason: Reason::YourTurn,
                 turn: None,
@@ -140,11 +128,7 @@ mod tests {
     #[test]
     fn an_end_without_a_permission_is_caught() {
         let step = Forged {
-            input: Input::RunEnded {
-                agent: A,
-                run: None,
-                outcome: dirigent_core::Outcome::Pass,
-            },
+            input: Input::RunEnded { agent: A, run: None, outcome: dirigent_core::Outcome::Pass },
             ..Forged::default()
         };
         step.rejected(fresh(&INVARIANT).as_mut(), "held no permission");

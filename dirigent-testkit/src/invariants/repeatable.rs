@@ -19,16 +19,10 @@ impl Observer for Repeatable {
             return Ok(());
         };
         if twin.answer != seen.answer {
-            return Err(format!(
-                "answered {:?}, the twin {:?}",
-                seen.answer, twin.answer
-            ));
+            return Err(format!("answered {:?}, the twin {:?}", seen.answer, twin.answer));
         }
         if twin.effects != seen.effects {
-            return Err(format!(
-                "asked {:?}, the twin {:?}",
-                seen.effects, twin.effects
-            ));
+            return Err(format!("asked {:?}, the twin {:?}", seen.effects, twin.effects));
         }
         Ok(())
     }
@@ -43,14 +37,9 @@ mod tests {
 
     #[test]
     fn a_twin_that_differs_is_caught() {
-        let mut step = Forged {
-            twin: Some(Vec::new()),
-            ..Forged::default()
-        };
+        let mut step = Forged { twin: Some(Vec::new()), ..Forged::default() };
         step.accepted(fresh(&INVARIANT).as_mut());
-        step.twin = Some(vec![Effect::FetchMembers {
-            ticket: Ticket::new(0),
-        }]);
+        step.twin = Some(vec![Effect::FetchMembers { ticket: Ticket::new(0) }]);
         step.rejected(fresh(&INVARIANT).as_mut(), "the twin");
     }
 }

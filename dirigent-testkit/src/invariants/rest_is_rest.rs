@@ -75,16 +75,11 @@ mod tests {
 
     #[test]
     fn an_agent_allowed_while_stopped_is_caught() {
-        for (rest, reason) in [
-            (Rest::Stopped, Reason::TooFewAgents),
-            (Rest::Held, Reason::YourTurn),
-        ] {
+        for (rest, reason) in
+            [(Rest::Stopped, Reason::TooFewAgents), (Rest::Held, Reason::YourTurn)]
+        {
             let mut step = resting(rest);
-            step.answer = Ok(Answer::Verdict(Verdict::Allow {
-                reason,
-                turn: None,
-                anchor: None,
-            }));
+            step.answer = Ok(Answer::Verdict(Verdict::Allow { reason, turn: None, anchor: None }));
             step.rejected(fresh(&INVARIANT).as_mut(), "while");
         }
     }

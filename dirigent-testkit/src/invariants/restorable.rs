@@ -16,10 +16,9 @@ struct Restorable;
 impl Observer for Restorable {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         match seen.restored {
-            Some(pair) if pair.original != pair.copy => Err(format!(
-                "stored {:?}, restored {:?}",
-                pair.original, pair.copy
-            )),
+            Some(pair) if pair.original != pair.copy => {
+                Err(format!("stored {:?}, restored {:?}", pair.original, pair.copy))
+            }
             _ => Ok(()),
         }
     }
@@ -39,10 +38,7 @@ mod tests {
             ..Forged::default()
         };
         step.accepted(fresh(&INVARIANT).as_mut());
-        let lossy = Snapshot {
-            vetoed: true,
-            ..Snapshot::default()
-        };
+        let lossy = Snapshot { vetoed: true, ..Snapshot::default() };
         step.restored = Some((lossy, Snapshot::default()));
         step.rejected(fresh(&INVARIANT).as_mut(), "restored");
     }

@@ -30,12 +30,7 @@ impl Observer for SaysWhy {
         if verdict.is_allowed() != reason.allows() {
             return Err(format!("{reason:?} does not go with {verdict:?}"));
         }
-        if let Verdict::Allow {
-            reason: Reason::YourTurn,
-            turn,
-            anchor,
-        } = verdict
-        {
+        if let Verdict::Allow { reason: Reason::YourTurn, turn, anchor } = verdict {
             if turn != Some(seen.after.turn) || anchor != seen.after.anchor {
                 return Err(format!("{verdict:?} is not for the turn under way"));
             }
@@ -45,14 +40,12 @@ impl Observer for SaysWhy {
         }
         let expected = derive(seen.after, seen.rules, *agent);
         if reason != expected {
-            return Err(format!(
-                "{agent:?} was told {reason:?}, the rules say {expected:?}"
-            ));
+            return Err(format!("{agent:?} was told {reason:?}, the rules say {expected:?}"));
         }
         match (agent, seen.explained) {
-            (Some(agent), Some(explained)) if explained != reason => Err(format!(
-                "{agent} was told {reason:?}, explain says {explained:?}"
-            )),
+            (Some(agent), Some(explained)) if explained != reason => {
+                Err(format!("{agent} was told {reason:?}, explain says {explained:?}"))
+            }
             _ => Ok(()),
         }
     }
@@ -103,11 +96,7 @@ mod tests {
 
     fn denied(reason: Reason) -> Forged {
         Forged {
-            input: Input::Gate {
-                agent: Some(A),
-                run: None,
-                latest: None,
-            },
+            input: Input::Gate { agent: Some(A), run: None, latest: None },
             answer: Ok(Answer::Verdict(Verdict::Deny { reason })),
             ..Forged::default()
         }

@@ -27,16 +27,10 @@ impl Observer for StaleChangesNothing {
         }
         match (seen.input, seen.answer) {
             (
-                Input::Gate {
-                    agent: Some(agent),
-                    run,
-                    ..
-                },
+                Input::Gate { agent: Some(agent), run, .. },
                 Ok(Answer::Verdict(Verdict::Allow { turn, .. })),
             ) if turn.is_some() || seen.after.permit == Some(*agent) => {
-                let known = self
-                    .allowed
-                    .filter(|(holder, _)| holder == agent && !self.ended);
+                let known = self.allowed.filter(|(holder, _)| holder == agent && !self.ended);
                 self.allowed = Some((*agent, run.or(known.and_then(|(_, run)| run))));
                 self.ended = false;
                 Ok(())
@@ -70,10 +64,7 @@ impl StaleChangesNothing {
     fn expect_allowed(&self, agent: AgentKey, run: Option<RunId>) -> Result<(), String> {
         match self.allowed {
             Some((holder, known)) if holder == agent && (known.is_none() || known == run) => Ok(()),
-            _ => Err(format!(
-                "{agent} {run:?} counted, allowed was {:?}",
-                self.allowed
-            )),
+            _ => Err(format!("{agent} {run:?} counted, allowed was {:?}", self.allowed)),
         }
     }
 }
@@ -87,11 +78,7 @@ mod tests {
 
     fn allowed(observer: &mut dyn Observer) {
         let step = Forged {
-            input: Input::Gate {
-                agent: Some(A),
-                run: Some(RunId::new(1)),
-                latest: None,
-            },
+            input: Input::Gate { agent: Some(A), run: Some(RunId::new(1)), latest: None },
             answer: Ok(Answer::Verdict(Verdict::Allow {
                 reason: Reason::YourTurn,
                 turn: Some(TurnId::new(1)),
@@ -104,11 +91,7 @@ mod tests {
 
     fn end(agent: AgentKey, run: u64) -> Forged {
         Forged {
-            input: Input::RunEnded {
-                agent,
-                run: Some(RunId::new(run)),
-                outcome: Outcome::Pass,
-            },
+            input: Input::RunEnded { agent, run: Some(RunId::new(run)), outcome: Outcome::Pass },
             ..Forged::default()
         }
     }

@@ -26,10 +26,7 @@ impl Observer for TransitionsTellAll {
             phase = told.to;
         }
         if phase != seen.after.phase {
-            return Err(format!(
-                "{:?} was not told after {phase:?}",
-                seen.after.phase
-            ));
+            return Err(format!("{:?} was not told after {phase:?}", seen.after.phase));
         }
         let rest_told = seen.before.rest == seen.after.rest || !seen.effects.is_empty();
         if !rest_told {
@@ -65,12 +62,7 @@ mod tests {
 
     #[test]
     fn a_wrong_time_is_caught() {
-        let told = [(
-            PhaseKind::Dormant,
-            PhaseKind::Granted,
-            A,
-            Cause::HumanMessage,
-        )];
+        let told = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::HumanMessage)];
         let mut step = Forged::default().telling(&told);
         step.now += 1;
         step.rejected(fresh(&INVARIANT).as_mut(), "at");

@@ -20,10 +20,8 @@ struct TriggersAreCounted {
 
 impl Observer for TriggersAreCounted {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
-        self.retriggers_max = self
-            .retriggers_max
-            .max(seen.rules.retriggers)
-            .max(seen.rules_before.retriggers);
+        self.retriggers_max =
+            self.retriggers_max.max(seen.rules.retriggers).max(seen.rules_before.retriggers);
         let mut allowance = 0_usize;
         let mut granted = seen.before.speaker;
         let mut triggers = 0_usize;
@@ -40,12 +38,7 @@ impl Observer for TriggersAreCounted {
                         granted = told.agent;
                     }
                 }
-                Effect::Trigger {
-                    agent,
-                    turn,
-                    attempt,
-                    ..
-                } => {
+                Effect::Trigger { agent, turn, attempt, .. } => {
                     triggers += 1;
                     if triggers > allowance {
                         return Err(format!("{agent} was triggered for {turn} once too often"));
@@ -76,12 +69,7 @@ mod tests {
     use super::*;
 
     fn trigger(agent: AgentKey) -> Effect {
-        Effect::Trigger {
-            ticket: Ticket::new(1),
-            agent,
-            turn: TurnId::new(0),
-            attempt: 0,
-        }
+        Effect::Trigger { ticket: Ticket::new(1), agent, turn: TurnId::new(0), attempt: 0 }
     }
 
     fn granted() -> Forged {

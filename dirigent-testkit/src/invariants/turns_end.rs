@@ -31,10 +31,7 @@ impl Observer for TurnsEnd {
         let entered = seen
             .transitions()
             .any(|told| told.to == after.phase && (told.from != told.to || has_speaker(told.to)));
-        let triggered = seen
-            .effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::Trigger { .. }));
+        let triggered = seen.effects.iter().any(|effect| matches!(effect, Effect::Trigger { .. }));
         let anew = (entered && seen.before.phase != after.phase)
             || seen.before.turn != after.turn
             || triggered;
@@ -95,10 +92,7 @@ mod tests {
     }
 
     fn later(phase: PhaseKind, seconds: u64) -> Forged {
-        let mut step = Forged {
-            elapsed: Duration::from_secs(seconds),
-            ..Forged::default()
-        };
+        let mut step = Forged { elapsed: Duration::from_secs(seconds), ..Forged::default() };
         step.before.phase = phase;
         step.after.phase = phase;
         step

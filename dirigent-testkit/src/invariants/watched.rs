@@ -24,10 +24,7 @@ pub struct Diligence {
 
 impl Default for Diligence {
     fn default() -> Self {
-        Self {
-            twin_every: 64,
-            twin_lives: 16,
-        }
+        Self { twin_every: 64, twin_lives: 16 }
     }
 }
 
@@ -74,10 +71,7 @@ impl Watched {
         Self {
             channel,
             twin: None,
-            watch: ALL
-                .iter()
-                .map(|invariant| (invariant, (invariant.observer)()))
-                .collect(),
+            watch: ALL.iter().map(|invariant| (invariant, (invariant.observer)())).collect(),
             before: after.clone(),
             after,
             now: Timestamp::default(),
@@ -122,10 +116,7 @@ impl Watched {
         now: Timestamp,
         input: &Input,
     ) -> Result<Result<Answer, Refusal>, Violation> {
-        let due = self
-            .after
-            .deadline
-            .is_some_and(|deadline| deadline.at <= now);
+        let due = self.after.deadline.is_some_and(|deadline| deadline.at <= now);
         let undisturbed = !due && now >= self.now;
         let elapsed = now.since(self.now);
         self.now = now;
@@ -175,10 +166,7 @@ impl Watched {
     /// Now and then, a twin is made from the snapshot, or one that has lived long is compared.
     fn restore_now_and_then(&mut self) -> Result<bool, Violation> {
         self.steps = self.steps.wrapping_add(1);
-        let Diligence {
-            twin_every,
-            twin_lives,
-        } = self.diligence;
+        let Diligence { twin_every, twin_lives } = self.diligence;
         if twin_every == 0 {
             return Ok(false);
         }
@@ -205,9 +193,7 @@ impl Watched {
     fn show(&mut self, step: &Step<'_>) -> Result<(), Violation> {
         let rules: &Config = self.channel.config();
         let explained = match step.input {
-            Input::Gate {
-                agent: Some(agent), ..
-            } => Some(self.channel.explain(*agent)),
+            Input::Gate { agent: Some(agent), .. } => Some(self.channel.explain(*agent)),
             _ => None,
         };
         let twin_effects = &self.twin_effects;
@@ -224,19 +210,13 @@ impl Watched {
             rules,
             explained,
             audit: self.channel.audit(),
-            twin: step.twin_answer.map(|answer| TwinStep {
-                answer,
-                effects: twin_effects,
-            }),
-            restored: step.restored.then_some(Restored {
-                original: &self.original,
-                copy: &self.copy,
-            }),
+            twin: step.twin_answer.map(|answer| TwinStep { answer, effects: twin_effects }),
+            restored: step
+                .restored
+                .then_some(Restored { original: &self.original, copy: &self.copy }),
         };
         for (invariant, observer) in &mut self.watch {
-            observer
-                .observe(&seen)
-                .map_err(|detail| Violation::new(invariant, detail))?;
+            observer.observe(&seen).map_err(|detail| Violation::new(invariant, detail))?;
         }
         Ok(())
     }
@@ -255,9 +235,5 @@ struct Step<'a> {
 }
 
 fn not_restored(error: &dirigent_core::RestoreError) -> Violation {
-    Violation::of(
-        "I11",
-        "a snapshot that the machine wrote is accepted",
-        error.to_string(),
-    )
+    Violation::of("I11", "a snapshot that the machine wrote is accepted", error.to_string())
 }

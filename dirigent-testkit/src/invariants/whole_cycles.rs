@@ -67,18 +67,12 @@ impl WholeCycles {
             if self.granted.contains(&seat.agent) {
                 begun = true;
                 if order.next() != Some(&seat.agent) {
-                    return Err(format!(
-                        "{} was not asked in the order of the list",
-                        seat.agent
-                    ));
+                    return Err(format!("{} was not asked in the order of the list", seat.agent));
                 }
                 continue;
             }
             if seat.turn != SeatTurn::Skipped {
-                return Err(format!(
-                    "{} completed a turn that it was never given",
-                    seat.agent
-                ));
+                return Err(format!("{} completed a turn that it was never given", seat.agent));
             }
             if begun && !self.passed_over.contains(&seat.agent) {
                 return Err(format!("{} was skipped without a word", seat.agent));

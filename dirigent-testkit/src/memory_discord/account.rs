@@ -75,10 +75,7 @@ impl MemoryAccount {
         F: FnOnce(&mut World, UserId) -> Result<T, ApiError> + Send,
     {
         self.attempt(call, channel, |world, me, fault| {
-            match fault
-                .filter(|fault| !fault.is_applied())
-                .and_then(Fault::error)
-            {
+            match fault.filter(|fault| !fault.is_applied()).and_then(Fault::error) {
                 Some(error) => Err(error),
                 None => apply(world, me),
             }
@@ -123,9 +120,7 @@ impl MemoryAccount {
 
 impl fmt::Debug for MemoryAccount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryAccount")
-            .field("user", &self.user)
-            .finish_non_exhaustive()
+        f.debug_struct("MemoryAccount").field("user", &self.user).finish_non_exhaustive()
     }
 }
 
@@ -137,25 +132,16 @@ impl DiscordApi for MemoryAccount {
 
     async fn post(&self, post: Post) -> Result<Posted, ApiError> {
         let channel = Some(post.channel);
-        self.attempt(Call::Post, channel, |world, me, fault| {
-            world.post(me, post, fault)
-        })
-        .await
+        self.attempt(Call::Post, channel, |world, me, fault| world.post(me, post, fault)).await
     }
 
     async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {
-        self.ask(Call::Delete, Some(channel), |world, me| {
-            world.delete(me, channel, message)
-        })
-        .await
+        self.ask(Call::Delete, Some(channel), |world, me| world.delete(me, channel, message)).await
     }
 
     async fn history(&self, request: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError> {
         let channel = Some(request.channel);
-        self.ask(Call::History, channel, |world, me| {
-            world.history(me, request)
-        })
-        .await
+        self.ask(Call::History, channel, |world, me| world.history(me, request)).await
     }
 
     async fn members(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {
@@ -169,11 +155,7 @@ impl DiscordApi for MemoryAccount {
     async fn typing(&self, channel: ChannelId) -> Result<(), ApiError> {
         self.ask(Call::Typing, Some(channel), |world, me| {
             let (_, rights) = world.places.seen(channel, me)?;
-            if rights.write {
-                Ok(())
-            } else {
-                Err(ApiError::new(ErrorKind::Forbidden))
-            }
+            if rights.write { Ok(()) } else { Err(ApiError::new(ErrorKind::Forbidden)) }
         })
         .await
     }
@@ -184,20 +166,14 @@ impl GuildApi for MemoryAccount {
     async fn guilds(&self) -> Result<Vec<GuildId>, ApiError> {
         self.ask(Call::Guilds, None, |world, me| {
             let guilds = world.places.guilds.iter();
-            Ok(guilds
-                .filter(|(_, guild)| guild.members.contains(&me))
-                .map(|(id, _)| *id)
-                .collect())
+            Ok(guilds.filter(|(_, guild)| guild.members.contains(&me)).map(|(id, _)| *id).collect())
         })
         .await
     }
 
     async fn channel(&self, channel: ChannelId) -> Result<ChannelInfo, ApiError> {
         self.ask(Call::Channel, Some(channel), |world, me| {
-            world
-                .places
-                .seen(channel, me)
-                .map(|(room, _)| room.info.clone())
+            world.places.seen(channel, me).map(|(room, _)| room.info.clone())
         })
         .await
     }
@@ -213,10 +189,7 @@ impl GuildApi for MemoryAccount {
     }
 
     async fn create_channel(&self, channel: NewChannel) -> Result<ChannelInfo, ApiError> {
-        self.ask(Call::CreateChannel, None, |world, me| {
-            create_channel(world, me, channel)
-        })
-        .await
+        self.ask(Call::CreateChannel, None, |world, me| create_channel(world, me, channel)).await
     }
 
     async fn delete_channel(&self, channel: ChannelId) -> Result<(), ApiError> {
@@ -267,10 +240,7 @@ fn create_channel(
         return Err(ApiError::new(ErrorKind::Forbidden));
     }
     let length = channel.name.chars().count();
-    let all_inside = channel
-        .members
-        .iter()
-        .all(|user| guild.members.contains(user));
+    let all_inside = channel.members.iter().all(|user| guild.members.contains(user));
     if !(1..=NAME_CHARS_MAX).contains(&length) || !all_inside {
         return Err(ApiError::new(ErrorKind::Invalid));
     }

@@ -159,9 +159,7 @@ impl Drop for Events {
 
 impl fmt::Debug for Events {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Events")
-            .field("pending", &self.pending())
-            .finish_non_exhaustive()
+        f.debug_struct("Events").field("pending", &self.pending()).finish_non_exhaustive()
     }
 }
 
@@ -243,12 +241,7 @@ struct Queue {
 
 impl Default for Queue {
     fn default() -> Self {
-        Self {
-            ready: VecDeque::new(),
-            held: Vec::new(),
-            connected: true,
-            closed: false,
-        }
+        Self { ready: VecDeque::new(), held: Vec::new(), connected: true, closed: false }
     }
 }
 
@@ -262,20 +255,12 @@ impl Queue {
                 self.ready.push_back(event);
             }
             Some(PushFault::HeldBack { events, at_most }) => {
-                let held = Held {
-                    event,
-                    events_left: Some(events),
-                    due: now + at_most,
-                };
+                let held = Held { event, events_left: Some(events), due: now + at_most };
                 self.held.push(held);
                 return;
             }
             Some(PushFault::Delayed { by }) => {
-                self.held.push(Held {
-                    event,
-                    events_left: None,
-                    due: now + by,
-                });
+                self.held.push(Held { event, events_left: None, due: now + by });
                 return;
             }
         }
@@ -305,17 +290,14 @@ impl Queue {
     }
 
     fn release(&mut self, is_over: impl Fn(&Held) -> bool) {
-        let (over, still_held) = std::mem::take(&mut self.held)
-            .into_iter()
-            .partition(is_over);
+        let (over, still_held) = std::mem::take(&mut self.held).into_iter().partition(is_over);
         self.held = still_held;
         let over: Vec<Held> = over;
         self.ready.extend(over.into_iter().map(|held| held.event));
     }
 
     fn release_all(&mut self) {
-        self.ready
-            .extend(self.held.drain(..).map(|held| held.event));
+        self.ready.extend(self.held.drain(..).map(|held| held.event));
     }
 
     fn outlook(&self) -> Outlook {

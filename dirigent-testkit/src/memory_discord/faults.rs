@@ -157,24 +157,9 @@ impl Faults {
     pub fn hostile(seed: u64) -> Self {
         let second = Duration::from_secs(1);
         Self::new(seed)
-            .with_rate(
-                Fault::RateLimited {
-                    retry_after: second / 2,
-                },
-                20,
-            )
-            .with_rate(
-                Fault::RateLimited {
-                    retry_after: second * 5,
-                },
-                20,
-            )
-            .with_rate(
-                Fault::RateLimited {
-                    retry_after: second * 60,
-                },
-                10,
-            )
+            .with_rate(Fault::RateLimited { retry_after: second / 2 }, 20)
+            .with_rate(Fault::RateLimited { retry_after: second * 5 }, 20)
+            .with_rate(Fault::RateLimited { retry_after: second * 60 }, 10)
             .with_rate(Fault::ServerErrorApplied, 15)
             .with_rate(Fault::ServerErrorNotApplied, 15)
             .with_rate(Fault::LostAnswer, 10)
@@ -183,35 +168,21 @@ impl Faults {
             .with_rate(Fault::SlowRequest { by: second * 3 }, 10)
             .with_push_rate(PushFault::Dropped, 10)
             .with_push_rate(PushFault::Duplicated, 20)
-            .with_push_rate(
-                PushFault::HeldBack {
-                    events: 3,
-                    at_most: second * 60,
-                },
-                30,
-            )
+            .with_push_rate(PushFault::HeldBack { events: 3, at_most: second * 60 }, 30)
             .with_push_rate(PushFault::Delayed { by: second * 20 }, 20)
     }
 
     /// Lets so many of a thousand calls, of whatever operation, go wrong in this way.
     #[must_use]
     pub fn with_rate(mut self, fault: Fault, per_mille: u32) -> Self {
-        self.rates.push(Rate {
-            call: None,
-            fault,
-            per_mille,
-        });
+        self.rates.push(Rate { call: None, fault, per_mille });
         self
     }
 
     /// Lets so many of a thousand calls of one operation go wrong in this way.
     #[must_use]
     pub fn with_call_rate(mut self, call: Call, fault: Fault, per_mille: u32) -> Self {
-        self.rates.push(Rate {
-            call: Some(call),
-            fault,
-            per_mille,
-        });
+        self.rates.push(Rate { call: Some(call), fault, per_mille });
         self
     }
 
@@ -229,20 +200,12 @@ impl Faults {
 
     /// Lets the next call of this operation go wrong, or the one after those already planned.
     pub fn next(&mut self, call: Call, fault: Fault) {
-        self.scripted.push_back(Scripted {
-            account: None,
-            call,
-            fault,
-        });
+        self.scripted.push_back(Scripted { account: None, call, fault });
     }
 
     /// Lets the next call of this operation by one account go wrong.
     pub fn next_by(&mut self, account: UserId, call: Call, fault: Fault) {
-        self.scripted.push_back(Scripted {
-            account: Some(account),
-            call,
-            fault,
-        });
+        self.scripted.push_back(Scripted { account: Some(account), call, fault });
     }
 
     /// Lets the next pushed event go wrong, or the one after those already planned. With several
@@ -262,10 +225,7 @@ impl Faults {
     /// The fault that hits this call.
     pub(super) fn draw(&mut self, account: UserId, call: Call) -> Option<Fault> {
         if !self.scripted.is_empty() {
-            let place = self
-                .scripted
-                .iter()
-                .position(|planned| planned.hits(account, call));
+            let place = self.scripted.iter().position(|planned| planned.hits(account, call));
             if let Some(planned) = place.and_then(|place| self.scripted.remove(place)) {
                 return Some(planned.fault);
             }

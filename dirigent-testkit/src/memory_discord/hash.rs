@@ -24,10 +24,7 @@ impl Hasher for IdHasher {
         }
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "both halves of the product are used"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "both halves of the product are used")]
     fn write_u64(&mut self, word: u64) {
         let mixed = self.state ^ word ^ 0x243f_6a88_85a3_08d3;
         let product = u128::from(mixed) * 0x9e37_79b9_7f4a_7c15;

@@ -26,16 +26,9 @@ struct Slot {
 impl History {
     /// Adds the newest message and forgets the oldest ones beyond the limit.
     pub(super) fn keep(&mut self, message: ChatMessage, kept_max: usize) {
-        self.slots.push_back(Slot {
-            id: message.id,
-            message: Some(message),
-        });
+        self.slots.push_back(Slot { id: message.id, message: Some(message) });
         while self.slots.len() - self.holes > kept_max {
-            if self
-                .slots
-                .pop_front()
-                .is_some_and(|slot| slot.message.is_none())
-            {
+            if self.slots.pop_front().is_some_and(|slot| slot.message.is_none()) {
                 self.holes -= 1;
             }
         }
@@ -79,10 +72,7 @@ impl History {
             return self.iter().rev().take(limit).collect();
         };
         let start = self.slots.partition_point(|slot| slot.id <= after);
-        let later = self
-            .slots
-            .range(start..)
-            .filter_map(|slot| slot.message.as_ref());
+        let later = self.slots.range(start..).filter_map(|slot| slot.message.as_ref());
         let mut page: Vec<_> = later.take(limit).collect();
         page.reverse();
         page

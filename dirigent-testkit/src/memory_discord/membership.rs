@@ -14,11 +14,7 @@ impl World {
             return false;
         };
         room.access.insert(user, Rights::FULL);
-        if let Some(guild) = room
-            .info
-            .guild
-            .and_then(|guild| self.places.guilds.get_mut(&guild))
-        {
+        if let Some(guild) = room.info.guild.and_then(|guild| self.places.guilds.get_mut(&guild)) {
             guild.members.insert(user);
         }
         let joined = !saw && self.places.rights(channel, user).is_some();
@@ -35,10 +31,7 @@ impl World {
             return false;
         };
         let private = room.info.private;
-        let guild = room
-            .info
-            .guild
-            .and_then(|guild| self.places.guilds.get(&guild));
+        let guild = room.info.guild.and_then(|guild| self.places.guilds.get(&guild));
         let stays = guild.is_some_and(|guild| guild.is_administrator(user));
         let leaves = !stays && self.places.rights(channel, user).is_some();
         if leaves {
@@ -67,10 +60,7 @@ impl World {
         let channels: Vec<ChannelId> = left.channels.iter().copied().collect();
         for channel in &channels {
             if self.places.rights(*channel, user).is_some() {
-                self.publish(Event::MemberLeft {
-                    channel: *channel,
-                    user,
-                });
+                self.publish(Event::MemberLeft { channel: *channel, user });
             }
         }
         for channel in &channels {

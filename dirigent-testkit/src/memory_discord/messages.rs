@@ -34,9 +34,7 @@ impl World {
             deduplicated: false,
             fault,
         });
-        let missed = fault
-            .filter(|fault| !fault.is_applied())
-            .and_then(Fault::error);
+        let missed = fault.filter(|fault| !fault.is_applied()).and_then(Fault::error);
         let posted = missed.map_or_else(|| self.accept(me, post), Err);
         if let Some(mut record) = record {
             if let Ok(posted) = &posted {
@@ -53,16 +51,11 @@ impl World {
         if !rights.write {
             return Err(ApiError::new(ErrorKind::Forbidden));
         }
-        let answers = post
-            .reply_to
-            .is_some_and(|answered| room.messages.find(answered).is_some());
+        let answers = post.reply_to.is_some_and(|answered| room.messages.find(answered).is_some());
         let content = acceptable(post.content)?;
         let now = self.clock.now();
         if let Some(id) = self.nonces.find(now, me, &post.nonce) {
-            return Ok(Posted {
-                id,
-                deduplicated: true,
-            });
+            return Ok(Posted { id, deduplicated: true });
         }
         let id = MessageId::new(self.ids.next(now));
         self.nonces.remember(now, me, &post.nonce, id);
@@ -71,18 +64,11 @@ impl World {
             channel: post.channel,
             author: me,
             author_kind: self.kind_of(me),
-            kind: if answers {
-                ChatKind::Reply
-            } else {
-                ChatKind::Default
-            },
+            kind: if answers { ChatKind::Reply } else { ChatKind::Default },
             content,
             nonce: Some(post.nonce.as_str().to_owned()),
         });
-        Ok(Posted {
-            id,
-            deduplicated: false,
-        })
+        Ok(Posted { id, deduplicated: false })
     }
 
     /// Lets an account say something without the API: a person with a client, a webhook.
@@ -101,21 +87,9 @@ impl World {
         if !is_free && !self.places.seen(channel, author)?.1.write {
             return Err(ApiError::new(ErrorKind::Forbidden));
         }
-        let content = if kind == ChatKind::System {
-            content
-        } else {
-            acceptable(content)?
-        };
+        let content = if kind == ChatKind::System { content } else { acceptable(content)? };
         let id = MessageId::new(self.next_id());
-        self.append(ChatMessage {
-            id,
-            channel,
-            author,
-            author_kind,
-            kind,
-            content,
-            nonce: None,
-        });
+        self.append(ChatMessage { id, channel, author, author_kind, kind, content, nonce: None });
         Ok(id)
     }
 
@@ -151,14 +125,8 @@ impl World {
         id: MessageId,
     ) -> Result<(), ApiError> {
         let (room, _) = self.places.seen(channel, me)?;
-        let message = room
-            .messages
-            .find(id)
-            .ok_or(ApiError::new(ErrorKind::Gone))?;
-        let guild = room
-            .info
-            .guild
-            .and_then(|guild| self.places.guilds.get(&guild));
+        let message = room.messages.find(id).ok_or(ApiError::new(ErrorKind::Gone))?;
+        let guild = room.info.guild.and_then(|guild| self.places.guilds.get(&guild));
         let is_allowed = message.author == me || guild.is_some_and(|g| g.is_administrator(me));
         if !is_allowed {
             return Err(ApiError::new(ErrorKind::Forbidden));
@@ -172,10 +140,7 @@ impl World {
         let room = self.places.rooms.get_mut(&channel);
         let erased = room.is_some_and(|room| room.messages.remove(id));
         if erased {
-            self.publish(Event::MessageDeleted {
-                channel,
-                message: id,
-            });
+            self.publish(Event::MessageDeleted { channel, message: id });
         }
         erased
     }
@@ -193,13 +158,8 @@ impl World {
         if !rights.read_history {
             return Ok(Vec::new());
         }
-        let page = room
-            .messages
-            .page(request.after, usize::from(request.limit));
-        Ok(page
-            .into_iter()
-            .map(|message| self.as_shown_to(me, message))
-            .collect())
+        let page = room.messages.page(request.after, usize::from(request.limit));
+        Ok(page.into_iter().map(|message| self.as_shown_to(me, message)).collect())
     }
 
     fn as_shown_to(&self, me: UserId, message: &ChatMessage) -> ChatMessage {
@@ -211,9 +171,7 @@ impl World {
     }
 
     fn kind_of(&self, user: UserId) -> AuthorKind {
-        self.accounts
-            .get(&user)
-            .map_or(AuthorKind::Human, |account| account.kind)
+        self.accounts.get(&user).map_or(AuthorKind::Human, |account| account.kind)
     }
 }
 
@@ -224,9 +182,5 @@ fn acceptable(content: String) -> Result<String, ApiError> {
     if trimmed.is_empty() || is_long {
         return Err(ApiError::new(ErrorKind::Invalid));
     }
-    Ok(if trimmed.len() == content.len() {
-        content
-    } else {
-        trimmed.to_owned()
-    })
+    Ok(if trimmed.len() == content.len() { content } else { trimmed.to_owned() })
 }

@@ -27,8 +27,7 @@ impl MemoryDiscord {
         user: UserId,
         text: impl Into<String>,
     ) -> Result<MessageId, ApiError> {
-        self.world()
-            .say(channel, user, ChatKind::Default, text.into())
+        self.world().say(channel, user, ChatKind::Default, text.into())
     }
 
     /// Lets an account answer a message, which only shows in the new message's kind.
@@ -82,19 +81,12 @@ impl MemoryDiscord {
     pub fn messages(&self, channel: ChannelId) -> Vec<ChatMessage> {
         let world = self.world();
         let room = world.places.rooms.get(&channel);
-        room.map(|room| room.messages.iter().cloned().collect())
-            .unwrap_or_default()
+        room.map(|room| room.messages.iter().cloned().collect()).unwrap_or_default()
     }
 
     /// One message, with no request counted.
     pub fn message(&self, channel: ChannelId, message: MessageId) -> Option<ChatMessage> {
-        self.world()
-            .places
-            .rooms
-            .get(&channel)?
-            .messages
-            .find(message)
-            .cloned()
+        self.world().places.rooms.get(&channel)?.messages.find(message).cloned()
     }
 
     /// Everybody who sees a channel, by id, with no request counted.

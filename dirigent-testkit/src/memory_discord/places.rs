@@ -21,18 +21,10 @@ pub(super) struct Rights {
 
 impl Rights {
     /// Everything.
-    pub(super) const FULL: Self = Self {
-        see: true,
-        write: true,
-        read_history: true,
-    };
+    pub(super) const FULL: Self = Self { see: true, write: true, read_history: true };
 
     /// Nothing, also where everybody else sees the channel.
-    pub(super) const NONE: Self = Self {
-        see: false,
-        write: false,
-        read_history: false,
-    };
+    pub(super) const NONE: Self = Self { see: false, write: false, read_history: false };
 }
 
 /// A guild.
@@ -94,17 +86,11 @@ impl Places {
             return Some(Rights::FULL);
         }
         let by_default = if is_thread {
-            Some(
-                room.info
-                    .parent
-                    .and_then(|parent| self.rights(parent, user))?,
-            )
+            Some(room.info.parent.and_then(|parent| self.rights(parent, user))?)
         } else {
             guild.members.contains(&user).then_some(Rights::FULL)
         };
-        named
-            .or(by_default.filter(|_| !room.info.private))
-            .filter(|rights| rights.see)
+        named.or(by_default.filter(|_| !room.info.private)).filter(|rights| rights.see)
     }
 
     /// A channel that the account sees, and what it may do there.
@@ -113,10 +99,7 @@ impl Places {
         channel: ChannelId,
         user: UserId,
     ) -> Result<(&Room, Rights), ApiError> {
-        let room = self
-            .rooms
-            .get(&channel)
-            .ok_or(ApiError::new(ErrorKind::Gone))?;
+        let room = self.rooms.get(&channel).ok_or(ApiError::new(ErrorKind::Gone))?;
         match self.rights(channel, user) {
             Some(rights) => Ok((room, rights)),
             None => Err(ApiError::new(ErrorKind::Forbidden)),
@@ -125,10 +108,7 @@ impl Places {
 
     /// A guild in which the account is.
     pub(super) fn joined(&self, guild: GuildId, user: UserId) -> Result<&Guild, ApiError> {
-        let found = self
-            .guilds
-            .get(&guild)
-            .filter(|guild| guild.members.contains(&user));
+        let found = self.guilds.get(&guild).filter(|guild| guild.members.contains(&user));
         found.ok_or(ApiError::new(ErrorKind::Gone))
     }
 
@@ -145,10 +125,7 @@ impl Places {
                 candidates.extend(&guild.members);
             }
         }
-        candidates
-            .into_iter()
-            .filter(|user| self.rights(channel, *user).is_some())
-            .collect()
+        candidates.into_iter().filter(|user| self.rights(channel, *user).is_some()).collect()
     }
 
     /// Adds a channel, which its guild then lists.
@@ -156,14 +133,7 @@ impl Places {
         if let Some(guild) = info.guild.and_then(|guild| self.guilds.get_mut(&guild)) {
             guild.channels.insert(info.id);
         }
-        self.rooms.insert(
-            info.id,
-            Room {
-                info,
-                access,
-                messages: History::default(),
-            },
-        );
+        self.rooms.insert(info.id, Room { info, access, messages: History::default() });
     }
 
     /// Takes a channel away, with the threads that hang from it; says which went.
@@ -172,17 +142,11 @@ impl Places {
             return Vec::new();
         };
         let mut removed = vec![channel];
-        if let Some(guild) = room
-            .info
-            .guild
-            .and_then(|guild| self.guilds.get_mut(&guild))
-        {
+        if let Some(guild) = room.info.guild.and_then(|guild| self.guilds.get_mut(&guild)) {
             guild.channels.remove(&channel);
             let rooms = &mut self.rooms;
             guild.channels.retain(|thread| {
-                let hangs = rooms
-                    .get(thread)
-                    .is_some_and(|room| room.info.parent == Some(channel));
+                let hangs = rooms.get(thread).is_some_and(|room| room.info.parent == Some(channel));
                 if hangs {
                     rooms.remove(thread);
                     removed.push(*thread);

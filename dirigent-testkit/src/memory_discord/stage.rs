@@ -26,11 +26,7 @@ impl MemoryDiscord {
 
     /// Adds an account with an id of your choice, or changes what it is.
     pub fn add_account(&self, user: UserId, kind: AuthorKind) {
-        let account = Account {
-            kind,
-            revoked: false,
-            content_hidden: false,
-        };
+        let account = Account { kind, revoked: false, content_hidden: false };
         self.world().accounts.insert(user, account);
     }
 
@@ -75,19 +71,8 @@ impl MemoryDiscord {
 
     /// Adds a private thread to a channel, for those of these accounts who see the channel.
     pub fn add_thread(&self, parent: ChannelId, name: &str, members: &[UserId]) -> ChannelId {
-        let guild = self
-            .world()
-            .places
-            .rooms
-            .get(&parent)
-            .and_then(|room| room.info.guild);
-        self.add_room(
-            guild,
-            Some(parent),
-            ChannelKind::Thread,
-            name,
-            Some(members),
-        )
+        let guild = self.world().places.rooms.get(&parent).and_then(|room| room.info.guild);
+        self.add_room(guild, Some(parent), ChannelKind::Thread, name, Some(members))
     }
 
     /// Adds a direct message between these accounts.
@@ -126,15 +111,13 @@ impl MemoryDiscord {
 
     /// Takes an account's right to post in a channel that it sees, or gives it back.
     pub fn set_read_only(&self, channel: ChannelId, user: UserId, is_read_only: bool) {
-        self.world()
-            .change_rights(channel, user, |rights| rights.write = !is_read_only);
+        self.world().change_rights(channel, user, |rights| rights.write = !is_read_only);
     }
 
     /// Takes an account's right to read a channel's history, or gives it back. Discord then answers
     /// with an empty list and no error.
     pub fn set_history_hidden(&self, channel: ChannelId, user: UserId, is_hidden: bool) {
-        self.world()
-            .change_rights(channel, user, |rights| rights.read_history = !is_hidden);
+        self.world().change_rights(channel, user, |rights| rights.read_history = !is_hidden);
     }
 
     /// Takes a bot's message-content intent, or gives it back. Without it the text of others'
@@ -176,17 +159,7 @@ impl MemoryDiscord {
         if let Some(guild) = guild.and_then(|guild| world.places.guilds.get_mut(&guild)) {
             guild.members.extend(members);
         }
-        world.places.add(
-            ChannelInfo {
-                id,
-                guild,
-                parent,
-                kind,
-                name,
-                private,
-            },
-            access,
-        );
+        world.places.add(ChannelInfo { id, guild, parent, kind, name, private }, access);
         id
     }
 }

@@ -97,13 +97,7 @@ impl World {
         let fault = self.faults.draw(me, call);
         if let Some(Fault::RateLimited { retry_after }) = fault {
             let from = self.clock.now();
-            self.limits.insert(
-                (me, call, channel),
-                Limit {
-                    from,
-                    until: from + retry_after,
-                },
-            );
+            self.limits.insert((me, call, channel), Limit { from, until: from + retry_after });
         }
         Ok(fault)
     }
@@ -130,10 +124,7 @@ impl World {
     /// Adds a queue for pushed events.
     pub(super) fn subscribe(&mut self, account: Option<UserId>) -> Arc<Inbox> {
         let inbox = Arc::new(Inbox::new());
-        self.outlets.push(Outlet {
-            inbox: Arc::clone(&inbox),
-            account,
-        });
+        self.outlets.push(Outlet { inbox: Arc::clone(&inbox), account });
         inbox
     }
 
@@ -153,9 +144,8 @@ impl World {
         let mut event = Some(event);
         let mut outlets = self.outlets.iter();
         while let Some(outlet) = outlets.next() {
-            let sees = outlet
-                .account
-                .is_none_or(|user| self.places.rights(channel, user).is_some());
+            let sees =
+                outlet.account.is_none_or(|user| self.places.rights(channel, user).is_some());
             if !sees {
                 continue;
             }
@@ -207,8 +197,6 @@ fn shows_content(
     author: UserId,
     content: &str,
 ) -> bool {
-    let hidden = accounts
-        .get(&account)
-        .is_some_and(|account| account.content_hidden);
+    let hidden = accounts.get(&account).is_some_and(|account| account.content_hidden);
     !hidden || account == author || content.contains(&format!("<@{account}>"))
 }

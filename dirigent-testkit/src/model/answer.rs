@@ -2,7 +2,7 @@
 
 use dirigent_core::{
     AgentKey, Answer, Cause, Effect, MessageId, Mode, PhaseKind, Reason, Refusal, Rest, Seat,
-    Timestamp, TurnId, TurnState,
+    Ticket, Timestamp, TurnId, TurnState,
 };
 
 use super::Model;
@@ -29,6 +29,8 @@ pub struct ModelAnswer {
     pub effects: Vec<Effect>,
     /// The turns that ended, in order.
     pub ended: Vec<EndedTurn>,
+    /// Why the channel went to sleep, was enabled or disabled, in order.
+    pub causes: Vec<Cause>,
     /// What the machine's order has against the rules.
     pub violations: Vec<String>,
 }
@@ -100,6 +102,8 @@ impl Portrait {
     /// The portrait of a machine.
     pub fn of(channel: &dirigent_core::Channel) -> Self {
         let view = channel.view();
+        let debts = channel.debts().iter();
+        let owed = debts.filter_map(|debt| debt.effect.ticket());
         Self {
             mode: view.mode(),
             turn_state: view.turn_state(),
@@ -115,7 +119,7 @@ impl Portrait {
             cycles: view.cycles_since_human(),
             deadline: channel.next_deadline().map(|deadline| deadline.at),
             initiator: view.initiator(),
-            owed: Vec::new(),
+            owed: owed.map(Ticket::get).collect(),
         }
     }
 }

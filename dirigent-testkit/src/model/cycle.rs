@@ -132,6 +132,12 @@ impl Model {
             return;
         }
         if !is_anybody_new && !self.vetoed && !spoke {
+            let nobody = self.last_completer.is_none();
+            self.causes.push(if nobody {
+                Cause::NobodyAnswered
+            } else {
+                Cause::AllPassed
+            });
             self.enter_dormancy();
             return;
         }
@@ -167,6 +173,7 @@ impl Model {
 
     /// Rule 33.
     fn on_ceiling(&mut self) {
+        self.causes.push(Cause::CeilingReached);
         self.enter_dormancy();
         if !self.ceiling_announced {
             self.ceiling_announced = true;
@@ -183,6 +190,7 @@ impl Model {
 
     /// Fewer than two agents: everybody may speak.
     pub(super) fn disable(&mut self) {
+        self.causes.push(Cause::TooFewAgents);
         self.empty_cycle();
         self.withdraw_permit();
         self.reminder_due = None;

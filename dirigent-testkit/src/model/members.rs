@@ -1,6 +1,6 @@
 //! Reading the list: refreshes, recounts, rebuilding, coming and going (rules 26, 28, 37).
 
-use dirigent_core::{AgentKey, Refusal, SeatTurn, Ticket};
+use dirigent_core::{AgentKey, Cause, Refusal, SeatTurn, Ticket};
 
 use super::state::{Phase, Purpose, Refresh, Slot};
 use super::{AGENTS_MAX, Model};
@@ -91,6 +91,7 @@ impl Model {
 
     /// Rule 26: enough agents now.
     fn end_disabled(&mut self) {
+        self.causes.push(Cause::EnoughAgents);
         let wakes = std::mem::take(&mut self.kept_in_mind);
         if wakes {
             self.enter(Phase::Dormant);

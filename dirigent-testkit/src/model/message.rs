@@ -55,7 +55,9 @@ impl Model {
     pub(super) fn on_human_word(&mut self) {
         self.turns = 0;
         self.cycles = 0;
-        self.ceiling_announced = false;
+        if std::mem::take(&mut self.ceiling_announced) {
+            self.causes.push(Cause::CeilingReset);
+        }
     }
 
     /// Rule 22: whether a ceiling is reached.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dirigent_core::{AgentKey, Cause, MessageId, Outcome, Refusal, RunId, Tail};
+use dirigent_core::{AgentKey, Cause, MessageId, Outcome, Refusal, RunId, SeatTurn, Tail};
 
 use super::Model;
 use super::state::{Confirming, Phase, Poll, Stage};
@@ -140,6 +140,55 @@ impl Model {
             });
         }
         self.confirm_if_tail_matches();
+    }
+
+    /// Rule 43: the host was restarted, and what ran is gone.
+    pub(super) fn on_runs_lost(&mut self, rerun: bool) {
+        if let Phase::Turn(turn) = &self.phase {
+            if matches!(turn.stage, Stage::Running { .. }) {
+                self.lose_turn_run(rerun);
+            }
+            return;
+        }
+        let permit = self.permit.as_ref();
+        let Some(running) = permit.and_then(|permit| permit.running.as_ref()) else {
+            return;
+        };
+        let (run, spoken) = (running.run, running.spoken);
+        if !spoken && rerun {
+            self.remember_ended(run);
+            if let Some(permit) = &mut self.permit {
+                permit.running = None;
+            }
+        } else {
+            self.end_permit_run(None);
+        }
+    }
+
+    /// Rule 43: the turn's run is gone.
+    fn lose_turn_run(&mut self, rerun: bool) {
+        let (held, start) = (self.is_held(), self.config.start_deadline);
+        let due = start.map(|time| self.now + time).filter(|_| !held);
+        let Phase::Turn(turn) = &mut self.phase else {
+            return;
+        };
+        let (agent, run) = (turn.agent, turn.run);
+        if turn.receipt || !turn.pieces.is_empty() {
+            self.end_run(None, Outcome::Failed);
+            return;
+        }
+        if rerun {
+            turn.stage = Stage::Granted { attempt: 0, due };
+            turn.run = None;
+            turn.anchor = None;
+        }
+        self.remember_ended(run);
+        if !rerun {
+            self.end_turn(SeatTurn::Skipped, Cause::RunLost);
+            self.advance();
+        } else if !held {
+            self.emit_trigger(agent, 0);
+        }
     }
 
     /// Rule 15: the end of the permit's run.

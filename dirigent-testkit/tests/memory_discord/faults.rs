@@ -12,33 +12,19 @@ async fn a_planned_fault_hits_the_call_and_the_account_that_it_is_meant_for() {
         faults.next(Call::Members, Fault::Gone);
     });
     room.bot.post(room.post(1)).await.unwrap();
-    assert_eq!(
-        other.post(room.post(2)).await.unwrap_err().kind(),
-        ErrorKind::Forbidden
-    );
+    assert_eq!(other.post(room.post(2)).await.unwrap_err().kind(), ErrorKind::Forbidden);
     other.post(room.post(2)).await.unwrap();
-    assert_eq!(
-        room.bot.members(room.channel).await.unwrap_err().kind(),
-        ErrorKind::Gone
-    );
+    assert_eq!(room.bot.members(room.channel).await.unwrap_err().kind(), ErrorKind::Gone);
     room.bot.members(room.channel).await.unwrap();
 }
 
 #[tokio::test(flavor = "current_thread")]
 async fn who_asks_again_before_a_rate_limit_ends_is_refused_and_counted() {
     let room = room();
-    room.discord.next_post(Fault::RateLimited {
-        retry_after: 3 * SECOND,
-    });
-    assert_eq!(
-        room.bot.post(room.post(1)).await.unwrap_err().retry_after(),
-        Some(3 * SECOND)
-    );
+    room.discord.next_post(Fault::RateLimited { retry_after: 3 * SECOND });
+    assert_eq!(room.bot.post(room.post(1)).await.unwrap_err().retry_after(), Some(3 * SECOND));
     room.clock.advance(SECOND);
-    assert_eq!(
-        room.bot.post(room.post(1)).await.unwrap_err().retry_after(),
-        Some(2 * SECOND)
-    );
+    assert_eq!(room.bot.post(room.post(1)).await.unwrap_err().retry_after(), Some(2 * SECOND));
     assert_eq!(room.discord.calls().too_early(), 1);
     room.read().await;
     room.clock.advance(2 * SECOND);
@@ -57,8 +43,7 @@ async fn a_slow_answer_is_late_and_a_slow_request_can_be_given_up() {
         room.clock.advance(5 * SECOND);
         assert!(matches!(poll(slow.as_mut()), Poll::Ready(Ok(_))));
     }
-    room.discord
-        .next_post(Fault::SlowRequest { by: 5 * SECOND });
+    room.discord.next_post(Fault::SlowRequest { by: 5 * SECOND });
     {
         let mut given_up = pin!(room.bot.post(room.post(2)));
         assert!(poll(given_up.as_mut()).is_pending());
@@ -73,9 +58,7 @@ fn a_pushed_event_can_be_lost_or_doubled() {
     let mut events = room.discord.events();
     room.discord.next_push(PushFault::Dropped);
     room.discord.next_push(PushFault::Duplicated);
-    let ids: Vec<_> = (0..3)
-        .map(|_| room.discord.say(room.channel, room.person, "m"))
-        .collect();
+    let ids: Vec<_> = (0..3).map(|_| room.discord.say(room.channel, room.person, "m")).collect();
     assert_eq!(created(&mut events), [ids[1], ids[1], ids[2]]);
     assert_eq!(room.ids(), ids, "the history has them all");
 }
@@ -85,10 +68,7 @@ fn a_held_event_is_overtaken_by_so_many_or_released_in_time() {
     let room = room();
     let mut events = room.discord.events();
     let say = || room.discord.say(room.channel, room.person, "m");
-    let hold = PushFault::HeldBack {
-        events: 2,
-        at_most: 60 * SECOND,
-    };
+    let hold = PushFault::HeldBack { events: 2, at_most: 60 * SECOND };
     room.discord.next_push(hold);
     let ids = [say(), say(), say(), say()];
     assert_eq!(created(&mut events), [ids[1], ids[2], ids[0], ids[3]]);
@@ -106,8 +86,7 @@ fn a_held_event_is_overtaken_by_so_many_or_released_in_time() {
 async fn a_delayed_event_is_waited_for_by_the_clock() {
     let room = room();
     let mut events = room.discord.events();
-    room.discord
-        .next_push(PushFault::Delayed { by: 20 * SECOND });
+    room.discord.next_push(PushFault::Delayed { by: 20 * SECOND });
     let id = room.discord.say(room.channel, room.person, "late");
     let due = room.clock.now() + 20 * SECOND;
     let mut next = pin!(events.next());
@@ -125,9 +104,7 @@ async fn when_the_faults_stop_all_is_well_at_once() {
     let mut events = room.discord.events();
     room.discord.inject(|faults| {
         faults.next_push(PushFault::Delayed { by: 3_600 * SECOND });
-        faults.next_post(Fault::RateLimited {
-            retry_after: 3_600 * SECOND,
-        });
+        faults.next_post(Fault::RateLimited { retry_after: 3_600 * SECOND });
     });
     let id = room.discord.say(room.channel, room.person, "late");
     room.bot.post(room.post(1)).await.unwrap_err();
@@ -149,26 +126,10 @@ async fn chance_keeps_to_its_rates() {
         room.bot.typing(room.channel).await.unwrap();
     }
     let posts = room.discord.take_posts();
-    let hit = |fault| {
-        posts
-            .iter()
-            .filter(|post| post.fault == Some(fault))
-            .count()
-    };
-    assert!(
-        (900..1_100).contains(&hit(Fault::LostAnswer)),
-        "{}",
-        hit(Fault::LostAnswer)
-    );
-    assert!(
-        (425..575).contains(&hit(Fault::NotDelivered)),
-        "{}",
-        hit(Fault::NotDelivered)
-    );
+    let hit = |fault| posts.iter().filter(|post| post.fault == Some(fault)).count();
+    assert!((900..1_100).contains(&hit(Fault::LostAnswer)), "{}", hit(Fault::LostAnswer));
+    assert!((425..575).contains(&hit(Fault::NotDelivered)), "{}", hit(Fault::NotDelivered));
     let made = posts.iter().filter(|post| post.message.is_some()).count();
     let pushed = created(&mut events).len();
-    assert!(
-        (made * 78 / 100..made * 82 / 100).contains(&pushed),
-        "{pushed} of {made}"
-    );
+    assert!((made * 78 / 100..made * 82 / 100).contains(&pushed), "{pushed} of {made}");
 }

@@ -19,44 +19,19 @@ async fn everything_that_happens_is_pushed_in_order() {
     room.discord.delete_channel(channel);
 
     let pushed = arrived(&mut events);
-    let [
-        Event::MessageCreated(first),
-        Event::MessageCreated(second),
-        rest @ ..,
-    ] = &pushed[..]
+    let [Event::MessageCreated(first), Event::MessageCreated(second), rest @ ..] = &pushed[..]
     else {
         panic!("{pushed:?}");
     };
-    assert_eq!(
-        (first.id, first.kind, first.content.as_str()),
-        (said, ChatKind::Default, "hello")
-    );
+    assert_eq!((first.id, first.kind, first.content.as_str()), (said, ChatKind::Default, "hello"));
     assert_eq!((second.id, second.kind), (joined, ChatKind::System));
     let [came, Event::MessageEdited(edited), deleted, went, closed] = rest else {
         panic!("{rest:?}");
     };
-    assert_eq!(
-        *came,
-        Event::MemberJoined {
-            channel,
-            user: newcomer
-        }
-    );
+    assert_eq!(*came, Event::MemberJoined { channel, user: newcomer });
     assert_eq!((edited.id, edited.content.as_str()), (said, "hello there"));
-    assert_eq!(
-        *deleted,
-        Event::MessageDeleted {
-            channel,
-            message: said
-        }
-    );
-    assert_eq!(
-        *went,
-        Event::MemberLeft {
-            channel,
-            user: newcomer
-        }
-    );
+    assert_eq!(*deleted, Event::MessageDeleted { channel, message: said });
+    assert_eq!(*went, Event::MemberLeft { channel, user: newcomer });
     assert_eq!(*closed, Event::ChannelDeleted { channel });
 }
 
@@ -65,9 +40,7 @@ async fn a_post_is_pushed_with_its_nonce_to_its_author_too() {
     let room = room();
     let mut events = room.bot.events();
     let posted = room.bot.post(room.post(1)).await.unwrap();
-    let Some(Event::MessageCreated(message)) = events.try_next() else {
-        panic!("nothing came")
-    };
+    let Some(Event::MessageCreated(message)) = events.try_next() else { panic!("nothing came") };
     assert_eq!((message.id, message.author), (posted.id, room.agent));
     assert_eq!(message.nonce.as_deref(), Some(room.post(1).nonce.as_str()));
     room.bot.post(room.post(1)).await.unwrap();
@@ -86,11 +59,7 @@ fn an_account_hears_only_of_channels_that_it_sees() {
     room.discord.join(room.channel, other);
     room.discord.leave(room.channel, other);
     room.discord.say(room.channel, room.person, "private again");
-    assert_eq!(
-        arrived(&mut theirs).len(),
-        2,
-        "who comes and goes hears of both, and of no more"
-    );
+    assert_eq!(arrived(&mut theirs).len(), 2, "who comes and goes hears of both, and of no more");
     assert_eq!((arrived(&mut all).len(), arrived(&mut mine).len()), (4, 4));
 }
 
@@ -99,9 +68,8 @@ async fn who_waits_for_an_event_is_woken_and_learns_of_the_end() {
     let room = room();
     let mut events = room.discord.events();
     let discord = room.discord.clone();
-    let (event, id) = tokio::join!(events.next(), async {
-        discord.say(room.channel, room.person, "hello")
-    });
+    let (event, id) =
+        tokio::join!(events.next(), async { discord.say(room.channel, room.person, "hello") });
     assert!(matches!(event, Some(Event::MessageCreated(message)) if message.id == id));
     drop((discord, room));
     assert_eq!(events.next().await, None);
@@ -117,11 +85,7 @@ fn a_lost_connection_replays_when_resumed_and_forgets_when_new() {
         assert_eq!(events.try_next(), None);
         events.reconnect(resumed);
         let heard = room.discord.say(room.channel, room.person, "heard");
-        let expected = if resumed {
-            vec![missed, heard]
-        } else {
-            vec![heard]
-        };
+        let expected = if resumed { vec![missed, heard] } else { vec![heard] };
         assert_eq!(created(&mut events), expected);
     }
 }

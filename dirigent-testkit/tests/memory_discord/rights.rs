@@ -8,25 +8,12 @@ async fn owner_and_administrators_see_what_they_are_not_named_in() {
     let guild = room.discord.account(room.person).guilds().await.unwrap()[0];
     let admin = room.discord.add_bot();
     room.discord.set_administrator(guild, admin, true);
-    assert_eq!(
-        room.discord.audience(room.channel),
-        [room.person, room.agent, admin]
-    );
+    assert_eq!(room.discord.audience(room.channel), [room.person, room.agent, admin]);
     let message = room.bot.post(room.post(1)).await.unwrap().id;
-    room.discord
-        .account(admin)
-        .delete(room.channel, message)
-        .await
-        .unwrap();
-    assert!(
-        !room.discord.leave(room.channel, admin),
-        "an administrator cannot be kept out"
-    );
+    room.discord.account(admin).delete(room.channel, message).await.unwrap();
+    assert!(!room.discord.leave(room.channel, admin), "an administrator cannot be kept out");
     room.discord.set_administrator(guild, admin, false);
-    assert_eq!(
-        room.discord.audience(room.channel),
-        [room.person, room.agent]
-    );
+    assert_eq!(room.discord.audience(room.channel), [room.person, room.agent]);
 }
 
 #[tokio::test(flavor = "current_thread")]
@@ -37,10 +24,7 @@ async fn an_open_channel_is_seen_by_the_whole_guild_but_for_those_kept_out() {
     assert_eq!(room.discord.audience(open), [room.person, room.agent]);
     assert!(room.discord.leave(open, room.agent));
     assert_eq!(room.discord.audience(open), [room.person]);
-    assert_eq!(
-        room.bot.channel(open).await.unwrap_err().kind(),
-        ErrorKind::Forbidden
-    );
+    assert_eq!(room.bot.channel(open).await.unwrap_err().kind(), ErrorKind::Forbidden);
     assert!(room.discord.join(open, room.agent));
 }
 
@@ -48,9 +32,7 @@ async fn an_open_channel_is_seen_by_the_whole_guild_but_for_those_kept_out() {
 async fn a_thread_is_seen_by_those_named_who_see_its_channel() {
     let room = room();
     let elsewhere = room.discord.add_bot();
-    let thread = room
-        .discord
-        .add_thread(room.channel, "aside", &[room.agent, elsewhere]);
+    let thread = room.discord.add_thread(room.channel, "aside", &[room.agent, elsewhere]);
     assert_eq!(room.discord.audience(thread), [room.person, room.agent]);
     let info = room.bot.channel(thread).await.unwrap();
     assert_eq!(info.parent, Some(room.channel));
@@ -71,8 +53,7 @@ async fn rights_can_be_taken_one_by_one() {
     let refused = room.bot.post(room.post(1)).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Forbidden);
     assert_eq!(room.read().await, ["hello"]);
-    room.discord
-        .set_history_hidden(room.channel, room.agent, true);
+    room.discord.set_history_hidden(room.channel, room.agent, true);
     assert_eq!(room.read().await, [""; 0], "an empty list, and no error");
 }
 
@@ -81,25 +62,13 @@ async fn without_the_content_intent_others_texts_are_empty_unless_they_mention_t
     let room = room();
     let mut events = room.bot.events();
     room.discord.set_content_hidden(room.agent, true);
-    room.discord
-        .say(room.channel, room.person, "among ourselves");
-    room.discord.say(
-        room.channel,
-        room.person,
-        format!("<@{}> your turn", room.agent),
-    );
+    room.discord.say(room.channel, room.person, "among ourselves");
+    room.discord.say(room.channel, room.person, format!("<@{}> your turn", room.agent));
     room.bot.post(room.post(1)).await.unwrap();
-    let expected = [
-        String::new(),
-        format!("<@{}> your turn", room.agent),
-        "message 1".to_owned(),
-    ];
+    let expected = [String::new(), format!("<@{}> your turn", room.agent), "message 1".to_owned()];
     assert_eq!(room.read().await, expected);
     let pushed = arrived(&mut events).into_iter().filter_map(message);
-    assert_eq!(
-        pushed.map(|message| message.content).collect::<Vec<_>>(),
-        expected
-    );
+    assert_eq!(pushed.map(|message| message.content).collect::<Vec<_>>(), expected);
 }
 
 #[tokio::test(flavor = "current_thread")]
@@ -107,14 +76,8 @@ async fn a_revoked_token_gets_nothing_and_is_counted() {
     let room = room();
     room.discord.set_revoked(room.agent, true);
     let stranger = room.discord.account(UserId::new(5));
-    assert_eq!(
-        room.bot.me().await.unwrap_err().kind(),
-        ErrorKind::Unauthorized
-    );
-    assert_eq!(
-        stranger.me().await.unwrap_err().kind(),
-        ErrorKind::Unauthorized
-    );
+    assert_eq!(room.bot.me().await.unwrap_err().kind(), ErrorKind::Unauthorized);
+    assert_eq!(stranger.me().await.unwrap_err().kind(), ErrorKind::Unauthorized);
     assert_eq!(room.discord.calls().unauthorized(), 2);
 }
 
@@ -122,16 +85,10 @@ async fn a_revoked_token_gets_nothing_and_is_counted() {
 fn a_person_without_access_cannot_speak_and_a_webhook_can() {
     let room = room();
     let passer_by = room.discord.add_human();
-    let refused = room
-        .discord
-        .try_say(room.channel, passer_by, "hello")
-        .unwrap_err();
+    let refused = room.discord.try_say(room.channel, passer_by, "hello").unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Forbidden);
     let hook = room.discord.add_webhook();
     let id = room.discord.say(room.channel, hook, "news");
     let message = room.discord.message(room.channel, id).unwrap();
-    assert_eq!(
-        (message.author, message.author_kind),
-        (hook, AuthorKind::Webhook)
-    );
+    assert_eq!((message.author, message.author_kind), (hook, AuthorKind::Webhook));
 }

@@ -31,10 +31,7 @@ pub(super) async fn everybody_who_sees_the_channel_is_a_member_once(
     }
     if let Some(stranger) = harness.stranger() {
         let stranger = works("the stranger's me", stranger.me().await)?;
-        ensure(
-            !members.contains(&stranger),
-            "somebody is listed who does not see the channel",
-        )?;
+        ensure(!members.contains(&stranger), "somebody is listed who does not see the channel")?;
     }
     Ok(())
 }
@@ -42,21 +39,11 @@ pub(super) async fn everybody_who_sees_the_channel_is_a_member_once(
 pub(super) async fn typing_in_an_own_channel_works(harness: &dyn DiscordHarness) -> Outcome {
     let channel = harness.fresh_channel().await;
     works("typing", harness.account().typing(channel).await)?;
-    equal(
-        "messages",
-        &newest(&*harness.account(), channel).await?.len(),
-        &0,
-    )
+    equal("messages", &newest(&*harness.account(), channel).await?.len(), &0)
 }
 
 pub(super) async fn a_channel_that_is_not_there_is_gone(harness: &dyn DiscordHarness) -> Outcome {
-    everything_is_refused(
-        &*harness.account(),
-        NOWHERE,
-        MessageId::new(1),
-        ErrorKind::Gone,
-    )
-    .await
+    everything_is_refused(&*harness.account(), NOWHERE, MessageId::new(1), ErrorKind::Gone).await
 }
 
 pub(super) async fn a_stranger_to_the_channel_is_forbidden(
@@ -66,15 +53,9 @@ pub(super) async fn a_stranger_to_the_channel_is_forbidden(
         return Ok(());
     };
     let channel = harness.fresh_channel().await;
-    let message = posted(&*harness.account(), post(channel, "private", 1))
-        .await?
-        .id;
+    let message = posted(&*harness.account(), post(channel, "private", 1)).await?.id;
     everything_is_refused(&*stranger, channel, message, ErrorKind::Forbidden).await?;
-    equal(
-        "messages",
-        &newest(&*harness.account(), channel).await?.len(),
-        &1,
-    )
+    equal("messages", &newest(&*harness.account(), channel).await?.len(), &1)
 }
 
 async fn everything_is_refused(
@@ -83,21 +64,11 @@ async fn everything_is_refused(
     message: MessageId,
     kind: ErrorKind,
 ) -> Outcome {
-    is_refused(
-        "a post",
-        account.post(post(channel, "hello", 1)).await,
-        kind,
-    )?;
+    is_refused("a post", account.post(post(channel, "hello", 1)).await, kind)?;
     is_refused("a deletion", account.delete(channel, message).await, kind)?;
     is_refused("reading the members", account.members(channel).await, kind)?;
     for after in [None, Some(MessageId::new(1))] {
-        let read = account
-            .history(HistoryRequest {
-                channel,
-                after,
-                limit: 10,
-            })
-            .await;
+        let read = account.history(HistoryRequest { channel, after, limit: 10 }).await;
         is_refused("reading the history", read, kind)?;
     }
     Ok(())

@@ -19,11 +19,7 @@ pub(super) async fn a_lost_answer_leaves_doubt_and_the_nonce_ends_it(
     let made = ids(&newest(&*account, channel).await?);
     equal("messages that the doubtful post made", &made.len(), &1)?;
     let again = posted(&*account, post(channel, "once", 1)).await?;
-    equal(
-        "the id of the repeated post",
-        &Some(again.id),
-        &made.first().copied(),
-    )?;
+    equal("the id of the repeated post", &Some(again.id), &made.first().copied())?;
     equal("messages", &ids(&newest(&*account, channel).await?), &made)
 }
 
@@ -35,40 +31,21 @@ pub(super) async fn a_post_that_never_arrived_leaves_doubt_too(
     harness.break_next_post(Fault::NotDelivered);
     let first = account.post(post(channel, "once", 1)).await;
     is_doubtful(first, ErrorKind::NoAnswer)?;
-    equal(
-        "messages before repeating",
-        &newest(&*account, channel).await?.len(),
-        &0,
-    )?;
+    equal("messages before repeating", &newest(&*account, channel).await?.len(), &0)?;
     let again = posted(&*account, post(channel, "once", 1)).await?;
-    equal(
-        "messages",
-        &ids(&newest(&*account, channel).await?),
-        &vec![again.id],
-    )
+    equal("messages", &ids(&newest(&*account, channel).await?), &vec![again.id])
 }
 
 pub(super) async fn a_server_error_leaves_doubt(harness: &dyn DiscordHarness) -> Outcome {
     let account = harness.account();
-    for (fault, made) in [
-        (Fault::ServerErrorApplied, 1),
-        (Fault::ServerErrorNotApplied, 0),
-    ] {
+    for (fault, made) in [(Fault::ServerErrorApplied, 1), (Fault::ServerErrorNotApplied, 0)] {
         let channel = harness.fresh_channel().await;
         harness.break_next_post(fault);
         let first = account.post(post(channel, "once", 1)).await;
         is_doubtful(first, ErrorKind::Unavailable)?;
-        equal(
-            "messages before repeating",
-            &newest(&*account, channel).await?.len(),
-            &made,
-        )?;
+        equal("messages before repeating", &newest(&*account, channel).await?.len(), &made)?;
         let again = posted(&*account, post(channel, "once", 1)).await?;
-        equal(
-            "messages",
-            &ids(&newest(&*account, channel).await?),
-            &vec![again.id],
-        )?;
+        equal("messages", &ids(&newest(&*account, channel).await?), &vec![again.id])?;
     }
     Ok(())
 }

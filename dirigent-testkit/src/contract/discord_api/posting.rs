@@ -20,34 +20,18 @@ pub(super) async fn a_posted_message_is_read_back(harness: &dyn DiscordHarness) 
     equal("its author", &message.author, &me)?;
     equal("its author's kind", &message.author_kind, &AuthorKind::Bot)?;
     equal("its kind", &message.kind, &ChatKind::Default)?;
-    ensure(
-        message.content == "Straße – 東京 🎻",
-        "its text is another one",
-    )
+    ensure(message.content == "Straße – 東京 🎻", "its text is another one")
 }
 
 pub(super) async fn ids_rise_over_all_accounts(harness: &dyn DiscordHarness) -> Outcome {
     let channel = harness.fresh_channel().await;
-    let first = posted(&*harness.account(), post(channel, "one", 1))
-        .await?
-        .id;
-    let second = posted(&*harness.colleague(), post(channel, "two", 1))
-        .await?
-        .id;
+    let first = posted(&*harness.account(), post(channel, "one", 1)).await?.id;
+    let second = posted(&*harness.colleague(), post(channel, "two", 1)).await?.id;
     let third = harness.person_says(channel, "three").await;
-    let fourth = posted(&*harness.account(), post(channel, "four", 2))
-        .await?
-        .id;
+    let fourth = posted(&*harness.account(), post(channel, "four", 2)).await?.id;
     let in_order = [first, second, third, fourth];
-    ensure(
-        in_order.is_sorted_by(|a, b| a < b),
-        "a later message has no higher id",
-    )?;
-    equal(
-        "the history",
-        &ids(&newest(&*harness.account(), channel).await?),
-        &in_order.to_vec(),
-    )
+    ensure(in_order.is_sorted_by(|a, b| a < b), "a later message has no higher id")?;
+    equal("the history", &ids(&newest(&*harness.account(), channel).await?), &in_order.to_vec())
 }
 
 pub(super) async fn a_known_nonce_makes_no_second_message(harness: &dyn DiscordHarness) -> Outcome {
@@ -56,11 +40,7 @@ pub(super) async fn a_known_nonce_makes_no_second_message(harness: &dyn DiscordH
     let first = posted(&*account, post(channel, "once", 1)).await?;
     let second = posted(&*account, post(channel, "once", 1)).await?;
     equal("the id of the repeated post", &second.id, &first.id)?;
-    equal(
-        "messages",
-        &ids(&newest(&*account, channel).await?),
-        &vec![first.id],
-    )
+    equal("messages", &ids(&newest(&*account, channel).await?), &vec![first.id])
 }
 
 pub(super) async fn another_nonce_makes_another_message(harness: &dyn DiscordHarness) -> Outcome {
@@ -68,23 +48,15 @@ pub(super) async fn another_nonce_makes_another_message(harness: &dyn DiscordHar
     let channel = harness.fresh_channel().await;
     let first = posted(&*account, post(channel, "the same", 1)).await?.id;
     let second = posted(&*account, post(channel, "the same", 2)).await?.id;
-    equal(
-        "messages",
-        &ids(&newest(&*account, channel).await?),
-        &vec![first, second],
-    )
+    equal("messages", &ids(&newest(&*account, channel).await?), &vec![first, second])
 }
 
 pub(super) async fn nonces_of_different_accounts_do_not_meet(
     harness: &dyn DiscordHarness,
 ) -> Outcome {
     let channel = harness.fresh_channel().await;
-    let mine = posted(&*harness.account(), post(channel, "mine", 1))
-        .await?
-        .id;
-    let theirs = posted(&*harness.colleague(), post(channel, "theirs", 1))
-        .await?
-        .id;
+    let mine = posted(&*harness.account(), post(channel, "mine", 1)).await?.id;
+    let theirs = posted(&*harness.colleague(), post(channel, "theirs", 1)).await?.id;
     let messages = newest(&*harness.account(), channel).await?;
     equal("messages", &ids(&messages), &vec![mine, theirs])
 }
@@ -108,10 +80,7 @@ pub(super) async fn a_longest_content_is_taken_and_a_longer_one_refused(
     is_refused("a post of 2,001 characters", refused, ErrorKind::Invalid)?;
     let messages = newest(&*account, channel).await?;
     ensure(messages.len() == 1, "the longer one arrived")?;
-    ensure(
-        messages.iter().all(|message| message.content == longest),
-        "the text was changed",
-    )
+    ensure(messages.iter().all(|message| message.content == longest), "the text was changed")
 }
 
 pub(super) async fn a_reply_is_marked_and_survives_a_lost_original(
@@ -124,15 +93,10 @@ pub(super) async fn a_reply_is_marked_and_survives_a_lost_original(
     answer.reply_to = Some(question);
     let answer = posted(&*account, answer).await?.id;
     let messages = newest(&*account, channel).await?;
-    let kind = messages
-        .iter()
-        .find(|message| message.id == answer)
-        .map(|message| message.kind);
+    let kind = messages.iter().find(|message| message.id == answer).map(|message| message.kind);
     equal("the kind of an answer", &kind, &Some(ChatKind::Reply))?;
 
-    let lost = posted(&*account, post(channel, "to be deleted", 2))
-        .await?
-        .id;
+    let lost = posted(&*account, post(channel, "to be deleted", 2)).await?.id;
     works("a deletion", account.delete(channel, lost).await)?;
     let mut orphan = post(channel, "an answer to nothing", 3);
     orphan.reply_to = Some(lost);
@@ -158,41 +122,25 @@ pub(super) async fn a_deleted_message_is_gone(harness: &dyn DiscordHarness) -> O
     let kept = posted(&*account, post(channel, "kept", 1)).await?.id;
     let deleted = posted(&*account, post(channel, "deleted", 2)).await?.id;
     works("a deletion", account.delete(channel, deleted).await)?;
-    equal(
-        "messages",
-        &ids(&newest(&*account, channel).await?),
-        &vec![kept],
-    )?;
+    equal("messages", &ids(&newest(&*account, channel).await?), &vec![kept])?;
     let again = account.delete(channel, deleted).await;
     is_refused("a second deletion", again, ErrorKind::Gone)
 }
 
 pub(super) async fn a_message_of_another_stays(harness: &dyn DiscordHarness) -> Outcome {
     let channel = harness.fresh_channel().await;
-    let message = posted(&*harness.account(), post(channel, "mine", 1))
-        .await?
-        .id;
+    let message = posted(&*harness.account(), post(channel, "mine", 1)).await?.id;
     let refused = harness.colleague().delete(channel, message).await;
     is_refused("deleting another's message", refused, ErrorKind::Forbidden)?;
-    equal(
-        "messages",
-        &ids(&newest(&*harness.account(), channel).await?),
-        &vec![message],
-    )
+    equal("messages", &ids(&newest(&*harness.account(), channel).await?), &vec![message])
 }
 
 pub(super) async fn an_error_shows_no_text(harness: &dyn DiscordHarness) -> Outcome {
     let account = harness.account();
     let channel = harness.fresh_channel().await;
-    let Err(error) = account
-        .post(post(channel, &"confidential ".repeat(200), 1))
-        .await
-    else {
+    let Err(error) = account.post(post(channel, &"confidential ".repeat(200), 1)).await else {
         return Err("a post of 2,600 characters worked".to_owned());
     };
     let shown = format!("{error} {error:?}");
-    ensure(
-        !shown.contains("confidential"),
-        "the error repeats what was to be posted",
-    )
+    ensure(!shown.contains("confidential"), "the error repeats what was to be posted")
 }

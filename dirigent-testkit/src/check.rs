@@ -1,0 +1,138 @@
+//! Machine and model side by side, step for step.
+//!
+//! [`check`] feeds the same steps to a [`Channel`] and to the [`Model`], and compares after every
+//! one of them what they answer, what they emit and how they look. It also audits the machine,
+//! restores copies of it and watches that a copy reacts as the original does. What disagrees is a
+//! [`Failure`], whose text names the step and prints the whole way there.
+
+mod bytes;
+mod compare;
+mod pair;
+mod random;
+mod shrink;
+mod step;
+mod twice;
+
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+
+use dirigent_core::Config;
+
+pub use self::bytes::config_from_bytes;
+use self::pair::Pair;
+pub use self::random::Random;
+pub use self::shrink::minimize;
+pub use self::step::{Act, Step};
+pub use self::twice::check_twice;
+
+#[expect(unused_imports, reason = "the page's links name them")]
+use crate::model::Model;
+#[expect(unused_imports, reason = "the page's links name them")]
+use dirigent_core::Channel;
+
+/// What a check that found nothing has seen.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent_core::Config;
+/// use dirigent_testkit::check::{Step, check};
+///
+/// let report = check(&Arc::new(Config::default()), 1, &[Step::Restart]).expect("no difference");
+/// assert_eq!(report.steps, 1);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// Steps made.
+    pub steps: u64,
+    /// Inputs that were turned down.
+    pub refused: u64,
+    /// Effects, without transitions.
+    pub effects: u64,
+    /// Turns granted.
+    pub granted: u64,
+    /// Turns that ended.
+    pub ended: u64,
+    /// Copies that were restored and compared.
+    pub restored: u64,
+}
+
+impl Report {
+    /// Adds what another check has seen.
+    pub fn add(&mut self, other: &Self) {
+        self.steps += other.steps;
+        self.refused += other.refused;
+        self.effects += other.effects;
+        self.granted += other.granted;
+        self.ended += other.ended;
+        self.restored += other.restored;
+    }
+}
+
+/// Machine and rules disagree.
+///
+/// ```
+/// use dirigent_testkit::check::Failure;
+/// fn is_error<T: std::error::Error + Send + Sync + 'static>() {}
+/// is_error::<Failure>();
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Failure {
+    /// Which check failed.
+    pub harness: &'static str,
+    /// The machine's seed.
+    pub seed: u64,
+    /// The number of the step, from 0.
+    pub step: usize,
+    /// What disagrees.
+    pub what: String,
+    /// The steps up to there, one a line.
+    pub trace: Vec<String>,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (harness, seed, step) = (self.harness, self.seed, self.step);
+        write!(f, "{harness}, seed {seed}, step {step}: {}", self.what)?;
+        for (number, line) in self.trace.iter().enumerate() {
+            write!(f, "\n{number:5} {line}")?;
+        }
+        f.write_char('\n')
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Runs the steps on machine and model and compares them after each.
+///
+/// # Errors
+///
+/// The first difference.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent_core::{Config, Input, Mode};
+/// use dirigent_testkit::check::{Step, check};
+///
+/// let steps = [Step::input(0, Input::SetMode(Mode::Chat)), Step::DeadlineTick];
+/// let report = check(&Arc::new(Config::default()), 1, &steps).expect("no difference");
+/// assert_eq!(report.effects, 1);
+/// ```
+pub fn check(config: &Arc<Config>, seed: u64, steps: &[Step]) -> Result<Report, Failure> {
+    let mut pair = Pair::new(config, seed);
+    for (number, step) in steps.iter().enumerate() {
+        if let Err(what) = pair.step(step, number) {
+            return Err(Failure {
+                harness: "check",
+                seed,
+                step: number,
+                what,
+                trace: pair.into_trace(),
+            });
+        }
+    }
+    Ok(pair.report())
+}

@@ -1,0 +1,226 @@
+//! What must be the same, and what is said when it is not.
+
+use std::fmt::{Debug, Write as _};
+
+use dirigent_core::{
+    AgentKey, Answer, Cause, Channel, Effect, Input, PhaseKind, Refusal, Snapshot, Timestamp,
+    Transition,
+};
+
+use crate::model::{EndedTurn, Model, ModelAnswer, Portrait};
+
+/// Agents whose `explain` is compared.
+const ASKED: [u32; 7] = [0, 1, 2, 3, 4, 5, 77];
+
+/// What the machine did in one step.
+pub(super) struct Seen<'a> {
+    /// The phase before.
+    pub(super) before: PhaseKind,
+    /// The answer.
+    pub(super) answer: Result<Answer, Refusal>,
+    /// The effects.
+    pub(super) effects: &'a [Effect],
+    /// When.
+    pub(super) now: Timestamp,
+}
+
+/// Compares what both did.
+pub(super) fn steps(seen: &Seen<'_>, said: &ModelAnswer, after: &Channel) -> Result<(), String> {
+    same("answer", &seen.answer, &said.answer)?;
+    let effects: Vec<&Effect> = plain(seen.effects).collect();
+    let predicted: Vec<&Effect> = said.effects.iter().collect();
+    same("effects", &effects, &predicted)?;
+    ended(seen.effects, &said.ended)?;
+    let causes: Vec<Cause> = settled_causes(seen.effects).collect();
+    same("causes", &causes, &said.causes)?;
+    chained(seen, after)?;
+    match said.violations.first() {
+        Some(violation) => Err(format!("the machine's list: {violation}")),
+        None => Ok(()),
+    }
+}
+
+/// Compares how both look.
+pub(super) fn portraits(machine: &Channel, model: &Model) -> Result<(), String> {
+    let (theirs, ours) = (Portrait::of(machine), model.portrait());
+    if theirs != ours {
+        let fields = differing_lines(&format!("{theirs:#?}"), &format!("{ours:#?}"));
+        return Err(format!("look: {fields}"));
+    }
+    for agent in ASKED.map(AgentKey::new) {
+        let what = format!("explain({agent})");
+        same(&what, &machine.explain(agent), &model.explain(agent))?;
+    }
+    Ok(())
+}
+
+/// Compares a restored copy's reaction with the original's.
+pub(super) fn copies(
+    copy: &mut Channel,
+    original: &Channel,
+    input: &Input,
+    seen: &Seen<'_>,
+) -> Result<(), String> {
+    let mut effects = Vec::new();
+    let answer = copy.handle(seen.now, input, &mut effects);
+    same("answer of a copy", &answer, &seen.answer)?;
+    same("effects of a copy", &effects.as_slice(), &seen.effects)?;
+    let (mut ours, mut theirs) = (Snapshot::default(), Snapshot::default());
+    copy.snapshot_into(&mut ours);
+    original.snapshot_into(&mut theirs);
+    if ours == theirs {
+        return Ok(());
+    }
+    let fields = differing_lines(&format!("{ours:#?}"), &format!("{theirs:#?}"));
+    Err(format!("state of a copy: {fields}"))
+}
+
+/// Everything but transitions.
+pub(super) fn plain(effects: &[Effect]) -> impl Iterator<Item = &Effect> {
+    effects
+        .iter()
+        .filter(|effect| !matches!(effect, Effect::Transition(_)))
+}
+
+/// The transitions.
+fn transitions(effects: &[Effect]) -> impl Iterator<Item = &Transition> {
+    effects.iter().filter_map(|effect| match effect {
+        Effect::Transition(transition) => Some(transition),
+        _ => None,
+    })
+}
+
+/// The machine's transitions that may end a turn.
+pub(super) fn ends(effects: &[Effect]) -> impl Iterator<Item = EndedTurn> {
+    transitions(effects).filter_map(|change| {
+        let ends = matches!(
+            change.cause,
+            Cause::Passed
+                | Cause::RunFailed
+                | Cause::RunLost
+                | Cause::TailMatched
+                | Cause::ReceiptGiven
+                | Cause::QuietAfterMessage
+                | Cause::DeliveryTimedOut
+                | Cause::Interrupted
+                | Cause::StartTimedOut
+                | Cause::RunTimedOut
+                | Cause::AgentLeft
+                | Cause::AgentMuted
+        );
+        let agent = change.agent.filter(|_| ends && change.to != PhaseKind::Confirming)?;
+        Some(EndedTurn {
+            agent,
+            cause: change.cause,
+        })
+    })
+}
+
+/// The causes that the rules name for other changes.
+fn settled_causes(effects: &[Effect]) -> impl Iterator<Item = Cause> {
+    transitions(effects).map(|change| change.cause).filter(|cause| {
+        matches!(
+            cause,
+            Cause::AllPassed
+                | Cause::NobodyAnswered
+                | Cause::CeilingReached
+                | Cause::CeilingReset
+                | Cause::EnoughAgents
+                | Cause::TooFewAgents
+        )
+    })
+}
+
+/// The turns that ended. Agents that left or are muted may be named when they are passed by, too.
+fn ended(effects: &[Effect], predicted: &[EndedTurn]) -> Result<(), String> {
+    let theirs: Vec<EndedTurn> = ends(effects).collect();
+    let mut awaited = predicted.iter();
+    let mut next = awaited.next();
+    for end in &theirs {
+        if next == Some(end) {
+            next = awaited.next();
+        } else if !matches!(end.cause, Cause::AgentLeft | Cause::AgentMuted) {
+            return same("ended turns", &theirs.as_slice(), &predicted);
+        }
+    }
+    match next {
+        Some(_) => same("ended turns", &theirs.as_slice(), &predicted),
+        None => Ok(()),
+    }
+}
+
+/// Transitions lead from the phase before to the phase after without a gap.
+fn chained(seen: &Seen<'_>, after: &Channel) -> Result<(), String> {
+    let mut phase = seen.before;
+    for change in transitions(seen.effects) {
+        if change.from != phase {
+            return Err(format!("a transition begins in {phase:?}: {change:?}"));
+        }
+        phase = change.to;
+    }
+    same("phase after the transitions", &phase, &after.view().phase())?;
+    let due = after.next_deadline().filter(|due| due.at <= seen.now);
+    due.map_or(Ok(()), |due| Err(format!("a deadline that lies behind: {due:?}")))
+}
+
+/// Complains when two values differ.
+pub(super) fn same<T: PartialEq + Debug>(what: &str, machine: &T, model: &T) -> Result<(), String> {
+    if machine == model {
+        return Ok(());
+    }
+    Err(format!("{what}: machine {machine:?}, rules {model:?}"))
+}
+
+/// The lines in which two pretty prints differ.
+fn differing_lines(machine: &str, model: &str) -> String {
+    if machine.lines().count() != model.lines().count() {
+        return format!("machine {}, rules {}", flat(machine), flat(model));
+    }
+    let pairs = machine.lines().zip(model.lines());
+    let mut text = String::new();
+    for (ours, theirs) in pairs.filter(|(ours, theirs)| ours != theirs) {
+        let (ours, theirs) = (ours.trim(), theirs.trim());
+        let _ = write!(text, "machine {ours} rules {theirs}; ");
+    }
+    text
+}
+
+/// A pretty print in one line.
+fn flat(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
+}
+
+/// What a step led to, for the trace.
+pub(super) fn summary(
+    answer: Result<Answer, Refusal>,
+    effects: &[Effect],
+    machine: &Channel,
+) -> String {
+    let mut text = String::new();
+    match answer {
+        Ok(Answer::Accepted) => {}
+        Ok(Answer::Verdict(verdict)) => {
+            let _ = write!(text, " = {:?}", verdict.reason());
+        }
+        Err(refusal) => {
+            let _ = write!(text, " = refused: {refusal:?}");
+        }
+    }
+    for effect in effects {
+        match effect {
+            Effect::Transition(change) => {
+                let _ = write!(text, "; ({:?} to {:?})", change.cause, change.to);
+            }
+            _ => {
+                let _ = write!(text, "; {effect:?}");
+            }
+        }
+    }
+    let view = machine.view();
+    let _ = write!(text, " -> {:?}", view.phase());
+    if let Some(speaker) = view.speaker() {
+        let _ = write!(text, " {speaker}");
+    }
+    text
+}

@@ -1,0 +1,42 @@
+//! Chance with a seed, for long walks.
+
+use super::bytes::RECORD;
+use super::step::Step;
+
+/// A small generator: the same seed gives the same steps, on every machine.
+///
+/// ```
+/// use dirigent_testkit::check::Random;
+/// assert_eq!(Random::new(7).steps(5), Random::new(7).steps(5));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Random {
+    /// The whole state.
+    state: u64,
+}
+
+impl Random {
+    /// Begins anew with a seed.
+    pub const fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// The next number.
+    pub const fn draw(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// So many bytes.
+    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
+        (0..count).map(|_| self.draw().to_le_bytes()[7]).collect()
+    }
+
+    /// So many steps.
+    pub fn steps(&mut self, count: usize) -> Vec<Step> {
+        Step::sequence_from_bytes(&self.bytes(count * RECORD))
+    }
+}

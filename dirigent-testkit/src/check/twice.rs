@@ -1,0 +1,67 @@
+//! Whatever is delivered twice counts once.
+
+use std::sync::Arc;
+
+use dirigent_core::{Channel, Config, Input, Snapshot};
+
+use super::compare;
+use super::pair::Walk;
+use super::{Failure, Report, Step};
+
+/// Delivers every input once to one machine and twice to another, which must do the same
+/// (D78). `Wake` is left out, because it carries nothing by which a repetition could be known.
+///
+/// # Errors
+///
+/// The first difference.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent_core::Config;
+/// use dirigent_testkit::check::{Random, check_twice};
+/// let steps = Random::new(3).steps(20);
+/// assert!(check_twice(&Arc::new(Config::default()), 1, &steps).is_ok());
+/// ```
+pub fn check_twice(config: &Arc<Config>, seed: u64, steps: &[Step]) -> Result<Report, Failure> {
+    let mut walk = Walk::new(config, seed);
+    let mut twin = Channel::new(Arc::clone(config), seed);
+    let mut report = Report::default();
+    for (number, step) in steps.iter().enumerate() {
+        report.steps += 1;
+        let outcome = walk.next_input(step).and_then(|input| match input {
+            Some(input) => twice(&mut walk, &mut twin, &input),
+            None => Ok(()),
+        });
+        if let Err(what) = outcome {
+            return Err(Failure {
+                harness: "check_twice",
+                seed,
+                step: number,
+                what,
+                trace: walk.trace,
+            });
+        }
+    }
+    Ok(report)
+}
+
+/// One input, once and twice.
+fn twice(walk: &mut Walk, twin: &mut Channel, input: &Input) -> Result<(), String> {
+    if matches!(input, Input::Wake { .. }) {
+        return Ok(());
+    }
+    let (answer, effects) = walk.feed(input);
+    let mut first = Vec::new();
+    let first_answer = twin.handle(walk.now, input, &mut first);
+    compare::same("answer to the first delivery", &first_answer, &answer)?;
+    compare::same("effects of the first delivery", &first, &effects)?;
+    let mut second = Vec::new();
+    let _ = twin.handle(walk.now, input, &mut second);
+    compare::same("effects of the second delivery", &second, &Vec::new())?;
+    let (mut ours, mut theirs) = (Snapshot::default(), Snapshot::default());
+    twin.snapshot_into(&mut ours);
+    walk.machine.snapshot_into(&mut theirs);
+    compare::snapshots("state after the second delivery", &ours, &theirs)
+}

@@ -1,0 +1,67 @@
+//! The process dies and starts again from what it stored last.
+
+use dirigent_core::{Debt, PhaseData};
+
+use super::agenda::{Ending, Happening, How};
+use super::world::World;
+use crate::invariants::Violation;
+
+impl World {
+    /// Chooses when the process dies next.
+    pub(super) fn plan_crash(&mut self) {
+        self.crash_in = if self.faults.crash == 0 {
+            u64::MAX
+        } else {
+            // State is stored for some steps before each death, so two deaths stand apart.
+            65 + self.dice.below(2_000_000 / u64::from(self.faults.crash))
+        };
+    }
+
+    /// Brings the channel back. Runs that were under way are gone, owed effects are carried out
+    /// again or dropped, and missed messages are read.
+    pub(super) fn restart(&mut self) -> Result<(), Violation> {
+        self.tally.restarts += 1;
+        self.tally.faults += 1;
+        self.epoch += 1;
+        self.plan_crash();
+        self.cast.iter_mut().for_each(|agent| agent.run = None);
+        self.time += self.dice.between(100, 30_000);
+        self.watched.restart(&self.stored)?;
+        self.end_lost_run();
+        let debts: Vec<Debt> = self.watched.channel().debts().to_vec();
+        for debt in debts {
+            let wanted = self.watched.channel().wants(&debt.effect);
+            if wanted {
+                self.perform(&debt.effect);
+            } else if let Some(ticket) = debt.effect.ticket() {
+                let how = How::Dropped;
+                let epoch = self.epoch;
+                self.agenda.add(self.time, Happening::Settle { ticket, how, epoch });
+            }
+        }
+        if self.dice.hits(500_000) {
+            let newest = self.watched.glance().newest;
+            let missed: Vec<_> = self.room.after(newest, 20).collect();
+            for id in missed {
+                self.agenda.add(self.time, Happening::Deliver(id));
+            }
+        }
+        Ok(())
+    }
+
+    /// A host that knows that its runs died says so; another leaves it to the time-out.
+    fn end_lost_run(&mut self) {
+        let PhaseData::Running { agent, run: Some(run), .. } = self.stored.phase else {
+            return;
+        };
+        let place = self.cast.iter().position(|known| known.key == agent);
+        let Some(agent) = place.and_then(|at| u8::try_from(at).ok()) else {
+            return;
+        };
+        if self.dice.hits(500_000) {
+            let epoch = self.epoch;
+            let ending = Ending::Failed;
+            self.agenda.add(self.time, Happening::End { agent, run, ending, epoch });
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! I16: when the faults have stopped, the channel moves again.
+
+use dirigent_core::{Author, Input, MessageKind, PhaseKind};
+
+use super::agenda::Happening;
+use super::texts::Text;
+use super::world::World;
+use super::{Faults, rules};
+use crate::invariants::Violation;
+
+/// How long the recovery may take where the rules set no time-out, in milliseconds.
+const UNLIMITED: u64 = 7_200_000;
+/// How often a person writes again in a channel that has too few agents.
+const PERSISTENCE: u64 = 40_000;
+
+impl World {
+    /// Everything works from now on: whatever waits moves within twice its time-outs, and a
+    /// person who writes is answered within as much.
+    pub(super) fn recover(&mut self) -> Result<(), Violation> {
+        self.faults = Faults::none();
+        self.profile.bustle = 0;
+        self.crash_in = u64::MAX;
+        for agent in &mut self.cast {
+            agent.reform();
+        }
+        let timeout = rules::turn_timeout(self.watched.channel().config())
+            .and_then(|timeout| u64::try_from(timeout.as_millis()).ok());
+        let glance = self.watched.glance();
+        if let (Some(timeout), true, None) = (timeout, glance.is_active(), glance.rest) {
+            let moves = self.moves;
+            let until = self.time + timeout * 2;
+            while self.moves == moves {
+                self.step_before(until)?;
+            }
+        }
+        self.answer_a_person(timeout.map_or(UNLIMITED, |timeout| timeout * 2))
+    }
+
+    fn answer_a_person(&mut self, within: u64) -> Result<(), Violation> {
+        let glance = self.watched.glance();
+        if !glance.mode.keeps_turns() || glance.phase == PhaseKind::Archived {
+            return Ok(());
+        }
+        if glance.rest.is_some() {
+            self.feed(&Input::Resume)?;
+        }
+        for place in 0..self.cast.len() {
+            let Some(agent) = self.cast.get_mut(place) else {
+                continue;
+            };
+            agent.present = true;
+            agent.muted = false;
+            let key = agent.key;
+            self.feed(&Input::Unmute(key))?;
+            self.feed(&Input::MemberJoined(key))?;
+        }
+        let answers = self.answers;
+        let recount = self.watched.channel().config().recount_interval.as_millis();
+        let until = self.time + within + u64::try_from(recount).unwrap_or(0) + PERSISTENCE * 2;
+        while self.answers == answers {
+            self.write_once()?;
+            let next_word = self.time + PERSISTENCE;
+            let disabled = self.watched.glance().phase == PhaseKind::Disabled;
+            let pause = if disabled { next_word.min(until) } else { until };
+            while self.answers == answers && self.time < pause {
+                if disabled && self.next_at().is_none_or(|at| at > pause) {
+                    self.time = pause;
+                    break;
+                }
+                self.step_before(until)?;
+            }
+            if self.answers == answers && self.time >= until {
+                return Err(self.stuck());
+            }
+        }
+        Ok(())
+    }
+
+    fn write_once(&mut self) -> Result<(), Violation> {
+        let text = Text::whole(1);
+        let id = self.room.post(Author::Human, MessageKind::Conversation, text);
+        self.occur(Happening::Deliver(id))
+    }
+
+    /// When the next thing happens, in real time.
+    fn next_at(&self) -> Option<u64> {
+        match (self.agenda.next_at(), self.due()) {
+            (Some(next), Some(due)) => Some(next.min(due)),
+            (next, due) => next.or(due),
+        }
+    }
+
+    /// Lets the next thing happen, if it happens before this.
+    fn step_before(&mut self, until: u64) -> Result<(), Violation> {
+        match self.next_at() {
+            Some(at) if at <= until => self.step(),
+            _ => Err(self.stuck()),
+        }
+    }
+
+    fn stuck(&self) -> Violation {
+        let detail = format!("still {:?}", self.watched.glance());
+        Violation::of("I16", "after the faults a live channel moves within twice its time-outs", detail)
+    }
+}
