@@ -93,7 +93,7 @@ impl fmt::Debug for Reply {
 pub struct Turn {
     channel: ChannelId,
     agent: AgentId,
-    turn: TurnId,
+    number: TurnId,
     attempt: u8,
     newest: Option<MessageId>,
     missed: Vec<Arc<ChatMessage>>,
@@ -104,7 +104,7 @@ impl Turn {
     /// A turn as a test would make it: first attempt, nothing missed.
     pub fn new(channel: ChannelId, agent: AgentId, turn: TurnId) -> Self {
         let (missed, link) = (Vec::new(), Arc::default());
-        Self { channel, agent, turn, attempt: 0, newest: None, missed, link }
+        Self { channel, agent, number: turn, attempt: 0, newest: None, missed, link }
     }
 
     pub(crate) fn with_attempt(mut self, attempt: u8) -> Self {
@@ -138,7 +138,7 @@ impl Turn {
 
     /// The turn's number in its channel.
     pub const fn turn(&self) -> TurnId {
-        self.turn
+        self.number
     }
 
     /// 0 for the first call of this turn, then 1 for each repetition.

@@ -7,8 +7,7 @@ use dirigent_core::{
     AgentKey, Input, MessageId, Outcome, Reason, Refusal, RunId, SilencePolicy, Tail, TurnId,
 };
 
-use crate::room::Room;
-use crate::shared::Shared;
+use crate::shared::{RoomRef, Shared};
 use crate::transcript::{TranscriptMessage, final_text};
 
 /// Whether an agent may run now, and why.
@@ -79,7 +78,7 @@ impl Decision {
 #[must_use = "dropping the guard ends the run as failed"]
 pub struct RunGuard {
     shared: Arc<Shared>,
-    room: Arc<Room>,
+    room: RoomRef,
     agent: AgentKey,
     run: Option<RunId>,
     armed: bool,
@@ -88,7 +87,7 @@ pub struct RunGuard {
 impl RunGuard {
     pub(crate) const fn new(
         shared: Arc<Shared>,
-        room: Arc<Room>,
+        room: RoomRef,
         agent: AgentKey,
         run: Option<RunId>,
     ) -> Self {
@@ -102,7 +101,7 @@ impl RunGuard {
     /// [`Refusal::StaleRun`] when the floor was taken from it meanwhile.
     pub fn end(mut self, ending: Ending<'_>) -> Result<(), Refusal> {
         self.armed = false;
-        self.tell(ending.outcome(self.shared.settings.silence))
+        self.tell(&ending.outcome(self.shared.settings.silence))
     }
 
     /// Keeps the permission without a guard: the host tells of the run's end by
@@ -111,8 +110,8 @@ impl RunGuard {
         self.armed = false;
     }
 
-    fn tell(&self, outcome: Outcome) -> Result<(), Refusal> {
-        let input = Input::RunEnded { agent: self.agent, run: self.run, outcome };
+    fn tell(&self, outcome: &Outcome) -> Result<(), Refusal> {
+        let input = Input::RunEnded { agent: self.agent, run: self.run, outcome: *outcome };
         self.room.submit(&self.shared, &input).map(|_| ())
     }
 }
@@ -121,7 +120,7 @@ impl Drop for RunGuard {
     fn drop(&mut self) {
         if self.armed {
             // If the floor was taken from it meanwhile, there is nothing left to end.
-            let _ = self.tell(Outcome::Failed);
+            let _ = self.tell(&Outcome::Failed);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::builder::Builder;
 use crate::events::Transitions;
 use crate::guard::{Decision, Ending, RunGuard};
 use crate::room::{Room, Work};
-use crate::shared::{Hosted, Shared, Stage};
+use crate::shared::{Hosted, RoomRef, Shared, Stage};
 use crate::{
     Agent, AgentId, ApiError, CallError, ChannelId, ChatMessage, Clock, DiscordApi, Durability,
     ErrorKind, IdentityStore, RunError, UserId,
@@ -496,7 +496,7 @@ impl Dirigent {
         key.ok_or_else(|| CallError::UnknownAgent(agent.clone()))
     }
 
-    async fn known_room(&self, channel: ChannelId) -> Result<Arc<Room>, CallError> {
+    async fn known_room(&self, channel: ChannelId) -> Result<RoomRef, CallError> {
         self.live().await?;
         self.shared.room(channel).await?.ok_or(CallError::UnknownChannel)
     }

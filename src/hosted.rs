@@ -88,18 +88,19 @@ impl Shared {
             Ok(Reply::Pass) => None,
             Err(_) => {
                 tracing::warn!(channel = %room.id, agent = %call.agent, "a hosted agent failed");
-                return self.end_call(&room, &call, Outcome::Failed);
+                return self.end_call(&room, &call, &Outcome::Failed);
             }
         };
         let words = text.as_deref().map_or("", |text| self.settings.silence.deliverable(text));
         if words.is_empty() {
-            return self.end_call(&room, &call, Outcome::Pass);
+            return self.end_call(&room, &call, &Outcome::Pass);
         }
         self.send_reply(&room, &call, words);
     }
 
-    fn end_call(&self, room: &Arc<Room>, call: &Call, outcome: Outcome) {
-        let input = Input::RunEnded { agent: call.agent, run: Some(call.run), outcome };
+    fn end_call(&self, room: &Arc<Room>, call: &Call, outcome: &Outcome) {
+        let run = Some(call.run);
+        let input = Input::RunEnded { agent: call.agent, run, outcome: *outcome };
         let _ = room.submit_with(self, &input, |state, _| {
             let active = state.active();
             if active.call.as_ref().is_some_and(|known| known.run == call.run) {
@@ -122,7 +123,7 @@ impl Shared {
         let current = state.active().call.as_ref().is_some_and(|known| known.run == call.run);
         if !current || call.link.is_cancelled() {
             drop(state);
-            return self.end_call(room, call, Outcome::Pass);
+            return self.end_call(room, call, &Outcome::Pass);
         }
         state.active().outgoing = Some(Arc::new(outgoing));
         state.stored_machine = None;
@@ -269,7 +270,7 @@ impl Shared {
             _ if crate::Settings::is_word(&self.settings.resume_words, text) => {
                 MessageKind::ResumeWord
             }
-            _ => MessageKind::Conversation,
+            ChatKind::Default | ChatKind::Reply => MessageKind::Conversation,
         };
         dirigent_core::Message { id: message.id, author, kind, tail: Tail::of(text) }
     }

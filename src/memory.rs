@@ -2,6 +2,7 @@
 
 mod channels;
 mod identities;
+mod resting;
 
 pub use channels::MemoryChannels;
 pub use identities::MemoryIdentities;

@@ -186,7 +186,7 @@ impl Shared {
         let words = match notice {
             Notice::Closed => &self.settings.closed_notice,
             Notice::Ceiling => &self.settings.ceiling_notice,
-            _ => &self.settings.archived_notice,
+            Notice::Archived | _ => &self.settings.archived_notice,
         };
         let words = words.clone();
         let posted = self.post_as_moderator(room, ticket, words, Mentions::Nobody, None).await;
@@ -217,7 +217,7 @@ impl Shared {
     }
 
     /// Hands a human's message to the hosted agent that is running.
-    pub(crate) fn inject(&self, room: &Room, agent: AgentKey, message: MessageId) {
+    pub(crate) fn inject(room: &Room, agent: AgentKey, message: MessageId) {
         let state = room.lock();
         let Some(active) = state.active.as_ref() else {
             return;
@@ -231,7 +231,6 @@ impl Shared {
 
     /// Tells a hosted agent that its run was taken away.
     pub(crate) fn cancel_call(
-        &self,
         room: &Room,
         agent: AgentKey,
         run: Option<RunId>,

@@ -83,12 +83,7 @@ impl RecordedChannel {
     /// When the beginning cannot be restored.
     pub fn replay(&self) -> Result<Vec<Transition>, RestoreError> {
         let effects = self.steps()?.into_iter().flat_map(|step| step.effects);
-        Ok(effects
-            .filter_map(|effect| match effect {
-                Effect::Transition(transition) => Some(transition),
-                _ => None,
-            })
-            .collect())
+        Ok(effects.filter_map(|effect| effect.transition()).collect())
     }
 
     /// The same, input by input.

@@ -1,6 +1,7 @@
 //! What the handle, the driver and its workers share.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -135,26 +136,36 @@ impl Shared {
     }
 
     /// The channel, taken into memory if it must be; `None` when it was never given a mode.
-    pub(crate) async fn room(&self, channel: ChannelId) -> Result<Option<Arc<Room>>, CallError> {
+    pub(crate) async fn room(
+        self: &Arc<Self>,
+        channel: ChannelId,
+    ) -> Result<Option<RoomRef>, CallError> {
         match self.rooms().get(&channel) {
             None => return Ok(None),
-            Some(Slot::Awake(room)) => return Ok(Some(Arc::clone(room))),
+            Some(Slot::Awake(room)) => return Ok(Some(self.hold(Arc::clone(room)))),
             Some(Slot::Parked) => {}
         }
-        self.load(channel).await
+        Ok(self.load(channel).await?.map(|room| self.hold(room)))
+    }
+
+    fn hold(self: &Arc<Self>, room: Arc<Room>) -> RoomRef {
+        RoomRef { shared: Arc::clone(self), room }
     }
 
     /// The channel, made if there is none.
-    pub(crate) async fn room_or_new(&self, channel: ChannelId) -> Result<Arc<Room>, CallError> {
+    pub(crate) async fn room_or_new(
+        self: &Arc<Self>,
+        channel: ChannelId,
+    ) -> Result<RoomRef, CallError> {
         if let Some(room) = self.room(channel).await? {
             return Ok(room);
         }
         let _one_at_a_time = self.loading.lock().await;
         if let Some(room) = self.awake(channel) {
-            return Ok(room);
+            return Ok(self.hold(room));
         }
         let machine = Channel::new(self.config(), self.seed ^ channel.get());
-        Ok(self.take_in(Room::new(channel, machine, None, Revision::default())))
+        Ok(self.hold(self.take_in(Room::new(channel, machine, None, Revision::default()))))
     }
 
     async fn load(&self, channel: ChannelId) -> Result<Option<Arc<Room>>, CallError> {
@@ -190,6 +201,9 @@ impl Shared {
 
     /// Lets a resting channel leave memory, if nobody else holds it.
     pub(crate) fn park(&self, room: &Arc<Room>) {
+        if Arc::strong_count(room) != 2 {
+            return;
+        }
         let mut rooms = self.rooms();
         // Nobody can get hold of the room while its table is locked: two owners are it and us.
         if Arc::strong_count(room) == 2 && room.lock().is_at_rest() {
@@ -263,6 +277,26 @@ impl Shared {
 
     fn rooms(&self) -> MutexGuard<'_, HashMap<ChannelId, Slot>> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A channel in somebody's hands. When the last hand lets go of a channel at rest, it leaves memory.
+pub(crate) struct RoomRef {
+    shared: Arc<Shared>,
+    room: Arc<Room>,
+}
+
+impl Deref for RoomRef {
+    type Target = Arc<Room>;
+
+    fn deref(&self) -> &Arc<Room> {
+        &self.room
+    }
+}
+
+impl Drop for RoomRef {
+    fn drop(&mut self) {
+        self.shared.park(&self.room);
     }
 }
 

@@ -37,7 +37,7 @@ pub fn final_text(messages: &[TranscriptMessage]) -> Cow<'_, str> {
         Some(Content::Text(whole)) => text = Cow::Borrowed(whole.as_str()),
         // Adding to an empty `Cow` borrows.
         Some(Content::Parts(parts)) => {
-            parts.iter().filter_map(Part::text).for_each(|part| text += part)
+            parts.iter().filter_map(Part::text).for_each(|part| text += part);
         }
     }
     text

@@ -116,7 +116,7 @@ async fn perform_effect(shared: &Arc<Shared>, room: &Arc<Room>, effect: Effect) 
         Effect::Reminder { ticket, initiator, place } => {
             shared.remind(room, ticket, initiator, place).await;
         }
-        Effect::Inject { agent, message, .. } => shared.inject(room, agent, message),
-        Effect::CancelRun { agent, run, turn } => shared.cancel_call(room, agent, run, turn),
+        Effect::Inject { agent, message, .. } => Shared::inject(room, agent, message),
+        Effect::CancelRun { agent, run, turn } => Shared::cancel_call(room, agent, run, turn),
     }
 }

@@ -74,7 +74,8 @@ pub struct Config {
     pub late_grace: Duration,
     /// How long a member list may be outstanding. Default 10 s; then the old list is used (D35).
     pub refresh_deadline: Duration,
-    /// How old the list may be when a channel wakes. Default 60 s (D69); zero always refreshes.
+    /// How old the list may be when a channel wakes. Default 60 s (D69); zero: read anew, unless it
+    /// was read at that very moment.
     pub list_fresh: Duration,
     /// How often a channel with too few agents is counted again, at most. Default 30 s (D12).
     pub recount_interval: Duration,

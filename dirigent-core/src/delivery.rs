@@ -97,6 +97,9 @@ impl Delivery {
     }
 
     fn ends_with(&self, fingerprint: &Tail) -> bool {
+        if let [only] = self.as_slice() {
+            return only.tail.ends_with(fingerprint);
+        }
         let mut joined = Tail::EMPTY;
         for piece in self.as_slice() {
             joined.join(&piece.tail);

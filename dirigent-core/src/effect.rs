@@ -102,6 +102,21 @@ impl Effect {
             Self::Inject { .. } | Self::CancelRun { .. } | Self::Transition(_) => None,
         }
     }
+
+    /// What changed, for the effect that tells it.
+    pub const fn transition(&self) -> Option<Transition> {
+        match *self {
+            Self::Transition(transition) => Some(transition),
+            Self::FetchMembers { .. }
+            | Self::Trigger { .. }
+            | Self::Delete { .. }
+            | Self::Poll { .. }
+            | Self::Notice { .. }
+            | Self::Reminder { .. }
+            | Self::Inject { .. }
+            | Self::CancelRun { .. } => None,
+        }
+    }
 }
 
 /// A fixed sentence of the moderator. Hosts may override the words.

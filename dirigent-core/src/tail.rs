@@ -53,17 +53,21 @@ impl Tail {
     pub fn join(&mut self, next: &Self) {
         let kept_here = Self::MAX.saturating_sub(next.len());
         let mut joined = self.last(kept_here);
-        next.as_str().chars().for_each(|scalar| joined.push(scalar));
+        joined.append(next.as_bytes());
         *self = joined;
     }
 
     /// The last `count` scalars.
     #[must_use]
     pub fn last(&self, count: usize) -> Self {
-        let text = self.as_str();
-        let skip = self.len().saturating_sub(count);
+        let bytes = self.as_bytes();
+        let starts = bytes.iter().enumerate().rev().filter(|(_, byte)| is_first_byte(**byte));
+        let from = match count.checked_sub(1) {
+            Some(before) => starts.map(|(at, _)| at).nth(before).unwrap_or(0),
+            None => bytes.len(),
+        };
         let mut shorter = Self::EMPTY;
-        text.chars().skip(skip).for_each(|scalar| shorter.push(scalar));
+        shorter.append(bytes.get(from..).unwrap_or_default());
         shorter
     }
 
@@ -74,7 +78,7 @@ impl Tail {
 
     /// Scalars kept.
     pub fn len(&self) -> usize {
-        self.as_str().chars().count()
+        self.as_bytes().iter().filter(|byte| is_first_byte(**byte)).count()
     }
 
     /// Whether nothing was kept: the text was blank, or only fences.
@@ -92,13 +96,22 @@ impl Tail {
     }
 
     fn push(&mut self, scalar: char) {
+        self.append(scalar.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+
+    /// Appends whole scalars; the callers see to it that there is room.
+    fn append(&mut self, bytes: &[u8]) {
         let start = usize::from(self.len);
-        let width = scalar.len_utf8();
-        if let Some(room) = self.bytes.get_mut(start..start + width) {
-            scalar.encode_utf8(room);
-            self.len += u16::try_from(width).unwrap_or(0);
+        if let Some(room) = self.bytes.get_mut(start..start + bytes.len()) {
+            room.copy_from_slice(bytes);
+            self.len += u16::try_from(bytes.len()).unwrap_or(0);
         }
     }
+}
+
+/// Whether a byte of UTF-8 begins a scalar.
+const fn is_first_byte(byte: u8) -> bool {
+    byte & 0b1100_0000 != 0b1000_0000
 }
 
 impl Default for Tail {

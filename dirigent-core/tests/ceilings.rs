@@ -1,5 +1,7 @@
 //! How long agents may talk among themselves.
 
+#![cfg(test)]
+
 mod room;
 
 use dirigent_core::{

@@ -97,10 +97,9 @@ fn when_the_members_cannot_be_read_the_old_list_is_used() {
 /// R082, D35
 #[test]
 fn any_settlement_but_a_list_means_the_old_list() {
-    let now = room::Room::chat(2).now;
     for settlement in [
         Settlement::Done { message: None },
-        Settlement::Failed { retry_at: Some(now + secs(60)) },
+        Settlement::Failed { retry_at: Some(room::START + secs(60)) },
         Settlement::Doubtful,
         Settlement::Dropped,
     ] {

@@ -185,7 +185,7 @@ fn a_reply_of_fences_only_is_confirmed_by_any_message() {
     assert_eq!(room.seat(A).turn, SeatTurn::Spoke);
 }
 
-/// F16, D58
+/// R108, D58
 #[test]
 fn an_edit_of_the_speaker_confirms() {
     let mut room = waiting_for("drafted word by word");
@@ -266,7 +266,7 @@ fn a_changed_reply_is_taken_for_delivered_after_half_the_time() {
     assert!(strict.wait(millis(1)).causes().contains(&Cause::DeliveryTimedOut));
 }
 
-/// R106, D57
+/// R101, D57
 #[test]
 fn polls_follow_one_another_and_grow_rarer() {
     let mut room = waiting_for("slow to arrive");
@@ -281,7 +281,7 @@ fn polls_follow_one_another_and_grow_rarer() {
     assert_eq!(room.wait(millis(1)).asks(), ["poll after 1001"]);
 }
 
-/// R106, D57
+/// R101, D57
 #[test]
 fn a_poll_that_failed_is_repeated_when_the_other_side_says() {
     let mut room = waiting_for("slow to arrive");
@@ -294,7 +294,7 @@ fn a_poll_that_failed_is_repeated_when_the_other_side_says() {
     assert_eq!(room.speaker(), Some(A), "an error does not end the wait");
 }
 
-/// R106
+/// R107, D56
 #[test]
 fn a_polled_message_confirms_like_a_pushed_one() {
     let mut room = waiting_for("found by looking");

@@ -3,6 +3,8 @@
 //! That a restored channel reacts like the original is checked by `Room` around every single input
 //! of every test in this directory.
 
+#![cfg(test)]
+
 mod room;
 
 use std::sync::Arc;

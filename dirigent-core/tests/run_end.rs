@@ -99,7 +99,7 @@ fn an_empty_turn_advances_at_once_without_polling() {
     assert!(room.wait(secs(20)).asks().is_empty(), "nothing is polled");
 }
 
-/// R101, R106
+/// R101
 #[test]
 fn a_real_turn_waits_for_its_delivery() {
     let mut room = Room::chat(2);

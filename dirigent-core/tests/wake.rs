@@ -3,7 +3,7 @@
 mod room;
 
 use dirigent_core::{
-    Author, Cause, Input, MessageKind, Outcome, PhaseKind, Reason, Refusal, SeatTurn, WakeCause,
+    Author, Input, MessageKind, Outcome, PhaseKind, Reason, Refusal, SeatTurn, WakeCause,
 };
 use room::{A, B, C, Room, STRANGER, secs};
 

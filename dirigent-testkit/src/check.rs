@@ -1,6 +1,6 @@
 //! Machine and model side by side, step for step.
 //!
-//! [`check`] feeds the same steps to a [`Channel`] and to the [`Model`], and compares after every
+//! [`check`] feeds the same steps to a [`Channel`](dirigent_core::Channel) and to the [`Model`](crate::model::Model), and compares after every
 //! one of them what they answer, what they emit and how they look. It also audits the machine,
 //! restores copies of it and watches that a copy reacts as the original does. What disagrees is a
 //! [`Failure`], whose text names the step and prints the whole way there.
@@ -12,6 +12,7 @@ mod random;
 mod shrink;
 mod step;
 mod twice;
+mod walk;
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -22,13 +23,9 @@ pub use self::bytes::config_from_bytes;
 use self::pair::Pair;
 pub use self::random::Random;
 pub use self::shrink::minimize;
-pub use self::step::{Act, Step};
+pub use self::step::{Act, EndOutcome, Step};
 pub use self::twice::check_twice;
 
-#[expect(unused_imports, reason = "the page's links name them")]
-use crate::model::Model;
-#[expect(unused_imports, reason = "the page's links name them")]
-use dirigent_core::Channel;
 
 /// What a check that found nothing has seen.
 ///

@@ -8,4 +8,6 @@ pub use manual_clock::ManualClock;
 pub use memory_discord::{MemoryAccount, MemoryDiscord};
 
 pub mod invariants;
+pub mod scripted_agent;
 pub mod simulation;
+pub mod stage;

@@ -68,7 +68,7 @@ pub struct Model {
     kept_in_mind: bool,
     /// Where it is.
     phase: Phase,
-    /// When the phase's kind last changed (rule 41).
+    /// When the phase was entered (rule 41).
     phase_since: Timestamp,
     /// The speaking order.
     list: Vec<Slot>,
@@ -241,9 +241,7 @@ impl Model {
 
     /// Goes to a phase, remembering since when.
     fn enter(&mut self, phase: Phase) {
-        if phase.kind() != self.phase.kind() {
-            self.phase_since = self.now;
-        }
+        self.phase_since = self.now;
         self.phase = phase;
     }
 }

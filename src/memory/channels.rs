@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
+use super::resting::Resting;
 use crate::{
     AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, Revision,
     StoredChannel,
@@ -24,8 +25,40 @@ pub struct MemoryChannels {
 
 #[derive(Debug, Default)]
 struct Inner {
-    channels: HashMap<ChannelId, StoredChannel>,
+    channels: HashMap<ChannelId, Kept>,
     agents: Vec<AgentId>,
+}
+
+/// A record, in as little room as its channel needs.
+#[derive(Debug)]
+enum Kept {
+    Awake(Box<StoredChannel>),
+    Resting(Revision, Box<Resting>),
+}
+
+impl Kept {
+    fn new(stored: StoredChannel) -> Self {
+        match Resting::of(&stored.record) {
+            Some(resting) => Self::Resting(stored.revision, resting),
+            None => Self::Awake(Box::new(stored)),
+        }
+    }
+
+    const fn revision(&self) -> Revision {
+        match self {
+            Self::Awake(stored) => stored.revision,
+            Self::Resting(revision, _) => *revision,
+        }
+    }
+
+    fn stored(&self) -> StoredChannel {
+        match self {
+            Self::Awake(stored) => StoredChannel::clone(stored),
+            Self::Resting(revision, resting) => {
+                StoredChannel { revision: *revision, record: resting.record() }
+            }
+        }
+    }
 }
 
 impl MemoryChannels {
@@ -43,20 +76,19 @@ impl ChannelStore for MemoryChannels {
     }
 
     async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, ApiError> {
-        Ok(self.lock().channels.get(&channel).cloned())
+        Ok(self.lock().channels.get(&channel).map(Kept::stored))
     }
 
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
         let mut inner = self.lock();
-        let found =
-            inner.channels.get(&commit.channel).map_or_else(Revision::default, |c| c.revision);
+        let kept = inner.channels.get(&commit.channel);
+        let found = kept.map_or_else(Revision::default, Kept::revision);
         if found != commit.expected {
             return Err(CommitError::Conflict { found });
         }
         let revision = found.next();
-        let old = inner
-            .channels
-            .insert(commit.channel, StoredChannel { revision, record: commit.record });
+        let stored = Kept::new(StoredChannel { revision, record: commit.record });
+        let old = inner.channels.insert(commit.channel, stored);
         drop(inner);
         drop(old);
         Ok(revision)

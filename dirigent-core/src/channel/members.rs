@@ -82,7 +82,7 @@ impl Step<'_> {
             Phase::Disabled if enough => {
                 self.shift(Phase::Dormant, None, Cause::EnoughAgents);
                 if self.channel.missed && !self.channel.is_stopped() {
-                    self.wake(None, Cause::HumanMessage);
+                    self.wake(None, Cause::EnoughAgents);
                 }
             }
             Phase::Dormant | Phase::Refreshing(_) if !enough => {
@@ -108,6 +108,9 @@ impl Step<'_> {
     }
 
     pub(super) fn on_joined(&mut self, agent: AgentKey) {
+        if !self.channel.mode.keeps_turns() || self.channel.archived.is_some() {
+            return;
+        }
         if let Some(slot) = self.channel.list.slot_mut(agent) {
             if core::mem::take(&mut slot.left) {
                 self.changed();

@@ -27,13 +27,13 @@ impl Step<'_> {
             return Err(Refusal::TooManyAgents);
         }
         self.channel.initiator = creation.initiator;
-        if creation.mode.keeps_turns() && !creation.members.is_empty() {
+        if !creation.members.is_empty() {
             self.channel.list.rebuild(&creation.members);
             self.channel.list_at = Some(self.channel.now);
             self.shuffle_first();
         }
         self.enter_mode(creation.mode, Cause::Created);
-        if self.channel.list.len() == 1 {
+        if creation.mode.keeps_turns() && self.channel.list.len() == 1 {
             self.disable_for_lack_of_agents();
         }
         Ok(())

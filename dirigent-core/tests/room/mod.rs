@@ -4,10 +4,7 @@
 //! channel did as a [`Step`]. Around every single input it also checks what must always hold: the
 //! channel's own invariants, that at most one agent may speak, that a refused input changed nothing,
 //! and that a copy restored from the snapshot before the input reacts in exactly the same way.
-#![expect(
-    clippy::allow_attributes,
-    reason = "which words a file leaves unused differs from file to file"
-)]
+#![cfg(test)]
 #![allow(dead_code, reason = "each file of tests uses its own part of the language")]
 
 use std::fmt::Debug;
@@ -27,6 +24,11 @@ pub(crate) const C: AgentKey = AgentKey::new(3);
 pub(crate) const D: AgentKey = AgentKey::new(4);
 /// An agent of the registry that is in no channel.
 pub(crate) const STRANGER: AgentKey = AgentKey::new(99);
+
+/// When every story begins.
+pub(crate) const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+/// The seed of chance of most stories.
+pub(crate) const SEED: u64 = 7;
 
 /// So many seconds.
 pub(crate) const fn secs(seconds: u64) -> Duration {
@@ -217,14 +219,14 @@ pub(crate) struct Room {
 impl Room {
     /// A channel never seen before.
     pub(crate) fn unknown() -> Self {
-        Self::with(Config::default(), 7)
+        Self::with(Config::default(), SEED)
     }
 
     /// A channel never seen before with these rules and this seed of chance.
     pub(crate) fn with(config: Config, seed: u64) -> Self {
         Self {
             channel: Channel::new(Arc::new(config), seed),
-            now: Timestamp::from_millis(1_700_000_000_000),
+            now: START,
             present: Vec::new(),
             message: 1_000,
             run: 0,
@@ -265,7 +267,7 @@ impl Room {
         let mut config = Config::default();
         change(&mut config);
         config.validate().unwrap();
-        let mut room = Self::with(config, 7);
+        let mut room = Self::with(config, SEED);
         room.present = agents(count);
         let members = room.present.clone();
         room.tell(Input::Create(Creation { mode, members, initiator }));
@@ -533,6 +535,7 @@ impl Room {
     }
 
     /// The agent's newest run ends.
+    #[expect(clippy::large_types_passed_by_value, reason = "it reads better")]
     #[track_caller]
     pub(crate) fn ends(&mut self, agent: AgentKey, outcome: Outcome) -> Step {
         let run = Some(self.run_of(agent));
@@ -551,6 +554,13 @@ impl Room {
     pub(crate) fn talks(&mut self, agent: AgentKey, text: &str) -> Step {
         self.start(agent);
         self.ends(agent, spoke(text))
+    }
+
+    /// A run that has started ends with a reply that arrives at once; gives the last step.
+    #[track_caller]
+    pub(crate) fn talks_on(&mut self, agent: AgentKey, text: &str) -> Step {
+        self.ends(agent, spoke(text));
+        self.says(agent, text)
     }
 
     /// A whole turn with a reply that arrives at once; gives the last step.
@@ -661,6 +671,7 @@ pub(crate) const fn gate(agent: AgentKey, run: Option<RunId>) -> Input {
 }
 
 /// A run's end as an input.
+#[expect(clippy::large_types_passed_by_value, reason = "it reads better")]
 pub(crate) const fn ended(agent: AgentKey, run: Option<RunId>, outcome: Outcome) -> Input {
     Input::RunEnded { agent, run, outcome }
 }

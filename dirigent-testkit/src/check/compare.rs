@@ -68,15 +68,20 @@ pub(super) fn copies(
     let (mut ours, mut theirs) = (Snapshot::default(), Snapshot::default());
     copy.snapshot_into(&mut ours);
     original.snapshot_into(&mut theirs);
+    snapshots("state of a copy", &ours, &theirs)
+}
+
+/// Complains when two states differ.
+pub(super) fn snapshots(what: &str, ours: &Snapshot, theirs: &Snapshot) -> Result<(), String> {
     if ours == theirs {
         return Ok(());
     }
     let fields = differing_lines(&format!("{ours:#?}"), &format!("{theirs:#?}"));
-    Err(format!("state of a copy: {fields}"))
+    Err(format!("{what}: {fields}"))
 }
 
 /// Everything but transitions.
-pub(super) fn plain(effects: &[Effect]) -> impl Iterator<Item = &Effect> {
+fn plain(effects: &[Effect]) -> impl Iterator<Item = &Effect> {
     effects
         .iter()
         .filter(|effect| !matches!(effect, Effect::Transition(_)))
@@ -108,7 +113,14 @@ pub(super) fn ends(effects: &[Effect]) -> impl Iterator<Item = EndedTurn> {
                 | Cause::AgentLeft
                 | Cause::AgentMuted
         );
-        let agent = change.agent.filter(|_| ends && change.to != PhaseKind::Confirming)?;
+        let begins_to_wait = change.from != change.to && change.to == PhaseKind::Confirming;
+        let begins_anew = change.cause == Cause::RunLost && change.to == PhaseKind::Granted;
+        let on_the_floor = matches!(
+            change.from,
+            PhaseKind::Granted | PhaseKind::Running | PhaseKind::Confirming
+        );
+        let is_end = ends && on_the_floor && !begins_to_wait && !begins_anew;
+        let agent = change.agent.filter(|_| is_end)?;
         Some(EndedTurn {
             agent,
             cause: change.cause,
@@ -118,17 +130,19 @@ pub(super) fn ends(effects: &[Effect]) -> impl Iterator<Item = EndedTurn> {
 
 /// The causes that the rules name for other changes.
 fn settled_causes(effects: &[Effect]) -> impl Iterator<Item = Cause> {
-    transitions(effects).map(|change| change.cause).filter(|cause| {
-        matches!(
-            cause,
-            Cause::AllPassed
-                | Cause::NobodyAnswered
-                | Cause::CeilingReached
-                | Cause::CeilingReset
-                | Cause::EnoughAgents
-                | Cause::TooFewAgents
-        )
-    })
+    let named = transitions(effects).filter(|change| {
+        let enables = change.cause == Cause::EnoughAgents && change.to == PhaseKind::Dormant;
+        enables
+            || matches!(
+                change.cause,
+                Cause::AllPassed
+                    | Cause::NobodyAnswered
+                    | Cause::CeilingReached
+                    | Cause::CeilingReset
+                    | Cause::TooFewAgents
+            )
+    });
+    named.map(|change| change.cause)
 }
 
 /// The turns that ended. Agents that left or are muted may be named when they are passed by, too.

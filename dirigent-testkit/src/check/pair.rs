@@ -1,222 +1,70 @@
-//! Machine and model, and the way they went.
+//! Machine and model, step for step.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use dirigent_core::{
-    AgentKey, Answer, Author, Channel, Config, Effect, Input, MessageId, MessageKind, Refusal,
-    RunId, Snapshot, Ticket, Timestamp, Verdict,
-};
+use dirigent_core::{AgentKey, Config};
 
+use super::Report;
 use super::compare::{self, Seen};
-use super::step::{Act, Step, message};
-use crate::check::Report;
+use super::step::Step;
+use super::walk::Walk;
 use crate::model::Model;
 
-/// When checks begin: far from both ends of time.
-const START: Timestamp = Timestamp::from_millis(1_750_000_000_000);
 /// Every so many steps a restored copy makes the step too.
 const COPY_EVERY: usize = 5;
-/// Runs that no input names by itself.
-const FRESH_RUNS: u64 = 1_000_000;
 
 /// Machine and model side by side.
 pub(super) struct Pair {
-    /// The rules the machine goes by now.
-    config: Arc<Config>,
-    machine: Channel,
+    /// The machine and its way.
+    walk: Walk,
+    /// What the rules say.
     model: Model,
-    now: Timestamp,
-    /// The agent and run that were allowed last.
-    allowed: Option<(AgentKey, Option<RunId>)>,
-    /// Runs named so far by `GateAnew`.
-    fresh_runs: u64,
-    trace: Vec<String>,
-    report: Report,
 }
 
 impl Pair {
     pub(super) fn new(config: &Arc<Config>, seed: u64) -> Self {
         Self {
-            config: Arc::clone(config),
-            machine: Channel::new(Arc::clone(config), seed),
+            walk: Walk::new(config, seed),
             model: Model::new(Arc::clone(config)),
-            now: START,
-            allowed: None,
-            fresh_runs: 0,
-            trace: vec![format!("{config:?}")],
-            report: Report::default(),
         }
     }
 
     /// The way so far, one step a line.
     pub(super) fn into_trace(self) -> Vec<String> {
-        self.trace
+        self.walk.trace
     }
 
     /// What was seen so far.
     pub(super) fn report(&self) -> Report {
-        self.report
+        self.walk.report
     }
 
     /// Makes one step and compares.
     pub(super) fn step(&mut self, step: &Step, number: usize) -> Result<(), String> {
-        self.report.steps += 1;
-        match step {
-            Step::Restart => {
-                self.trace.push("restart".to_owned());
-                self.machine = self.copy()?;
-                compare::portraits(&self.machine, &self.model)
-            }
-            Step::DeadlineTick => {
-                let due = self.machine.next_deadline();
-                self.now = due.map_or(self.now, |due| due.at.max(self.now));
-                let reason = due.map(|due| due.reason);
-                self.trace.push(format!("next deadline {reason:?}"));
-                self.feed(&Input::Tick, number)
-            }
-            Step::Input { after, input } => {
-                self.pass(*after);
-                self.trace.push(format!("{after:+}ms {input:?}"));
-                self.feed(input, number)
-            }
-            Step::Act { after, act } => {
-                self.pass(*after);
-                let input = self.input_of(act);
-                self.trace.push(format!("{after:+}ms {input:?}"));
-                self.feed(&input, number)
-            }
-        }
-    }
-
-    /// Lets time pass, forwards or back.
-    fn pass(&mut self, after: i64) {
-        let by = Duration::from_millis(after.unsigned_abs());
-        self.now = if after < 0 {
-            self.now.saturating_sub(by)
-        } else {
-            self.now + by
+        let Some(input) = self.walk.next_input(step)? else {
+            return compare::portraits(&self.walk.machine, &self.model);
         };
-    }
-
-    /// A restored copy of the machine.
-    fn copy(&self) -> Result<Channel, String> {
-        let mut snapshot = Snapshot::default();
-        self.machine.snapshot_into(&mut snapshot);
-        Channel::restore(Arc::clone(&self.config), &snapshot)
-            .map_err(|error| format!("its own snapshot is refused: {error}"))
-    }
-
-    /// Gives one input to both.
-    fn feed(&mut self, input: &Input, number: usize) -> Result<(), String> {
-        let copy = (number % COPY_EVERY == 0).then(|| self.copy()).transpose()?;
-        let before = self.machine.view().phase();
-        let mut effects = Vec::new();
-        let answer = self.machine.handle(self.now, input, &mut effects);
-        let order: Vec<AgentKey> = self.machine.view().list().map(|seat| seat.agent).collect();
-        let predicted = self.model.step(self.now, input, &order);
+        let copies = number % COPY_EVERY == 0;
+        let copy = copies.then(|| self.walk.copy()).transpose()?;
+        let before = self.walk.machine.view().phase();
+        let (answer, effects) = self.walk.feed(&input);
+        let (machine, now) = (&self.walk.machine, self.walk.now);
+        let order: Vec<AgentKey> = machine.view().list().map(|seat| seat.agent).collect();
+        let predicted = self.model.step(now, &input, &order);
         let seen = Seen {
             before,
             answer,
             effects: &effects,
-            now: self.now,
+            now,
         };
-        self.note(input, answer, &effects);
-        compare::steps(&seen, &predicted, &self.machine)?;
-        compare::portraits(&self.machine, &self.model)?;
-        let audit = self.machine.audit();
+        compare::steps(&seen, &predicted, machine)?;
+        compare::portraits(machine, &self.model)?;
+        let audit = machine.audit();
         audit.map_err(|breach| format!("the machine's own audit: {breach:?}"))?;
         if let Some(mut copy) = copy {
-            self.report.restored += 1;
-            compare::copies(&mut copy, &self.machine, input, &seen)?;
+            compare::copies(&mut copy, machine, &input, &seen)?;
+            self.walk.report.restored += 1;
         }
         Ok(())
-    }
-
-    /// Writes down what happened.
-    fn note(&mut self, input: &Input, answer: Result<Answer, Refusal>, effects: &[Effect]) {
-        if let Some(line) = self.trace.last_mut() {
-            line.push_str(&compare::summary(answer, effects, &self.machine));
-        }
-        self.report.refused += u64::from(answer.is_err());
-        for effect in effects {
-            match effect {
-                Effect::Transition(_) => {}
-                _ => self.report.effects += 1,
-            }
-        }
-        self.report.granted = self.machine.view().turn().get();
-        self.report.ended += compare::ends(effects).count() as u64;
-        match (input, answer) {
-            (Input::Reconfigure(config), Ok(_)) => self.config = Arc::clone(config),
-            (
-                Input::Gate {
-                    agent: Some(agent),
-                    run,
-                    ..
-                },
-                Ok(Answer::Verdict(Verdict::Allow { .. })),
-            ) => self.allowed = Some((*agent, *run)),
-            _ => {}
-        }
-    }
-
-    /// The input that an act means now.
-    fn input_of(&mut self, act: &Act) -> Input {
-        let view = self.machine.view();
-        let speaker = view.speaker().or(view.permit());
-        let (agent, run) = self.allowed.unwrap_or((AgentKey::new(1), None));
-        let author = Author::Agent(speaker.unwrap_or(agent));
-        let newest = view.newest().map_or(0, MessageId::get);
-        let talk = MessageKind::Conversation;
-        match act {
-            Act::Gate { run } => gate(speaker, *run),
-            Act::GateAnew => {
-                self.fresh_runs += 1;
-                gate(speaker, Some(RunId::new(FRESH_RUNS + self.fresh_runs)))
-            }
-            Act::End { outcome } => Input::RunEnded {
-                agent,
-                run,
-                outcome: outcome.outcome(),
-            },
-            Act::Receipt { count } => Input::Receipt {
-                agent,
-                run,
-                messages: (1..=u64::from(*count)).map(|i| MessageId::new(newest + i)).collect(),
-            },
-            Act::SpeakerSays { tail } => message(newest + 1, author, talk, **tail),
-            Act::Say { author, kind, tail } => message(newest + 1, *author, *kind, **tail),
-            Act::Edit { back, tail } => Input::MessageEdited {
-                id: MessageId::new(newest.saturating_sub(u64::from(*back))),
-                author,
-                tail: **tail,
-            },
-            Act::Members { agents } => Input::Members {
-                ticket: self.owed(|effect| matches!(effect, Effect::FetchMembers { .. }), 0),
-                agents: agents.clone(),
-            },
-            Act::Settle { nth, settlement } => Input::Settled {
-                ticket: self.owed(|_| true, usize::from(*nth)),
-                settlement: *settlement,
-            },
-        }
-    }
-
-    /// The ticket of a debt, counted back from the newest; one never owed, if there is none.
-    fn owed(&self, fits: impl Fn(&Effect) -> bool, nth: usize) -> Ticket {
-        let debts = self.machine.debts().iter().rev();
-        let mut fitting = debts.filter(|debt| fits(&debt.effect));
-        let debt = fitting.nth(nth).and_then(|debt| debt.effect.ticket());
-        debt.unwrap_or(Ticket::new(u64::MAX))
-    }
-}
-
-/// A gate call.
-fn gate(agent: Option<AgentKey>, run: Option<RunId>) -> Input {
-    Input::Gate {
-        agent,
-        run,
-        latest: None,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dirigent_core::{Channel, Config, Input, Snapshot};
 
 use super::compare;
-use super::pair::Walk;
+use super::walk::Walk;
 use super::{Failure, Report, Step};
 
 /// Delivers every input once to one machine and twice to another, which must do the same
@@ -27,9 +27,7 @@ use super::{Failure, Report, Step};
 pub fn check_twice(config: &Arc<Config>, seed: u64, steps: &[Step]) -> Result<Report, Failure> {
     let mut walk = Walk::new(config, seed);
     let mut twin = Channel::new(Arc::clone(config), seed);
-    let mut report = Report::default();
     for (number, step) in steps.iter().enumerate() {
-        report.steps += 1;
         let outcome = walk.next_input(step).and_then(|input| match input {
             Some(input) => twice(&mut walk, &mut twin, &input),
             None => Ok(()),
@@ -44,7 +42,7 @@ pub fn check_twice(config: &Arc<Config>, seed: u64, steps: &[Step]) -> Result<Re
             });
         }
     }
-    Ok(report)
+    Ok(walk.report)
 }
 
 /// One input, once and twice.

@@ -1,6 +1,6 @@
 //! C1: without a person, agents talk only so long.
 
-use dirigent_core::{AgentKey, Author, Effect, Input, MessageKind, Notice};
+use dirigent_core::{AgentKey, Author, Config, Effect, Input, MessageKind, Notice};
 
 use super::observation::is_first_grant;
 use super::{Glance, Invariant, Observation, Observer};
@@ -37,12 +37,12 @@ impl Observer for CeilingsHold {
         }
         for grant in seen.grants() {
             if is_first_grant(grant) {
-                if seen.rules.cycles_max.is_some_and(|max| self.cycles >= max) {
+                if ceiling(seen, |rules| rules.cycles_max).is_some_and(|max| self.cycles >= max) {
                     return Err(format!("cycle {} began without a person", self.cycles + 1));
                 }
                 self.cycles += 1;
             }
-            if seen.rules.turns_max.is_some_and(|max| self.turns >= max) {
+            if ceiling(seen, |rules| rules.turns_max).is_some_and(|max| self.turns >= max) {
                 return Err(format!("turn {} began without a person", self.turns + 1));
             }
             self.turns += 1;
@@ -68,6 +68,12 @@ impl CeilingsHold {
         }
         Ok(())
     }
+}
+
+/// The ceiling that holds in this step; where the step changed the rules, the higher one, since
+/// what was due has expired by the old ones.
+fn ceiling(seen: &Observation<'_>, of: impl Fn(&Config) -> Option<u32>) -> Option<u32> {
+    Some(of(seen.rules_before)?.max(of(seen.rules)?))
 }
 
 /// The agent whose word was taken in and counts, if it was not its turn.

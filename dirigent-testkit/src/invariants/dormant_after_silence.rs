@@ -1,6 +1,6 @@
 //! I4: silence is unanimous before a channel goes dormant.
 
-use dirigent_core::{AgentKey, Cause, Input, PhaseKind};
+use dirigent_core::{AgentKey, Cause, Input, MessageKind, PhaseKind};
 
 use super::observation::{is_first_grant, is_reply};
 use super::{Glance, Invariant, Observation, Observer};
@@ -27,26 +27,33 @@ struct DormantAfterSilence {
 impl Observer for DormantAfterSilence {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         let mut woken = false;
+        let mut skipped_first = Vec::new();
         for told in seen.transitions() {
-            if is_first_grant(told) {
-                self.begin();
+            let idle = matches!(
+                told.from,
+                PhaseKind::Dormant | PhaseKind::Disabled | PhaseKind::Refreshing
+            );
+            if is_first_grant(told) || (told.cause == Cause::CycleBoundary && idle) {
+                // Those who were skipped just before belong to the cycle that begins.
+                *self = Self { done: std::mem::take(&mut skipped_first), ..Self::default() };
+            }
+            if matches!(told.cause, Cause::AgentLeft | Cause::AgentMuted) {
+                skipped_first.extend(told.agent);
+            } else {
+                skipped_first.clear();
             }
             if is_reply(told.cause) {
                 self.replied = told.agent;
             }
-            woken |= told.cause == Cause::HumanMessage;
+            // A wake that finds nobody available tells only of the boundary that follows at once.
+            let at_once = told.cause == Cause::CycleBoundary && told.from == PhaseKind::Dormant;
+            woken |= told.cause == Cause::HumanMessage || at_once;
             self.note_done(told.agent, told.cause);
             if told.to == PhaseKind::Dormant && told.from == PhaseKind::Refreshing {
                 self.check(told.cause, seen)?;
             }
-            if told.cause == Cause::CycleBoundary && told.from != told.to {
-                let began_here = matches!(told.from, PhaseKind::Dormant | PhaseKind::Disabled);
-                if began_here {
-                    self.begin();
-                }
-            }
         }
-        if seen.human_spoke() && !woken {
+        if seen.human_spoke() && !woken && !is_order(seen) {
             self.human |= seen.before.is_active() && seen.after.is_active();
         }
         Ok(())
@@ -56,10 +63,6 @@ impl Observer for DormantAfterSilence {
 }
 
 impl DormantAfterSilence {
-    fn begin(&mut self) {
-        *self = Self::default();
-    }
-
     fn note_done(&mut self, agent: Option<AgentKey>, cause: Cause) {
         let ended = matches!(
             cause,
@@ -93,6 +96,18 @@ impl DormantAfterSilence {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Whether the word is a stop or resume word that was obeyed: it qualifies for nothing (rule 24).
+fn is_order(seen: &Observation<'_>) -> bool {
+    match seen.input {
+        Input::Message(message) => match message.kind {
+            MessageKind::StopWord => true,
+            MessageKind::ResumeWord => seen.before.rest.is_some(),
+            _ => false,
+        },
+        _ => false,
     }
 }
 

@@ -18,6 +18,10 @@ pub(super) const INVARIANT: Invariant = Invariant {
 struct HumansAreHeard {
     /// How long a word has been waiting to be heard.
     waiting: Option<Duration>,
+    /// How long it may wait at most, by the most patient rules since.
+    patience: Duration,
+    /// The rules once set no limit meanwhile.
+    unlimited: bool,
 }
 
 impl Observer for HumansAreHeard {
@@ -30,7 +34,14 @@ impl Observer for HumansAreHeard {
         let heard = seen.grants().next().is_some()
             || seen.effects.iter().any(|e| matches!(e, Effect::Inject { .. }));
         let nobody = !after.seats.iter().any(dirigent_core::Seat::is_available);
-        let unlimited = seen.rules.start_deadline.is_none() || seen.rules.run_deadline.is_none();
+        if new {
+            self.patience = Duration::ZERO;
+            self.unlimited = false;
+        }
+        for rules in [seen.rules_before, seen.rules] {
+            self.patience = self.patience.max(longest_cycle(rules, after));
+            self.unlimited |= rules.start_deadline.is_none() || rules.run_deadline.is_none();
+        }
         if heard || nobody || after.rest.is_some() || !after.keeps_turns() {
             self.waiting = None;
             return Ok(());
@@ -49,8 +60,7 @@ impl Observer for HumansAreHeard {
         if !new {
             *waited += seen.elapsed;
         }
-        let most = longest_cycle(seen.rules, after);
-        if !unlimited && *waited > most {
+        if !self.unlimited && *waited > self.patience {
             return Err(format!("a person's word has waited {waited:?}"));
         }
         Ok(())

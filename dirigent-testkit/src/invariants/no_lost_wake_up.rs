@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Config, PhaseKind, Rest};
+use dirigent_core::{Config, Effect, PhaseKind, Rest};
 
 use super::{Glance, Invariant, Observation, Observer};
 
@@ -18,6 +18,8 @@ pub(super) const INVARIANT: Invariant = Invariant {
 struct NoLostWakeUp {
     /// The longest wait that the rules allowed since the phase began.
     longest: Duration,
+    /// The phase began, or the trigger was held back, when nothing limited it.
+    for_ever: bool,
 }
 
 impl Observer for NoLostWakeUp {
@@ -28,12 +30,15 @@ impl Observer for NoLostWakeUp {
                 return Err(format!("{deadline:?} is overdue at {:?}", seen.now));
             }
         }
-        if seen.transitions().next().is_some() || !after.is_active() {
-            self.longest = Duration::ZERO;
+        let triggered = seen.effects.iter().any(|effect| matches!(effect, Effect::Trigger { .. }));
+        let (before, turn) = (seen.before, after.turn);
+        if before.phase != after.phase || before.turn != turn || triggered || !after.is_active() {
+            *self = Self::default();
         }
         let waits = longest_wait(seen.rules).max(longest_wait(seen.rules_before));
         self.longest = self.longest.max(waits);
-        if !after.is_active() || waits_for_ever(after, seen.rules_before, seen.rules) {
+        self.for_ever |= waits_for_ever(after, seen.rules_before, seen.rules);
+        if !after.is_active() || self.for_ever {
             return Ok(());
         }
         match after.deadline {

@@ -38,16 +38,28 @@ impl Observer for SaysWhy {
         if matches!(reason, Reason::RunAlreadyDenied | Reason::RunAlreadyEnded) {
             return Ok(());
         }
+        if reason == Reason::Muted && agent.is_some_and(|agent| seen.after.seat(agent).is_none()) {
+            // A view does not show the mark of an agent that is not listed.
+            return explained_alike(seen, *agent, reason);
+        }
         let expected = derive(seen.after, seen.rules, *agent);
         if reason != expected {
             return Err(format!("{agent:?} was told {reason:?}, the rules say {expected:?}"));
         }
-        match (agent, seen.explained) {
-            (Some(agent), Some(explained)) if explained != reason => {
-                Err(format!("{agent} was told {reason:?}, explain says {explained:?}"))
-            }
-            _ => Ok(()),
+        explained_alike(seen, *agent, reason)
+    }
+}
+
+fn explained_alike(
+    seen: &Observation<'_>,
+    agent: Option<AgentKey>,
+    reason: Reason,
+) -> Result<(), String> {
+    match (agent, seen.explained) {
+        (Some(agent), Some(explained)) if explained != reason => {
+            Err(format!("{agent} was told {reason:?}, explain says {explained:?}"))
         }
+        _ => Ok(()),
     }
 }
 
@@ -79,7 +91,6 @@ fn derive_for(glance: &Glance, rules: &Config, agent: AgentKey) -> Reason {
         }
         Some(speaker) if speaker == agent => Reason::YourTurn,
         _ if glance.permit == Some(agent) => Reason::InitiatorPermit,
-        // A mark of somebody who is not listed does not show in a view.
         _ if seat.is_some_and(|seat| seat.muted) => Reason::Muted,
         None if glance.phase == PhaseKind::Refreshing => Reason::Refreshing,
         None if ceiling => Reason::CeilingReached,

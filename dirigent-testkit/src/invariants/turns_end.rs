@@ -22,16 +22,24 @@ struct TurnsEnd {
     lasted: Duration,
     /// The longest that the rules have allowed since it began.
     limit: Option<Duration>,
+    /// How long the list that was asked for last may take, by the rules of then.
+    patience: Duration,
 }
 
 impl Observer for TurnsEnd {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         let after = seen.after;
-        let limit = limit(after, seen.rules);
+        if seen.effects.iter().any(|effect| matches!(effect, Effect::FetchMembers { .. })) {
+            self.patience = seen.rules.refresh_deadline.max(seen.rules_before.refresh_deadline);
+        }
+        let limit = limit(after, seen.rules, self.patience);
         let entered = seen
             .transitions()
             .any(|told| told.to == after.phase && (told.from != told.to || has_speaker(told.to)));
-        let triggered = seen.effects.iter().any(|effect| matches!(effect, Effect::Trigger { .. }));
+        let asked = |effect: &Effect| {
+            matches!(effect, Effect::Trigger { .. } | Effect::FetchMembers { .. })
+        };
+        let triggered = seen.effects.iter().any(asked);
         let anew = (entered && seen.before.phase != after.phase)
             || seen.before.turn != after.turn
             || triggered;
@@ -56,18 +64,19 @@ impl Observer for TurnsEnd {
         }
     }
 
-    fn restarted(&mut self, now: &Glance) {
-        let _ = now;
+    fn restarted(&mut self, _: &Glance) {
+        // What the clock did between the last storing and the crash is not known any more.
+        self.lasted = Duration::ZERO;
     }
 }
 
 /// How long the phase may last; `None`: for ever.
-fn limit(glance: &Glance, rules: &Config) -> Option<Duration> {
+fn limit(glance: &Glance, rules: &Config, patience: Duration) -> Option<Duration> {
     match glance.phase {
         PhaseKind::Granted => rules.start_deadline,
         PhaseKind::Running => rules.run_deadline,
         PhaseKind::Confirming => Some(rules.delivery_timeout),
-        PhaseKind::Refreshing => Some(rules.refresh_deadline),
+        PhaseKind::Refreshing => Some(patience),
         _ => None,
     }
 }
@@ -87,7 +96,10 @@ mod tests {
     fn begun(phase: PhaseKind) -> Box<dyn Observer> {
         let mut observer = fresh(&INVARIANT);
         let told = [(PhaseKind::Dormant, phase, A, Cause::HumanMessage)];
-        Forged::default().telling(&told).accepted(observer.as_mut());
+        let mut step = Forged::default().telling(&told);
+        let ticket = dirigent_core::Ticket::new(1);
+        step.effects.push(Effect::FetchMembers { ticket });
+        step.accepted(observer.as_mut());
         observer
     }
 

@@ -156,6 +156,7 @@ impl Watched {
         self.channel = Channel::restore(config, snapshot).map_err(|error| not_restored(&error))?;
         self.twin = None;
         self.after.refill(&self.channel);
+        // What the clock did since then is not known any more.
         self.now = snapshot.now;
         for (_, observer) in &mut self.watch {
             observer.restarted(&self.after);

@@ -26,7 +26,7 @@ impl Model {
                 Verdict::Deny { reason }
             }
         };
-        if self.is_disabled_by_count() {
+        if reason == Reason::TooFewAgents {
             self.ask_recount(); // rule 11
         }
         verdict

@@ -36,7 +36,7 @@ impl Model {
     pub(super) fn is_list_fresh(&self) -> bool {
         let fresh = self.config.list_fresh;
         let age = self.list_read.map(|read| self.now.since(read));
-        age.is_some_and(|age| age <= fresh && !fresh.is_zero())
+        age.is_some_and(|age| age <= fresh)
     }
 
     /// Rule 28: the answer to a refresh.
@@ -49,16 +49,19 @@ impl Model {
         if !outstanding || self.owed(ticket).is_none() {
             return Err(Refusal::UnknownTicket);
         }
-        let present = without_duplicates(agents);
-        if present.len() > AGENTS_MAX {
+        if agents.len() > AGENTS_MAX {
             return Err(Refusal::TooManyAgents);
         }
+        let present = without_duplicates(agents);
         self.forget_refresh();
         let had_list = self.list_read.is_some();
         let spoke = self.has_anybody_spoken();
         let is_anybody_new = self.rebuild(&present);
         self.list_read = Some(self.now);
-        self.go_on(is_anybody_new, had_list, spoke);
+        if !had_list && self.config.shuffle_first && self.list.len() >= 3 {
+            self.adopt_order(None); // rule 28
+        }
+        self.go_on(is_anybody_new, spoke);
         Ok(())
     }
 
@@ -66,20 +69,17 @@ impl Model {
     pub(super) fn on_no_answer(&mut self) {
         self.forget_refresh();
         let spoke = self.has_anybody_spoken();
-        self.go_on(false, true, spoke);
+        self.go_on(false, spoke);
     }
 
     /// What the list was read for.
-    fn go_on(&mut self, is_anybody_new: bool, had_list: bool, spoke: bool) {
+    fn go_on(&mut self, is_anybody_new: bool, spoke: bool) {
         match self.phase {
             Phase::Refreshing(Purpose::Boundary) => self.after_boundary(is_anybody_new, spoke),
             Phase::Refreshing(Purpose::Waking { first }) => {
                 if self.list.len() < 2 {
                     self.disable();
                     return;
-                }
-                if !had_list && self.config.shuffle_first && self.list.len() >= 3 {
-                    self.adopt_order(None);
                 }
                 self.start_cycle(first);
             }
@@ -92,12 +92,9 @@ impl Model {
     /// Rule 26: enough agents now.
     fn end_disabled(&mut self) {
         self.causes.push(Cause::EnoughAgents);
-        let wakes = std::mem::take(&mut self.kept_in_mind);
-        if wakes {
-            self.enter(Phase::Dormant);
-            self.wake(None);
-        } else {
-            self.enter_dormancy();
+        self.enter(Phase::Dormant); // no reminder, as on creation
+        if !self.is_stopped() && std::mem::take(&mut self.kept_in_mind) {
+            self.wake(None); // when stopped, what is kept in mind waits for the resume
         }
     }
 

@@ -77,13 +77,13 @@ impl Model {
                 return;
             }
         }
-        let by_count = self.is_disabled_by_count();
+        let counts_again = self.is_disabled_by_count() && !self.is_stopped();
         if qualifies && self.is_stopped() {
             self.kept_in_mind = true;
         } else if qualifies {
             self.on_qualifying(author, message.id);
         }
-        if by_count {
+        if counts_again {
             self.ask_recount();
         }
     }

@@ -20,10 +20,10 @@ impl Model {
         if (creation.mode == Mode::Discussion) != creation.initiator.is_some() {
             return Err(Refusal::InitiatorMismatch);
         }
-        let members = without_duplicates(&creation.members);
-        if members.len() > AGENTS_MAX {
+        if creation.members.len() > AGENTS_MAX {
             return Err(Refusal::TooManyAgents);
         }
+        let members = without_duplicates(&creation.members);
         self.mode = creation.mode;
         self.mode_was_set = true;
         self.initiator = creation.initiator;
@@ -35,7 +35,7 @@ impl Model {
             }
         }
         match (creation.mode.keeps_turns(), self.list.len()) {
-            (true, 1) => self.enter(Phase::Disabled),
+            (true, 1) => self.disable(),
             _ => self.enter_mode(),
         }
         if creation.mode.keeps_turns() && self.list.is_empty() {
@@ -74,7 +74,9 @@ impl Model {
         self.withdraw_permit();
         self.forget_refresh();
         self.empty_cycle();
-        self.on_human_word(); // the operator is a human
+        self.turns = 0; // the operator is a human
+        self.cycles = 0;
+        self.ceiling_announced = false;
         self.enter_mode();
         if mode == Mode::Chat {
             self.ask_refresh();

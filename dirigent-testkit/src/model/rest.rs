@@ -36,12 +36,14 @@ impl Model {
         self.rest = Some(Rest::Stopped);
         self.cancel_floor();
         self.withdraw_permit();
+        self.reminder_due = None;
         self.forget_refresh();
         self.empty_cycle();
         match self.phase {
             Phase::Disabled | Phase::Dead => {}
             _ => self.enter(Phase::Dormant),
         }
+        self.phase_since = self.now;
         Ok(())
     }
 

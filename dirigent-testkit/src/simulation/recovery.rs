@@ -10,7 +10,8 @@ use crate::invariants::Violation;
 
 /// How long the recovery may take where the rules set no time-out, in milliseconds.
 const UNLIMITED: u64 = 7_200_000;
-/// How often a person writes again in a channel that has too few agents.
+/// How often a person writes again: agents may be too few to keep turns, or may have used up a
+/// small ceiling with the last pieces of their replies.
 const PERSISTENCE: u64 = 40_000;
 
 impl World {
@@ -26,7 +27,8 @@ impl World {
         let timeout = rules::turn_timeout(self.watched.channel().config())
             .and_then(|timeout| u64::try_from(timeout.as_millis()).ok());
         let glance = self.watched.glance();
-        if let (Some(timeout), true, None) = (timeout, glance.is_active(), glance.rest) {
+        let waits = glance.is_active() && glance.deadline.is_some();
+        if let (Some(timeout), true, None) = (timeout, waits, glance.rest) {
             let moves = self.moves;
             let until = self.time + timeout * 2;
             while self.moves == moves {
@@ -59,15 +61,13 @@ impl World {
         let until = self.time + within + u64::try_from(recount).unwrap_or(0) + PERSISTENCE * 2;
         while self.answers == answers {
             self.write_once()?;
-            let next_word = self.time + PERSISTENCE;
-            let disabled = self.watched.glance().phase == PhaseKind::Disabled;
-            let pause = if disabled { next_word.min(until) } else { until };
-            while self.answers == answers && self.time < pause {
-                if disabled && self.next_at().is_none_or(|at| at > pause) {
-                    self.time = pause;
-                    break;
+            let next_word = until.min(self.time + PERSISTENCE);
+            while self.answers == answers && self.time < next_word {
+                if self.next_at().is_none_or(|at| at > next_word) {
+                    self.time = next_word;
+                } else {
+                    self.step()?;
                 }
-                self.step_before(until)?;
             }
             if self.answers == answers && self.time >= until {
                 return Err(self.stuck());
@@ -100,6 +100,10 @@ impl World {
 
     fn stuck(&self) -> Violation {
         let detail = format!("still {:?}", self.watched.glance());
-        Violation::of("I16", "after the faults a live channel moves within twice its time-outs", detail)
+        Violation::of(
+            "I16",
+            "after the faults a live channel moves within twice its time-outs",
+            detail,
+        )
     }
 }

@@ -137,7 +137,8 @@ impl World {
         if let Ending::Spoke(text) = ending {
             let early = self.dice.hits(250_000);
             let delay = self.dice.below(character.posts_ms + 1);
-            let from = if early { ends_at.saturating_sub(delay).max(time) } else { ends_at + delay };
+            let from =
+                if early { ends_at.saturating_sub(delay).max(time) } else { ends_at + delay };
             let draft = self.dice.hits(character.edits);
             let last = self.plan_posts(place, text, draft, from);
             if self.dice.hits(character.receipts) {

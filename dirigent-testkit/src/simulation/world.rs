@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dirigent_core::{
-    Answer, Config, Creation, Input, MessageId, Mode, PhaseKind, Reason, RunId, Snapshot,
+    Answer, Config, Creation, Effect, Input, MessageId, Mode, PhaseKind, Reason, RunId, Snapshot,
     Timestamp,
 };
 
@@ -210,11 +210,8 @@ impl World {
         let sign = glance.revision ^ glance.turn.get().rotate_left(32) ^ now.as_millis();
         self.tally.digest = (self.tally.digest ^ sign).wrapping_mul(0x0000_0100_0000_01b3);
         if self.record_from.is_some_and(|from| self.tally.steps >= from) {
-            self.recorded.push(format!(
-                "{}: {now:?} {input:?} -> {answer:?} {:?} then {glance:?}",
-                self.tally.steps,
-                self.watched.effects()
-            ));
+            let line = describe(self.tally.steps, now, input, answer, &self.watched);
+            self.recorded.push(line);
         }
     }
 
@@ -317,4 +314,40 @@ impl World {
         }
         self.crash_in == 0
     }
+}
+
+/// One step in one line: time, input, answer, effects, and where the channel stands.
+fn describe(
+    step: u64,
+    now: Timestamp,
+    input: &Input,
+    answer: &Result<Result<Answer, dirigent_core::Refusal>, Violation>,
+    watched: &Watched,
+) -> String {
+    let glance = watched.glance();
+    let mut line = format!("{step}: {now:?} {input:?}");
+    match answer {
+        Ok(Ok(Answer::Accepted)) => {}
+        Ok(Ok(Answer::Verdict(verdict))) => line += &format!(" = {verdict:?}"),
+        Ok(Err(refusal)) => line += &format!(" = {refusal:?}"),
+        Err(violation) => line += &format!(" = BROKEN {}", violation.id),
+    }
+    for effect in watched.effects() {
+        line += &match effect {
+            Effect::Transition(told) => {
+                format!("\n      {:?} > {:?} {:?} {:?}", told.from, told.to, told.agent, told.cause)
+            }
+            other => format!("\n      {other:?}"),
+        };
+    }
+    line + &format!(
+        "\n      now {:?} {:?} rest {:?} {} turns {} cycles {} due {:?}",
+        glance.phase,
+        glance.speaker,
+        glance.rest,
+        glance.turn,
+        glance.turns,
+        glance.cycles,
+        glance.deadline
+    )
 }

@@ -1,0 +1,93 @@
+//! From one turn's end to the next agent's call, while ten thousand channels talk at once.
+//!
+//! `cargo bench --bench latency -- --channels 10000 --rate 1000 --seconds 20` prints one line of
+//! JSON: the time from the moment a reply's post was answered to the next agent's call.
+#![expect(clippy::print_stdout, reason = "the figures are the output")]
+
+mod common;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use common::Options;
+use dirigent::{Agent, AgentError, ChannelId, Mode, Reply, Turn};
+
+/// When each channel's last reply was given to the library.
+struct Watch {
+    ended: Mutex<HashMap<ChannelId, Instant>>,
+    waits: Mutex<Vec<Duration>>,
+    think: Duration,
+}
+
+struct Thinking(Arc<Watch>);
+
+#[dirigent::async_trait]
+impl Agent for Thinking {
+    #[expect(clippy::disallowed_methods, reason = "a bench measures real time")]
+    async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
+        let called = Instant::now();
+        let ended = self.0.ended.lock().map_err(|_| "lost")?.get(&turn.channel()).copied();
+        if let Some(ended) = ended {
+            self.0.waits.lock().map_err(|_| "lost")?.push(called - ended);
+        }
+        tokio::time::sleep(self.0.think).await;
+        self.0.ended.lock().map_err(|_| "lost")?.insert(turn.channel(), Instant::now());
+        Ok(Reply::from("I agree with the point above."))
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a bench measures real time")]
+fn main() {
+    let options = Options::read();
+    let channels = options.number("--channels", 10_000);
+    let rate = options.number("--rate", 1_000).max(1);
+    let seconds = options.number("--seconds", 20).min(if options.is_test() { 1 } else { 3_600 });
+    let think = Duration::from_secs_f64(channels as f64 / rate as f64);
+    let watch = Arc::new(Watch { ended: Mutex::default(), waits: Mutex::default(), think });
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_time()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let (discord, dirigent, driver, person, users) =
+            common::set_up(4, |_| Thinking(Arc::clone(&watch)));
+        tokio::spawn(driver.run());
+        tokio::task::yield_now().await;
+        let guild = discord.add_guild(person);
+        for number in 0..channels {
+            let channel = discord.add_channel(guild, &format!("room-{number}"), &users);
+            loop {
+                match dirigent.set_mode(channel, Mode::Chat).await {
+                    Ok(()) => break,
+                    Err(dirigent::CallError::NotRunning) => tokio::task::yield_now().await,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            dirigent.wake(channel, None).await.unwrap();
+            if number % rate.div_ceil(100) == 0 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        }
+        watch.waits.lock().unwrap().clear();
+        tokio::time::sleep(Duration::from_secs(seconds as u64)).await;
+    });
+    let mut waits = watch.waits.lock().unwrap().clone();
+    waits.sort_unstable();
+    let at = |part: f64| {
+        let index = ((waits.len() as f64 * part) as usize).min(waits.len().saturating_sub(1));
+        waits.get(index).map_or(0.0, |wait| wait.as_secs_f64() * 1e3)
+    };
+    println!(
+        "{{\"channels\":{channels},\"turns_per_second\":{:.0},\"p50_ms\":{:.3},\"p99_ms\":{:.3},\
+         \"p999_ms\":{:.3},\"max_ms\":{:.3},\"peak_rss_mb\":{:.0}}}",
+        waits.len() as f64 / seconds as f64,
+        at(0.50),
+        at(0.99),
+        at(0.999),
+        at(1.0),
+        common::peak_rss_mb(),
+    );
+    runtime.shutdown_background();
+}

@@ -1,0 +1,109 @@
+//! Steps that fit or do not.
+
+use std::sync::Arc;
+
+use dirigent_core::{Creation, Input, MessageKind, Mode, Ticket, WakeCause};
+
+use super::super::step::message;
+use super::words;
+
+/// One input; `kind` is below 91.
+pub(super) fn input(kind: u8, details: [u8; 5]) -> Input {
+    match kind {
+        0..=44 => about_runs_and_messages(kind, details),
+        _ => about_people_and_modes(kind, details),
+    }
+}
+
+/// Gate calls, ends, messages and answers.
+fn about_runs_and_messages(kind: u8, details: [u8; 5]) -> Input {
+    let [a, b, c, d, e] = details;
+    match kind {
+        0..=11 => Input::Gate {
+            agent: (a % 16 != 0).then(|| words::agent(a / 16)),
+            run: words::run(b),
+            latest: (c % 4 == 0).then(|| words::message_id(d)),
+        },
+        12..=17 => Input::RunEnded {
+            agent: words::agent(a),
+            run: words::run(b),
+            outcome: words::outcome(c, d).outcome(),
+        },
+        18..=20 => Input::Receipt {
+            agent: words::agent(a),
+            run: words::run(b),
+            messages: (0..c % 4).map(|i| words::message_id(d.wrapping_add(i))).collect(),
+        },
+        21..=32 => {
+            let id = words::message_id(a).get();
+            message(id, words::author(b), words::kind(c), words::tail(d))
+        }
+        33..=36 => Input::MessageEdited {
+            id: words::message_id(a),
+            author: words::author(b),
+            tail: words::tail(c),
+        },
+        37..=39 => Input::Members {
+            ticket: Ticket::new(u64::from(a)),
+            agents: words::agents(b, c),
+        },
+        40..=43 => Input::Settled {
+            ticket: Ticket::new(u64::from(a)),
+            settlement: words::settlement(b, c),
+        },
+        _ => {
+            let id = u64::from(a) * 64 + u64::from(b);
+            message(id, words::author(c), MessageKind::Conversation, words::tail(e))
+        }
+    }
+}
+
+/// Comings and goings, orders, modes.
+fn about_people_and_modes(kind: u8, details: [u8; 5]) -> Input {
+    let [a, b, c, d, e] = details;
+    match kind {
+        45..=48 => Input::MemberJoined(words::agent(a)),
+        49..=53 => Input::MemberLeft(words::agent(a)),
+        54..=59 => Input::Wake {
+            first: (a % 4 != 0).then(|| words::agent(a / 4)),
+            cause: match b % 4 {
+                0 | 1 => WakeCause::Operator,
+                2 => WakeCause::Guide,
+                _ => WakeCause::Result,
+            },
+        },
+        60 if b < 64 => Input::Conclude { by: words::agent(a) },
+        61 if b < 48 => Input::Archive,
+        62 | 63 => Input::Stop,
+        64 | 65 => Input::Hold,
+        66..=70 => Input::Resume,
+        71 | 72 => Input::Mute(words::agent(a)),
+        73..=75 => Input::Unmute(words::agent(a)),
+        76..=78 => Input::RunsLost { rerun: a % 2 == 0 },
+        79 | 80 => {
+            let mut config = super::config_from_bytes([a, b, c, d, e, a, b, c]);
+            if a == b {
+                config.turns_max = Some(0);
+            }
+            Input::Reconfigure(Arc::new(config))
+        }
+        81..=83 if e < 128 => Input::SetMode(mode(a)),
+        84..=86 => Input::Create(Creation {
+            mode: mode(a),
+            members: words::agents(b, c),
+            initiator: (mode(a) == Mode::Discussion || d % 16 == 0).then(|| words::agent(e)),
+        }),
+        _ => Input::Tick,
+    }
+}
+
+/// A mode, more often one that keeps turns.
+fn mode(byte: u8) -> Mode {
+    match byte % 8 {
+        0..=2 => Mode::Chat,
+        3 | 4 => Mode::Discussion,
+        5 => Mode::None,
+        6 => Mode::Report,
+        _ => Mode::Work,
+    }
+}

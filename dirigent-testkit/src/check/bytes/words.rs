@@ -1,0 +1,107 @@
+//! The small vocabulary: few agents, runs, messages and texts, so that all of them meet again.
+
+use dirigent_core::{
+    AgentKey, Author, MessageId, MessageKind, RunId, Settlement, Tail, Timestamp,
+};
+
+use super::super::step::EndOutcome;
+
+/// Agents that exist.
+const AGENTS: u8 = 5;
+/// What is said: pieces of each other, fences, nothing.
+const TEXTS: [&str; 8] = ["left right", "left", "right", "t", "", "```\n```", "ght left", "\u{fc}\u{1f3bc}"];
+/// Near the checks' beginning, in milliseconds.
+const ABOUT_NOW: u64 = 1_750_000_000_000;
+
+/// Milliseconds between two steps, most of them few, some of them negative.
+pub(super) fn delay(unit: u8, amount: u8) -> i64 {
+    let amount = i64::from(amount);
+    match unit % 16 {
+        4 | 5 => amount,
+        6 | 7 => amount * 10,
+        8 | 9 => amount * 100,
+        10 => amount * 1_000,
+        11 if unit >= 128 => amount * 20_000,
+        12 if unit >= 128 => -amount * 10,
+        13 if unit >= 192 => -amount * 1_000,
+        14 => 1,
+        _ => 0,
+    }
+}
+
+pub(super) fn agent(byte: u8) -> AgentKey {
+    AgentKey::new(u32::from(byte % AGENTS) + 1)
+}
+
+pub(super) fn run(byte: u8) -> Option<RunId> {
+    (byte % 8 != 0).then(|| RunId::new(u64::from(byte % 8)))
+}
+
+/// An id that may have been used; seldom one far off.
+pub(super) fn message_id(byte: u8) -> MessageId {
+    MessageId::new(u64::from(byte % 64) + if byte == 255 { 500 } else { 0 })
+}
+
+pub(super) fn author(byte: u8) -> Author {
+    match byte % 16 {
+        0..=5 => Author::Human,
+        6 => Author::Bot,
+        7 => Author::Moderator,
+        _ => Author::Agent(agent(byte / 16)),
+    }
+}
+
+pub(super) fn kind(byte: u8) -> MessageKind {
+    match byte % 16 {
+        0 => MessageKind::System,
+        1 => MessageKind::StopWord,
+        2 | 3 => MessageKind::ResumeWord,
+        _ => MessageKind::Conversation,
+    }
+}
+
+pub(super) fn tail(byte: u8) -> Tail {
+    let text = TEXTS.get(usize::from(byte) % TEXTS.len());
+    Tail::of(text.copied().unwrap_or_default())
+}
+
+pub(super) fn outcome(how: u8, text: u8) -> EndOutcome {
+    match how % 8 {
+        0..=4 => EndOutcome::Spoke(Box::new(tail(text))),
+        5 | 6 => EndOutcome::Pass,
+        _ => EndOutcome::Failed,
+    }
+}
+
+pub(super) fn settlement(how: u8, what: u8) -> Settlement {
+    match how % 8 {
+        0..=2 => Settlement::Done {
+            message: Some(message_id(what)),
+        },
+        3 => Settlement::Done { message: None },
+        4 => Settlement::Failed { retry_at: None },
+        5 => Settlement::Failed {
+            retry_at: Some(Timestamp::from_millis(ABOUT_NOW + u64::from(what) * 200)),
+        },
+        6 => Settlement::Doubtful,
+        _ => Settlement::Dropped,
+    }
+}
+
+/// A handful of agents: who is in `mask`, in an order that depends on `how`, seldom some twice,
+/// very seldom too many.
+pub(super) fn agents(mask: u8, how: u8) -> Vec<AgentKey> {
+    if how == 255 {
+        return (0..u32::from(mask)).map(AgentKey::new).collect();
+    }
+    let all = (0..AGENTS).filter(|at| mask & (1 << at) != 0);
+    let mut listed: Vec<AgentKey> = all.map(agent).collect();
+    if how % 4 == 1 {
+        listed.reverse();
+    }
+    if how % 8 == 2 {
+        let twice = listed.clone();
+        listed.extend(twice);
+    }
+    listed
+}

@@ -1,0 +1,303 @@
+//! Agents that do what a script says.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use dirigent::{
+    Agent, AgentError, AgentId, ChannelId, Clock, Dirigent, Reply, Turn, TurnId, UserId,
+};
+
+use crate::MemoryDiscord;
+use crate::stage::Points;
+
+/// What an agent does in a turn.
+///
+/// ```
+/// use dirigent_testkit::scripted_agent::{Act, Line};
+/// assert_eq!(Line::from("hello").act, Act::Say("hello".to_owned()));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Act {
+    /// Says this.
+    Say(String),
+    /// Has nothing to say.
+    Pass,
+    /// Fails with an error.
+    Fail,
+    /// Panics.
+    Panic,
+    /// Answers only when it is cancelled.
+    Hang,
+    /// Never answers, not even when it is cancelled.
+    Deaf,
+    /// Concludes the discussion, then says this.
+    Conclude(String),
+}
+
+/// One turn of a script.
+///
+/// ```
+/// use std::time::Duration;
+/// use dirigent_testkit::scripted_agent::Line;
+/// let slow = Line::from("after a while").taking(Duration::from_secs(3));
+/// assert_eq!(slow.takes, Duration::from_secs(3));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Line {
+    /// What.
+    pub act: Act,
+    /// After how long.
+    pub takes: Duration,
+}
+
+impl Line {
+    /// Takes so long.
+    #[must_use]
+    pub const fn taking(mut self, takes: Duration) -> Self {
+        self.takes = takes;
+        self
+    }
+}
+
+impl From<Act> for Line {
+    fn from(act: Act) -> Self {
+        let takes = Duration::ZERO;
+        Self { act, takes }
+    }
+}
+
+impl From<&str> for Line {
+    fn from(text: &str) -> Self {
+        Act::Say(text.to_owned()).into()
+    }
+}
+
+impl From<String> for Line {
+    fn from(text: String) -> Self {
+        Act::Say(text).into()
+    }
+}
+
+/// A turn as the agent saw it.
+///
+/// ```
+/// let seen = dirigent_testkit::scripted_agent::SeenTurn::default();
+/// assert!(seen.missed.is_empty() && !seen.cancelled);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct SeenTurn {
+    /// Where; none for a turn that no channel gave.
+    pub channel: Option<ChannelId>,
+    /// Its number.
+    pub turn: TurnId,
+    /// Which call of this turn.
+    pub attempt: u8,
+    /// The texts that it was handed as missed.
+    pub missed: Vec<String>,
+    /// The texts that came while it ran.
+    pub injected: Vec<String>,
+    /// Whether it was cancelled.
+    pub cancelled: bool,
+}
+
+/// An agent that does what its script says, and passes when that is over.
+///
+/// What it said stands in the chat, as for a model that reads its own words: a line whose reply
+/// never arrived is said in the next turn. Clones share the same script.
+///
+/// ```
+/// use dirigent_testkit::stage::Setup;
+///
+/// let stage = Setup::new().hosted("poet", ["a line".into()]).stage();
+/// assert!(stage.agent("poet").turns().is_empty());
+/// ```
+#[derive(Clone)]
+pub struct ScriptedAgent {
+    name: AgentId,
+    user: UserId,
+    discord: MemoryDiscord,
+    clock: Arc<dyn Clock>,
+    points: Points,
+    script: Arc<Mutex<Script>>,
+}
+
+#[derive(Default)]
+struct Script {
+    lines: Vec<Line>,
+    at: usize,
+    turns: Vec<SeenTurn>,
+    running: usize,
+    running_max: usize,
+    dirigent: Option<Dirigent>,
+}
+
+impl ScriptedAgent {
+    pub(crate) fn new(
+        name: AgentId,
+        user: UserId,
+        discord: MemoryDiscord,
+        clock: Arc<dyn Clock>,
+        points: Points,
+    ) -> Self {
+        Self { name, user, discord, clock, points, script: Arc::default() }
+    }
+
+    /// Its name in the registry.
+    pub const fn name(&self) -> &AgentId {
+        &self.name
+    }
+
+    /// Its account.
+    pub const fn user(&self) -> UserId {
+        self.user
+    }
+
+    /// Gives it more to do.
+    pub fn then(&self, line: impl Into<Line>) {
+        self.script().lines.push(line.into());
+    }
+
+    /// The turns it was given, oldest first.
+    pub fn turns(&self) -> Vec<SeenTurn> {
+        self.script().turns.clone()
+    }
+
+    /// How many of its turns ran at once at most.
+    pub fn running_max(&self) -> usize {
+        self.script().running_max
+    }
+
+    pub(crate) fn attach(&self, dirigent: Option<Dirigent>) {
+        let mut script = self.script();
+        script.dirigent = dirigent;
+        script.running = 0;
+    }
+
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    pub(crate) fn note(&self, turn: SeenTurn) {
+        self.script().turns.push(turn);
+    }
+
+    /// What to do now, in this channel.
+    pub(crate) fn next_line(&self, channel: ChannelId) -> Line {
+        let said: Vec<String> = self
+            .discord
+            .messages(channel)
+            .into_iter()
+            .filter(|message| message.author == self.user)
+            .map(|message| message.content)
+            .collect();
+        let is_said = |text: &str| said.iter().any(|content| text.trim().starts_with(content));
+        let mut script = self.script();
+        loop {
+            let Some(line) = script.lines.get(script.at).cloned() else {
+                return Act::Pass.into();
+            };
+            match &line.act {
+                Act::Say(text) if is_said(text) => script.at += 1,
+                Act::Say(_) => return line,
+                Act::Pass | Act::Fail | Act::Panic | Act::Hang | Act::Deaf | Act::Conclude(_) => {
+                    script.at += 1;
+                    return line;
+                }
+            }
+        }
+    }
+
+    pub(crate) async fn conclude(&self, channel: ChannelId) {
+        let dirigent = self.script().dirigent.clone();
+        if let Some(dirigent) = dirigent {
+            let _ = dirigent.conclude(channel, &self.name).await;
+        }
+    }
+
+    pub(crate) async fn think(&self, takes: Duration) {
+        if !takes.is_zero() {
+            self.clock.sleep_until(self.clock.now() + takes).await;
+        }
+    }
+
+    async fn perform(&self, turn: &Turn) -> Result<Reply, AgentError> {
+        let line = self.next_line(turn.channel());
+        tokio::select! {
+            biased;
+            () = turn.cancelled(), if line.act != Act::Deaf => return Ok(Reply::Pass),
+            () = self.think(line.takes) => {}
+        }
+        match line.act {
+            Act::Say(text) => Ok(Reply::Say(text)),
+            Act::Pass => Ok(Reply::Pass),
+            Act::Fail => Err("it failed by script".into()),
+            Act::Panic => panic!("it panics by script"),
+            Act::Hang => {
+                turn.cancelled().await;
+                Ok(Reply::Pass)
+            }
+            Act::Deaf => std::future::pending().await,
+            Act::Conclude(text) => {
+                self.conclude(turn.channel()).await;
+                Ok(Reply::Say(text))
+            }
+        }
+    }
+
+    fn script(&self) -> MutexGuard<'_, Script> {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Agent for ScriptedAgent {
+    async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
+        let at = {
+            let mut script = self.script();
+            script.running += 1;
+            script.running_max = script.running_max.max(script.running);
+            script.turns.push(SeenTurn {
+                channel: Some(turn.channel()),
+                turn: turn.turn(),
+                attempt: turn.attempt(),
+                missed: turn.missed().iter().map(|m| m.content.clone()).collect(),
+                ..SeenTurn::default()
+            });
+            script.turns.len() - 1
+        };
+        let _ends = Running(self);
+        self.points.pass("before an agent answers").await;
+        let reply = self.perform(&turn).await;
+        self.points.pass("after an agent answered").await;
+        if let Some(seen) = self.script().turns.get_mut(at) {
+            seen.cancelled = turn.is_cancelled();
+            seen.injected
+                .extend(std::iter::from_fn(|| turn.take_injected()).map(|m| m.content.clone()));
+        }
+        reply
+    }
+}
+
+/// Counts a turn out, however it ends.
+struct Running<'a>(&'a ScriptedAgent);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let mut script = self.0.script();
+        script.running = script.running.saturating_sub(1);
+    }
+}
+
+impl fmt::Debug for ScriptedAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptedAgent")
+            .field("name", &self.name)
+            .field("user", &self.user)
+            .finish_non_exhaustive()
+    }
+}

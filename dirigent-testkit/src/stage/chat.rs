@@ -1,0 +1,115 @@
+//! The chat as the process sees it: every request is a crash point before and after it is carried
+//! out, and nothing may be done that is not written down (I2).
+
+use std::fmt;
+
+use async_trait::async_trait;
+use dirigent::{
+    ApiError, ChannelId, ChatMessage, DiscordApi, HistoryRequest, MessageId, Nonce, Post, Posted,
+    UserId,
+};
+use dirigent_core::{Debt, Effect};
+
+use super::points::Points;
+use super::store::StageStore;
+use crate::MemoryAccount;
+
+/// A [`MemoryAccount`] that is watched.
+#[derive(Clone)]
+pub(crate) struct StageAccount {
+    account: MemoryAccount,
+    store: StageStore,
+    points: Points,
+}
+
+impl StageAccount {
+    pub(crate) const fn new(account: MemoryAccount, store: StageStore, points: Points) -> Self {
+        Self { account, store, points }
+    }
+
+    /// Whether any stored channel owes something like this.
+    fn is_owed(&self, is_it: impl Fn(ChannelId, &Debt) -> bool) -> bool {
+        self.store.known().into_iter().any(|channel| {
+            let stored = self.store.stored(channel);
+            stored.is_some_and(|s| s.record.snapshot.debts.iter().any(|d| is_it(channel, d)))
+        })
+    }
+
+    fn check_post(&self, post: &Post) {
+        let owed = self.is_owed(|channel, debt| {
+            let ticket = debt.effect.ticket().map_or(0, dirigent_core::Ticket::get);
+            Nonce::from_parts(channel.get(), debt.since.as_millis(), ticket) == post.nonce
+        });
+        let part = || {
+            let stored = self.store.stored(post.channel);
+            let outgoing = stored.and_then(|stored| stored.record.outgoing.clone());
+            outgoing.is_some_and(|outgoing| {
+                outgoing.parts.iter().any(|part| part.nonce == post.nonce && part.posted.is_none())
+            })
+        };
+        if !owed && !part() {
+            self.breach("a post", post.channel);
+        }
+        if post.content.chars().count() > 2_000 || post.nonce.as_str().is_empty() {
+            self.breach("a post that is too long or without nonce", post.channel);
+        }
+    }
+
+    fn breach(&self, what: &str, channel: ChannelId) {
+        self.points.breach(format!(
+            "I2: {what} in channel {channel} is asked for before the state that holds it is stored"
+        ));
+    }
+}
+
+#[async_trait]
+impl DiscordApi for StageAccount {
+    async fn me(&self) -> Result<UserId, ApiError> {
+        self.points.pass("before asking who we are").await;
+        self.account.me().await
+    }
+
+    async fn post(&self, post: Post) -> Result<Posted, ApiError> {
+        self.check_post(&post);
+        self.points.pass("before a post").await;
+        let posted = self.account.post(post).await;
+        self.points.pass("after a post").await;
+        posted
+    }
+
+    async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {
+        let is_it = |_, debt: &Debt| matches!(debt.effect, Effect::Delete { message: m, .. } if m == message);
+        if !self.is_owed(is_it) {
+            self.breach("a deletion", channel);
+        }
+        self.points.pass("before a deletion").await;
+        let deleted = self.account.delete(channel, message).await;
+        self.points.pass("after a deletion").await;
+        deleted
+    }
+
+    async fn history(&self, request: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError> {
+        self.points.pass("before reading messages").await;
+        let read = self.account.history(request).await;
+        self.points.pass("after reading messages").await;
+        read
+    }
+
+    async fn members(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {
+        let is_it =
+            |of, debt: &Debt| of == channel && matches!(debt.effect, Effect::FetchMembers { .. });
+        if !self.is_owed(is_it) {
+            self.breach("a member list", channel);
+        }
+        self.points.pass("before reading members").await;
+        let members = self.account.members(channel).await;
+        self.points.pass("after reading members").await;
+        members
+    }
+}
+
+impl fmt::Debug for StageAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StageAccount").field("user", &self.account.user()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,181 @@
+//! The host's side: what is pushed is told to the library, and agents that the host owns are run
+//! when a trigger addresses them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use dirigent::{
+    AgentWaker, ApiError, ChannelId, ChatMessage, Dirigent, DiscordApi, Ending, Mentions, Nonce,
+    Post, RunId, UserId, WakeCall, Woken,
+};
+
+use super::executor::Spawner;
+use super::points::Points;
+use crate::MemoryDiscord;
+use crate::memory_discord::{Event, Events};
+use crate::scripted_agent::{Act, ScriptedAgent, SeenTurn};
+
+/// What the host knows of its own agents.
+#[derive(Clone)]
+pub(crate) struct Hooks {
+    pub(crate) agents: Arc<[ScriptedAgent]>,
+    pub(crate) discord: MemoryDiscord,
+    pub(crate) moderator: UserId,
+    pub(crate) points: Points,
+    pub(crate) spawner: Spawner,
+    /// Names runs and posts; goes on over restarts.
+    pub(crate) numbers: Arc<AtomicU64>,
+    /// Whether a reply is posted before the run's end is told.
+    pub(crate) post_first: bool,
+    /// Whether the host tells which messages a reply became.
+    pub(crate) receipts: bool,
+}
+
+/// Tells the library what is pushed, one event after the other.
+pub(crate) async fn pump(mut events: Events, dirigent: Dirigent, hooks: Hooks) {
+    while let Some(event) = events.next().await {
+        let told = match event {
+            Event::MessageCreated(message) => {
+                hooks.look_for_trigger(&dirigent, &message);
+                dirigent.message_created(message).await
+            }
+            Event::MessageEdited(message) => dirigent.message_updated(message).await,
+            Event::MemberJoined { channel, user } => dirigent.member_joined(channel, user).await,
+            Event::MemberLeft { channel, user } => dirigent.member_left(channel, user).await,
+            _ => Ok(()),
+        };
+        // The library says no to much that is pushed; that is its business.
+        drop(told);
+    }
+}
+
+impl Hooks {
+    fn look_for_trigger(&self, dirigent: &Dirigent, message: &ChatMessage) {
+        if message.author != self.moderator {
+            return;
+        }
+        let addressed =
+            |agent: &&ScriptedAgent| message.content.starts_with(&format!("<@{}>", agent.user()));
+        if let Some(agent) = self.agents.iter().find(addressed) {
+            self.start(dirigent.clone(), agent.clone(), message.channel);
+        }
+    }
+
+    fn start(&self, dirigent: Dirigent, agent: ScriptedAgent, channel: ChannelId) {
+        let run = Run {
+            hooks: self.clone(),
+            dirigent,
+            agent,
+            channel,
+            number: self.numbers.fetch_add(1, Ordering::Relaxed),
+        };
+        self.spawner.spawn(run.go());
+    }
+}
+
+/// One run of an agent that the host owns.
+struct Run {
+    hooks: Hooks,
+    dirigent: Dirigent,
+    agent: ScriptedAgent,
+    channel: ChannelId,
+    number: u64,
+}
+
+impl Run {
+    async fn go(self) {
+        let run = Some(RunId::new(self.number));
+        let asked = self.dirigent.may_speak(self.channel, self.agent.name(), run);
+        let Ok(decision) = asked.await else {
+            return;
+        };
+        let allowed = decision.is_allowed();
+        let guard = decision.into_guard();
+        if !allowed {
+            return;
+        }
+        self.agent.note(SeenTurn { channel: Some(self.channel), ..SeenTurn::default() });
+        let line = self.agent.next_line(self.channel);
+        self.agent.think(line.takes).await;
+        let text = match line.act {
+            Act::Say(text) => text,
+            Act::Conclude(text) => {
+                self.agent.conclude(self.channel).await;
+                text
+            }
+            Act::Pass => "NO_REPLY".to_owned(),
+            // Dropping the guard ends the run as failed.
+            Act::Fail | Act::Panic => return,
+            Act::Hang | Act::Deaf => return std::future::pending().await,
+        };
+        let end = |text: &str| guard.map(|guard| guard.end(Ending::Text(text)));
+        if text == "NO_REPLY" {
+            end(&text);
+        } else if self.hooks.post_first {
+            self.post(&text).await;
+            end(&text);
+        } else {
+            end(&text);
+            self.post(&text).await;
+        }
+    }
+
+    /// Posts with the agent's own account, as a host would: again, with the same nonce, when in
+    /// doubt.
+    async fn post(&self, text: &str) {
+        let account = self.hooks.discord.account(self.agent.user());
+        let post = Post {
+            channel: self.channel,
+            content: text.to_owned(),
+            nonce: Nonce::from_parts(self.channel.get(), 0, self.number),
+            mentions: Mentions::Nobody,
+            reply_to: None,
+        };
+        for _ in 0..5 {
+            self.hooks.points.pass("before an agent posts").await;
+            let posted = account.post(post.clone()).await;
+            self.hooks.points.pass("after an agent posted").await;
+            let clock = self.agent.clock();
+            match posted {
+                Ok(posted) => {
+                    if self.hooks.receipts {
+                        let (name, run) = (self.agent.name(), Some(RunId::new(self.number)));
+                        let messages = vec![posted.id];
+                        let told = self.dirigent.delivered(self.channel, name, run, messages);
+                        drop(told.await);
+                    }
+                    return;
+                }
+                Err(error) => {
+                    let wait = error.retry_after().unwrap_or(std::time::Duration::from_secs(1));
+                    clock.sleep_until(clock.now() + wait).await;
+                }
+            }
+        }
+    }
+}
+
+/// Calls the host's agents directly.
+pub(crate) struct DirectWaker {
+    pub(crate) hooks: Hooks,
+    /// The handle, once there is one.
+    pub(crate) dirigent: Arc<std::sync::OnceLock<Dirigent>>,
+    /// What each call brought.
+    pub(crate) calls: Arc<std::sync::Mutex<Vec<WakeCall>>>,
+}
+
+#[async_trait]
+impl AgentWaker for DirectWaker {
+    async fn wake(&self, call: WakeCall) -> Result<Woken, ApiError> {
+        self.hooks.points.pass("before a direct call").await;
+        let agent = self.hooks.agents.iter().find(|agent| *agent.name() == call.agent);
+        let (Some(agent), Some(dirigent)) = (agent, self.dirigent.get()) else {
+            return Ok(Woken::PostTrigger);
+        };
+        self.hooks.start(dirigent.clone(), agent.clone(), call.channel);
+        self.calls.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(call);
+        self.hooks.points.pass("after a direct call").await;
+        Ok(Woken::Called)
+    }
+}

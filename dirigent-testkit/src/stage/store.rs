@@ -1,0 +1,224 @@
+//! A channel store that can be watched, slowed down, and made to fail.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use dirigent::{
+    AgentId, AgentKey, ApiError, Certainty, ChannelId, ChannelStore, Clock, Commit, CommitError,
+    Durability, ErrorKind, MemoryChannels, Revision, StoredChannel, Timestamp,
+};
+
+use super::executor::at_once;
+use super::points::Points;
+use crate::ManualClock;
+
+/// What may happen to a commit.
+///
+/// ```
+/// use dirigent_testkit::stage::StoreFault;
+/// assert_ne!(StoreFault::Fails, StoreFault::LosesAnswer);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StoreFault {
+    /// It is not made, and the store says so.
+    Fails,
+    /// It is not made, and nobody can tell.
+    FailsInDoubt,
+    /// It is made, and the answer is lost.
+    LosesAnswer,
+    /// It is made after so long.
+    TakesSoLong(Duration),
+    /// It is never answered, and not made.
+    Hangs,
+}
+
+/// One commit that was made.
+///
+/// ```
+/// use dirigent_testkit::stage::StageStore;
+/// # let stage = dirigent_testkit::stage::Setup::new().hosted("a", []).stage();
+/// let commits: Vec<dirigent_testkit::stage::Committed> = stage.store().commits();
+/// assert!(commits.iter().all(|commit| commit.revision.get() > 0));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Committed {
+    /// When.
+    pub at: Timestamp,
+    /// Which channel.
+    pub channel: ChannelId,
+    /// The revision it became.
+    pub revision: Revision,
+    /// How much it was to survive.
+    pub durability: Durability,
+}
+
+/// [`MemoryChannels`] with a log of commits and faults on demand. Clones share the same store. It
+/// outlives the process on the stage.
+#[derive(Clone)]
+pub struct StageStore {
+    inner: MemoryChannels,
+    clock: ManualClock,
+    points: Points,
+    plan: Arc<Mutex<Plan>>,
+}
+
+#[derive(Default)]
+struct Plan {
+    next: VecDeque<StoreFault>,
+    /// Faults by chance, each with its rate in thousandths.
+    rates: Vec<(StoreFault, u64)>,
+    chance: u64,
+    commits: Vec<Committed>,
+    loads: u64,
+}
+
+impl StageStore {
+    pub(crate) fn new(clock: ManualClock, points: Points) -> Self {
+        Self { inner: MemoryChannels::default(), clock, points, plan: Arc::default() }
+    }
+
+    /// Lets the next commit go wrong, or the one after those already planned.
+    pub fn next_commit(&self, fault: StoreFault) {
+        self.plan().next.push_back(fault);
+    }
+
+    /// Lets so many of a thousand commits go wrong in this way, as the seed has it.
+    pub fn with_rate(&self, fault: StoreFault, per_mille: u64, seed: u64) {
+        let mut plan = self.plan();
+        plan.chance = seed | 1;
+        plan.rates.push((fault, per_mille));
+    }
+
+    /// Ends all faults, planned ones too.
+    pub fn stop_faults(&self) {
+        let mut plan = self.plan();
+        plan.next.clear();
+        plan.rates.clear();
+    }
+
+    /// Every commit that was made, oldest first.
+    pub fn commits(&self) -> Vec<Committed> {
+        self.plan().commits.clone()
+    }
+
+    /// How often a channel was read.
+    pub fn loads(&self) -> u64 {
+        self.plan().loads
+    }
+
+    /// What is stored of a channel.
+    pub fn stored(&self, channel: ChannelId) -> Option<StoredChannel> {
+        at_once(self.inner.load(channel))?.ok()?
+    }
+
+    /// All channels that are stored.
+    pub fn known(&self) -> Vec<ChannelId> {
+        at_once(self.inner.channels()).and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// Another process commits the channel as it is: whoever had it before is overtaken.
+    pub fn take_over(&self, channel: ChannelId) {
+        if let Some(stored) = self.stored(channel) {
+            let commit = Commit {
+                channel,
+                expected: stored.revision,
+                record: stored.record,
+                durability: Durability::Turn,
+            };
+            let _ = at_once(self.inner.commit(commit));
+        }
+    }
+
+    async fn store(&self, commit: Commit) -> Result<Revision, CommitError> {
+        let (channel, durability) = (commit.channel, commit.durability);
+        let revision = self.inner.commit(commit).await?;
+        let at = self.clock.now();
+        self.plan().commits.push(Committed { at, channel, revision, durability });
+        Ok(revision)
+    }
+
+    fn plan(&self) -> MutexGuard<'_, Plan> {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Plan {
+    fn draw(&mut self) -> Option<StoreFault> {
+        if let Some(fault) = self.next.pop_front() {
+            return Some(fault);
+        }
+        if self.rates.is_empty() {
+            return None;
+        }
+        // xorshift64: chance enough for faults.
+        self.chance ^= self.chance << 13;
+        self.chance ^= self.chance >> 7;
+        self.chance ^= self.chance << 17;
+        let mut roll = self.chance % 1_000;
+        for (fault, per_mille) in &self.rates {
+            if roll < *per_mille {
+                return Some(*fault);
+            }
+            roll -= per_mille;
+        }
+        None
+    }
+}
+
+#[async_trait]
+impl ChannelStore for StageStore {
+    async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
+        self.inner.channels().await
+    }
+
+    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, ApiError> {
+        self.plan().loads += 1;
+        self.inner.load(channel).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
+        self.points.pass("before a commit").await;
+        let fault = self.plan().draw();
+        let failed = |certainty| ApiError::new(ErrorKind::Store).with_certainty(certainty);
+        let done = match fault {
+            None => self.store(commit).await,
+            Some(StoreFault::Fails) => Err(failed(Certainty::NotDone).into()),
+            Some(StoreFault::FailsInDoubt) => Err(failed(Certainty::Unknown).into()),
+            Some(StoreFault::LosesAnswer) => match self.store(commit).await {
+                Ok(_) => Err(failed(Certainty::Unknown).into()),
+                Err(error) => Err(error),
+            },
+            Some(StoreFault::TakesSoLong(by)) => {
+                self.clock.sleep_until(self.clock.now() + by).await;
+                self.store(commit).await
+            }
+            Some(StoreFault::Hangs) => std::future::pending().await,
+        };
+        self.points.pass("after a commit").await;
+        done
+    }
+
+    async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
+        self.inner.agents().await
+    }
+
+    async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError> {
+        self.points.pass("before an agent's key").await;
+        let key = self.inner.add_agent(agent).await;
+        self.points.pass("after an agent's key").await;
+        key
+    }
+}
+
+impl fmt::Debug for StageStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StageStore")
+            .field("commits", &self.plan().commits.len())
+            .finish_non_exhaustive()
+    }
+}
