@@ -221,8 +221,8 @@ impl Shared {
             if let Err(refusal) = room.submit(self, &receipt) {
                 tracing::debug!(channel = %room.id, %refusal, "a reply came after its turn");
             }
-            let last = outgoing.parts.last().map(|part| Tail::of(&part.content));
-            Outcome::Spoke { tail: last.unwrap_or_default() }
+            // The receipt confirms; nothing is compared any more.
+            Outcome::Spoke { tail: Tail::EMPTY }
         };
         let _ = room.submit_with(self, &Input::RunEnded { agent, run, outcome }, |state, _| {
             let active = state.active();

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use crate::{MessageId, RunId};
 
@@ -105,8 +106,20 @@ impl Seen {
         self.recent.iter().flat_map(|recent| recent.messages.iter().copied())
     }
 
-    pub(crate) fn runs(&self) -> impl Iterator<Item = (RunId, RunFate)> + '_ {
-        self.recent.iter().flat_map(|recent| recent.runs.iter().copied())
+    /// Writes down what is remembered one by one, reusing the buffers.
+    pub(crate) fn write(&self, messages: &mut Vec<MessageId>, runs: &mut Vec<(RunId, RunFate)>) {
+        messages.clear();
+        runs.clear();
+        if let Some(recent) = &self.recent {
+            let (front, back) = recent.messages.as_slices();
+            messages.reserve(recent.messages.len());
+            messages.extend_from_slice(front);
+            messages.extend_from_slice(back);
+            let (front, back) = recent.runs.as_slices();
+            runs.reserve(recent.runs.len());
+            runs.extend_from_slice(front);
+            runs.extend_from_slice(back);
+        }
     }
 
     pub(crate) fn from_parts(

@@ -227,12 +227,11 @@ impl Channel {
     /// Writes everything into `out`, reusing its buffers.
     pub fn snapshot_into(&self, out: &mut Snapshot) {
         let Snapshot { list, muted, messages, runs, debts, litter, .. } = out;
-        refill(list, self.list.slots().iter().copied());
-        refill(muted, self.muted.iter().copied());
-        refill(messages, self.seen.messages());
-        refill(runs, self.seen.runs());
-        refill(debts, self.debts().iter().copied());
-        refill(litter, self.litter.iter().copied());
+        refill(list, self.list.slots());
+        refill(muted, &self.muted);
+        self.seen.write(messages, runs);
+        refill(debts, self.debts());
+        refill(litter, &self.litter);
         write_delivery(self.delivery.as_deref(), &mut out.delivery);
         out.version = Snapshot::VERSION;
         out.now = self.now;
@@ -353,9 +352,9 @@ impl Snapshot {
     }
 }
 
-fn refill<T>(buffer: &mut Vec<T>, items: impl Iterator<Item = T>) {
+fn refill<T: Copy>(buffer: &mut Vec<T>, items: &[T]) {
     buffer.clear();
-    buffer.extend(items);
+    buffer.extend_from_slice(items);
 }
 
 fn write_delivery(delivery: Option<&Delivery>, out: &mut Option<DeliveryData>) {
@@ -366,7 +365,7 @@ fn write_delivery(delivery: Option<&Delivery>, out: &mut Option<DeliveryData>) {
     let data = out.get_or_insert_default();
     data.fingerprint = delivery.fingerprint;
     data.last_seen = delivery.last_seen;
-    refill(&mut data.pieces, delivery.as_slice().iter().copied());
+    refill(&mut data.pieces, delivery.as_slice());
 }
 
 fn restore_delivery(data: &DeliveryData) -> Box<Delivery> {

@@ -226,9 +226,7 @@ fn at_most_one_hundred_and_twenty_eight_agents_are_listed() {
     let many: Vec<AgentKey> = agents(129);
     let refused = Input::Members { ticket, agents: many.clone() };
     assert_eq!(room.refusal(refused), Refusal::TooManyAgents);
-    let mut twice = agents(128);
-    twice.extend(agents(128));
-    room.tell(Input::Members { ticket, agents: twice });
+    room.tell(Input::Members { ticket, agents: agents(128) });
     assert_eq!(room.order().len(), 128, "the question was still open");
     let mut fresh = Room::unknown();
     let creation = Creation { mode: Mode::Chat, members: many, initiator: None };

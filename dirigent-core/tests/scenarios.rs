@@ -163,8 +163,9 @@ fn a_second_member_starts_turn_keeping() {
     assert_eq!(room.joins(B).all(), ["fetch members"]);
     let step = room.members();
     // The person's message was kept in mind: nobody else had seen it.
-    assert_eq!(step.causes(), [Cause::EnoughAgents, Cause::HumanMessage]);
-    assert_eq!(step.asks(), ["trigger A"]);
+    let story =
+        ["disabled > dormant: enough-agents", "dormant > granted A: enough-agents", "trigger A"];
+    assert_eq!(step.all(), story);
     assert_eq!(room.state(), TurnState::Normal);
     assert_eq!(room.gate(B).reason(), Reason::NotYourTurn { speaker: A });
 }

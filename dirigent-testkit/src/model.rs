@@ -243,5 +243,6 @@ impl Model {
     fn enter(&mut self, phase: Phase) {
         self.phase_since = self.now;
         self.phase = phase;
+        self.memory.arm();
     }
 }

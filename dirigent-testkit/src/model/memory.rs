@@ -25,6 +25,8 @@ pub(super) struct Memory {
     pub(super) runs: Vec<(RunId, Fate)>,
     /// When something was last remembered.
     pub(super) since: Timestamp,
+    /// Whether there is something to forget (rule 41).
+    pub(super) armed: bool,
 }
 
 impl Memory {
@@ -46,6 +48,7 @@ impl Memory {
         }
         self.ids.insert(id);
         self.since = now;
+        self.armed = true;
         if self.ids.len() > IDS_MAX {
             let lowest = self.ids.pop_first();
             self.horizon = self.horizon.max(lowest);
@@ -63,14 +66,15 @@ impl Memory {
         self.runs.retain(|(known, _)| *known != run);
         self.runs.push((run, fate));
         self.since = now;
+        self.armed = true;
         if self.runs.len() > RUNS_MAX {
             self.runs.remove(0);
         }
     }
 
-    /// Rule 41: whether there is anything to forget.
-    pub(super) fn is_empty(&self) -> bool {
-        self.ids.is_empty() && self.runs.is_empty()
+    /// Rule 41: the channel becomes idle.
+    pub(super) fn arm(&mut self) {
+        self.armed = self.horizon.is_some() || !self.ids.is_empty() || !self.runs.is_empty();
     }
 
     /// Rule 41: forgets all; everything up to the newest id counts as seen from now on.
@@ -78,6 +82,7 @@ impl Memory {
         self.ids.clear();
         self.runs.clear();
         self.horizon = self.horizon.max(self.newest);
+        self.armed = false;
     }
 }
 
@@ -91,7 +96,7 @@ impl Model {
 
     /// Rule 41: when an idle channel forgets.
     pub(super) fn forget_due(&self) -> Option<Timestamp> {
-        let idle = self.phase.is_idle() && !self.memory.is_empty();
+        let idle = self.phase.is_idle() && self.memory.armed;
         let since = self.phase_since.max(self.memory.since);
         idle.then(|| since + self.config.forget_after)
     }

@@ -40,10 +40,10 @@ impl Model {
         self.forget_refresh();
         self.empty_cycle();
         match self.phase {
-            Phase::Disabled | Phase::Dead => {}
+            Phase::Disabled => self.enter(Phase::Disabled), // rule 41: counts as becoming
+            Phase::Dead => self.enter(Phase::Dead),
             _ => self.enter(Phase::Dormant),
         }
-        self.phase_since = self.now;
         Ok(())
     }
 
