@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// The most agents that a channel's list and its mute list hold.
-pub const AGENTS_MAX: usize = 128;
+pub const AGENTS_MAX: usize = 64;
 
 /// Who speaks when in one channel.
 ///

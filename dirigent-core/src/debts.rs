@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::{Effect, Ticket, Timestamp};
 
 /// How many owed effects are remembered; the oldest is forgotten first.
-pub(crate) const DEBTS_MAX: usize = 64;
+pub(crate) const DEBTS_MAX: usize = 32;
 
 /// An owed effect with the moment it was asked for, from which a nonce can be derived.
 ///

@@ -3,7 +3,7 @@
 use crate::{MessageId, Tail, Timestamp};
 
 /// How many pieces are kept apart; older ones are merged.
-pub(crate) const PIECES_MAX: usize = 8;
+pub(crate) const PIECES_MAX: usize = 6;
 
 /// The reply of the turn under way: what has arrived of it, by ascending id, and what is waited for.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

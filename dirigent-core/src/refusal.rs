@@ -99,7 +99,7 @@ impl fmt::Display for Refusal {
             Self::Stopped => "the channel is stopped; resume it first",
             Self::NotResting => "the channel is neither stopped nor on hold",
             Self::CeilingReached => "the ceiling was reached; a person must write first",
-            Self::TooManyAgents => "a channel holds at most 128 agents",
+            Self::TooManyAgents => "a channel holds at most 64 agents",
             Self::EmptyReceipt => "a receipt must name at least one message",
             Self::BadConfig => "a setting cannot be obeyed; Config::validate says which",
         })

@@ -9,7 +9,7 @@ use crate::{MessageId, RunId};
 /// How many message ids are remembered one by one.
 pub(crate) const MESSAGES_MAX: usize = 256;
 /// How many runs are remembered.
-pub(crate) const RUNS_MAX: usize = 64;
+pub(crate) const RUNS_MAX: usize = 32;
 
 /// The ids and runs of late. An idle channel has forgotten all but two numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

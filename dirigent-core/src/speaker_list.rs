@@ -68,6 +68,15 @@ impl SpeakerList {
         self.slots.iter_mut().find(|slot| slot.agent == agent)
     }
 
+    pub(crate) fn first(&self) -> Option<AgentKey> {
+        self.slots.first().map(|slot| slot.agent)
+    }
+
+    /// Puts the second of two first.
+    pub(crate) fn swap_pair(&mut self) {
+        self.slots.reverse();
+    }
+
     /// Nobody took a turn yet.
     pub(crate) fn begin_cycle(&mut self) {
         self.slots.iter_mut().for_each(|slot| slot.turn = SeatTurn::Ahead);

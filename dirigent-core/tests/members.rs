@@ -219,15 +219,15 @@ fn an_answer_may_replace_everybody() {
 
 /// R041
 #[test]
-fn at_most_one_hundred_and_twenty_eight_agents_are_listed() {
+fn at_most_sixty_four_agents_are_listed() {
     let mut room = Room::unknown();
     room.tell(Input::SetMode(Mode::Chat));
     let ticket = room.fetch.unwrap();
-    let many: Vec<AgentKey> = agents(129);
+    let many: Vec<AgentKey> = agents(65);
     let refused = Input::Members { ticket, agents: many.clone() };
     assert_eq!(room.refusal(refused), Refusal::TooManyAgents);
-    room.tell(Input::Members { ticket, agents: agents(128) });
-    assert_eq!(room.order().len(), 128, "the question was still open");
+    room.tell(Input::Members { ticket, agents: agents(64) });
+    assert_eq!(room.order().len(), 64, "the question was still open");
     let mut fresh = Room::unknown();
     let creation = Creation { mode: Mode::Chat, members: many, initiator: None };
     assert_eq!(fresh.refusal(Input::Create(creation)), Refusal::TooManyAgents);

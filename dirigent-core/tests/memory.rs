@@ -104,7 +104,7 @@ impl Bare {
 /// I13
 #[test]
 fn a_warm_channel_does_not_allocate() {
-    for count in [2, 3, 8, 128] {
+    for count in [2, 3, 8, 64] {
         let everybody = agents(count);
         let mut bare = Bare::chat(count);
         bare.post(Author::Human, "hello");
@@ -203,11 +203,11 @@ fn snapshot(channel: &Channel) -> Snapshot {
 #[test]
 fn a_channel_never_owns_more_than_eight_kilobytes() {
     let config = Arc::new(Config::default());
-    let owned = [2, 16, 128].map(|count| {
+    let owned = [2, 16, 64].map(|count| {
         owned_after(|| {
             let mut bare = Bare::chat(count);
             bare.channel = Channel::restore(config.clone(), &snapshot(&bare.channel)).unwrap();
-            for number in 1_000..1_128 {
+            for number in 1_000..1_064 {
                 bare.give(&Input::Mute(AgentKey::new(number)));
             }
             bare.post(Author::Human, "hello");
@@ -237,7 +237,7 @@ fn a_channel_never_owns_more_than_eight_kilobytes() {
     });
     let size = size_of::<Channel>();
     let small = owned.iter().all(|bytes| *bytes <= 8 * 1024);
-    assert!(small, "{owned:?} bytes with 2, 16, 128 agents, of which {size} are the value");
+    assert!(small, "{owned:?} bytes with 2, 16, 64 agents, of which {size} are the value");
 }
 
 /// I13

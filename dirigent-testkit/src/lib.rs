@@ -8,6 +8,7 @@ pub use manual_clock::ManualClock;
 pub use memory_discord::{MemoryAccount, MemoryDiscord};
 
 pub mod invariants;
+pub mod crash_points;
 pub mod scripted_agent;
 pub mod simulation;
 pub mod stage;

@@ -33,7 +33,7 @@ use self::memory::Memory;
 use self::state::{Closing, Litter, Owed, Permit, Phase, Refresh, Slot};
 
 /// Agents a channel holds at most, and muted ones beside them.
-const AGENTS_MAX: usize = 128;
+const AGENTS_MAX: usize = 64;
 
 /// A channel, as the rules describe it.
 ///
@@ -243,6 +243,5 @@ impl Model {
     fn enter(&mut self, phase: Phase) {
         self.phase_since = self.now;
         self.phase = phase;
-        self.memory.arm();
     }
 }

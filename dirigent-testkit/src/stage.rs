@@ -66,6 +66,7 @@ struct Plan {
     direct: bool,
     post_first: bool,
     receipts: bool,
+    post_delay: Duration,
     downtime: Duration,
 }
 
@@ -290,6 +291,7 @@ impl Stage {
             numbers: Arc::clone(&self.place.numbers),
             post_first: self.plan.post_first,
             receipts: self.plan.receipts,
+            post_delay: self.plan.post_delay,
         }
     }
 

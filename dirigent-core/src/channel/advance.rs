@@ -7,23 +7,22 @@ use crate::{AgentKey, Cause, Effect, Mode, Notice, SeatTurn, TurnId};
 /// What a cycle came to. Read off the list before it is rebuilt, so that what an agent said counts
 /// even if it has left since (D74).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CycleResult {
+pub(super) struct EndedCycle {
     /// Somebody spoke, or a message asked for another cycle.
-    GoesOn,
-    /// All who completed a turn had nothing to say.
-    AllPassed,
-    /// Nobody completed a turn.
-    NobodyAnswered,
+    goes_on: bool,
+    /// Somebody completed a turn, if only with nothing to say.
+    anybody_completed: bool,
+    /// Its order was a random one.
+    was_shuffled: bool,
 }
 
 impl Step<'_> {
-    pub(super) fn cycle_result(&self) -> CycleResult {
-        if self.channel.vetoed || self.channel.list.anybody_spoke() {
-            CycleResult::GoesOn
-        } else if self.channel.list.anybody_completed() {
-            CycleResult::AllPassed
-        } else {
-            CycleResult::NobodyAnswered
+    pub(super) fn ended_cycle(&self) -> EndedCycle {
+        let list = &self.channel.list;
+        EndedCycle {
+            goes_on: self.channel.vetoed || list.anybody_spoke(),
+            anybody_completed: list.anybody_completed(),
+            was_shuffled: list.len() >= 3,
         }
     }
 
@@ -138,20 +137,28 @@ impl Step<'_> {
     }
 
     /// The member list is there, or will not come: another cycle, or dormancy.
-    pub(super) fn end_boundary(&mut self, result: CycleResult, anybody_new: bool) {
-        match result {
-            CycleResult::AllPassed if !anybody_new => return self.become_dormant(Cause::AllPassed),
-            CycleResult::NobodyAnswered if !anybody_new => {
-                return self.become_dormant(Cause::NobodyAnswered);
-            }
-            CycleResult::AllPassed | CycleResult::NobodyAnswered | CycleResult::GoesOn => {}
+    pub(super) fn end_boundary(&mut self, ended: EndedCycle, anybody_new: bool) {
+        if !ended.goes_on && !anybody_new {
+            let completed = ended.anybody_completed;
+            let cause = if completed { Cause::AllPassed } else { Cause::NobodyAnswered };
+            return self.become_dormant(cause);
         }
-        if self.channel.list.len() >= 3 {
-            let last = self.channel.last_completer;
-            self.channel.list.shuffle(&mut self.channel.rng, last);
-            self.tell(None, Cause::Reshuffled);
-        }
+        self.reorder(ended.was_shuffled);
         self.begin_cycle(None, Cause::NextCycle);
+    }
+
+    /// Three or more speak in a new random order. Two keep theirs; but where they were more, nobody
+    /// speaks twice in a row (D13, D31).
+    fn reorder(&mut self, was_shuffled: bool) {
+        let last = self.channel.last_completer;
+        match self.channel.list.len() {
+            3.. => self.channel.list.shuffle(&mut self.channel.rng, last),
+            2 if was_shuffled && last.is_some() && self.channel.list.first() == last => {
+                self.channel.list.swap_pair();
+            }
+            _ => return,
+        }
+        self.tell(None, Cause::Reshuffled);
     }
 
     /// The ceiling was reached: nobody speaks until a human does.

@@ -1,6 +1,6 @@
 //! Who is in the channel: reading the list, joining, leaving (rules 26, 28, 32 and 37)
 
-use super::advance::CycleResult;
+use super::advance::EndedCycle;
 use super::phase::{Phase, Purpose};
 use super::step::Step;
 use super::{AGENTS_MAX, Refresh};
@@ -51,13 +51,13 @@ impl Step<'_> {
         self.forget_refresh();
         self.changed();
         let first_list = self.channel.list_at.is_none();
-        let result = self.cycle_result();
+        let ended = self.ended_cycle();
         let anybody_new = self.channel.list.rebuild(agents);
         self.channel.list_at = Some(self.channel.now);
         if first_list {
             self.shuffle_first();
         }
-        self.go_on_with_list(result, anybody_new);
+        self.go_on_with_list(ended, anybody_new);
         Ok(())
     }
 
@@ -73,10 +73,10 @@ impl Step<'_> {
     pub(super) fn go_on_without_list(&mut self, cause: Cause) {
         self.forget_refresh();
         self.tell(None, cause);
-        self.go_on_with_list(self.cycle_result(), false);
+        self.go_on_with_list(self.ended_cycle(), false);
     }
 
-    fn go_on_with_list(&mut self, result: CycleResult, anybody_new: bool) {
+    fn go_on_with_list(&mut self, ended: EndedCycle, anybody_new: bool) {
         let enough = self.channel.list.len() >= 2;
         match self.channel.phase {
             Phase::Disabled if enough => {
@@ -88,7 +88,7 @@ impl Step<'_> {
             Phase::Dormant | Phase::Refreshing(_) if !enough => {
                 self.disable_for_lack_of_agents();
             }
-            Phase::Refreshing(Purpose::Boundary) => self.end_boundary(result, anybody_new),
+            Phase::Refreshing(Purpose::Boundary) => self.end_boundary(ended, anybody_new),
             Phase::Refreshing(Purpose::Wake(first)) => self.begin_cycle(first, Cause::NextInList),
             Phase::Disabled
             | Phase::Dead

@@ -106,7 +106,7 @@ impl Step<'_> {
         self.channel.reminded_at = Some(self.channel.now);
         let listed = self.channel.list.slot(initiator).is_some_and(|slot| !slot.left);
         let place = if listed { ReminderPlace::Discussion } else { ReminderPlace::Callback };
-        if listed {
+        if self.channel.is_available(initiator) {
             self.channel.permit = Some(Permit { agent: initiator, run: PermitRun::Offered });
         }
         self.tell(Some(initiator), Cause::InitiatorReminded);

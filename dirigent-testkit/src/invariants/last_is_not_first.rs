@@ -34,7 +34,9 @@ impl Observer for LastIsNotFirst {
                 told.to,
                 PhaseKind::Dormant | PhaseKind::Disabled | PhaseKind::Dead | PhaseKind::Archived
             );
-            if is_first_grant(told) || over {
+            let empty_cycle = told.cause == Cause::CycleBoundary
+                && matches!(told.from, PhaseKind::Dormant | PhaseKind::Refreshing);
+            if is_first_grant(told) || empty_cycle || over {
                 self.completer = None;
             }
         }

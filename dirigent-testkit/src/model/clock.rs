@@ -127,17 +127,16 @@ impl Model {
         }
     }
 
-    /// Rule 42: removes the trigger message that has been there longest.
+    /// Rule 42: removes the trigger messages that are due.
     fn clean_up(&mut self) {
-        let due = self.litter.iter().filter(|one| one.due.is_some());
-        let Some(first) = due.min_by_key(|one| one.due).copied() else {
-            return;
-        };
-        let at = self.litter.iter().position(|one| *one == first);
-        if let Some(at) = at {
-            self.litter.remove(at);
+        let now = self.now;
+        let litter = std::mem::take(&mut self.litter);
+        let is_due = |one: &Litter| one.due.is_some_and(|due| due <= now);
+        let (due, rest): (Vec<Litter>, Vec<Litter>) = litter.into_iter().partition(is_due);
+        self.litter = rest;
+        for one in due {
+            self.emit_delete(one.message);
         }
-        self.emit_delete(first.message);
     }
 
     /// Rule 2: time that goes back moves every stored moment back by the same amount.

@@ -7,7 +7,7 @@ use super::run::joined;
 use super::state::{Phase, Poll, Stage};
 
 /// Pieces kept apart at most.
-const PIECES_MAX: usize = 8;
+const PIECES_MAX: usize = 6;
 
 impl Model {
     /// Rule 16: a message of the speaker was seen. Whether it belongs to the reply.

@@ -6,6 +6,7 @@ use dirigent_core::{AgentKey, Cause, Notice, SeatTurn};
 
 use super::Model;
 use super::answer::EndedTurn;
+use super::members::CycleSoFar;
 use super::state::{Phase, Purpose, Slot, Stage, Turn};
 
 impl Model {
@@ -105,7 +106,9 @@ impl Model {
         let now = self.now;
         if let Some(slot) = self.list.iter_mut().find(|slot| slot.agent == agent) {
             slot.turn = how;
-            slot.grace_since = (how != SeatTurn::Passed).then_some(now);
+            if how != SeatTurn::Passed {
+                slot.grace_since = Some(now);
+            }
         }
         if matches!(how, SeatTurn::Passed | SeatTurn::Spoke) {
             self.last_completer = Some(agent); // D30
@@ -126,12 +129,12 @@ impl Model {
     }
 
     /// Rule 32: what follows when the list was read, or could not be.
-    pub(super) fn after_boundary(&mut self, is_anybody_new: bool, spoke: bool) {
+    pub(super) fn after_boundary(&mut self, is_anybody_new: bool, before: CycleSoFar) {
         if self.list.len() < 2 {
             self.disable();
             return;
         }
-        if !is_anybody_new && !self.vetoed && !spoke {
+        if !is_anybody_new && !self.vetoed && !before.spoke {
             let nobody = self.last_completer.is_none();
             self.causes.push(if nobody {
                 Cause::NobodyAnswered
@@ -145,6 +148,8 @@ impl Model {
         self.empty_cycle();
         if self.list.len() >= 3 {
             self.adopt_order(last);
+        } else if before.agents >= 3 && self.list.first().map(|slot| slot.agent) == last {
+            self.list.swap(0, 1);
         }
         self.start_cycle(None);
     }

@@ -9,7 +9,7 @@ use super::Model;
 use super::state::{Litter, Owed, Phase, Poll, Stage};
 
 /// Debts remembered at most.
-const DEBTS_MAX: usize = 64;
+const DEBTS_MAX: usize = 32;
 
 impl Model {
     /// Takes the next ticket and owes it.

@@ -100,6 +100,7 @@ impl Model {
                 turn.stage = Stage::Running { due };
                 turn.run = run;
                 turn.anchor = newest.max(latest);
+                self.memory.run_started = true;
             } else if run.is_some() && run != turn.run {
                 replaced = turn.run;
                 turn.run = run;

@@ -55,27 +55,27 @@ impl Model {
         let present = without_duplicates(agents);
         self.forget_refresh();
         let had_list = self.list_read.is_some();
-        let spoke = self.has_anybody_spoken();
+        let before = self.cycle_so_far();
         let is_anybody_new = self.rebuild(&present);
         self.list_read = Some(self.now);
         if !had_list && self.config.shuffle_first && self.list.len() >= 3 {
             self.adopt_order(None); // rule 28
         }
-        self.go_on(is_anybody_new, spoke);
+        self.go_on(is_anybody_new, before);
         Ok(())
     }
 
     /// Rule 28: there is no answer; the old list is used and nobody is new.
     pub(super) fn on_no_answer(&mut self) {
         self.forget_refresh();
-        let spoke = self.has_anybody_spoken();
-        self.go_on(false, spoke);
+        let before = self.cycle_so_far();
+        self.go_on(false, before);
     }
 
     /// What the list was read for.
-    fn go_on(&mut self, is_anybody_new: bool, spoke: bool) {
+    fn go_on(&mut self, is_anybody_new: bool, before: CycleSoFar) {
         match self.phase {
-            Phase::Refreshing(Purpose::Boundary) => self.after_boundary(is_anybody_new, spoke),
+            Phase::Refreshing(Purpose::Boundary) => self.after_boundary(is_anybody_new, before),
             Phase::Refreshing(Purpose::Waking { first }) => {
                 if self.list.len() < 2 {
                     self.disable();
@@ -113,9 +113,12 @@ impl Model {
         self.list.len() > stayed
     }
 
-    /// Rule 32: whether somebody Spoke in this cycle.
-    fn has_anybody_spoken(&self) -> bool {
-        self.list.iter().any(|slot| slot.turn == SeatTurn::Spoke)
+    /// What the boundary must know of the list before it is rebuilt.
+    fn cycle_so_far(&self) -> CycleSoFar {
+        CycleSoFar {
+            spoke: self.list.iter().any(|slot| slot.turn == SeatTurn::Spoke),
+            agents: self.list.len(),
+        }
     }
 
     /// Rule 37: whether the agent is listed and has not left.
@@ -142,6 +145,15 @@ impl Model {
             self.ask_refresh(); // rule 26: regardless of the interval
         }
     }
+}
+
+/// The cycle as it was before the list was rebuilt (rule 32).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CycleSoFar {
+    /// Whether somebody Spoke in it, even if it has left since.
+    pub(super) spoke: bool,
+    /// How many were listed.
+    pub(super) agents: usize,
 }
 
 /// Each agent once, in the order of first mention.

@@ -10,7 +10,7 @@ use super::state::Fate;
 /// Message ids remembered at most.
 const IDS_MAX: usize = 256;
 /// Runs remembered at most.
-const RUNS_MAX: usize = 64;
+const RUNS_MAX: usize = 32;
 
 /// What was seen.
 #[derive(Clone, Debug, Default)]
@@ -25,8 +25,8 @@ pub(super) struct Memory {
     pub(super) runs: Vec<(RunId, Fate)>,
     /// When something was last remembered.
     pub(super) since: Timestamp,
-    /// Whether there is something to forget (rule 41).
-    pub(super) armed: bool,
+    /// Whether a turn's run was started since the last forgetting.
+    pub(super) run_started: bool,
 }
 
 impl Memory {
@@ -48,7 +48,6 @@ impl Memory {
         }
         self.ids.insert(id);
         self.since = now;
-        self.armed = true;
         if self.ids.len() > IDS_MAX {
             let lowest = self.ids.pop_first();
             self.horizon = self.horizon.max(lowest);
@@ -66,15 +65,14 @@ impl Memory {
         self.runs.retain(|(known, _)| *known != run);
         self.runs.push((run, fate));
         self.since = now;
-        self.armed = true;
         if self.runs.len() > RUNS_MAX {
             self.runs.remove(0);
         }
     }
 
-    /// Rule 41: the channel becomes idle.
-    pub(super) fn arm(&mut self) {
-        self.armed = self.horizon.is_some() || !self.ids.is_empty() || !self.runs.is_empty();
+    /// Rule 41: whether there is anything to forget.
+    pub(super) fn is_empty(&self) -> bool {
+        self.ids.is_empty() && self.runs.is_empty() && !self.run_started
     }
 
     /// Rule 41: forgets all; everything up to the newest id counts as seen from now on.
@@ -82,7 +80,7 @@ impl Memory {
         self.ids.clear();
         self.runs.clear();
         self.horizon = self.horizon.max(self.newest);
-        self.armed = false;
+        self.run_started = false;
     }
 }
 
@@ -96,7 +94,7 @@ impl Model {
 
     /// Rule 41: when an idle channel forgets.
     pub(super) fn forget_due(&self) -> Option<Timestamp> {
-        let idle = self.phase.is_idle() && self.memory.armed;
+        let idle = self.phase.is_idle() && !self.memory.is_empty();
         let since = self.phase_since.max(self.memory.since);
         idle.then(|| since + self.config.forget_after)
     }

@@ -70,10 +70,11 @@ impl Model {
         }
         self.mode = mode;
         self.mode_was_set = true;
-        self.cancel_floor();
+        self.cancel_turn_run();
         self.withdraw_permit();
         self.forget_refresh();
         self.empty_cycle();
+        self.kept_in_mind = false;
         self.turns = 0; // the operator is a human
         self.cycles = 0;
         self.ceiling_announced = false;

@@ -35,7 +35,8 @@ impl Model {
         self.reminded = Some(self.now);
         if self.is_present(initiator) {
             self.emit_reminder(initiator, ReminderPlace::Discussion);
-            self.permit = Some(Permit {
+            let muted = self.muted.contains(&initiator);
+            self.permit = (!muted).then_some(Permit {
                 agent: initiator,
                 running: None,
             });

@@ -31,11 +31,11 @@ impl Model {
         self.check_runs_matter()?;
         match self.belongs(agent, run) {
             Belongs::RunningTurn => {
-                self.end_run(run, outcome);
+                self.end_run(outcome);
                 Ok(())
             }
             Belongs::PermitRun => {
-                self.end_permit_run(run);
+                self.end_permit_run();
                 Ok(())
             }
             Belongs::ConfirmingTurn | Belongs::Stale => Err(Refusal::StaleRun),
@@ -107,11 +107,11 @@ impl Model {
     }
 
     /// Rule 14: the end of the turn's run.
-    fn end_run(&mut self, run: Option<RunId>, outcome: Outcome) {
+    fn end_run(&mut self, outcome: Outcome) {
         let Phase::Turn(turn) = &mut self.phase else {
             return;
         };
-        let known = turn.run.or(run);
+        let known = turn.run;
         let receipt = turn.receipt;
         let spoke_before = !turn.pieces.is_empty();
         self.remember_ended(known);
@@ -161,7 +161,7 @@ impl Model {
                 permit.running = None;
             }
         } else {
-            self.end_permit_run(None);
+            self.end_permit_run();
         }
     }
 
@@ -174,7 +174,7 @@ impl Model {
         };
         let (agent, run) = (turn.agent, turn.run);
         if turn.receipt || !turn.pieces.is_empty() {
-            self.end_run(None, Outcome::Failed);
+            self.end_run(Outcome::Failed);
             return;
         }
         if rerun {
@@ -192,11 +192,11 @@ impl Model {
     }
 
     /// Rule 15: the end of the permit's run.
-    fn end_permit_run(&mut self, run: Option<RunId>) {
+    fn end_permit_run(&mut self) {
         let Some(running) = self.permit.take().and_then(|permit| permit.running) else {
             return;
         };
-        self.remember_ended(running.run.or(run));
+        self.remember_ended(running.run);
         if running.spoken && !self.is_ceiling_reached() {
             self.wake(None);
         }

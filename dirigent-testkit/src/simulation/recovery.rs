@@ -43,9 +43,6 @@ impl World {
         if !glance.mode.keeps_turns() || glance.phase == PhaseKind::Archived {
             return Ok(());
         }
-        if glance.rest.is_some() {
-            self.feed(&Input::Resume)?;
-        }
         for place in 0..self.cast.len() {
             let Some(agent) = self.cast.get_mut(place) else {
                 continue;
@@ -60,6 +57,10 @@ impl World {
         let recount = self.watched.channel().config().recount_interval.as_millis();
         let until = self.time + within + u64::try_from(recount).unwrap_or(0) + PERSISTENCE * 2;
         while self.answers == answers {
+            if self.watched.glance().rest.is_some() {
+                // A stop word of before may still have been under way.
+                self.feed(&Input::Resume)?;
+            }
             self.write_once()?;
             let next_word = until.min(self.time + PERSISTENCE);
             while self.answers == answers && self.time < next_word {

@@ -30,6 +30,8 @@ pub(crate) struct Hooks {
     pub(crate) post_first: bool,
     /// Whether the host tells which messages a reply became.
     pub(crate) receipts: bool,
+    /// How long a reply is on its way after the run's end was told.
+    pub(crate) post_delay: std::time::Duration,
 }
 
 /// Tells the library what is pushed, one event after the other.
@@ -117,6 +119,7 @@ impl Run {
             end(&text);
         } else {
             end(&text);
+            self.agent.think(self.hooks.post_delay).await;
             self.post(&text).await;
         }
     }

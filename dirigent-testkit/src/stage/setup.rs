@@ -53,6 +53,7 @@ impl Setup {
             direct: false,
             post_first: false,
             receipts: false,
+            post_delay: Duration::ZERO,
             downtime: Duration::from_secs(1),
         };
         Self { agents: Vec::new(), rooms: 1, plan, faults: None, starts: true }
@@ -139,6 +140,13 @@ impl Setup {
     #[must_use]
     pub const fn receipts(mut self) -> Self {
         self.plan.receipts = true;
+        self
+    }
+
+    /// The posts of the host's agents take so long to arrive after the run's end was told.
+    #[must_use]
+    pub const fn post_delay(mut self, delay: Duration) -> Self {
+        self.plan.post_delay = delay;
         self
     }
 
