@@ -1,4 +1,28 @@
 //! Decides who speaks when among several AI agents in one channel, and carries it out.
+//!
+//! A bot embeds it: tells it what happens in a channel ([`Dirigent::message_created`] and its
+//! like), and either asks before a model is called ([`Dirigent::may_speak`]) or lets it call the
+//! agents itself ([`Agent`]). The decisions are those of `dirigent-core`; this crate keeps the time,
+//! stores, posts and wakes.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use dirigent::{Dirigent, DiscordApi, MemoryIdentities, Mode, SystemClock};
+//!
+//! # async fn bot(moderator: Arc<dyn DiscordApi>, channel: dirigent::ChannelId) -> Result<(), Box<dyn std::error::Error>> {
+//! let (dirigent, driver) =
+//!     Dirigent::builder(moderator, MemoryIdentities::new(), SystemClock::new()).build()?;
+//! tokio::spawn(driver.run());
+//! dirigent.set_mode(channel, Mode::Chat).await?;
+//! let decision = dirigent.may_speak(channel, &"poet".into(), None).await?;
+//! println!("{}", decision.reason().as_str());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What a host implements: [`DiscordApi`] for its chat; and, unless the in-memory ones will do,
+//! [`IdentityStore`] and [`ChannelStore`]. What it may choose: [`Config`] for the rules, [`Settings`]
+//! for how they are carried out.
 
 mod agent;
 mod attempt;
@@ -64,3 +88,8 @@ pub use store::{
 };
 pub use transcript::{Content, Part, Role, TranscriptMessage, final_text};
 pub use waker::{AgentWaker, WakeCall, Woken};
+
+/// The code of the README runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

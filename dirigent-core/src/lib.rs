@@ -1,4 +1,39 @@
 //! Who may speak now? The turn machine of Dirigent, as a value.
+//!
+//! A [`Channel`] is given what happened, with its time, and writes down what is to be done. It has
+//! no clock, no I/O, no dependency and no feature. The loop around it is always the same:
+//!
+//! ```
+//! use dirigent_core::{AgentKey, Channel, Config, Effect, Input, Mode, Settlement, Timestamp};
+//!
+//! let mut channel = Channel::new(Config::default().into(), 42);
+//! let mut effects = Vec::new();
+//! let mut waiting = vec![Input::SetMode(Mode::Chat)];
+//! let mut now = Timestamp::from_millis(0);
+//! while let Some(input) = waiting.pop() {
+//!     // A refusal means that the input changed nothing; what is due has expired all the same.
+//!     let _answer = channel.handle(now, &input, &mut effects);
+//!     // Here a host stores the channel, if its revision has risen. Then:
+//!     for effect in effects.drain(..) {
+//!         match (effect, effect.ticket()) {
+//!             (Effect::FetchMembers { ticket }, _) => {
+//!                 let agents = vec![AgentKey::new(1), AgentKey::new(2)];
+//!                 waiting.push(Input::Members { ticket, agents });
+//!             }
+//!             (Effect::Transition(change), _) => println!("{}", change.cause.as_str()),
+//!             // Post, delete, poll, ...; then say what became of it.
+//!             (_, Some(ticket)) => {
+//!                 let settlement = Settlement::Done { message: None };
+//!                 waiting.push(Input::Settled { ticket, settlement });
+//!             }
+//!             (_, None) => {}
+//!         }
+//!     }
+//!     // Sleep until something happens, or the next deadline; then `Input::Tick`.
+//!     now = channel.next_deadline().map_or(now, |deadline| deadline.at.min(now));
+//! }
+//! assert_eq!(channel.view().list().len(), 2);
+//! ```
 #![no_std]
 
 extern crate alloc;

@@ -8,6 +8,7 @@
 mod bytes;
 mod compare;
 mod pair;
+mod plausible;
 mod random;
 mod shrink;
 mod step;
@@ -25,7 +26,6 @@ pub use self::random::Random;
 pub use self::shrink::minimize;
 pub use self::step::{Act, EndOutcome, Step};
 pub use self::twice::check_twice;
-
 
 /// What a check that found nothing has seen.
 ///

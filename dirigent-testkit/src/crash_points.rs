@@ -103,10 +103,7 @@ pub fn at_every_point(scenario: &Scenario) -> Result<Survey, CrashFailure> {
     for point in 1..=whole.points {
         compare(scenario, &whole, &[point])?;
     }
-    Ok(Survey {
-        points: whole.points,
-        runs: whole.points + 1,
-    })
+    Ok(Survey { points: whole.points, runs: whole.points + 1 })
 }
 
 /// Kills the process twice, at every pair of points that lie at most `apart` points from each
@@ -124,10 +121,7 @@ pub fn at_every_pair(scenario: &Scenario, apart: u64) -> Result<Survey, CrashFai
             runs += 1;
         }
     }
-    Ok(Survey {
-        points: whole.points,
-        runs,
-    })
+    Ok(Survey { points: whole.points, runs })
 }
 
 /// What is left when the story is over.
@@ -206,9 +200,8 @@ fn room_end(stage: &mut Stage, room: ChannelId) -> Result<RoomEnd, String> {
     let status = stage.status_of(room);
     let muted = stage.store().stored(room).map(|stored| {
         let channel = Channel::restore(Arc::new(Config::default()), &stored.record.snapshot);
-        let audited = channel
-            .map_err(|e| e.to_string())
-            .and_then(|c| c.audit().map_err(|b| b.to_string()));
+        let audited =
+            channel.map_err(|e| e.to_string()).and_then(|c| c.audit().map_err(|b| b.to_string()));
         audited.map(|()| stored.record.snapshot.muted.len())
     });
     let muted = muted.transpose()?.unwrap_or(0);
@@ -232,11 +225,7 @@ fn room_end(stage: &mut Stage, room: ChannelId) -> Result<RoomEnd, String> {
         rest: status.as_ref().and_then(|s| s.rest),
         muted,
     };
-    Ok(RoomEnd {
-        facts,
-        moderation,
-        words,
-    })
+    Ok(RoomEnd { facts, moderation, words })
 }
 
 fn compare(scenario: &Scenario, whole: &Ending, strikes: &[u64]) -> Result<(), CrashFailure> {
@@ -277,10 +266,7 @@ fn compare_endings(whole: &Ending, cut: &Ending) -> Result<(), String> {
 fn check_posts(posts: &[PostRecord], kills: usize) -> Result<(), String> {
     let mut by_nonce: BTreeMap<(UserId, &str), Vec<&PostRecord>> = BTreeMap::new();
     for post in posts {
-        by_nonce
-            .entry((post.author, post.nonce.as_str()))
-            .or_default()
-            .push(post);
+        by_nonce.entry((post.author, post.nonce.as_str())).or_default().push(post);
     }
     let repeated = by_nonce.values().filter(|posts| posts.len() > 1);
     let mut repetitions = 0;
@@ -299,8 +285,6 @@ fn check_posts(posts: &[PostRecord], kills: usize) -> Result<(), String> {
 
 impl fmt::Debug for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scenario")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        f.debug_struct("Scenario").field("name", &self.name).finish_non_exhaustive()
     }
 }

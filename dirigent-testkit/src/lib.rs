@@ -7,8 +7,11 @@ pub mod memory_discord;
 pub use manual_clock::ManualClock;
 pub use memory_discord::{MemoryAccount, MemoryDiscord};
 
-pub mod invariants;
+pub mod check;
 pub mod crash_points;
+pub mod fuzzing;
+pub mod invariants;
+pub mod model;
 pub mod scripted_agent;
 pub mod simulation;
 pub mod stage;

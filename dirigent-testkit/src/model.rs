@@ -184,16 +184,8 @@ impl Model {
             }
             Input::Create(creation) => self.on_create(creation),
             Input::SetMode(mode) => self.on_set_mode(*mode),
-            Input::RunEnded {
-                agent,
-                run,
-                outcome,
-            } => self.on_run_ended(*agent, *run, *outcome),
-            Input::Receipt {
-                agent,
-                run,
-                messages,
-            } => self.on_receipt(*agent, *run, messages),
+            Input::RunEnded { agent, run, outcome } => self.on_run_ended(*agent, *run, *outcome),
+            Input::Receipt { agent, run, messages } => self.on_receipt(*agent, *run, messages),
             Input::Message(message) => self.on_message(message),
             Input::MessageEdited { id, author, tail } => {
                 self.on_edit(*id, *author, *tail);

@@ -21,10 +21,10 @@ fn number(name: &str, default: u64) -> u64 {
 
 /// Lives through all these worlds, on every core.
 fn live(first: u64, worlds: u64, profile: &Profile) -> Report {
-    let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
-    let live_share = |core: u64| {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let live_share = |core: usize| {
         let mut total = Report::default();
-        for seed in (first..first + worlds).skip(core as usize).step_by(cores as usize) {
+        for seed in (first..first + worlds).skip(core).step_by(cores) {
             match simulate(seed, STEPS_A_SEED, profile) {
                 Ok(report) => total += report,
                 Err(failure) => panic!("{failure}"),

@@ -2,6 +2,11 @@
 //! loses, repeats and reorders, a process that dies at any step, an operator who archives.
 //!
 //! The model stands around the real core. `DIRIGENT_STATES` bounds how many states are generated.
+#![expect(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test's helpers may fail and tell as the test does"
+)]
 
 use std::env;
 use std::fmt::{self, Write};
@@ -145,7 +150,9 @@ impl World {
             self.channel.snapshot_into(Arc::make_mut(&mut self.stored));
         }
         if perform {
-            effects.iter().for_each(|effect| self.perform(effect));
+            for effect in &effects {
+                self.perform(effect);
+            }
         }
         self.channel.snapshot_into(&mut self.now);
     }
@@ -185,7 +192,8 @@ impl World {
         self.crashes += 1;
         self.runs.clear();
         self.woken.clear();
-        self.channel = Channel::restore(Arc::clone(&room.config), &self.stored).unwrap();
+        self.channel = Channel::restore(Arc::clone(&room.config), &self.stored)
+            .expect("the machine accepts what it wrote");
         self.channel.snapshot_into(&mut self.now);
         for debt in self.channel.debts().to_vec() {
             if self.channel.wants(&debt.effect) {
@@ -219,12 +227,12 @@ impl World {
             }
             Event::Ask(agent) => self.ask(now, *agent, perform),
             Event::NeverAsks(agent) => self.woken.retain(|known| known != agent),
-            Event::Pass(agent, run) => self.end(now, *agent, *run, Outcome::Pass, perform),
+            Event::Pass(agent, run) => self.end(now, *agent, *run, &Outcome::Pass, perform),
             Event::Speak(agent, run) => {
                 self.posted += 1;
                 self.flying.push((self.posted, Author::Agent(*agent)));
                 let outcome = Outcome::Spoke { tail: Tail::of("words") };
-                self.end(now, *agent, *run, outcome, perform);
+                self.end(now, *agent, *run, &outcome, perform);
             }
             Event::TimePasses => {
                 if let Some(deadline) = self.channel.next_deadline() {
@@ -276,11 +284,11 @@ impl World {
         now: Timestamp,
         agent: AgentKey,
         run: RunId,
-        outcome: Outcome,
+        outcome: &Outcome,
         perform: bool,
     ) {
         self.runs.retain(|known| known.1 != run);
-        self.feed(now, &Input::RunEnded { agent, run: Some(run), outcome }, perform);
+        self.feed(now, &Input::RunEnded { agent, run: Some(run), outcome: *outcome }, perform);
     }
 
     fn plain_events(&self, events: &mut Vec<Event>, room: &Room) {
@@ -340,7 +348,8 @@ impl Model for Room {
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
             Property::always("I1: at most one run is allowed", |room: &Self, world: &World| {
-                let may = room.keys().filter(|agent| world.channel.explain(*agent).allows()).count();
+                let may =
+                    room.keys().filter(|agent| world.channel.explain(*agent).allows()).count();
                 world.runs.iter().filter(|run| run.2).count() <= 1 && may <= 1
             }),
             Property::always("I3: nothing waits without a deadline", |_, world: &World| {
@@ -393,7 +402,11 @@ fn explore(room: Room, states: usize, all: bool) -> (usize, bool) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let builder = room.checker().threads(threads).target_state_count(states);
     // Depth first keeps few states in memory; breadth first reaches each the shortest way.
-    if all { finish(&builder.spawn_dfs().join(), states) } else { finish(&builder.spawn_bfs().join(), states) }
+    if all {
+        finish(&builder.spawn_dfs().join(), states)
+    } else {
+        finish(&builder.spawn_bfs().join(), states)
+    }
 }
 
 fn finish(checker: &impl Checker<Room>, states: usize) -> (usize, bool) {

@@ -51,22 +51,15 @@ impl Step {
 /// ```
 pub fn config_from_bytes(bytes: [u8; 8]) -> Config {
     let [base, text, wait, starts, lists, policy, ceilings, idle] = bytes;
-    let mut config = if base % 4 == 0 {
-        Config::seed_literal()
-    } else {
-        Config::default()
-    };
+    let mut config = if base % 4 == 0 { Config::seed_literal() } else { Config::default() };
     if base % 4 < 2 {
         return config;
     }
     words_and_waits(&mut config, text, wait);
     deadlines_and_lists(&mut config, starts, lists);
     let advance = policy & 1 != 0;
-    config.interrupt = if advance {
-        InterruptPolicy::AdvanceNormally
-    } else {
-        InterruptPolicy::RestartCycle
-    };
+    config.interrupt =
+        if advance { InterruptPolicy::AdvanceNormally } else { InterruptPolicy::RestartCycle };
     config.bots_qualify = policy & 2 != 0;
     let cleanups = [
         TriggerCleanup::OnNext,

@@ -82,9 +82,7 @@ pub(super) fn snapshots(what: &str, ours: &Snapshot, theirs: &Snapshot) -> Resul
 
 /// Everything but transitions.
 fn plain(effects: &[Effect]) -> impl Iterator<Item = &Effect> {
-    effects
-        .iter()
-        .filter(|effect| !matches!(effect, Effect::Transition(_)))
+    effects.iter().filter(|effect| !matches!(effect, Effect::Transition(_)))
 }
 
 /// The transitions.
@@ -115,16 +113,11 @@ pub(super) fn ends(effects: &[Effect]) -> impl Iterator<Item = EndedTurn> {
         );
         let begins_to_wait = change.from != change.to && change.to == PhaseKind::Confirming;
         let begins_anew = change.cause == Cause::RunLost && change.to == PhaseKind::Granted;
-        let on_the_floor = matches!(
-            change.from,
-            PhaseKind::Granted | PhaseKind::Running | PhaseKind::Confirming
-        );
+        let on_the_floor =
+            matches!(change.from, PhaseKind::Granted | PhaseKind::Running | PhaseKind::Confirming);
         let is_end = ends && on_the_floor && !begins_to_wait && !begins_anew;
         let agent = change.agent.filter(|_| is_end)?;
-        Some(EndedTurn {
-            agent,
-            cause: change.cause,
-        })
+        Some(EndedTurn { agent, cause: change.cause })
     })
 }
 

@@ -23,10 +23,7 @@ pub(super) struct Pair {
 
 impl Pair {
     pub(super) fn new(config: &Arc<Config>, seed: u64) -> Self {
-        Self {
-            walk: Walk::new(config, seed),
-            model: Model::new(Arc::clone(config)),
-        }
+        Self { walk: Walk::new(config, seed), model: Model::new(Arc::clone(config)) }
     }
 
     /// The way so far, one step a line.
@@ -51,12 +48,7 @@ impl Pair {
         let (machine, now) = (&self.walk.machine, self.walk.now);
         let order: Vec<AgentKey> = machine.view().list().map(|seat| seat.agent).collect();
         let predicted = self.model.step(now, &input, &order);
-        let seen = Seen {
-            before,
-            answer,
-            effects: &effects,
-            now,
-        };
+        let seen = Seen { before, answer, effects: &effects, now };
         compare::steps(&seen, &predicted, machine)?;
         compare::portraits(machine, &self.model)?;
         let audit = machine.audit();

@@ -37,10 +37,7 @@ pub enum Step {
 impl Step {
     /// An input, so many milliseconds later.
     pub fn input(after: i64, input: Input) -> Self {
-        Self::Input {
-            after,
-            input: Box::new(input),
-        }
+        Self::Input { after, input: Box::new(input) }
     }
 
     /// Something fitting, so many milliseconds later.
@@ -60,6 +57,16 @@ impl Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Act {
+    /// Whatever leads on: who is granted asks to run, who runs ends, a refresh is answered, a
+    /// silent channel is written to.
+    Proceed {
+        /// Which of several ways.
+        choice: u8,
+        /// What is said, if something else than what was promised.
+        tail: Box<Tail>,
+        /// Who is present, if that is asked.
+        agents: Vec<AgentKey>,
+    },
     /// Who has the floor or the permit asks to run.
     Gate {
         /// Its run; `None` without a name.
@@ -144,10 +151,5 @@ impl EndOutcome {
 
 /// A message in one line.
 pub(super) fn message(id: u64, author: Author, kind: MessageKind, tail: Tail) -> Input {
-    Input::Message(Message {
-        id: MessageId::new(id),
-        author,
-        kind,
-        tail,
-    })
+    Input::Message(Message { id: MessageId::new(id), author, kind, tail })
 }

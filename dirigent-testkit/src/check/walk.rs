@@ -4,18 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{
-    AgentKey, Answer, Author, Channel, Config, Effect, Input, MessageId, MessageKind, Refusal,
-    RunId, Snapshot, Ticket, Timestamp, Verdict,
+    AgentKey, Answer, Channel, Config, Effect, Input, Outcome, Refusal, RunId, Snapshot, Tail,
+    Timestamp, Verdict,
 };
 
 use super::Report;
 use super::compare;
-use super::step::{Act, Step, message};
+use super::step::Step;
 
 /// When checks begin: far from both ends of time.
 const START: Timestamp = Timestamp::from_millis(1_750_000_000_000);
-/// Runs that no input names by itself begin here.
-const FRESH_RUNS: u64 = 1_000_000;
 
 /// A machine, the time, and the way so far.
 pub(super) struct Walk {
@@ -26,9 +24,11 @@ pub(super) struct Walk {
     /// The time.
     pub(super) now: Timestamp,
     /// The agent and run that were allowed last.
-    allowed: Option<(AgentKey, Option<RunId>)>,
+    pub(super) allowed: Option<(AgentKey, Option<RunId>)>,
     /// Runs named so far by `GateAnew`.
-    fresh_runs: u64,
+    pub(super) fresh_runs: u64,
+    /// What the last run said that it would post.
+    pub(super) promised: Tail,
     /// The way so far, one step a line.
     pub(super) trace: Vec<String>,
     /// What was seen so far.
@@ -43,6 +43,7 @@ impl Walk {
             now: START,
             allowed: None,
             fresh_runs: 0,
+            promised: Tail::EMPTY,
             trace: vec![format!("{config:?}")],
             report: Report::default(),
         }
@@ -81,11 +82,7 @@ impl Walk {
     /// Lets time pass, forwards or back.
     fn pass(&mut self, after: i64) {
         let by = Duration::from_millis(after.unsigned_abs());
-        self.now = if after < 0 {
-            self.now.saturating_sub(by)
-        } else {
-            self.now + by
-        };
+        self.now = if after < 0 { self.now.saturating_sub(by) } else { self.now + by };
     }
 
     /// A restored copy of the machine.
@@ -118,76 +115,31 @@ impl Walk {
         }
         self.report.granted = self.machine.view().turn().get();
         self.report.ended += compare::ends(effects).count() as u64;
+        if std::env::var_os("COVER").is_some() {
+            for e in effects {
+                if let Effect::Transition(t) = e {
+                    eprintln!("COVER cause {:?}", t.cause);
+                } else {
+                    eprintln!("COVER effect {}", format!("{e:?}").split(" ").next().unwrap());
+                }
+            }
+            match answer {
+                Err(r) => eprintln!("COVER refusal {r:?}"),
+                Ok(Answer::Verdict(v)) => eprintln!("COVER reason {}", v.reason().as_str()),
+                _ => {}
+            }
+            eprintln!("COVER phase {:?}", self.machine.view().phase());
+        }
         match (input, answer) {
             (Input::Reconfigure(config), Ok(_)) => self.config = Arc::clone(config),
             (
-                Input::Gate {
-                    agent: Some(agent),
-                    run,
-                    ..
-                },
+                Input::Gate { agent: Some(agent), run, .. },
                 Ok(Answer::Verdict(Verdict::Allow { .. })),
             ) => self.allowed = Some((*agent, *run)),
+            (Input::RunEnded { outcome: Outcome::Spoke { tail }, .. }, Ok(_)) => {
+                self.promised = *tail
+            }
             _ => {}
         }
-    }
-
-    /// The input that an act means now.
-    fn input_of(&mut self, act: &Act) -> Input {
-        let view = self.machine.view();
-        let speaker = view.speaker().or(view.permit());
-        let (agent, run) = self.allowed.unwrap_or((AgentKey::new(1), None));
-        let author = Author::Agent(speaker.unwrap_or(agent));
-        let newest = view.newest().map_or(0, MessageId::get);
-        let talk = MessageKind::Conversation;
-        match act {
-            Act::Gate { run } => gate(speaker, *run),
-            Act::GateAnew => {
-                self.fresh_runs += 1;
-                gate(speaker, Some(RunId::new(FRESH_RUNS + self.fresh_runs)))
-            }
-            Act::End { outcome } => Input::RunEnded {
-                agent,
-                run,
-                outcome: outcome.outcome(),
-            },
-            Act::Receipt { count } => Input::Receipt {
-                agent,
-                run,
-                messages: (1..=u64::from(*count)).map(|i| MessageId::new(newest + i)).collect(),
-            },
-            Act::SpeakerSays { tail } => message(newest + 1, author, talk, **tail),
-            Act::Say { author, kind, tail } => message(newest + 1, *author, *kind, **tail),
-            Act::Edit { back, tail } => Input::MessageEdited {
-                id: MessageId::new(newest.saturating_sub(u64::from(*back))),
-                author,
-                tail: **tail,
-            },
-            Act::Members { agents } => Input::Members {
-                ticket: self.owed(|effect| matches!(effect, Effect::FetchMembers { .. }), 0),
-                agents: agents.clone(),
-            },
-            Act::Settle { nth, settlement } => Input::Settled {
-                ticket: self.owed(|_| true, usize::from(*nth)),
-                settlement: *settlement,
-            },
-        }
-    }
-
-    /// The ticket of a debt, counted back from the newest; one never owed, if there is none.
-    fn owed(&self, fits: impl Fn(&Effect) -> bool, nth: usize) -> Ticket {
-        let debts = self.machine.debts().iter().rev();
-        let mut fitting = debts.filter(|debt| fits(&debt.effect));
-        let debt = fitting.nth(nth).and_then(|debt| debt.effect.ticket());
-        debt.unwrap_or(Ticket::new(u64::MAX))
-    }
-}
-
-/// A gate call.
-fn gate(agent: Option<AgentKey>, run: Option<RunId>) -> Input {
-    Input::Gate {
-        agent,
-        run,
-        latest: None,
     }
 }

@@ -76,8 +76,8 @@ mod tests {
 
     #[test]
     fn a_fat_channel_is_caught() {
-        let mut fat = Snapshot::default();
-        fat.messages = (0..2_000).map(MessageId::new).collect();
+        let fat =
+            Snapshot { messages: (0..2_000).map(MessageId::new).collect(), ..Snapshot::default() };
         let step = Forged { restored: Some((fat, Snapshot::default())), ..Forged::default() };
         step.rejected(fresh(&INVARIANT).as_mut(), "bytes");
     }

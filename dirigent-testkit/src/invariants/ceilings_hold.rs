@@ -78,16 +78,14 @@ fn ceiling(seen: &Observation<'_>, of: impl Fn(&Config) -> Option<u32>) -> Optio
 
 /// The agent whose word was taken in and counts, if it was not its turn.
 fn counted_word(seen: &Observation<'_>) -> Option<AgentKey> {
-    match seen.input {
-        Input::Message(message) if seen.answer.is_ok() && seen.is_managed() => {
-            match (message.author, message.kind) {
-                (Author::Agent(_), MessageKind::System) => None,
-                (Author::Agent(agent), _) => Some(agent),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
+    let Input::Message(message) = seen.input else {
+        return None;
+    };
+    let Author::Agent(agent) = message.author else {
+        return None;
+    };
+    let taken_in = seen.answer.is_ok() && seen.is_managed();
+    (taken_in && message.kind != MessageKind::System).then_some(agent)
 }
 
 #[cfg(test)]

@@ -101,18 +101,17 @@ impl DormantAfterSilence {
 
 /// Whether the word is a stop or resume word that was obeyed: it qualifies for nothing (rule 24).
 fn is_order(seen: &Observation<'_>) -> bool {
-    match seen.input {
-        Input::Message(message) => match message.kind {
-            MessageKind::StopWord => true,
-            MessageKind::ResumeWord => seen.before.rest.is_some(),
-            _ => false,
-        },
-        _ => false,
-    }
+    let Input::Message(message) = seen.input else {
+        return false;
+    };
+    message.kind == MessageKind::StopWord
+        || (message.kind == MessageKind::ResumeWord && seen.before.rest.is_some())
 }
 
 #[cfg(test)]
 mod tests {
+    use dirigent_core::{Author, Message, MessageId, Tail};
+
     use super::super::forged::{A, B, Forged, fresh};
     use super::*;
     use PhaseKind::{Confirming, Dormant, Granted, Refreshing, Running};
@@ -148,11 +147,11 @@ mod tests {
     fn a_person_overheard_is_caught() {
         let mut observer = fresh(&INVARIANT);
         let mut word = Forged {
-            input: Input::Message(dirigent_core::Message {
-                id: dirigent_core::MessageId::new(5),
-                author: dirigent_core::Author::Human,
-                kind: dirigent_core::MessageKind::Conversation,
-                tail: dirigent_core::Tail::EMPTY,
+            input: Input::Message(Message {
+                id: MessageId::new(5),
+                author: Author::Human,
+                kind: MessageKind::Conversation,
+                tail: Tail::EMPTY,
             }),
             ..Forged::default()
         };

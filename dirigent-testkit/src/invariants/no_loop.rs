@@ -1,7 +1,8 @@
 //! I5: nothing but a qualifying word starts a round.
 
-use dirigent_core::{Author, Cause, Input, MessageKind, PhaseKind};
+use dirigent_core::{Author, Cause, Input, MessageKind, PhaseKind, Rest};
 
+use super::glance::is_active;
 use super::observation::is_wake;
 use super::{Invariant, Observation, Observer};
 
@@ -9,15 +10,19 @@ pub(super) const INVARIANT: Invariant = Invariant {
     id: "I5",
     promise: 2,
     requirements: "F01-F03, D50, D70, rules 21-25",
-    sentence: "webhooks, edits, system messages and the moderator never start a turn; agents only below the ceiling",
-    observer: || Box::new(NoLoop),
+    sentence: "webhooks, edits, system messages and the moderator never start a turn, agents only below the ceiling, a resume only after a word that was missed",
+    observer: || Box::new(NoLoop::default()),
 };
 
-#[derive(Debug)]
-struct NoLoop;
+#[derive(Debug, Default)]
+struct NoLoop {
+    /// Somebody wrote while the channel was stopped or had too few agents.
+    missed: bool,
+}
 
 impl Observer for NoLoop {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
+        self.follow_missed(seen)?;
         let Some(culprit) = powerless(seen) else {
             return Ok(());
         };
@@ -32,6 +37,33 @@ impl Observer for NoLoop {
     }
 }
 
+impl NoLoop {
+    /// The end of a stop, or a second agent, wakes only if somebody wrote meanwhile.
+    fn follow_missed(&mut self, seen: &Observation<'_>) -> Result<(), String> {
+        let of_itself = !matches!(seen.input, Input::Message(_) | Input::Wake { .. });
+        for told in seen.transitions() {
+            if told.from != PhaseKind::Dormant || !is_active(told.to) {
+                continue;
+            }
+            let kept = matches!(told.cause, Cause::Resumed | Cause::HumanMessage);
+            if of_itself && kept && !self.missed {
+                return Err(format!("{:?} woke the channel and nobody had written", told.cause));
+            }
+            self.missed = false;
+        }
+        let deaf = seen.after.rest == Some(Rest::Stopped)
+            || seen.before.phase == PhaseKind::Disabled
+            || seen.after.phase == PhaseKind::Disabled;
+        if let (Input::Message(message), Ok(_), true) = (seen.input, seen.answer, deaf) {
+            // The ceiling is looked at when the channel goes on, not when the word is kept.
+            let talk = message.kind != MessageKind::System;
+            let agent = matches!(message.author, Author::Agent(_));
+            self.missed |= powerless(seen).is_none() || (agent && talk);
+        }
+        Ok(())
+    }
+}
+
 /// Whether the cause is a message, of whomever.
 fn wakes_by_word(cause: Cause) -> bool {
     is_wake(cause) && matches!(cause, Cause::HumanMessage | Cause::AgentMessage | Cause::BotMessage)
@@ -39,16 +71,23 @@ fn wakes_by_word(cause: Cause) -> bool {
 
 /// What the input is, if it is a message that must not start anything.
 fn powerless(seen: &Observation<'_>) -> Option<&'static str> {
-    match seen.input {
-        Input::MessageEdited { .. } => Some("an edit"),
-        Input::Message(message) if message.kind == MessageKind::System => Some("a system message"),
-        Input::Message(message) => match message.author {
-            Author::Moderator => Some("the moderator"),
-            Author::Bot if !seen.rules.bots_qualify => Some("a bot"),
-            Author::Agent(_) if ceiling_was_reached(seen) => Some("an agent beyond the ceiling"),
-            _ => None,
-        },
-        _ => None,
+    if matches!(seen.input, Input::MessageEdited { .. }) {
+        return Some("an edit");
+    }
+    let Input::Message(message) = seen.input else {
+        return None;
+    };
+    let by_agent = matches!(message.author, Author::Agent(_));
+    if message.kind == MessageKind::System {
+        Some("a system message")
+    } else if message.author == Author::Moderator {
+        Some("the moderator")
+    } else if message.author == Author::Bot && !seen.rules.bots_qualify {
+        Some("a bot")
+    } else if by_agent && ceiling_was_reached(seen) {
+        Some("an agent beyond the ceiling")
+    } else {
+        None
     }
 }
 
@@ -95,6 +134,21 @@ mod tests {
         step.accepted(fresh(&INVARIANT).as_mut());
         step.before.turns = 60;
         step.rejected(fresh(&INVARIANT).as_mut(), "beyond the ceiling");
+    }
+
+    #[test]
+    fn a_resume_that_wakes_for_nobody_is_caught() {
+        let told = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::Resumed)];
+        let resume = Forged { input: Input::Resume, ..Forged::default() };
+        let resume = resume.telling(&told);
+        resume.rejected(fresh(&INVARIANT).as_mut(), "nobody had written");
+        let mut observer = fresh(&INVARIANT);
+        let mut word = word_of(Author::Human, MessageKind::Conversation);
+        word.effects.clear();
+        word.after.phase = PhaseKind::Dormant;
+        word.after.rest = Some(Rest::Stopped);
+        word.accepted(observer.as_mut());
+        resume.accepted(observer.as_mut());
     }
 
     #[test]

@@ -62,14 +62,11 @@ fn longest_wait(rules: &Config) -> Duration {
 
 /// Whether the host chose that this phase has no end of its own.
 fn waits_for_ever(glance: &Glance, before: &Config, rules: &Config) -> bool {
-    match glance.phase {
-        PhaseKind::Granted => {
-            let unlimited = before.start_deadline.is_none() || rules.start_deadline.is_none();
-            glance.rest == Some(Rest::Held) || unlimited
-        }
-        PhaseKind::Running => before.run_deadline.is_none() || rules.run_deadline.is_none(),
-        _ => false,
-    }
+    let start = before.start_deadline.is_none() || rules.start_deadline.is_none();
+    let run = before.run_deadline.is_none() || rules.run_deadline.is_none();
+    let held = glance.rest == Some(Rest::Held);
+    (glance.phase == PhaseKind::Granted && (start || held))
+        || (glance.phase == PhaseKind::Running && run)
 }
 
 #[cfg(test)]

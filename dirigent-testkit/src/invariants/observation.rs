@@ -89,25 +89,21 @@ impl<'a> Observation<'a> {
 
     /// Whether the input is a person's word that the channel took in, as far as turns are kept.
     pub fn human_spoke(&self) -> bool {
-        match self.input {
-            Input::Message(message) => {
-                message.author == Author::Human
-                    && message.kind != MessageKind::System
-                    && self.answer.is_ok()
-                    && self.after.mode.keeps_turns()
-                    && self.after.phase != PhaseKind::Archived
-            }
-            _ => false,
-        }
+        let Input::Message(message) = self.input else {
+            return false;
+        };
+        message.author == Author::Human
+            && message.kind != MessageKind::System
+            && self.answer.is_ok()
+            && self.is_managed()
     }
 
     /// Whether the input lifted the ceilings: a person's word, or an operator's.
     pub fn ceilings_lifted(&self) -> bool {
-        match self.input {
-            Input::Wake { cause, .. } => *cause == WakeCause::Operator && self.answer.is_ok(),
-            Input::SetMode(_) | Input::Create(_) => self.before.mode != self.after.mode,
-            _ => self.human_spoke(),
+        if let Input::Wake { cause, .. } = self.input {
+            return *cause == WakeCause::Operator && self.answer.is_ok();
         }
+        self.before.mode != self.after.mode || self.human_spoke()
     }
 
     /// Whether the channel is a live one that keeps turns, before and after.

@@ -1,6 +1,8 @@
 //! I10: what is stale, foreign or refused changes nothing.
 
-use dirigent_core::{AgentKey, Answer, Input, Refusal, RunId, Verdict};
+use std::collections::VecDeque;
+
+use dirigent_core::{AgentKey, Answer, Effect, Input, Reason, Refusal, RunId, Verdict};
 
 use super::{Invariant, Observation, Observer};
 
@@ -8,7 +10,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
     id: "I10",
     promise: 1,
     requirements: "D40, D78, rules 12, 13, 21, 28",
-    sentence: "a refused input changes nothing, and the end of any run but the allowed one is refused",
+    sentence: "a refused input changes nothing, only the allowed run can end, and no run speaks again after its end",
     observer: || Box::new(StaleChangesNothing::default()),
 };
 
@@ -18,13 +20,19 @@ struct StaleChangesNothing {
     allowed: Option<(AgentKey, Option<RunId>)>,
     /// Whether its end was already taken in.
     ended: bool,
+    /// Runs of late that ended or were cancelled.
+    dead: VecDeque<RunId>,
 }
+
+/// How many dead runs are followed; the machine remembers more.
+const DEAD_MAX: usize = 16;
 
 impl Observer for StaleChangesNothing {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         if let Err(refusal) = seen.answer {
-            self.expect_nothing(refusal, seen)?;
+            expect_nothing(refusal, seen)?;
         }
+        self.bury(seen)?;
         match (seen.input, seen.answer) {
             (
                 Input::Gate { agent: Some(agent), run, .. },
@@ -46,17 +54,38 @@ impl Observer for StaleChangesNothing {
             _ => Ok(()),
         }
     }
+
+    fn restarted(&mut self, _: &super::Glance) {
+        self.dead.clear();
+    }
 }
 
 impl StaleChangesNothing {
-    fn expect_nothing(&self, refusal: Refusal, seen: &Observation<'_>) -> Result<(), String> {
-        if seen.undisturbed && (seen.before != seen.after || !seen.effects.is_empty()) {
-            return Err(format!(
-                "refused with {refusal:?} and yet {:?} became {:?} with {} effects",
-                seen.before,
-                seen.after,
-                seen.effects.len()
-            ));
+    /// Remembers whose time is over, and that no such run is allowed again.
+    fn bury(&mut self, seen: &Observation<'_>) -> Result<(), String> {
+        let busy = seen.before.is_active() && seen.after.is_active();
+        if !(seen.undisturbed || busy) {
+            // An idle channel may have forgotten them (rule 41).
+            self.dead.clear();
+        }
+        for effect in seen.effects {
+            if let Effect::CancelRun { run, .. } = effect {
+                self.dead.extend(run);
+            }
+        }
+        if let (Input::RunEnded { run, .. }, Ok(_)) = (seen.input, seen.answer) {
+            self.dead.extend(run);
+        }
+        while self.dead.len() > DEAD_MAX {
+            self.dead.pop_front();
+        }
+        if let (Input::Gate { run: Some(run), .. }, Ok(Answer::Verdict(verdict))) =
+            (seen.input, seen.answer)
+        {
+            let turn = matches!(verdict.reason(), Reason::YourTurn | Reason::InitiatorPermit);
+            if turn && self.dead.contains(run) {
+                return Err(format!("{run} was allowed again after its end"));
+            }
         }
         Ok(())
     }
@@ -69,9 +98,21 @@ impl StaleChangesNothing {
     }
 }
 
+fn expect_nothing(refusal: Refusal, seen: &Observation<'_>) -> Result<(), String> {
+    if seen.undisturbed && (seen.before != seen.after || !seen.effects.is_empty()) {
+        return Err(format!(
+            "refused with {refusal:?} and yet {:?} became {:?} with {} effects",
+            seen.before,
+            seen.after,
+            seen.effects.len()
+        ));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{Outcome, Reason, TurnId};
+    use dirigent_core::{Outcome, TurnId};
 
     use super::super::forged::{A, B, Forged, fresh};
     use super::*;
@@ -112,6 +153,23 @@ mod tests {
         allowed(observer.as_mut());
         end(A, 1).accepted(observer.as_mut());
         end(A, 1).rejected(observer.as_mut(), "ended twice");
+    }
+
+    #[test]
+    fn a_run_that_comes_back_is_caught() {
+        let mut observer = fresh(&INVARIANT);
+        allowed(observer.as_mut());
+        end(A, 1).accepted(observer.as_mut());
+        let again = Forged {
+            input: Input::Gate { agent: Some(A), run: Some(RunId::new(1)), latest: None },
+            answer: Ok(Answer::Verdict(Verdict::Allow {
+                reason: Reason::YourTurn,
+                turn: Some(TurnId::new(2)),
+                anchor: None,
+            })),
+            ..Forged::default()
+        };
+        again.rejected(observer.as_mut(), "after its end");
     }
 
     #[test]

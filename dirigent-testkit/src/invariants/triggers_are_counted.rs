@@ -2,6 +2,7 @@
 
 use dirigent_core::{Cause, Effect, PhaseKind, Rest};
 
+use super::observation::is_grant;
 use super::{Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
@@ -26,31 +27,24 @@ impl Observer for TriggersAreCounted {
         let mut granted = seen.before.speaker;
         let mut triggers = 0_usize;
         for effect in seen.effects {
-            match effect {
-                Effect::Transition(told) => {
-                    if told.to == PhaseKind::Granted && told.cause == Cause::Retriggered {
-                        allowance += 1;
-                    } else if told.to == PhaseKind::Granted && told.cause == Cause::Resumed {
-                        allowance += 1;
-                        granted = told.agent.or(granted);
-                    } else if super::observation::is_grant(told) {
-                        allowance += 1;
-                        granted = told.agent;
-                    }
+            if let Effect::Transition(told) = effect {
+                let again = matches!(told.cause, Cause::Retriggered | Cause::Resumed);
+                if is_grant(told) || (again && told.to == PhaseKind::Granted) {
+                    allowance += 1;
+                    granted = told.agent.or(granted);
                 }
-                Effect::Trigger { agent, turn, attempt, .. } => {
-                    triggers += 1;
-                    if triggers > allowance {
-                        return Err(format!("{agent} was triggered for {turn} once too often"));
-                    }
-                    if granted != Some(*agent) || *turn > seen.after.turn {
-                        return Err(format!("{agent} was triggered, {granted:?} was granted"));
-                    }
-                    if *attempt > self.retriggers_max {
-                        return Err(format!("{agent} was triggered in attempt {attempt}"));
-                    }
+            }
+            if let Effect::Trigger { agent, turn, attempt, .. } = effect {
+                triggers += 1;
+                if triggers > allowance {
+                    return Err(format!("{agent} was triggered for {turn} once too often"));
                 }
-                _ => {}
+                if granted != Some(*agent) || *turn > seen.after.turn {
+                    return Err(format!("{agent} was triggered, {granted:?} was granted"));
+                }
+                if *attempt > self.retriggers_max {
+                    return Err(format!("{agent} was triggered in attempt {attempt}"));
+                }
             }
         }
         let resting = seen.before.rest == Some(Rest::Held) && seen.after.rest == Some(Rest::Held);

@@ -72,13 +72,14 @@ impl Observer for TurnsEnd {
 
 /// How long the phase may last; `None`: for ever.
 fn limit(glance: &Glance, rules: &Config, patience: Duration) -> Option<Duration> {
-    match glance.phase {
-        PhaseKind::Granted => rules.start_deadline,
-        PhaseKind::Running => rules.run_deadline,
-        PhaseKind::Confirming => Some(rules.delivery_timeout),
-        PhaseKind::Refreshing => Some(patience),
-        _ => None,
-    }
+    let limits = [
+        (PhaseKind::Granted, rules.start_deadline),
+        (PhaseKind::Running, rules.run_deadline),
+        (PhaseKind::Confirming, Some(rules.delivery_timeout)),
+        (PhaseKind::Refreshing, Some(patience)),
+    ];
+    let of_the_phase = limits.into_iter().find(|(phase, _)| *phase == glance.phase);
+    of_the_phase.and_then(|(_, limit)| limit)
 }
 
 /// The longer of two limits, where none is the longest.

@@ -120,10 +120,8 @@ impl Watched {
         let undisturbed = !due && now >= self.now;
         let elapsed = now.since(self.now);
         self.now = now;
-        let rules_before = match input {
-            Input::Reconfigure(_) => Some(Arc::clone(self.channel.config())),
-            _ => None,
-        };
+        let changes_rules = matches!(input, Input::Reconfigure(_));
+        let rules_before = changes_rules.then(|| Arc::clone(self.channel.config()));
         core::mem::swap(&mut self.before, &mut self.after);
         self.effects.clear();
         let answer = self.channel.handle(now, input, &mut self.effects);
@@ -193,9 +191,10 @@ impl Watched {
 
     fn show(&mut self, step: &Step<'_>) -> Result<(), Violation> {
         let rules: &Config = self.channel.config();
-        let explained = match step.input {
-            Input::Gate { agent: Some(agent), .. } => Some(self.channel.explain(*agent)),
-            _ => None,
+        let explained = if let Input::Gate { agent: Some(agent), .. } = step.input {
+            Some(self.channel.explain(*agent))
+        } else {
+            None
         };
         let twin_effects = &self.twin_effects;
         let seen = Observation {

@@ -82,9 +82,7 @@ impl Model {
             return None;
         };
         match &turn.stage {
-            Stage::Confirming(confirming) => {
-                Some(confirming.ended + self.config.delivery_timeout)
-            }
+            Stage::Confirming(confirming) => Some(confirming.ended + self.config.delivery_timeout),
             Stage::Granted { .. } | Stage::Running { .. } => None,
         }
     }

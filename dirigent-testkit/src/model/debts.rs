@@ -1,8 +1,8 @@
 //! Tickets, debts and the litter of triggers (rule 42).
 
 use dirigent_core::{
-    AgentKey, Effect, MessageId, Notice, Refusal, ReminderPlace, Settlement, Ticket, TriggerCleanup,
-    TurnId,
+    AgentKey, Effect, MessageId, Notice, Refusal, ReminderPlace, Settlement, Ticket,
+    TriggerCleanup, TurnId,
 };
 
 use super::Model;
@@ -51,12 +51,7 @@ impl Model {
             self.emit_delete(litter.message);
         }
         let ticket = self.owe(Owed::Trigger);
-        self.emitted.push(Effect::Trigger {
-            ticket,
-            agent,
-            turn: TurnId::new(self.turn),
-            attempt,
-        });
+        self.emitted.push(Effect::Trigger { ticket, agent, turn: TurnId::new(self.turn), attempt });
     }
 
     /// Asks for a trigger's removal.
@@ -81,11 +76,7 @@ impl Model {
     /// Asks for a reminder.
     pub(super) fn emit_reminder(&mut self, initiator: AgentKey, place: ReminderPlace) {
         let ticket = self.owe(Owed::Reminder);
-        self.emitted.push(Effect::Reminder {
-            ticket,
-            initiator,
-            place,
-        });
+        self.emitted.push(Effect::Reminder { ticket, initiator, place });
     }
 
     /// Rule 42: what became of an effect.
@@ -103,10 +94,7 @@ impl Model {
                 }
             }
             Owed::Trigger => {
-                if let Settlement::Done {
-                    message: Some(message),
-                } = settlement
-                {
+                if let Settlement::Done { message: Some(message) } = settlement {
                     self.on_trigger_posted(message);
                 }
             }
@@ -121,10 +109,9 @@ impl Model {
         match self.config.trigger_cleanup {
             TriggerCleanup::Immediate => self.emit_delete(message),
             TriggerCleanup::OnNext => self.litter.push(Litter { message, due: None }),
-            TriggerCleanup::After(time) => self.litter.push(Litter {
-                message,
-                due: Some(self.now + time),
-            }),
+            TriggerCleanup::After(time) => {
+                self.litter.push(Litter { message, due: Some(self.now + time) })
+            }
             TriggerCleanup::Never | _ => {}
         }
     }
@@ -142,10 +129,7 @@ impl Model {
             return;
         }
         let mut next = now + confirming.interval;
-        if let Settlement::Failed {
-            retry_at: Some(retry_at),
-        } = settlement
-        {
+        if let Settlement::Failed { retry_at: Some(retry_at) } = settlement {
             next = next.max(retry_at);
         }
         confirming.poll = Poll::Next(next);

@@ -80,9 +80,9 @@ impl Model {
         }
         match &self.phase {
             Phase::Refreshing(_) => Reason::Refreshing,
-            Phase::Turn(turn) if self.is_present(agent) => Reason::NotYourTurn {
-                speaker: turn.agent,
-            },
+            Phase::Turn(turn) if self.is_present(agent) => {
+                Reason::NotYourTurn { speaker: turn.agent }
+            }
             Phase::Turn(_) => Reason::NotListed,
             _ if self.is_ceiling_reached() => Reason::CeilingReached,
             _ => Reason::Dormant,
@@ -108,11 +108,7 @@ impl Model {
             anchor = turn.anchor;
         }
         self.remember_ended(replaced);
-        Verdict::Allow {
-            reason: Reason::YourTurn,
-            turn: Some(TurnId::new(self.turn)),
-            anchor,
-        }
+        Verdict::Allow { reason: Reason::YourTurn, turn: Some(TurnId::new(self.turn)), anchor }
     }
 
     /// Rule 9: an allowed gate call of the agent that has the permit.
@@ -122,11 +118,7 @@ impl Model {
         if let Some(permit) = &mut self.permit {
             match &mut permit.running {
                 None => {
-                    permit.running = Some(PermitRun {
-                        run,
-                        due,
-                        spoken: false,
-                    });
+                    permit.running = Some(PermitRun { run, due, spoken: false });
                 }
                 Some(running) if run.is_some() && run != running.run => {
                     replaced = running.run;
@@ -156,9 +148,5 @@ impl Model {
 
 /// A verdict without a turn.
 fn allow(reason: Reason) -> Verdict {
-    Verdict::Allow {
-        reason,
-        turn: None,
-        anchor: None,
-    }
+    Verdict::Allow { reason, turn: None, anchor: None }
 }

@@ -9,10 +9,7 @@ impl Model {
     /// Asks for the members; nothing may be outstanding.
     pub(super) fn ask_refresh(&mut self) {
         let ticket = self.emit_fetch();
-        self.refresh = Some(Refresh {
-            ticket,
-            due: self.now + self.config.refresh_deadline,
-        });
+        self.refresh = Some(Refresh { ticket, due: self.now + self.config.refresh_deadline });
         self.refresh_asked = Some(self.now);
     }
 

@@ -171,11 +171,7 @@ impl Model {
             }
             closing.bot_notice = Some(now);
         }
-        let notice = if closing.concluded {
-            Notice::Closed
-        } else {
-            Notice::Archived
-        };
+        let notice = if closing.concluded { Notice::Closed } else { Notice::Archived };
         self.emit_notice(notice);
     }
 }

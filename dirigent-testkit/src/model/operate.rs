@@ -221,11 +221,6 @@ impl Model {
         self.kept_in_mind = false;
         self.reminder_due = None;
         self.enter(Phase::Archived);
-        self.closing = Some(Closing {
-            at: self.now,
-            concluded,
-            farewell,
-            bot_notice: None,
-        });
+        self.closing = Some(Closing { at: self.now, concluded, farewell, bot_notice: None });
     }
 }

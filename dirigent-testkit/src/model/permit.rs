@@ -36,10 +36,7 @@ impl Model {
         if self.is_present(initiator) {
             self.emit_reminder(initiator, ReminderPlace::Discussion);
             let muted = self.muted.contains(&initiator);
-            self.permit = (!muted).then_some(Permit {
-                agent: initiator,
-                running: None,
-            });
+            self.permit = (!muted).then_some(Permit { agent: initiator, running: None });
         } else {
             self.emit_reminder(initiator, ReminderPlace::Callback);
         }

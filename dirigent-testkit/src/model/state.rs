@@ -136,12 +136,7 @@ pub(super) struct Slot {
 impl Slot {
     /// A newcomer's place.
     pub(super) fn new(agent: AgentKey) -> Self {
-        Self {
-            agent,
-            turn: SeatTurn::Ahead,
-            left: false,
-            grace_since: None,
-        }
+        Self { agent, turn: SeatTurn::Ahead, left: false, grace_since: None }
     }
 }
 

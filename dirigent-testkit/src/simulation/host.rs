@@ -1,6 +1,8 @@
 //! The fake host: carries out what the channel asks for, well or badly.
 
-use dirigent_core::{AgentKey, Author, Effect, MessageId, MessageKind, ReminderPlace, Ticket};
+use dirigent_core::{
+    AgentKey, Author, Effect, MessageId, MessageKind, ReminderPlace, RunId, Ticket,
+};
 
 use super::agenda::{Happening, How};
 use super::texts::Text;
@@ -132,12 +134,26 @@ impl World {
     }
 
     /// The run lost its permission; a stubborn agent goes on without one.
-    fn cancel(&mut self, agent: AgentKey) {
-        let Some(agent) = self.cast.iter_mut().find(|known| known.key == agent) else {
+    fn cancel(&mut self, key: AgentKey) {
+        let Some(agent) = self.cast.iter_mut().find(|known| known.key == key) else {
             return;
         };
         let stubborn = self.dice.hits(agent.character.stubborn);
-        agent.run = agent.run.map(|(run, _)| (run, false)).filter(|_| stubborn);
+        let run = agent.run;
+        agent.run = run.map(|(run, _)| (run, false)).filter(|_| stubborn);
+        if let (Some((run, _)), true) = (run, stubborn) {
+            self.ask_again(key, run);
+        }
+    }
+
+    /// An agent that does not take an end for an answer comes back with the same run.
+    pub(super) fn ask_again(&mut self, key: AgentKey, run: RunId) {
+        let place = self.cast.iter().position(|known| known.key == key);
+        if let Some(agent) = place.and_then(|place| u8::try_from(place).ok()) {
+            let at = self.time + self.dice.between(100, 60_000);
+            let epoch = self.epoch;
+            self.agenda.add(at, Happening::Ask { agent, run, epoch });
+        }
     }
 
     /// Discord pushes a message: once, late, twice or never.

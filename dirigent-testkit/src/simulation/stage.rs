@@ -195,6 +195,9 @@ impl World {
             self.set_run(place, None);
         }
         let answer = self.feed(&Input::RunEnded { agent: agent.key, run: named, outcome })?;
+        if self.dice.hits(agent.character.stubborn) {
+            self.ask_again(agent.key, run);
+        }
         if answer.is_some() {
             // A nameless end counts for whatever run is under way.
             self.set_run(place, None);

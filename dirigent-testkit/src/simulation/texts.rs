@@ -82,7 +82,7 @@ fn write(script: u8) -> Script {
         })
         .collect();
     Script {
-        whole: Tail::of(&pieces.concat()),
+        whole: Tail::of(&pieces.join("\n")),
         draft: Tail::of(&format!("thinking about {script} …")),
         pieces: pieces.iter().map(|piece| Tail::of(piece)).collect(),
     }

@@ -325,23 +325,23 @@ fn describe(
     watched: &Watched,
 ) -> String {
     let glance = watched.glance();
-    let mut line = format!("{step}: {now:?} {input:?}");
-    match answer {
-        Ok(Ok(Answer::Accepted)) => {}
-        Ok(Ok(Answer::Verdict(verdict))) => line += &format!(" = {verdict:?}"),
-        Ok(Err(refusal)) => line += &format!(" = {refusal:?}"),
-        Err(violation) => line += &format!(" = BROKEN {}", violation.id),
-    }
-    for effect in watched.effects() {
-        line += &match effect {
-            Effect::Transition(told) => {
-                format!("\n      {:?} > {:?} {:?} {:?}", told.from, told.to, told.agent, told.cause)
-            }
-            other => format!("\n      {other:?}"),
-        };
-    }
-    line + &format!(
-        "\n      now {:?} {:?} rest {:?} {} turns {} cycles {} due {:?}",
+    let answer = match answer {
+        Ok(Ok(Answer::Accepted)) => String::new(),
+        Ok(Ok(Answer::Verdict(verdict))) => format!(" = {verdict:?}"),
+        Ok(Err(refusal)) => format!(" = {refusal:?}"),
+        Err(violation) => format!(" = BROKEN {}", violation.id),
+    };
+    let effects = watched.effects().iter().map(|effect| {
+        if let Effect::Transition(told) = effect {
+            format!("\n      {:?} > {:?} {:?} {:?}", told.from, told.to, told.agent, told.cause)
+        } else {
+            format!("\n      {effect:?}")
+        }
+    });
+    format!(
+        "{step}: {now:?} {input:?}{answer}{}\n      now {:?} {:?} rest {:?} {} turns {} cycles {} \
+         due {:?}",
+        effects.collect::<String>(),
         glance.phase,
         glance.speaker,
         glance.rest,

@@ -22,43 +22,73 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario { name: "hosted agents", setup: hosted, script: a_round },
     Scenario { name: "agents of the host", setup: hooked, script: a_round },
     Scenario { name: "a direct waker", setup: || hooked().direct(), script: a_round },
-    Scenario { name: "a receipt of the host", setup: || hooked().post_first().receipts(), script: a_round },
-    Scenario { name: "a reply posted before its run ends", setup: || hooked().post_first(), script: a_round },
-    Scenario { name: "a reply that is slow to arrive", setup: || hooked().post_delay(SECOND * 4), script: a_round },
+    Scenario {
+        name: "a receipt of the host",
+        setup: || hooked().post_first().receipts(),
+        script: a_round,
+    },
+    Scenario {
+        name: "a reply posted before its run ends",
+        setup: || hooked().post_first(),
+        script: a_round,
+    },
+    Scenario {
+        name: "a reply that is slow to arrive",
+        setup: || hooked().post_delay(SECOND * 4),
+        script: a_round,
+    },
     Scenario { name: "a reply in several parts", setup: long_reply, script: a_round },
     Scenario { name: "three hosted agents and a shuffle", setup: three, script: a_round },
     Scenario { name: "lost runs are run again", setup: rerun, script: a_round },
     Scenario { name: "lost runs of the host are run again", setup: rerun_hooked, script: a_round },
-    Scenario { name: "triggers removed with the next one", setup: || cleanup(TriggerCleanup::OnNext), script: a_round },
-    Scenario { name: "triggers removed after a while", setup: || cleanup(TriggerCleanup::After(SECOND * 20)), script: a_round },
-    Scenario { name: "triggers that stay", setup: || cleanup(TriggerCleanup::Never), script: a_round },
+    Scenario {
+        name: "triggers removed with the next one",
+        setup: || cleanup(TriggerCleanup::OnNext),
+        script: a_round,
+    },
+    Scenario {
+        name: "triggers removed after a while",
+        setup: || cleanup(TriggerCleanup::After(SECOND * 20)),
+        script: a_round,
+    },
+    Scenario {
+        name: "triggers that stay",
+        setup: || cleanup(TriggerCleanup::Never),
+        script: a_round,
+    },
     Scenario { name: "two rooms", setup: || hosted().rooms(2), script: two_rooms },
     Scenario { name: "two messages of a person", setup: slow, script: speak_again },
     Scenario { name: "a room that was parked", setup: hosted, script: wake_after_parking },
-    Scenario { name: "a discussion is concluded in a turn", setup: concluding, script: a_discussion },
-    Scenario { name: "a discussion is reminded and concluded", setup: reminded, script: a_discussion },
-    Scenario { name: "a discussion of the host's agents", setup: concluding_hooked, script: a_discussion },
+    Scenario {
+        name: "a discussion is concluded in a turn",
+        setup: concluding,
+        script: a_discussion,
+    },
+    Scenario {
+        name: "a discussion is reminded and concluded",
+        setup: reminded,
+        script: a_discussion,
+    },
+    Scenario {
+        name: "a discussion of the host's agents",
+        setup: concluding_hooked,
+        script: a_discussion,
+    },
     Scenario { name: "an archived channel is answered", setup: hosted, script: archive },
     Scenario { name: "a concluded discussion is answered", setup: concluding, script: a_late_word },
 ];
 
 fn hosted() -> Setup {
-    Setup::new()
-        .hosted("a", ["a1".into(), "a2".into()])
-        .hosted("b", ["b1".into()])
+    Setup::new().hosted("a", ["a1".into(), "a2".into()]).hosted("b", ["b1".into()])
 }
 
 fn hooked() -> Setup {
-    Setup::new()
-        .hooked("a", ["a1".into(), "a2".into()])
-        .hooked("b", ["b1".into()])
+    Setup::new().hooked("a", ["a1".into(), "a2".into()]).hooked("b", ["b1".into()])
 }
 
 fn slow() -> Setup {
     let line = |text: &'static str| Line::from(text).taking(SECOND * 5);
-    Setup::new()
-        .hosted("a", [line("a1"), line("a2")])
-        .hosted("b", [line("b1")])
+    Setup::new().hosted("a", [line("a1"), line("a2")]).hosted("b", [line("b1")])
 }
 
 fn three() -> Setup {
@@ -67,9 +97,7 @@ fn three() -> Setup {
 
 fn long_reply() -> Setup {
     let words = |from: u32| -> String { (from..from + 900).map(|n| format!("w{n} ")).collect() };
-    Setup::new()
-        .hosted("a", [words(0).into(), words(5_000).into()])
-        .hosted("b", ["b1".into()])
+    Setup::new().hosted("a", [words(0).into(), words(5_000).into()]).hosted("b", ["b1".into()])
 }
 
 fn rerun() -> Setup {
@@ -86,23 +114,17 @@ fn cleanup(cleanup: TriggerCleanup) -> Setup {
 
 fn concluding() -> Setup {
     let end = Act::Conclude("a ends it".to_owned());
-    Setup::new()
-        .hosted("a", ["a1".into(), end.into()])
-        .hosted("b", ["b1".into(), "b2".into()])
+    Setup::new().hosted("a", ["a1".into(), end.into()]).hosted("b", ["b1".into(), "b2".into()])
 }
 
 fn concluding_hooked() -> Setup {
     let end = Act::Conclude("a ends it".to_owned());
-    Setup::new()
-        .hooked("a", ["a1".into(), end.into()])
-        .hooked("b", ["b1".into(), "b2".into()])
+    Setup::new().hooked("a", ["a1".into(), end.into()]).hooked("b", ["b1".into(), "b2".into()])
 }
 
 fn reminded() -> Setup {
     let end = Act::Conclude("a ends it".to_owned());
-    Setup::new()
-        .hosted("a", ["a1".into(), Act::Pass.into(), end.into()])
-        .hosted("b", [])
+    Setup::new().hosted("a", ["a1".into(), Act::Pass.into(), end.into()]).hosted("b", [])
 }
 
 fn a_round(stage: &mut Stage) {

@@ -19,38 +19,46 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario { name: "the speaker leaves", setup: slow, script: leave },
     Scenario { name: "an agent joins", setup: slow, script: join },
     Scenario { name: "the speaker is muted", setup: slow, script: mute },
-    Scenario { name: "nobody answers the triggers", setup: || slow_hooked().without_pump(), script: unheard },
+    Scenario {
+        name: "nobody answers the triggers",
+        setup: || slow_hooked().without_pump(),
+        script: unheard,
+    },
     Scenario { name: "a reply that only polls find", setup: polled, script: unheard },
     Scenario { name: "a run takes too long", setup: hanging, script: a_round },
     Scenario { name: "a run does not hear that it is cancelled", setup: deaf, script: a_round },
     Scenario { name: "agents that fail", setup: failing, script: a_round },
-    Scenario { name: "a person interrupts", setup: || interrupted(InterruptPolicy::RestartCycle), script: interrupt },
-    Scenario { name: "a person speaks between", setup: || interrupted(InterruptPolicy::AdvanceNormally), script: interrupt },
+    Scenario {
+        name: "a person interrupts",
+        setup: || interrupted(InterruptPolicy::RestartCycle),
+        script: interrupt,
+    },
+    Scenario {
+        name: "a person speaks between",
+        setup: || interrupted(InterruptPolicy::AdvanceNormally),
+        script: interrupt,
+    },
     Scenario { name: "a ceiling is reached", setup: talkative, script: a_round },
-    Scenario { name: "a long way down", setup: || slow_hooked().downtime(SECOND * 200), script: a_round },
+    Scenario {
+        name: "a long way down",
+        setup: || slow_hooked().downtime(SECOND * 200),
+        script: a_round,
+    },
     Scenario { name: "other rules in a run", setup: slow, script: reconfigure },
 ];
 
 fn slow() -> Setup {
     let line = |text: &'static str| Line::from(text).taking(SECOND * 5);
-    Setup::new()
-        .hosted("a", [line("a1"), line("a2")])
-        .hosted("b", [line("b1")])
+    Setup::new().hosted("a", [line("a1"), line("a2")]).hosted("b", [line("b1")])
 }
 
 fn slow_hooked() -> Setup {
     let line = |text: &'static str| Line::from(text).taking(SECOND * 5);
-    Setup::new()
-        .hooked("a", [line("a1"), line("a2")])
-        .hooked("b", [line("b1")])
+    Setup::new().hooked("a", [line("a1"), line("a2")]).hooked("b", [line("b1")])
 }
 
 fn polled() -> Setup {
-    Setup::new()
-        .hooked("a", ["a1".into()])
-        .hooked("b", ["b1".into()])
-        .direct()
-        .without_pump()
+    Setup::new().hooked("a", ["a1".into()]).hooked("b", ["b1".into()]).direct().without_pump()
 }
 
 fn hanging() -> Setup {

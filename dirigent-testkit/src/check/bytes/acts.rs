@@ -7,31 +7,24 @@ use super::words;
 pub(super) fn act(kind: u8, after: i64, details: [u8; 5]) -> Step {
     let [a, b, c, d, _] = details;
     let act = match kind {
-        0..=15 => Act::GateAnew,
-        16..=23 => Act::Gate { run: words::run(a) },
-        24..=43 => Act::End {
-            outcome: words::outcome(a, b),
+        0..=55 => Act::Proceed {
+            choice: a,
+            tail: Box::new(words::tail(b)),
+            agents: words::agents(c | d, b),
         },
-        44..=47 => Act::Receipt { count: a % 4 },
-        48..=63 => Act::SpeakerSays {
-            tail: Box::new(words::tail(a)),
-        },
-        64..=83 => Act::Say {
+        56..=61 => Act::GateAnew,
+        62..=65 => Act::Gate { run: words::run(a) },
+        66..=75 => Act::End { outcome: words::outcome(a, b) },
+        76..=78 => Act::Receipt { count: a % 4 },
+        79..=87 => Act::SpeakerSays { tail: Box::new(words::tail(a)) },
+        88..=101 => Act::Say {
             author: words::author(a),
             kind: words::kind(b),
             tail: Box::new(words::tail(c)),
         },
-        84..=87 => Act::Edit {
-            back: a % 4,
-            tail: Box::new(words::tail(b)),
-        },
-        88..=103 => Act::Members {
-            agents: words::agents(a | d, b),
-        },
-        _ => Act::Settle {
-            nth: a % 4,
-            settlement: words::settlement(b, c),
-        },
+        102..=105 => Act::Edit { back: a % 4, tail: Box::new(words::tail(b)) },
+        106..=113 => Act::Members { agents: words::agents(a | d, b) },
+        _ => Act::Settle { nth: a % 4, settlement: words::settlement(b, c) },
     };
     Step::act(after, act)
 }

@@ -43,10 +43,9 @@ fn about_runs_and_messages(kind: u8, details: [u8; 5]) -> Input {
             author: words::author(b),
             tail: words::tail(c),
         },
-        37..=39 => Input::Members {
-            ticket: Ticket::new(u64::from(a)),
-            agents: words::agents(b, c),
-        },
+        37..=39 => {
+            Input::Members { ticket: Ticket::new(u64::from(a)), agents: words::agents(b, c) }
+        }
         40..=43 => Input::Settled {
             ticket: Ticket::new(u64::from(a)),
             settlement: words::settlement(b, c),

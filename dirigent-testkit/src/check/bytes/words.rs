@@ -1,15 +1,14 @@
 //! The small vocabulary: few agents, runs, messages and texts, so that all of them meet again.
 
-use dirigent_core::{
-    AgentKey, Author, MessageId, MessageKind, RunId, Settlement, Tail, Timestamp,
-};
+use dirigent_core::{AgentKey, Author, MessageId, MessageKind, RunId, Settlement, Tail, Timestamp};
 
 use super::super::step::EndOutcome;
 
 /// Agents that exist.
 const AGENTS: u8 = 5;
 /// What is said: pieces of each other, fences, nothing.
-const TEXTS: [&str; 8] = ["left right", "left", "right", "t", "", "```\n```", "ght left", "\u{fc}\u{1f3bc}"];
+const TEXTS: [&str; 8] =
+    ["left right", "left", "right", "t", "", "```\n```", "ght left", "\u{fc}\u{1f3bc}"];
 /// Near the checks' beginning, in milliseconds.
 const ABOUT_NOW: u64 = 1_750_000_000_000;
 
@@ -75,9 +74,7 @@ pub(super) fn outcome(how: u8, text: u8) -> EndOutcome {
 
 pub(super) fn settlement(how: u8, what: u8) -> Settlement {
     match how % 8 {
-        0..=2 => Settlement::Done {
-            message: Some(message_id(what)),
-        },
+        0..=2 => Settlement::Done { message: Some(message_id(what)) },
         3 => Settlement::Done { message: None },
         4 => Settlement::Failed { retry_at: None },
         5 => Settlement::Failed {

@@ -1,0 +1,103 @@
+//! What fits the moment.
+
+use dirigent_core::{
+    AgentKey, Author, Effect, Input, MessageId, MessageKind, PhaseKind, RunId, Tail, Ticket,
+};
+
+use super::step::{Act, EndOutcome, message};
+use super::walk::Walk;
+
+/// Runs that no input names by itself begin here.
+const FRESH_RUNS: u64 = 1_000_000;
+
+impl Walk {
+    /// The input that an act means now.
+    pub(super) fn input_of(&mut self, act: &Act) -> Input {
+        let view = self.machine.view();
+        let speaker = view.speaker().or(view.permit());
+        let (agent, run) = self.allowed.unwrap_or((AgentKey::new(1), None));
+        let author = Author::Agent(speaker.unwrap_or(agent));
+        let newest = view.newest().map_or(0, MessageId::get);
+        let talk = MessageKind::Conversation;
+        match act {
+            Act::Proceed { choice, tail, agents } => {
+                self.input_of(&self.way_on(*choice, tail, agents))
+            }
+            Act::Gate { run } => gate(speaker, *run),
+            Act::GateAnew => {
+                self.fresh_runs += 1;
+                gate(speaker, Some(RunId::new(FRESH_RUNS + self.fresh_runs)))
+            }
+            Act::End { outcome } => Input::RunEnded { agent, run, outcome: outcome.outcome() },
+            Act::Receipt { count } => Input::Receipt {
+                agent,
+                run,
+                messages: (1..=u64::from(*count)).map(|i| MessageId::new(newest + i)).collect(),
+            },
+            Act::SpeakerSays { tail } => message(newest + 1, author, talk, **tail),
+            Act::Say { author, kind, tail } => message(newest + 1, *author, *kind, **tail),
+            Act::Edit { back, tail } => Input::MessageEdited {
+                id: MessageId::new(newest.saturating_sub(u64::from(*back))),
+                author,
+                tail: **tail,
+            },
+            Act::Members { agents } => Input::Members {
+                ticket: self.owed(|effect| matches!(effect, Effect::FetchMembers { .. }), 0),
+                agents: agents.clone(),
+            },
+            Act::Settle { nth, settlement } => Input::Settled {
+                ticket: self.owed(|_| true, usize::from(*nth)),
+                settlement: *settlement,
+            },
+        }
+    }
+
+    /// The ticket of a debt, counted back from the newest; one never owed, if there is none.
+    fn owed(&self, fits: impl Fn(&Effect) -> bool, nth: usize) -> Ticket {
+        let debts = self.machine.debts().iter().rev();
+        let mut fitting = debts.filter(|debt| fits(&debt.effect));
+        let debt = fitting.nth(nth).and_then(|debt| debt.effect.ticket());
+        debt.unwrap_or(Ticket::new(u64::MAX))
+    }
+
+    /// What leads on from here.
+    fn way_on(&self, choice: u8, tail: &Tail, agents: &[AgentKey]) -> Act {
+        let view = self.machine.view();
+        let says = || Act::SpeakerSays {
+            tail: Box::new(if choice < 160 { self.promised } else { *tail }),
+        };
+        let running = view.permit().is_some() && self.allowed.is_some();
+        if view.rest().is_some() && choice % 3 == 0 {
+            return Act::Say {
+                author: Author::Human,
+                kind: MessageKind::ResumeWord,
+                tail: Box::new(*tail),
+            };
+        }
+        match view.phase() {
+            PhaseKind::Granted => Act::GateAnew,
+            PhaseKind::Running => match choice % 8 {
+                0 | 1 => says(),
+                2 => Act::End { outcome: EndOutcome::Pass },
+                _ => Act::End { outcome: EndOutcome::Spoke(Box::new(*tail)) },
+            },
+            PhaseKind::Confirming => says(),
+            PhaseKind::Refreshing | PhaseKind::Disabled => Act::Members { agents: agents.to_vec() },
+            PhaseKind::Dormant if view.permit().is_some() => match choice % 4 {
+                0 if running => Act::End { outcome: EndOutcome::Pass },
+                1 if running => says(),
+                _ => Act::GateAnew,
+            },
+            _ => Act::Say {
+                author: Author::Human,
+                kind: MessageKind::Conversation,
+                tail: Box::new(*tail),
+            },
+        }
+    }
+}
+
+/// A gate call.
+fn gate(agent: Option<AgentKey>, run: Option<RunId>) -> Input {
+    Input::Gate { agent, run, latest: None }
+}

@@ -1,0 +1,154 @@
+//! A snapshot from bytes, sound or not.
+
+use std::time::Duration;
+
+use dirigent_core::{
+    AgentKey, Archived, Debt, DeliveryData, Effect, Litter, MessageId, Mode, Notice, Permit,
+    PermitRun, PhaseData, Piece, Refresh, ReminderPlace, Rest, RunFate, RunId, SeatTurn, Slot,
+    Snapshot, Tail, Ticket, TurnId,
+};
+
+use super::reader::Reader;
+
+/// Reads every field; whatever the bytes say, this is a snapshot.
+pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
+    Snapshot {
+        version: if r.byte() == 255 { 2 } else { Snapshot::VERSION },
+        mode: Mode::ALL.get(usize::from(r.byte() % 5)).copied().unwrap_or_default(),
+        phase: phase(r),
+        rest: r.maybe(|r| if r.flag() { Rest::Held } else { Rest::Stopped }),
+        initiator: r.maybe(agent),
+        archived: r.maybe(archived),
+        list: r.list(70, slot),
+        last_completer: r.maybe(agent),
+        muted: r.list(70, agent),
+        refresh: r.maybe(|r| Refresh { ticket: ticket(r), until: r.moment() }),
+        permit: r.maybe(permit),
+        debts: r.list(40, |r| Debt { effect: effect(r), since: r.moment() }),
+        next_ticket: r.small(),
+        messages: r.list(255, message),
+        horizon: r.maybe(message),
+        newest: r.maybe(message),
+        runs: r.list(40, |r| (run(r), if r.flag() { RunFate::Denied } else { RunFate::Ended })),
+        delivery: r.maybe(delivery),
+        litter: r.list(20, |r| Litter { message: message(r), due: r.maybe(Reader::moment) }),
+        created: r.flag(),
+        missed: r.flag(),
+        vetoed: r.flag(),
+        ceiling_announced: r.flag(),
+        turn: TurnId::new(r.small()),
+        turns: u32::try_from(r.small()).unwrap_or(u32::MAX),
+        cycles: u32::try_from(r.small()).unwrap_or(u32::MAX),
+        now: r.moment(),
+        stirred_at: r.moment(),
+        list_at: r.maybe(Reader::moment),
+        asked_at: r.maybe(Reader::moment),
+        reminded_at: r.maybe(Reader::moment),
+        reminder_due: r.maybe(Reader::moment),
+        rng: r.small(),
+        revision: r.small(),
+    }
+}
+
+fn agent(r: &mut Reader<'_>) -> AgentKey {
+    AgentKey::new(u32::from(r.byte() % 5))
+}
+
+fn message(r: &mut Reader<'_>) -> MessageId {
+    MessageId::new(r.small())
+}
+
+fn run(r: &mut Reader<'_>) -> RunId {
+    RunId::new(r.small())
+}
+
+fn ticket(r: &mut Reader<'_>) -> Ticket {
+    Ticket::new(r.small())
+}
+
+fn slot(r: &mut Reader<'_>) -> Slot {
+    let turns = [SeatTurn::Ahead, SeatTurn::Passed, SeatTurn::Spoke, SeatTurn::Skipped];
+    let mut slot = Slot::new(agent(r));
+    slot.turn = turns.get(usize::from(r.byte() % 4)).copied().unwrap_or_default();
+    slot.left = r.byte() % 8 == 7;
+    slot.grace_from = r.maybe(Reader::moment);
+    slot
+}
+
+fn archived(r: &mut Reader<'_>) -> Archived {
+    Archived {
+        at: r.moment(),
+        concluded: r.flag(),
+        leaving: [r.maybe(agent), r.maybe(agent)],
+        bot_notice_at: r.maybe(Reader::moment),
+    }
+}
+
+fn permit(r: &mut Reader<'_>) -> Permit {
+    let running = r.maybe(|r| PermitRun::Running {
+        id: r.maybe(run),
+        until: r.maybe(Reader::moment),
+        spoke: r.flag(),
+    });
+    Permit { agent: agent(r), run: running.unwrap_or(PermitRun::Offered) }
+}
+
+fn delivery(r: &mut Reader<'_>) -> DeliveryData {
+    let words = |r: &mut Reader<'_>| Tail::of(&"words ".repeat(usize::from(r.byte() % 16)));
+    DeliveryData {
+        fingerprint: words(r),
+        pieces: r.list(10, |r| Piece { id: message(r), tail: words(r) }),
+        last_seen: r.moment(),
+    }
+}
+
+fn phase(r: &mut Reader<'_>) -> PhaseData {
+    match r.byte() % 9 {
+        0 => PhaseData::Dead,
+        1 => PhaseData::Archived,
+        2 => PhaseData::Dormant,
+        3 => PhaseData::RefreshingBoundary,
+        4 => PhaseData::RefreshingWake { first: r.maybe(agent) },
+        5 => PhaseData::Granted {
+            agent: agent(r),
+            until: r.maybe(Reader::moment),
+            attempt: r.byte(),
+        },
+        6 => PhaseData::Running {
+            agent: agent(r),
+            run: r.maybe(run),
+            anchor: r.maybe(message),
+            until: r.maybe(Reader::moment),
+            receipt: r.flag(),
+        },
+        7 => PhaseData::Confirming {
+            agent: agent(r),
+            run: r.maybe(run),
+            anchor: r.maybe(message),
+            since: r.moment(),
+            poll: r.maybe(ticket),
+            poll_next: r.moment(),
+            poll_interval: Duration::from_millis(r.small()),
+        },
+        _ => PhaseData::Disabled,
+    }
+}
+
+fn effect(r: &mut Reader<'_>) -> Effect {
+    let (kind, ticket) = (r.byte() % 7, ticket(r));
+    match kind {
+        0 => Effect::FetchMembers { ticket },
+        1 => Effect::Delete { ticket, message: message(r) },
+        2 => Effect::Poll { ticket, after: r.maybe(message) },
+        3 => Effect::Notice { ticket, notice: Notice::Ceiling },
+        4 => {
+            let place = if r.flag() { ReminderPlace::Discussion } else { ReminderPlace::Callback };
+            Effect::Reminder { ticket, initiator: agent(r), place }
+        }
+        5 => Effect::CancelRun { agent: agent(r), run: None, turn: None },
+        _ => {
+            let turn = TurnId::new(r.small());
+            Effect::Trigger { ticket, agent: agent(r), turn, attempt: r.byte() }
+        }
+    }
+}
