@@ -89,6 +89,9 @@ impl Seen {
     }
 
     pub(crate) fn remember_run(&mut self, run: RunId, fate: RunFate) {
+        if self.run(run) == Some(fate) {
+            return;
+        }
         let runs = &mut self.recent.get_or_insert_default().runs;
         if runs.len() >= RUNS_MAX {
             runs.pop_front();

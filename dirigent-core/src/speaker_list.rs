@@ -39,6 +39,9 @@ impl Slot {
     }
 }
 
+/// How often an order is drawn at most.
+const DRAWS_MAX: usize = 100;
+
 impl SpeakerList {
     pub(crate) const fn from_slots(slots: Vec<Slot>) -> Self {
         Self { slots }
@@ -105,22 +108,17 @@ impl SpeakerList {
         self.slots.len() > before
     }
 
-    /// Puts the list into a random order in which `not_first` does not come first, each such order
-    /// equally likely (D31, D32): the first is drawn among the others, the rest by Fisher and Yates.
-    pub(crate) fn shuffle(&mut self, rng: &mut Rng, not_first: Option<AgentKey>) {
-        let barred = not_first.and_then(|agent| self.position(agent));
-        let from = match barred {
-            Some(at) if self.slots.len() >= 2 => {
-                self.slots.swap(0, at);
-                let first = 1 + rng.below(self.slots.len() - 1);
-                self.slots.swap(0, first);
-                1
+    /// Puts the list into a random order, each order that is allowed equally likely (D32): orders
+    /// are drawn until one is. Half of all orders are allowed or more, so a hundred draws in vain do
+    /// not happen; if they did, the last order drawn would stand.
+    pub(crate) fn shuffle(&mut self, rng: &mut Rng, is_allowed: impl Fn(&[Slot]) -> bool) {
+        for _ in 0..DRAWS_MAX {
+            for unplaced in (2..=self.slots.len()).rev() {
+                self.slots.swap(unplaced - 1, rng.below(unplaced));
             }
-            _ => 0,
-        };
-        let rest = self.slots.get_mut(from..).unwrap_or_default();
-        for unplaced in (2..=rest.len()).rev() {
-            rest.swap(unplaced - 1, rng.below(unplaced));
+            if is_allowed(&self.slots) {
+                return;
+            }
         }
     }
 

@@ -10,6 +10,7 @@ mod compare;
 mod pair;
 mod plausible;
 mod random;
+mod report;
 mod shrink;
 mod step;
 mod twice;
@@ -23,48 +24,10 @@ use dirigent_core::Config;
 pub use self::bytes::config_from_bytes;
 use self::pair::Pair;
 pub use self::random::Random;
+pub use self::report::Report;
 pub use self::shrink::minimize;
 pub use self::step::{Act, EndOutcome, Step};
 pub use self::twice::check_twice;
-
-/// What a check that found nothing has seen.
-///
-/// ```
-/// use std::sync::Arc;
-/// use dirigent_core::Config;
-/// use dirigent_testkit::check::{Step, check};
-///
-/// let report = check(&Arc::new(Config::default()), 1, &[Step::Restart]).expect("no difference");
-/// assert_eq!(report.steps, 1);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct Report {
-    /// Steps made.
-    pub steps: u64,
-    /// Inputs that were turned down.
-    pub refused: u64,
-    /// Effects, without transitions.
-    pub effects: u64,
-    /// Turns granted.
-    pub granted: u64,
-    /// Turns that ended.
-    pub ended: u64,
-    /// Copies that were restored and compared.
-    pub restored: u64,
-}
-
-impl Report {
-    /// Adds what another check has seen.
-    pub fn add(&mut self, other: &Self) {
-        self.steps += other.steps;
-        self.refused += other.refused;
-        self.effects += other.effects;
-        self.granted += other.granted;
-        self.ended += other.ended;
-        self.restored += other.restored;
-    }
-}
 
 /// Machine and rules disagree.
 ///

@@ -42,7 +42,7 @@ fn walk(seed: u64) -> (Arc<Config>, Vec<Step>) {
 
 /// Fails with the shortest way to the difference.
 fn complain(config: &Arc<Config>, seed: u64, steps: &[Step], failure: &Failure) -> ! {
-    let shortest = minimize(config, seed, steps).map(|(_, failure)| failure);
+    let shortest = minimize(config, seed, steps).map(|(_, _, failure)| failure);
     panic!("{}", shortest.as_ref().unwrap_or(failure));
 }
 

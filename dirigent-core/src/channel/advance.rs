@@ -2,7 +2,7 @@
 
 use super::phase::{Grant, Phase, Purpose};
 use super::step::Step;
-use crate::{AgentKey, Cause, Effect, Mode, Notice, SeatTurn, TurnId};
+use crate::{AgentKey, Cause, Effect, Mode, Notice, SeatTurn, Slot, TurnId};
 
 /// What a cycle came to. Read off the list before it is rebuilt, so that what an agent said counts
 /// even if it has left since (D74).
@@ -55,12 +55,15 @@ impl Step<'_> {
         }
     }
 
-    /// Grants the first available agent from this slot on; skips those before it.
+    /// Grants the first available agent from this slot on; skips those before it, having told why.
     fn grant_from(&mut self, from: usize, cause: Cause) {
-        let mut at = from;
+        let (mut at, mut cause) = (from, cause);
         while let Some(slot) = self.channel.list.slots().get(at).copied() {
             if self.channel.is_available(slot.agent) {
                 return self.grant(slot.agent, cause);
+            }
+            if cause != Cause::NextInList {
+                self.tell(None, core::mem::replace(&mut cause, Cause::NextInList));
             }
             self.skip(at, slot.left);
             at += 1;
@@ -150,12 +153,10 @@ impl Step<'_> {
     /// Three or more speak in a new random order. Two keep theirs; but where they were more, nobody
     /// speaks twice in a row (D13, D31).
     fn reorder(&mut self, was_shuffled: bool) {
-        let last = self.channel.last_completer;
-        match self.channel.list.len() {
-            3.. => self.channel.list.shuffle(&mut self.channel.rng, last),
-            2 if was_shuffled && last.is_some() && self.channel.list.first() == last => {
-                self.channel.list.swap_pair();
-            }
+        let super::Channel { list, muted, rng, last_completer: last, .. } = &mut *self.channel;
+        match list.len() {
+            3.. => list.shuffle(rng, |order| does_not_repeat(order, muted, *last)),
+            2 if was_shuffled && last.is_some() && list.first() == *last => list.swap_pair(),
             _ => return,
         }
         self.tell(None, Cause::Reshuffled);
@@ -177,4 +178,14 @@ impl Step<'_> {
             self.schedule_reminder();
         }
     }
+}
+
+/// Whether the last to complete a turn is neither first in the order nor the first who can speak,
+/// unless nobody else can.
+fn does_not_repeat(order: &[Slot], muted: &[AgentKey], last: Option<AgentKey>) -> bool {
+    let can_speak = |slot: &&Slot| !slot.left && muted.binary_search(&slot.agent).is_err();
+    let mut speakers = order.iter().filter(can_speak).map(|slot| slot.agent);
+    let (first, second) = (speakers.next(), speakers.next());
+    let leads = order.first().map(|slot| slot.agent) == last;
+    last.is_none() || (!leads && (first != last || second.is_none()))
 }

@@ -64,7 +64,7 @@ impl Step<'_> {
     /// The very first order is random only where the host wants it so (D33).
     pub(super) fn shuffle_first(&mut self) {
         if self.channel.config.shuffle_first && self.channel.list.len() >= 3 {
-            self.channel.list.shuffle(&mut self.channel.rng, None);
+            self.channel.list.shuffle(&mut self.channel.rng, |_| true);
             self.tell(None, Cause::Reshuffled);
         }
     }

@@ -48,12 +48,19 @@ impl Step<'_> {
         }
     }
 
-    /// A message of an agent outside its own turn counts like a turn (F02).
+    /// A message of an agent outside its own turn counts like a turn (F02). Late pieces belong to a
+    /// turn that was counted; and nothing uses up a ceiling between a person's word and the grant.
     fn count_message(&mut self, agent: AgentKey) {
         let in_permit =
             self.channel.permit.is_some_and(|permit| permit.agent == agent && permit.is_running());
-        if self.channel.speaker() != Some(agent) && !in_permit {
+        let waking = matches!(self.channel.phase, Phase::Refreshing(Purpose::Wake(_)));
+        if self.channel.speaker() != Some(agent)
+            && !in_permit
+            && !waking
+            && !self.is_in_grace(agent)
+        {
             self.channel.limits.count_turn();
+            self.changed();
         }
     }
 

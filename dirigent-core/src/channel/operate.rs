@@ -78,6 +78,11 @@ impl Step<'_> {
 
     /// Whatever was under way is over: runs are cancelled, lists and cycles forgotten.
     fn end_everything(&mut self) {
+        let now = self.channel.now;
+        let speaker = self.channel.speaker();
+        if let Some(slot) = speaker.and_then(|agent| self.channel.list.slot_mut(agent)) {
+            slot.grace_from = Some(now);
+        }
         self.cancel_turn_run();
         self.withdraw_permit();
         self.forget_refresh();
@@ -99,11 +104,7 @@ impl Step<'_> {
         if self.channel.is_stopped() {
             return Ok(());
         }
-        let now = self.channel.now;
         let speaker = self.channel.speaker();
-        if let Some(slot) = speaker.and_then(|agent| self.channel.list.slot_mut(agent)) {
-            slot.grace_from = Some(now);
-        }
         self.end_everything();
         self.channel.rest = Some(Rest::Stopped);
         let phase = match self.channel.phase {

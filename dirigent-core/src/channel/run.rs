@@ -18,13 +18,15 @@ impl Step<'_> {
         outcome: &Outcome,
     ) -> Result<(), Refusal> {
         self.require_turns()?;
+        self.require_open(id)?;
         match self.channel.phase {
             Phase::Running { run, receipt, .. } if run.matches(agent, id) => {
-                self.remember_run(run.id, RunFate::Ended);
+                self.remember_run(run.id.or(id), RunFate::Ended);
                 self.end_turn_run(run, receipt, outcome);
                 Ok(())
             }
             Phase::Dormant if self.channel.permit.is_some_and(|p| p.matches(agent, id)) => {
+                self.remember_run(id, RunFate::Ended);
                 self.end_permit_run();
                 Ok(())
             }
@@ -36,6 +38,15 @@ impl Step<'_> {
             | Phase::Granted(_)
             | Phase::Running { .. }
             | Phase::Confirming { .. } => Err(Refusal::StaleRun),
+        }
+    }
+
+    /// Refuses what is about a run that can no longer speak, even where the turn has no run id to
+    /// compare it with.
+    fn require_open(&self, id: Option<RunId>) -> Result<(), Refusal> {
+        match id.and_then(|id| self.channel.seen.run(id)) {
+            Some(_) => Err(Refusal::StaleRun),
+            None => Ok(()),
         }
     }
 

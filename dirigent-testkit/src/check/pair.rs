@@ -33,7 +33,7 @@ impl Pair {
 
     /// What was seen so far.
     pub(super) fn report(&self) -> Report {
-        self.walk.report
+        self.walk.report.clone()
     }
 
     /// Makes one step and compares.

@@ -6,9 +6,8 @@ use dirigent_core::Config;
 
 use super::{Failure, Step, check};
 
-/// Leaves out steps as long as the check still fails, and returns what is left with its failure.
-///
-/// Returns `None` when the steps do not fail at all.
+/// Leaves out steps, pauses and unusual rules as long as the check still fails, and returns what is
+/// left with its failure; `None` when the steps do not fail at all.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -16,30 +15,125 @@ use super::{Failure, Step, check};
 /// use dirigent_testkit::check::{Step, minimize};
 /// assert!(minimize(&Arc::new(Config::default()), 1, &[Step::DeadlineTick]).is_none());
 /// ```
-pub fn minimize(config: &Arc<Config>, seed: u64, steps: &[Step]) -> Option<(Vec<Step>, Failure)> {
-    let mut failure = check(config, seed, steps).err()?;
-    let mut left = steps.to_vec();
-    left.truncate(failure.step + 1);
-    let mut chunk = left.len().div_ceil(2).max(1);
+pub fn minimize(
+    config: &Arc<Config>,
+    seed: u64,
+    steps: &[Step],
+) -> Option<(Arc<Config>, Vec<Step>, Failure)> {
+    let failure = check(config, seed, steps).err()?;
+    let mut shortest = Shortest {
+        config: Arc::clone(config),
+        seed,
+        steps: steps.to_vec(),
+        failure,
+    };
     loop {
-        let mut start = 0;
-        let before = left.len();
-        while start < left.len() {
-            let kept = left.iter().take(start);
-            let without = kept.chain(left.iter().skip(start + chunk));
-            let shorter: Vec<Step> = without.cloned().collect();
-            match check(config, seed, &shorter) {
-                Err(still) => {
-                    left = shorter;
-                    left.truncate(still.step + 1);
-                    failure = still;
-                }
-                Ok(_) => start += chunk,
-            }
+        let before = (Arc::clone(&shortest.config), shortest.steps.clone());
+        shortest.leave_out_steps();
+        shortest.leave_out_pauses();
+        shortest.leave_out_rules();
+        if before == (Arc::clone(&shortest.config), shortest.steps.clone()) {
+            return Some((shortest.config, shortest.steps, shortest.failure));
         }
-        if chunk == 1 && left.len() == before {
-            return Some((left, failure));
-        }
-        chunk = (chunk / 2).max(1);
     }
 }
+
+/// What still fails.
+struct Shortest {
+    config: Arc<Config>,
+    seed: u64,
+    steps: Vec<Step>,
+    failure: Failure,
+}
+
+impl Shortest {
+    /// Takes these instead if they fail as well.
+    fn offer(&mut self, config: Config, steps: Vec<Step>) -> bool {
+        let config = Arc::new(config);
+        let Err(failure) = check(&config, self.seed, &steps) else {
+            return false;
+        };
+        self.config = config;
+        self.steps = steps;
+        self.steps.truncate(failure.step + 1);
+        self.failure = failure;
+        true
+    }
+
+    /// Leaves out halves, quarters and so on, down to single steps.
+    fn leave_out_steps(&mut self) {
+        let mut chunk = self.steps.len().div_ceil(2).max(1);
+        loop {
+            let mut start = 0;
+            while start < self.steps.len() {
+                let kept = self.steps.iter().take(start);
+                let rest = self.steps.iter().skip(start + chunk);
+                let shorter = kept.chain(rest).cloned().collect();
+                if !self.offer((*self.config).clone(), shorter) {
+                    start += chunk;
+                }
+            }
+            if chunk == 1 {
+                return;
+            }
+            chunk = chunk.div_ceil(2);
+        }
+    }
+
+    /// Lets steps follow at once.
+    fn leave_out_pauses(&mut self) {
+        for at in 0..self.steps.len() {
+            let mut steps = self.steps.clone();
+            match steps.get_mut(at) {
+                Some(Step::Input { after, .. } | Step::Act { after, .. }) if *after != 0 => {
+                    *after = 0;
+                }
+                _ => continue,
+            }
+            self.offer((*self.config).clone(), steps);
+        }
+    }
+
+    /// Goes back to the usual rules, one by one.
+    fn leave_out_rules(&mut self) {
+        let usual = Config::default();
+        for reset in RESETS {
+            let mut config = (*self.config).clone();
+            reset(&mut config, &usual);
+            if config != *self.config {
+                self.offer(config, self.steps.clone());
+            }
+        }
+    }
+}
+
+/// Makes one rule what it is in other rules.
+type Reset = fn(&mut Config, &Config);
+
+/// Every rule by itself.
+const RESETS: [Reset; 24] = [
+    |to, from| *to = from.clone(),
+    |to, from| to.fingerprint_length = from.fingerprint_length,
+    |to, from| to.delivery_timeout = from.delivery_timeout,
+    |to, from| to.quiet_period = from.quiet_period,
+    |to, from| to.any_message_fallback = from.any_message_fallback,
+    |to, from| to.poll_first = from.poll_first,
+    |to, from| to.poll_interval = from.poll_interval,
+    |to, from| to.start_deadline = from.start_deadline,
+    |to, from| to.retriggers = from.retriggers,
+    |to, from| to.run_deadline = from.run_deadline,
+    |to, from| to.late_grace = from.late_grace,
+    |to, from| to.refresh_deadline = from.refresh_deadline,
+    |to, from| to.list_fresh = from.list_fresh,
+    |to, from| to.recount_interval = from.recount_interval,
+    |to, from| to.shuffle_first = from.shuffle_first,
+    |to, from| to.interrupt = from.interrupt,
+    |to, from| to.bots_qualify = from.bots_qualify,
+    |to, from| to.trigger_cleanup = from.trigger_cleanup,
+    |to, from| to.turns_max = from.turns_max,
+    |to, from| to.cycles_max = from.cycles_max,
+    |to, from| to.reminder_interval = from.reminder_interval,
+    |to, from| to.farewell = from.farewell,
+    |to, from| to.bot_notice_interval = from.bot_notice_interval,
+    |to, from| to.forget_after = from.forget_after,
+];

@@ -106,16 +106,7 @@ impl Walk {
         if let Some(line) = self.trace.last_mut() {
             line.push_str(&compare::summary(answer, effects, &self.machine));
         }
-        self.report.refused += u64::from(answer.is_err());
-        for effect in effects {
-            match effect {
-                Effect::Transition(_) => {}
-                _ => self.report.effects += 1,
-            }
-        }
-        self.report.granted = self.machine.view().turn().get();
-        self.report.ended += compare::ends(effects).count() as u64;
-        if std::env::var_os("COVER").is_some() {
+        self.report.note(answer, effects, self.machine.view().phase());
             for e in effects {
                 if let Effect::Transition(t) = e {
                     eprintln!("COVER cause {:?}", t.cause);

@@ -10,7 +10,7 @@ use dirigent_core::{
 use super::{Invariant, Observation, Observer};
 
 /// The most effects owed at a time (rule 42).
-const DEBTS_MAX: usize = 64;
+const DEBTS_MAX: usize = 32;
 /// The most bytes that a channel of usual size (sixteen agents) owns.
 const BYTES_MAX: usize = 8 * 1024;
 /// Agents in a channel of usual size; each more may cost a slot and a mute.
@@ -20,7 +20,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
     id: "I13",
     promise: 0,
     requirements: "D78, rules 10, 21, 42",
-    sentence: "a channel owns at most 8 KB and owes at most 64 effects",
+    sentence: "a channel owns at most 8 KB and owes at most 32 effects",
     observer: || Box::new(Bounded),
 };
 

@@ -70,6 +70,7 @@ impl DormantAfterSilence {
                 | Cause::RunFailed
                 | Cause::StartTimedOut
                 | Cause::RunTimedOut
+                | Cause::RunLost
                 | Cause::AgentLeft
                 | Cause::AgentMuted
         );

@@ -18,6 +18,8 @@ pub(super) const INVARIANT: Invariant = Invariant {
 struct NoLostWakeUp {
     /// The longest wait that the rules allowed since the phase began.
     longest: Duration,
+    /// The longest wait when the list was asked for last, maybe before the channel woke.
+    patience: Duration,
     /// The phase began, or the trigger was held back, when nothing limited it.
     for_ever: bool,
 }
@@ -33,10 +35,13 @@ impl Observer for NoLostWakeUp {
         let triggered = seen.effects.iter().any(|effect| matches!(effect, Effect::Trigger { .. }));
         let (before, turn) = (seen.before, after.turn);
         if before.phase != after.phase || before.turn != turn || triggered || !after.is_active() {
-            *self = Self::default();
+            *self = Self { patience: self.patience, ..Self::default() };
         }
         let waits = longest_wait(seen.rules).max(longest_wait(seen.rules_before));
-        self.longest = self.longest.max(waits);
+        if seen.effects.iter().any(|effect| matches!(effect, Effect::FetchMembers { .. })) {
+            self.patience = waits;
+        }
+        self.longest = self.longest.max(waits).max(self.patience);
         self.for_ever |= waits_for_ever(after, seen.rules_before, seen.rules);
         if !after.is_active() || self.for_ever {
             return Ok(());

@@ -113,9 +113,10 @@ impl<'a> Observation<'a> {
     }
 }
 
-/// Whether a transition grants a turn.
+/// Whether a transition grants a turn. A turn that is given back after a restart is no new one.
 pub(crate) fn is_grant(told: &Transition) -> bool {
     told.to == PhaseKind::Granted
+        && told.cause != Cause::RunLost
         && (told.from != PhaseKind::Granted || told.cause == Cause::NextInList)
 }
 

@@ -34,6 +34,9 @@ impl Observer for OneSpeaker {
             }
             self.open = None;
         }
+        if matches!(seen.input, Input::RunsLost { .. }) {
+            self.open = None;
+        }
         self.note_verdict(seen)?;
         self.compare(seen.after)
     }

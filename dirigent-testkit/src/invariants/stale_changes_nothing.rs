@@ -20,12 +20,12 @@ struct StaleChangesNothing {
     allowed: Option<(AgentKey, Option<RunId>)>,
     /// Whether its end was already taken in.
     ended: bool,
-    /// Runs of late that ended or were cancelled.
-    dead: VecDeque<RunId>,
+    /// Runs of late that the machine remembers, and whether their time is over.
+    remembered: VecDeque<(RunId, bool)>,
 }
 
-/// How many dead runs are followed; the machine remembers more.
-const DEAD_MAX: usize = 16;
+/// How many runs are followed; the machine remembers 32 (rule 10).
+const REMEMBERED: usize = 24;
 
 impl Observer for StaleChangesNothing {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
@@ -50,13 +50,19 @@ impl Observer for StaleChangesNothing {
                 self.ended = true;
                 self.expect_allowed(*agent, *run)
             }
+            (Input::RunsLost { .. }, Ok(_)) => {
+                let lost = self.allowed.filter(|_| !self.ended).and_then(|(_, run)| run);
+                self.remembered.extend(lost.map(|run| (run, true)));
+                self.ended = true;
+                Ok(())
+            }
             (Input::Receipt { agent, run, .. }, Ok(_)) => self.expect_allowed(*agent, *run),
             _ => Ok(()),
         }
     }
 
     fn restarted(&mut self, _: &super::Glance) {
-        self.dead.clear();
+        self.remembered.clear();
     }
 }
 
@@ -66,26 +72,28 @@ impl StaleChangesNothing {
         let busy = seen.before.is_active() && seen.after.is_active();
         if !(seen.undisturbed || busy) {
             // An idle channel may have forgotten them (rule 41).
-            self.dead.clear();
+            self.remembered.clear();
         }
         for effect in seen.effects {
             if let Effect::CancelRun { run, .. } = effect {
-                self.dead.extend(run);
+                self.remembered.extend(run.map(|run| (run, true)));
             }
         }
         if let (Input::RunEnded { run, .. }, Ok(_)) = (seen.input, seen.answer) {
-            self.dead.extend(run);
-        }
-        while self.dead.len() > DEAD_MAX {
-            self.dead.pop_front();
+            self.remembered.extend(run.map(|run| (run, true)));
         }
         if let (Input::Gate { run: Some(run), .. }, Ok(Answer::Verdict(verdict))) =
             (seen.input, seen.answer)
         {
             let turn = matches!(verdict.reason(), Reason::YourTurn | Reason::InitiatorPermit);
-            if turn && self.dead.contains(run) {
+            if turn && self.remembered.contains(&(*run, true)) {
                 return Err(format!("{run} was allowed again after its end"));
             }
+            // The run that it replaced takes a place, as a denied one does.
+            self.remembered.push_back((*run, false));
+        }
+        while self.remembered.len() > REMEMBERED {
+            self.remembered.pop_front();
         }
         Ok(())
     }

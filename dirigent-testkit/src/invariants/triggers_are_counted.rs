@@ -28,7 +28,8 @@ impl Observer for TriggersAreCounted {
         let mut triggers = 0_usize;
         for effect in seen.effects {
             if let Effect::Transition(told) = effect {
-                let again = matches!(told.cause, Cause::Retriggered | Cause::Resumed);
+                let again =
+                    matches!(told.cause, Cause::Retriggered | Cause::Resumed | Cause::RunLost);
                 if is_grant(told) || (again && told.to == PhaseKind::Granted) {
                     allowance += 1;
                     granted = told.agent.or(granted);

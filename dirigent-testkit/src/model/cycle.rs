@@ -159,8 +159,9 @@ impl Model {
         // When nobody is available, the cycle is over at once, and an answer in the very same step
         // may have changed the list again.
         let again = !slots.iter().any(|slot| self.can_speak(slot));
-        if !missing.is_empty() && !again {
-            let what = format!("{:?} without {missing:?}", self.order);
+        let is_whole = missing.is_empty() && self.list.len() == slots.len();
+        if !is_whole && !again {
+            let what = format!("{:?} is no order of {slots:?}", self.order);
             self.violations.push(what);
         }
         self.list.extend(missing);

@@ -24,6 +24,8 @@ pub(super) enum Happening {
     End { agent: u8, run: RunId, ending: Ending, epoch: u32 },
     /// The host says which messages a run posted.
     Receive { agent: u8, run: RunId, after: Option<MessageId>, epoch: u32 },
+    /// The host says that it was restarted, and that what ran is gone.
+    LoseRuns { rerun: bool, epoch: u32 },
     /// The members were read.
     Members { ticket: Ticket, epoch: u32 },
     /// An effect is settled.

@@ -58,10 +58,17 @@ impl World {
         let Some(agent) = place.and_then(|at| u8::try_from(at).ok()) else {
             return;
         };
-        if self.dice.hits(500_000) {
-            let epoch = self.epoch;
-            let ending = Ending::Failed;
-            self.agenda.add(self.time, Happening::End { agent, run, ending, epoch });
+        let epoch = self.epoch;
+        match self.dice.below(4) {
+            0 => {
+                let ending = Ending::Failed;
+                self.agenda.add(self.time, Happening::End { agent, run, ending, epoch });
+            }
+            1 => {}
+            rerun => {
+                let rerun = rerun == 2;
+                self.agenda.add(self.time, Happening::LoseRuns { rerun, epoch });
+            }
         }
     }
 }

@@ -30,7 +30,8 @@ impl World {
         let waits = glance.is_active() && glance.deadline.is_some();
         if let (Some(timeout), true, None) = (timeout, waits, glance.rest) {
             let moves = self.moves;
-            let until = self.time + timeout * 2;
+            // The phase may have begun under more patient rules.
+            let until = self.due().unwrap_or(0).max(self.time + timeout * 2);
             while self.moves == moves {
                 self.step_before(until)?;
             }

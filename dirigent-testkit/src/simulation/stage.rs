@@ -46,11 +46,16 @@ impl World {
             Happening::Receive { agent, run, after, epoch: of } if of == epoch => {
                 self.receive(agent, run, after)
             }
+            Happening::LoseRuns { rerun, epoch: of } if of == epoch => {
+                self.cast.iter_mut().for_each(|agent| agent.run = None);
+                self.feed(&Input::RunsLost { rerun }).map(drop)
+            }
             Happening::Members { ticket, epoch: of } if of == epoch => self.answer_members(ticket),
             Happening::Settle { ticket, how, epoch: of } if of == epoch => self.settle(ticket, how),
             Happening::Ask { .. }
             | Happening::End { .. }
             | Happening::Receive { .. }
+            | Happening::LoseRuns { .. }
             | Happening::Members { .. }
             | Happening::Settle { .. } => Ok(()),
         }
