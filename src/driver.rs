@@ -80,7 +80,7 @@ impl Driver {
         let Self { shared, mut workers, mut calls } = self;
         let mut busy: FuturesUnordered<Work> = FuturesUnordered::new();
         let mut speaking: FuturesUnordered<Work> = FuturesUnordered::new();
-        busy.push(Box::pin(catch_up(Arc::clone(&shared))));
+        busy.push(Box::pin(reconcile(Arc::clone(&shared))));
         loop {
             shared.tick();
             let stopping = shared.life.stage() >= Stage::Stopping;
@@ -115,7 +115,7 @@ async fn sleep_until(shared: &Shared, deadline: Option<dirigent_core::Timestamp>
     }
 }
 
-async fn catch_up(shared: Arc<Shared>) {
+async fn reconcile(shared: Arc<Shared>) {
     shared.reconcile().await;
 }
 

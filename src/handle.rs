@@ -138,21 +138,20 @@ impl Dirigent {
         let (tell, told) = oneshot::channel();
         let gate = Input::Gate { agent: key, run, latest: None };
         let answer = room.submit_with(&self.shared, &gate, |state, answer| {
-            if let Ok(Answer::Verdict(Verdict::Allow { turn: Some(_), .. })) = answer {
+            if answer.as_ref().is_ok_and(|answer| holds_permission(*answer)) {
                 state.work.push_back(Work::Tell(tell));
             }
         })?;
         match (answer.verdict(), key) {
-            (Some(Verdict::Allow { reason, turn, anchor }), Some(key)) if turn.is_some() => {
+            (Some(Verdict::Allow { reason, turn, anchor }), Some(key))
+                if holds_permission(answer) =>
+            {
                 let guard = RunGuard::new(Arc::clone(&self.shared), room, key, run);
                 self.told(told).await?;
                 Ok(Decision::allowed(reason, turn, anchor, Some(guard)))
             }
-            (Some(Verdict::Allow { reason, turn, anchor }), key) => {
-                let permitted = key.filter(|_| reason == Reason::InitiatorPermit);
-                let guard =
-                    permitted.map(|key| RunGuard::new(Arc::clone(&self.shared), room, key, run));
-                Ok(Decision::allowed(reason, turn, anchor, guard))
+            (Some(Verdict::Allow { reason, turn, anchor }), _) => {
+                Ok(Decision::allowed(reason, turn, anchor, None))
             }
             (Some(Verdict::Deny { reason }), _) => {
                 Ok(Decision::denied(reason, &self.shared.settings.no_reply_model))
@@ -163,6 +162,9 @@ impl Dirigent {
 
     /// An agent's run ended. For hosts that hear of it elsewhere than where they asked; they call
     /// [`RunGuard::keep`] there.
+    ///
+    /// A host without run ids must not report the end of a run that was denied or cancelled: nothing
+    /// tells it from the end of the run that holds the floor.
     ///
     /// # Errors
     ///
@@ -542,5 +544,15 @@ impl Dirigent {
             let error = ApiError::new(ErrorKind::Store);
             error.with_source("the channel was taken over by another process").into()
         })
+    }
+}
+
+/// Whether the answer allows a run that must be ended again: in a turn, or after a reminder.
+const fn holds_permission(answer: Answer) -> bool {
+    match answer.verdict() {
+        Some(verdict) => {
+            matches!(verdict.reason(), Reason::YourTurn | Reason::InitiatorPermit)
+        }
+        None => false,
     }
 }

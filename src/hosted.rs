@@ -3,7 +3,9 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use dirigent_core::{AgentKey, Answer, Author, Input, MessageId, Outcome, RunId, Tail, TurnId};
+use dirigent_core::{
+    AgentKey, Answer, Author, Input, MessageId, Outcome, RunId, Tail, Ticket, TurnId,
+};
 use futures_util::FutureExt;
 
 use crate::room::{Call, Room, Work};
@@ -22,23 +24,21 @@ pub(crate) struct HostedCall {
     turn: Turn,
 }
 
-/// Runs of hosted agents are named by their turn; those after a reminder by the moment.
-const REMINDED: u64 = 1 << 63;
+/// Runs of hosted agents are named by the debt that called for them, so that a turn that is given
+/// again is another run; beyond the names that hosts give.
+const HOSTED: u64 = 1 << 63;
 
 impl Shared {
     /// Asks the gate for a hosted agent; if it may run, it is called once that is stored.
     pub(crate) fn ask_for_hosted(
         &self,
         room: &Arc<Room>,
+        ticket: Ticket,
         agent: AgentKey,
         turn: Option<TurnId>,
         attempt: u8,
     ) {
-        let number = turn.map_or_else(
-            || REMINDED | self.clock.now().as_millis(),
-            |turn| turn.get() << 8 | u64::from(attempt),
-        );
-        let run = RunId::new(number);
+        let run = RunId::new(HOSTED | ticket.get());
         let gate = Input::Gate { agent: Some(agent), run: Some(run), latest: None };
         let _ = room.submit_with(self, &gate, |state, answer| {
             if let Ok(Answer::Verdict(verdict)) = answer {

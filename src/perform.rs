@@ -76,7 +76,7 @@ impl Shared {
         attempt: u8,
     ) {
         if self.hosted(agent).is_some() {
-            self.ask_for_hosted(room, agent, Some(turn), attempt);
+            self.ask_for_hosted(room, ticket, agent, Some(turn), attempt);
             return self.settle(room, ticket, Settlement::Done { message: None });
         }
         match self.wake_directly(room, agent, turn, attempt).await {
@@ -212,7 +212,7 @@ impl Shared {
         let posted = self.post_as_moderator_in(room, place, ticket, content, mentions, None).await;
         self.settle_with(room, ticket, posted, Some);
         if self.hosted(initiator).is_some() {
-            self.ask_for_hosted(room, initiator, None, 0);
+            self.ask_for_hosted(room, ticket, initiator, None, 0);
         }
     }
 

@@ -39,6 +39,8 @@ pub(crate) struct RoomState {
     pub(crate) busy: bool,
     /// The deadline that the timers know.
     pub(crate) due: Option<Timestamp>,
+    /// Another process has the channel now: nothing is done here any more.
+    pub(crate) abandoned: bool,
     /// What only an active channel has; given back when it rests.
     pub(crate) active: Option<Box<Active>>,
 }
@@ -50,6 +52,8 @@ pub(crate) struct Active {
     pub(crate) outgoing: Option<Arc<Outgoing>>,
     /// The call of a hosted agent that is under way.
     pub(crate) call: Option<Call>,
+    /// The newest message before the process was down, until what was missed is read.
+    pub(crate) missed_from: Option<MessageId>,
     /// What was said of late, oldest first.
     pub(crate) recent: VecDeque<Arc<ChatMessage>>,
     /// Up to where each agent was given what it missed.
@@ -75,8 +79,10 @@ pub(crate) enum Work {
     Tell(oneshot::Sender<()>),
     /// A hosted agent was allowed to run: call it.
     Call { agent: AgentKey, turn: Option<TurnId>, run: RunId, attempt: u8 },
-    /// A hosted reply was stored: post it.
+    /// A hosted reply was stored: post its next part.
     Post,
+    /// A restart cut a hosted reply off: see what of it has arrived, then go on.
+    TakeUpReply,
 }
 
 impl Room {
@@ -96,6 +102,7 @@ impl Room {
             durability: Durability::Turn,
             busy: false,
             due: None,
+            abandoned: false,
             active: None,
         };
         Self { id, state: Mutex::new(state) }
@@ -138,6 +145,10 @@ impl Room {
 
     /// Calls a worker if there is something to do, and moves the channel's deadline.
     pub(crate) fn settle_down(self: &Arc<Self>, shared: &Shared, state: &mut RoomState) {
+        if state.abandoned {
+            state.work.clear();
+            return;
+        }
         let due = state.channel.next_deadline().map(|deadline| deadline.at);
         shared.timers.set(self.id, state.due, due);
         state.due = due;

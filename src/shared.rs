@@ -13,7 +13,7 @@ use crate::hosted::HostedCall;
 use crate::pacing::Pacer;
 use crate::recorder::Recorder;
 use crate::registry::Registry;
-use crate::room::Room;
+use crate::room::{Active, Room};
 use crate::timers::Timers;
 use crate::{
     Agent, AgentId, AgentWaker, ApiError, CallError, ChannelId, ChannelStore, Clock, DiscordApi,
@@ -53,6 +53,8 @@ pub(crate) struct Hosted {
 
 /// A channel that the store knows.
 enum Slot {
+    /// Only in the store, as an earlier process left it.
+    Unread,
     /// Only in the store.
     Parked,
     /// In memory.
@@ -106,7 +108,7 @@ impl Shared {
         let mut rooms = self.rooms();
         rooms.reserve(channels.len());
         for channel in channels {
-            rooms.entry(channel).or_insert(Slot::Parked);
+            rooms.entry(channel).or_insert(Slot::Unread);
         }
     }
 
@@ -114,7 +116,7 @@ impl Shared {
     pub(crate) fn awake(&self, channel: ChannelId) -> Option<Arc<Room>> {
         match self.rooms().get(&channel) {
             Some(Slot::Awake(room)) => Some(Arc::clone(room)),
-            Some(Slot::Parked) | None => None,
+            Some(Slot::Unread | Slot::Parked) | None => None,
         }
     }
 
@@ -130,7 +132,7 @@ impl Shared {
         let rooms = self.rooms();
         let awake = rooms.values().filter_map(|slot| match slot {
             Slot::Awake(room) => Some(Arc::clone(room)),
-            Slot::Parked => None,
+            Slot::Unread | Slot::Parked => None,
         });
         awake.collect()
     }
@@ -143,7 +145,7 @@ impl Shared {
         match self.rooms().get(&channel) {
             None => return Ok(None),
             Some(Slot::Awake(room)) => return Ok(Some(self.hold(Arc::clone(room)))),
-            Some(Slot::Parked) => {}
+            Some(Slot::Unread | Slot::Parked) => {}
         }
         Ok(self.load(channel).await?.map(|room| self.hold(room)))
     }
@@ -165,10 +167,11 @@ impl Shared {
             return Ok(self.hold(room));
         }
         let machine = Channel::new(self.config(), self.seed ^ channel.get());
-        Ok(self.hold(self.take_in(Room::new(channel, machine, None, Revision::default()))))
+        let room = self.record(Room::new(channel, machine, None, Revision::default()));
+        Ok(self.hold(self.take_in(room)))
     }
 
-    async fn load(&self, channel: ChannelId) -> Result<Option<Arc<Room>>, CallError> {
+    async fn load(self: &Arc<Self>, channel: ChannelId) -> Result<Option<Arc<Room>>, CallError> {
         let _one_at_a_time = self.loading.lock().await;
         if let Some(room) = self.awake(channel) {
             return Ok(Some(room));
@@ -178,23 +181,34 @@ impl Shared {
             return Ok(None);
         };
         let machine = Channel::restore(self.config(), &record.snapshot)?;
+        let unread = matches!(self.rooms().get(&channel), Some(Slot::Unread));
+        let missed_from = machine.view().newest().filter(|_| unread);
+        let outgoing = record.outgoing;
         let room = Room::new(channel, machine, record.callback, revision);
-        room.lock().active = record.outgoing.map(|outgoing| {
-            Box::new(crate::room::Active { outgoing: Some(outgoing), ..Default::default() })
-        });
+        if missed_from.is_some() || outgoing.is_some() {
+            let active = Active { outgoing, missed_from, ..Active::default() };
+            room.lock().active = Some(Box::new(active));
+        }
+        let room = self.record(room);
+        if unread {
+            self.take_up(&room);
+        }
         Ok(Some(self.take_in(room)))
     }
 
-    fn take_in(&self, room: Room) -> Arc<Room> {
-        let room = Arc::new(room);
-        let mut state = room.lock();
+    /// Tells the recorder where a channel begins.
+    fn record(&self, room: Room) -> Arc<Room> {
         if let Some(recorder) = &self.recorder {
             let mut snapshot = Snapshot::default();
-            state.channel.snapshot_into(&mut snapshot);
+            room.lock().channel.snapshot_into(&mut snapshot);
             recorder.began(room.id, &self.config(), snapshot);
         }
-        room.settle_down(self, &mut state);
-        drop(state);
+        Arc::new(room)
+    }
+
+    /// From now on everybody can get hold of the channel.
+    fn take_in(&self, room: Arc<Room>) -> Arc<Room> {
+        room.settle_down(self, &mut room.lock());
         self.rooms().insert(room.id, Slot::Awake(Arc::clone(&room)));
         room
     }
@@ -216,6 +230,7 @@ impl Shared {
     /// Lets go of a channel that another process has taken over: its next event reads it anew.
     pub(crate) fn abandon(&self, room: &Room) {
         let mut state = room.lock();
+        state.abandoned = true;
         state.work.clear();
         self.timers.set(room.id, state.due.take(), None);
         if let Some(call) = state.active.take().and_then(|active| active.call) {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::Effect;
+use dirigent_core::{Debt, Effect};
 
 use crate::room::{Room, Work};
 use crate::shared::Shared;
@@ -78,7 +78,9 @@ async fn store(shared: &Shared, room: &Room) -> bool {
             }
             Ok(Err(CommitError::Store(error))) | Err(error) => {
                 tracing::warn!(channel = %room.id, %error, "the store failed; trying again");
-                room.lock().durability = durability;
+                if durability == Durability::Fact {
+                    room.lock().durability = durability;
+                }
                 in_doubt |= error.certainty() == Certainty::Unknown;
                 shared.clock.sleep_until(shared.clock.now() + wait).await;
                 wait = STORE_WAIT_MAX.min(wait * 2);
@@ -97,11 +99,12 @@ async fn perform(shared: &Arc<Shared>, room: &Arc<Room>, item: Work) {
         }
         Work::Call { agent, turn, run, attempt } => shared.call(room, agent, turn, run, attempt),
         Work::Post => shared.post_outgoing(room).await,
+        Work::TakeUpReply => shared.take_up_reply(room).await,
     }
 }
 
 async fn perform_effect(shared: &Arc<Shared>, room: &Arc<Room>, effect: Effect) {
-    if let (Some(ticket), false) = (effect.ticket(), room.lock().channel.wants(&effect)) {
+    if let (Some(ticket), false) = (effect.ticket(), is_wanted(room, &effect)) {
         return shared.settle(room, ticket, dirigent_core::Settlement::Dropped);
     }
     match effect {
@@ -119,4 +122,16 @@ async fn perform_effect(shared: &Arc<Shared>, room: &Arc<Room>, effect: Effect) 
         Effect::Inject { agent, message, .. } => Shared::inject(room, agent, message),
         Effect::CancelRun { agent, run, turn } => Shared::cancel_call(room, agent, run, turn),
     }
+}
+
+/// Whether the effect still matters. Of several triggers of a turn only the newest does.
+fn is_wanted(room: &Room, effect: &Effect) -> bool {
+    let state = room.lock();
+    let newer = |debt: &Debt| match (effect, debt.effect) {
+        (Effect::Trigger { ticket, turn, .. }, Effect::Trigger { ticket: t, turn: of, .. }) => {
+            of == *turn && t > *ticket
+        }
+        _ => false,
+    };
+    state.channel.wants(effect) && !state.channel.debts().iter().any(newer)
 }
