@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{Debt, Effect};
+use dirigent_core::Effect;
 
 use crate::room::{Room, Work};
 use crate::shared::Shared;
@@ -104,7 +104,7 @@ async fn perform(shared: &Arc<Shared>, room: &Arc<Room>, item: Work) {
 }
 
 async fn perform_effect(shared: &Arc<Shared>, room: &Arc<Room>, effect: Effect) {
-    if let (Some(ticket), false) = (effect.ticket(), is_wanted(room, &effect)) {
+    if let (Some(ticket), false) = (effect.ticket(), room.lock().channel.wants(&effect)) {
         return shared.settle(room, ticket, dirigent_core::Settlement::Dropped);
     }
     match effect {
@@ -122,16 +122,4 @@ async fn perform_effect(shared: &Arc<Shared>, room: &Arc<Room>, effect: Effect) 
         Effect::Inject { agent, message, .. } => Shared::inject(room, agent, message),
         Effect::CancelRun { agent, run, turn } => Shared::cancel_call(room, agent, run, turn),
     }
-}
-
-/// Whether the effect still matters. Of several triggers of a turn only the newest does.
-fn is_wanted(room: &Room, effect: &Effect) -> bool {
-    let state = room.lock();
-    let newer = |debt: &Debt| match (effect, debt.effect) {
-        (Effect::Trigger { ticket, turn, .. }, Effect::Trigger { ticket: t, turn: of, .. }) => {
-            of == *turn && t > *ticket
-        }
-        _ => false,
-    };
-    state.channel.wants(effect) && !state.channel.debts().iter().any(newer)
 }

@@ -127,6 +127,21 @@ pub struct Channel {
     pub(crate) litter: Vec<Litter>,
     /// Chance.
     pub(crate) rng: Rng,
+    /// The trigger asked for last, while it is owed.
+    fn newest_trigger(&self) -> Option<Ticket> {
+        self.debts().iter().rev().find_map(|debt| match debt.effect {
+            Effect::Trigger { ticket, .. } => Some(ticket),
+            Effect::FetchMembers { .. }
+            | Effect::Delete { .. }
+            | Effect::Poll { .. }
+            | Effect::Notice { .. }
+            | Effect::Reminder { .. }
+            | Effect::Inject { .. }
+            | Effect::CancelRun { .. }
+            | Effect::Transition(_) => None,
+        })
+    }
+
     /// Rises with every change that a restart must not lose.
     pub(crate) revision: u64,
 }
@@ -269,12 +284,13 @@ impl Channel {
         self.debts.as_slice()
     }
 
-    /// Whether this effect is still wanted: a trigger is not when its turn is over or its agent
-    /// runs already, a poll is not when nothing is confirmed, a notice always is.
+    /// Whether this effect is still wanted: a trigger is not when its turn is over, its agent runs
+    /// already, or a newer one is owed; a poll is not when nothing is confirmed; a notice always is.
     pub fn wants(&self, effect: &Effect) -> bool {
         match *effect {
-            Effect::Trigger { turn, .. } => {
-                turn == self.turn && matches!(self.phase, Phase::Granted(_)) && self.rest.is_none()
+            Effect::Trigger { ticket, turn, .. } => {
+                let waits = matches!(self.phase, Phase::Granted(_)) && self.rest.is_none();
+                waits && turn == self.turn && self.newest_trigger() == Some(ticket)
             }
             Effect::Poll { ticket, .. } => self.polls().is_some_and(|p| p.open == Some(ticket)),
             Effect::FetchMembers { ticket } => self.refresh.is_some_and(|r| r.ticket == ticket),
