@@ -1,10 +1,11 @@
 //! After a restart: taking up what was left, and what was missed meanwhile (F19).
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use dirigent_core::{Author, Input, MessageId, MessageKind};
+use dirigent_core::{Author, Input, MessageId, MessageKind, PhaseKind};
 
-use crate::room::{Room, RoomState, Work};
+use crate::room::{MissedFrom, Room, RoomState, Work};
 use crate::settings::LostRuns;
 use crate::shared::Shared;
 use crate::store::Outgoing;
@@ -14,6 +15,8 @@ use crate::{ChannelId, ChatMessage, HistoryRequest};
 const PAGES_MAX: usize = 5;
 /// Messages on a page.
 const PAGE: u8 = 100;
+/// How far the chat's clock and ours may be apart.
+const CLOCKS_APART: Duration = Duration::from_secs(5);
 
 impl Shared {
     /// A channel was read from the store, and nobody else has it yet. What it owed is done again,
@@ -74,11 +77,16 @@ impl Shared {
 
     async fn catch_up(self: &Arc<Self>, room: &Arc<Room>) {
         let missed_from = room.lock().missed_from();
-        let Some(newest) = missed_from else {
+        let Some(MissedFrom { newest, at }) = missed_from else {
             return;
         };
+        let mut missed = self.read_after(room.id, newest).await;
+        if newest.is_none() {
+            // Nothing had been said, so what counts is what was said since it was last stored.
+            missed.retain(|message| self.discord.sent_at(message.id) + CLOCKS_APART > at);
+        }
         let mut reported = 0_usize;
-        for message in self.read_after(room.id, Some(newest)).await {
+        for message in missed {
             reported += usize::from(self.take_missed(room, message));
         }
         if reported > 0 {
@@ -110,14 +118,21 @@ impl Shared {
         read
     }
 
-    /// A recent human's message counts as if it came now; everything else is only remembered and
+    /// A recent human's message counts as if it came now, as does what confirms a turn; everything else is only remembered and
     /// handed over with the next turn. Returns whether it was an old human's message.
     fn take_missed(&self, room: &Arc<Room>, message: ChatMessage) -> bool {
         let author = self.registry.author(&message);
         let human = author == Author::Human;
         let sent = self.discord.sent_at(message.id);
         let recent = self.clock.now().since(sent) < self.settings.missed_wake_max;
-        if human && recent {
+        // What the speaker posted while nobody listened confirms its turn as if it came now.
+        let awaited = {
+            let state = room.lock();
+            let view = state.channel.view();
+            let speaker = view.speaker().map(Author::Agent);
+            view.phase() == PhaseKind::Confirming && speaker == Some(author)
+        };
+        if awaited || (human && recent) {
             self.take_message(room, message);
             return false;
         }
@@ -137,7 +152,7 @@ impl Shared {
 impl RoomState {
     /// From where messages were missed while the process was down; once, and only where turns are
     /// kept.
-    fn missed_from(&mut self) -> Option<MessageId> {
+    fn missed_from(&mut self) -> Option<MissedFrom> {
         let keeps_turns = self.channel.view().mode().keeps_turns();
         let from = self.active.as_mut().and_then(|active| active.missed_from.take());
         from.filter(|_| keeps_turns)

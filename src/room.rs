@@ -53,11 +53,20 @@ pub(crate) struct Active {
     /// The call of a hosted agent that is under way.
     pub(crate) call: Option<Call>,
     /// The newest message before the process was down, until what was missed is read.
-    pub(crate) missed_from: Option<MessageId>,
+    pub(crate) missed_from: Option<MissedFrom>,
     /// What was said of late, oldest first.
     pub(crate) recent: VecDeque<Arc<ChatMessage>>,
     /// Up to where each agent was given what it missed.
     pub(crate) given: Vec<(AgentKey, MessageId)>,
+}
+
+/// From where on an earlier process had not seen what was said.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MissedFrom {
+    /// The newest message that it had seen.
+    pub(crate) newest: Option<MessageId>,
+    /// When it last stored something.
+    pub(crate) at: Timestamp,
 }
 
 /// The call of a hosted agent.

@@ -13,7 +13,7 @@ use crate::hosted::HostedCall;
 use crate::pacing::Pacer;
 use crate::recorder::Recorder;
 use crate::registry::Registry;
-use crate::room::{Active, Room};
+use crate::room::{Active, MissedFrom, Room};
 use crate::timers::Timers;
 use crate::{
     Agent, AgentId, AgentWaker, ApiError, CallError, ChannelId, ChannelStore, Clock, DiscordApi,
@@ -182,7 +182,8 @@ impl Shared {
         };
         let machine = Channel::restore(self.config(), &record.snapshot)?;
         let unread = matches!(self.rooms().get(&channel), Some(Slot::Unread));
-        let missed_from = machine.view().newest().filter(|_| unread);
+        let (newest, at) = (record.snapshot.newest, record.snapshot.now);
+        let missed_from = unread.then_some(MissedFrom { newest, at });
         let outgoing = record.outgoing;
         let room = Room::new(channel, machine, record.callback, revision);
         if missed_from.is_some() || outgoing.is_some() {

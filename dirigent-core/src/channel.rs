@@ -127,21 +127,6 @@ pub struct Channel {
     pub(crate) litter: Vec<Litter>,
     /// Chance.
     pub(crate) rng: Rng,
-    /// The trigger asked for last, while it is owed.
-    fn newest_trigger(&self) -> Option<Ticket> {
-        self.debts().iter().rev().find_map(|debt| match debt.effect {
-            Effect::Trigger { ticket, .. } => Some(ticket),
-            Effect::FetchMembers { .. }
-            | Effect::Delete { .. }
-            | Effect::Poll { .. }
-            | Effect::Notice { .. }
-            | Effect::Reminder { .. }
-            | Effect::Inject { .. }
-            | Effect::CancelRun { .. }
-            | Effect::Transition(_) => None,
-        })
-    }
-
     /// Rises with every change that a restart must not lose.
     pub(crate) revision: u64,
 }
@@ -303,6 +288,21 @@ impl Channel {
             | Effect::CancelRun { .. }
             | Effect::Transition(_) => true,
         }
+    }
+
+    /// The trigger asked for last, while it is owed.
+    fn newest_trigger(&self) -> Option<Ticket> {
+        self.debts().iter().rev().find_map(|debt| match debt.effect {
+            Effect::Trigger { ticket, .. } => Some(ticket),
+            Effect::FetchMembers { .. }
+            | Effect::Delete { .. }
+            | Effect::Poll { .. }
+            | Effect::Notice { .. }
+            | Effect::Reminder { .. }
+            | Effect::Inject { .. }
+            | Effect::CancelRun { .. }
+            | Effect::Transition(_) => None,
+        })
     }
 
     /// Rises with every change that a restart must not lose. A host stores the channel when it
