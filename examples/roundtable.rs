@@ -265,9 +265,10 @@ impl Table {
 
     /// The next thing to be shown. Nothing is lost when the future is dropped.
     async fn next(&mut self) -> Result<Happening> {
-        let change = match self.late.take() {
-            Some(change) => change,
-            None => tokio::select! {
+        let change = if let Some(change) = self.late.take() {
+            change
+        } else {
+            tokio::select! {
                 biased;
                 heard = self.changes.next() => match heard {
                     Some(Heard::Event(change)) => change,
@@ -276,7 +277,7 @@ impl Table {
                 event = self.pushed.next() => {
                     return event.map(Happening::Pushed).ok_or_else(|| "the chat is gone".into());
                 }
-            },
+            }
         };
         // Chat and library are two streams; a reply is pushed before the library confirms it.
         if self.is_confirmed_unheard(&change) {
@@ -328,22 +329,22 @@ const WHY: [(Cause, &str); 6] = [
     (Cause::Resumed, "the table goes on"),
 ];
 
-/// The changes that are worth a line, beside the turns that somebody spends speaking.
+/// The changes that are worth a line, beside the turns in which somebody speaks.
 const LINES: [(Cause, &str); 15] = [
-    (Cause::Passed, "passes"),
-    (Cause::RunFailed, "fails, and passes"),
-    (Cause::StartTimedOut, "does not answer, and is skipped"),
-    (Cause::RunTimedOut, "takes too long, and is skipped"),
-    (Cause::AgentLeft, "has left, and is skipped"),
+    (Cause::Passed, "{} passes"),
+    (Cause::RunFailed, "{} fails, and passes"),
+    (Cause::StartTimedOut, "{} does not answer, and is skipped"),
+    (Cause::RunTimedOut, "{} takes too long, and is skipped"),
+    (Cause::AgentLeft, "{} has left, and is skipped"),
     (Cause::EnoughAgents, "enough agents are here: they take turns"),
     (Cause::TooFewAgents, "too few agents to take turns"),
     (Cause::AllPassed, "dormant: nobody had anything to add"),
     (Cause::NobodyAnswered, "dormant: nobody answered"),
     (Cause::CeilingReached, "dormant: only a person may go on from here"),
-    (Cause::InitiatorReminded, "is asked to conclude"),
+    (Cause::InitiatorReminded, "{} is asked to conclude"),
     (Cause::Stopped, "stopped: nobody may speak"),
-    (Cause::Resumed, "resumed"),
-    (Cause::Concluded, "concluded, and archived for good"),
+    (Cause::Resumed, "resumed: the next message wakes the table"),
+    (Cause::Concluded, "{} concludes: archived for good"),
     (Cause::Archived, "archived for good"),
 ];
 
@@ -363,12 +364,8 @@ impl Table {
             Some(identity) => &identity.agent_name,
             None => "Somebody",
         };
-        if let Some(floor) = self.floor.as_mut().filter(|floor| {
-            !floor.heard && author.is_some_and(|known| known.agent_id == floor.agent)
-        }) {
-            floor.heard = true;
-            let why = words_for(floor.cause, &WHY).unwrap_or_else(|| floor.cause.as_str());
-            note(&format!("{} speaks ({why})", floor.agent));
+        if let Some(identity) = author {
+            self.show_floor(&identity.agent_id);
         }
         let text = identities.iter().fold(message.content.clone(), |text, known| {
             text.replace(
@@ -380,26 +377,33 @@ impl Table {
         Ok(())
     }
 
+    /// Says why this agent speaks, before the first words of its turn.
+    fn show_floor(&mut self, speaker: &AgentId) {
+        let unheard = |floor: &&mut Floor| floor.agent == *speaker && !floor.heard;
+        if let Some(floor) = self.floor.as_mut().filter(unheard) {
+            floor.heard = true;
+            let why = words_for(floor.cause, &WHY).unwrap_or_else(|| floor.cause.as_str());
+            note(&format!("{speaker} speaks ({why})"));
+        }
+    }
+
     /// Shows a change: each if so wished, else those that tell the story.
     async fn show_change(&mut self, change: &ChannelEvent) -> Result {
         let cause = change.transition.cause;
         if self.options.verbose {
             note(&format!("  {change}"));
         }
-        let is_granted = change.transition.to == PhaseKind::Granted
-            && change.transition.from != PhaseKind::Granted;
-        if let Some(agent) =
-            change.agent.clone().filter(|_| is_granted || cause == Cause::InitiatorReminded)
-        {
+        // The floor is given by a grant or, to the initiator of an idle discussion, by a reminder.
+        let is_given =
+            change.transition.to == PhaseKind::Granted || cause == Cause::InitiatorReminded;
+        if let Some(agent) = change.agent.clone().filter(|_| is_given) {
             self.floor = Some(Floor { agent, cause, heard: false });
         }
         if cause == Cause::Reshuffled {
             note(&format!("new cycle, shuffled{}", self.order(change).await?));
         }
-        match (words_for(cause, &LINES), &change.agent) {
-            (Some(words), Some(agent)) => note(&format!("{agent} {words}")),
-            (Some(words), None) => note(words),
-            (None, _) => {}
+        if let Some(line) = words_for(cause, &LINES) {
+            note(&line.replace("{}", change.agent.as_ref().map_or("somebody", AgentId::as_str)));
         }
         Ok(())
     }
@@ -493,7 +497,7 @@ async fn stop_and_resume(table: &mut Table, guests: &Guests) -> Result {
     table.until(Shown::Change(Cause::Stopped)).await?;
     table.say(table.channel, "resume");
     table.until(Shown::Change(Cause::Resumed)).await?;
-    table.ask("Please go on.").await
+    table.ask("Where were we?").await
 }
 
 async fn conclude_a_discussion(table: &mut Table, guests: &Guests) -> Result {

@@ -104,7 +104,8 @@ async fn perform(shared: &Arc<Shared>, room: &Arc<Room>, item: Work) {
 }
 
 async fn perform_effect(shared: &Arc<Shared>, room: &Arc<Room>, effect: Effect) {
-    if let (Some(ticket), false) = (effect.ticket(), room.lock().channel.wants(&effect)) {
+    let is_wanted = room.lock().channel.wants(&effect);
+    if let (Some(ticket), false) = (effect.ticket(), is_wanted) {
         return shared.settle(room, ticket, dirigent_core::Settlement::Dropped);
     }
     match effect {

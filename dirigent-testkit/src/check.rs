@@ -5,6 +5,7 @@
 //! restores copies of it and watches that a copy reacts as the original does. What disagrees is a
 //! [`Failure`], whose text names the step and prints the whole way there.
 
+mod brief;
 mod bytes;
 mod compare;
 mod pair;

@@ -1,7 +1,10 @@
 //! The machine and the rules, side by side.
 //!
-//! `DIRIGENT_CASES` sets how many generated sequences are tried, `DIRIGENT_STEPS` how many steps the
-//! seeded walks make together.
+//! `DIRIGENT_STEPS` sets how many steps the seeded walks make together, `DIRIGENT_SEED` where they
+//! begin, `DIRIGENT_CASES` how many sequences of each kind proptest tries.
+
+#[path = "differential/strategies.rs"]
+mod strategies;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,9 +13,12 @@ use dirigent_core::{AgentKey, Config, Creation, Input, Mode};
 use dirigent_testkit::check::{
     Failure, Random, Report, Step, check, check_twice, config_from_bytes, minimize,
 };
+use proptest::prelude::*;
 
 /// Steps of one seeded walk.
 const WALK: usize = 300;
+/// Steps of one long walk: enough to forget the oldest messages.
+const LONG_WALK: usize = 5_000;
 
 fn number_from(variable: &str, default: u64) -> u64 {
     let text = std::env::var(variable).ok();
@@ -32,12 +38,34 @@ fn opening(byte: u8) -> Option<Step> {
 }
 
 /// One seeded walk: the rules and the steps.
-fn walk(seed: u64) -> (Arc<Config>, Vec<Step>) {
+fn walk(seed: u64, length: usize) -> (Arc<Config>, Vec<Step>) {
     let mut random = Random::new(seed);
     let rules = random.draw().to_le_bytes();
-    let first = opening(random.draw().to_le_bytes()[0]);
-    let steps = first.into_iter().chain(random.steps(WALK)).collect();
+    let [first, ..] = random.draw().to_le_bytes();
+    let steps = opening(first).into_iter().chain(random.steps(length)).collect();
     (Arc::new(config_from_bytes(rules)), steps)
+}
+
+/// Walks as many steps as wanted and reports what was seen.
+fn walk_all(steps_wanted: u64, length: usize) -> Report {
+    let first = number_from("DIRIGENT_SEED", 0);
+    let begun = Instant::now();
+    let mut report = Report::default();
+    for seed in first..first + steps_wanted.div_ceil(length as u64) {
+        let (config, steps) = walk(seed, length);
+        match check(&config, seed, &steps) {
+            Ok(seen) => report.add(&seen),
+            Err(failure) => complain(&config, seed, &steps, &failure),
+        }
+    }
+    let spent = begun.elapsed().as_millis().max(1);
+    println!(
+        "{} steps, {} a second, {} restored copies",
+        report.steps,
+        u128::from(report.steps) * 1_000 / spent,
+        report.restored
+    );
+    report
 }
 
 /// Fails with the shortest way to the difference.
@@ -47,28 +75,83 @@ fn complain(config: &Arc<Config>, seed: u64, steps: &[Step], failure: &Failure) 
 }
 
 #[test]
-fn machine_and_rules_agree_on_seeded_walks() {
-    let steps_wanted = number_from("DIRIGENT_STEPS", 300_000);
-    let first = number_from("DIRIGENT_SEED", 0);
-    let begun = Instant::now();
-    let mut report = Report::default();
-    for seed in (first..).take_while(|seed| (seed - first) * (WALK as u64) < steps_wanted) {
-        let (config, steps) = walk(seed);
-        match check(&config, seed, &steps) {
-            Ok(seen) => report.add(&seen),
-            Err(failure) => complain(&config, seed, &steps, &failure),
-        }
+fn machine_and_rules_agree_on_seeded_walks_that_see_everything() {
+    let report = walk_all(number_from("DIRIGENT_STEPS", 2_000_000), WALK);
+    for ((kind, name), count) in &report.seen {
+        println!("{count:9} {kind} {name}");
     }
-    let rate = report.steps as f64 / begun.elapsed().as_secs_f64();
-    println!("{report:?}, {rate:.0} steps a second");
+    let unseen = strategies::everything().filter(|(kind, name)| report.count(kind, name) == 0);
+    let unseen: Vec<_> = unseen.collect();
+    assert!(unseen.is_empty(), "never seen: {unseen:?}");
+}
+
+#[test]
+fn machine_and_rules_agree_on_long_walks() {
+    walk_all(number_from("DIRIGENT_STEPS", 2_000_000) / 4, LONG_WALK);
 }
 
 #[test]
 fn what_is_delivered_twice_counts_once() {
-    for seed in 0..number_from("DIRIGENT_STEPS", 300_000) / (WALK as u64) / 4 {
-        let (config, steps) = walk(seed);
+    let wanted = number_from("DIRIGENT_STEPS", 2_000_000) / 4;
+    for seed in 0..wanted.div_ceil(WALK as u64) {
+        let (config, steps) = walk(seed, WALK);
         if let Err(failure) = check_twice(&config, seed, &steps) {
             panic!("{failure}");
         }
+    }
+}
+
+/// How often proptest tries.
+fn cases() -> ProptestConfig {
+    ProptestConfig {
+        cases: u32::try_from(number_from("DIRIGENT_CASES", 500)).unwrap_or(u32::MAX),
+        failure_persistence: None,
+        max_shrink_iters: 20_000,
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn machine_and_rules_agree_on_conversations(
+        config in strategies::config(),
+        seed in any::<u64>(),
+        steps in strategies::conversation(),
+    ) {
+        let outcome = check(&Arc::new(config), seed, &steps);
+        prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+    }
+
+    #[test]
+    fn machine_and_rules_agree_on_nonsense(
+        config in strategies::config(),
+        seed in any::<u64>(),
+        steps in strategies::nonsense(),
+    ) {
+        let outcome = check(&Arc::new(config), seed, &steps);
+        prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+    }
+
+    #[test]
+    fn machine_and_rules_agree_on_any_bytes(
+        rules in any::<[u8; 8]>(),
+        seed in any::<u64>(),
+        bytes in proptest::collection::vec(any::<u8>(), 0..1_600),
+    ) {
+        let steps = Step::sequence_from_bytes(&bytes);
+        let outcome = check(&Arc::new(config_from_bytes(rules)), seed, &steps);
+        prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+    }
+
+    #[test]
+    fn every_input_of_a_conversation_may_be_delivered_twice(
+        config in strategies::config(),
+        seed in any::<u64>(),
+        steps in strategies::conversation(),
+    ) {
+        let outcome = check_twice(&Arc::new(config), seed, &steps);
+        prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
 }

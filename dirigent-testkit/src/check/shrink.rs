@@ -21,12 +21,8 @@ pub fn minimize(
     steps: &[Step],
 ) -> Option<(Arc<Config>, Vec<Step>, Failure)> {
     let failure = check(config, seed, steps).err()?;
-    let mut shortest = Shortest {
-        config: Arc::clone(config),
-        seed,
-        steps: steps.to_vec(),
-        failure,
-    };
+    let mut shortest =
+        Shortest { config: Arc::clone(config), seed, steps: steps.to_vec(), failure };
     loop {
         let before = (Arc::clone(&shortest.config), shortest.steps.clone());
         shortest.leave_out_steps();

@@ -9,6 +9,7 @@ use dirigent_core::{
 };
 
 use super::Report;
+use super::brief;
 use super::compare;
 use super::step::Step;
 
@@ -44,7 +45,7 @@ impl Walk {
             allowed: None,
             fresh_runs: 0,
             promised: Tail::EMPTY,
-            trace: vec![format!("{config:?}")],
+            trace: vec![brief::rules(config)],
             report: Report::default(),
         }
     }
@@ -67,13 +68,13 @@ impl Walk {
             }
             Step::Input { after, input } => {
                 self.pass(*after);
-                self.trace.push(format!("{after:+}ms {input:?}"));
+                self.trace.push(format!("{after:+}ms {}", brief::input(input)));
                 Ok(Some((**input).clone()))
             }
             Step::Act { after, act } => {
                 self.pass(*after);
                 let input = self.input_of(act);
-                self.trace.push(format!("{after:+}ms {input:?}"));
+                self.trace.push(format!("{after:+}ms {}", brief::input(&input)));
                 Ok(Some(input))
             }
         }
@@ -107,20 +108,6 @@ impl Walk {
             line.push_str(&compare::summary(answer, effects, &self.machine));
         }
         self.report.note(answer, effects, self.machine.view().phase());
-            for e in effects {
-                if let Effect::Transition(t) = e {
-                    eprintln!("COVER cause {:?}", t.cause);
-                } else {
-                    eprintln!("COVER effect {}", format!("{e:?}").split(" ").next().unwrap());
-                }
-            }
-            match answer {
-                Err(r) => eprintln!("COVER refusal {r:?}"),
-                Ok(Answer::Verdict(v)) => eprintln!("COVER reason {}", v.reason().as_str()),
-                _ => {}
-            }
-            eprintln!("COVER phase {:?}", self.machine.view().phase());
-        }
         match (input, answer) {
             (Input::Reconfigure(config), Ok(_)) => self.config = Arc::clone(config),
             (

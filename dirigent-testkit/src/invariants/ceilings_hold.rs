@@ -1,8 +1,8 @@
 //! C1: without a person, agents talk only so long.
 
-use dirigent_core::{AgentKey, Author, Config, Effect, Input, MessageKind, Notice};
+use dirigent_core::{Author, Config, Effect, Input, Notice};
 
-use super::observation::is_first_grant;
+use super::observation::{begins_cycle, is_grant};
 use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
@@ -29,14 +29,17 @@ impl Observer for CeilingsHold {
                 return Ok(());
             }
         }
-        if let Some(agent) = counted_word(seen) {
-            let own = [seen.before.speaker, seen.after.speaker, seen.before.permit];
-            if seen.undisturbed && !own.contains(&Some(agent)) {
-                self.turns += 1;
-            }
+        if seen.undisturbed && is_agents_word(seen) {
+            // Which words count (rule 22) the reference model checks; here, that they are obeyed.
+            self.turns += seen.after.turns.saturating_sub(seen.before.turns).min(1);
         }
-        for grant in seen.grants() {
-            if is_first_grant(grant) {
+        let mut begun = false;
+        for told in seen.transitions() {
+            begun |= begins_cycle(told);
+            if !is_grant(told) {
+                continue;
+            }
+            if std::mem::take(&mut begun) {
                 if ceiling(seen, |rules| rules.cycles_max).is_some_and(|max| self.cycles >= max) {
                     return Err(format!("cycle {} began without a person", self.cycles + 1));
                 }
@@ -76,16 +79,13 @@ fn ceiling(seen: &Observation<'_>, of: impl Fn(&Config) -> Option<u32>) -> Optio
     Some(of(seen.rules_before)?.max(of(seen.rules)?))
 }
 
-/// The agent whose word was taken in and counts, if it was not its turn.
-fn counted_word(seen: &Observation<'_>) -> Option<AgentKey> {
+/// Whether an agent's word was taken in and nothing was granted over it.
+fn is_agents_word(seen: &Observation<'_>) -> bool {
     let Input::Message(message) = seen.input else {
-        return None;
+        return false;
     };
-    let Author::Agent(agent) = message.author else {
-        return None;
-    };
-    let taken_in = seen.answer.is_ok() && seen.is_managed();
-    (taken_in && message.kind != MessageKind::System).then_some(agent)
+    let by_agent = matches!(message.author, Author::Agent(_));
+    by_agent && seen.answer.is_ok() && seen.grants().next().is_none()
 }
 
 #[cfg(test)]

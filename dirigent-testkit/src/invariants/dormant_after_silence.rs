@@ -2,7 +2,7 @@
 
 use dirigent_core::{AgentKey, Cause, Input, MessageKind, PhaseKind};
 
-use super::observation::{is_first_grant, is_reply};
+use super::observation::{begins_cycle, is_reply};
 use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
@@ -33,7 +33,7 @@ impl Observer for DormantAfterSilence {
                 told.from,
                 PhaseKind::Dormant | PhaseKind::Disabled | PhaseKind::Refreshing
             );
-            if is_first_grant(told) || (told.cause == Cause::CycleBoundary && idle) {
+            if begins_cycle(told) || (told.cause == Cause::CycleBoundary && idle) {
                 // Those who were skipped just before belong to the cycle that begins.
                 *self = Self { done: std::mem::take(&mut skipped_first), ..Self::default() };
             }

@@ -1,15 +1,15 @@
 //! I9: nobody speaks twice in a row across a shuffle.
 
-use dirigent_core::{AgentKey, Cause, PhaseKind};
+use dirigent_core::{AgentKey, Cause, PhaseKind, Seat};
 
-use super::observation::{is_completion, is_first_grant};
+use super::observation::{begins_cycle, is_completion};
 use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I9",
     promise: 2,
     requirements: "R083, D31, D32, rule 32",
-    sentence: "after a reshuffle the agent that completed a turn last is not the first",
+    sentence: "after a reshuffle the agent that completed a turn last is neither first nor the first who can speak, if another can",
     observer: || Box::new(LastIsNotFirst::default()),
 };
 
@@ -25,10 +25,7 @@ impl Observer for LastIsNotFirst {
                 self.completer = told.agent;
             }
             if told.cause == Cause::Reshuffled {
-                let first = seen.after.seats.first().map(|seat| seat.agent);
-                if seen.after.seats.len() >= 2 && first.is_some() && first == self.completer {
-                    return Err(format!("{first:?} was last and is first again"));
-                }
+                self.check(&seen.after.seats)?;
             }
             let over = matches!(
                 told.to,
@@ -36,7 +33,7 @@ impl Observer for LastIsNotFirst {
             );
             let empty_cycle = told.cause == Cause::CycleBoundary
                 && matches!(told.from, PhaseKind::Dormant | PhaseKind::Refreshing);
-            if is_first_grant(told) || empty_cycle || over {
+            if begins_cycle(told) || empty_cycle || over {
                 self.completer = None;
             }
         }
@@ -44,6 +41,23 @@ impl Observer for LastIsNotFirst {
     }
 
     fn restarted(&mut self, _: &Glance) {}
+}
+
+impl LastIsNotFirst {
+    fn check(&self, seats: &[Seat]) -> Result<(), String> {
+        let Some(last) = self.completer.filter(|_| seats.len() >= 2) else {
+            return Ok(());
+        };
+        if seats.first().is_some_and(|seat| seat.agent == last) {
+            return Err(format!("{last} was last and is first again"));
+        }
+        let mut speakers = seats.iter().filter(|seat| seat.is_available());
+        let repeats = speakers.next().is_some_and(|seat| seat.agent == last);
+        if repeats && speakers.next().is_some() {
+            return Err(format!("{last} was last and speaks first again"));
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -65,6 +79,20 @@ mod tests {
         let mut step = Forged::default().telling(&told);
         step.after.seats = vec![seat(B, SeatTurn::Ahead), seat(A, SeatTurn::Ahead)];
         step.rejected(observer.as_mut(), "is first again");
+    }
+
+    #[test]
+    fn the_last_behind_the_muted_is_caught() {
+        let mut observer = fresh(&INVARIANT);
+        let told = [
+            (PhaseKind::Confirming, PhaseKind::Refreshing, B, Cause::TailMatched),
+            (PhaseKind::Refreshing, PhaseKind::Refreshing, A, Cause::Reshuffled),
+        ];
+        let mut step = Forged::default().telling(&told);
+        let silent = Seat { muted: true, ..seat(A, SeatTurn::Ahead) };
+        let other = seat(AgentKey::new(3), SeatTurn::Ahead);
+        step.after.seats = vec![silent, seat(B, SeatTurn::Ahead), other];
+        step.rejected(observer.as_mut(), "speaks first again");
     }
 
     #[test]

@@ -128,6 +128,13 @@ pub(crate) fn is_first_grant(told: &Transition) -> bool {
     is_grant(told) && !within
 }
 
+/// Whether a transition begins a cycle: by its first grant, or by a word before those who are
+/// skipped at its front.
+pub(crate) fn begins_cycle(told: &Transition) -> bool {
+    let resumed = told.cause == Cause::Resumed && told.from != PhaseKind::Dormant;
+    told.cause == Cause::NextCycle || (is_wake(told.cause) && !resumed) || is_first_grant(told)
+}
+
 /// Whether a transition says that its agent completed a turn.
 pub(crate) const fn is_completion(cause: Cause) -> bool {
     matches!(cause, Cause::Passed | Cause::RunFailed) || is_reply(cause)

@@ -70,7 +70,8 @@ impl StaleChangesNothing {
     /// Remembers whose time is over, and that no such run is allowed again.
     fn bury(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         let busy = seen.before.is_active() && seen.after.is_active();
-        if !(seen.undisturbed || busy) {
+        let impatient = matches!(seen.input, Input::Reconfigure(_));
+        if !busy && (impatient || !seen.undisturbed) {
             // An idle channel may have forgotten them (rule 41).
             self.remembered.clear();
         }

@@ -2,7 +2,7 @@
 
 use dirigent_core::{AgentKey, Cause, PhaseKind, Seat, SeatTurn};
 
-use super::observation::{is_first_grant, is_grant};
+use super::observation::{begins_cycle, is_grant};
 use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
@@ -25,7 +25,7 @@ impl Observer for WholeCycles {
         let mut boundary = false;
         for told in seen.transitions() {
             let agent = told.agent.unwrap_or_default();
-            if is_first_grant(told) {
+            if begins_cycle(told) {
                 self.granted.clear();
             }
             if is_grant(told) {

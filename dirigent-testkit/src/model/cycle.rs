@@ -165,8 +165,12 @@ impl Model {
             self.violations.push(what);
         }
         self.list.extend(missing);
+        let mut able = self.list.iter().filter(|slot| self.can_speak(slot));
+        let first_able = able.next().map(|slot| slot.agent);
+        let is_only = first_able == not_first && able.next().is_none();
         let first = self.list.first().map(|slot| slot.agent);
-        if not_first.is_some() && first == not_first && !again {
+        let speaks_twice = first == not_first || first_able == not_first;
+        if not_first.is_some() && speaks_twice && !is_only && !again {
             let what = format!("{not_first:?} completed last and is first again");
             self.violations.push(what);
         }

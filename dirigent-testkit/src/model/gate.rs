@@ -141,7 +141,9 @@ impl Model {
                 | Reason::Stopped
         );
         if let (false, Some(run)) = (forgettable, run) {
-            self.memory.remember_run(run, Fate::Denied, self.now);
+            if self.memory.fate(run) != Some(Fate::Denied) {
+                self.memory.remember_run(run, Fate::Denied, self.now);
+            }
         }
     }
 }

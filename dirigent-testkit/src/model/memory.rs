@@ -56,13 +56,13 @@ impl Memory {
 
     /// Rule 10: what became of a run.
     pub(super) fn fate(&self, run: RunId) -> Option<Fate> {
-        let found = self.runs.iter().rev().find(|(known, _)| *known == run);
+        let found = self.runs.iter().find(|(known, _)| *known == run);
         found.map(|(_, fate)| *fate)
     }
 
     /// Rule 10: remembers a run; the oldest beyond the limit is dropped.
     pub(super) fn remember_run(&mut self, run: RunId, fate: Fate, now: Timestamp) {
-        // QUIRK B3: self.runs.retain(|(known, _)| *known != run);
+        self.runs.retain(|(known, _)| *known != run);
         self.runs.push((run, fate));
         self.since = now;
         if self.runs.len() > RUNS_MAX {

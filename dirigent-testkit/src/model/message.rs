@@ -43,7 +43,8 @@ impl Model {
             Author::Human => self.on_human_word(),
             Author::Agent(agent) => {
                 let own = self.speaker() == Some(agent) || self.has_running_permit(agent);
-                if !own {
+                let waking = matches!(self.phase, Phase::Refreshing(Purpose::Waking { .. }));
+                if !own && !waking && !self.is_in_grace(agent) {
                     self.turns = self.turns.saturating_add(1);
                 }
             }

@@ -70,7 +70,7 @@ impl Model {
         }
         self.mode = mode;
         self.mode_was_set = true;
-        self.cancel_turn_run();
+        self.cancel_floor();
         self.withdraw_permit();
         self.forget_refresh();
         self.empty_cycle();

@@ -29,13 +29,17 @@ impl Model {
         outcome: Outcome,
     ) -> Result<(), Refusal> {
         self.check_runs_matter()?;
-        match self.belongs(agent, run) {
+        let belongs = self.belongs(agent, run);
+        if belongs == Belongs::RunningTurn || belongs == Belongs::PermitRun {
+            self.check_end(run)?;
+        }
+        match belongs {
             Belongs::RunningTurn => {
-                self.end_run(outcome);
+                self.end_run(run, outcome);
                 Ok(())
             }
             Belongs::PermitRun => {
-                self.end_permit_run();
+                self.end_permit_run(run);
                 Ok(())
             }
             Belongs::ConfirmingTurn | Belongs::Stale => Err(Refusal::StaleRun),
@@ -84,7 +88,21 @@ impl Model {
         Ok(())
     }
 
-    /// Rule 12: what this run is.
+    /// Rule 12: where no run id is known, none that has a past may end.
+    fn check_end(&self, run: Option<RunId>) -> Result<(), Refusal> {
+        let known = match (&self.phase, &self.permit) {
+            (Phase::Turn(turn), _) => turn.run,
+            (_, Some(permit)) => permit.running.as_ref().and_then(|running| running.run),
+            (_, None) => None,
+        };
+        let past = run.and_then(|run| self.memory.fate(run));
+        if known.is_none() && past.is_some() {
+            return Err(Refusal::StaleRun);
+        }
+        Ok(())
+    }
+
+    /// Rules 12 and 13: what this run is.
     fn belongs(&self, agent: AgentKey, run: Option<RunId>) -> Belongs {
         let matches_run = |known: Option<RunId>| known.is_none() || known == run;
         if let Phase::Turn(turn) = &self.phase {
@@ -107,11 +125,11 @@ impl Model {
     }
 
     /// Rule 14: the end of the turn's run.
-    fn end_run(&mut self, outcome: Outcome) {
+    fn end_run(&mut self, run: Option<RunId>, outcome: Outcome) {
         let Phase::Turn(turn) = &mut self.phase else {
             return;
         };
-        let known = turn.run;
+        let known = turn.run.or(run);
         let receipt = turn.receipt;
         let spoke_before = !turn.pieces.is_empty();
         self.remember_ended(known);
@@ -161,7 +179,7 @@ impl Model {
                 permit.running = None;
             }
         } else {
-            self.end_permit_run();
+            self.end_permit_run(None);
         }
     }
 
@@ -174,7 +192,7 @@ impl Model {
         };
         let (agent, run) = (turn.agent, turn.run);
         if turn.receipt || !turn.pieces.is_empty() {
-            self.end_run(Outcome::Failed);
+            self.end_run(None, Outcome::Failed);
             return;
         }
         if rerun {
@@ -192,11 +210,11 @@ impl Model {
     }
 
     /// Rule 15: the end of the permit's run.
-    fn end_permit_run(&mut self) {
+    fn end_permit_run(&mut self, run: Option<RunId>) {
         let Some(running) = self.permit.take().and_then(|permit| permit.running) else {
             return;
         };
-        self.remember_ended(running.run);
+        self.remember_ended(running.run.or(run));
         if running.spoken && !self.is_ceiling_reached() {
             self.wake(None);
         }
