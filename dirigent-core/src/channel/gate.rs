@@ -15,7 +15,8 @@ pub(super) fn reason(channel: &Channel, agent: Option<AgentKey>, run: Option<Run
     let Some(agent) = agent else {
         return Reason::NotRegistered;
     };
-    match run.and_then(|run| channel.seen.run(run)) {
+    let fate = run.filter(|run| !runs_now(channel, agent, *run));
+    match fate.and_then(|run| channel.seen.run(run)) {
         Some(RunFate::Denied) => return Reason::RunAlreadyDenied,
         Some(RunFate::Ended) => return Reason::RunAlreadyEnded,
         None => {}
@@ -36,6 +37,20 @@ pub(super) fn reason(channel: &Channel, agent: Option<AgentKey>, run: Option<Run
         return Reason::InitiatorPermit;
     }
     of_the_silent(channel, agent)
+}
+
+/// Whether this is the run that has the floor, whatever became of another agent's run of that name.
+fn runs_now(channel: &Channel, agent: AgentKey, id: RunId) -> bool {
+    match channel.phase {
+        Phase::Running { run, .. } => run.agent == agent && run.id == Some(id),
+        Phase::Disabled
+        | Phase::Dead
+        | Phase::Archived
+        | Phase::Dormant
+        | Phase::Refreshing(_)
+        | Phase::Granted(_)
+        | Phase::Confirming { .. } => false,
+    }
 }
 
 /// A reason that holds for every agent.

@@ -18,14 +18,15 @@ impl Step<'_> {
         outcome: &Outcome,
     ) -> Result<(), Refusal> {
         self.require_turns()?;
-        self.require_open(id)?;
         match self.channel.phase {
-            Phase::Running { run, receipt, .. } if run.matches(agent, id) => {
+            Phase::Running { run, receipt, .. }
+                if run.matches(agent, id) && (run.id.is_some() || self.is_open(id)) =>
+            {
                 self.remember_run(run.id.or(id), RunFate::Ended);
                 self.end_turn_run(run, receipt, outcome);
                 Ok(())
             }
-            Phase::Dormant if self.channel.permit.is_some_and(|p| p.matches(agent, id)) => {
+            Phase::Dormant if self.permit_ends(agent, id) => {
                 self.remember_run(id, RunFate::Ended);
                 self.end_permit_run();
                 Ok(())
@@ -41,13 +42,15 @@ impl Step<'_> {
         }
     }
 
-    /// Refuses what is about a run that can no longer speak, even where the turn has no run id to
-    /// compare it with.
-    fn require_open(&self, id: Option<RunId>) -> Result<(), Refusal> {
-        match id.and_then(|id| self.channel.seen.run(id)) {
-            Some(_) => Err(Refusal::StaleRun),
-            None => Ok(()),
-        }
+    fn permit_ends(&self, agent: AgentKey, id: Option<RunId>) -> bool {
+        let permit = self.channel.permit.filter(|permit| permit.matches(agent, id));
+        permit.is_some_and(|permit| permit.run_id().is_some() || self.is_open(id))
+    }
+
+    /// Whether a run may still speak, as far as is remembered. What a turn without a run id is told
+    /// can only be compared with that.
+    fn is_open(&self, id: Option<RunId>) -> bool {
+        id.and_then(|id| self.channel.seen.run(id)).is_none()
     }
 
     /// Refuses what is about turns where none are kept.
