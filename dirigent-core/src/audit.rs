@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use crate::channel::{Channel, Phase};
-use crate::{Rest, SeatTurn};
+use crate::channel::{Channel, Phase, Purpose};
+use crate::{Mode, Rest, SeatTurn, Slot};
 
 /// An invariant of ours that does not hold: a bug of the library, or a forged snapshot.
 ///
@@ -65,7 +65,7 @@ const RULES: &[Rule] = &[
         c.archived.is_some() == (c.phase == Phase::Archived)
     }),
     ("a channel is in phase dead exactly in mode report", |c| {
-        let report = c.mode == crate::Mode::Report && c.archived.is_none();
+        let report = c.mode == Mode::Report && c.archived.is_none();
         report == (c.phase == Phase::Dead)
     }),
     ("a stopped channel has no speaker", |c| {
@@ -73,7 +73,7 @@ const RULES: &[Rule] = &[
             || matches!(c.phase, Phase::Dormant | Phase::Disabled | Phase::Dead)
     }),
     ("only a discussion has an initiator", |c| {
-        c.initiator.is_some() == (c.mode == crate::Mode::Discussion)
+        c.initiator.is_some() == (c.mode == Mode::Discussion)
     }),
     ("a permit is the initiator's and only while dormant", |c| {
         c.permit.is_none_or(|p| c.phase == Phase::Dormant && c.initiator == Some(p.agent))
@@ -108,10 +108,21 @@ const RULES: &[Rule] = &[
             .and_then(|agent| c.list.slot(agent))
             .is_none_or(|slot| matches!(slot.turn, SeatTurn::Passed | SeatTurn::Spoke))
     }),
-    ("a dormant channel has forgotten its cycle", |c| {
-        c.phase != Phase::Dormant
-            || (!c.vetoed && c.last_completer.is_none() && !c.list.anybody_completed())
+    ("outside a cycle nothing of one is remembered", |c| {
+        let in_cycle = matches!(
+            c.phase,
+            Phase::Granted(_)
+                | Phase::Running { .. }
+                | Phase::Confirming { .. }
+                | Phase::Refreshing(Purpose::Boundary)
+        );
+        let ahead = |slot: &Slot| slot.turn == SeatTurn::Ahead;
+        in_cycle || (!c.vetoed && c.last_completer.is_none() && c.list.slots().iter().all(ahead))
     }),
+    ("the counters have room to rise", |c| {
+        [c.next_ticket, c.turn.get(), c.revision].into_iter().all(|count| count < u64::MAX / 2)
+    }),
+    ("a channel that was never given a mode has none", |c| c.created || c.mode == Mode::None),
 ];
 
 impl Channel {

@@ -383,12 +383,12 @@ impl Channel {
         self.now = now;
     }
 
-    /// Every moment in the state but `now`.
+    /// Every moment in the state that is waited for or from. Not `now`, and not when a debt was made:
+    /// that is no deadline but part of its name.
     fn for_each_moment(&mut self, mut visit: impl FnMut(&mut Timestamp)) {
         self.phase.for_each_moment(&mut visit);
         self.list.slots_mut().iter_mut().flat_map(|slot| &mut slot.grace_from).for_each(&mut visit);
         self.litter.iter_mut().flat_map(|litter| &mut litter.due).for_each(&mut visit);
-        self.debts.as_mut_vec().iter_mut().map(|debt| &mut debt.since).for_each(&mut visit);
         let optional =
             [&mut self.list_at, &mut self.asked_at, &mut self.reminded_at, &mut self.reminder_due];
         optional.into_iter().flatten().for_each(&mut visit);

@@ -51,10 +51,6 @@ impl Debts {
         &self.open
     }
 
-    pub(crate) const fn as_mut_vec(&mut self) -> &mut Vec<Debt> {
-        &mut self.open
-    }
-
     /// Gives memory back that is not needed.
     pub(crate) fn shrink(&mut self) {
         self.open.shrink_to_fit();

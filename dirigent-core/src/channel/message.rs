@@ -43,7 +43,7 @@ impl Step<'_> {
         let limits = core::mem::take(&mut self.channel.limits);
         if limits.announced {
             self.tell(None, Cause::CeilingReset);
-        } else if limits.turns + limits.cycles > 0 {
+        } else if limits.turns > 0 || limits.cycles > 0 {
             self.changed();
         }
     }
