@@ -72,6 +72,11 @@ impl Shared {
                 return Err(error.with_certainty(doubt));
             }
             self.clock.sleep_until(next).await;
+            if self.clock.now() >= give_up {
+                // The machine slept: by now a nonce may be forgotten.
+                let doubt = if in_doubt { Certainty::Unknown } else { error.certainty() };
+                return Err(error.with_certainty(doubt));
+            }
         }
         Err(ApiError::new(ErrorKind::NoAnswer))
     }

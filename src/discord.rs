@@ -24,7 +24,7 @@ pub trait DiscordApi: Send + Sync + 'static {
     /// [`ErrorKind::Unauthorized`](crate::ErrorKind::Unauthorized) for a bad token, or as transport fails.
     async fn me(&self) -> Result<UserId, ApiError>;
 
-    /// Posts a message. The same nonce within a few minutes must not make a second message but
+    /// Posts a message: 1 to 2,000 characters that are not all white space. The same nonce within a few minutes must not make a second message but
     /// return the first.
     ///
     /// # Errors
@@ -54,7 +54,8 @@ pub trait DiscordApi: Send + Sync + 'static {
     /// `Gone`, `Forbidden`, `RateLimited`, or as transport fails.
     async fn members(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError>;
 
-    /// When a message was posted. The default reads Discord's snowflake.
+    /// When a message was posted. The default reads Discord's snowflake; a chat whose ids are no
+    /// snowflakes must say it in its own way, or messages missed during a restart look ancient.
     fn sent_at(&self, message: MessageId) -> Timestamp {
         const DISCORD_EPOCH: u64 = 1_420_070_400_000;
         Timestamp::from_millis((message.get() >> 22) + DISCORD_EPOCH)

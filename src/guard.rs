@@ -7,6 +7,7 @@ use dirigent_core::{
     AgentKey, Input, MessageId, Outcome, Reason, Refusal, RunId, SilencePolicy, Tail, TurnId,
 };
 
+use crate::AgentId;
 use crate::shared::{RoomRef, Shared};
 use crate::transcript::{TranscriptMessage, final_text};
 
@@ -30,6 +31,8 @@ pub enum Decision {
     Denied {
         /// Why.
         reason: Reason,
+        /// Who has the floor instead.
+        speaker: Option<AgentId>,
         /// The model to send the run to where the host cannot skip it.
         no_reply_model: String,
     },
@@ -49,8 +52,8 @@ impl Decision {
         Self::Allowed { reason, turn, anchor, guard }
     }
 
-    pub(crate) fn denied(reason: Reason, no_reply_model: &str) -> Self {
-        Self::Denied { reason, no_reply_model: no_reply_model.to_owned() }
+    pub(crate) fn denied(reason: Reason, speaker: Option<AgentId>, no_reply_model: &str) -> Self {
+        Self::Denied { reason, speaker, no_reply_model: no_reply_model.to_owned() }
     }
 
     /// Whether it may run.

@@ -154,7 +154,28 @@ impl Dirigent {
                 Ok(Decision::allowed(reason, turn, anchor, None))
             }
             (Some(Verdict::Deny { reason }), _) => {
-                Ok(Decision::denied(reason, &self.shared.settings.no_reply_model))
+                let speaker = match reason {
+                    Reason::NotYourTurn { speaker } => self.shared.registry.name(speaker),
+                    Reason::Unmanaged
+                    | Reason::TooFewAgents
+                    | Reason::YourTurn
+                    | Reason::InitiatorPermit
+                    | Reason::Dead
+                    | Reason::Archived
+                    | Reason::Stopped
+                    | Reason::Held
+                    | Reason::Dormant
+                    | Reason::CeilingReached
+                    | Reason::Refreshing
+                    | Reason::TurnAlreadyUsed
+                    | Reason::RunAlreadyDenied
+                    | Reason::RunAlreadyEnded
+                    | Reason::NotRegistered
+                    | Reason::Muted
+                    | Reason::NotListed
+                    | _ => None,
+                };
+                Ok(Decision::denied(reason, speaker, &self.shared.settings.no_reply_model))
             }
             (None, _) => Ok(Decision::unmanaged()),
         }
@@ -478,12 +499,13 @@ impl Dirigent {
         life.reach(Stage::Ended);
     }
 
-    /// Waits until calls are answered.
+    /// Waits until calls are answered: a driver that was just spawned may not have begun.
     async fn live(&self) -> Result<(), CallError> {
         let life = &self.shared.life;
-        if life.stage() == Stage::Starting {
+        if life.stage() < Stage::Running {
             let limit = self.shared.settings.call_deadline;
-            self.shared.within(limit, life.until(Stage::Running)).await?;
+            // Too late is answered below like never.
+            let _ = self.shared.within(limit, life.until(Stage::Running)).await;
         }
         match life.stage() {
             Stage::Running => Ok(()),

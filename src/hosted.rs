@@ -211,7 +211,7 @@ impl Shared {
     }
 
     /// The reply is in the channel, or as much of it as could be posted.
-    fn finish_reply(&self, room: &Arc<Room>, outgoing: &Outgoing) {
+    pub(crate) fn finish_reply(&self, room: &Arc<Room>, outgoing: &Outgoing) {
         let (agent, run) = (outgoing.agent, Some(outgoing.run));
         let messages: Vec<_> = outgoing.parts.iter().filter_map(|part| part.posted).collect();
         let outcome = if messages.is_empty() {

@@ -76,6 +76,7 @@ impl Shared {
         attempt: u8,
     ) {
         if self.hosted(agent).is_some() {
+            self.recall(room).await;
             self.ask_for_hosted(room, ticket, agent, Some(turn), attempt);
             return self.settle(room, ticket, Settlement::Done { message: None });
         }
@@ -107,6 +108,7 @@ impl Shared {
         let (Some(waker), Some(name)) = (&self.waker, self.registry.name(agent)) else {
             return Ok(Woken::PostTrigger);
         };
+        self.recall(room).await;
         let own = self.registry.user(agent);
         let (newest, missed) = {
             let mut state = room.lock();
@@ -212,6 +214,7 @@ impl Shared {
         let posted = self.post_as_moderator_in(room, place, ticket, content, mentions, None).await;
         self.settle_with(room, ticket, posted, Some);
         if self.hosted(initiator).is_some() {
+            self.recall(room).await;
             self.ask_for_hosted(room, ticket, initiator, None, 0);
         }
     }

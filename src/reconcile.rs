@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{Author, Input, MessageId, MessageKind, PhaseKind};
+use dirigent_core::{Author, Input, MessageId, MessageKind, PhaseKind, Timestamp};
 
 use crate::room::{MissedFrom, Room, RoomState, Work};
 use crate::settings::LostRuns;
 use crate::shared::Shared;
 use crate::store::Outgoing;
-use crate::{ChannelId, ChatMessage, HistoryRequest};
+use crate::{ChannelId, ChatKind, ChatMessage, HistoryRequest};
 
 /// How many pages of missed messages are read for a channel.
 const PAGES_MAX: usize = 5;
@@ -17,6 +17,8 @@ const PAGES_MAX: usize = 5;
 const PAGE: u8 = 100;
 /// How far the chat's clock and ours may be apart.
 const CLOCKS_APART: Duration = Duration::from_secs(5);
+/// How long a chat surely remembers a nonce; Discord says "a few minutes".
+const NONCE_KEPT: Duration = Duration::from_secs(120);
 
 impl Shared {
     /// A channel was read from the store, and nobody else has it yet. What it owed is done again,
@@ -27,7 +29,10 @@ impl Shared {
         let owed: Vec<_> = state.channel.debts().iter().map(|debt| debt.effect).collect();
         state.work.extend(owed.into_iter().map(Work::Effect));
         if state.active.as_ref().is_some_and(|active| active.outgoing.is_some()) {
-            state.work.push_back(Work::TakeUpReply);
+            // What was missed began when something was last stored.
+            let missed_from = state.active().missed_from;
+            let stored = missed_from.map_or_else(|| self.clock.now(), |missed| missed.at);
+            state.work.push_back(Work::TakeUpReply { stored });
             return room.settle_down(self, &mut state);
         }
         drop(state);
@@ -37,8 +42,8 @@ impl Shared {
     }
 
     /// Goes on with a reply that a restart cut off: what of it is in the channel is not posted
-    /// again, even if its nonce was forgotten meanwhile.
-    pub(crate) async fn take_up_reply(&self, room: &Arc<Room>) {
+    /// again, even if its nonce was forgotten meanwhile. If nobody can tell, the rest is not posted.
+    pub(crate) async fn take_up_reply(&self, room: &Arc<Room>, stored: Timestamp) {
         let (outgoing, anchor) = {
             let mut state = room.lock();
             (state.active().outgoing.clone(), state.channel.view().anchor())
@@ -47,7 +52,7 @@ impl Shared {
             return;
         };
         let user = self.registry.user(outgoing.agent);
-        let mut since = self.read_after(room.id, anchor).await;
+        let (mut since, whole) = self.read_after(room.id, anchor).await;
         since.retain(|message| Some(message.author) == user);
         let mut outgoing = Outgoing::clone(&outgoing);
         let mut arrived = since.iter();
@@ -58,10 +63,38 @@ impl Shared {
                 None => break,
             }
         }
+        if !whole && self.clock.now().since(stored) >= NONCE_KEPT {
+            return self.finish_reply(room, &outgoing);
+        }
         let mut state = room.lock();
         state.active().outgoing = Some(Arc::new(outgoing));
         state.stored_machine = None;
         state.work.push_back(Work::Post);
+    }
+
+    /// Reads again what was said of late, if that was forgotten since, so that the agent that is
+    /// called now is handed it.
+    pub(crate) async fn recall(&self, room: &Room) {
+        if !std::mem::take(&mut room.lock().forgot) {
+            return;
+        }
+        let most = self.settings.missed_max;
+        let limit = u8::try_from(most).unwrap_or(PAGE).clamp(1, PAGE);
+        let request = HistoryRequest { channel: room.id, after: None, limit };
+        match self.repeat(|| self.discord.history(request)).await {
+            Ok(page) => {
+                let mut state = room.lock();
+                for message in page {
+                    let author = self.registry.author(&message);
+                    if message.kind != ChatKind::System && author != Author::Moderator {
+                        state.active().remember(Arc::new(message), most);
+                    }
+                }
+            }
+            Err(error) => {
+                tracing::warn!(channel = %room.id, %error, "what was said of late could not be read");
+            }
+        }
     }
 
     /// Brings every channel up to date that keeps turns, one after the other.
@@ -80,7 +113,7 @@ impl Shared {
         let Some(MissedFrom { newest, at }) = missed_from else {
             return;
         };
-        let mut missed = self.read_after(room.id, newest).await;
+        let (mut missed, _) = self.read_after(room.id, newest).await;
         if newest.is_none() {
             // Nothing had been said, so what counts is what was said since it was last stored.
             missed.retain(|message| self.discord.sent_at(message.id) + CLOCKS_APART > at);
@@ -95,8 +128,14 @@ impl Shared {
     }
 
     /// The messages after this one, oldest first; the newest ones when there is none to begin from.
-    async fn read_after(&self, channel: ChannelId, after: Option<MessageId>) -> Vec<ChatMessage> {
+    /// Says whether none is left out because the chat failed.
+    async fn read_after(
+        &self,
+        channel: ChannelId,
+        after: Option<MessageId>,
+    ) -> (Vec<ChatMessage>, bool) {
         let mut read: Vec<ChatMessage> = Vec::new();
+        let mut whole = true;
         for _ in 0..PAGES_MAX {
             let from = read.last().map(|message| message.id).or(after);
             let request = HistoryRequest { channel, after: from, limit: PAGE };
@@ -104,6 +143,7 @@ impl Shared {
                 Ok(page) => page,
                 Err(error) => {
                     tracing::warn!(%channel, %error, "missed messages could not be read");
+                    whole = false;
                     break;
                 }
             };
@@ -115,11 +155,12 @@ impl Shared {
                 break;
             }
         }
-        read
+        (read, whole)
     }
 
-    /// A recent human's message counts as if it came now, as does what confirms a turn; everything else is only remembered and
-    /// handed over with the next turn. Returns whether it was an old human's message.
+    /// A recent human's message counts as if it came now, as does what confirms a turn; everything
+    /// else is only remembered and handed over with the next turn. Returns whether it was an old
+    /// human's message.
     fn take_missed(&self, room: &Arc<Room>, message: ChatMessage) -> bool {
         let author = self.registry.author(&message);
         let human = author == Author::Human;

@@ -41,6 +41,8 @@ pub(crate) struct RoomState {
     pub(crate) due: Option<Timestamp>,
     /// Another process has the channel now: nothing is done here any more.
     pub(crate) abandoned: bool,
+    /// The channel comes from the store: what was said before is not in memory.
+    pub(crate) forgot: bool,
     /// What only an active channel has; given back when it rests.
     pub(crate) active: Option<Box<Active>>,
 }
@@ -91,7 +93,10 @@ pub(crate) enum Work {
     /// A hosted reply was stored: post its next part.
     Post,
     /// A restart cut a hosted reply off: see what of it has arrived, then go on.
-    TakeUpReply,
+    TakeUpReply {
+        /// When it was last stored.
+        stored: Timestamp,
+    },
 }
 
 impl Room {
@@ -102,6 +107,7 @@ impl Room {
         stored: Revision,
     ) -> Self {
         let stored_machine = (stored > Revision::default()).then(|| channel.revision());
+        let forgot = stored > Revision::default() && channel.view().newest().is_some();
         let state = RoomState {
             channel,
             callback,
@@ -112,6 +118,7 @@ impl Room {
             busy: false,
             due: None,
             abandoned: false,
+            forgot,
             active: None,
         };
         Self { id, state: Mutex::new(state) }
@@ -218,7 +225,10 @@ impl Active {
         agent: AgentKey,
         own: Option<crate::UserId>,
     ) -> Vec<Arc<ChatMessage>> {
-        let until = self.given.iter().find(|(known, _)| *known == agent).map(|(_, id)| *id);
+        let given = self.given.iter().find(|(known, _)| *known == agent).map(|(_, id)| *id);
+        // After a restart nobody knows any more what it was given: it knew what it answered.
+        let answered = || self.recent.iter().rev().find(|message| Some(message.author) == own);
+        let until = given.or_else(|| answered().map(|message| message.id));
         let newest = self.recent.back().map(|message| message.id);
         let from = until.map_or(0, |id| self.recent.partition_point(|message| message.id <= id));
         let missed = self.recent.range(from..);

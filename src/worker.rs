@@ -38,8 +38,9 @@ fn take_work(room: &Room, work: &mut VecDeque<Work>) -> bool {
     state.busy
 }
 
-/// The state as it is to be stored, with the machine's revision; `None` when it is stored already.
-fn take_commit(room: &Room) -> Option<(Commit, u64)> {
+/// The state as it is to be stored; `None` when it is stored already. It counts as stored from here
+/// on, so that what changes while it is on its way is stored after it.
+fn take_commit(room: &Room) -> Option<Commit> {
     let mut state = room.lock();
     if !state.is_dirty() {
         return None;
@@ -48,8 +49,8 @@ fn take_commit(room: &Room) -> Option<(Commit, u64)> {
     state.channel.snapshot_into(&mut record.snapshot);
     record.outgoing = state.active.as_ref().and_then(|active| active.outgoing.clone());
     let durability = std::mem::replace(&mut state.durability, Durability::Turn);
-    let commit = Commit { channel: room.id, expected: state.stored, record, durability };
-    Some((commit, state.channel.revision()))
+    state.stored_machine = Some(state.channel.revision());
+    Some(Commit { channel: room.id, expected: state.stored, record, durability })
 }
 
 /// Stores until it is stored: nothing is done before. A store that stays out of order stops this
@@ -57,19 +58,18 @@ fn take_commit(room: &Room) -> Option<(Commit, u64)> {
 async fn store(shared: &Shared, room: &Room) -> bool {
     let mut wait = STORE_WAIT;
     let mut in_doubt = false;
-    while let Some((commit, machine)) = take_commit(room) {
+    while let Some(commit) = take_commit(room) {
         let Commit { expected, durability, .. } = commit;
         let attempt = shared.store.commit(commit);
         match shared.within(shared.settings.work_deadline, attempt).await {
             Ok(Ok(revision)) => {
-                let mut state = room.lock();
-                state.stored = revision;
-                state.stored_machine = Some(machine);
+                room.lock().stored = revision;
                 return true;
             }
             // The answer to our own attempt was lost: go on from what it stored.
             Ok(Err(CommitError::Conflict { found })) if in_doubt && found == expected.next() => {
                 room.lock().stored = found;
+                not_stored(room, durability);
                 in_doubt = false;
             }
             Ok(Err(CommitError::Conflict { found })) => {
@@ -78,9 +78,7 @@ async fn store(shared: &Shared, room: &Room) -> bool {
             }
             Ok(Err(CommitError::Store(error))) | Err(error) => {
                 tracing::warn!(channel = %room.id, %error, "the store failed; trying again");
-                if durability == Durability::Fact {
-                    room.lock().durability = durability;
-                }
+                not_stored(room, durability);
                 in_doubt |= error.certainty() == Certainty::Unknown;
                 shared.clock.sleep_until(shared.clock.now() + wait).await;
                 wait = STORE_WAIT_MAX.min(wait * 2);
@@ -88,6 +86,15 @@ async fn store(shared: &Shared, room: &Room) -> bool {
         }
     }
     true
+}
+
+/// The state that was taken is to be taken again, to survive as much.
+fn not_stored(room: &Room, durability: Durability) {
+    let mut state = room.lock();
+    state.stored_machine = None;
+    if durability == Durability::Fact {
+        state.durability = durability;
+    }
 }
 
 async fn perform(shared: &Arc<Shared>, room: &Arc<Room>, item: Work) {
@@ -99,7 +106,7 @@ async fn perform(shared: &Arc<Shared>, room: &Arc<Room>, item: Work) {
         }
         Work::Call { agent, turn, run, attempt } => shared.call(room, agent, turn, run, attempt),
         Work::Post => shared.post_outgoing(room).await,
-        Work::TakeUpReply => shared.take_up_reply(room).await,
+        Work::TakeUpReply { stored } => shared.take_up_reply(room, stored).await,
     }
 }
 

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::channel::{Channel, Phase, Purpose};
-use crate::{Mode, Rest, SeatTurn, Slot};
+use crate::{Debt, Effect, Mode, Rest, SeatTurn, Slot};
 
 /// An invariant of ours that does not hold: a bug of the library, or a forged snapshot.
 ///
@@ -83,6 +83,14 @@ const RULES: &[Rule] = &[
     }),
     ("a list that is read is owed", |c| {
         c.refresh.is_none_or(|r| c.debts().iter().any(|d| d.effect.ticket() == Some(r.ticket)))
+    }),
+    ("a list is owed only while it is read", |c| {
+        let asked = |debt: &Debt| matches!(debt.effect, Effect::FetchMembers { .. });
+        let read = c.refresh.map(|refresh| refresh.ticket);
+        c.debts().iter().filter(|debt| asked(debt)).all(|debt| debt.effect.ticket() == read)
+    }),
+    ("a list is read only where turns are kept", |c| {
+        c.refresh.is_none() || (c.mode.keeps_turns() && c.archived.is_none())
     }),
     ("nobody is granted while the list is read", |c| c.refresh.is_none() || c.speaker().is_none()),
     ("tickets ascend", |c| {

@@ -1,0 +1,178 @@
+//! Somebody else speaks while a reply is on its way.
+
+use crate::room::{A, B, C, Room, ended, secs, spoke};
+use dirigent_core::{
+    Author, Cause, InterruptPolicy, MessageKind, Outcome, PhaseKind, Refusal, SeatTurn,
+};
+
+/// A room of three in which A has passed and B's reply is on its way.
+fn b_is_delivering() -> Room {
+    let mut room = Room::chat(3);
+    room.human("hello");
+    room.passes(A);
+    room.talks(B, "a reply on its way");
+    room
+}
+
+/// R114, D59, D61, D63
+#[test]
+fn a_person_restarts_the_cycle_with_the_first() {
+    let mut room = b_is_delivering();
+    let step = room.human("wait a moment");
+    let story = [
+        "confirming > confirming B: interrupted",
+        "confirming > granted A: human-message",
+        "trigger A",
+    ];
+    assert_eq!(step.all(), story);
+    assert_eq!(room.turns(), [SeatTurn::Ahead; 3], "a new cycle");
+}
+
+/// R114, D59
+#[test]
+fn another_agent_restarts_the_cycle_too() {
+    let mut room = b_is_delivering();
+    let step = room.says(C, "by my own tool");
+    assert_eq!(step.asks(), ["trigger A"]);
+    assert_eq!(step.causes(), [Cause::Interrupted, Cause::AgentMessage]);
+}
+
+/// R114, D59
+#[test]
+fn an_agent_from_outside_the_list_interrupts_too() {
+    let mut room = b_is_delivering();
+    assert_eq!(room.says(crate::room::STRANGER, "from another place").asks(), ["trigger A"]);
+}
+
+/// R114, D69
+#[test]
+fn an_old_list_is_read_before_the_new_cycle() {
+    let mut room = b_is_delivering();
+    room.wait(secs(8));
+    room.tell(dirigent_core::Input::Tick);
+    let mut room = Room::chat(3);
+    room.human("hello");
+    room.start(A);
+    room.wait(secs(61));
+    room.ends(A, spoke("a reply on its way"));
+    assert_eq!(room.human("wait").asks(), ["fetch members"]);
+    assert_eq!(room.phase(), PhaseKind::Refreshing);
+    room.present = vec![B, C];
+    assert_eq!(room.members().asks(), ["trigger B"]);
+}
+
+/// R114, D61
+#[test]
+fn by_another_policy_the_list_just_goes_on() {
+    let mut room = Room::chat_with(3, |c| c.interrupt = InterruptPolicy::AdvanceNormally);
+    room.human("hello");
+    room.talks(A, "a reply on its way");
+    let step = room.human("wait a moment");
+    assert_eq!(step.asks(), ["trigger B"]);
+    assert_eq!(room.turns(), [SeatTurn::Spoke, SeatTurn::Ahead, SeatTurn::Ahead]);
+}
+
+/// R114, R044
+#[test]
+fn the_wait_is_over_after_an_interruption() {
+    let mut room = b_is_delivering();
+    room.human("wait a moment");
+    assert_eq!(room.refusal(ended(B, Some(room.run_of(B)), Outcome::Pass)), Refusal::StaleRun);
+    let asks = room.wait(secs(20)).asks();
+    assert!(asks.is_empty(), "neither poll nor time-out: {asks:?}");
+    assert_eq!(room.speaker(), Some(A));
+}
+
+/// R115, D50, D59, F03
+#[test]
+fn moderator_system_and_own_messages_never_interrupt() {
+    let mut room = b_is_delivering();
+    assert!(room.moderator("a trigger").is_silent());
+    for author in [Author::Human, Author::Agent(A), Author::Agent(B), Author::Bot] {
+        assert!(room.system(author).is_silent(), "{author:?} joined");
+    }
+    assert!(room.says(B, "something else of mine").is_silent());
+    assert!(room.edit(1_001, Author::Human, "hello, corrected").is_silent());
+    assert_eq!(room.phase(), PhaseKind::Confirming);
+    assert_eq!(room.speaker(), Some(B));
+}
+
+/// R115, D59, D70
+#[test]
+fn bots_and_webhooks_interrupt_only_where_they_qualify() {
+    let mut room = b_is_delivering();
+    assert!(room.bot("beep").is_silent());
+    let mut room = Room::chat_with(2, |config| config.bots_qualify = true);
+    room.human("hello");
+    room.talks(A, "a reply on its way");
+    let step = room.bot("beep");
+    assert_eq!(step.causes(), [Cause::Interrupted, Cause::BotMessage]);
+}
+
+/// R115
+#[test]
+fn the_stop_word_of_an_agent_is_ordinary_conversation() {
+    let mut room = b_is_delivering();
+    let step = room.post(Author::Agent(C), MessageKind::StopWord, "stop");
+    assert_eq!(step.asks(), ["trigger A"]);
+}
+
+/// R116, D59, D60
+#[test]
+fn late_fragments_of_an_earlier_speaker_never_interrupt() {
+    let mut room = Room::chat(3);
+    room.human("hello");
+    room.speaks(A);
+    room.talks(B, "a reply on its way");
+    assert!(room.says(A, "one more line of mine").is_silent());
+    room.wait(secs(14));
+    assert!(room.says(A, "and another").is_silent());
+    assert_eq!(room.speaker(), Some(B));
+}
+
+/// R116, D60
+#[test]
+fn the_fragments_of_an_interrupted_reply_do_not_interrupt_again() {
+    let mut room = b_is_delivering();
+    room.human("wait a moment");
+    room.talks(A, "yes?");
+    assert!(room.says(B, "a reply on its way").is_silent());
+    assert_eq!(room.phase(), PhaseKind::Confirming);
+    assert_eq!(room.speaker(), Some(A));
+}
+
+/// R116, D59
+#[test]
+fn after_the_grace_time_a_message_interrupts_again() {
+    for (quiet, interrupts) in [(29_999, false), (30_000, true)] {
+        let mut room = Room::chat_with(3, |config| config.list_fresh = secs(600));
+        room.human("hello");
+        room.speaks(A);
+        room.start(B);
+        room.wait(crate::room::millis(quiet));
+        room.ends(B, spoke("a reply on its way"));
+        let step = room.says(A, "something new");
+        assert_eq!(step.causes().contains(&Cause::Interrupted), interrupts, "after {quiet} ms");
+    }
+}
+
+/// R116, D59
+#[test]
+fn an_agent_that_passed_has_no_late_fragments() {
+    let mut room = b_is_delivering();
+    let step = room.says(A, "now I do have something");
+    assert_eq!(step.causes(), [Cause::Interrupted, Cause::AgentMessage]);
+}
+
+/// D62, R126
+#[test]
+fn before_the_end_of_the_run_nothing_is_interrupted() {
+    let mut room = Room::chat(3);
+    room.human("hello");
+    assert!(room.says(B, "before it started").asks().is_empty());
+    room.start(A);
+    assert!(room.says(C, "while it runs").asks().is_empty());
+    assert_eq!(room.human("me too").asks(), ["inject 1004 to A"]);
+    assert_eq!(room.phase(), PhaseKind::Running);
+    assert_eq!(room.speaker(), Some(A));
+}

@@ -1,0 +1,27 @@
+//! The rules of a turn, told as stories: a file a topic, a sentence a test.
+//!
+//! Doc comments name the requirements; `docs/requirements.md` lists them all with their tests.
+
+#![cfg(test)]
+
+mod archive;
+mod bad_input;
+mod ceilings;
+mod cycle;
+mod delivery;
+mod discussion;
+mod dormancy;
+mod gate;
+mod interruption;
+mod members;
+mod memory;
+mod modes;
+mod operator;
+mod restart;
+mod room;
+mod rotation;
+mod run_end;
+mod scenarios;
+mod silence;
+mod status;
+mod wake;

@@ -1,0 +1,136 @@
+//! What a channel tells about itself: its view, its events, its debts.
+
+use crate::room::{A, B, Room, secs, spoke};
+use dirigent_core::{
+    Cause, DeadlineReason, Effect, Input, Mode, PhaseKind, SeatTurn, Settlement, TurnState,
+};
+
+/// F11
+#[test]
+fn the_view_shows_phase_speaker_deadline_list_and_counters() {
+    let mut room = Room::chat(3);
+    room.human("hello");
+    room.passes(A);
+    room.leaves(crate::room::C);
+    let view = room.channel.view();
+    assert_eq!(view.mode(), Mode::Chat);
+    assert_eq!(view.turn_state(), TurnState::Shuffle);
+    assert_eq!(view.phase(), PhaseKind::Granted);
+    assert_eq!(view.speaker(), Some(B));
+    assert_eq!(view.permit(), None);
+    assert_eq!(view.rest(), None);
+    assert_eq!(view.initiator(), None);
+    assert_eq!(view.turn().get(), 2);
+    assert_eq!(view.turns_since_human(), 2);
+    assert_eq!(view.cycles_since_human(), 1);
+    assert_eq!(view.newest(), Some(room.newest()));
+    let deadline = view.deadline().unwrap();
+    assert_eq!((deadline.at, deadline.reason), (room.now + secs(45), DeadlineReason::Start));
+    let seats: Vec<_> = view.list().map(|seat| (seat.turn, seat.left)).collect();
+    let expected = [(SeatTurn::Passed, false), (SeatTurn::Ahead, false), (SeatTurn::Ahead, true)];
+    assert_eq!(seats, expected);
+}
+
+/// F11
+#[test]
+fn the_next_deadline_says_what_is_awaited() {
+    let mut room = Room::chat(2);
+    let reason = |room: &Room| room.channel.next_deadline().map(|due| due.reason);
+    assert_eq!(reason(&Room::unknown()), None);
+    room.human("hello");
+    assert_eq!(reason(&room), Some(DeadlineReason::Start));
+    room.start(A);
+    assert_eq!(reason(&room), Some(DeadlineReason::Run));
+    room.ends(A, spoke("on its way"));
+    assert_eq!(reason(&room), Some(DeadlineReason::Poll));
+    room.wait(secs(1));
+    assert_eq!(reason(&room), Some(DeadlineReason::Delivery));
+    room.wait(secs(14));
+    room.passes(B);
+    assert_eq!(reason(&room), Some(DeadlineReason::Members));
+}
+
+/// F12
+#[test]
+fn every_change_of_phase_is_told_with_its_cause() {
+    let mut room = Room::discussion(3);
+    let mut phase = PhaseKind::Disabled;
+    room.human("hello");
+    room.speaks(A);
+    room.passes(B);
+    room.wait(secs(90));
+    room.members();
+    room.tell(Input::Mute(A));
+    room.talks(room.speaker().unwrap(), "lost");
+    room.wait(secs(15));
+    room.tell(Input::Hold);
+    room.tell(Input::Resume);
+    room.human("wait");
+    room.all_pass();
+    room.members_or_nothing();
+    room.tell(Input::Stop);
+    room.tell(Input::Resume);
+    room.tell(Input::Conclude { by: A });
+    let mut changes = 0;
+    for effect in &room.log {
+        let Effect::Transition(it) = effect else {
+            continue;
+        };
+        assert_eq!(it.from, phase, "no change goes untold: {it:?}");
+        phase = it.to;
+        changes += 1;
+        assert!(!it.cause.as_str().is_empty());
+    }
+    assert_eq!(phase, room.phase());
+    assert!(changes > 20);
+}
+
+/// F12, R102
+#[test]
+fn a_transition_names_time_agent_and_turn() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    room.wait(secs(3));
+    room.start(A);
+    let step = room.ends(A, dirigent_core::Outcome::Failed);
+    let failed = step.transitions()[0];
+    assert_eq!(failed.at, room.now);
+    assert_eq!(failed.agent, Some(A));
+    assert_eq!(failed.cause, Cause::RunFailed);
+    assert_eq!(failed.turn.get(), 1);
+    let granted = step.transitions()[1];
+    assert_eq!((granted.agent, granted.turn.get()), (Some(B), 2));
+}
+
+/// D78
+#[test]
+fn what_is_asked_is_owed_until_it_is_settled_once() {
+    let mut room = Room::chat(2);
+    let step = room.human("hello");
+    let owed: Vec<_> = room.channel.debts().iter().map(|debt| debt.effect).collect();
+    assert_eq!(Some(&owed[0]), step.effects.last(), "the trigger is owed");
+    assert_eq!(room.channel.debts()[0].since, room.now);
+    let ticket = room.trigger.unwrap();
+    room.settle(ticket, Settlement::Doubtful);
+    assert!(room.channel.debts().is_empty());
+    let again = Input::Settled { ticket, settlement: Settlement::Doubtful };
+    assert_eq!(room.refusal(again), dirigent_core::Refusal::UnknownTicket);
+}
+
+/// D49
+#[test]
+fn an_overtaken_trigger_is_no_longer_wanted() {
+    let mut room = Room::chat(2);
+    let trigger = *room.human("hello").effects.last().unwrap();
+    assert!(room.channel.wants(&trigger));
+    room.start(A);
+    assert!(!room.channel.wants(&trigger), "its agent runs already");
+    let poll = {
+        room.ends(A, spoke("on its way"));
+        *room.wait(secs(1)).effects.last().unwrap()
+    };
+    assert!(room.channel.wants(&poll));
+    room.says(A, "on its way");
+    assert!(!room.channel.wants(&poll));
+    assert!(!room.channel.wants(&trigger));
+}

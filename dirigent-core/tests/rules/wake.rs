@@ -1,0 +1,220 @@
+//! What wakes a dormant channel, and what does not.
+
+use crate::room::{A, B, C, Room, STRANGER, secs};
+use dirigent_core::{
+    Author, Input, MessageKind, Outcome, PhaseKind, Reason, Refusal, SeatTurn, WakeCause,
+};
+
+fn wake(first: Option<dirigent_core::AgentKey>, cause: WakeCause) -> Input {
+    Input::Wake { first, cause }
+}
+
+/// R128, D18
+#[test]
+fn a_person_wakes_the_first_of_the_list() {
+    let mut room = Room::chat(3);
+    let step = room.human("hello");
+    assert_eq!(step.all(), ["dormant > granted A: human-message", "trigger A"]);
+    let (posted, step) = room.trigger_posted();
+    assert_eq!(step.all(), [format!("delete {posted}")]);
+    assert_eq!(room.turns(), [SeatTurn::Ahead; 3]);
+}
+
+/// R129, D71
+#[test]
+fn an_agent_that_speaks_by_its_own_tool_wakes_the_first_too() {
+    for author in [A, C, STRANGER] {
+        let mut room = Room::chat(3);
+        let step = room.says(author, "something happened");
+        assert_eq!(step.all(), ["dormant > granted A: agent-message", "trigger A"]);
+    }
+}
+
+/// R130, F03, D50, D70
+#[test]
+fn moderator_system_messages_and_edits_wake_nobody() {
+    let mut room = Room::chat(2);
+    assert!(room.moderator("a notice").is_silent());
+    for author in [Author::Human, Author::Agent(A), Author::Bot, Author::Moderator] {
+        assert!(room.system(author).is_silent());
+        assert!(room.edit(1_000, author, "corrected").is_silent());
+    }
+    for kind in [MessageKind::StopWord, MessageKind::ResumeWord] {
+        assert!(room.post(Author::Moderator, kind, "stop").is_silent());
+    }
+    assert_eq!(room.phase(), PhaseKind::Dormant);
+    assert_eq!(room.triggers(), 0);
+}
+
+/// R130, D70
+#[test]
+fn other_bots_wake_only_where_they_qualify() {
+    let mut room = Room::chat(2);
+    assert!(room.bot("beep").is_silent());
+    let mut room = Room::chat_with(2, |config| config.bots_qualify = true);
+    assert_eq!(room.bot("beep").all(), ["dormant > granted A: bot-message", "trigger A"]);
+}
+
+/// R116, D59
+#[test]
+fn the_late_words_of_a_lost_reply_do_not_wake() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    room.talks(A, "lost");
+    room.wait(secs(15));
+    room.passes(B);
+    room.members();
+    room.all_pass();
+    room.members();
+    assert_eq!(room.phase(), PhaseKind::Dormant);
+    assert!(room.says(A, "lost").is_silent(), "although A has passed since");
+    room.wait(secs(30));
+    assert_eq!(room.says(A, "something new").asks(), ["trigger A"]);
+    assert_eq!(room.phase(), PhaseKind::Granted);
+}
+
+/// R129, D59
+#[test]
+fn an_agent_that_passed_may_wake_the_channel_right_away() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    room.all_pass();
+    room.members();
+    assert_eq!(room.says(B, "now I do know something").asks(), ["trigger A"]);
+}
+
+/// R128, D69
+#[test]
+fn an_old_list_is_read_again_before_anybody_is_woken() {
+    let mut room = Room::chat(2);
+    room.wait(secs(61));
+    let step = room.human("hello");
+    assert_eq!(step.all(), ["dormant > refreshing: human-message", "fetch members"]);
+    assert_eq!(room.gate(A).reason(), Reason::Refreshing);
+    room.present = vec![B, C];
+    assert_eq!(room.members().asks(), ["trigger B"]);
+    assert_eq!(room.order(), [B, C]);
+}
+
+/// R128, D69
+#[test]
+fn a_fresh_list_is_used_at_once() {
+    let mut room = Room::chat(2);
+    room.wait(secs(59));
+    assert_eq!(room.human("hello").asks(), ["trigger A"]);
+}
+
+/// R128, D69, D35
+#[test]
+fn when_the_list_cannot_be_read_the_old_one_wakes() {
+    let mut room = Room::chat(2);
+    room.wait(secs(61));
+    room.human("hello");
+    assert_eq!(room.members_fail().asks(), ["trigger A"]);
+    let mut room = Room::chat(2);
+    room.wait(secs(61));
+    room.human("hello");
+    assert_eq!(room.wait(secs(10)).asks(), ["trigger A"]);
+}
+
+/// R128, D69
+#[test]
+fn waking_does_not_reshuffle() {
+    let mut room = Room::chat(5);
+    let order = room.order();
+    for _ in 0..4 {
+        room.human("hello");
+        assert_eq!(room.order(), order);
+        room.all_pass();
+        room.members();
+        room.wait(secs(100));
+        room.human("hello");
+        room.members();
+        assert_eq!(room.order(), order);
+        room.all_pass();
+        room.members();
+    }
+}
+
+/// R131
+#[test]
+fn a_woken_channel_falls_asleep_again() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    room.all_pass();
+    room.members();
+    room.human("anybody?");
+    room.passes(A);
+    room.passes(B);
+    assert_eq!(room.members().all(), ["refreshing > dormant: all-passed"]);
+    assert_eq!(room.triggers(), 4);
+    assert_eq!(room.grants(), 4);
+}
+
+/// F03
+#[test]
+fn system_messages_neither_wake_nor_veto_nor_reset() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    let turns = room.channel.view().turns_since_human();
+    room.passes(A);
+    for author in [Author::Human, Author::Agent(B), Author::Agent(A), Author::Bot] {
+        assert!(room.system(author).is_silent());
+    }
+    assert_eq!(room.channel.view().turns_since_human(), turns + 1, "only the grant counted");
+    room.passes(B);
+    room.members();
+    assert_eq!(room.phase(), PhaseKind::Dormant);
+    assert!(room.system(Author::Human).is_silent());
+    assert_eq!(room.phase(), PhaseKind::Dormant);
+}
+
+/// R128, R144, D83
+#[test]
+fn a_host_may_wake_the_channel_without_a_message() {
+    let causes = [
+        (WakeCause::Operator, "operator-wake"),
+        (WakeCause::Guide, "guide-posted"),
+        (WakeCause::Result, "result-posted"),
+    ];
+    for (cause, name) in causes {
+        let mut room = Room::chat(2);
+        let step = room.tell(wake(None, cause));
+        assert_eq!(step.all(), [format!("dormant > granted A: {name}"), "trigger A".to_owned()]);
+    }
+}
+
+/// R156, D90
+#[test]
+fn a_wake_may_start_with_a_listed_agent() {
+    let mut room = Room::chat(3);
+    assert_eq!(room.tell(wake(Some(B), WakeCause::Result)).asks(), ["trigger B"]);
+    assert_eq!(room.seat(A).turn, SeatTurn::Skipped);
+    room.passes(B);
+    room.passes(C);
+    assert!(room.members().asks()[0].starts_with("trigger "), "A has not had its say yet");
+    let mut room = Room::chat(3);
+    assert_eq!(room.tell(wake(Some(STRANGER), WakeCause::Result)).asks(), ["trigger A"]);
+}
+
+/// R128
+#[test]
+fn an_awake_channel_is_not_woken_again_but_stays_awake() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    room.start(A);
+    assert!(room.tell(wake(Some(B), WakeCause::Operator)).asks().is_empty());
+    assert_eq!(room.speaker(), Some(A));
+    room.ends(A, Outcome::Pass);
+    room.passes(B);
+    assert_eq!(room.members().asks(), ["trigger A"], "the wake is not lost");
+}
+
+/// R028, R064
+#[test]
+fn only_a_channel_that_keeps_turns_can_be_woken() {
+    let mut room = Room::unknown();
+    assert_eq!(room.refusal(wake(None, WakeCause::Operator)), Refusal::NotManaged);
+    room.tell(Input::SetMode(dirigent_core::Mode::Report));
+    assert_eq!(room.refusal(wake(None, WakeCause::Operator)), Refusal::NotManaged);
+}
