@@ -88,12 +88,16 @@ impl Seen {
         runs.iter().rev().find(|(known, _)| *known == run).map(|(_, fate)| *fate)
     }
 
+    /// Remembers what became of a run; the newest word counts.
     pub(crate) fn remember_run(&mut self, run: RunId, fate: RunFate) {
-        if self.run(run) == Some(fate) {
+        let known = self.run(run);
+        if known == Some(fate) {
             return;
         }
         let runs = &mut self.recent.get_or_insert_default().runs;
-        if runs.len() >= RUNS_MAX {
+        if known.is_some() {
+            runs.retain(|(other, _)| *other != run);
+        } else if runs.len() >= RUNS_MAX {
             runs.pop_front();
         }
         runs.push_back((run, fate));
