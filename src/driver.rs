@@ -95,7 +95,7 @@ impl Driver {
                     busy.push(Box::pin(work_for(Arc::clone(&shared), room)));
                 }
                 Some(()) = busy.next() => {}
-                Some(call) = calls.recv(), if room_to_speak => {
+                Some(call) = calls.recv(), if room_to_speak && !stopping => {
                     speaking.push(Box::pin(Arc::clone(&shared).make_call(call)));
                 }
                 Some(()) = speaking.next() => {}

@@ -1,9 +1,10 @@
 //! Machine and model side by side, step for step.
 //!
-//! [`check`] feeds the same steps to a [`Channel`](dirigent_core::Channel) and to the [`Model`](crate::model::Model), and compares after every
-//! one of them what they answer, what they emit and how they look. It also audits the machine,
-//! restores copies of it and watches that a copy reacts as the original does. What disagrees is a
-//! [`Failure`], whose text names the step and prints the whole way there.
+//! [`check`] feeds the same steps to a [`Channel`](dirigent_core::Channel) and to the
+//! [`Model`](crate::model::Model), and compares after every one of them what they answer, what they
+//! emit and how they look. It also audits the machine, restores copies of it and watches that a copy
+//! reacts as the original does. What disagrees is a [`Failure`], whose text names the step and
+//! prints the whole way there.
 
 mod brief;
 mod bytes;
@@ -14,6 +15,7 @@ mod random;
 mod report;
 mod shrink;
 mod step;
+mod trace;
 mod twice;
 mod walk;
 
@@ -28,6 +30,7 @@ pub use self::random::Random;
 pub use self::report::Report;
 pub use self::shrink::minimize;
 pub use self::step::{Act, EndOutcome, Step};
+use self::trace::Trace;
 pub use self::twice::check_twice;
 
 /// Machine and rules disagree.
@@ -80,10 +83,23 @@ impl std::error::Error for Failure {}
 ///
 /// let steps = [Step::input(0, Input::SetMode(Mode::Chat)), Step::DeadlineTick];
 /// let report = check(&Arc::new(Config::default()), 1, &steps).expect("no difference");
-/// assert_eq!(report.effects, 1);
+/// assert_eq!(report.count("effect", "fetch-members"), 1);
 /// ```
 pub fn check(config: &Arc<Config>, seed: u64, steps: &[Step]) -> Result<Report, Failure> {
-    let mut pair = Pair::new(config, seed);
+    attempt(config, seed, steps, Trace::off()).map_err(|untraced| {
+        let again = attempt(config, seed, steps, Trace::on());
+        again.err().unwrap_or(untraced)
+    })
+}
+
+/// One check, with or without a trace.
+fn attempt(
+    config: &Arc<Config>,
+    seed: u64,
+    steps: &[Step],
+    trace: Trace,
+) -> Result<Report, Failure> {
+    let mut pair = Pair::new(config, seed, trace);
     for (number, step) in steps.iter().enumerate() {
         if let Err(what) = pair.step(step, number) {
             return Err(Failure {
@@ -96,4 +112,60 @@ pub fn check(config: &Arc<Config>, seed: u64, steps: &[Step]) -> Result<Report, 
         }
     }
     Ok(pair.report())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use dirigent_core::{Input, Mode, WakeCause};
+
+    use super::*;
+    use crate::model::Model;
+
+    #[test]
+    fn a_model_with_other_rules_is_found_out() {
+        let rules = Arc::new(Config::default());
+        let mut others = Config::default();
+        others.refresh_deadline = Duration::from_secs(11);
+        let mut pair = Pair::new(&rules, 1, Trace::on());
+        pair.replace_model(Model::new(Arc::new(others)));
+        let chat = Step::input(0, Input::SetMode(Mode::Chat));
+        let what = pair.step(&chat, 0).unwrap_err();
+        assert!(what.starts_with("look: "), "{what}");
+        assert!(pair.into_trace()[1].contains("SetMode(Chat)"));
+    }
+
+    #[test]
+    fn a_failure_names_the_step_first_and_then_the_way() {
+        let failure = Failure {
+            harness: "check",
+            seed: 7,
+            step: 1,
+            what: "answer: machine a, rules b".to_owned(),
+            trace: vec!["the rules".to_owned(), "+0ms Tick".to_owned()],
+        };
+        let text = failure.to_string();
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("check, seed 7, step 1: answer: machine a, rules b"));
+        assert_eq!(lines.nth(1).map(str::trim), Some("1 +0ms Tick"));
+    }
+
+    #[test]
+    fn an_act_knows_what_is_going_on() {
+        let wake = Input::Wake { first: None, cause: WakeCause::Operator };
+        let creation = dirigent_core::Creation {
+            mode: Mode::Chat,
+            members: [1, 2].map(dirigent_core::AgentKey::new).to_vec(),
+            initiator: None,
+        };
+        let steps = [
+            Step::input(0, Input::Create(creation)),
+            Step::input(0, wake),
+            Step::act(0, Act::GateAnew),
+            Step::act(0, Act::End { outcome: EndOutcome::Pass }),
+        ];
+        let report = check(&Arc::new(Config::default()), 1, &steps).unwrap();
+        assert_eq!(report.count("cause", "passed"), 1);
+    }
 }

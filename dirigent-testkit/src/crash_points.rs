@@ -130,17 +130,24 @@ struct Ending {
     deaths: Vec<&'static str>,
     rooms: BTreeMap<ChannelId, RoomEnd>,
     posts: Vec<PostRecord>,
+    agents: usize,
     /// What people said and agents were told of.
     heard: BTreeSet<String>,
 }
+
+/// How triggers end, as they are configured by default.
+const TRIGGER: &str = "➡️";
 
 /// One room's end.
 #[derive(PartialEq, Eq)]
 struct RoomEnd {
     facts: Facts,
-    /// What the library posted and left there.
-    moderation: Vec<String>,
-    words: Vec<(UserId, String)>,
+    /// What the library posted and left there, without triggers and reminders.
+    notices: Vec<String>,
+    /// How many triggers are still there.
+    triggers: usize,
+    /// How often the initiator was reminded.
+    reminders: usize,
 }
 
 /// What must be the same with and without crashes.
@@ -193,6 +200,7 @@ fn ending(stage: &mut Stage) -> Result<Ending, String> {
         deaths: stage.points().deaths(),
         rooms,
         posts: stage.discord().take_posts(),
+        agents: stage.agents().count(),
     })
 }
 
@@ -213,19 +221,18 @@ fn room_end(stage: &mut Stage, room: ChannelId) -> Result<RoomEnd, String> {
             return Err(format!("said twice: {:?}", message.content));
         }
     }
-    let moderation = stage.moderation(room);
-    let words = messages
-        .into_iter()
-        .filter(|message| message.author != stage.moderator())
-        .map(|message| (message.author, message.content))
-        .collect();
+    let (triggers, notices): (Vec<_>, Vec<_>) =
+        stage.moderation(room).into_iter().partition(|text| text.ends_with(TRIGGER));
+    let (reminders, notices): (Vec<_>, Vec<_>) =
+        notices.into_iter().partition(|text| text.ends_with(dirigent_core::IDLE_REMINDER));
     let facts = Facts {
         mode: status.as_ref().map_or(Mode::None, |s| s.mode),
         phase: status.as_ref().map_or(PhaseKind::Disabled, |s| s.phase),
         rest: status.as_ref().and_then(|s| s.rest),
         muted,
     };
-    Ok(RoomEnd { facts, moderation, words })
+    let (triggers, reminders) = (triggers.len(), reminders.len());
+    Ok(RoomEnd { facts, notices, triggers, reminders })
 }
 
 fn compare(scenario: &Scenario, whole: &Ending, strikes: &[u64]) -> Result<(), CrashFailure> {
@@ -247,16 +254,26 @@ fn compare_endings(whole: &Ending, cut: &Ending) -> Result<(), String> {
         if end.facts != expected.facts {
             return Err(format!("{:?} in place of {:?}", end.facts, expected.facts));
         }
-        if end.moderation != expected.moderation {
-            let (found, wanted) = (&end.moderation, &expected.moderation);
+        if end.notices != expected.notices {
+            let (found, wanted) = (&end.notices, &expected.notices);
             return Err(format!("the library left {found:?} in place of {wanted:?}"));
         }
-        let known: BTreeSet<_> = expected.words.iter().collect();
-        if let Some((_, text)) = end.words.iter().find(|word| !known.contains(word)) {
-            return Err(format!("nobody would have said {text:?}"));
+        // A turn that was cut off may be triggered once more, and so may those after it.
+        let kills = cut.deaths.len();
+        let triggers_max = match expected.triggers {
+            0 => kills,
+            triggers => triggers + 4 * kills,
+        };
+        if end.triggers > triggers_max {
+            return Err(format!("{} triggers were left", end.triggers));
+        }
+        if end.reminders > expected.reminders + kills {
+            return Err(format!("{} reminders were posted", end.reminders));
         }
     }
-    if let Some(lost) = whole.heard.difference(&cut.heard).next() {
+    // As many kills as agents may cut off every run that was told of it.
+    let told = cut.deaths.len() < cut.agents;
+    if let Some(lost) = whole.heard.difference(&cut.heard).next().filter(|_| told) {
         return Err(format!("no agent was ever told {lost:?}"));
     }
     check_posts(&cut.posts, cut.deaths.len())

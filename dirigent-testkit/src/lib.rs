@@ -6,9 +6,11 @@ pub mod memory_discord;
 
 pub use manual_clock::ManualClock;
 pub use memory_discord::{MemoryAccount, MemoryDiscord};
+pub use scripted_agent::ScriptedAgent;
 
 pub mod check;
 pub mod crash_points;
+pub mod driver_simulation;
 pub mod fuzzing;
 pub mod invariants;
 pub mod model;

@@ -30,7 +30,7 @@ use dirigent_core::{
 
 pub use self::answer::{EndedTurn, ModelAnswer, Portrait};
 use self::memory::Memory;
-use self::state::{Closing, Litter, Owed, Permit, Phase, Refresh, Slot};
+use self::state::{Closing, Cycle, Debt, Litter, Permit, Phase, Refresh, Slot};
 
 /// Agents a channel holds at most, and muted ones beside them.
 const AGENTS_MAX: usize = 64;
@@ -76,10 +76,8 @@ pub struct Model {
     list_read: Option<Timestamp>,
     /// The muted agents, listed or not.
     muted: BTreeSet<AgentKey>,
-    /// Whether the next boundary may not end in dormancy (D66).
-    vetoed: bool,
-    /// Who completed a turn last in this cycle (D30).
-    last_completer: Option<AgentKey>,
+    /// What became of the cycle so far.
+    cycle: Cycle,
     /// The outstanding refresh.
     refresh: Option<Refresh>,
     /// When the last refresh of any kind was asked.
@@ -103,7 +101,7 @@ pub struct Model {
     /// The next ticket.
     ticket: u64,
     /// What is owed, oldest first.
-    debts: Vec<(u64, Owed)>,
+    debts: Vec<Debt>,
     /// Trigger messages to be removed.
     litter: Vec<Litter>,
     /// What this step emitted so far.
@@ -135,8 +133,7 @@ impl Model {
             list: Vec::new(),
             list_read: None,
             muted: BTreeSet::new(),
-            vetoed: false,
-            last_completer: None,
+            cycle: Cycle::default(),
             refresh: None,
             refresh_asked: None,
             turns: 0,
@@ -184,11 +181,11 @@ impl Model {
             }
             Input::Create(creation) => self.on_create(creation),
             Input::SetMode(mode) => self.on_set_mode(*mode),
-            Input::RunEnded { agent, run, outcome } => self.on_run_ended(*agent, *run, *outcome),
+            Input::RunEnded { agent, run, outcome } => self.on_run_ended(*agent, *run, outcome),
             Input::Receipt { agent, run, messages } => self.on_receipt(*agent, *run, messages),
             Input::Message(message) => self.on_message(message),
             Input::MessageEdited { id, author, tail } => {
-                self.on_edit(*id, *author, *tail);
+                self.on_edit(*id, *author, tail);
                 Ok(())
             }
             Input::Members { ticket, agents } => self.on_members(*ticket, agents),

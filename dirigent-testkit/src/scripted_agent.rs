@@ -1,5 +1,6 @@
 //! Agents that do what a script says.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -129,8 +130,11 @@ pub struct ScriptedAgent {
 #[derive(Default)]
 struct Script {
     lines: Vec<Line>,
-    at: usize,
+    /// The next line, in each channel.
+    at: HashMap<ChannelId, usize>,
     turns: Vec<SeenTurn>,
+    /// Whether no line is said again, even if it never arrived.
+    says_once: bool,
     running: usize,
     running_max: usize,
     dirigent: Option<Dirigent>,
@@ -160,6 +164,11 @@ impl ScriptedAgent {
     /// Gives it more to do.
     pub fn then(&self, line: impl Into<Line>) {
         self.script().lines.push(line.into());
+    }
+
+    /// Says no line again, even if it never arrived: what is doubled then was doubled by others.
+    pub fn say_once(&self) {
+        self.script().says_once = true;
     }
 
     /// The turns it was given, oldest first.
@@ -198,17 +207,33 @@ impl ScriptedAgent {
         let is_said = |text: &str| said.iter().any(|content| text.trim().starts_with(content));
         let mut script = self.script();
         loop {
-            let Some(line) = script.lines.get(script.at).cloned() else {
+            let at = script.at.get(&channel).copied().unwrap_or(0);
+            let Some(line) = script.lines.get(at).cloned() else {
                 return Act::Pass.into();
             };
             match &line.act {
-                Act::Say(text) if is_said(text) => script.at += 1,
+                Act::Say(text) if is_said(text) => {
+                    script.at.insert(channel, at + 1);
+                }
+                Act::Say(_) if script.says_once => {
+                    script.at.insert(channel, at + 1);
+                    return line;
+                }
                 Act::Say(_) => return line,
                 Act::Pass | Act::Fail | Act::Panic | Act::Hang | Act::Deaf | Act::Conclude(_) => {
-                    script.at += 1;
+                    script.at.insert(channel, at + 1);
                     return line;
                 }
             }
+        }
+    }
+
+    /// The line that is being said is on its way, and not to be said again.
+    pub(crate) fn count_as_said(&self, channel: ChannelId) {
+        let mut script = self.script();
+        let at = script.at.get(&channel).copied().unwrap_or(0);
+        if matches!(script.lines.get(at).map(|line| &line.act), Some(Act::Say(_))) {
+            script.at.insert(channel, at + 1);
         }
     }
 

@@ -15,6 +15,8 @@ use dirigent_testkit::check::{
 };
 use proptest::prelude::*;
 
+use self::strategies::Case;
+
 /// Steps of one seeded walk.
 const WALK: usize = 300;
 /// Steps of one long walk: enough to forget the oldest messages.
@@ -47,6 +49,8 @@ fn walk(seed: u64, length: usize) -> (Arc<Config>, Vec<Step>) {
 }
 
 /// Walks as many steps as wanted and reports what was seen.
+#[expect(clippy::disallowed_methods, reason = "the speed of the check itself is of interest")]
+#[expect(clippy::print_stdout, reason = "shown with --nocapture")]
 fn walk_all(steps_wanted: u64, length: usize) -> Report {
     let first = number_from("DIRIGENT_SEED", 0);
     let begun = Instant::now();
@@ -101,57 +105,49 @@ fn what_is_delivered_twice_counts_once() {
     }
 }
 
-/// How often proptest tries.
+/// How often proptest tries. What fails is made short by `minimize`, which knows what a step is.
 fn cases() -> ProptestConfig {
     ProptestConfig {
         cases: u32::try_from(number_from("DIRIGENT_CASES", 500)).unwrap_or(u32::MAX),
         failure_persistence: None,
-        max_shrink_iters: 20_000,
+        max_shrink_iters: 0,
         ..ProptestConfig::default()
     }
+}
+
+/// Checks one generated case.
+fn agree(case: &Case) -> Result<(), TestCaseError> {
+    let Err(failure) = check(&case.config, case.seed, &case.steps) else {
+        return Ok(());
+    };
+    let shortest = minimize(&case.config, case.seed, &case.steps);
+    let failure = shortest.map_or(failure, |(_, _, failure)| failure);
+    Err(TestCaseError::fail(failure.to_string()))
 }
 
 proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn machine_and_rules_agree_on_conversations(
-        config in strategies::config(),
-        seed in any::<u64>(),
-        steps in strategies::conversation(),
-    ) {
-        let outcome = check(&Arc::new(config), seed, &steps);
-        prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+    fn machine_and_rules_agree_on_conversations(case in Case::of(strategies::conversation())) {
+        agree(&case)?;
     }
 
     #[test]
-    fn machine_and_rules_agree_on_nonsense(
-        config in strategies::config(),
-        seed in any::<u64>(),
-        steps in strategies::nonsense(),
-    ) {
-        let outcome = check(&Arc::new(config), seed, &steps);
-        prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+    fn machine_and_rules_agree_on_nonsense(case in Case::of(strategies::nonsense())) {
+        agree(&case)?;
     }
 
     #[test]
-    fn machine_and_rules_agree_on_any_bytes(
-        rules in any::<[u8; 8]>(),
-        seed in any::<u64>(),
-        bytes in proptest::collection::vec(any::<u8>(), 0..1_600),
-    ) {
-        let steps = Step::sequence_from_bytes(&bytes);
-        let outcome = check(&Arc::new(config_from_bytes(rules)), seed, &steps);
-        prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+    fn machine_and_rules_agree_on_any_bytes(case in Case::of(strategies::any_bytes())) {
+        agree(&case)?;
     }
 
     #[test]
     fn every_input_of_a_conversation_may_be_delivered_twice(
-        config in strategies::config(),
-        seed in any::<u64>(),
-        steps in strategies::conversation(),
+        case in Case::of(strategies::conversation()),
     ) {
-        let outcome = check_twice(&Arc::new(config), seed, &steps);
-        prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+        let outcome = check_twice(&case.config, case.seed, &case.steps);
+        outcome.map_err(|failure| TestCaseError::fail(failure.to_string()))?;
     }
 }

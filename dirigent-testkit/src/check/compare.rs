@@ -87,9 +87,11 @@ fn plain(effects: &[Effect]) -> impl Iterator<Item = &Effect> {
 
 /// The transitions.
 fn transitions(effects: &[Effect]) -> impl Iterator<Item = &Transition> {
-    effects.iter().filter_map(|effect| match effect {
-        Effect::Transition(transition) => Some(transition),
-        _ => None,
+    effects.iter().filter_map(|effect| {
+        if let Effect::Transition(transition) = effect {
+            return Some(transition);
+        }
+        None
     })
 }
 
@@ -124,7 +126,7 @@ pub(super) fn ends(effects: &[Effect]) -> impl Iterator<Item = EndedTurn> {
 /// The causes that the rules name for other changes.
 fn settled_causes(effects: &[Effect]) -> impl Iterator<Item = Cause> {
     let named = transitions(effects).filter(|change| {
-        let enables = change.cause == Cause::EnoughAgents && change.to == PhaseKind::Dormant;
+        let enables = change.cause == Cause::EnoughAgents && change.from == PhaseKind::Disabled;
         enables
             || matches!(
                 change.cause,
@@ -215,13 +217,10 @@ pub(super) fn summary(
         }
     }
     for effect in effects {
-        match effect {
-            Effect::Transition(change) => {
-                let _ = write!(text, "; ({:?} to {:?})", change.cause, change.to);
-            }
-            _ => {
-                let _ = write!(text, "; {effect:?}");
-            }
+        if let Effect::Transition(change) = effect {
+            let _ = write!(text, "; ({:?} to {:?})", change.cause, change.to);
+        } else {
+            let _ = write!(text, "; {effect:?}");
         }
     }
     let view = machine.view();

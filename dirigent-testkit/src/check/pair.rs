@@ -7,6 +7,7 @@ use dirigent_core::{AgentKey, Config};
 use super::Report;
 use super::compare::{self, Seen};
 use super::step::Step;
+use super::trace::Trace;
 use super::walk::Walk;
 use crate::model::Model;
 
@@ -22,18 +23,24 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    pub(super) fn new(config: &Arc<Config>, seed: u64) -> Self {
-        Self { walk: Walk::new(config, seed), model: Model::new(Arc::clone(config)) }
+    pub(super) fn new(config: &Arc<Config>, seed: u64, trace: Trace) -> Self {
+        Self { walk: Walk::new(config, seed, trace), model: Model::new(Arc::clone(config)) }
     }
 
     /// The way so far, one step a line.
     pub(super) fn into_trace(self) -> Vec<String> {
-        self.walk.trace
+        self.walk.trace.into_lines()
     }
 
     /// What was seen so far.
     pub(super) fn report(&self) -> Report {
         self.walk.report.clone()
+    }
+
+    /// Goes on with another model.
+    #[cfg(test)]
+    pub(super) fn replace_model(&mut self, model: Model) {
+        self.model = model;
     }
 
     /// Makes one step and compares.

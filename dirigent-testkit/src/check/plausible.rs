@@ -34,8 +34,8 @@ impl Walk {
                 run,
                 messages: (1..=u64::from(*count)).map(|i| MessageId::new(newest + i)).collect(),
             },
-            Act::SpeakerSays { tail } => message(newest + 1, author, talk, **tail),
-            Act::Say { author, kind, tail } => message(newest + 1, *author, *kind, **tail),
+            Act::SpeakerSays { tail } => message(newest + 1, author, talk, tail),
+            Act::Say { author, kind, tail } => message(newest + 1, *author, *kind, tail),
             Act::Edit { back, tail } => Input::MessageEdited {
                 id: MessageId::new(newest.saturating_sub(u64::from(*back))),
                 author,
@@ -88,7 +88,7 @@ impl Walk {
                 1 if running => says(),
                 _ => Act::GateAnew,
             },
-            _ => Act::Say {
+            PhaseKind::Dormant | PhaseKind::Dead | PhaseKind::Archived | _ => Act::Say {
                 author: Author::Human,
                 kind: MessageKind::Conversation,
                 tail: Box::new(*tail),

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use dirigent_core::Config;
 
-use super::{Failure, Step, check};
+use super::trace::Trace;
+use super::{Failure, Step, attempt, check};
 
 /// Leaves out steps, pauses and unusual rules as long as the check still fails, and returns what is
 /// left with its failure; `None` when the steps do not fail at all.
@@ -20,7 +21,7 @@ pub fn minimize(
     seed: u64,
     steps: &[Step],
 ) -> Option<(Arc<Config>, Vec<Step>, Failure)> {
-    let failure = check(config, seed, steps).err()?;
+    let failure = attempt(config, seed, steps, Trace::off()).err()?;
     let mut shortest =
         Shortest { config: Arc::clone(config), seed, steps: steps.to_vec(), failure };
     loop {
@@ -29,7 +30,8 @@ pub fn minimize(
         shortest.leave_out_pauses();
         shortest.leave_out_rules();
         if before == (Arc::clone(&shortest.config), shortest.steps.clone()) {
-            return Some((shortest.config, shortest.steps, shortest.failure));
+            let traced = check(&shortest.config, seed, &shortest.steps).err();
+            return Some((shortest.config, shortest.steps, traced.unwrap_or(shortest.failure)));
         }
     }
 }
@@ -46,7 +48,7 @@ impl Shortest {
     /// Takes these instead if they fail as well.
     fn offer(&mut self, config: Config, steps: Vec<Step>) -> bool {
         let config = Arc::new(config);
-        let Err(failure) = check(&config, self.seed, &steps) else {
+        let Err(failure) = attempt(&config, self.seed, &steps, Trace::off()) else {
             return false;
         };
         self.config = config;

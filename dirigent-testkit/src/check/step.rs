@@ -150,6 +150,6 @@ impl EndOutcome {
 }
 
 /// A message in one line.
-pub(super) fn message(id: u64, author: Author, kind: MessageKind, tail: Tail) -> Input {
-    Input::Message(Message { id: MessageId::new(id), author, kind, tail })
+pub(super) fn message(id: u64, author: Author, kind: MessageKind, tail: &Tail) -> Input {
+    Input::Message(Message { id: MessageId::new(id), author, kind, tail: *tail })
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dirigent_core::{Channel, Config, Input, Snapshot};
 
 use super::compare;
+use super::trace::Trace;
 use super::walk::Walk;
 use super::{Failure, Report, Step};
 
@@ -25,7 +26,20 @@ use super::{Failure, Report, Step};
 /// assert!(check_twice(&Arc::new(Config::default()), 1, &steps).is_ok());
 /// ```
 pub fn check_twice(config: &Arc<Config>, seed: u64, steps: &[Step]) -> Result<Report, Failure> {
-    let mut walk = Walk::new(config, seed);
+    attempt(config, seed, steps, Trace::off()).map_err(|untraced| {
+        let again = attempt(config, seed, steps, Trace::on());
+        again.err().unwrap_or(untraced)
+    })
+}
+
+/// One check, with or without a trace.
+fn attempt(
+    config: &Arc<Config>,
+    seed: u64,
+    steps: &[Step],
+    trace: Trace,
+) -> Result<Report, Failure> {
+    let mut walk = Walk::new(config, seed, trace);
     let mut twin = Channel::new(Arc::clone(config), seed);
     for (number, step) in steps.iter().enumerate() {
         let outcome = walk.next_input(step).and_then(|input| match input {
@@ -38,7 +52,7 @@ pub fn check_twice(config: &Arc<Config>, seed: u64, steps: &[Step]) -> Result<Re
                 seed,
                 step: number,
                 what,
-                trace: walk.trace,
+                trace: walk.trace.into_lines(),
             });
         }
     }

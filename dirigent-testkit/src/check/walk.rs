@@ -12,6 +12,7 @@ use super::Report;
 use super::brief;
 use super::compare;
 use super::step::Step;
+use super::trace::Trace;
 
 /// When checks begin: far from both ends of time.
 const START: Timestamp = Timestamp::from_millis(1_750_000_000_000);
@@ -31,13 +32,14 @@ pub(super) struct Walk {
     /// What the last run said that it would post.
     pub(super) promised: Tail,
     /// The way so far, one step a line.
-    pub(super) trace: Vec<String>,
+    pub(super) trace: Trace,
     /// What was seen so far.
     pub(super) report: Report,
 }
 
 impl Walk {
-    pub(super) fn new(config: &Arc<Config>, seed: u64) -> Self {
+    pub(super) fn new(config: &Arc<Config>, seed: u64, mut trace: Trace) -> Self {
+        trace.begin(|| brief::rules(config));
         Self {
             config: Arc::clone(config),
             machine: Channel::new(Arc::clone(config), seed),
@@ -45,7 +47,7 @@ impl Walk {
             allowed: None,
             fresh_runs: 0,
             promised: Tail::EMPTY,
-            trace: vec![brief::rules(config)],
+            trace,
             report: Report::default(),
         }
     }
@@ -55,7 +57,7 @@ impl Walk {
         self.report.steps += 1;
         match step {
             Step::Restart => {
-                self.trace.push("restart".to_owned());
+                self.trace.begin(|| "restart".to_owned());
                 self.machine = self.copy()?;
                 Ok(None)
             }
@@ -63,18 +65,18 @@ impl Walk {
                 let due = self.machine.next_deadline();
                 self.now = due.map_or(self.now, |due| due.at.max(self.now));
                 let reason = due.map(|due| due.reason);
-                self.trace.push(format!("next deadline {reason:?}"));
+                self.trace.begin(|| format!("next deadline {reason:?}"));
                 Ok(Some(Input::Tick))
             }
             Step::Input { after, input } => {
                 self.pass(*after);
-                self.trace.push(format!("{after:+}ms {}", brief::input(input)));
+                self.trace.begin(|| format!("{after:+}ms {}", brief::input(input)));
                 Ok(Some((**input).clone()))
             }
             Step::Act { after, act } => {
                 self.pass(*after);
                 let input = self.input_of(act);
-                self.trace.push(format!("{after:+}ms {}", brief::input(&input)));
+                self.trace.begin(|| format!("{after:+}ms {}", brief::input(&input)));
                 Ok(Some(input))
             }
         }
@@ -104,9 +106,7 @@ impl Walk {
 
     /// Writes down what happened.
     fn note(&mut self, input: &Input, answer: Result<Answer, Refusal>, effects: &[Effect]) {
-        if let Some(line) = self.trace.last_mut() {
-            line.push_str(&compare::summary(answer, effects, &self.machine));
-        }
+        self.trace.add(|| compare::summary(answer, effects, &self.machine));
         self.report.note(answer, effects, self.machine.view().phase());
         match (input, answer) {
             (Input::Reconfigure(config), Ok(_)) => self.config = Arc::clone(config),
@@ -115,7 +115,7 @@ impl Walk {
                 Ok(Answer::Verdict(Verdict::Allow { .. })),
             ) => self.allowed = Some((*agent, *run)),
             (Input::RunEnded { outcome: Outcome::Spoke { tail }, .. }, Ok(_)) => {
-                self.promised = *tail
+                self.promised = *tail;
             }
             _ => {}
         }

@@ -18,9 +18,10 @@ pub(super) const INVARIANT: Invariant = Invariant {
 struct HumansAreHeard {
     /// How long a word has been waiting to be heard.
     waiting: Option<Duration>,
-    /// How long it may wait at most, by the most patient rules since.
+    /// How long it may wait at most, by the most patient rules that the channel ever
+    /// had: what is under way may have begun under any of them.
     patience: Duration,
-    /// The rules once set no limit meanwhile.
+    /// The rules once set no limit.
     unlimited: bool,
 }
 
@@ -34,10 +35,6 @@ impl Observer for HumansAreHeard {
         let heard = seen.grants().next().is_some()
             || seen.effects.iter().any(|e| matches!(e, Effect::Inject { .. }));
         let nobody = !after.seats.iter().any(dirigent_core::Seat::is_available);
-        if new {
-            self.patience = Duration::ZERO;
-            self.unlimited = false;
-        }
         for rules in [seen.rules_before, seen.rules] {
             self.patience = self.patience.max(longest_cycle(rules, after));
             self.unlimited |= rules.start_deadline.is_none() || rules.run_deadline.is_none();

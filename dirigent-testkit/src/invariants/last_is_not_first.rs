@@ -1,6 +1,6 @@
 //! I9: nobody speaks twice in a row across a shuffle.
 
-use dirigent_core::{AgentKey, Cause, PhaseKind, Seat};
+use dirigent_core::{AgentKey, Cause, Input, PhaseKind, Seat};
 
 use super::observation::{begins_cycle, is_completion};
 use super::{Glance, Invariant, Observation, Observer};
@@ -25,7 +25,15 @@ impl Observer for LastIsNotFirst {
                 self.completer = told.agent;
             }
             if told.cause == Cause::Reshuffled {
-                self.check(&seen.after.seats)?;
+                // Whether an agent could speak then is known if the input did not change it since.
+                let marks = matches!(
+                    seen.input,
+                    Input::MemberLeft(_)
+                        | Input::MemberJoined(_)
+                        | Input::Mute(_)
+                        | Input::Unmute(_)
+                );
+                self.check(&seen.after.seats, !marks)?;
             }
             let over = matches!(
                 told.to,
@@ -44,7 +52,7 @@ impl Observer for LastIsNotFirst {
 }
 
 impl LastIsNotFirst {
-    fn check(&self, seats: &[Seat]) -> Result<(), String> {
+    fn check(&self, seats: &[Seat], marks_known: bool) -> Result<(), String> {
         let Some(last) = self.completer.filter(|_| seats.len() >= 2) else {
             return Ok(());
         };
@@ -53,7 +61,7 @@ impl LastIsNotFirst {
         }
         let mut speakers = seats.iter().filter(|seat| seat.is_available());
         let repeats = speakers.next().is_some_and(|seat| seat.agent == last);
-        if repeats && speakers.next().is_some() {
+        if marks_known && repeats && speakers.next().is_some() {
             return Err(format!("{last} was last and speaks first again"));
         }
         Ok(())

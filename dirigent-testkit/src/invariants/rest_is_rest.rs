@@ -1,6 +1,6 @@
 //! H2: stop means stop, and hold means hold.
 
-use dirigent_core::{Answer, Effect, Reason, Rest};
+use dirigent_core::{Answer, Cause, Effect, Reason, Rest};
 
 use super::{Invariant, Observation, Observer};
 
@@ -8,7 +8,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
     id: "H2",
     promise: 4,
     requirements: "F04, F05, rules 7, 24, 25, 37",
-    sentence: "while a channel is stopped nobody is allowed or granted; on hold nobody is woken or given a message",
+    sentence: "while a channel is stopped nobody is allowed or granted; on hold nobody is woken, given a message or late",
     observer: || Box::new(RestIsRest),
 };
 
@@ -28,6 +28,10 @@ impl Observer for RestIsRest {
             |effect: &&Effect| matches!(effect, Effect::Trigger { .. } | Effect::Inject { .. });
         if let Some(effect) = seen.effects.iter().find(disturbs) {
             return Err(format!("{effect:?} while {before:?}"));
+        }
+        let late = |cause| matches!(cause, Cause::Retriggered | Cause::StartTimedOut);
+        if let Some(told) = seen.transitions().find(|told| late(told.cause)) {
+            return Err(format!("{:?} while {before:?}", told.cause));
         }
         let Ok(Answer::Verdict(verdict)) = seen.answer else {
             return Ok(());
@@ -70,6 +74,13 @@ mod tests {
             turn: TurnId::new(1),
             message: MessageId::new(1),
         });
+        step.rejected(fresh(&INVARIANT).as_mut(), "while");
+    }
+
+    #[test]
+    fn an_agent_that_is_late_on_hold_is_caught() {
+        let told = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::StartTimedOut)];
+        let step = resting(Rest::Held).telling(&told);
         step.rejected(fresh(&INVARIANT).as_mut(), "while");
     }
 

@@ -32,7 +32,11 @@ impl Observer for TurnsEnd {
         if seen.effects.iter().any(|effect| matches!(effect, Effect::FetchMembers { .. })) {
             self.patience = seen.rules.refresh_deadline.max(seen.rules_before.refresh_deadline);
         }
-        let limit = limit(after, seen.rules, self.patience);
+        // What expires when the rules change still follows the old ones, and so does what it begins.
+        let limit = longer(
+            limit(after, seen.rules, self.patience),
+            limit(after, seen.rules_before, self.patience),
+        );
         let entered = seen
             .transitions()
             .any(|told| told.to == after.phase && (told.from != told.to || has_speaker(told.to)));

@@ -6,7 +6,7 @@ use dirigent_core::{
 };
 
 use super::Model;
-use super::state::{Phase, Stage};
+use super::state::Stage;
 
 /// What the rules say about one step.
 ///
@@ -94,8 +94,8 @@ pub struct Portrait {
     pub deadline: Option<Timestamp>,
     /// Who opened the discussion.
     pub initiator: Option<AgentKey>,
-    /// What is owed, oldest first.
-    pub owed: Vec<u64>,
+    /// What is owed and since when, oldest first.
+    pub owed: Vec<(Ticket, Timestamp)>,
 }
 
 impl Portrait {
@@ -103,7 +103,7 @@ impl Portrait {
     pub fn of(channel: &dirigent_core::Channel) -> Self {
         let view = channel.view();
         let debts = channel.debts().iter();
-        let owed = debts.filter_map(|debt| debt.effect.ticket());
+        let owed = debts.filter_map(|debt| Some((debt.effect.ticket()?, debt.since)));
         Self {
             mode: view.mode(),
             turn_state: view.turn_state(),
@@ -119,7 +119,7 @@ impl Portrait {
             cycles: view.cycles_since_human(),
             deadline: channel.next_deadline().map(|deadline| deadline.at),
             initiator: view.initiator(),
-            owed: owed.map(Ticket::get).collect(),
+            owed: owed.collect(),
         }
     }
 }
@@ -129,6 +129,7 @@ impl Model {
     pub fn portrait(&self) -> Portrait {
         let state = self.mode.turn_state(self.list.len()); // rule 6
         let archived = self.closing.is_some();
+        let debts = self.debts.iter().map(|debt| (Ticket::new(debt.ticket), debt.since));
         let seats = self.list.iter().map(|slot| Seat {
             agent: slot.agent,
             turn: slot.turn,
@@ -150,7 +151,7 @@ impl Model {
             cycles: self.cycles,
             deadline: self.next_deadline(),
             initiator: self.initiator,
-            owed: self.debts.iter().map(|(ticket, _)| *ticket).collect(),
+            owed: debts.collect(),
         }
     }
 
@@ -161,28 +162,14 @@ impl Model {
 
     /// Who has the floor.
     pub(super) fn speaker(&self) -> Option<AgentKey> {
-        match &self.phase {
-            Phase::Turn(turn) => Some(turn.agent),
-            Phase::Dormant
-            | Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Refreshing(_) => None,
-        }
+        self.phase.turn().map(|turn| turn.agent)
     }
 
     /// The anchor of a turn that started.
     fn anchor(&self) -> Option<MessageId> {
-        match &self.phase {
-            Phase::Turn(turn) => match turn.stage {
-                Stage::Granted { .. } => None,
-                Stage::Running { .. } | Stage::Confirming(_) => turn.anchor,
-            },
-            Phase::Dormant
-            | Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Refreshing(_) => None,
-        }
+        self.phase.turn().and_then(|turn| match turn.stage {
+            Stage::Granted { .. } => None,
+            Stage::Running { .. } | Stage::Confirming(_) => turn.anchor,
+        })
     }
 }

@@ -178,7 +178,9 @@ impl Model {
 fn turn_stage_back(stage: &mut Stage, by: Duration) {
     match stage {
         Stage::Granted { due, .. } | Stage::Running { due } => {
-            due.iter_mut().for_each(|at| back(at, by));
+            if let Some(due) = due {
+                back(due, by);
+            }
         }
         Stage::Confirming(confirming) => {
             back(&mut confirming.ended, by);

@@ -4,14 +4,14 @@ use dirigent_core::{AgentKey, Author, Cause, MessageId, SeatTurn, Tail, Timestam
 
 use super::Model;
 use super::run::joined;
-use super::state::{Phase, Poll, Stage};
+use super::state::{Confirming, Phase, Poll, Stage, Turn};
 
 /// Pieces kept apart at most.
 const PIECES_MAX: usize = 6;
 
 impl Model {
     /// Rule 16: a message of the speaker was seen. Whether it belongs to the reply.
-    pub(super) fn take_piece(&mut self, author: AgentKey, id: MessageId, tail: Tail) {
+    pub(super) fn take_piece(&mut self, author: AgentKey, id: MessageId, tail: &Tail) {
         let now = self.now;
         let Phase::Turn(turn) = &mut self.phase else {
             return;
@@ -21,7 +21,7 @@ impl Model {
         if turn.agent != author || !listens || !is_later {
             return;
         }
-        turn.pieces.insert(id, tail);
+        turn.pieces.insert(id, *tail);
         turn.last_piece = Some(now);
         while turn.pieces.len() > PIECES_MAX {
             let lowest = turn.pieces.pop_first();
@@ -40,7 +40,7 @@ impl Model {
     }
 
     /// Rule 21: an edit does nothing but rule 16.
-    pub(super) fn on_edit(&mut self, id: MessageId, author: Author, tail: Tail) {
+    pub(super) fn on_edit(&mut self, id: MessageId, author: Author, tail: &Tail) {
         if let Author::Agent(agent) = author {
             self.take_piece(agent, id, tail);
         }
@@ -48,10 +48,7 @@ impl Model {
 
     /// Rule 16: confirms when the joined tail ends with the fingerprint.
     pub(super) fn confirm_if_tail_matches(&mut self) {
-        let Phase::Turn(turn) = &self.phase else {
-            return;
-        };
-        let Stage::Confirming(confirming) = &turn.stage else {
+        let Some((turn, confirming)) = self.awaited() else {
             return;
         };
         let fingerprint = &confirming.fingerprint;
@@ -60,14 +57,15 @@ impl Model {
         }
     }
 
+    /// The turn whose reply is awaited.
+    fn awaited(&self) -> Option<(&Turn, &Confirming)> {
+        let turn = self.phase.turn()?;
+        Some((turn, turn.confirming()?))
+    }
+
     /// Rules 14 and 17: when quiet after a message confirms.
     pub(super) fn quiet_due(&self) -> Option<Timestamp> {
-        let Phase::Turn(turn) = &self.phase else {
-            return None;
-        };
-        let Stage::Confirming(confirming) = &turn.stage else {
-            return None;
-        };
+        let (turn, confirming) = self.awaited()?;
         let quiet = turn.last_piece? + self.config.quiet_period;
         if confirming.fingerprint.is_empty() {
             return Some(quiet); // rule 14
@@ -78,40 +76,24 @@ impl Model {
 
     /// Rule 18: when the wait for the reply ends.
     pub(super) fn delivery_due(&self) -> Option<Timestamp> {
-        let Phase::Turn(turn) = &self.phase else {
-            return None;
-        };
-        match &turn.stage {
-            Stage::Confirming(confirming) => Some(confirming.ended + self.config.delivery_timeout),
-            Stage::Granted { .. } | Stage::Running { .. } => None,
-        }
+        let (_, confirming) = self.awaited()?;
+        Some(confirming.ended + self.config.delivery_timeout)
     }
 
     /// Rule 19: when the next poll is made.
     pub(super) fn poll_due(&self) -> Option<Timestamp> {
-        let Phase::Turn(turn) = &self.phase else {
-            return None;
-        };
-        match &turn.stage {
-            Stage::Confirming(confirming) => match confirming.poll {
-                Poll::Next(at) => Some(at),
-                Poll::InFlight(_) => None,
-            },
-            Stage::Granted { .. } | Stage::Running { .. } => None,
+        let (_, confirming) = self.awaited()?;
+        match confirming.poll {
+            Poll::Next(at) => Some(at),
+            Poll::InFlight(_) => None,
         }
     }
 
     /// Rule 19: makes the poll that is due.
     pub(super) fn on_poll_due(&mut self) {
-        let after = match &self.phase {
-            Phase::Turn(turn) => turn.anchor,
-            _ => None,
-        };
-        let ticket = self.emit_poll(after);
-        if let Phase::Turn(turn) = &mut self.phase {
-            if let Stage::Confirming(confirming) = &mut turn.stage {
-                confirming.poll = Poll::InFlight(ticket);
-            }
+        let ticket = self.emit_poll(self.phase.turn().and_then(|turn| turn.anchor));
+        if let Some(confirming) = self.phase.turn_mut().and_then(Turn::confirming_mut) {
+            confirming.poll = Poll::InFlight(ticket);
         }
     }
 

@@ -7,7 +7,7 @@ use dirigent_core::{AgentKey, Cause, Notice, SeatTurn};
 use super::Model;
 use super::answer::EndedTurn;
 use super::members::CycleSoFar;
-use super::state::{Phase, Purpose, Slot, Stage, Turn};
+use super::state::{Cycle, Phase, Purpose, Slot, Stage, Turn};
 
 impl Model {
     /// Rule 27: a new cycle begins, with a fresh list.
@@ -31,8 +31,7 @@ impl Model {
         for slot in &mut self.list {
             slot.turn = SeatTurn::Ahead;
         }
-        self.vetoed = false;
-        self.last_completer = None;
+        self.cycle = Cycle::default();
     }
 
     /// Rule 29: counts the cycle and grants its first turn, or the one asked for (rule 27).
@@ -45,7 +44,7 @@ impl Model {
         let asked = self.list.iter().position(|slot| Some(slot.agent) == first);
         let asked = asked.filter(|at| self.is_available(*at)).unwrap_or(0);
         if asked > 0 {
-            self.vetoed = true;
+            self.cycle.vetoed = true;
         }
         for slot in self.list.iter_mut().take(asked) {
             slot.turn = SeatTurn::Skipped;
@@ -108,7 +107,7 @@ impl Model {
             }
         }
         if matches!(how, SeatTurn::Passed | SeatTurn::Spoke) {
-            self.last_completer = Some(agent); // D30
+            self.cycle.last_completer = Some(agent); // D30
         }
     }
 
@@ -131,13 +130,13 @@ impl Model {
             self.disable();
             return;
         }
-        if !is_anybody_new && !self.vetoed && !before.spoke {
-            let nobody = self.last_completer.is_none();
+        if !is_anybody_new && !self.cycle.vetoed && !before.spoke {
+            let nobody = self.cycle.last_completer.is_none();
             self.causes.push(if nobody { Cause::NobodyAnswered } else { Cause::AllPassed });
             self.enter_dormancy();
             return;
         }
-        let last = self.last_completer;
+        let last = self.cycle.last_completer;
         self.empty_cycle();
         if self.list.len() >= 3 {
             self.adopt_order(last);

@@ -6,7 +6,7 @@ use dirigent_core::{
 };
 
 use super::Model;
-use super::state::{Litter, Owed, Phase, Poll, Stage};
+use super::state::{Debt, Litter, Owed, Phase, Poll, Stage};
 
 /// Debts remembered at most.
 const DEBTS_MAX: usize = 32;
@@ -16,7 +16,8 @@ impl Model {
     fn owe(&mut self, what: Owed) -> Ticket {
         let ticket = self.ticket;
         self.ticket += 1;
-        self.debts.push((ticket, what));
+        let since = self.now;
+        self.debts.push(Debt { ticket, what, since });
         if self.debts.len() > DEBTS_MAX {
             self.debts.remove(0);
         }
@@ -25,13 +26,13 @@ impl Model {
 
     /// Whether the ticket is owed, and what for.
     pub(super) fn owed(&self, ticket: Ticket) -> Option<Owed> {
-        let found = self.debts.iter().find(|(owed, _)| *owed == ticket.get());
-        found.map(|(_, what)| *what)
+        let found = self.debts.iter().find(|debt| debt.ticket == ticket.get());
+        found.map(|debt| debt.what)
     }
 
     /// Strikes out a debt.
     pub(super) fn strike(&mut self, ticket: Ticket) {
-        self.debts.retain(|(owed, _)| *owed != ticket.get());
+        self.debts.retain(|debt| debt.ticket != ticket.get());
     }
 
     /// Asks for the members.
@@ -110,7 +111,7 @@ impl Model {
             TriggerCleanup::Immediate => self.emit_delete(message),
             TriggerCleanup::OnNext => self.litter.push(Litter { message, due: None }),
             TriggerCleanup::After(time) => {
-                self.litter.push(Litter { message, due: Some(self.now + time) })
+                self.litter.push(Litter { message, due: Some(self.now + time) });
             }
             TriggerCleanup::Never | _ => {}
         }

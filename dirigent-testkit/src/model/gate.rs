@@ -14,17 +14,14 @@ impl Model {
         latest: Option<MessageId>,
     ) -> Verdict {
         let reason = self.reason_for(agent, run);
-        let verdict = match reason {
-            Reason::YourTurn => self.start_turn(run, latest),
-            Reason::InitiatorPermit => {
-                self.start_permit(run);
-                allow(reason)
-            }
-            _ if reason.allows() => allow(reason),
-            _ => {
-                self.remember_denied(run, reason);
-                Verdict::Deny { reason }
-            }
+        let verdict = if reason == Reason::YourTurn {
+            self.start_turn(run, latest)
+        } else if reason.allows() {
+            self.start_permit(run, reason);
+            allow(reason)
+        } else {
+            self.remember_denied(run, reason);
+            Verdict::Deny { reason }
         };
         if reason == Reason::TooFewAgents {
             self.ask_recount(); // rule 11
@@ -54,12 +51,22 @@ impl Model {
         let Some(agent) = agent else {
             return Reason::NotRegistered;
         };
-        match run.and_then(|run| self.memory.fate(run)) {
+        let past = run.filter(|run| !self.runs_now(agent, *run));
+        match past.and_then(|run| self.memory.fate(run)) {
             Some(Fate::Denied) => return Reason::RunAlreadyDenied,
             Some(Fate::Ended) => return Reason::RunAlreadyEnded,
             None => {}
         }
         self.reason_for_agent(agent)
+    }
+
+    /// Whether this is the agent's very run that was allowed and has not ended.
+    fn runs_now(&self, agent: AgentKey, run: RunId) -> bool {
+        let turn = self.phase.turn().filter(|turn| turn.agent == agent && turn.is_running());
+        let permit = self.permit.as_ref().filter(|permit| permit.agent == agent);
+        let running = permit.and_then(|permit| permit.running.as_ref());
+        let known = turn.map(|turn| turn.run).or(running.map(|running| running.run));
+        known == Some(Some(run))
     }
 
     /// Rule 7, its end: what the agent itself has for and against it.
@@ -84,8 +91,9 @@ impl Model {
                 Reason::NotYourTurn { speaker: turn.agent }
             }
             Phase::Turn(_) => Reason::NotListed,
-            _ if self.is_ceiling_reached() => Reason::CeilingReached,
-            _ => Reason::Dormant,
+            Phase::Dormant | Phase::Disabled | Phase::Dead | Phase::Archived => {
+                if self.is_ceiling_reached() { Reason::CeilingReached } else { Reason::Dormant }
+            }
         }
     }
 
@@ -112,7 +120,10 @@ impl Model {
     }
 
     /// Rule 9: an allowed gate call of the agent that has the permit.
-    fn start_permit(&mut self, run: Option<RunId>) {
+    fn start_permit(&mut self, run: Option<RunId>, reason: Reason) {
+        if reason != Reason::InitiatorPermit {
+            return;
+        }
         let due = self.config.run_deadline.map(|time| self.now + time);
         let mut replaced = None;
         if let Some(permit) = &mut self.permit {
@@ -141,7 +152,9 @@ impl Model {
                 | Reason::Stopped
         );
         if let (false, Some(run)) = (forgettable, run) {
-            if self.memory.fate(run) != Some(Fate::Denied) {
+            if self.memory.fate(run) == Some(Fate::Denied) {
+                self.memory.since = self.now;
+            } else {
                 self.memory.remember_run(run, Fate::Denied, self.now);
             }
         }

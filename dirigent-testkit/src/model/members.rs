@@ -82,7 +82,7 @@ impl Model {
             }
             Phase::Disabled if self.list.len() >= 2 => self.end_disabled(),
             Phase::Dormant if self.list.len() < 2 => self.disable(),
-            _ => {}
+            Phase::Disabled | Phase::Dormant | Phase::Dead | Phase::Archived | Phase::Turn(_) => {}
         }
     }
 

@@ -48,7 +48,7 @@ impl Model {
                     self.turns = self.turns.saturating_add(1);
                 }
             }
-            _ => {}
+            Author::Bot | Author::Moderator | _ => {}
         }
     }
 
@@ -72,7 +72,7 @@ impl Model {
         let author = message.author;
         let qualifies = self.qualifies(author);
         if let Author::Agent(agent) = author {
-            self.take_piece(agent, message.id, message.tail);
+            self.take_piece(agent, message.id, &message.tail);
             if self.has_running_permit(agent) {
                 self.mark_permit_spoken();
                 return;
@@ -95,7 +95,7 @@ impl Model {
             Author::Human => true,
             Author::Agent(agent) => self.speaker() != Some(agent) && !self.is_in_grace(agent),
             Author::Bot => self.config.bots_qualify,
-            _ => false,
+            Author::Moderator | _ => false,
         }
     }
 
@@ -117,14 +117,14 @@ impl Model {
                 }
             }
             Phase::Disabled => self.kept_in_mind = true,
-            Phase::Refreshing(Purpose::Boundary) => self.vetoed = true,
+            Phase::Refreshing(Purpose::Boundary) => self.cycle.vetoed = true,
             Phase::Refreshing(Purpose::Waking { .. }) | Phase::Dead | Phase::Archived => {}
             Phase::Turn(turn) => {
                 if matches!(turn.stage, Stage::Confirming(_)) {
                     self.interrupt();
                     return;
                 }
-                self.vetoed = true;
+                self.cycle.vetoed = true;
                 if is_human && !held {
                     self.emitted.push(Effect::Inject {
                         agent: turn.agent,
@@ -141,7 +141,7 @@ impl Model {
         self.end_turn(SeatTurn::Spoke, Cause::Interrupted);
         match self.config.interrupt {
             InterruptPolicy::AdvanceNormally => {
-                self.vetoed = true;
+                self.cycle.vetoed = true;
                 self.advance();
             }
             InterruptPolicy::RestartCycle | _ => self.wake(None),

@@ -87,12 +87,9 @@ impl Model {
 
     /// Cancels the turn's run, if one is under way.
     pub(super) fn cancel_turn_run(&mut self) {
-        let Phase::Turn(turn) = &self.phase else {
+        let Some(turn) = self.phase.turn().filter(|turn| turn.is_running()) else {
             return;
         };
-        if !matches!(turn.stage, Stage::Running { .. }) {
-            return;
-        }
         let run = turn.run;
         self.emitted.push(Effect::CancelRun {
             agent: turn.agent,
@@ -134,8 +131,11 @@ impl Model {
         }
         match self.phase {
             Phase::Dormant => self.wake(first),
-            Phase::Refreshing(Purpose::Waking { .. }) => {}
-            _ => self.vetoed = true,
+            Phase::Refreshing(Purpose::Boundary) | Phase::Turn(_) => self.cycle.vetoed = true,
+            Phase::Refreshing(Purpose::Waking { .. })
+            | Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived => {}
         }
         Ok(())
     }

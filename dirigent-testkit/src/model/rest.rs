@@ -42,7 +42,9 @@ impl Model {
         match self.phase {
             Phase::Disabled => self.enter(Phase::Disabled), // rule 41: counts as becoming
             Phase::Dead => self.enter(Phase::Dead),
-            _ => self.enter(Phase::Dormant),
+            Phase::Dormant | Phase::Archived | Phase::Refreshing(_) | Phase::Turn(_) => {
+                self.enter(Phase::Dormant);
+            }
         }
         Ok(())
     }

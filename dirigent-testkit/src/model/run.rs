@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dirigent_core::{AgentKey, Cause, MessageId, Outcome, Refusal, RunId, SeatTurn, Tail};
 
 use super::Model;
-use super::state::{Confirming, Phase, Poll, Stage};
+use super::state::{Confirming, Phase, Poll, Stage, Turn};
 
 /// What a run's end or a receipt may belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Model {
         &mut self,
         agent: AgentKey,
         run: Option<RunId>,
-        outcome: Outcome,
+        outcome: &Outcome,
     ) -> Result<(), Refusal> {
         self.check_runs_matter()?;
         let belongs = self.belongs(agent, run);
@@ -125,7 +125,7 @@ impl Model {
     }
 
     /// Rule 14: the end of the turn's run.
-    fn end_run(&mut self, run: Option<RunId>, outcome: Outcome) {
+    fn end_run(&mut self, run: Option<RunId>, outcome: &Outcome) {
         let Phase::Turn(turn) = &mut self.phase else {
             return;
         };
@@ -139,20 +139,20 @@ impl Model {
         }
         let length = self.config.fingerprint_length;
         match outcome {
-            Outcome::Spoke { tail } => self.await_reply(tail.last(length)),
-            _ if spoke_before => self.await_reply(Tail::EMPTY), // D46
+            Outcome::Spoke { tail } => self.await_reply(&tail.last(length)),
+            _ if spoke_before => self.await_reply(&Tail::EMPTY), // D46
             Outcome::Pass => self.end_empty(Cause::Passed),
             Outcome::Failed | _ => self.end_empty(Cause::RunFailed),
         }
     }
 
     /// Rule 14: from Running to Confirming.
-    fn await_reply(&mut self, fingerprint: Tail) {
+    fn await_reply(&mut self, fingerprint: &Tail) {
         let (now, config) = (self.now, &self.config);
         if let Phase::Turn(turn) = &mut self.phase {
             turn.stage = Stage::Confirming(Confirming {
                 ended: now,
-                fingerprint,
+                fingerprint: *fingerprint,
                 poll: Poll::Next(now + config.poll_first),
                 interval: config.poll_interval,
             });
@@ -162,10 +162,8 @@ impl Model {
 
     /// Rule 43: the host was restarted, and what ran is gone.
     pub(super) fn on_runs_lost(&mut self, rerun: bool) {
-        if let Phase::Turn(turn) = &self.phase {
-            if matches!(turn.stage, Stage::Running { .. }) {
-                self.lose_turn_run(rerun);
-            }
+        if self.phase.turn().is_some_and(Turn::is_running) {
+            self.lose_turn_run(rerun);
             return;
         }
         let permit = self.permit.as_ref();
@@ -192,7 +190,7 @@ impl Model {
         };
         let (agent, run) = (turn.agent, turn.run);
         if turn.receipt || !turn.pieces.is_empty() {
-            self.end_run(None, Outcome::Failed);
+            self.end_run(None, &Outcome::Failed);
             return;
         }
         if rerun {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use dirigent_core::{AgentKey, MessageId, PhaseKind, RunId, SeatTurn, Tail, Ticket, Timestamp};
 
 /// Where a channel is in its life.
+#[expect(clippy::large_enum_variant, reason = "a model is one of a kind; plain beats small")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Nobody has the floor.
@@ -36,6 +37,26 @@ impl Phase {
                 Stage::Running { .. } => PhaseKind::Running,
                 Stage::Confirming(_) => PhaseKind::Confirming,
             },
+        }
+    }
+
+    /// The turn, while somebody has the floor.
+    pub(super) fn turn(&self) -> Option<&Turn> {
+        match self {
+            Self::Turn(turn) => Some(turn),
+            Self::Dormant | Self::Disabled | Self::Dead | Self::Archived | Self::Refreshing(_) => {
+                None
+            }
+        }
+    }
+
+    /// The turn, to be changed.
+    pub(super) fn turn_mut(&mut self) -> Option<&mut Turn> {
+        match self {
+            Self::Turn(turn) => Some(turn),
+            Self::Dormant | Self::Disabled | Self::Dead | Self::Archived | Self::Refreshing(_) => {
+                None
+            }
         }
     }
 
@@ -79,7 +100,31 @@ pub(super) struct Turn {
     pub(super) receipt: bool,
 }
 
+impl Turn {
+    /// The wait for the reply, once the run ended.
+    pub(super) fn confirming(&self) -> Option<&Confirming> {
+        match &self.stage {
+            Stage::Confirming(confirming) => Some(confirming),
+            Stage::Granted { .. } | Stage::Running { .. } => None,
+        }
+    }
+
+    /// The wait for the reply, to be changed.
+    pub(super) fn confirming_mut(&mut self) -> Option<&mut Confirming> {
+        match &mut self.stage {
+            Stage::Confirming(confirming) => Some(confirming),
+            Stage::Granted { .. } | Stage::Running { .. } => None,
+        }
+    }
+
+    /// Whether its run was allowed and has not ended.
+    pub(super) fn is_running(&self) -> bool {
+        matches!(self.stage, Stage::Running { .. })
+    }
+}
+
 /// How far a turn is.
+#[expect(clippy::large_enum_variant, reason = "a model is one of a kind; plain beats small")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// Not started.
@@ -140,6 +185,15 @@ impl Slot {
     }
 }
 
+/// What became of the cycle so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Cycle {
+    /// Whether the boundary may not end in dormancy (D66).
+    pub(super) vetoed: bool,
+    /// Who completed a turn last (D30).
+    pub(super) last_completer: Option<AgentKey>,
+}
+
 /// The initiator's leave to run once (rule 36).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Permit {
@@ -197,6 +251,17 @@ pub(super) enum Owed {
     Notice,
     /// A reminder.
     Reminder,
+}
+
+/// One debt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Debt {
+    /// Its number.
+    pub(super) ticket: u64,
+    /// What for.
+    pub(super) what: Owed,
+    /// When it was made; part of its name, so that it stays when time goes back (rule 2).
+    pub(super) since: Timestamp,
 }
 
 /// A trigger message that is still to be removed (rule 42).

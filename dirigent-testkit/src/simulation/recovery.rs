@@ -1,6 +1,6 @@
 //! I16: when the faults have stopped, the channel moves again.
 
-use dirigent_core::{Author, Input, MessageKind, PhaseKind};
+use dirigent_core::{Author, Config, Input, MessageKind, PhaseKind};
 
 use super::agenda::Happening;
 use super::texts::Text;
@@ -24,14 +24,17 @@ impl World {
         for agent in &mut self.cast {
             agent.reform();
         }
-        let timeout = rules::turn_timeout(self.watched.channel().config())
-            .and_then(|timeout| u64::try_from(timeout.as_millis()).ok());
+        let millis = |config: &Config| {
+            rules::turn_timeout(config).and_then(|timeout| u64::try_from(timeout.as_millis()).ok())
+        };
+        let timeout = millis(self.watched.channel().config());
+        // What is under way may have begun under the other rules.
+        let slowest = timeout.zip(millis(&self.other_rules)).map(|(one, other)| one.max(other));
         let glance = self.watched.glance();
         let waits = glance.is_active() && glance.deadline.is_some();
-        if let (Some(timeout), true, None) = (timeout, waits, glance.rest) {
+        if let (Some(slowest), true, None) = (slowest, waits, glance.rest) {
             let moves = self.moves;
-            // The phase may have begun under more patient rules.
-            let until = self.due().unwrap_or(0).max(self.time + timeout * 2);
+            let until = self.time + slowest * 2;
             while self.moves == moves {
                 self.step_before(until)?;
             }

@@ -48,7 +48,15 @@ impl StageAccount {
             })
         };
         if !owed && !part() {
-            self.breach("a post", post.channel);
+            let owed: Vec<_> = self
+                .store
+                .known()
+                .into_iter()
+                .filter_map(|channel| self.store.stored(channel))
+                .flat_map(|stored| stored.record.snapshot.debts)
+                .collect();
+            let nonce = post.nonce.as_str();
+            self.breach(&format!("the post {nonce} (owed: {owed:?})"), post.channel);
         }
         if post.content.chars().count() > 2_000 || post.nonce.as_str().is_empty() {
             self.breach("a post that is too long or without nonce", post.channel);

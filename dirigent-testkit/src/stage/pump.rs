@@ -45,7 +45,7 @@ pub(crate) async fn pump(mut events: Events, dirigent: Dirigent, hooks: Hooks) {
             Event::MessageEdited(message) => dirigent.message_updated(message).await,
             Event::MemberJoined { channel, user } => dirigent.member_joined(channel, user).await,
             Event::MemberLeft { channel, user } => dirigent.member_left(channel, user).await,
-            _ => Ok(()),
+            Event::MessageDeleted { .. } | Event::ChannelDeleted { .. } => Ok(()),
         };
         // The library says no to much that is pushed; that is its business.
         drop(told);
@@ -100,6 +100,9 @@ impl Run {
         self.agent.note(SeenTurn { channel: Some(self.channel), ..SeenTurn::default() });
         let line = self.agent.next_line(self.channel);
         self.agent.think(line.takes).await;
+        if !self.hooks.post_delay.is_zero() {
+            self.agent.count_as_said(self.channel);
+        }
         let text = match line.act {
             Act::Say(text) => text,
             Act::Conclude(text) => {

@@ -191,7 +191,9 @@ impl Setup {
                 Arc::clone(&watched) as _,
                 points.clone(),
             );
-            lines.into_iter().for_each(|line| agent.then(line));
+            for line in lines {
+                agent.then(line);
+            }
             Cast { agent, hosted }
         });
         let cast: Vec<Cast> = agents.collect();

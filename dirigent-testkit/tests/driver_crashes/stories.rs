@@ -96,7 +96,9 @@ fn three() -> Setup {
 }
 
 fn long_reply() -> Setup {
-    let words = |from: u32| -> String { (from..from + 900).map(|n| format!("w{n} ")).collect() };
+    let words = |from: u32| -> String {
+        (from..from + 900).map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ")
+    };
     Setup::new().hosted("a", [words(0).into(), words(5_000).into()]).hosted("b", ["b1".into()])
 }
 

@@ -160,6 +160,9 @@ fn leave(stage: &mut Stage) {
     stage.discord().leave(channel, user);
     stage.advance(SECOND * 20);
     stage.discord().join(channel, user);
+    // That it is back may have been missed; the next message has it counted again.
+    stage.advance(SECOND * 40);
+    stage.say("human: welcome back");
     end(stage);
 }
 

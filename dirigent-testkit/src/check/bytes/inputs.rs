@@ -17,7 +17,7 @@ pub(super) fn input(kind: u8, details: [u8; 5]) -> Input {
 
 /// Gate calls, ends, messages and answers.
 fn about_runs_and_messages(kind: u8, details: [u8; 5]) -> Input {
-    let [a, b, c, d, e] = details;
+    let [a, b, c, d, last] = details;
     match kind {
         0..=11 => Input::Gate {
             agent: (a % 16 != 0).then(|| words::agent(a / 16)),
@@ -36,7 +36,7 @@ fn about_runs_and_messages(kind: u8, details: [u8; 5]) -> Input {
         },
         21..=32 => {
             let id = words::message_id(a).get();
-            message(id, words::author(b), words::kind(c), words::tail(d))
+            message(id, words::author(b), words::kind(c), &words::tail(d))
         }
         33..=36 => Input::MessageEdited {
             id: words::message_id(a),
@@ -52,14 +52,14 @@ fn about_runs_and_messages(kind: u8, details: [u8; 5]) -> Input {
         },
         _ => {
             let id = u64::from(a) * 64 + u64::from(b);
-            message(id, words::author(c), MessageKind::Conversation, words::tail(e))
+            message(id, words::author(c), MessageKind::Conversation, &words::tail(last))
         }
     }
 }
 
 /// Comings and goings, orders, modes.
 fn about_people_and_modes(kind: u8, details: [u8; 5]) -> Input {
-    let [a, b, c, d, e] = details;
+    let [a, b, c, d, last] = details;
     match kind {
         45..=48 => Input::MemberJoined(words::agent(a)),
         49..=53 => Input::MemberLeft(words::agent(a)),
@@ -80,17 +80,17 @@ fn about_people_and_modes(kind: u8, details: [u8; 5]) -> Input {
         73..=75 => Input::Unmute(words::agent(a)),
         76..=78 => Input::RunsLost { rerun: a % 2 == 0 },
         79 | 80 => {
-            let mut config = super::config_from_bytes([a, b, c, d, e, a, b, c]);
+            let mut config = super::config_from_bytes([a, b, c, d, last, a, b, c]);
             if a == b {
                 config.turns_max = Some(0);
             }
             Input::Reconfigure(Arc::new(config))
         }
-        81..=83 if e < 128 => Input::SetMode(mode(a)),
+        81..=83 if last < 128 => Input::SetMode(mode(a)),
         84..=86 => Input::Create(Creation {
             mode: mode(a),
             members: words::agents(b, c),
-            initiator: (mode(a) == Mode::Discussion || d % 16 == 0).then(|| words::agent(e)),
+            initiator: (mode(a) == Mode::Discussion || d % 16 == 0).then(|| words::agent(last)),
         }),
         _ => Input::Tick,
     }

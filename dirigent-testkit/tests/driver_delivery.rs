@@ -1,0 +1,126 @@
+//! How the driver learns that a reply arrived: pushed, receipted, edited or polled.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers may fail as the test does")]
+
+use std::time::Duration;
+
+use dirigent::{AuthorKind, ChatKind, ChatMessage, Clock, Ending, MessageId, PhaseKind, RunId};
+use dirigent_testkit::memory_discord::{Call, Fault};
+use dirigent_testkit::stage::{Setup, Stage};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A room in which the agent "a" has just said, in a run of its own, that its reply is under way.
+fn confirming(reply: &'static str) -> Stage {
+    let mut stage = Setup::new().hooked("a", []).hooked("b", []).without_pump().stage();
+    stage.chat();
+    let channel = stage.channel();
+    stage.call(move |d| async move {
+        d.wake(channel, None).await.unwrap();
+        let decision = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
+        decision.into_guard().unwrap().end(Ending::Text(reply)).unwrap();
+    });
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Confirming);
+    stage
+}
+
+fn message(stage: &Stage, id: MessageId, content: &str) -> ChatMessage {
+    ChatMessage {
+        id,
+        channel: stage.channel(),
+        author: stage.agent("a").user(),
+        author_kind: AuthorKind::Bot,
+        kind: ChatKind::Default,
+        content: content.to_owned(),
+        nonce: None,
+    }
+}
+
+fn speaker(stage: &mut Stage) -> Option<String> {
+    stage.status().unwrap().speaker.map(|agent| agent.as_str().to_owned())
+}
+
+#[test]
+fn a_pushed_message_confirms_without_a_poll_f15() {
+    let mut stage = confirming("the whole reply");
+    let (channel, user) = (stage.channel(), stage.agent("a").user());
+    let id = stage.discord().say(channel, user, "the whole reply");
+    let pushed = message(&stage, id, "the whole reply");
+    stage.call(move |d| async move { d.message_created(pushed).await }).unwrap();
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+    assert_eq!(stage.discord().calls().of(Call::History), 0);
+}
+
+#[test]
+fn a_receipt_confirms_without_a_poll_f15() {
+    let mut stage = confirming("the whole reply");
+    let (channel, user) = (stage.channel(), stage.agent("a").user());
+    let id = stage.discord().say(channel, user, "the whole reply");
+    stage
+        .call(move |d| async move {
+            d.delivered(channel, &"a".into(), Some(RunId::new(1)), vec![id]).await
+        })
+        .unwrap();
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+    assert_eq!(stage.discord().calls().of(Call::History), 0);
+}
+
+#[test]
+fn an_edit_of_the_speakers_message_confirms_f16() {
+    let mut stage = confirming("a draft that grew");
+    let (channel, user) = (stage.channel(), stage.agent("a").user());
+    let id = stage.discord().say(channel, user, "a draft");
+    let draft = message(&stage, id, "a draft");
+    stage.call(move |d| async move { d.message_created(draft).await }).unwrap();
+    assert_eq!(speaker(&mut stage).as_deref(), Some("a"));
+    let whole = message(&stage, id, "a draft that grew");
+    stage.call(move |d| async move { d.message_updated(whole).await }).unwrap();
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+}
+
+#[test]
+fn polls_read_the_newest_20_one_at_a_time_until_the_reply_is_there_r106() {
+    let mut stage = confirming("the whole reply");
+    stage.advance(SECOND * 3);
+    let polls = stage.discord().calls().of(Call::History);
+    assert!((2..=4).contains(&polls), "{polls} polls in 3 s");
+    let (channel, user) = (stage.channel(), stage.agent("a").user());
+    stage.discord().say(channel, user, "the whole reply");
+    stage.advance(SECOND * 3);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+}
+
+#[test]
+fn a_slow_poll_is_not_followed_by_another_r106() {
+    let mut stage = confirming("the whole reply");
+    stage
+        .discord()
+        .inject(|faults| faults.next(Call::History, Fault::SlowRequest { by: SECOND * 8 }));
+    stage.advance(SECOND * 7);
+    assert_eq!(stage.discord().calls().of(Call::History), 1);
+}
+
+#[test]
+fn a_rate_limited_poll_waits_as_told_and_goes_on_r120() {
+    let mut stage = confirming("the whole reply");
+    stage.discord().inject(|faults| {
+        faults.next(Call::History, Fault::RateLimited { retry_after: SECOND * 6 });
+        faults.next(Call::History, Fault::ServerErrorNotApplied);
+    });
+    stage.advance(SECOND * 6);
+    assert_eq!(stage.discord().calls().of(Call::History), 1);
+    let (channel, user) = (stage.channel(), stage.agent("a").user());
+    stage.discord().say(channel, user, "the whole reply");
+    stage.advance(SECOND * 5);
+    assert_eq!(stage.discord().calls().too_early(), 0);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+}
+
+#[test]
+fn a_turn_without_a_trace_of_its_reply_ends_after_fifteen_seconds() {
+    let mut stage = confirming("a reply that never arrives");
+    let began = stage.clock().now();
+    stage.until("the next has the floor", |stage| speaker(stage).as_deref() == Some("b"));
+    let took = stage.clock().now().since(began);
+    assert!(took <= SECOND * 16, "{took:?}");
+}

@@ -1,0 +1,146 @@
+//! After a restart: what was missed, what was cut off (F19).
+
+use std::time::Duration;
+
+use dirigent::{LostRuns, PhaseKind};
+use dirigent_testkit::ScriptedAgent;
+use dirigent_testkit::scripted_agent::{Act, Line};
+use dirigent_testkit::stage::Setup;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn hosted() -> Setup {
+    Setup::new().hosted("a", ["a1".into(), "a2".into()]).hosted("b", ["b1".into()])
+}
+
+#[test]
+fn a_message_that_was_missed_wakes_once_f19() {
+    let mut stage = hosted().stage();
+    stage.chat();
+    stage.crash();
+    let (channel, person) = (stage.channel(), stage.person());
+    stage.discord().say(channel, person, "Is anybody there?");
+    stage.clock().advance(SECOND * 600);
+    stage.restart();
+    stage.until_dormant();
+    assert_eq!(stage.words(), ["Is anybody there?", "a1", "b1", "a2"]);
+    stage.crash();
+    stage.restart();
+    stage.advance(SECOND * 60);
+    assert_eq!(stage.words().len(), 4, "only once");
+}
+
+#[test]
+fn an_old_message_that_was_missed_is_handed_over_with_the_next_turn_f19() {
+    let mut stage = hosted().stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.until_dormant();
+    stage.crash();
+    let (channel, person) = (stage.channel(), stage.person());
+    stage.discord().say(channel, person, "Is anybody there?");
+    stage.clock().advance(SECOND * 901);
+    stage.restart();
+    stage.advance(SECOND * 60);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant);
+    stage.say("Good morning");
+    let turns = stage.agent("a").turns();
+    let missed = &turns.last().unwrap().missed;
+    assert!(missed.ends_with(&["Is anybody there?".to_owned(), "Good morning".to_owned()]));
+}
+
+#[test]
+fn nothing_else_that_was_missed_wakes_anybody_f19() {
+    let mut stage = hosted().stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.until_dormant();
+    let turns = stage.status().unwrap().turn;
+    stage.crash();
+    let (channel, a) = (stage.channel(), stage.agent("a").user());
+    let bot = stage.discord().add_webhook();
+    stage.discord().say(channel, a, "a speaks out of turn");
+    stage.discord().say(channel, bot, "and so does a webhook");
+    stage.discord().system_message(channel, bot, "somebody joined");
+    stage.restart();
+    stage.advance(SECOND * 60);
+    assert_eq!(stage.status().unwrap().turn, turns);
+}
+
+#[test]
+fn a_message_pushed_before_the_room_was_caught_up_hides_none_that_were_missed() {
+    let mut stage = hosted().rooms(2).stage();
+    stage.chat();
+    let room = stage.rooms()[1];
+    stage.say_in(room, "Hello");
+    stage.advance(SECOND * 60);
+    stage.crash();
+    let person = stage.person();
+    stage.discord().say(room, person, "Missed");
+    // Reading what was missed takes its time.
+    let slow = dirigent_testkit::memory_discord::Fault::SlowRequest { by: SECOND * 5 };
+    stage.discord().inject(|f| f.next(dirigent_testkit::memory_discord::Call::History, slow));
+    stage.restart();
+    stage.agent("a").then("a3");
+    stage.say_in(room, "Pushed");
+    stage.advance(SECOND * 60);
+    let heard: Vec<_> =
+        stage.agents().flat_map(ScriptedAgent::turns).flat_map(|t| t.missed).collect();
+    assert!(heard.contains(&"Missed".to_owned()), "{heard:?}");
+    assert!(heard.contains(&"Pushed".to_owned()));
+}
+
+#[test]
+fn a_run_that_was_cut_off_is_skipped_or_run_again_as_the_host_wants() {
+    for (policy, words) in
+        [(LostRuns::Skip, vec!["Hello", "b1", "a1"]), (LostRuns::Rerun, vec!["Hello", "a1", "b1"])]
+    {
+        let mut stage = Setup::new()
+            .hosted("a", [Line::from("a1").taking(SECOND * 5)])
+            .hosted("b", ["b1".into()])
+            .settings(|settings| settings.lost_runs = policy)
+            .stage();
+        stage.chat();
+        stage.say("Hello");
+        stage.advance(SECOND);
+        stage.crash();
+        let before = dirigent::Clock::now(stage.clock());
+        stage.restart();
+        stage.until_dormant();
+        assert_eq!(stage.words(), words);
+        let took = dirigent::Clock::now(stage.clock()).since(before);
+        assert!(took < SECOND * 20, "without waiting for a deadline: {took:?}");
+    }
+}
+
+#[test]
+fn a_restart_of_a_room_at_rest_writes_nothing() {
+    let mut stage = hosted().stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.until_dormant();
+    stage.advance(SECOND * 700);
+    let commits = stage.store().commits().len();
+    stage.crash();
+    stage.restart();
+    stage.advance(SECOND * 700);
+    assert_eq!(stage.store().commits().len(), commits);
+}
+
+#[test]
+fn a_reply_that_arrived_while_nobody_listened_confirms_its_turn() {
+    let mut stage = Setup::new()
+        .hooked("a", ["a1".into()])
+        .hooked("b", [Act::Hang.into()])
+        .post_delay(SECOND * 4)
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Confirming);
+    stage.crash();
+    let (channel, user) = (stage.channel(), stage.agent("a").user());
+    stage.discord().say(channel, user, "a1");
+    stage.restart();
+    assert_eq!(stage.status().unwrap().speaker, Some("b".into()));
+}

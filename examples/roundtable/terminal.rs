@@ -1,0 +1,136 @@
+//! What one sees: who says what, and one line for each turn that says why.
+#![expect(clippy::print_stdout, reason = "this is what one came to see")]
+
+use std::io::IsTerminal;
+
+use dirigent::{AgentId, Cause, ChannelEvent, ChatMessage, PhaseKind, UserId};
+
+/// Why somebody has the floor.
+const WHY: [(Cause, &str); 6] = [
+    (Cause::HumanMessage, "a person wrote"),
+    (Cause::NextInList, "next in the list"),
+    (Cause::NextCycle, "first of the new cycle"),
+    (Cause::GuidePosted, "the guide was posted"),
+    (Cause::InitiatorReminded, "asked to conclude"),
+    (Cause::Resumed, "the table goes on"),
+];
+
+/// The changes that are worth a line, beside the turns in which somebody speaks.
+const LINES: [(Cause, &str); 15] = [
+    (Cause::Passed, "{} passes"),
+    (Cause::RunFailed, "{} fails, and passes"),
+    (Cause::StartTimedOut, "{} does not answer, and is skipped"),
+    (Cause::RunTimedOut, "{} takes too long, and is skipped"),
+    (Cause::AgentLeft, "{} has left, and is skipped"),
+    (Cause::EnoughAgents, "enough agents are here: they take turns"),
+    (Cause::TooFewAgents, "too few agents to take turns"),
+    (Cause::AllPassed, "dormant: nobody had anything to add"),
+    (Cause::NobodyAnswered, "dormant: nobody answered"),
+    (Cause::CeilingReached, "dormant: only a person may go on from here"),
+    (Cause::InitiatorReminded, "{} is asked to conclude"),
+    (Cause::Stopped, "stopped: nobody may speak"),
+    (Cause::Resumed, "resumed: the next message wakes the table"),
+    (Cause::Concluded, "{} concludes: archived for good"),
+    (Cause::Archived, "archived for good"),
+];
+
+fn words_for(cause: Cause, words: &[(Cause, &'static str)]) -> Option<&'static str> {
+    words.iter().find(|(known, _)| *known == cause).map(|(_, words)| *words)
+}
+
+/// Shows messages and changes, and knows who is who.
+pub(crate) struct Terminal {
+    /// Whether every change is shown.
+    pub(crate) verbose: bool,
+    /// Whoever was introduced.
+    people: Vec<Person>,
+    /// Who has the floor, as far as was shown.
+    floor: Option<Floor>,
+}
+
+/// Somebody with an account, and the agent behind it if there is one.
+struct Person {
+    user: UserId,
+    name: String,
+    agent: Option<AgentId>,
+}
+
+/// Somebody's turn.
+struct Floor {
+    agent: AgentId,
+    /// Why it has the floor.
+    cause: Cause,
+    /// Whether its words were shown.
+    heard: bool,
+}
+
+impl Terminal {
+    pub(crate) const fn new(verbose: bool) -> Self {
+        Self { verbose, people: Vec::new(), floor: None }
+    }
+
+    /// Says whose account it is.
+    pub(crate) fn introduce(&mut self, user: UserId, name: &str, agent: Option<AgentId>) {
+        self.people.push(Person { user, name: name.to_owned(), agent });
+    }
+
+    /// Shows a message under the name that belongs to its author's account.
+    pub(crate) fn show_message(&mut self, message: &ChatMessage) {
+        let author = self.people.iter().find(|person| person.user == message.author);
+        if let Some(floor) = self.floor.as_mut().filter(|floor| !floor.heard) {
+            if author.and_then(|author| author.agent.as_ref()) == Some(&floor.agent) {
+                floor.heard = true;
+                let why = words_for(floor.cause, &WHY).unwrap_or_else(|| floor.cause.as_str());
+                note(&format!("{} speaks ({why})", floor.agent));
+            }
+        }
+        let name = author.map_or("Somebody", |author| &author.name);
+        let text = self.people.iter().fold(message.content.clone(), |text, person| {
+            text.replace(&format!("<@{}>", person.user), &format!("@{}", person.name))
+        });
+        println!("{name:>11}: {text}");
+    }
+
+    /// Shows a change: each if so wished, else those that tell the story. `order` is the new order
+    /// after a shuffle, if it is known.
+    pub(crate) fn show_change(&mut self, change: &ChannelEvent, order: &[AgentId]) {
+        let cause = change.transition.cause;
+        if self.verbose {
+            note(&format!("[{change}]"));
+        }
+        // The floor is given by a grant or, to the initiator of an idle discussion, by a reminder.
+        let is_given =
+            change.transition.to == PhaseKind::Granted || cause == Cause::InitiatorReminded;
+        if let Some(agent) = change.agent.clone().filter(|_| is_given) {
+            self.floor = Some(Floor { agent, cause, heard: false });
+        }
+        if let Some(line) = words_for(cause, &LINES) {
+            note(&line.replace("{}", change.agent.as_ref().map_or("somebody", AgentId::as_str)));
+        }
+        if cause == Cause::Reshuffled {
+            let names: Vec<_> = order.iter().map(AgentId::as_str).collect();
+            let colon = if names.is_empty() { "" } else { ": " };
+            note(&format!("new cycle, shuffled{colon}{}", names.join(", ")));
+        }
+    }
+
+    /// Whether this confirms words that were not shown yet.
+    pub(crate) fn lacks_words_for(&self, change: &ChannelEvent) -> bool {
+        matches!(change.transition.cause, Cause::ReceiptGiven | Cause::PermitUsed)
+            && self.floor.as_ref().is_some_and(|floor| !floor.heard)
+    }
+}
+
+/// A line that nobody says.
+fn note(text: &str) {
+    if std::io::stdout().is_terminal() {
+        println!("\x1b[2m{:>11}  · {text}\x1b[0m", "");
+    } else {
+        println!("{:>11}  · {text}", "");
+    }
+}
+
+/// The headline of what follows.
+pub(crate) fn scene(text: &str) {
+    println!("\n--- {text}\n");
+}

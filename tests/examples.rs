@@ -1,0 +1,96 @@
+//! The examples end by themselves, without an error, and show what their pages promise.
+//!
+//! `cargo test` builds them before it runs this; `cargo test --test examples` does not.
+
+use std::path::Path;
+use std::process::Command;
+
+/// What an example prints.
+#[expect(clippy::unwrap_used, reason = "a test's helper")]
+fn output_of(example: &str, arguments: &[&str]) -> String {
+    let me = std::env::current_exe().unwrap();
+    let target = me.ancestors().nth(2).unwrap_or(Path::new(""));
+    let path = target.join("examples").join(format!("{example}{}", std::env::consts::EXE_SUFFIX));
+    assert!(path.exists(), "{} is missing: run `cargo build --examples`", path.display());
+    let output = Command::new(path).args(arguments).output().unwrap();
+    let (said, errors) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{example} failed: {errors}\n{said}");
+    said.into_owned()
+}
+
+/// Fails unless these stand in the text, in this order.
+#[track_caller]
+fn assert_in_order(text: &str, expected: &[&str]) {
+    let mut rest = text;
+    for words in expected {
+        let Some((_, after)) = rest.split_once(words) else {
+            panic!("\"{words}\" is missing, or in another place:\n{text}");
+        };
+        rest = after;
+    }
+}
+
+#[test]
+fn the_round_table_plays_its_evening_to_the_end() {
+    let said = output_of("roundtable", &["--fast"]);
+    assert_in_order(
+        &said,
+        &[
+            "You: Shall we build the new search?",
+            "optimist speaks (a person wrote)",
+            "Optimist: Let us build it.",
+            "new cycle, shuffled",
+            "dormant: nobody had anything to add",
+            "Poet: A search is a question",
+            "You: stop",
+            "stopped: nobody may speak",
+            "You: resume",
+            "Optimist: In short: one who stays",
+            "optimist concludes: archived for good",
+            "Moderator: This discussion is closed.",
+            "Moderator: This channel is archived and no longer active.",
+        ],
+    );
+}
+
+#[test]
+fn the_round_table_tells_every_change_if_asked() {
+    let said = output_of("roundtable", &["--fast", "--verbose"]);
+    assert_in_order(&said, &["[dormant -> granted: human-message (", "[granted -> running: "]);
+}
+
+#[test]
+fn denied_runs_call_no_model() {
+    let said = output_of("hooks", &[]);
+    let expected = [
+        "You: The build is red.",
+        "builder runs: your-turn",
+        "tester denied: not-your-turn",
+        "its model is out of order",
+        "trigger: @reviewer",
+        "Revert, and we look at it tomorrow.",
+        "19 runs, 6 model calls, 13 saved",
+    ];
+    assert_in_order(&said, &expected);
+}
+
+#[test]
+fn the_machine_alone_passes_over_an_agent_that_never_starts() {
+    let said = output_of("core_only", &[]);
+    let expected =
+        ["Which colour?", "retriggered      Eve", "start-timed-out  Eve", "all-passed", "dormant"];
+    assert_in_order(&said, &expected);
+}
+
+#[test]
+fn agents_talk_in_a_chat_that_is_not_discord() {
+    let said = output_of("custom_adapter", &[]);
+    assert_in_order(&said, &["<you>", "<alice>", "<bert>", "* nobody has anything to add"]);
+}
+
+#[test]
+fn the_chat_that_is_not_discord_keeps_the_contract() {
+    let said = output_of("custom_adapter", &["--contract"]);
+    assert_in_order(&said, &["ok        a known nonce makes no second message", "left out"]);
+}
