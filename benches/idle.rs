@@ -4,6 +4,8 @@
 //! channel is given its mode and members and rests for more than ten minutes of its clock; the
 //! memory counted is that of the whole process: driver, in-memory store, look-up tables.
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
+#![allow(clippy::unwrap_used, reason = "a bench that cannot start says so")]
+#![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
 mod common;
 

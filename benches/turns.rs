@@ -4,6 +4,8 @@
 //! answer a constant, as the comparison of peers in `docs/performance.md` has it; pacing and
 //! ceilings are off, everything else is as by default.
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
+#![allow(clippy::unwrap_used, reason = "a bench that cannot start says so")]
+#![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
 mod common;
 
@@ -76,7 +78,7 @@ fn main() {
         calls
     });
     let stamps = count.stamps.lock().unwrap();
-    let (first, last) = (&stamps[0], stamps.last().unwrap());
+    let (first, last) = (stamps.first().unwrap(), stamps.last().unwrap());
     let between = (last.0 - first.0) as f64;
     let at = |end: usize| {
         let find = |turn: usize| stamps.iter().find(|(known, _)| *known == turn);

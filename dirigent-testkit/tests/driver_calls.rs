@@ -36,8 +36,9 @@ fn speaker(stage: &mut Stage) -> Option<String> {
     stage.status().unwrap().speaker.map(|agent| agent.as_str().to_owned())
 }
 
+/// R001
 #[test]
-fn concurrent_first_calls_of_a_channel_make_it_once_r001() {
+fn concurrent_first_calls_of_a_channel_make_it_once() {
     let mut stage = hosted().stage();
     let channel = stage.channel();
     let calls: Vec<_> = (0..8)
@@ -52,8 +53,9 @@ fn concurrent_first_calls_of_a_channel_make_it_once_r001() {
     assert_eq!(stage.words(), ["Hello", "a1", "b1", "a2"]);
 }
 
+/// R002, F23
 #[test]
-fn turns_are_kept_with_nothing_but_a_chat_and_a_registry_r002_f23() {
+fn turns_are_kept_with_nothing_but_a_chat_and_a_registry() {
     // The stage's chat has no guild administration, no relay and no scanned files.
     let mut stage = hosted().stage();
     stage.chat();
@@ -62,8 +64,9 @@ fn turns_are_kept_with_nothing_but_a_chat_and_a_registry_r002_f23() {
     assert_eq!(stage.words().len(), 4);
 }
 
+/// R087
 #[test]
-fn a_denial_names_its_reason_and_the_model_that_stays_silent_r087() {
+fn a_denial_names_its_reason_and_the_model_that_stays_silent() {
     let mut stage = granted();
     let channel = stage.channel();
     let run = Some(RunId::new(1));
@@ -76,8 +79,9 @@ fn a_denial_names_its_reason_and_the_model_that_stays_silent_r087() {
     assert_eq!(no_reply_model, "dirigent/no-reply");
 }
 
+/// R089
 #[test]
-fn the_anchor_is_the_newest_message_when_the_speaker_is_first_allowed_r089() {
+fn the_anchor_is_the_newest_message_when_the_speaker_is_first_allowed() {
     let mut stage = Setup::new().hooked("a", [Act::Hang.into()]).hooked("b", []).stage();
     stage.chat();
     stage.say("Hello");
@@ -160,8 +164,9 @@ fn a_persons_message_reaches_the_agent_that_is_running() {
     assert_eq!(stage.agent("a").turns()[0].injected, ["One more thing"]);
 }
 
+/// F17
 #[test]
-fn every_public_call_returns_though_everything_outside_hangs_f17() {
+fn every_public_call_returns_though_everything_outside_hangs() {
     let mut stage = slow().stage();
     stage.chat();
     stage.say("Hello");
@@ -177,8 +182,9 @@ fn every_public_call_returns_though_everything_outside_hangs_f17() {
     assert!(stage.clock().now().since(began) <= SECOND * 11);
 }
 
+/// F18
 #[test]
-fn two_tasks_that_tell_of_one_channel_cannot_interleave_f18() {
+fn two_tasks_that_tell_of_one_channel_cannot_interleave() {
     let mut stage = granted();
     let channel = stage.channel();
     let asks: Vec<_> = (0..6)

@@ -40,8 +40,9 @@ fn speaker(stage: &mut Stage) -> Option<String> {
     stage.status().unwrap().speaker.map(|agent| agent.as_str().to_owned())
 }
 
+/// F15
 #[test]
-fn a_pushed_message_confirms_without_a_poll_f15() {
+fn a_pushed_message_confirms_without_a_poll() {
     let mut stage = confirming("the whole reply");
     let (channel, user) = (stage.channel(), stage.agent("a").user());
     let id = stage.discord().say(channel, user, "the whole reply");
@@ -51,8 +52,9 @@ fn a_pushed_message_confirms_without_a_poll_f15() {
     assert_eq!(stage.discord().calls().of(Call::History), 0);
 }
 
+/// F15
 #[test]
-fn a_receipt_confirms_without_a_poll_f15() {
+fn a_receipt_confirms_without_a_poll() {
     let mut stage = confirming("the whole reply");
     let (channel, user) = (stage.channel(), stage.agent("a").user());
     let id = stage.discord().say(channel, user, "the whole reply");
@@ -65,8 +67,9 @@ fn a_receipt_confirms_without_a_poll_f15() {
     assert_eq!(stage.discord().calls().of(Call::History), 0);
 }
 
+/// F16
 #[test]
-fn an_edit_of_the_speakers_message_confirms_f16() {
+fn an_edit_of_the_speakers_message_confirms() {
     let mut stage = confirming("a draft that grew");
     let (channel, user) = (stage.channel(), stage.agent("a").user());
     let id = stage.discord().say(channel, user, "a draft");
@@ -78,8 +81,9 @@ fn an_edit_of_the_speakers_message_confirms_f16() {
     assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
 }
 
+/// R106
 #[test]
-fn polls_read_the_newest_20_one_at_a_time_until_the_reply_is_there_r106() {
+fn polls_read_the_newest_20_one_at_a_time_until_the_reply_is_there() {
     let mut stage = confirming("the whole reply");
     stage.advance(SECOND * 3);
     let polls = stage.discord().calls().of(Call::History);
@@ -90,8 +94,9 @@ fn polls_read_the_newest_20_one_at_a_time_until_the_reply_is_there_r106() {
     assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
 }
 
+/// R106
 #[test]
-fn a_slow_poll_is_not_followed_by_another_r106() {
+fn a_slow_poll_is_not_followed_by_another() {
     let mut stage = confirming("the whole reply");
     stage
         .discord()
@@ -100,8 +105,9 @@ fn a_slow_poll_is_not_followed_by_another_r106() {
     assert_eq!(stage.discord().calls().of(Call::History), 1);
 }
 
+/// R120
 #[test]
-fn a_rate_limited_poll_waits_as_told_and_goes_on_r120() {
+fn a_rate_limited_poll_waits_as_told_and_goes_on() {
     let mut stage = confirming("the whole reply");
     stage.discord().inject(|faults| {
         faults.next(Call::History, Fault::RateLimited { retry_after: SECOND * 6 });

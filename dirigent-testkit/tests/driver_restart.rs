@@ -13,8 +13,9 @@ fn hosted() -> Setup {
     Setup::new().hosted("a", ["a1".into(), "a2".into()]).hosted("b", ["b1".into()])
 }
 
+/// F19
 #[test]
-fn a_message_that_was_missed_wakes_once_f19() {
+fn a_message_that_was_missed_wakes_once() {
     let mut stage = hosted().stage();
     stage.chat();
     stage.crash();
@@ -30,8 +31,9 @@ fn a_message_that_was_missed_wakes_once_f19() {
     assert_eq!(stage.words().len(), 4, "only once");
 }
 
+/// F19
 #[test]
-fn an_old_message_that_was_missed_is_handed_over_with_the_next_turn_f19() {
+fn an_old_message_that_was_missed_is_handed_over_with_the_next_turn() {
     let mut stage = hosted().stage();
     stage.chat();
     stage.say("Hello");
@@ -49,8 +51,9 @@ fn an_old_message_that_was_missed_is_handed_over_with_the_next_turn_f19() {
     assert!(missed.ends_with(&["Is anybody there?".to_owned(), "Good morning".to_owned()]));
 }
 
+/// F19
 #[test]
-fn nothing_else_that_was_missed_wakes_anybody_f19() {
+fn nothing_else_that_was_missed_wakes_anybody() {
     let mut stage = hosted().stage();
     stage.chat();
     stage.say("Hello");

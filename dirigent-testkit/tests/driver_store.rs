@@ -18,8 +18,9 @@ fn a_whole_round(stage: &mut Stage) {
     assert_eq!(stage.points().breaches(), [""; 0], "I2: write first, effect second");
 }
 
+/// I2
 #[test]
-fn nothing_is_done_before_it_is_stored_i2() {
+fn nothing_is_done_before_it_is_stored() {
     let mut stage = hosted().stage();
     stage.chat();
     stage.store().next_commit(StoreFault::TakesSoLong(SECOND * 9));
@@ -93,8 +94,9 @@ fn a_fact_that_comes_while_a_commit_fails_is_still_stored_for_good() {
     assert!(commits[before..].iter().any(|commit| commit.durability == Durability::Fact));
 }
 
+/// F17
 #[test]
-fn a_call_does_not_wait_for_ever_for_the_store_f17() {
+fn a_call_does_not_wait_for_ever_for_the_store() {
     let mut stage = hosted().stage();
     let channel = stage.channel();
     stage.store().next_commit(StoreFault::Hangs);

@@ -38,15 +38,17 @@ fn hosted_agents_speak_in_turn_and_then_fall_silent() {
     assert_eq!(stage.words(), ["Hello", "a1", "b1", "a2"]);
 }
 
+/// R197
 #[test]
-fn a_trigger_wakes_an_agent_of_the_host_and_is_removed_again_r197() {
+fn a_trigger_wakes_an_agent_of_the_host_and_is_removed_again() {
     let stage = one_round(hooked());
     assert_eq!(stage.words(), ["Hello", "a1", "b1", "a2"]);
     assert_eq!(stage.moderation(stage.channel()), [""; 0]);
 }
 
+/// R197
 #[test]
-fn the_words_of_a_trigger_are_the_hosts_r197() {
+fn the_words_of_a_trigger_are_the_hosts() {
     let stage = one_round(
         hooked()
             .settings(|settings| settings.trigger_template = "<@{discordUserId}> your turn".into())
@@ -56,8 +58,9 @@ fn the_words_of_a_trigger_are_the_hosts_r197() {
     assert_eq!(stage.moderation(stage.channel())[0], first);
 }
 
+/// R194
 #[test]
-fn a_trigger_is_never_posted_by_the_agent_that_it_wakes_r194() {
+fn a_trigger_is_never_posted_by_the_agent_that_it_wakes() {
     let stage = one_round(hooked());
     for post in stage.discord().take_posts() {
         if let Mentions::User(addressed) = post.mentions {
@@ -67,8 +70,9 @@ fn a_trigger_is_never_posted_by_the_agent_that_it_wakes_r194() {
     }
 }
 
+/// R190
 #[test]
-fn a_trigger_is_not_a_message_of_the_conversation_r190() {
+fn a_trigger_is_not_a_message_of_the_conversation() {
     let mut stage = one_round(hooked());
     let before = stage.status().unwrap().turn;
     let (channel, moderator) = (stage.channel(), stage.moderator());
@@ -79,8 +83,9 @@ fn a_trigger_is_not_a_message_of_the_conversation_r190() {
     assert!(turns.flat_map(|turn| turn.missed).all(|text| !text.contains("➡️")));
 }
 
+/// F21
 #[test]
-fn nobody_is_pinged_but_the_agent_addressed_f21() {
+fn nobody_is_pinged_but_the_agent_addressed() {
     let stage = one_round(hosted().hooked("c", ["@everyone <@1> look".into()]));
     let allowed = stage.agent("c").user();
     let posts = stage.discord().take_posts();
@@ -94,8 +99,9 @@ fn nobody_is_pinged_but_the_agent_addressed_f21() {
     }
 }
 
+/// F13
 #[test]
-fn a_lost_answer_makes_no_second_trigger_f13() {
+fn a_lost_answer_makes_no_second_trigger() {
     let mut stage = hooked().stage();
     stage.chat();
     let moderator = stage.moderator();
@@ -110,8 +116,9 @@ fn a_lost_answer_makes_no_second_trigger_f13() {
     assert_eq!(stage.words(), ["Hello", "a1", "b1", "a2"]);
 }
 
+/// F14
 #[test]
-fn triggers_for_one_agent_keep_their_pace_f14() {
+fn triggers_for_one_agent_keep_their_pace() {
     let lines = |name: &'static str| (0..40).map(move |n| Line::from(format!("{name}{n}")));
     let pace = Pace { burst: 3, window: SECOND * 60 };
     let mut stage = Setup::new()
@@ -135,8 +142,9 @@ fn triggers_for_one_agent_keep_their_pace_f14() {
     }
 }
 
+/// R113
 #[test]
-fn a_failing_deletion_neither_undoes_nor_delays_the_advance_r113() {
+fn a_failing_deletion_neither_undoes_nor_delays_the_advance() {
     let mut stage = hooked().stage();
     stage.chat();
     for _ in 0..20 {
@@ -154,8 +162,9 @@ fn the_last_trigger_is_removed_with_the_next_one() {
     assert_eq!(stage.moderation(stage.channel()).len(), 1);
 }
 
+/// I17
 #[test]
-fn a_hosted_turn_costs_one_post_and_a_boundary_one_member_list_i17() {
+fn a_hosted_turn_costs_one_post_and_a_boundary_one_member_list() {
     let mut stage = hosted().stage();
     stage.chat();
     let before = stage.discord().calls();
@@ -166,8 +175,9 @@ fn a_hosted_turn_costs_one_post_and_a_boundary_one_member_list_i17() {
     assert_eq!(calls.total(), 6, "no poll, no deletion");
 }
 
+/// I17
 #[test]
-fn a_triggered_turn_costs_a_post_and_a_deletion_i17() {
+fn a_triggered_turn_costs_a_post_and_a_deletion() {
     let mut stage = hooked().post_first().receipts().stage();
     stage.chat();
     let before = stage.discord().calls();

@@ -215,3 +215,63 @@ fn of_two_allowed_firsts_each_is_first_half_of_the_time() {
     let b_first: u32 = counts.iter().filter(|(order, _)| order[0] == B).map(|(_, n)| n).sum();
     assert!((850..1_150).contains(&b_first), "{b_first} of 2000");
 }
+
+/// R068, D31
+#[test]
+fn nobody_speaks_twice_in_a_row_past_the_muted() {
+    for seed in 0..50 {
+        let mut room = Room::with(Config::default(), seed);
+        room.present = agents(4);
+        room.tell(Input::SetMode(Mode::Chat));
+        room.members();
+        room.tell(Input::Mute(C));
+        room.human("hello");
+        room.passes(A);
+        room.speaks(B);
+        room.passes(D);
+        // D completed last. Muted C may come first, but D must not be the first who can speak.
+        room.members();
+        assert_ne!(room.speaker(), Some(D), "seed {seed}: {:?}", room.order());
+        assert_ne!(room.order().first(), Some(&D), "seed {seed}");
+    }
+}
+
+/// R068, R082, D31
+#[test]
+fn nobody_speaks_twice_in_a_row_past_those_who_left() {
+    for seed in 0..50 {
+        let mut room = Room::with(Config::default(), seed);
+        room.present = agents(4);
+        room.tell(Input::SetMode(Mode::Chat));
+        room.members();
+        room.human("hello");
+        room.speaks(A);
+        room.passes(B);
+        room.leaves(C);
+        room.passes(D);
+        // The list cannot be read: the old one is used, with its marks.
+        room.members_fail();
+        assert_ne!(room.speaker(), Some(D), "seed {seed}: {:?}", room.order());
+    }
+}
+
+/// R068, D31
+#[test]
+fn the_only_one_who_can_speak_speaks_again_in_any_order() {
+    let mut orders = std::collections::BTreeSet::new();
+    for seed in 0..200 {
+        let mut room = Room::with(Config::default(), seed);
+        room.present = agents(3);
+        room.tell(Input::SetMode(Mode::Chat));
+        room.members();
+        room.tell(Input::Mute(A));
+        room.tell(Input::Mute(C));
+        room.human("hello");
+        room.speaks(B);
+        room.members();
+        assert_eq!(room.speaker(), Some(B), "seed {seed}");
+        orders.insert(room.order());
+    }
+    // B is never first in the list, and every other order comes up.
+    assert_eq!(orders.len(), 4, "{orders:?}");
+}

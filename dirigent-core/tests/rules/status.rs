@@ -134,3 +134,27 @@ fn an_overtaken_trigger_is_no_longer_wanted() {
     assert!(!room.channel.wants(&poll));
     assert!(!room.channel.wants(&trigger));
 }
+
+/// D78
+#[test]
+fn a_channel_that_only_heard_messages_forgets_them_too() {
+    let mut room = Room::chat(2);
+    room.tell(Input::Stop);
+    room.human("is anybody there?");
+    let deadline = room.channel.next_deadline().unwrap();
+    assert_eq!(deadline.reason, dirigent_core::DeadlineReason::Forget);
+}
+
+/// D64, D49
+#[test]
+fn of_two_things_due_at_once_the_turn_comes_first() {
+    let mut room = crate::room::Room::chat_with(2, |config| {
+        config.trigger_cleanup = dirigent_core::TriggerCleanup::After(secs(45));
+    });
+    room.human("hello");
+    room.trigger_posted();
+    let step = room.wait(secs(45));
+    let asks = step.asks();
+    assert!(asks[0].starts_with("trigger"), "{asks:?}");
+    assert!(asks[1].starts_with("delete"), "{asks:?}");
+}

@@ -218,3 +218,20 @@ fn only_a_channel_that_keeps_turns_can_be_woken() {
     room.tell(Input::SetMode(dirigent_core::Mode::Report));
     assert_eq!(room.refusal(wake(None, WakeCause::Operator)), Refusal::NotManaged);
 }
+
+/// R128, F10, F12
+#[test]
+fn a_wake_that_begins_with_a_skip_says_first_why_it_woke() {
+    let mut room = Room::chat(3);
+    room.tell(Input::Mute(A));
+    let step = room.human("hello");
+    assert_eq!(
+        step.all(),
+        [
+            "dormant > dormant: human-message",
+            "dormant > dormant A: agent-muted",
+            "dormant > granted B: next-in-list",
+            "trigger B",
+        ]
+    );
+}

@@ -62,6 +62,8 @@ pub enum Act {
     Proceed {
         /// Which of several ways.
         choice: u8,
+        /// How far the id of what the speaker says is above the newest.
+        ahead: i8,
         /// What is said, if something else than what was promised.
         tail: Box<Tail>,
         /// Who is present, if that is asked.
@@ -84,8 +86,10 @@ pub enum Act {
         /// How many.
         count: u8,
     },
-    /// Who has the floor or the permit writes something new.
+    /// Who has the floor or the permit writes something.
     SpeakerSays {
+        /// How far its id is above the newest; not above it: a late one.
+        ahead: i8,
         /// The end of the text.
         tail: Box<Tail>,
     },

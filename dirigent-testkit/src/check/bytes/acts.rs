@@ -5,18 +5,19 @@ use super::words;
 
 /// One fitting step; `kind` is below 128.
 pub(super) fn act(kind: u8, after: i64, details: [u8; 5]) -> Step {
-    let [a, b, c, d, _] = details;
+    let [a, b, c, d, last] = details;
     let act = match kind {
         0..=55 => Act::Proceed {
             choice: a,
+            ahead: words::ahead(last),
             tail: Box::new(words::tail(b)),
             agents: words::agents(c | d, b),
         },
         56..=61 => Act::GateAnew,
         62..=65 => Act::Gate { run: words::run(a) },
         66..=75 => Act::End { outcome: words::outcome(a, b) },
-        76..=78 => Act::Receipt { count: a % 4 },
-        79..=87 => Act::SpeakerSays { tail: Box::new(words::tail(a)) },
+        76..=78 => Act::Receipt { count: if a > 250 { a } else { a % 4 } },
+        79..=87 => Act::SpeakerSays { ahead: words::ahead(b), tail: Box::new(words::tail(a)) },
         88..=101 => Act::Say {
             author: words::author(a),
             kind: words::kind(b),

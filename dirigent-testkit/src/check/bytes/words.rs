@@ -41,6 +41,16 @@ pub(super) fn message_id(byte: u8) -> MessageId {
     MessageId::new(u64::from(byte % 64) + if byte == 255 { 500 } else { 0 })
 }
 
+/// How far a new message's id is above the newest: mostly next, sometimes with a gap or late.
+pub(super) fn ahead(byte: u8) -> i8 {
+    match byte % 8 {
+        5 => 3,
+        6 => -1,
+        7 => -2,
+        _ => 1,
+    }
+}
+
 pub(super) fn author(byte: u8) -> Author {
     match byte % 16 {
         0..=5 => Author::Human,
