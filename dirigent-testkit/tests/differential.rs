@@ -9,9 +9,11 @@ mod strategies;
 use std::sync::Arc;
 use std::time::Instant;
 
-use dirigent_core::{AgentKey, Config, Creation, Input, Mode};
+use dirigent_core::{
+    AgentKey, Author, Config, Creation, Input, Message, MessageId, MessageKind, Mode, Tail,
+};
 use dirigent_testkit::check::{
-    Failure, Random, Report, Step, check, check_twice, config_from_bytes, minimize,
+    Act, EndOutcome, Failure, Random, Report, Step, check, check_twice, config_from_bytes, minimize,
 };
 use proptest::prelude::*;
 
@@ -103,6 +105,56 @@ fn what_is_delivered_twice_counts_once() {
             panic!("{failure}");
         }
     }
+}
+
+/// A chat of two, in which agent 1 runs since message 1000.
+fn begun() -> Vec<Step> {
+    let members = [1, 2].map(AgentKey::new).to_vec();
+    let creation = Creation { mode: Mode::Chat, members, initiator: None };
+    let wake = message(1_000, Author::Human, "hello");
+    vec![Step::input(0, Input::Create(creation)), wake, Step::act(0, Act::GateAnew)]
+}
+
+/// A message of these words.
+fn message(id: u64, author: Author, words: &str) -> Step {
+    let (id, kind, tail) = (MessageId::new(id), MessageKind::Conversation, Tail::of(words));
+    Step::input(0, Input::Message(Message { id, author, kind, tail }))
+}
+
+/// Walks a way that chance takes too seldom.
+fn scripted_with(fingerprint_length: usize, steps: &[Step]) -> Report {
+    let mut config = Config::default();
+    config.fingerprint_length = fingerprint_length;
+    let config = Arc::new(config);
+    match check(&config, 1, steps) {
+        Ok(report) => report,
+        Err(failure) => complain(&config, 1, steps, &failure),
+    }
+}
+
+#[test]
+fn many_pieces_may_arrive_backwards() {
+    for last in [1_001, 1_002, 1_003, 1_008] {
+        let speaker = Author::Agent(AgentKey::new(1));
+        let ids = (1_001..=1_008).rev().filter(|id| *id != last).chain([last]);
+        let words = |id: u64| format!("word{id}");
+        let mut steps = begun();
+        steps.extend(ids.map(|id| message(id, speaker, &words(id))));
+        let whole: String = (1_001..=1_008).map(words).collect();
+        let tail = Box::new(Tail::of(&whole));
+        steps.push(Step::act(0, Act::End { outcome: EndOutcome::Spoke(tail) }));
+        let report = scripted_with(64, &steps);
+        assert_eq!(report.count("cause", "tail-matched"), 1, "{last} came last");
+    }
+}
+
+#[test]
+fn a_message_older_than_all_that_are_remembered_counts_once() {
+    let mut steps = begun();
+    steps.push(Step::act(0, Act::Receipt { count: 255 }));
+    steps.extend([3, 5, 5, 4, 3, 6].map(|id| message(id, Author::Human, "late")));
+    let report = scripted_with(40, &steps);
+    assert_eq!(report.count("refusal", "repeated-message"), 3);
 }
 
 /// How often proptest tries. What fails is made short by `minimize`, which knows what a step is.

@@ -13,6 +13,7 @@ mod discussion;
 mod dormancy;
 mod gate;
 mod interruption;
+mod lost_runs;
 mod members;
 mod memory;
 mod modes;

@@ -142,13 +142,13 @@ fn a_channel_that_only_heard_messages_forgets_them_too() {
     room.tell(Input::Stop);
     room.human("is anybody there?");
     let deadline = room.channel.next_deadline().unwrap();
-    assert_eq!(deadline.reason, dirigent_core::DeadlineReason::Forget);
+    assert_eq!(deadline.reason, DeadlineReason::Forget);
 }
 
 /// D64, D49
 #[test]
 fn of_two_things_due_at_once_the_turn_comes_first() {
-    let mut room = crate::room::Room::chat_with(2, |config| {
+    let mut room = Room::chat_with(2, |config| {
         config.trigger_cleanup = dirigent_core::TriggerCleanup::After(secs(45));
     });
     room.human("hello");

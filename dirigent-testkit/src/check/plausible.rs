@@ -20,8 +20,8 @@ impl Walk {
         let newest = view.newest().map_or(0, MessageId::get);
         let talk = MessageKind::Conversation;
         match act {
-            Act::Proceed { choice, tail, agents } => {
-                self.input_of(&self.way_on(*choice, tail, agents))
+            Act::Proceed { choice, ahead, tail, agents } => {
+                self.input_of(&self.way_on(*choice, *ahead, tail, agents))
             }
             Act::Gate { run } => gate(speaker, *run),
             Act::GateAnew => {
@@ -34,7 +34,9 @@ impl Walk {
                 run,
                 messages: (1..=u64::from(*count)).map(|i| MessageId::new(newest + i)).collect(),
             },
-            Act::SpeakerSays { tail } => message(newest + 1, author, talk, tail),
+            Act::SpeakerSays { ahead, tail } => {
+                message(newest.saturating_add_signed(i64::from(*ahead)), author, talk, tail)
+            }
             Act::Say { author, kind, tail } => message(newest + 1, *author, *kind, tail),
             Act::Edit { back, tail } => Input::MessageEdited {
                 id: MessageId::new(newest.saturating_sub(u64::from(*back))),
@@ -60,10 +62,19 @@ impl Walk {
         debt.unwrap_or(Ticket::new(u64::MAX))
     }
 
+    /// The end of everything that the speaker wrote in its turn.
+    fn said_so_far(&self) -> Tail {
+        self.said.values().fold(Tail::EMPTY, |mut whole, piece| {
+            whole.join(piece);
+            whole
+        })
+    }
+
     /// What leads on from here.
-    fn way_on(&self, choice: u8, tail: &Tail, agents: &[AgentKey]) -> Act {
+    fn way_on(&self, choice: u8, ahead: i8, tail: &Tail, agents: &[AgentKey]) -> Act {
         let view = self.machine.view();
         let says = || Act::SpeakerSays {
+            ahead,
             tail: Box::new(if choice < 160 { self.promised } else { *tail }),
         };
         let running = view.permit().is_some() && self.allowed.is_some();
@@ -77,8 +88,9 @@ impl Walk {
         match view.phase() {
             PhaseKind::Granted => Act::GateAnew,
             PhaseKind::Running => match choice % 8 {
-                0 | 1 => says(),
-                2 => Act::End { outcome: EndOutcome::Pass },
+                0..=2 => says(),
+                3 => Act::End { outcome: EndOutcome::Pass },
+                4 => Act::End { outcome: EndOutcome::Spoke(Box::new(self.said_so_far())) },
                 _ => Act::End { outcome: EndOutcome::Spoke(Box::new(*tail)) },
             },
             PhaseKind::Confirming => says(),

@@ -1,11 +1,12 @@
 //! The machine on its way through the steps.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{
-    AgentKey, Answer, Channel, Config, Effect, Input, Outcome, Refusal, RunId, Snapshot, Tail,
-    Timestamp, Verdict,
+    AgentKey, Answer, Author, Channel, Config, Effect, Input, Message, MessageId, Outcome, Refusal,
+    RunId, Snapshot, Tail, Timestamp, Verdict,
 };
 
 use super::Report;
@@ -31,6 +32,8 @@ pub(super) struct Walk {
     pub(super) fresh_runs: u64,
     /// What the last run said that it would post.
     pub(super) promised: Tail,
+    /// What the speaker wrote in its turn.
+    pub(super) said: BTreeMap<MessageId, Tail>,
     /// The way so far, one step a line.
     pub(super) trace: Trace,
     /// What was seen so far.
@@ -47,6 +50,7 @@ impl Walk {
             allowed: None,
             fresh_runs: 0,
             promised: Tail::EMPTY,
+            said: BTreeMap::new(),
             trace,
             report: Report::default(),
         }
@@ -99,7 +103,11 @@ impl Walk {
     /// Gives one input to the machine.
     pub(super) fn feed(&mut self, input: &Input) -> (Result<Answer, Refusal>, Vec<Effect>) {
         let mut effects = Vec::new();
+        let turn = self.machine.view().turn();
         let answer = self.machine.handle(self.now, input, &mut effects);
+        if self.machine.view().turn() != turn {
+            self.said.clear();
+        }
         self.note(input, answer, &effects);
         (answer, effects)
     }
@@ -116,6 +124,11 @@ impl Walk {
             ) => self.allowed = Some((*agent, *run)),
             (Input::RunEnded { outcome: Outcome::Spoke { tail }, .. }, Ok(_)) => {
                 self.promised = *tail;
+            }
+            (Input::Message(Message { id, author: Author::Agent(agent), tail, .. }), Ok(_))
+                if self.machine.view().speaker() == Some(*agent) =>
+            {
+                self.said.insert(*id, *tail);
             }
             _ => {}
         }

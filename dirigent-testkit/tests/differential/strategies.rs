@@ -217,6 +217,10 @@ fn message_id() -> impl Strategy<Value = MessageId> {
     (0..40_u64).prop_map(MessageId::new)
 }
 
+fn ahead() -> impl Strategy<Value = i8> {
+    prop_oneof![4 => Just(1), 2 => -4..6_i8]
+}
+
 fn tail() -> impl Strategy<Value = Tail> {
     select(vec!["one two", "one", "two", "o", "", "```\n```"]).prop_map(Tail::of)
 }
@@ -271,14 +275,14 @@ fn end() -> impl Strategy<Value = EndOutcome> {
 
 fn act() -> impl Strategy<Value = Act> {
     let boxed = || tail().prop_map(Box::new);
-    let proceed = (any::<u8>(), boxed(), agents());
+    let proceed = (any::<u8>(), ahead(), boxed(), agents());
     prop_oneof![
-        30 => proceed.prop_map(|(choice, tail, agents)| Act::Proceed { choice, tail, agents }),
+        30 => proceed.prop_map(|(choice, ahead, tail, agents)| Act::Proceed { choice, ahead, tail, agents }),
         3 => run().prop_map(|run| Act::Gate { run }),
         2 => Just(Act::GateAnew),
         4 => end().prop_map(|outcome| Act::End { outcome }),
-        2 => (0..3_u8).prop_map(|count| Act::Receipt { count }),
-        5 => boxed().prop_map(|tail| Act::SpeakerSays { tail }),
+        2 => prop_oneof![20 => 0..3_u8, 1 => 250..=255_u8].prop_map(|count| Act::Receipt { count }),
+        5 => (ahead(), boxed()).prop_map(|(ahead, tail)| Act::SpeakerSays { ahead, tail }),
         6 => (author(), kind(), boxed())
             .prop_map(|(author, kind, tail)| Act::Say { author, kind, tail }),
         2 => (0..3_u8, boxed()).prop_map(|(back, tail)| Act::Edit { back, tail }),

@@ -16,7 +16,7 @@ pub(super) fn act(kind: u8, after: i64, details: [u8; 5]) -> Step {
         56..=61 => Act::GateAnew,
         62..=65 => Act::Gate { run: words::run(a) },
         66..=75 => Act::End { outcome: words::outcome(a, b) },
-        76..=78 => Act::Receipt { count: if a > 250 { a } else { a % 4 } },
+        76..=78 => Act::Receipt { count: if a >= 240 { a } else { a % 4 } },
         79..=87 => Act::SpeakerSays { ahead: words::ahead(b), tail: Box::new(words::tail(a)) },
         88..=101 => Act::Say {
             author: words::author(a),

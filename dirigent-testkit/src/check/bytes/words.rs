@@ -38,15 +38,16 @@ pub(super) fn run(byte: u8) -> Option<RunId> {
 
 /// An id that may have been used; seldom one far off.
 pub(super) fn message_id(byte: u8) -> MessageId {
-    MessageId::new(u64::from(byte % 64) + if byte == 255 { 500 } else { 0 })
+    MessageId::new(u64::from(byte % 64) + if byte >= 248 { 500 } else { 0 })
 }
 
 /// How far a new message's id is above the newest: mostly next, sometimes with a gap or late.
 pub(super) fn ahead(byte: u8) -> i8 {
     match byte % 8 {
-        5 => 3,
-        6 => -1,
-        7 => -2,
+        4 => 9,
+        5 => -2,
+        6 => -11,
+        7 => -13,
         _ => 1,
     }
 }
