@@ -134,7 +134,7 @@ fn scripted_with(fingerprint_length: usize, steps: &[Step]) -> Report {
 
 #[test]
 fn many_pieces_may_arrive_backwards() {
-    for last in [1_001, 1_002, 1_003, 1_008] {
+    for last in [1_001, 1_008] {
         let speaker = Author::Agent(AgentKey::new(1));
         let ids = (1_001..=1_008).rev().filter(|id| *id != last).chain([last]);
         let words = |id: u64| format!("word{id}");

@@ -1,0 +1,63 @@
+//! What may be sent, shared and cloned is part of the interface, and easily lost unnoticed.
+
+#![cfg(test)]
+
+use dirigent::{
+    AgentId, ApiError, BuildError, CallError, ChannelEvent, ChannelRecord, ChatMessage, Commit,
+    CommitError, Decision, Dirigent, Driver, Identity, MemoryChannels, MemoryIdentities, Nonce,
+    Post, Recording, Reply, RunError, RunGuard, Settings, Status, SystemClock, Transitions, Turn,
+};
+use dirigent_core::{Channel, Config, Effect, Input, Snapshot};
+
+const fn shared<T: Send + Sync + 'static>() {}
+const fn cloned<T: Clone + Send + Sync + 'static>() {}
+const fn error<T: std::error::Error + Send + Sync + 'static>() {}
+fn sent<T: Send + 'static>(_: impl FnOnce(Driver) -> T) {}
+
+#[test]
+fn the_handle_is_a_cheap_clone_for_any_task() {
+    cloned::<Dirigent>();
+}
+
+#[test]
+fn the_driver_runs_wherever_the_host_spawns_it() {
+    shared::<Driver>();
+    sent(Driver::run);
+}
+
+#[test]
+fn values_travel_between_tasks() {
+    cloned::<AgentId>();
+    cloned::<ChannelEvent>();
+    cloned::<ChannelRecord>();
+    cloned::<ChatMessage>();
+    cloned::<Commit>();
+    cloned::<Config>();
+    cloned::<Effect>();
+    cloned::<Identity>();
+    cloned::<Input>();
+    cloned::<MemoryChannels>();
+    cloned::<MemoryIdentities>();
+    cloned::<Nonce>();
+    cloned::<Post>();
+    cloned::<Recording>();
+    cloned::<Reply>();
+    cloned::<Settings>();
+    cloned::<Snapshot>();
+    cloned::<Status>();
+    cloned::<SystemClock>();
+    cloned::<Turn>();
+    shared::<Channel>();
+    shared::<Decision>();
+    shared::<RunGuard>();
+    shared::<Transitions>();
+}
+
+#[test]
+fn errors_can_be_boxed_and_sent() {
+    error::<ApiError>();
+    error::<BuildError>();
+    error::<CallError>();
+    error::<CommitError>();
+    error::<RunError>();
+}
