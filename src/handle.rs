@@ -3,14 +3,10 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use dirigent_core::{
-    AgentKey, Answer, Config, Creation, Input, MessageId, Mode, PhaseKind, Reason, Rest, RunId,
-    Seat, TurnId, TurnState, Verdict, WakeCause,
-};
+use dirigent_core::{AgentKey, Answer, Input, MessageId, Reason, RunId, Verdict};
 use tokio::sync::oneshot;
 
 use crate::builder::Builder;
-use crate::events::Transitions;
 use crate::guard::{Decision, Ending, RunGuard};
 use crate::room::{Room, Work};
 use crate::shared::{Hosted, RoomRef, Shared, Stage};
@@ -24,53 +20,7 @@ use crate::{
 /// Every call returns within a bounded time and may be made from any task.
 #[derive(Clone, Debug)]
 pub struct Dirigent {
-    shared: Arc<Shared>,
-}
-
-/// A channel's state at one moment (F11).
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Status {
-    /// What the channel is for.
-    pub mode: Mode,
-    /// How turns are kept.
-    pub turn_state: TurnState,
-    /// The phase.
-    pub phase: PhaseKind,
-    /// Stopped or on hold.
-    pub rest: Option<Rest>,
-    /// Who has the floor.
-    pub speaker: Option<AgentId>,
-    /// The newest turn.
-    pub turn: TurnId,
-    /// The speaker list in order: who, and what became of the turn in this cycle.
-    pub list: Vec<(AgentId, Seat)>,
-    /// Turns since a human last spoke.
-    pub turns_since_human: u32,
-    /// Cycles since a human last spoke.
-    pub cycles_since_human: u32,
-    /// When something is due next, and why.
-    pub deadline: Option<dirigent_core::Deadline>,
-}
-
-/// A channel that a tool has created.
-///
-/// ```
-/// use dirigent::{CreatedChannel, Mode};
-/// let chat = CreatedChannel { mode: Mode::Chat, ..CreatedChannel::default() };
-/// assert!(chat.members.is_empty());
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "a request that hosts build")]
-pub struct CreatedChannel {
-    /// What it is for.
-    pub mode: Mode,
-    /// The agents in it, in the order in which they shall speak first.
-    pub members: Vec<AgentId>,
-    /// Who opened the discussion: exactly for [`Mode::Discussion`].
-    pub initiator: Option<AgentId>,
-    /// Where the discussion was opened from.
-    pub callback: Option<ChannelId>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl Dirigent {
@@ -85,35 +35,6 @@ impl Dirigent {
         clock: impl Clock,
     ) -> Builder {
         Builder::new(discord, Arc::new(identities), Arc::new(clock))
-    }
-
-    /// Gives a channel another mode: none, chat or report. Stored for good when it returns.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::ModeLocked`](crate::Refusal::ModeLocked),
-    /// [`Refusal::CreationOnly`](crate::Refusal::CreationOnly), or as the store fails.
-    pub async fn set_mode(&self, channel: ChannelId, mode: Mode) -> Result<(), CallError> {
-        self.live().await?;
-        let room = self.shared.room_or_new(channel).await?;
-        self.state_fact(&room, &Input::SetMode(mode)).await
-    }
-
-    /// Records a channel that was just created, with its mode. Stored for good when it returns.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::AlreadyCreated`](crate::Refusal::AlreadyCreated), an unknown agent, or as the
-    /// store fails.
-    pub async fn created(&self, channel: ChannelId, made: CreatedChannel) -> Result<(), CallError> {
-        self.live().await?;
-        let CreatedChannel { mode, members, initiator, callback } = made;
-        let members = members.iter().map(|agent| self.key(agent)).collect::<Result<_, _>>()?;
-        let initiator = initiator.map(|agent| self.key(&agent)).transpose()?;
-        let room = self.shared.room_or_new(channel).await?;
-        let input = Input::Create(Creation { mode, members, initiator });
-        let told = self.submit_telling(&room, &input, |state| state.callback = callback)?;
-        self.told(told).await
     }
 
     /// May this agent run now? To be asked before the model is called.
@@ -199,6 +120,7 @@ impl Dirigent {
         ending: Ending<'_>,
     ) -> Result<(), CallError> {
         let outcome = ending.outcome(self.shared.settings.silence);
+        self.live().await?;
         let agent = self.key(agent)?;
         self.tell(channel, &Input::RunEnded { agent, run, outcome }).await
     }
@@ -215,6 +137,7 @@ impl Dirigent {
         run: Option<RunId>,
         messages: Vec<MessageId>,
     ) -> Result<(), CallError> {
+        self.live().await?;
         let agent = self.key(agent)?;
         self.tell(channel, &Input::Receipt { agent, run, messages }).await
     }
@@ -318,166 +241,6 @@ impl Dirigent {
         hosts.remove(agent).is_some()
     }
 
-    /// Wakes a dormant channel without a message, as an operator.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::Stopped`](crate::Refusal::Stopped) and the like.
-    pub async fn wake(&self, channel: ChannelId, first: Option<&AgentId>) -> Result<(), CallError> {
-        self.wake_for(channel, first, WakeCause::Operator).await
-    }
-
-    /// Wakes a dormant channel without a message, for this reason.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::CeilingReached`](crate::Refusal::CeilingReached) and the like.
-    pub async fn wake_for(
-        &self,
-        channel: ChannelId,
-        first: Option<&AgentId>,
-        cause: WakeCause,
-    ) -> Result<(), CallError> {
-        let first = first.map(|agent| self.key(agent)).transpose()?;
-        self.tell(channel, &Input::Wake { first, cause }).await
-    }
-
-    /// Denies everybody at once, until resumed. Stored for good when it returns.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::NotManaged`](crate::Refusal::NotManaged) where agents answer freely.
-    pub async fn stop(&self, channel: ChannelId) -> Result<(), CallError> {
-        self.fact(channel, &Input::Stop).await
-    }
-
-    /// Pauses the channel and keeps its order. Stored for good when it returns.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::Stopped`](crate::Refusal::Stopped) while it is stopped.
-    pub async fn hold(&self, channel: ChannelId) -> Result<(), CallError> {
-        self.fact(channel, &Input::Hold).await
-    }
-
-    /// Ends a stop or a hold. Stored for good when it returns.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::NotResting`](crate::Refusal::NotResting).
-    pub async fn resume(&self, channel: ChannelId) -> Result<(), CallError> {
-        self.fact(channel, &Input::Resume).await
-    }
-
-    /// Gives the agent no turns in this channel. Stored for good when it returns.
-    ///
-    /// # Errors
-    ///
-    /// An unknown agent or channel.
-    pub async fn mute(&self, channel: ChannelId, agent: &AgentId) -> Result<(), CallError> {
-        let agent = self.key(agent)?;
-        self.fact(channel, &Input::Mute(agent)).await
-    }
-
-    /// Gives the agent turns again. Stored for good when it returns.
-    ///
-    /// # Errors
-    ///
-    /// An unknown agent or channel.
-    pub async fn unmute(&self, channel: ChannelId, agent: &AgentId) -> Result<(), CallError> {
-        let agent = self.key(agent)?;
-        self.fact(channel, &Input::Unmute(agent)).await
-    }
-
-    /// The initiator concludes its discussion: it is archived. Stored for good when it returns.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::NotTheInitiator`](crate::Refusal::NotTheInitiator) and the like.
-    pub async fn conclude(&self, channel: ChannelId, by: &AgentId) -> Result<(), CallError> {
-        let by = self.key(by)?;
-        self.fact(channel, &Input::Conclude { by }).await
-    }
-
-    /// Archives a channel, as an operator. Stored for good when it returns.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::Archived`](crate::Refusal::Archived) when it was before.
-    pub async fn archive(&self, channel: ChannelId) -> Result<(), CallError> {
-        self.fact(channel, &Input::Archive).await
-    }
-
-    /// Other rules for every channel, from now on.
-    ///
-    /// # Errors
-    ///
-    /// A rule that cannot be obeyed; then nothing changed.
-    pub async fn reconfigure(&self, config: Config) -> Result<(), CallError> {
-        config.validate()?;
-        self.live().await?;
-        let config = Arc::new(config);
-        *self.shared.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&config);
-        for room in self.shared.all_awake() {
-            room.submit(&self.shared, &Input::Reconfigure(Arc::clone(&config)))?;
-        }
-        Ok(())
-    }
-
-    /// Why this agent may, or may not, speak now (F10).
-    ///
-    /// # Errors
-    ///
-    /// An unknown agent, or a channel that cannot be read.
-    pub async fn explain(&self, channel: ChannelId, agent: &AgentId) -> Result<Reason, CallError> {
-        self.live().await?;
-        let Some(room) = self.shared.room(channel).await? else {
-            return Ok(Reason::Unmanaged);
-        };
-        let agent = self.key(agent)?;
-        let reason = room.lock().channel.explain(agent);
-        Ok(reason)
-    }
-
-    /// What the channel looks like now; `None` when it was never given a mode.
-    ///
-    /// # Errors
-    ///
-    /// A channel that cannot be read.
-    pub async fn status(&self, channel: ChannelId) -> Result<Option<Status>, CallError> {
-        self.live().await?;
-        let room = self.shared.room(channel).await?;
-        Ok(room.map(|room| self.status_of(&room)))
-    }
-
-    fn status_of(&self, room: &Room) -> Status {
-        let state = room.lock();
-        let view = state.channel.view();
-        let name = |key| self.shared.registry.name(key).unwrap_or_else(|| "unknown".into());
-        Status {
-            mode: view.mode(),
-            turn_state: view.turn_state(),
-            phase: view.phase(),
-            rest: view.rest(),
-            speaker: view.speaker().map(name),
-            turn: view.turn(),
-            list: view.list().map(|seat| (name(seat.agent), seat)).collect(),
-            turns_since_human: view.turns_since_human(),
-            cycles_since_human: view.cycles_since_human(),
-            deadline: view.deadline(),
-        }
-    }
-
-    /// All channels that have a record, in ascending order of id.
-    pub fn channels(&self) -> Vec<ChannelId> {
-        self.shared.known()
-    }
-
-    /// Every change of every channel from now on.
-    pub fn transitions(&self) -> Transitions {
-        Transitions::new(self.shared.events.subscribe())
-    }
-
     /// Ends the driver: no new calls; what is under way may finish within `grace`; then agents are
     /// cancelled. Returns when [`Driver::run`](crate::Driver::run) has ended.
     pub async fn shutdown(&self, grace: Duration) {
@@ -500,7 +263,7 @@ impl Dirigent {
     }
 
     /// Waits until calls are answered: a driver that was just spawned may not have begun.
-    async fn live(&self) -> Result<(), CallError> {
+    pub(crate) async fn live(&self) -> Result<(), CallError> {
         let life = &self.shared.life;
         if life.stage() < Stage::Running {
             let limit = self.shared.settings.call_deadline;
@@ -515,34 +278,38 @@ impl Dirigent {
         }
     }
 
-    fn key(&self, agent: &AgentId) -> Result<AgentKey, CallError> {
+    pub(crate) fn key(&self, agent: &AgentId) -> Result<AgentKey, CallError> {
         let key = self.shared.registry.key(agent);
         key.ok_or_else(|| CallError::UnknownAgent(agent.clone()))
     }
 
-    async fn known_room(&self, channel: ChannelId) -> Result<RoomRef, CallError> {
+    pub(crate) async fn known_room(&self, channel: ChannelId) -> Result<RoomRef, CallError> {
         self.live().await?;
         self.shared.room(channel).await?.ok_or(CallError::UnknownChannel)
     }
 
     /// Tells the machine something that may be stored behind.
-    async fn tell(&self, channel: ChannelId, input: &Input) -> Result<(), CallError> {
+    pub(crate) async fn tell(&self, channel: ChannelId, input: &Input) -> Result<(), CallError> {
         self.known_room(channel).await?.submit(&self.shared, input)?;
         Ok(())
     }
 
     /// Tells the machine something that must be stored for good before the call returns.
-    async fn fact(&self, channel: ChannelId, input: &Input) -> Result<(), CallError> {
+    pub(crate) async fn fact(&self, channel: ChannelId, input: &Input) -> Result<(), CallError> {
         let room = self.known_room(channel).await?;
         self.state_fact(&room, input).await
     }
 
-    async fn state_fact(&self, room: &Arc<Room>, input: &Input) -> Result<(), CallError> {
+    pub(crate) async fn state_fact(
+        &self,
+        room: &Arc<Room>,
+        input: &Input,
+    ) -> Result<(), CallError> {
         let told = self.submit_telling(room, input, |_| {})?;
         self.told(told).await
     }
 
-    fn submit_telling(
+    pub(crate) fn submit_telling(
         &self,
         room: &Arc<Room>,
         input: &Input,
@@ -560,7 +327,7 @@ impl Dirigent {
     }
 
     /// Waits until the state is stored.
-    async fn told(&self, told: oneshot::Receiver<()>) -> Result<(), CallError> {
+    pub(crate) async fn told(&self, told: oneshot::Receiver<()>) -> Result<(), CallError> {
         let stored = self.shared.within(self.shared.settings.call_deadline, told).await?;
         stored.map_err(|_| {
             let error = ApiError::new(ErrorKind::Store);

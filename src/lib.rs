@@ -40,6 +40,7 @@ mod id;
 mod identity;
 mod memory;
 mod message;
+mod operate;
 mod pacing;
 mod perform;
 mod reconcile;
@@ -49,6 +50,7 @@ mod room;
 mod settings;
 mod shared;
 mod split;
+mod status;
 mod store;
 mod timers;
 mod transcript;
@@ -74,14 +76,16 @@ pub use driver::{Driver, RunError};
 pub use error::{ApiError, Certainty, ErrorKind};
 pub use events::{ChannelEvent, Heard, Transitions};
 pub use guard::{Decision, Ending, RunGuard};
-pub use handle::{CreatedChannel, Dirigent, Status};
+pub use handle::Dirigent;
 pub use id::{AgentId, BadSnowflake, ChannelId, GuildId, UserId};
 pub use identity::{Identity, IdentityStore, RegisterError};
 pub use memory::{MemoryChannels, MemoryIdentities};
 pub use message::{AuthorKind, ChatKind, ChatMessage, Nonce};
+pub use operate::CreatedChannel;
 pub use recorder::{RecordedChannel, Recorder, Recording, ReplayedStep};
 pub use settings::{LostRuns, Pace, Pacing, Settings};
 pub use split::split_reply;
+pub use status::Status;
 pub use store::{
     ChannelRecord, ChannelStore, Commit, CommitError, Durability, Outgoing, OutgoingPart, Revision,
     StoredChannel,

@@ -31,8 +31,8 @@ pub(super) fn steps(seen: &Seen<'_>, said: &ModelAnswer, after: &Channel) -> Res
     let predicted: Vec<&Effect> = said.effects.iter().collect();
     same("effects", &effects, &predicted)?;
     ended(seen.effects, &said.ended)?;
-    let causes: Vec<Cause> = settled_causes(seen.effects).collect();
-    same("causes", &causes, &said.causes)?;
+    let causes = in_name_order(settled_causes(seen.effects));
+    same("causes", &causes, &in_name_order(said.causes.iter().copied()))?;
     chained(seen, after)?;
     match said.violations.first() {
         Some(violation) => Err(format!("the machine's list: {violation}")),
@@ -131,6 +131,16 @@ fn settled_causes(effects: &[Effect]) -> impl Iterator<Item = Cause> {
             || matches!(
                 change.cause,
                 Cause::AllPassed
+                    | Cause::Reshuffled
+                    | Cause::Concluded
+                    | Cause::Archived
+                    | Cause::Stopped
+                    | Cause::Held
+                    | Cause::InitiatorReminded
+                    | Cause::MembersLate
+                    | Cause::MembersFailed
+                    | Cause::RunReplaced
+                    | Cause::Retriggered
                     | Cause::NobodyAnswered
                     | Cause::CeilingReached
                     | Cause::CeilingReset
@@ -138,6 +148,13 @@ fn settled_causes(effects: &[Effect]) -> impl Iterator<Item = Cause> {
             )
     });
     named.map(|change| change.cause)
+}
+
+/// Causes by name: in which order they are told of one another is not ruled.
+fn in_name_order(causes: impl Iterator<Item = Cause>) -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = causes.map(Cause::as_str).collect();
+    names.sort_unstable();
+    names
 }
 
 /// The turns that ended. Agents that left or are muted may be named when they are passed by, too.

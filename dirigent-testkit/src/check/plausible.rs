@@ -28,6 +28,7 @@ impl Walk {
                 self.fresh_runs += 1;
                 gate(speaker, Some(RunId::new(FRESH_RUNS + self.fresh_runs)))
             }
+            Act::GateAgain => gate(Some(agent), run),
             Act::End { outcome } => Input::RunEnded { agent, run, outcome: outcome.outcome() },
             Act::Receipt { count } => Input::Receipt {
                 agent,
@@ -89,7 +90,7 @@ impl Walk {
             PhaseKind::Granted => Act::GateAnew,
             PhaseKind::Running => match choice % 8 {
                 0..=2 => says(),
-                3 => Act::End { outcome: EndOutcome::Pass },
+                3 | 7 => Act::End { outcome: EndOutcome::Pass },
                 4 => Act::End { outcome: EndOutcome::Spoke(Box::new(self.said_so_far())) },
                 _ => Act::End { outcome: EndOutcome::Spoke(Box::new(*tail)) },
             },
@@ -100,6 +101,7 @@ impl Walk {
                 1 if running => says(),
                 _ => Act::GateAnew,
             },
+            PhaseKind::Archived if choice % 2 == 0 => says(),
             PhaseKind::Dormant | PhaseKind::Dead | PhaseKind::Archived | _ => Act::Say {
                 author: Author::Human,
                 kind: MessageKind::Conversation,

@@ -76,6 +76,8 @@ pub enum Act {
     },
     /// Who has the floor or the permit asks to run, with a run never used before.
     GateAnew,
+    /// Who was allowed last asks again with the same run.
+    GateAgain,
     /// The run that was allowed last ends.
     End {
         /// How.

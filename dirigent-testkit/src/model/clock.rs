@@ -98,7 +98,7 @@ impl Model {
             Due::Quiet => self.confirm(Cause::QuietAfterMessage),
             Due::Delivery => self.confirm(Cause::DeliveryTimedOut),
             Due::Poll => self.on_poll_due(),
-            Due::Members => self.on_no_answer(),
+            Due::Members => self.on_no_answer(Cause::MembersLate),
             Due::Reminder => self.send_reminder(),
             Due::Permit => self.withdraw_permit(),
             Due::Cleanup => self.clean_up(),
@@ -119,6 +119,7 @@ impl Model {
         if *attempt < retriggers {
             *attempt += 1;
             *due = again;
+            self.causes.push(Cause::Retriggered);
             let (agent, attempt) = (turn.agent, *attempt);
             self.emit_trigger(agent, attempt);
         } else {

@@ -141,6 +141,7 @@ impl Model {
         if self.list.len() >= 3 {
             self.adopt_order(last);
         } else if before.agents >= 3 && self.list.first().map(|slot| slot.agent) == last {
+            self.causes.push(Cause::Reshuffled);
             self.list.swap(0, 1);
         }
         self.start_cycle(None);
@@ -148,6 +149,7 @@ impl Model {
 
     /// Takes the machine's order for a shuffled one, if the rules allow it.
     pub(super) fn adopt_order(&mut self, not_first: Option<AgentKey>) {
+        self.causes.push(Cause::Reshuffled);
         let slots = std::mem::take(&mut self.list);
         let sought = self.order.iter();
         let found = sought.filter_map(|agent| slots.iter().find(|slot| slot.agent == *agent));

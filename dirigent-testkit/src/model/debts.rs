@@ -1,7 +1,7 @@
 //! Tickets, debts and the litter of triggers (rule 42).
 
 use dirigent_core::{
-    AgentKey, Effect, MessageId, Notice, Refusal, ReminderPlace, Settlement, Ticket,
+    AgentKey, Cause, Effect, MessageId, Notice, Refusal, ReminderPlace, Settlement, Ticket,
     TriggerCleanup, TurnId,
 };
 
@@ -10,6 +10,8 @@ use super::state::{Debt, Litter, Owed, Phase, Poll, Stage};
 
 /// Debts remembered at most.
 const DEBTS_MAX: usize = 32;
+/// Trigger messages remembered for their removal at most.
+const LITTER_MAX: usize = 16;
 
 impl Model {
     /// Takes the next ticket and owes it.
@@ -91,7 +93,7 @@ impl Model {
         match what {
             Owed::Fetch => {
                 if self.refresh.is_some_and(|refresh| refresh.ticket == ticket) {
-                    self.on_no_answer(); // rule 28: any settlement
+                    self.on_no_answer(Cause::MembersFailed); // rule 28: any settlement
                 }
             }
             Owed::Trigger => {
@@ -107,13 +109,15 @@ impl Model {
 
     /// Rule 42: what happens to a posted trigger.
     fn on_trigger_posted(&mut self, message: MessageId) {
-        match self.config.trigger_cleanup {
-            TriggerCleanup::Immediate => self.emit_delete(message),
-            TriggerCleanup::OnNext => self.litter.push(Litter { message, due: None }),
-            TriggerCleanup::After(time) => {
-                self.litter.push(Litter { message, due: Some(self.now + time) });
-            }
-            TriggerCleanup::Never | _ => {}
+        let due = match self.config.trigger_cleanup {
+            TriggerCleanup::Immediate => return self.emit_delete(message),
+            TriggerCleanup::OnNext => None,
+            TriggerCleanup::After(time) => Some(self.now + time),
+            TriggerCleanup::Never | _ => return,
+        };
+        self.litter.push(Litter { message, due });
+        if self.litter.len() > LITTER_MAX {
+            self.litter.remove(0);
         }
     }
 

@@ -1,6 +1,6 @@
 //! May it run? (rules 7 to 11)
 
-use dirigent_core::{AgentKey, MessageId, Mode, Reason, RunId, TurnId, Verdict};
+use dirigent_core::{AgentKey, Cause, MessageId, Mode, Reason, RunId, TurnId, Verdict};
 
 use super::Model;
 use super::state::{Fate, PermitRun, Phase, Stage};
@@ -112,6 +112,7 @@ impl Model {
             } else if run.is_some() && run != turn.run {
                 replaced = turn.run;
                 turn.run = run;
+                self.causes.push(Cause::RunReplaced);
             }
             anchor = turn.anchor;
         }
@@ -134,6 +135,7 @@ impl Model {
                 Some(running) if run.is_some() && run != running.run => {
                     replaced = running.run;
                     running.run = run;
+                    self.causes.push(Cause::RunReplaced);
                 }
                 Some(_) => {}
             }

@@ -63,7 +63,8 @@ impl Model {
     }
 
     /// Rule 28: there is no answer; the old list is used and nobody is new.
-    pub(super) fn on_no_answer(&mut self) {
+    pub(super) fn on_no_answer(&mut self, why: Cause) {
+        self.causes.push(why);
         self.forget_refresh();
         let before = self.cycle_so_far();
         self.go_on(false, before);

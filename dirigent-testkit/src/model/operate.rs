@@ -221,6 +221,7 @@ impl Model {
         self.kept_in_mind = false;
         self.reminder_due = None;
         self.enter(Phase::Archived);
+        self.causes.push(if concluded { Cause::Concluded } else { Cause::Archived });
         self.closing = Some(Closing { at: self.now, concluded, farewell, bot_notice: None });
     }
 }

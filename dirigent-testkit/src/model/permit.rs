@@ -1,6 +1,6 @@
 //! The idle reminder and the initiator's leave to run once (rules 15, 36).
 
-use dirigent_core::{Effect, ReminderPlace, Timestamp};
+use dirigent_core::{Cause, Effect, ReminderPlace, Timestamp};
 
 use super::Model;
 use super::state::{Permit, Phase};
@@ -32,6 +32,7 @@ impl Model {
         let Some(initiator) = self.initiator else {
             return;
         };
+        self.causes.push(Cause::InitiatorReminded);
         self.reminded = Some(self.now);
         if self.is_present(initiator) {
             self.emit_reminder(initiator, ReminderPlace::Discussion);

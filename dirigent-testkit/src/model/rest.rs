@@ -1,6 +1,6 @@
 //! Stop, hold and resume (rule 37).
 
-use dirigent_core::{Mode, Refusal, Rest};
+use dirigent_core::{Cause, Mode, Refusal, Rest};
 
 use super::Model;
 use super::state::{Phase, Stage};
@@ -33,6 +33,7 @@ impl Model {
         if self.is_stopped() {
             return Ok(());
         }
+        self.causes.push(Cause::Stopped);
         self.rest = Some(Rest::Stopped);
         self.cancel_floor();
         self.withdraw_permit();
@@ -54,6 +55,9 @@ impl Model {
         self.check_may_rest()?;
         if self.is_stopped() {
             return Err(Refusal::Stopped);
+        }
+        if !self.is_held() {
+            self.causes.push(Cause::Held);
         }
         self.rest = Some(Rest::Held);
         if let Phase::Turn(turn) = &mut self.phase {

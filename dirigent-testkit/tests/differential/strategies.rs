@@ -280,6 +280,7 @@ fn act() -> impl Strategy<Value = Act> {
         30 => proceed.prop_map(|(choice, ahead, tail, agents)| Act::Proceed { choice, ahead, tail, agents }),
         3 => run().prop_map(|run| Act::Gate { run }),
         2 => Just(Act::GateAnew),
+        2 => Just(Act::GateAgain),
         4 => end().prop_map(|outcome| Act::End { outcome }),
         2 => prop_oneof![20 => 0..3_u8, 1 => 250..=255_u8].prop_map(|count| Act::Receipt { count }),
         5 => (ahead(), boxed()).prop_map(|(ahead, tail)| Act::SpeakerSays { ahead, tail }),

@@ -99,8 +99,9 @@ pub(super) fn settlement(how: u8, what: u8) -> Settlement {
 /// A handful of agents: who is in `mask`, in an order that depends on `how`, seldom some twice,
 /// very seldom too many.
 pub(super) fn agents(mask: u8, how: u8) -> Vec<AgentKey> {
-    if how == 255 {
-        return (0..u32::from(mask)).map(AgentKey::new).collect();
+    if how >= 254 {
+        let count = 60 + u32::from(mask % 8); // about as many as fit
+        return (0..count).map(AgentKey::new).collect();
     }
     let all = (0..AGENTS).filter(|at| mask & (1 << at) != 0);
     let mut listed: Vec<AgentKey> = all.map(agent).collect();

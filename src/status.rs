@@ -1,0 +1,89 @@
+//! What a channel looks like, and why.
+
+use dirigent_core::{Mode, PhaseKind, Reason, Rest, Seat, TurnId, TurnState};
+
+use crate::events::Transitions;
+use crate::room::Room;
+use crate::{AgentId, CallError, ChannelId, Dirigent};
+
+/// A channel's state at one moment (F11).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Status {
+    /// What the channel is for.
+    pub mode: Mode,
+    /// How turns are kept.
+    pub turn_state: TurnState,
+    /// The phase.
+    pub phase: PhaseKind,
+    /// Stopped or on hold.
+    pub rest: Option<Rest>,
+    /// Who has the floor.
+    pub speaker: Option<AgentId>,
+    /// The newest turn.
+    pub turn: TurnId,
+    /// The speaker list in order: who, and what became of the turn in this cycle.
+    pub list: Vec<(AgentId, Seat)>,
+    /// Turns since a human last spoke.
+    pub turns_since_human: u32,
+    /// Cycles since a human last spoke.
+    pub cycles_since_human: u32,
+    /// When something is due next, and why.
+    pub deadline: Option<dirigent_core::Deadline>,
+}
+
+impl Dirigent {
+    /// Why this agent may, or may not, speak now (F10).
+    ///
+    /// # Errors
+    ///
+    /// An unknown agent, or a channel that cannot be read.
+    pub async fn explain(&self, channel: ChannelId, agent: &AgentId) -> Result<Reason, CallError> {
+        self.live().await?;
+        let Some(room) = self.shared.room(channel).await? else {
+            return Ok(Reason::Unmanaged);
+        };
+        let agent = self.key(agent)?;
+        let reason = room.lock().channel.explain(agent);
+        Ok(reason)
+    }
+
+    /// What the channel looks like now; `None` when it was never given a mode.
+    ///
+    /// # Errors
+    ///
+    /// A channel that cannot be read.
+    pub async fn status(&self, channel: ChannelId) -> Result<Option<Status>, CallError> {
+        self.live().await?;
+        let room = self.shared.room(channel).await?;
+        Ok(room.map(|room| self.status_of(&room)))
+    }
+
+    fn status_of(&self, room: &Room) -> Status {
+        let state = room.lock();
+        let view = state.channel.view();
+        let name = |key| self.shared.registry.name(key).unwrap_or_else(|| "unknown".into());
+        Status {
+            mode: view.mode(),
+            turn_state: view.turn_state(),
+            phase: view.phase(),
+            rest: view.rest(),
+            speaker: view.speaker().map(name),
+            turn: view.turn(),
+            list: view.list().map(|seat| (name(seat.agent), seat)).collect(),
+            turns_since_human: view.turns_since_human(),
+            cycles_since_human: view.cycles_since_human(),
+            deadline: view.deadline(),
+        }
+    }
+
+    /// All channels that have a record, in ascending order of id.
+    pub fn channels(&self) -> Vec<ChannelId> {
+        self.shared.known()
+    }
+
+    /// Every change of every channel from now on.
+    pub fn transitions(&self) -> Transitions {
+        Transitions::new(self.shared.events.subscribe())
+    }
+}
