@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dirigent_core::{
-    AgentKey, Author, Config, Creation, Input, Message, MessageId, MessageKind, Mode, Tail,
+    AgentKey, Author, Config, Creation, Input, Message, MessageId, MessageKind, Mode, Settlement,
+    Tail, TriggerCleanup,
 };
 use dirigent_testkit::check::{
     Act, EndOutcome, Failure, Random, Report, Step, check, check_twice, config_from_bytes, minimize,
@@ -122,9 +123,7 @@ fn message(id: u64, author: Author, words: &str) -> Step {
 }
 
 /// Walks a way that chance takes too seldom.
-fn scripted_with(fingerprint_length: usize, steps: &[Step]) -> Report {
-    let mut config = Config::default();
-    config.fingerprint_length = fingerprint_length;
+fn scripted(config: Config, steps: &[Step]) -> Report {
     let config = Arc::new(config);
     match check(&config, 1, steps) {
         Ok(report) => report,
@@ -134,6 +133,8 @@ fn scripted_with(fingerprint_length: usize, steps: &[Step]) -> Report {
 
 #[test]
 fn many_pieces_may_arrive_backwards() {
+    let mut config = Config::default();
+    config.fingerprint_length = Tail::MAX;
     for last in [1_001, 1_008] {
         let speaker = Author::Agent(AgentKey::new(1));
         let ids = (1_001..=1_008).rev().filter(|id| *id != last).chain([last]);
@@ -143,7 +144,7 @@ fn many_pieces_may_arrive_backwards() {
         let whole: String = (1_001..=1_008).map(words).collect();
         let tail = Box::new(Tail::of(&whole));
         steps.push(Step::act(0, Act::End { outcome: EndOutcome::Spoke(tail) }));
-        let report = scripted_with(64, &steps);
+        let report = scripted(config.clone(), &steps);
         assert_eq!(report.count("cause", "tail-matched"), 1, "{last} came last");
     }
 }
@@ -153,8 +154,33 @@ fn a_message_older_than_all_that_are_remembered_counts_once() {
     let mut steps = begun();
     steps.push(Step::act(0, Act::Receipt { count: 255 }));
     steps.extend([3, 5, 5, 4, 3, 6].map(|id| message(id, Author::Human, "late")));
-    let report = scripted_with(40, &steps);
+    let report = scripted(Config::default(), &steps);
     assert_eq!(report.count("refusal", "repeated-message"), 3);
+}
+
+#[test]
+fn no_more_agents_are_muted_than_a_channel_holds() {
+    let agents = (1..=66).map(AgentKey::new);
+    let steps: Vec<Step> = agents.map(|agent| Step::input(0, Input::Mute(agent))).collect();
+    let report = scripted(Config::default(), &steps);
+    assert_eq!(report.count("refusal", "too-many-agents"), 2);
+}
+
+#[test]
+fn of_many_triggers_the_newest_are_removed() {
+    let mut config = Config::default();
+    config.trigger_cleanup = TriggerCleanup::OnNext;
+    let mut steps = begun();
+    steps.pop(); // granted, not running
+    let again = [Input::Hold, Input::Resume].map(|input| Step::input(0, input));
+    steps.extend(again.iter().cycle().take(40).cloned());
+    steps.extend((0..20).map(|id| {
+        let settlement = Settlement::Done { message: Some(MessageId::new(id)) };
+        Step::act(0, Act::Settle { nth: 0, settlement })
+    }));
+    steps.extend(again);
+    let report = scripted(config, &steps);
+    assert_eq!(report.count("effect", "delete"), 16);
 }
 
 /// How often proptest tries. What fails is made short by `minimize`, which knows what a step is.

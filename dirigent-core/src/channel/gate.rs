@@ -39,14 +39,17 @@ pub(super) fn reason(channel: &Channel, agent: Option<AgentKey>, run: Option<Run
     of_the_silent(channel, agent)
 }
 
-/// Whether this is the run that has the floor, whatever became of another agent's run of that name.
+/// Whether this is the agent's own run that runs now, in its turn or by its permit, whatever became
+/// of another agent's run of that name.
 fn runs_now(channel: &Channel, agent: AgentKey, id: RunId) -> bool {
+    let permitted = channel.permit.filter(|permit| permit.agent == agent);
+    let in_turn = channel.phase.run().filter(|run| run.agent == agent);
     match channel.phase {
-        Phase::Running { run, .. } => run.agent == agent && run.id == Some(id),
+        Phase::Running { .. } => in_turn.is_some_and(|run| run.id == Some(id)),
+        Phase::Dormant => permitted.is_some_and(|permit| permit.run_id() == Some(id)),
         Phase::Disabled
         | Phase::Dead
         | Phase::Archived
-        | Phase::Dormant
         | Phase::Refreshing(_)
         | Phase::Granted(_)
         | Phase::Confirming { .. } => false,

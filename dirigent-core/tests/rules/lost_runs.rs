@@ -275,3 +275,13 @@ fn an_agent_that_has_no_part_in_the_permit_does_not_mark_it() {
     let step = room.says(C, "something new");
     assert!(step.asks().contains(&"cancel the permitted run of A".to_owned()), "{:?}", step.all());
 }
+
+/// R148, D84
+#[test]
+fn the_permitted_run_is_not_confused_with_anothers_of_the_same_name() {
+    let mut room = reminded();
+    room.start(A);
+    let run = room.run_of(A);
+    assert!(!room.tell(gate(B, Some(run))).verdict().is_allowed());
+    assert_eq!(room.tell(gate(A, Some(run))).reason(), Reason::InitiatorPermit);
+}
