@@ -4,7 +4,8 @@ use dirigent_core::{Refusal, RestoreError};
 
 use crate::{AgentId, ApiError};
 
-/// Why a call was not carried out. Nothing was changed by it, unless it says otherwise.
+/// Why a call was not carried out. Nothing was changed by it; only after [`CallError::Failed`] the
+/// change may have been taken in and not be stored yet.
 ///
 /// ```
 /// use dirigent::CallError;

@@ -61,7 +61,8 @@ pub trait DiscordApi: Send + Sync + 'static {
         Timestamp::from_millis((message.get() >> 22) + DISCORD_EPOCH)
     }
 
-    /// Shows that this account is typing. Optional; the default does nothing.
+    /// Shows that this account is typing. Optional; the default does nothing, and the driver does
+    /// not ask for it yet.
     ///
     /// # Errors
     ///

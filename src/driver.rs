@@ -83,6 +83,9 @@ impl Driver {
         busy.push(Box::pin(reconcile(Arc::clone(&shared))));
         loop {
             shared.tick();
+            if shared.life.stage() == Stage::Ended {
+                break;
+            }
             let stopping = shared.life.stage() >= Stage::Stopping;
             if stopping && busy.is_empty() && speaking.is_empty() && workers.is_empty() {
                 break;

@@ -84,6 +84,8 @@ pub struct RunGuard {
     room: RoomRef,
     agent: AgentKey,
     run: Option<RunId>,
+    /// The turn it was allowed for; none after a reminder.
+    turn: Option<TurnId>,
     armed: bool,
 }
 
@@ -93,8 +95,9 @@ impl RunGuard {
         room: RoomRef,
         agent: AgentKey,
         run: Option<RunId>,
+        turn: Option<TurnId>,
     ) -> Self {
-        Self { shared, room, agent, run, armed: true }
+        Self { shared, room, agent, run, turn, armed: true }
     }
 
     /// The run ended.
@@ -114,6 +117,11 @@ impl RunGuard {
     }
 
     fn tell(&self, outcome: &Outcome) -> Result<(), Refusal> {
+        // Without a run id only the turn tells this run from the agent's next.
+        let now = self.room.lock().channel.view().turn();
+        if self.turn.is_some_and(|turn| turn != now) {
+            return Err(Refusal::StaleRun);
+        }
         let input = Input::RunEnded { agent: self.agent, run: self.run, outcome: *outcome };
         self.room.submit(&self.shared, &input).map(|_| ())
     }

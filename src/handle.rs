@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use crate::builder::Builder;
 use crate::guard::{Decision, Ending, RunGuard};
-use crate::room::{Room, Work};
+use crate::room::Room;
 use crate::shared::{Hosted, RoomRef, Shared, Stage};
 use crate::{
     Agent, AgentId, ApiError, CallError, ChannelId, ChatMessage, Clock, DiscordApi, Durability,
@@ -60,14 +60,14 @@ impl Dirigent {
         let gate = Input::Gate { agent: key, run, latest: None };
         let answer = room.submit_with(&self.shared, &gate, |state, answer| {
             if answer.as_ref().is_ok_and(|answer| holds_permission(*answer)) {
-                state.work.push_back(Work::Tell(tell));
+                state.tells.push(tell);
             }
         })?;
         match (answer.verdict(), key) {
             (Some(Verdict::Allow { reason, turn, anchor }), Some(key))
                 if holds_permission(answer) =>
             {
-                let guard = RunGuard::new(Arc::clone(&self.shared), room, key, run);
+                let guard = RunGuard::new(Arc::clone(&self.shared), room, key, run, turn);
                 self.told(told).await?;
                 Ok(Decision::allowed(reason, turn, anchor, Some(guard)))
             }
@@ -203,7 +203,8 @@ impl Dirigent {
         Ok(())
     }
 
-    /// The registry changed: it is read again. Agents that are gone leave every channel (D9).
+    /// The registry changed: it is read again. Agents that are gone leave every channel that is awake
+    /// (D9); the others notice when they read their members.
     ///
     /// # Errors
     ///
@@ -320,7 +321,8 @@ impl Dirigent {
             if answer.is_ok() {
                 then(state);
                 state.durability = Durability::Fact;
-                state.work.push_back(Work::Tell(tell));
+                state.stored_machine = None;
+                state.tells.push(tell);
             }
         })?;
         Ok(told)

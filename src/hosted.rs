@@ -67,7 +67,7 @@ impl Shared {
         let number = turn.unwrap_or_default();
         let mut state = room.lock();
         let newest = state.channel.view().newest();
-        let missed = state.active().missed(agent, own);
+        let missed = state.active().missed(agent, number, own);
         let given =
             Turn::new(room.id, name, number).with_attempt(attempt).with_missed(newest, missed);
         let call = Call { agent, turn, run, link: Arc::clone(given.link()) };
@@ -81,6 +81,9 @@ impl Shared {
     /// Makes the call and takes in what comes of it.
     pub(crate) async fn make_call(self: Arc<Self>, ready: HostedCall) {
         let HostedCall { room, hosted, call, turn } = ready;
+        if call.link.is_cancelled() {
+            return self.end_call(&room, &call, &Outcome::Pass);
+        }
         let answer = AssertUnwindSafe(hosted.agent.speak(turn)).catch_unwind().await;
         let reply = answer.unwrap_or_else(|_| Err(AgentError::from("the agent panicked")));
         let text = match reply {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dirigent_core::{
-    AgentKey, Input, MessageId, Notice, ReminderPlace, RunId, Settlement, Ticket, Transition,
-    TurnId,
+    AgentKey, Effect, Input, MessageId, Notice, ReminderPlace, RunId, Settlement, Ticket,
+    Transition, TurnId,
 };
 
 use crate::events::ChannelEvent;
@@ -54,7 +54,15 @@ impl Shared {
     }
 
     pub(crate) async fn fetch_members(&self, room: &Arc<Room>, ticket: Ticket) {
-        match self.repeat(|| self.discord.members(room.id)).await {
+        // Asked again only while it is still waited for.
+        let read = || async {
+            if room.lock().channel.wants(&Effect::FetchMembers { ticket }) {
+                self.discord.members(room.id).await
+            } else {
+                Err(ApiError::new(ErrorKind::Gone))
+            }
+        };
+        match self.repeat(read).await {
             Ok(users) => {
                 let agents = self.registry.agents_among(users);
                 if let Err(refusal) = room.submit(self, &Input::Members { ticket, agents }) {
@@ -112,7 +120,7 @@ impl Shared {
         let own = self.registry.user(agent);
         let (newest, missed) = {
             let mut state = room.lock();
-            (state.channel.view().newest(), state.active().missed(agent, own))
+            (state.channel.view().newest(), state.active().missed(agent, turn, own))
         };
         let call = WakeCall { channel: room.id, agent: name, turn, attempt, newest, missed };
         self.within(self.settings.work_deadline, waker.wake(call)).await?
@@ -174,7 +182,13 @@ impl Shared {
         match read.and_then(|read| read) {
             Ok(mut messages) => {
                 messages.sort_unstable_by_key(|message| message.id);
-                messages.retain(|message| Some(message.id) > after);
+                let speaker = room.lock().channel.view().speaker();
+                let user = speaker.and_then(|agent| self.registry.user(agent));
+                // Without an anchor everything is new, and only the speaker's words are looked for.
+                messages.retain(|message| match after {
+                    Some(anchor) => message.id > anchor,
+                    None => Some(message.author) == user,
+                });
                 for message in messages {
                     self.take_message(room, message);
                 }

@@ -10,8 +10,8 @@ use dirigent_core::{
 
 use crate::ChannelId;
 
-/// Is told every input of every channel, in order. Must be quick: it is called under the channel's
-/// lock. Inputs hold no text but ends of at most 64 scalars, which `Debug` does not show.
+/// Is told every input of every channel, in order. It is called under the channel's lock: it must be
+/// quick and must not call the library. Inputs hold no text but ends of at most 64 scalars, which `Debug` does not show.
 pub trait Recorder: Send + Sync + 'static {
     /// A channel was taken into memory in this state.
     fn began(&self, channel: ChannelId, config: &Arc<Config>, snapshot: Snapshot);

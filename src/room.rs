@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dirigent_core::{
     AgentKey, Answer, Channel, Effect, Input, MessageId, Refusal, RunId, Timestamp, TurnId,
 };
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::agent::TurnLink;
 use crate::shared::Shared;
@@ -19,6 +19,8 @@ use crate::{ChannelId, ChatMessage, Durability, Revision};
 #[derive(Debug)]
 pub(crate) struct Room {
     pub(crate) id: ChannelId,
+    /// Somebody waits for the store while the worker is busy with something else.
+    pub(crate) told: Notify,
     state: Mutex<RoomState>,
 }
 
@@ -29,6 +31,8 @@ pub(crate) struct RoomState {
     pub(crate) callback: Option<ChannelId>,
     /// What is to be done once the state is stored.
     pub(crate) work: VecDeque<Work>,
+    /// Who waits until the state is stored.
+    pub(crate) tells: Vec<oneshot::Sender<()>>,
     /// The machine's revision that was stored last.
     pub(crate) stored_machine: Option<u64>,
     /// The store's revision of it.
@@ -59,7 +63,7 @@ pub(crate) struct Active {
     /// What was said of late, oldest first.
     pub(crate) recent: VecDeque<Arc<ChatMessage>>,
     /// Up to where each agent was given what it missed.
-    pub(crate) given: Vec<(AgentKey, MessageId)>,
+    pub(crate) given: Vec<Given>,
 }
 
 /// From where on an earlier process had not seen what was said.
@@ -69,6 +73,15 @@ pub(crate) struct MissedFrom {
     pub(crate) newest: Option<MessageId>,
     /// When it last stored something.
     pub(crate) at: Timestamp,
+}
+
+/// What an agent was given with its last turn: the messages after one and up to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given {
+    agent: AgentKey,
+    turn: TurnId,
+    after: Option<MessageId>,
+    until: Option<MessageId>,
 }
 
 /// The call of a hosted agent.
@@ -86,8 +99,6 @@ pub(crate) struct Call {
 pub(crate) enum Work {
     /// What the machine asked for.
     Effect(Effect),
-    /// Somebody waits until the state is stored.
-    Tell(oneshot::Sender<()>),
     /// A hosted agent was allowed to run: call it.
     Call { agent: AgentKey, turn: Option<TurnId>, run: RunId, attempt: u8 },
     /// A hosted reply was stored: post its next part.
@@ -106,12 +117,13 @@ impl Room {
         callback: Option<ChannelId>,
         stored: Revision,
     ) -> Self {
-        let stored_machine = (stored > Revision::default()).then(|| channel.revision());
+        let stored_machine = Some(channel.revision());
         let forgot = stored > Revision::default() && channel.view().newest().is_some();
         let state = RoomState {
             channel,
             callback,
             work: VecDeque::new(),
+            tells: Vec::new(),
             stored_machine,
             stored,
             durability: Durability::Turn,
@@ -121,7 +133,7 @@ impl Room {
             forgot,
             active: None,
         };
-        Self { id, state: Mutex::new(state) }
+        Self { id, told: Notify::new(), state: Mutex::new(state) }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, RoomState> {
@@ -163,11 +175,15 @@ impl Room {
     pub(crate) fn settle_down(self: &Arc<Self>, shared: &Shared, state: &mut RoomState) {
         if state.abandoned {
             state.work.clear();
+            state.tells.clear();
             return;
         }
         let due = state.channel.next_deadline().map(|deadline| deadline.at);
         shared.timers.set(self.id, state.due, due);
         state.due = due;
+        if state.busy && !state.tells.is_empty() {
+            self.told.notify_one();
+        }
         if state.has_work() && !state.busy {
             state.busy = true;
             shared.call_worker(Arc::clone(self));
@@ -178,7 +194,7 @@ impl Room {
 impl RoomState {
     /// Whether something is to be stored or done.
     pub(crate) fn has_work(&self) -> bool {
-        !self.work.is_empty() || self.is_dirty()
+        !self.work.is_empty() || !self.tells.is_empty() || self.is_dirty()
     }
 
     /// Whether the machine changed since it was stored.
@@ -192,10 +208,9 @@ impl RoomState {
 
     /// Whether nothing is under way, so that the room may leave memory: its record says it all.
     pub(crate) fn is_at_rest(&self) -> bool {
-        let idle = self
-            .active
-            .as_ref()
-            .is_none_or(|active| active.outgoing.is_none() && active.call.is_none());
+        let idle = self.active.as_ref().is_none_or(|active| {
+            active.outgoing.is_none() && active.call.is_none() && active.missed_from.is_none()
+        });
         idle && !self.busy
             && !self.has_work()
             && self.channel.next_deadline().is_none()
@@ -219,26 +234,28 @@ impl Active {
         }
     }
 
-    /// What the agent has not been given yet, but for its own words.
+    /// What the agent was not given in an earlier turn, but for its own words. The same turn again is
+    /// given the same again: the call before may not have reached its agent.
     pub(crate) fn missed(
         &mut self,
         agent: AgentKey,
+        turn: TurnId,
         own: Option<crate::UserId>,
     ) -> Vec<Arc<ChatMessage>> {
-        let given = self.given.iter().find(|(known, _)| *known == agent).map(|(_, id)| *id);
+        let known = self.given.iter().position(|given| given.agent == agent);
+        let given = known.map(|at| self.given.swap_remove(at));
         // After a restart nobody knows any more what it was given: it knew what it answered.
         let answered = || self.recent.iter().rev().find(|message| Some(message.author) == own);
-        let until = given.or_else(|| answered().map(|message| message.id));
-        let newest = self.recent.back().map(|message| message.id);
-        let from = until.map_or(0, |id| self.recent.partition_point(|message| message.id <= id));
+        let after = match given {
+            Some(given) if given.turn == turn => given.after,
+            Some(given) => given.until,
+            None => answered().map(|message| message.id),
+        };
+        let from = after.map_or(0, |id| self.recent.partition_point(|message| message.id <= id));
         let missed = self.recent.range(from..);
         let missed = missed.filter(|message| Some(message.author) != own).cloned().collect();
-        if let Some(newest) = newest {
-            match self.given.iter_mut().find(|(known, _)| *known == agent) {
-                Some((_, id)) => *id = newest,
-                None => self.given.push((agent, newest)),
-            }
-        }
+        let until = self.recent.back().map(|message| message.id).or(after);
+        self.given.push(Given { agent, turn, after, until });
         missed
     }
 }

@@ -210,7 +210,11 @@ impl Shared {
     /// From now on everybody can get hold of the channel.
     fn take_in(&self, room: Arc<Room>) -> Arc<Room> {
         room.settle_down(self, &mut room.lock());
-        self.rooms().insert(room.id, Slot::Awake(Arc::clone(&room)));
+        let mut rooms = self.rooms();
+        let abandoned = room.lock().abandoned;
+        let slot = if abandoned { Slot::Parked } else { Slot::Awake(Arc::clone(&room)) };
+        rooms.insert(room.id, slot);
+        drop(rooms);
         room
     }
 
@@ -222,7 +226,10 @@ impl Shared {
         let mut rooms = self.rooms();
         // Nobody can get hold of the room while its table is locked: two owners are it and us.
         if Arc::strong_count(room) == 2 && room.lock().is_at_rest() {
-            if let Some(slot) = rooms.get_mut(&room.id) {
+            if room.lock().stored == Revision::default() {
+                // It was never given anything to remember.
+                rooms.remove(&room.id);
+            } else if let Some(slot) = rooms.get_mut(&room.id) {
                 *slot = Slot::Parked;
             }
         }
@@ -233,6 +240,7 @@ impl Shared {
         let mut state = room.lock();
         state.abandoned = true;
         state.work.clear();
+        state.tells.clear();
         self.timers.set(room.id, state.due.take(), None);
         if let Some(call) = state.active.take().and_then(|active| active.call) {
             call.link.cancel();

@@ -148,8 +148,8 @@ pub struct ChannelRecord {
     pub snapshot: Snapshot,
     /// Where a discussion was opened from, and its result goes to.
     pub callback: Option<ChannelId>,
-    /// A hosted agent's reply that is being posted. The only text that is ever stored; it is
-    /// erased when the reply was posted.
+    /// A hosted agent's reply that is being posted. Erased when the reply was posted; but for
+    /// the ends of texts in the snapshot the only text that is ever stored.
     pub outgoing: Option<Arc<Outgoing>>,
 }
 

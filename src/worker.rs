@@ -7,7 +7,7 @@ use std::time::Duration;
 use dirigent_core::Effect;
 
 use crate::room::{Room, Work};
-use crate::shared::Shared;
+use crate::shared::{Shared, Stage};
 use crate::{Certainty, ChannelRecord, Commit, CommitError, Durability};
 
 /// The wait after a failed commit; doubles up to [`STORE_WAIT_MAX`].
@@ -19,14 +19,47 @@ const STORE_WAIT_MAX: Duration = Duration::from_secs(10);
 pub(crate) async fn work_for(shared: Arc<Shared>, room: Arc<Room>) {
     let mut work = VecDeque::new();
     while take_work(&room, &mut work) {
-        if !store(&shared, &room).await {
+        if !store_and_tell(&shared, &room).await {
             return shared.abandon(&room);
         }
         while let Some(item) = work.pop_front() {
-            perform(&shared, &room, item).await;
+            if !perform_and_tell(&shared, &room, item).await {
+                return shared.abandon(&room);
+            }
         }
     }
     shared.park(&room);
+}
+
+/// Stores the state, then tells those who wait for that. `false` when another process has taken
+/// the channel over.
+async fn store_and_tell(shared: &Shared, room: &Room) -> bool {
+    let waiting = std::mem::take(&mut room.lock().tells);
+    let stored = store(shared, room).await;
+    if stored {
+        for tell in waiting {
+            // Whoever waited may have gone.
+            let _ = tell.send(());
+        }
+    }
+    stored
+}
+
+/// Performs one piece of work. Who waits for the store meanwhile does not wait for the work too.
+async fn perform_and_tell(shared: &Arc<Shared>, room: &Arc<Room>, item: Work) -> bool {
+    let working = perform(shared, room, item);
+    tokio::pin!(working);
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut working => return true,
+            () = room.told.notified() => {
+                if !store_and_tell(shared, room).await {
+                    return false;
+                }
+            }
+        }
+    }
 }
 
 /// Takes what is to be done; ends the worker when there is nothing. The state that is stored next
@@ -100,10 +133,6 @@ fn not_stored(room: &Room, durability: Durability) {
 async fn perform(shared: &Arc<Shared>, room: &Arc<Room>, item: Work) {
     match item {
         Work::Effect(effect) => perform_effect(shared, room, effect).await,
-        Work::Tell(waiting) => {
-            // Whoever waited may have gone.
-            let _ = waiting.send(());
-        }
         Work::Call { agent, turn, run, attempt } => shared.call(room, agent, turn, run, attempt),
         Work::Post => shared.post_outgoing(room).await,
         Work::TakeUpReply { stored } => shared.take_up_reply(room, stored).await,
@@ -111,6 +140,10 @@ async fn perform(shared: &Arc<Shared>, room: &Arc<Room>, item: Work) {
 }
 
 async fn perform_effect(shared: &Arc<Shared>, room: &Arc<Room>, effect: Effect) {
+    if matches!(effect, Effect::Trigger { .. }) && shared.life.stage() >= Stage::Stopping {
+        // It stays owed: the next process gives the turn.
+        return;
+    }
     let is_wanted = room.lock().channel.wants(&effect);
     if let (Some(ticket), false) = (effect.ticket(), is_wanted) {
         return shared.settle(room, ticket, dirigent_core::Settlement::Dropped);

@@ -280,7 +280,9 @@ impl Channel {
             Effect::Poll { ticket, .. } => self.polls().is_some_and(|p| p.open == Some(ticket)),
             Effect::FetchMembers { ticket } => self.refresh.is_some_and(|r| r.ticket == ticket),
             Effect::Reminder { initiator, .. } => {
-                matches!(self.phase, Phase::Dormant) && self.initiator == Some(initiator)
+                matches!(self.phase, Phase::Dormant)
+                    && self.initiator == Some(initiator)
+                    && !self.is_stopped()
             }
             Effect::Inject { turn, .. } => turn == self.turn,
             Effect::Delete { .. }

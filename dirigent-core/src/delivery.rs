@@ -71,7 +71,7 @@ impl Delivery {
         }
     }
 
-    /// Makes room by merging the two lowest of the nine pieces under the higher id.
+    /// Makes room by merging the two lowest of all pieces under the higher id.
     fn merge_into_full(&mut self, at: usize, piece: &Piece) {
         if at <= 1 {
             let Some(first) = self.slots.first_mut() else {
@@ -130,7 +130,6 @@ mod tests {
         let words = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
         for rotation in 0..words.len() {
             let mut pieces = Delivery::default();
-            // The first eight in any rotation keep their order; a merge never splits neighbours.
             for (id, word) in words.iter().enumerate().skip(rotation) {
                 put(&mut pieces, id as u64 + 1, word);
             }

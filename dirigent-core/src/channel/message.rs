@@ -2,6 +2,7 @@
 
 use super::phase::{Phase, Purpose};
 use super::step::Step;
+use crate::limits::Limits;
 use crate::{
     AgentKey, Author, Cause, Effect, InterruptPolicy, Message, MessageKind, Mode, Refusal, SeatTurn,
 };
@@ -43,7 +44,7 @@ impl Step<'_> {
         let limits = core::mem::take(&mut self.channel.limits);
         if limits.announced {
             self.tell(None, Cause::CeilingReset);
-        } else if limits.turns > 0 || limits.cycles > 0 {
+        } else if limits != Limits::default() {
             self.changed();
         }
     }

@@ -285,3 +285,35 @@ fn the_permitted_run_is_not_confused_with_anothers_of_the_same_name() {
     assert!(!room.tell(gate(B, Some(run))).verdict().is_allowed());
     assert_eq!(room.tell(gate(A, Some(run))).reason(), Reason::InitiatorPermit);
 }
+
+/// R148, D84
+#[test]
+fn a_permit_that_was_not_used_yet_survives_a_restart() {
+    for input in [SKIP, RERUN] {
+        let mut room = reminded();
+        assert!(room.tell(input).is_silent());
+        assert_eq!(room.channel.view().permit(), Some(A));
+    }
+}
+
+/// R115, R118
+#[test]
+fn the_deadline_of_the_permitted_run_moves_with_a_clock_that_steps_back() {
+    let mut room = reminded();
+    room.start(A);
+    let until = room.channel.next_deadline().unwrap().at;
+    room.now = room.now.saturating_sub(secs(3_600));
+    room.tell(Input::Tick);
+    let moved = room.channel.next_deadline().unwrap().at;
+    assert_eq!(moved, until.saturating_sub(secs(3_600)));
+}
+
+/// R132, R133, D74
+#[test]
+fn somebody_elses_leaving_takes_no_permit() {
+    let mut room = reminded();
+    room.leaves(B);
+    assert_eq!(room.channel.view().permit(), Some(A));
+    room.leaves(A);
+    assert_eq!(room.channel.view().permit(), None);
+}
