@@ -346,3 +346,25 @@ fn a_discussion_is_created_once() {
     let stranger = stage.call(move |d| async move { d.conclude(channel, &"nobody".into()).await });
     assert!(matches!(stranger, Err(CallError::UnknownAgent(_))));
 }
+
+/// R093, D40
+#[test]
+fn a_guard_of_an_earlier_turn_does_not_end_a_later_one() {
+    let mut stage = granted();
+    let channel = stage.channel();
+    let ask = move |d: dirigent::Dirigent| async move {
+        d.may_speak(channel, &"a".into(), None).await.unwrap().into_guard()
+    };
+    let first = stage.call(ask).unwrap();
+    stage.advance(SECOND * 601);
+    stage.advance(SECOND * 200);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant, "nobody answered");
+    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    let second = stage.call(ask).unwrap();
+    drop(first);
+    stage.settle();
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Running);
+    second.end(Ending::Pass).unwrap();
+    stage.settle();
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+}

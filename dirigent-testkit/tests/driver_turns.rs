@@ -285,3 +285,17 @@ fn a_channel_whose_post_hangs_does_not_hold_up_another() {
     stage.until_dormant();
     assert_eq!(stage.words_in(rooms[0]).len(), 4);
 }
+
+/// F04, F17
+#[test]
+fn a_stop_is_stored_and_returns_while_a_post_hangs() {
+    let mut stage = hosted().stage();
+    stage.chat();
+    stage.discord().next_post(Fault::SlowRequest { by: SECOND * 25 });
+    stage.say("Hello");
+    let (channel, now) = (stage.channel(), stage.clock().now());
+    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+    assert_eq!(stage.clock().now(), now, "nobody waited for the post");
+    stage.advance(SECOND * 60);
+    assert_eq!(stage.status().unwrap().rest, Some(dirigent::Rest::Stopped));
+}
