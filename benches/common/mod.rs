@@ -23,7 +23,7 @@ impl Options {
 
     /// Whether cargo runs the bench as a test: then once, and small.
     pub(crate) fn is_test(&self) -> bool {
-        !self.0.iter().any(|argument| argument == "--bench")
+        self.0.iter().any(|argument| argument == "--test")
     }
 
     pub(crate) fn number(&self, name: &str, default: usize) -> usize {

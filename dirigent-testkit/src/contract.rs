@@ -18,12 +18,14 @@
 //! # }
 //! ```
 
+mod channel_store;
 mod clock;
 mod discord_api;
 mod guild_api;
 mod identity_store;
 mod report;
 
+pub use channel_store::{ChannelStoreHarness, channel_store};
 pub use clock::{ClockHarness, clock};
 pub use discord_api::{DiscordHarness, discord_api};
 pub use guild_api::{GuildHarness, guild_api};

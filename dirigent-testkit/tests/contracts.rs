@@ -154,6 +154,13 @@ async fn the_in_memory_registry_keeps_agents_as_a_registry_must() {
     contract::identity_store(&factory).await.unwrap();
 }
 
+#[tokio::test(flavor = "current_thread")]
+async fn the_in_memory_channels_are_kept_as_a_store_must() {
+    let factory =
+        || Arc::new(dirigent::MemoryChannels::default()) as Arc<dyn dirigent::ChannelStore>;
+    contract::channel_store(&factory).await.unwrap();
+}
+
 /// Forgets to look whether an account is taken, and to say whether there was an agent.
 #[derive(Default)]
 struct Careless(MemoryIdentities);

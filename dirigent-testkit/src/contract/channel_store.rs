@@ -1,0 +1,232 @@
+//! What every [`ChannelStore`] must do.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use dirigent::{
+    ChannelId, ChannelRecord, ChannelStore, Commit, CommitError, Durability, Mode, Nonce, Outgoing,
+    OutgoingPart, Revision, RunId, TurnId,
+};
+use dirigent_core::{AgentKey, Channel, Creation, Input, Timestamp};
+
+use super::report::{Failures, Outcome, Report, ensure, equal, works};
+use super::{checks, left_out};
+
+/// Makes stores for the suite. A function that makes an empty store is one.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent::{ChannelStore, MemoryChannels};
+/// use dirigent_testkit::contract;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), contract::Failures> {
+/// let factory = || Arc::new(MemoryChannels::default()) as Arc<dyn ChannelStore>;
+/// contract::channel_store(&factory).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[async_trait]
+pub trait ChannelStoreHarness: Send + Sync {
+    /// A new empty store.
+    fn fresh(&self) -> Arc<dyn ChannelStore>;
+
+    /// The same store opened again from where it is kept; none when it is kept nowhere. Some checks
+    /// are then left out.
+    async fn reopened(&self, store: Arc<dyn ChannelStore>) -> Option<Arc<dyn ChannelStore>> {
+        let _ = store;
+        None
+    }
+}
+
+impl<F> ChannelStoreHarness for F
+where
+    F: Fn() -> Arc<dyn ChannelStore> + Send + Sync,
+{
+    fn fresh(&self) -> Arc<dyn ChannelStore> {
+        self()
+    }
+}
+
+/// Runs all checks of the contract.
+///
+/// # Errors
+///
+/// The checks that failed.
+pub async fn channel_store(harness: &dyn ChannelStoreHarness) -> Result<Report, Failures> {
+    let mut report = Report::new("channel_store");
+    checks!(report, harness;
+        a_fresh_store_knows_nothing,
+        what_was_committed_is_loaded,
+        every_kind_of_record_comes_back_whole,
+        revisions_rise_by_one,
+        a_commit_from_another_revision_conflicts_and_changes_nothing,
+        channels_do_not_disturb_each_other,
+        agents_keep_their_keys,
+    );
+    if harness.reopened(harness.fresh()).await.is_some() {
+        checks!(report, harness; what_was_committed_survives_reopening);
+    } else {
+        left_out!(report; what_was_committed_survives_reopening);
+    }
+    report.finish()
+}
+
+const HERE: ChannelId = ChannelId::new(100_000_000_000_000_001);
+const THERE: ChannelId = ChannelId::new(100_000_000_000_000_002);
+
+async fn a_fresh_store_knows_nothing(harness: &dyn ChannelStoreHarness) -> Outcome {
+    let store = harness.fresh();
+    equal("channels", &works("channels", store.channels().await)?, &Vec::new())?;
+    equal("agents", &works("agents", store.agents().await)?, &Vec::new())?;
+    ensure(works("load", store.load(HERE).await)?.is_none(), "a channel came from nowhere")
+}
+
+async fn what_was_committed_is_loaded(harness: &dyn ChannelStoreHarness) -> Outcome {
+    let store = harness.fresh();
+    commit(&*store, HERE, 0, &dormant()).await?;
+    holds(&*store, HERE, 1, &dormant()).await?;
+    equal("channels", &works("channels", store.channels().await)?, &vec![HERE])
+}
+
+async fn every_kind_of_record_comes_back_whole(harness: &dyn ChannelStoreHarness) -> Outcome {
+    let store = harness.fresh();
+    let records = [ChannelRecord::default(), dormant(), talking(), replying()];
+    for (revision, record) in (0..).zip(&records) {
+        commit(&*store, HERE, revision, record).await?;
+        holds(&*store, HERE, revision + 1, record).await?;
+    }
+    Ok(())
+}
+
+async fn revisions_rise_by_one(harness: &dyn ChannelStoreHarness) -> Outcome {
+    let store = harness.fresh();
+    for revision in 0..5 {
+        let found = commit(&*store, HERE, revision, &dormant()).await?;
+        equal("the revision", &found, &Revision::new(revision + 1))?;
+    }
+    Ok(())
+}
+
+async fn a_commit_from_another_revision_conflicts_and_changes_nothing(
+    harness: &dyn ChannelStoreHarness,
+) -> Outcome {
+    let store = harness.fresh();
+    commit(&*store, HERE, 0, &dormant()).await?;
+    for stale in [0, 2, u64::MAX] {
+        let attempt = store.commit(request(HERE, stale, &talking())).await;
+        match attempt {
+            Err(CommitError::Conflict { found }) => {
+                equal("what was found", &found, &Revision::new(1))?;
+            }
+            Err(error) => return Err(format!("expected a conflict, found: {error}")),
+            Ok(_) => return Err(format!("a commit from revision {stale} was taken")),
+        }
+        holds(&*store, HERE, 1, &dormant()).await?;
+    }
+    Ok(())
+}
+
+async fn channels_do_not_disturb_each_other(harness: &dyn ChannelStoreHarness) -> Outcome {
+    let store = harness.fresh();
+    commit(&*store, HERE, 0, &dormant()).await?;
+    commit(&*store, THERE, 0, &talking()).await?;
+    commit(&*store, HERE, 1, &replying()).await?;
+    holds(&*store, HERE, 2, &replying()).await?;
+    holds(&*store, THERE, 1, &talking()).await
+}
+
+async fn agents_keep_their_keys(harness: &dyn ChannelStoreHarness) -> Outcome {
+    let store = harness.fresh();
+    for (name, number) in [("zoe", 0), ("adam", 1), ("zoe", 0), ("mia", 2), ("adam", 1)] {
+        let key = works("add_agent", store.add_agent(name.into()).await)?;
+        equal(name, &key, &AgentKey::new(number))?;
+    }
+    let expected = ["zoe", "adam", "mia"].map(Into::into).to_vec();
+    equal("agents", &works("agents", store.agents().await)?, &expected)
+}
+
+async fn what_was_committed_survives_reopening(harness: &dyn ChannelStoreHarness) -> Outcome {
+    let store = harness.fresh();
+    works("add_agent", store.add_agent("zoe".into()).await)?;
+    commit(&*store, HERE, 0, &talking()).await?;
+    let Some(store) = harness.reopened(store).await else {
+        return Err("the store cannot be reopened any more".to_owned());
+    };
+    holds(&*store, HERE, 1, &talking()).await?;
+    equal("agents", &works("agents", store.agents().await)?, &vec!["zoe".into()])
+}
+
+fn request(channel: ChannelId, expected: u64, record: &ChannelRecord) -> Commit {
+    let durability = Durability::Turn;
+    Commit { channel, expected: Revision::new(expected), record: record.clone(), durability }
+}
+
+async fn commit(
+    store: &dyn ChannelStore,
+    channel: ChannelId,
+    expected: u64,
+    record: &ChannelRecord,
+) -> Result<Revision, String> {
+    works("commit", store.commit(request(channel, expected, record)).await)
+}
+
+async fn holds(
+    store: &dyn ChannelStore,
+    channel: ChannelId,
+    revision: u64,
+    record: &ChannelRecord,
+) -> Outcome {
+    let Some(stored) = works("load", store.load(channel).await)? else {
+        return Err(format!("channel {channel} is not there"));
+    };
+    equal("the revision", &stored.revision, &Revision::new(revision))?;
+    ensure(stored.record == *record, "the record came back changed")
+}
+
+/// A record of a channel that went through these inputs, a second apart.
+fn after(inputs: &[Input]) -> ChannelRecord {
+    let mut channel = Channel::new(Arc::default(), 7);
+    let mut effects = Vec::new();
+    for (input, second) in inputs.iter().zip(1..) {
+        let now = Timestamp::from_millis(second * 1_000);
+        // A refusal would show in what is compared.
+        let _ = channel.handle(now, input, &mut effects);
+    }
+    let mut record = ChannelRecord { callback: Some(THERE), ..ChannelRecord::default() };
+    channel.snapshot_into(&mut record.snapshot);
+    record
+}
+
+fn created() -> Input {
+    let members = [1, 2, 3, 4].map(AgentKey::new).to_vec();
+    Input::Create(Creation { mode: Mode::Chat, members, initiator: None })
+}
+
+/// A chat of four that rests.
+fn dormant() -> ChannelRecord {
+    after(&[created(), Input::Mute(AgentKey::new(3))])
+}
+
+/// A chat of four in which the first has the floor, with a debt and a run.
+fn talking() -> ChannelRecord {
+    let wake = Input::Wake { first: None, cause: dirigent::WakeCause::Operator };
+    let (agent, run) = (Some(AgentKey::new(1)), Some(RunId::new(5)));
+    after(&[created(), wake, Input::Gate { agent, run, latest: None }])
+}
+
+/// The same while a reply of two parts is being posted.
+fn replying() -> ChannelRecord {
+    let part = |number: u64| OutgoingPart {
+        content: format!("part {number} — with \"quotes\", \n lines and 漢字"),
+        nonce: Nonce::from_parts(HERE.get(), 1_000, number),
+        posted: (number == 0).then(|| dirigent::MessageId::new(9)),
+    };
+    let outgoing = Outgoing {
+        agent: AgentKey::new(1),
+        turn: TurnId::new(1),
+        run: RunId::new(5),
+        parts: vec![part(0), part(1)],
+    };
+    ChannelRecord { outgoing: Some(Arc::new(outgoing)), ..talking() }
+}
