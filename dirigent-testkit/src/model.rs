@@ -219,7 +219,7 @@ impl Model {
         Ok(Answer::Accepted)
     }
 
-    /// Takes up other rules.
+    /// Rule 44: other rules; what they say about past moments holds at once.
     fn on_reconfigure(&mut self, config: &Arc<Config>) -> Result<(), Refusal> {
         if config.validate().is_err() {
             return Err(Refusal::BadConfig);

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dirigent_core::{
-    AgentKey, Author, Config, Creation, Input, Message, MessageId, MessageKind, Mode, Settlement,
-    Tail, TriggerCleanup,
+    AgentKey, Author, Config, Creation, Input, Message, MessageId, MessageKind, Mode, Outcome,
+    RunId, Settlement, Tail, TriggerCleanup, WakeCause,
 };
 use dirigent_testkit::check::{
     Act, EndOutcome, Failure, Random, Report, Step, check, check_twice, config_from_bytes, minimize,
@@ -181,6 +181,43 @@ fn of_many_triggers_the_newest_are_removed() {
     steps.extend(again);
     let report = scripted(config, &steps);
     assert_eq!(report.count("effect", "delete"), 16);
+}
+
+/// A discussion that has gone to sleep and whose initiator, agent 1, may run once.
+fn idle_discussion() -> Vec<Step> {
+    let members = [1, 2].map(AgentKey::new).to_vec();
+    let initiator = members.first().copied();
+    let creation = Creation { mode: Mode::Discussion, members: members.clone(), initiator };
+    let wake = Input::Wake { first: None, cause: WakeCause::Guide };
+    let pass = || [Act::GateAnew, Act::End { outcome: EndOutcome::Pass }];
+    let acts = pass().into_iter().chain(pass()).chain([Act::Members { agents: members }]);
+    let opened = [Input::Create(creation), wake].map(|input| Step::input(0, input));
+    opened.into_iter().chain(acts.map(|act| Step::act(0, act))).collect()
+}
+
+/// A gate call.
+fn gate(agent: u32, run: Option<u64>) -> Step {
+    let (agent, run) = (Some(AgentKey::new(agent)), run.map(RunId::new));
+    Step::input(0, Input::Gate { agent, run, latest: None })
+}
+
+#[test]
+fn a_run_that_was_denied_does_not_end_the_initiators() {
+    let mut steps = idle_discussion();
+    steps.extend([gate(2, Some(9)), gate(1, None)]);
+    let (agent, run) = (AgentKey::new(1), Some(RunId::new(9)));
+    steps.push(Step::input(0, Input::RunEnded { agent, run, outcome: Outcome::Pass }));
+    let report = scripted(Config::default(), &steps);
+    assert_eq!(report.count("reason", "initiator-permit"), 1);
+    assert_eq!(report.count("refusal", "stale-run"), 1);
+}
+
+#[test]
+fn another_agents_run_of_the_same_name_does_not_stop_the_initiator() {
+    let mut steps = idle_discussion();
+    steps.extend([gate(1, Some(3)), gate(2, Some(3)), gate(1, Some(3))]);
+    let report = scripted(Config::default(), &steps);
+    assert_eq!(report.count("reason", "initiator-permit"), 2);
 }
 
 /// How often proptest tries. What fails is made short by `minimize`, which knows what a step is.

@@ -317,3 +317,24 @@ fn somebody_elses_leaving_takes_no_permit() {
     room.leaves(A);
     assert_eq!(room.channel.view().permit(), None);
 }
+
+/// F02, R129, D84
+#[test]
+fn the_initiators_words_before_its_permitted_run_count() {
+    let mut room = reminded();
+    room.wait(secs(31));
+    let before = room.channel.view().turns_since_human();
+    room.says(A, "before I run");
+    assert_eq!(room.channel.view().turns_since_human(), before + 2, "the message and the grant");
+}
+
+/// F01, R129
+#[test]
+fn at_the_ceiling_an_agents_message_does_nothing_at_all() {
+    let mut room = Room::chat_with(2, |config| config.turns_max = Some(1));
+    room.human("hello");
+    room.speaks(A);
+    assert_eq!(room.phase(), PhaseKind::Dormant);
+    room.wait(secs(31));
+    assert!(room.says(B, "let us go on").is_silent());
+}

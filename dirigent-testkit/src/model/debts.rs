@@ -10,7 +10,7 @@ use super::state::{Debt, Litter, Owed, Phase, Poll, Stage};
 
 /// Debts remembered at most.
 const DEBTS_MAX: usize = 32;
-/// Trigger messages remembered for their removal at most.
+/// Trigger messages remembered for their removal at most (rule 46).
 const LITTER_MAX: usize = 16;
 
 impl Model {
