@@ -20,7 +20,7 @@ mod terminal;
 
 use std::time::Duration;
 
-use dirigent::{AgentError, Cause, CreatedChannel, Mode, WakeCause};
+use dirigent::{AgentError, Cause, CreatedChannel, Discussion, Mode, Opening};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use table::{Guest, Shown, Table};
@@ -135,19 +135,24 @@ async fn conclude_a_discussion(table: &mut Table, guests: &Guests) -> Result {
     let discussion = CreatedChannel {
         mode: Mode::Discussion,
         members: [optimist, sceptic, historian].map(|guest| guest.agent.clone()).to_vec(),
-        initiator: Some(optimist.agent.clone()),
-        callback: Some(table.channel),
+        opening: Some(Opening {
+            initiator: optimist.agent.clone(),
+            terms: Some(Discussion {
+                callback: table.channel,
+                callback_guild: Some(table.guild),
+                guide: "Whom do we interview? Optimist concludes.".to_owned(),
+            }),
+        }),
     };
-    table.dirigent.created(room, discussion).await?;
     sceptic.script.add(&["Ask somebody who stopped using the old one."]);
-    table.discord.say(room, table.moderator, "Whom do we interview? Optimist concludes.");
-    table.dirigent.wake_for(room, None, WakeCause::Guide).await?;
+    table.dirigent.created(room, discussion).await?;
     table.until(Shown::Change(Cause::AllPassed)).await?;
     // The table fell silent, so the library reminds the initiator, who may run once.
     optimist.script.add(&["In short: one who stays, and one who left."]);
     table.until(Shown::Change(Cause::PermitUsed)).await?;
     // An agent does this with a tool of its own.
-    table.dirigent.conclude(room, &optimist.agent).await?;
+    table.dirigent.conclude(room, &optimist.agent, Some("interviews.md")).await?;
+    table.until(Shown::Words(table.moderator)).await?;
     table.say(room, "May I add somebody?");
     table.until(Shown::Words(table.moderator)).await
 }

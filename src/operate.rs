@@ -4,8 +4,9 @@
 use std::sync::{Arc, PoisonError};
 
 use dirigent_core::{Config, Creation, Input, Mode, WakeCause};
+use tokio::sync::oneshot;
 
-use crate::{AgentId, CallError, ChannelId, Dirigent};
+use crate::{AgentId, CallError, ChannelId, Dirigent, Discussion, Letter, LetterKind};
 
 /// A channel that a tool has created.
 ///
@@ -21,10 +22,42 @@ pub struct CreatedChannel {
     pub mode: Mode,
     /// The agents in it, in the order in which they shall speak first.
     pub members: Vec<AgentId>,
-    /// Who opened the discussion: exactly for [`Mode::Discussion`].
-    pub initiator: Option<AgentId>,
-    /// Where the discussion was opened from.
-    pub callback: Option<ChannelId>,
+    /// How the discussion was opened: exactly for [`Mode::Discussion`].
+    pub opening: Option<Opening>,
+}
+
+/// How a discussion was opened. `Debug` shows no text.
+///
+/// ```
+/// use dirigent::Opening;
+/// let opening = Opening { initiator: "poet".into(), terms: None };
+/// assert_eq!(opening.initiator.as_str(), "poet");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a request that hosts build")]
+pub struct Opening {
+    /// Who opened it, and may conclude it.
+    pub initiator: AgentId,
+    /// The guide that is posted first, and where the result goes to. `None`: nothing is posted, and
+    /// the host wakes the first speaker.
+    pub terms: Option<Discussion>,
+}
+
+/// What became of a discussion's result when the call that concluded it returned.
+///
+/// ```
+/// use dirigent::ResultPost;
+/// assert_ne!(ResultPost::Posted, ResultPost::Queued);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ResultPost {
+    /// It is in the callback channel.
+    Posted,
+    /// It is stored, and is posted as soon as that is possible, if need be after a restart.
+    Queued,
+    /// The discussion has no callback channel.
+    Nowhere,
 }
 
 impl Dirigent {
@@ -48,12 +81,20 @@ impl Dirigent {
     /// store fails.
     pub async fn created(&self, channel: ChannelId, made: CreatedChannel) -> Result<(), CallError> {
         self.live().await?;
-        let CreatedChannel { mode, members, initiator, callback } = made;
+        let CreatedChannel { mode, members, opening } = made;
         let members = members.iter().map(|agent| self.key(agent)).collect::<Result<_, _>>()?;
-        let initiator = initiator.map(|agent| self.key(&agent)).transpose()?;
+        let initiator = opening.as_ref().map(|opening| self.key(&opening.initiator)).transpose()?;
+        let terms = opening.and_then(|opening| opening.terms);
         let room = self.shared.room_or_new(channel).await?;
         let input = Input::Create(Creation { mode, members, initiator });
-        let told = self.submit_telling(&room, &input, |state| state.callback = callback)?;
+        let now = self.shared.clock.now();
+        let told = self.submit_telling(&room, &input, |state| {
+            if let Some(terms) = terms {
+                let (kind, guide) = (LetterKind::Guide, &terms.guide);
+                state.write_letter(Letter::new(kind, channel, channel, now, guide));
+                state.discussion = Some(Arc::new(terms));
+            }
+        })?;
         self.told(told).await
     }
 
@@ -131,18 +172,42 @@ impl Dirigent {
         self.fact(channel, &Input::Unmute(agent)).await
     }
 
-    /// The initiator concludes its discussion: it is archived. Stored for good when it returns.
+    /// The initiator concludes its discussion: it is archived, and its callback channel is told where
+    /// the summary is. Stored for good when it returns; the answer says whether the callback channel
+    /// has been told.
     ///
     /// # Errors
     ///
     /// [`Refusal::NotTheInitiator`](crate::Refusal::NotTheInitiator) and the like.
-    pub async fn conclude(&self, channel: ChannelId, by: &AgentId) -> Result<(), CallError> {
+    pub async fn conclude(
+        &self,
+        channel: ChannelId,
+        by: &AgentId,
+        summary: Option<&str>,
+    ) -> Result<ResultPost, CallError> {
         self.live().await?;
         let by = self.key(by)?;
-        self.fact(channel, &Input::Conclude { by }).await
+        let room = self.known_room(channel).await?;
+        let (tell, attempted) = oneshot::channel();
+        let told = self.submit_telling(&room, &Input::Conclude { by }, |state| {
+            if state.discussion.is_some() {
+                let outbox = &mut state.active().outbox;
+                outbox.summary = summary.map(str::to_owned);
+                outbox.tells.push(tell);
+            }
+        })?;
+        self.told(told).await?;
+        if room.lock().discussion.is_none() {
+            return Ok(ResultPost::Nowhere);
+        }
+        // Told by being dropped, once the first attempt was made.
+        let _ = self.shared.within(self.shared.settings.call_deadline, attempted).await;
+        let queued = !room.lock().active().outbox.letters.is_empty();
+        Ok(if queued { ResultPost::Queued } else { ResultPost::Posted })
     }
 
-    /// Archives a channel, as an operator. Stored for good when it returns.
+    /// Archives a channel, as an operator. Stored for good when it returns. The callback channel of a
+    /// discussion is told that it ended without a summary.
     ///
     /// # Errors
     ///

@@ -220,7 +220,9 @@ impl Shared {
         let user = self.registry.user(initiator);
         let place = match place {
             ReminderPlace::Discussion => room.id,
-            ReminderPlace::Callback => room.lock().callback.unwrap_or(room.id),
+            ReminderPlace::Callback => {
+                room.lock().discussion.as_ref().map_or(room.id, |terms| terms.callback)
+            }
         };
         let words = &self.settings.idle_reminder;
         let content = user.map_or_else(|| words.clone(), |user| format!("<@{user}> {words}"));

@@ -18,7 +18,7 @@ const PAGE: u8 = 100;
 /// How far the chat's clock and ours may be apart.
 const CLOCKS_APART: Duration = Duration::from_secs(5);
 /// How long a chat surely remembers a nonce; Discord says "a few minutes".
-const NONCE_KEPT: Duration = Duration::from_secs(120);
+pub(crate) const NONCE_KEPT: Duration = Duration::from_secs(120);
 
 impl Shared {
     /// A channel was read from the store, and nobody else has it yet. What it owed is done again,
@@ -28,7 +28,14 @@ impl Shared {
         let mut state = room.lock();
         let owed: Vec<_> = state.channel.debts().iter().map(|debt| debt.effect).collect();
         state.work.extend(owed.into_iter().map(Work::Effect));
-        if state.active.as_ref().is_some_and(|active| active.outgoing.is_some()) {
+        let active = state.active.as_ref();
+        let (has_letters, has_reply) = active.map_or((false, false), |active| {
+            (!active.outbox.letters.is_empty(), active.outgoing.is_some())
+        });
+        if has_letters {
+            state.work.push_back(Work::Letter);
+        }
+        if has_reply {
             // What was missed began when something was last stored.
             let missed_from = state.active().missed_from;
             let stored = missed_from.map_or_else(|| self.clock.now(), |missed| missed.at);
@@ -129,7 +136,7 @@ impl Shared {
 
     /// The messages after this one, oldest first; the newest ones when there is none to begin from.
     /// Says whether none is left out because the chat failed.
-    async fn read_after(
+    pub(crate) async fn read_after(
         &self,
         channel: ChannelId,
         after: Option<MessageId>,

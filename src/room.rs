@@ -4,14 +4,16 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dirigent_core::{
-    AgentKey, Answer, Channel, Effect, Input, MessageId, Refusal, RunId, Timestamp, TurnId,
+    AgentKey, Answer, Channel, Effect, Input, MessageId, Refusal, RunId, Timestamp, Transition,
+    TurnId,
 };
 use tokio::sync::{Notify, oneshot};
 
 use crate::agent::TurnLink;
+use crate::outbox::{Outbox, is_archiving};
 use crate::shared::Shared;
 use crate::store::Outgoing;
-use crate::{ChannelId, ChatMessage, Durability, Revision};
+use crate::{ChannelId, ChatMessage, Discussion, Durability, Revision};
 
 /// A channel that is awake. Inputs are taken in under its lock, one after the other; what they ask
 /// for is done by at most one worker, in order, each batch after the state that leads to it was
@@ -27,8 +29,10 @@ pub(crate) struct Room {
 #[derive(Debug)]
 pub(crate) struct RoomState {
     pub(crate) channel: Channel,
-    /// Where a discussion was opened from.
-    pub(crate) callback: Option<ChannelId>,
+    /// What was agreed when the discussion was opened.
+    pub(crate) discussion: Option<Arc<Discussion>>,
+    /// Transitions that are not stored yet, for a store that keeps a history.
+    pub(crate) transitions: Vec<Transition>,
     /// What is to be done once the state is stored.
     pub(crate) work: VecDeque<Work>,
     /// Who waits until the state is stored.
@@ -64,6 +68,8 @@ pub(crate) struct Active {
     pub(crate) recent: VecDeque<Arc<ChatMessage>>,
     /// Up to where each agent was given what it missed.
     pub(crate) given: Vec<Given>,
+    /// What a discussion still has to post.
+    pub(crate) outbox: Outbox,
 }
 
 /// From where on an earlier process had not seen what was said.
@@ -108,20 +114,23 @@ pub(crate) enum Work {
         /// When it was last stored.
         stored: Timestamp,
     },
+    /// A letter was stored: take it one step further.
+    Letter,
 }
 
 impl Room {
     pub(crate) fn new(
         id: ChannelId,
         channel: Channel,
-        callback: Option<ChannelId>,
+        discussion: Option<Arc<Discussion>>,
         stored: Revision,
     ) -> Self {
         let stored_machine = Some(channel.revision());
         let forgot = stored > Revision::default() && channel.view().newest().is_some();
         let state = RoomState {
             channel,
-            callback,
+            discussion,
+            transitions: Vec::new(),
             work: VecDeque::new(),
             tells: Vec::new(),
             stored_machine,
@@ -163,8 +172,13 @@ impl Room {
         if let Some(recorder) = &shared.recorder {
             recorder.recorded(self.id, now, input);
         }
-        state.work.extend(effects.drain(..).map(Work::Effect));
+        state.retry_letter(now);
+        let archived = effects.iter().any(is_archiving);
+        state.take_effects(&mut effects, shared.history_max);
         then(&mut state, &answer);
+        if archived {
+            state.owe_result(self, shared, now);
+        }
         self.settle_down(shared, &mut state);
         drop(state);
         shared.give_back(effects);
@@ -178,7 +192,7 @@ impl Room {
             state.tells.clear();
             return;
         }
-        let due = state.channel.next_deadline().map(|deadline| deadline.at);
+        let due = state.due();
         shared.timers.set(self.id, state.due, due);
         state.due = due;
         if state.busy && !state.tells.is_empty() {
@@ -202,6 +216,25 @@ impl RoomState {
         self.stored_machine != Some(self.channel.revision())
     }
 
+    /// Queues what the machine asks for, and keeps what changed for the history.
+    fn take_effects(&mut self, effects: &mut Vec<Effect>, history_max: usize) {
+        for effect in effects.drain(..) {
+            if let Effect::Transition(transition) = effect {
+                if self.transitions.len() < history_max {
+                    self.transitions.push(transition);
+                }
+            }
+            self.work.push_back(Work::Effect(effect));
+        }
+    }
+
+    /// When something is due: a deadline of the machine, or a letter that is tried again.
+    fn due(&self) -> Option<Timestamp> {
+        let letter = self.active.as_ref().and_then(|active| active.outbox.due);
+        let deadline = self.channel.next_deadline().map(|deadline| deadline.at);
+        deadline.into_iter().chain(letter).min()
+    }
+
     pub(crate) fn active(&mut self) -> &mut Active {
         self.active.get_or_insert_default()
     }
@@ -213,7 +246,7 @@ impl RoomState {
         });
         idle && !self.busy
             && !self.has_work()
-            && self.channel.next_deadline().is_none()
+            && self.due().is_none()
             && self.channel.debts().is_empty()
     }
 }

@@ -32,6 +32,11 @@ pub struct Settings {
     pub closed_notice: String,
     /// The words of the notice at a ceiling.
     pub ceiling_notice: String,
+    /// A discussion's result. `{discussionChannel}` is its channel, `{summary}` the path that the
+    /// initiator gave.
+    pub result_template: String,
+    /// The result of a discussion that ended without a summary; as above.
+    pub unfinished_template: String,
     /// What counts as silence.
     pub silence: SilencePolicy,
     /// A human's message that is exactly one of these, in any case, stops the channel (F04).
@@ -135,6 +140,10 @@ impl Default for Settings {
             archived_notice: Notice::Archived.text().to_owned(),
             closed_notice: Notice::Closed.text().to_owned(),
             ceiling_notice: Notice::Ceiling.text().to_owned(),
+            result_template: "Discussion <#{discussionChannel}> is concluded. Summary: {summary}"
+                .to_owned(),
+            unfinished_template: "Discussion <#{discussionChannel}> was closed without a summary."
+                .to_owned(),
             silence: SilencePolicy::default(),
             stop_words: Vec::new(),
             resume_words: Vec::new(),
@@ -158,6 +167,17 @@ impl Settings {
         self.trigger_template
             .replace("{discordUserId}", &user.to_string())
             .replace("{identifier}", &self.trigger_identifier)
+    }
+
+    /// What the callback channel of a discussion is told.
+    pub(crate) fn result(&self, discussion: crate::ChannelId, summary: Option<&str>) -> String {
+        let template = match summary {
+            Some(_) => &self.result_template,
+            None => &self.unfinished_template,
+        };
+        template
+            .replace("{discussionChannel}", &discussion.to_string())
+            .replace("{summary}", summary.unwrap_or_default())
     }
 
     /// Whether the whole message is one of the words.

@@ -10,6 +10,7 @@ use tokio::sync::{Notify, broadcast, mpsc};
 
 use crate::events::ChannelEvent;
 use crate::hosted::HostedCall;
+use crate::outbox::Outbox;
 use crate::pacing::Pacer;
 use crate::recorder::Recorder;
 use crate::registry::Registry;
@@ -37,6 +38,8 @@ pub(crate) struct Shared {
     pub(crate) timers: Timers,
     pub(crate) events: broadcast::Sender<ChannelEvent>,
     pub(crate) life: Life,
+    /// How many transitions of a channel the store keeps.
+    pub(crate) history_max: usize,
     rooms: Mutex<HashMap<ChannelId, Slot>>,
     loading: tokio::sync::Mutex<()>,
     workers: mpsc::UnboundedSender<Arc<Room>>,
@@ -81,6 +84,7 @@ impl Shared {
     pub(crate) fn new(parts: Parts) -> Self {
         Self {
             pacer: Pacer::new(parts.settings.pacing),
+            history_max: parts.store.history_max(),
             events: broadcast::Sender::new(parts.settings.transitions_max.max(1)),
             discord: parts.discord,
             identities: parts.identities,
@@ -185,9 +189,10 @@ impl Shared {
         let (newest, at) = (record.snapshot.newest, record.snapshot.now);
         let missed_from = unread.then_some(MissedFrom { newest, at });
         let outgoing = record.outgoing;
-        let room = Room::new(channel, machine, record.callback, revision);
-        if missed_from.is_some() || outgoing.is_some() {
-            let active = Active { outgoing, missed_from, ..Active::default() };
+        let outbox = Outbox { letters: record.letters, ..Outbox::default() };
+        let room = Room::new(channel, machine, record.discussion, revision);
+        if missed_from.is_some() || outgoing.is_some() || !outbox.letters.is_empty() {
+            let active = Active { outgoing, missed_from, outbox, ..Active::default() };
             room.lock().active = Some(Box::new(active));
         }
         let room = self.record(room);

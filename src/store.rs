@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use dirigent_core::{AgentKey, MessageId, RunId, Snapshot, TurnId};
+use dirigent_core::{AgentKey, MessageId, RunId, Snapshot, Transition, TurnId};
 
-use crate::{AgentId, ApiError, ChannelId, Nonce};
+use crate::{AgentId, ApiError, ChannelId, Discussion, Letter, Nonce};
 
 /// Keeps channels, and the keys that agents were given.
 ///
@@ -50,6 +50,23 @@ pub trait ChannelStore: Send + Sync + 'static {
     ///
     /// As the store fails.
     async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError>;
+
+    /// How many transitions of a channel are kept. The default keeps none, and then none are given
+    /// with a commit.
+    fn history_max(&self) -> usize {
+        0
+    }
+
+    /// The channel's newest transitions, oldest first, at most [`ChannelStore::history_max`]. A history
+    /// explains; it is no fact, and a power cut may take its end.
+    ///
+    /// # Errors
+    ///
+    /// As the store fails.
+    async fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, ApiError> {
+        let _ = channel;
+        Ok(Vec::new())
+    }
 }
 
 /// Counts the commits of one channel; a channel without a record has revision 0.
@@ -104,6 +121,7 @@ pub enum Durability {
 ///     expected: Revision::default(),
 ///     record: ChannelRecord::default(),
 ///     durability: Durability::Fact,
+///     transitions: Vec::new(),
 /// };
 /// assert_eq!(commit.expected.get(), 0);
 /// ```
@@ -118,6 +136,8 @@ pub struct Commit {
     pub record: ChannelRecord,
     /// How much it must survive.
     pub durability: Durability,
+    /// What changed since the last commit, for the history.
+    pub transitions: Vec<Transition>,
 }
 
 /// A channel's record with its revision.
@@ -146,17 +166,18 @@ pub struct StoredChannel {
 pub struct ChannelRecord {
     /// The turn machine.
     pub snapshot: Snapshot,
-    /// Where a discussion was opened from, and its result goes to.
-    pub callback: Option<ChannelId>,
-    /// A hosted agent's reply that is being posted. Erased when the reply was posted; but for
-    /// the ends of texts in the snapshot the only text that is ever stored.
+    /// What was agreed when the discussion was opened.
+    pub discussion: Option<Arc<Discussion>>,
+    /// What the discussion still has to post, in order. At most its guide and its result.
+    pub letters: Vec<Letter>,
+    /// A hosted agent's reply that is being posted. Erased when the reply was posted.
     pub outgoing: Option<Arc<Outgoing>>,
 }
 
 impl ChannelRecord {
     /// A record to be written over.
     pub(crate) const fn blank() -> Self {
-        Self { snapshot: Snapshot::blank(), callback: None, outgoing: None }
+        Self { snapshot: Snapshot::blank(), discussion: None, letters: Vec::new(), outgoing: None }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::Effect;
+use dirigent_core::{Effect, Transition};
 
 use crate::room::{Room, Work};
 use crate::shared::{Shared, Stage};
@@ -78,12 +78,17 @@ fn take_commit(room: &Room) -> Option<Commit> {
     if !state.is_dirty() {
         return None;
     }
-    let mut record = ChannelRecord { callback: state.callback, ..ChannelRecord::blank() };
+    let mut record = ChannelRecord::blank();
     state.channel.snapshot_into(&mut record.snapshot);
-    record.outgoing = state.active.as_ref().and_then(|active| active.outgoing.clone());
+    record.discussion = state.discussion.clone();
+    if let Some(active) = &state.active {
+        record.outgoing = active.outgoing.clone();
+        record.letters = active.outbox.letters.clone();
+    }
     let durability = std::mem::replace(&mut state.durability, Durability::Turn);
     state.stored_machine = Some(state.channel.revision());
-    Some(Commit { channel: room.id, expected: state.stored, record, durability })
+    let transitions = std::mem::take(&mut state.transitions);
+    Some(Commit { channel: room.id, expected: state.stored, record, durability, transitions })
 }
 
 /// Stores until it is stored: nothing is done before. A store that stays out of order stops this
@@ -93,6 +98,7 @@ async fn store(shared: &Shared, room: &Room) -> bool {
     let mut in_doubt = false;
     while let Some(commit) = take_commit(room) {
         let Commit { expected, durability, .. } = commit;
+        let transitions = commit.transitions.clone();
         let attempt = shared.store.commit(commit);
         match shared.within(shared.settings.work_deadline, attempt).await {
             Ok(Ok(revision)) => {
@@ -102,7 +108,7 @@ async fn store(shared: &Shared, room: &Room) -> bool {
             // The answer to our own attempt was lost: go on from what it stored.
             Ok(Err(CommitError::Conflict { found })) if in_doubt && found == expected.next() => {
                 room.lock().stored = found;
-                not_stored(room, durability);
+                not_stored(room, durability, Vec::new());
                 in_doubt = false;
             }
             Ok(Err(CommitError::Conflict { found })) => {
@@ -111,7 +117,7 @@ async fn store(shared: &Shared, room: &Room) -> bool {
             }
             Ok(Err(CommitError::Store(error))) | Err(error) => {
                 tracing::warn!(channel = %room.id, %error, "the store failed; trying again");
-                not_stored(room, durability);
+                not_stored(room, durability, transitions);
                 in_doubt |= error.certainty() == Certainty::Unknown;
                 shared.clock.sleep_until(shared.clock.now() + wait).await;
                 wait = STORE_WAIT_MAX.min(wait * 2);
@@ -122,9 +128,11 @@ async fn store(shared: &Shared, room: &Room) -> bool {
 }
 
 /// The state that was taken is to be taken again, to survive as much.
-fn not_stored(room: &Room, durability: Durability) {
+fn not_stored(room: &Room, durability: Durability, mut transitions: Vec<Transition>) {
     let mut state = room.lock();
     state.stored_machine = None;
+    transitions.append(&mut state.transitions);
+    state.transitions = transitions;
     if durability == Durability::Fact {
         state.durability = durability;
     }
@@ -136,6 +144,7 @@ async fn perform(shared: &Arc<Shared>, room: &Arc<Room>, item: Work) {
         Work::Call { agent, turn, run, attempt } => shared.call(room, agent, turn, run, attempt),
         Work::Post => shared.post_outgoing(room).await,
         Work::TakeUpReply { stored } => shared.take_up_reply(room, stored).await,
+        Work::Letter => shared.send_letter(room).await,
     }
 }
 

@@ -93,6 +93,11 @@ impl<'a> View<'a> {
         self.channel.next_deadline()
     }
 
+    /// Whether it is a discussion that its initiator concluded.
+    pub fn is_concluded(&self) -> bool {
+        self.channel.archived.as_ref().is_some_and(|archived| archived.concluded)
+    }
+
     /// Who opened the discussion.
     pub const fn initiator(&self) -> Option<AgentKey> {
         self.channel.initiator

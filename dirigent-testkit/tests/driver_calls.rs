@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dirigent::{
     CallError, Clock, Config, CreatedChannel, Decision, Durability, Ending, Heard, Identity,
-    IdentityStore, Mode, PhaseKind, Reason, Recording, Rest, RunId,
+    IdentityStore, Mode, Opening, PhaseKind, Reason, Recording, Rest, RunId,
 };
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage};
@@ -336,14 +336,14 @@ fn a_discussion_is_created_once() {
     let made = CreatedChannel {
         mode: Mode::Discussion,
         members: vec!["a".into(), "b".into()],
-        initiator: Some("a".into()),
-        callback: None,
+        opening: Some(Opening { initiator: "a".into(), terms: None }),
     };
     let again = made.clone();
     stage.call(move |d| async move { d.created(channel, made).await }).unwrap();
     let twice = stage.call(move |d| async move { d.created(channel, again).await });
     assert!(matches!(twice, Err(CallError::Refused(_))));
-    let stranger = stage.call(move |d| async move { d.conclude(channel, &"nobody".into()).await });
+    let stranger =
+        stage.call(move |d| async move { d.conclude(channel, &"nobody".into(), None).await });
     assert!(matches!(stranger, Err(CallError::UnknownAgent(_))));
 }
 

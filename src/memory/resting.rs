@@ -1,10 +1,12 @@
 //! A resting channel's record in little room: a chat may have a million of them.
 
+use std::sync::Arc;
+
 use dirigent_core::{
     AgentKey, MessageId, Mode, PhaseData, Rest, Slot, Snapshot, Timestamp, TurnId,
 };
 
-use crate::{ChannelId, ChannelRecord};
+use crate::{ChannelRecord, Discussion};
 
 /// The record of a channel in which nothing is under way. Everything not kept here is as in a blank
 /// record; [`Resting::of`] makes sure of that.
@@ -17,7 +19,7 @@ pub(super) struct Resting {
     list_at: Option<Timestamp>,
     asked_at: Option<Timestamp>,
     reminded_at: Option<Timestamp>,
-    callback: Option<ChannelId>,
+    discussion: Option<Arc<Discussion>>,
     newest: Option<MessageId>,
     turn: TurnId,
     next_ticket: u64,
@@ -37,7 +39,10 @@ impl Resting {
     /// The record in little room, if nothing of it gets lost.
     pub(super) fn of(record: &ChannelRecord) -> Option<Box<Self>> {
         let snapshot = &record.snapshot;
-        if !snapshot.messages.is_empty() || !snapshot.debts.is_empty() || record.outgoing.is_some()
+        if !snapshot.messages.is_empty()
+            || !snapshot.debts.is_empty()
+            || record.outgoing.is_some()
+            || !record.letters.is_empty()
         {
             return None;
         }
@@ -49,7 +54,7 @@ impl Resting {
             list_at: snapshot.list_at,
             asked_at: snapshot.asked_at,
             reminded_at: snapshot.reminded_at,
-            callback: record.callback,
+            discussion: record.discussion.clone(),
             newest: snapshot.newest,
             turn: snapshot.turn,
             next_ticket: snapshot.next_ticket,
@@ -95,6 +100,11 @@ impl Resting {
             created: true,
             ..Snapshot::blank()
         };
-        ChannelRecord { snapshot, callback: self.callback, outgoing: None }
+        ChannelRecord {
+            snapshot,
+            discussion: self.discussion.clone(),
+            letters: Vec::new(),
+            outgoing: None,
+        }
     }
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use dirigent::{
-    ChannelId, ChannelRecord, ChannelStore, Commit, CommitError, Durability, Mode, Nonce, Outgoing,
-    OutgoingPart, Revision, RunId, TurnId,
+    Cause, ChannelId, ChannelRecord, ChannelStore, Commit, CommitError, Discussion, Durability,
+    GuildId, Letter, LetterKind, MessageId, Mode, Nonce, Outgoing, OutgoingPart, PhaseKind,
+    Revision, RunId, Transition, TurnId,
 };
 use dirigent_core::{AgentKey, Channel, Creation, Input, Timestamp};
 
@@ -63,6 +64,7 @@ pub async fn channel_store(harness: &dyn ChannelStoreHarness) -> Result<Report, 
         a_commit_from_another_revision_conflicts_and_changes_nothing,
         channels_do_not_disturb_each_other,
         agents_keep_their_keys,
+        the_newest_of_the_history_is_kept,
     );
     if harness.reopened(harness.fresh()).await.is_some() {
         checks!(report, harness; what_was_committed_survives_reopening);
@@ -91,7 +93,8 @@ async fn what_was_committed_is_loaded(harness: &dyn ChannelStoreHarness) -> Outc
 
 async fn every_kind_of_record_comes_back_whole(harness: &dyn ChannelStoreHarness) -> Outcome {
     let store = harness.fresh();
-    let records = [ChannelRecord::default(), dormant(), talking(), replying()];
+    let records =
+        [ChannelRecord::default(), dormant(), talking(), replying(), discussing(), dormant()];
     for (revision, record) in (0..).zip(&records) {
         commit(&*store, HERE, revision, record).await?;
         holds(&*store, HERE, revision + 1, record).await?;
@@ -146,6 +149,33 @@ async fn agents_keep_their_keys(harness: &dyn ChannelStoreHarness) -> Outcome {
     equal("agents", &works("agents", store.agents().await)?, &expected)
 }
 
+async fn the_newest_of_the_history_is_kept(harness: &dyn ChannelStoreHarness) -> Outcome {
+    let store = harness.fresh();
+    works("add_agent", store.add_agent("zoe".into()).await)?;
+    let max = store.history_max();
+    let changes: Vec<_> = (0..2 * max as u64 + 3).map(transition).collect();
+    for (revision, pair) in (0..).zip(changes.chunks(2)) {
+        let mut request = request(HERE, revision, &dormant());
+        request.transitions = pair.to_vec();
+        works("commit", store.commit(request).await)?;
+    }
+    let kept = works("history", store.history(HERE).await)?;
+    let newest = changes.get(changes.len().saturating_sub(max)..).unwrap_or_default();
+    equal("the history", &kept.as_slice(), &newest)?;
+    equal("another's history", &works("history", store.history(THERE).await)?, &Vec::new())
+}
+
+fn transition(number: u64) -> Transition {
+    Transition {
+        at: Timestamp::from_millis(number * 1_000),
+        from: PhaseKind::Dormant,
+        to: PhaseKind::Granted,
+        agent: (number % 2 == 0).then_some(AgentKey::new(0)),
+        turn: TurnId::new(number),
+        cause: Cause::HumanMessage,
+    }
+}
+
 async fn what_was_committed_survives_reopening(harness: &dyn ChannelStoreHarness) -> Outcome {
     let store = harness.fresh();
     works("add_agent", store.add_agent("zoe".into()).await)?;
@@ -158,8 +188,13 @@ async fn what_was_committed_survives_reopening(harness: &dyn ChannelStoreHarness
 }
 
 fn request(channel: ChannelId, expected: u64, record: &ChannelRecord) -> Commit {
-    let durability = Durability::Turn;
-    Commit { channel, expected: Revision::new(expected), record: record.clone(), durability }
+    Commit {
+        channel,
+        expected: Revision::new(expected),
+        record: record.clone(),
+        durability: Durability::Turn,
+        transitions: Vec::new(),
+    }
 }
 
 async fn commit(
@@ -193,9 +228,42 @@ fn after(inputs: &[Input]) -> ChannelRecord {
         // A refusal would show in what is compared.
         let _ = channel.handle(now, input, &mut effects);
     }
-    let mut record = ChannelRecord { callback: Some(THERE), ..ChannelRecord::default() };
+    let mut record = ChannelRecord::default();
     channel.snapshot_into(&mut record.snapshot);
     record
+}
+
+/// A discussion whose guide is half posted and whose result is written.
+fn discussing() -> ChannelRecord {
+    let members = [1, 2, 3].map(AgentKey::new).to_vec();
+    let initiator = Some(AgentKey::new(2));
+    let open = Input::Create(Creation { mode: Mode::Discussion, members, initiator });
+    let mut record = after(&[open, Input::Conclude { by: AgentKey::new(2) }]);
+    record.discussion = Some(Arc::new(Discussion {
+        callback: THERE,
+        callback_guild: Some(GuildId::new(100_000_000_000_000_003)),
+        guide: "Which plan?\n\u{1f914} \"both\" is no answer".to_owned(),
+    }));
+    let part = |number, posted| OutgoingPart {
+        content: format!("part {number}"),
+        nonce: Nonce::from_parts(1, 2, number),
+        posted,
+    };
+    let letter = |kind, to, after, parts| Letter { kind, to, after, at: after_ms(7), parts };
+    record.letters = vec![
+        letter(
+            LetterKind::Guide,
+            HERE,
+            Some(MessageId::new(0)),
+            vec![part(1, Some(MessageId::new(u64::MAX))), part(2, None)],
+        ),
+        letter(LetterKind::Result, THERE, None, vec![part(3, None)]),
+    ];
+    record
+}
+
+const fn after_ms(millis: u64) -> Timestamp {
+    Timestamp::from_millis(millis)
 }
 
 fn created() -> Input {
@@ -220,7 +288,7 @@ fn replying() -> ChannelRecord {
     let part = |number: u64| OutgoingPart {
         content: format!("part {number} — with \"quotes\", \n lines and 漢字"),
         nonce: Nonce::from_parts(HERE.get(), 1_000, number),
-        posted: (number == 0).then(|| dirigent::MessageId::new(9)),
+        posted: (number == 0).then(|| MessageId::new(9)),
     };
     let outgoing = Outgoing {
         agent: AgentKey::new(1),

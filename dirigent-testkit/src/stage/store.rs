@@ -129,6 +129,7 @@ impl StageStore {
                 expected: stored.revision,
                 record: stored.record,
                 durability: Durability::Turn,
+                transitions: Vec::new(),
             };
             let _ = at_once(self.inner.commit(commit));
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::{CreatedChannel, LostRuns, Mode, TriggerCleanup};
+use dirigent::{CreatedChannel, LostRuns, Mode, Opening, TriggerCleanup};
 use dirigent_testkit::crash_points::Scenario;
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage};
@@ -175,8 +175,7 @@ fn discuss(stage: &mut Stage) {
     let made = CreatedChannel {
         mode: Mode::Discussion,
         members: vec!["a".into(), "b".into()],
-        initiator: Some("a".into()),
-        callback: None,
+        opening: Some(Opening { initiator: "a".into(), terms: None }),
     };
     let _ = stage.insist(move |d| {
         let made = made.clone();
@@ -192,7 +191,8 @@ fn a_discussion(stage: &mut Stage) {
     let channel = stage.channel();
     stage.advance(SECOND * 1_300);
     // A person sees to it, should the initiator have been killed in its last word.
-    let _ = stage.insist(move |d| async move { d.conclude(channel, &"a".into()).await });
+    let _ = stage
+        .insist(move |d| async move { d.conclude(channel, &"a".into(), None).await.map(drop) });
     stage.advance(SECOND * 60);
 }
 

@@ -1,0 +1,95 @@
+//! What a discussion still has to post, come what may: its guide, and its result.
+
+use dirigent_core::{MessageId, Timestamp};
+
+use crate::split::split_reply;
+use crate::{ChannelId, Nonce, OutgoingPart};
+
+/// A post that must arrive exactly once, however often the process is restarted meanwhile. It is
+/// part of the channel's record until the last of its messages was posted. `Debug` shows no text.
+///
+/// ```
+/// use dirigent::{ChannelId, Letter, LetterKind, MessageId, Timestamp};
+///
+/// let letter = Letter {
+///     kind: LetterKind::Result,
+///     to: ChannelId::new(1),
+///     after: Some(MessageId::new(7)),
+///     at: Timestamp::from_millis(1_000),
+///     parts: Vec::new(),
+/// };
+/// assert!(letter.parts.is_empty());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
+pub struct Letter {
+    /// What it is.
+    pub kind: LetterKind,
+    /// Where it goes.
+    pub to: ChannelId,
+    /// The newest message there before anything of it was posted; `None` until that was looked up.
+    /// After a restart its messages are looked for behind this one.
+    pub after: Option<MessageId>,
+    /// When it last got further. Its nonces are surely remembered for a while from then on.
+    pub at: Timestamp,
+    /// Its messages in order.
+    pub parts: Vec<OutgoingPart>,
+}
+
+/// What a letter is.
+///
+/// ```
+/// use dirigent::LetterKind;
+/// assert_ne!(LetterKind::Guide, LetterKind::Result);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "plain data that stores map variant by variant")]
+pub enum LetterKind {
+    /// The discussion's guide, into its own channel. Then the first speaker is woken (D83).
+    Guide,
+    /// The discussion's result, into its callback channel. Then that channel is woken (D90).
+    Result,
+}
+
+/// Keeps the names of letters apart from those of debts.
+const LETTERS: u64 = 1 << 31;
+
+impl Letter {
+    /// A letter of the channel `from`, written now.
+    pub(crate) fn new(
+        kind: LetterKind,
+        from: ChannelId,
+        to: ChannelId,
+        now: Timestamp,
+        text: &str,
+    ) -> Self {
+        let (number, after) = match kind {
+            // Nothing of ours stands in a channel that was just created.
+            LetterKind::Guide => (LETTERS, Some(MessageId::new(0))),
+            LetterKind::Result => (LETTERS | 1 << 16, None),
+        };
+        let parts = split_reply(text).into_iter().zip(number..).map(|(content, number)| {
+            let nonce = Nonce::from_parts(from.get(), now.as_millis(), number);
+            OutgoingPart { content, nonce, posted: None }
+        });
+        Self { kind, to, after, at: now, parts: parts.collect() }
+    }
+
+    /// The next message to be posted.
+    pub(crate) fn next(&self) -> Option<&OutgoingPart> {
+        self.parts.iter().find(|part| part.posted.is_none())
+    }
+
+    /// The next message was posted.
+    pub(crate) fn posted(&mut self, id: MessageId, now: Timestamp) {
+        if let Some(part) = self.parts.iter_mut().find(|part| part.posted.is_none()) {
+            part.posted = Some(id);
+            self.at = now;
+        }
+    }
+
+    /// Behind which message the next one stands, if it stands anywhere.
+    pub(crate) fn behind(&self) -> Option<MessageId> {
+        self.parts.iter().filter_map(|part| part.posted).max().or(self.after)
+    }
+}
