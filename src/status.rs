@@ -28,6 +28,8 @@ pub struct Status {
     pub turns_since_human: u32,
     /// Cycles since a human last spoke.
     pub cycles_since_human: u32,
+    /// When the discussion's time is up, where it has a limit (F28).
+    pub time_up: Option<dirigent_core::Timestamp>,
     /// When something is due next, and why.
     pub deadline: Option<dirigent_core::Deadline>,
 }
@@ -73,6 +75,7 @@ impl Dirigent {
             list: view.list().map(|seat| (name(seat.agent), seat)).collect(),
             turns_since_human: view.turns_since_human(),
             cycles_since_human: view.cycles_since_human(),
+            time_up: view.time_up(),
             deadline: view.deadline(),
         }
     }

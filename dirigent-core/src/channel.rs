@@ -372,7 +372,34 @@ impl Channel {
     }
 
     pub(crate) fn ceiling_reached(&self) -> bool {
-        self.limits.reached(&self.config)
+        self.turns_reached() || self.limits.cycles_reached(&self.config, self.mode)
+    }
+
+    /// Whether no further turn is granted.
+    pub(crate) fn turns_reached(&self) -> bool {
+        self.limits.turns_reached(&self.config) || self.is_time_up()
+    }
+
+    fn is_time_up(&self) -> bool {
+        self.limits.time_up(&self.config, self.mode).is_some_and(|at| at <= self.now)
+    }
+
+    /// When the discussion is archived without its initiator (F28).
+    pub(crate) fn overdue_at(&self) -> Option<Timestamp> {
+        let after = self.config.overdue_archive_after?;
+        let is_idle = self.mode == Mode::Discussion
+            && self.phase == Phase::Dormant
+            && self.rest.is_none()
+            && !self.permit.is_some_and(|permit| permit.is_running());
+        let counted = self.limits.turns_reached(&self.config)
+            || self.limits.cycles_reached(&self.config, self.mode);
+        let reached = if counted {
+            Some(self.stirred_at)
+        } else {
+            let time_up = self.limits.time_up(&self.config, self.mode);
+            time_up.map(|at| at.max(self.stirred_at))
+        };
+        reached.filter(|_| is_idle).map(|at| at + after)
     }
 
     /// Sets the time. When it went back, everything remembered moves back with it, so that what
@@ -404,5 +431,6 @@ impl Channel {
             visit(&mut delivery.last_seen);
         }
         visit(&mut self.stirred_at);
+        visit(&mut self.limits.since);
     }
 }

@@ -91,6 +91,15 @@ pub struct Config {
     pub turns_max: Option<u32>,
     /// Most cycles since a human last spoke. Default 12 (F01).
     pub cycles_max: Option<u32>,
+    /// Most cycles of a discussion since a human last spoke, where that is fewer than
+    /// [`Config::cycles_max`]. Default none (F28).
+    pub discussion_cycles_max: Option<u32>,
+    /// How long a discussion may go on since it was created or a human last spoke. Default without
+    /// end (F28).
+    pub discussion_time_max: Option<Duration>,
+    /// How long a discussion that has reached a ceiling may lie idle before it is archived without a
+    /// summary. Default: it never is (F28).
+    pub overdue_archive_after: Option<Duration>,
     /// Least time between two idle reminders of a discussion. Default 10 min (D85).
     pub reminder_interval: Duration,
     /// How long after archiving the last words of those who were running stay without a notice.
@@ -125,6 +134,9 @@ impl Default for Config {
             trigger_cleanup: TriggerCleanup::Immediate,
             turns_max: Some(60),
             cycles_max: Some(12),
+            discussion_cycles_max: None,
+            discussion_time_max: None,
+            overdue_archive_after: None,
             reminder_interval: Duration::from_secs(600),
             farewell: Duration::from_secs(15),
             bot_notice_interval: Duration::from_secs(60),
@@ -168,6 +180,8 @@ impl Config {
             ("forget_after", self.forget_after),
             ("start_deadline", self.start_deadline.unwrap_or(Duration::MAX)),
             ("run_deadline", self.run_deadline.unwrap_or(Duration::MAX)),
+            ("discussion_time_max", self.discussion_time_max.unwrap_or(Duration::MAX)),
+            ("overdue_archive_after", self.overdue_archive_after.unwrap_or(Duration::MAX)),
         ];
         if let Some((field, _)) = durations.iter().find(|(_, d)| d.as_millis() == 0) {
             return Err(ConfigError { field, why: positive });
@@ -183,6 +197,11 @@ impl Config {
             (
                 self.cycles_max != Some(0),
                 "cycles_max",
+                "must be at least 1, or none for no ceiling",
+            ),
+            (
+                self.discussion_cycles_max != Some(0),
+                "discussion_cycles_max",
                 "must be at least 1, or none for no ceiling",
             ),
         ];

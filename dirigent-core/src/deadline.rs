@@ -43,6 +43,8 @@ pub enum DeadlineReason {
     Reminder,
     /// The initiator's run after a reminder must have ended.
     Permit,
+    /// A discussion at a ceiling lay idle long enough: it is archived.
+    Overdue,
     /// A trigger message is removed.
     Cleanup,
     /// An idle channel gives its memory back.

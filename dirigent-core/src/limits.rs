@@ -1,6 +1,6 @@
-//! The ceilings: how long agents may talk among themselves (F01, F02).
+//! The ceilings: how long agents may talk among themselves (F01, F02, F28).
 
-use crate::Config;
+use crate::{Config, Mode, Timestamp};
 
 /// Counts since a human last spoke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -11,6 +11,8 @@ pub(crate) struct Limits {
     pub(crate) cycles: u32,
     /// Whether the reached ceiling was announced.
     pub(crate) announced: bool,
+    /// In a discussion: when it was created or a human last spoke.
+    pub(crate) since: Timestamp,
 }
 
 impl Limits {
@@ -26,11 +28,15 @@ impl Limits {
         config.turns_max.is_some_and(|max| self.turns >= max)
     }
 
-    pub(crate) fn cycles_reached(&self, config: &Config) -> bool {
-        config.cycles_max.is_some_and(|max| self.cycles >= max)
+    pub(crate) fn cycles_reached(&self, config: &Config, mode: Mode) -> bool {
+        let in_discussion = config.discussion_cycles_max.filter(|_| mode == Mode::Discussion);
+        let max = config.cycles_max.into_iter().chain(in_discussion).min();
+        max.is_some_and(|max| self.cycles >= max)
     }
 
-    pub(crate) fn reached(&self, config: &Config) -> bool {
-        self.turns_reached(config) || self.cycles_reached(config)
+    /// When the time of a discussion is up, which is a ceiling like the others.
+    pub(crate) fn time_up(&self, config: &Config, mode: Mode) -> Option<Timestamp> {
+        let max = config.discussion_time_max.filter(|_| mode == Mode::Discussion);
+        max.map(|max| self.since + max)
     }
 }

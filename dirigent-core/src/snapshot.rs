@@ -82,6 +82,8 @@ pub struct Snapshot {
     pub cycles: u32,
     /// Whether a reached ceiling was announced.
     pub ceiling_announced: bool,
+    /// In a discussion: when it was created or a human last spoke.
+    pub talk_since: Timestamp,
     /// Messages up to here count as seen.
     pub horizon: Option<MessageId>,
     /// The newest message.
@@ -254,6 +256,7 @@ impl Channel {
         out.turns = self.limits.turns;
         out.cycles = self.limits.cycles;
         out.ceiling_announced = self.limits.announced;
+        out.talk_since = self.limits.since;
         out.horizon = self.seen.horizon();
         out.newest = self.seen.newest();
         out.stirred_at = self.stirred_at;
@@ -273,6 +276,7 @@ impl Channel {
             turns: snapshot.turns,
             cycles: snapshot.cycles,
             announced: snapshot.ceiling_announced,
+            since: snapshot.talk_since,
         };
         let channel = Self {
             config,
@@ -337,6 +341,7 @@ impl Snapshot {
             turns: 0,
             cycles: 0,
             ceiling_announced: false,
+            talk_since: Timestamp::from_millis(0),
             horizon: None,
             newest: None,
             messages: Vec::new(),

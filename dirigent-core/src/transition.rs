@@ -191,4 +191,6 @@ causes! {
     Concluded = "concluded",
     /// An operator archived the channel.
     Archived = "archived",
+    /// A discussion lay idle at a ceiling for too long: archived without a summary.
+    Overdue = "overdue",
 }

@@ -1,7 +1,7 @@
 //! A look at a channel from outside.
 
 use crate::channel::Channel;
-use crate::{AgentKey, Deadline, MessageId, Mode, PhaseKind, TurnId, TurnState};
+use crate::{AgentKey, Deadline, MessageId, Mode, PhaseKind, Timestamp, TurnId, TurnState};
 
 /// What a channel looks like now: phase, speaker, list, counters (F11). Borrowed, costs nothing.
 ///
@@ -86,6 +86,11 @@ impl<'a> View<'a> {
     /// Cycles since a human last spoke.
     pub const fn cycles_since_human(&self) -> u32 {
         self.channel.limits.cycles
+    }
+
+    /// When the discussion's time is up, where it has a limit (F28).
+    pub fn time_up(&self) -> Option<Timestamp> {
+        self.channel.limits.time_up(&self.channel.config, self.channel.mode)
     }
 
     /// When something is due next, and why.

@@ -16,6 +16,7 @@ mod members;
 mod memory;
 mod message;
 mod operate;
+mod overdue;
 mod permit;
 mod rest;
 mod run;
@@ -88,6 +89,8 @@ pub struct Model {
     cycles: u32,
     /// Whether the ceiling's notice was posted since a human spoke.
     ceiling_announced: bool,
+    /// Since when the discussion goes on without a human (rule 47).
+    talk_since: Timestamp,
     /// Grants so far.
     turn: u64,
     /// The initiator's leave to run once.
@@ -139,6 +142,7 @@ impl Model {
             turns: 0,
             cycles: 0,
             ceiling_announced: false,
+            talk_since: Timestamp::default(),
             turn: 0,
             permit: None,
             reminded: None,

@@ -81,7 +81,7 @@ impl Step<'_> {
     }
 
     fn grant(&mut self, agent: AgentKey, cause: Cause) {
-        if self.channel.limits.turns_reached(&self.channel.config) {
+        if self.channel.turns_reached() {
             return self.stop_at_ceiling();
         }
         self.channel.limits.count_turn();
@@ -111,7 +111,7 @@ impl Step<'_> {
     /// A new cycle: from the first slot, or from this agent's if it is listed and available.
     pub(super) fn begin_cycle(&mut self, first: Option<AgentKey>, cause: Cause) {
         self.forget_cycle();
-        if self.channel.limits.cycles_reached(&self.channel.config) {
+        if self.channel.limits.cycles_reached(&self.channel.config, self.channel.mode) {
             return self.stop_at_ceiling();
         }
         self.channel.limits.count_cycle();

@@ -11,7 +11,7 @@ const EXPIRIES_MAX: usize = 1_024;
 
 /// The earliest moment at which something is due.
 pub(super) fn next_deadline(channel: &Channel) -> Option<Deadline> {
-    let mut next = of_the_phase(channel);
+    let mut next = deadline(channel.refresh.map(|refresh| refresh.until), DeadlineReason::Members);
     let mut consider = |at: Option<Timestamp>, reason| {
         if let Some(at) = at {
             if next.is_none_or(|known| at < known.at) {
@@ -19,7 +19,9 @@ pub(super) fn next_deadline(channel: &Channel) -> Option<Deadline> {
             }
         }
     };
-    consider(channel.refresh.map(|refresh| refresh.until), DeadlineReason::Members);
+    if let Some(of_the_phase) = of_the_phase(channel) {
+        consider(Some(of_the_phase.at), of_the_phase.reason);
+    }
     let due = channel.litter.iter().filter_map(|litter| litter.due).min();
     consider(due, DeadlineReason::Cleanup);
     let forget = channel.stirred_at + channel.config.forget_after;
@@ -44,10 +46,12 @@ fn of_the_phase(channel: &Channel) -> Option<Deadline> {
         Phase::Dormant => {
             let due = channel.reminder_due.filter(|_| !channel.is_stopped());
             let permit = channel.permit.as_ref().and_then(Permit::until);
-            deadline(due, DeadlineReason::Reminder)
-                .into_iter()
-                .chain(deadline(permit, DeadlineReason::Permit))
-                .min_by_key(|candidate| candidate.at)
+            let candidates = [
+                deadline(due, DeadlineReason::Reminder),
+                deadline(permit, DeadlineReason::Permit),
+                deadline(channel.overdue_at(), DeadlineReason::Overdue),
+            ];
+            candidates.into_iter().flatten().min_by_key(|candidate| candidate.at)
         }
         Phase::Disabled | Phase::Dead | Phase::Archived | Phase::Refreshing(_) => None,
     }
@@ -92,6 +96,7 @@ impl Step<'_> {
             DeadlineReason::Members => self.go_on_without_list(Cause::MembersLate),
             DeadlineReason::Reminder => self.remind(),
             DeadlineReason::Permit => self.expire_permit(),
+            DeadlineReason::Overdue => self.archive(None, Cause::Overdue),
             DeadlineReason::Cleanup => self.clean_up_due(),
             DeadlineReason::Forget => self.forget(),
         }

@@ -41,10 +41,13 @@ impl Step<'_> {
 
     /// A human's word lifts the ceilings (F02).
     pub(super) fn hear_human(&mut self) {
-        let limits = core::mem::take(&mut self.channel.limits);
+        let in_discussion = self.channel.mode == Mode::Discussion;
+        let since = if in_discussion { self.channel.now } else { crate::Timestamp::default() };
+        let fresh = Limits { since, ..Limits::default() };
+        let limits = core::mem::replace(&mut self.channel.limits, fresh);
         if limits.announced {
             self.tell(None, Cause::CeilingReset);
-        } else if limits != Limits::default() {
+        } else if limits != fresh {
             self.changed();
         }
     }

@@ -27,6 +27,9 @@ impl Step<'_> {
             return Err(Refusal::TooManyAgents);
         }
         self.channel.initiator = creation.initiator;
+        if creation.initiator.is_some() {
+            self.channel.limits.since = self.channel.now;
+        }
         if !creation.members.is_empty() {
             self.channel.list.rebuild(&creation.members);
             self.channel.list_at = Some(self.channel.now);
@@ -199,7 +202,7 @@ impl Step<'_> {
         if self.channel.initiator != Some(by) {
             return Err(Refusal::NotTheInitiator);
         }
-        self.archive(Some(by));
+        self.archive(Some(by), Cause::Concluded);
         Ok(())
     }
 
@@ -207,11 +210,11 @@ impl Step<'_> {
         if self.channel.archived.is_some() {
             return Err(Refusal::Archived);
         }
-        self.archive(None);
+        self.archive(None, Cause::Archived);
         Ok(())
     }
 
-    fn archive(&mut self, by: Option<AgentKey>) {
+    pub(super) fn archive(&mut self, by: Option<AgentKey>, cause: Cause) {
         let running = self.channel.phase.run().map(|run| run.agent).or_else(|| {
             self.channel.permit.filter(super::permit::Permit::is_running).map(|permit| permit.agent)
         });
@@ -225,7 +228,6 @@ impl Step<'_> {
             leaving: [by, running],
             bot_notice_at: None,
         }));
-        let cause = if by.is_some() { Cause::Concluded } else { Cause::Archived };
         self.shift(Phase::Archived, by, cause);
     }
 

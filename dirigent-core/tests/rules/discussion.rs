@@ -2,7 +2,8 @@
 
 use crate::room::{A, B, C, Room, ended, gate, secs, spoke};
 use dirigent_core::{
-    Author, Cause, Input, MessageKind, Outcome, PhaseKind, Reason, Refusal, TurnState, WakeCause,
+    Author, Cause, Config, DeadlineReason, Input, MessageKind, Outcome, PhaseKind, Reason, Refusal,
+    TurnState, WakeCause,
 };
 
 fn guide(room: &mut Room) -> crate::room::Step {
@@ -246,4 +247,134 @@ fn the_permit_survives_messages_that_wake_nobody() {
     room.system(Author::Human);
     room.post(Author::Bot, MessageKind::Conversation, "beep");
     assert_eq!(room.gate(A).reason(), Reason::InitiatorPermit);
+}
+
+/// A discussion of two that speaks until a ceiling is reached, and when that was.
+fn at_its_end(change: impl FnOnce(&mut Config)) -> Room {
+    let mut room = Room::discussion_with(2, change);
+    guide(&mut room);
+    while room.phase() != PhaseKind::Dormant {
+        let speaker = room.speaker().unwrap();
+        room.speaks(speaker);
+        if room.phase() == PhaseKind::Refreshing {
+            room.members();
+        }
+    }
+    room
+}
+
+/// F28
+#[test]
+fn a_discussion_may_have_fewer_rounds_than_a_chat() {
+    let mut room = at_its_end(|config| config.discussion_cycles_max = Some(2));
+    assert_eq!(room.grants(), 4);
+    assert_eq!(room.gate(B).reason(), Reason::CeilingReached);
+    assert_eq!(room.gate(A).reason(), Reason::InitiatorPermit, "it was reminded early");
+    let mut wider = at_its_end(|config| {
+        config.discussion_cycles_max = Some(20);
+        config.cycles_max = Some(1);
+    });
+    assert_eq!(wider.grants(), 2, "the lower ceiling holds");
+    assert_eq!(wider.gate(A).reason(), Reason::InitiatorPermit);
+    let mut chat = Room::chat_with(2, |config| config.discussion_cycles_max = Some(1));
+    chat.human("hello");
+    chat.speaks(A);
+    chat.speaks(B);
+    chat.members();
+    assert_eq!(chat.speaker(), Some(A), "a chat is no discussion");
+}
+
+/// F28
+#[test]
+fn when_its_time_is_up_a_discussion_grants_no_further_turn() {
+    let mut room = Room::discussion_with(2, |config| {
+        config.discussion_time_max = Some(secs(300));
+    });
+    let began = room.now;
+    guide(&mut room);
+    assert_eq!(room.channel.view().time_up(), Some(began + secs(300)));
+    room.start(A);
+    room.wait(secs(299));
+    assert_eq!(room.phase(), PhaseKind::Running, "a turn under way is not cut short");
+    room.wait(secs(1));
+    assert_eq!(room.phase(), PhaseKind::Running);
+    let step = room.ends(A, Outcome::Pass);
+    let mut asks = step.asks();
+    asks.sort();
+    assert_eq!(asks, ["notice ceiling", "remind A"]);
+    assert!(step.causes().contains(&Cause::CeilingReached));
+    assert_eq!(room.gate(B).reason(), Reason::CeilingReached);
+    let step = room.human("go on");
+    assert!(step.causes().contains(&Cause::CeilingReset));
+    assert_eq!(room.channel.view().time_up(), Some(room.now + secs(300)));
+}
+
+/// F28
+#[test]
+fn the_time_of_a_discussion_begins_anew_with_a_humans_word() {
+    let mut room = Room::discussion_with(2, |config| {
+        config.discussion_time_max = Some(secs(300));
+    });
+    guide(&mut room);
+    room.start(A);
+    room.wait(secs(200));
+    room.human("take your time");
+    room.wait(secs(299));
+    room.ends(A, Outcome::Pass);
+    assert_eq!(room.speaker(), Some(B));
+}
+
+/// F28
+#[test]
+fn a_discussion_nobody_concludes_is_archived_where_that_is_wanted() {
+    let change = |config: &mut Config| {
+        config.discussion_cycles_max = Some(1);
+        config.overdue_archive_after = Some(secs(900));
+    };
+    let mut room = at_its_end(change);
+    assert!(room.wait(secs(899)).causes().is_empty());
+    let step = room.wait(secs(1));
+    assert_eq!(step.all(), ["dormant > archived: overdue"]);
+    assert_eq!(room.state(), TurnState::Archived);
+    assert!(!room.channel.view().is_concluded());
+    assert_eq!(room.human("hello?").asks(), ["notice archived"]);
+    let patient = at_its_end(|config| config.discussion_cycles_max = Some(1));
+    assert_eq!(patient.channel.next_deadline().map(|due| due.reason), Some(DeadlineReason::Forget));
+}
+
+/// F28
+#[test]
+fn an_overdue_discussion_waits_for_its_initiator_and_for_operators() {
+    let change = |config: &mut Config| {
+        config.discussion_cycles_max = Some(1);
+        config.overdue_archive_after = Some(secs(900));
+        config.run_deadline = None;
+    };
+    let mut room = at_its_end(change);
+    room.gate(A);
+    assert!(room.wait(secs(5_000)).causes().is_empty(), "it is writing the summary");
+    room.ends(A, Outcome::Pass);
+    room.wait(secs(899));
+    assert_eq!(room.phase(), PhaseKind::Dormant);
+    room.tell(Input::Hold);
+    room.wait(secs(5_000));
+    assert_eq!(room.phase(), PhaseKind::Dormant, "an operator keeps it");
+    assert_eq!(room.tell(Input::Resume).causes().last(), Some(&Cause::Overdue));
+}
+
+/// F28
+#[test]
+fn a_discussion_that_fell_silent_is_overdue_only_when_its_time_is_up() {
+    let mut room = Room::discussion_with(2, |config| {
+        config.discussion_time_max = Some(secs(3_600));
+        config.overdue_archive_after = Some(secs(60));
+        config.forget_after = secs(100_000);
+    });
+    let began = room.now;
+    guide(&mut room);
+    room.all_pass();
+    room.members();
+    assert_eq!(room.phase(), PhaseKind::Dormant);
+    let due = room.channel.next_deadline().unwrap();
+    assert_eq!((due.at, due.reason), (began + secs(3_660), DeadlineReason::Overdue));
 }

@@ -134,6 +134,7 @@ fn settled_causes(effects: &[Effect]) -> impl Iterator<Item = Cause> {
                     | Cause::Reshuffled
                     | Cause::Concluded
                     | Cause::Archived
+                    | Cause::Overdue
                     | Cause::Stopped
                     | Cause::Held
                     | Cause::InitiatorReminded

@@ -109,7 +109,7 @@ impl Shortest {
 type Reset = fn(&mut Config, &Config);
 
 /// Every rule by itself.
-const RESETS: [Reset; 24] = [
+const RESETS: [Reset; 27] = [
     |to, from| *to = from.clone(),
     |to, from| to.fingerprint_length = from.fingerprint_length,
     |to, from| to.delivery_timeout = from.delivery_timeout,
@@ -130,6 +130,9 @@ const RESETS: [Reset; 24] = [
     |to, from| to.trigger_cleanup = from.trigger_cleanup,
     |to, from| to.turns_max = from.turns_max,
     |to, from| to.cycles_max = from.cycles_max,
+    |to, from| to.discussion_cycles_max = from.discussion_cycles_max,
+    |to, from| to.discussion_time_max = from.discussion_time_max,
+    |to, from| to.overdue_archive_after = from.overdue_archive_after,
     |to, from| to.reminder_interval = from.reminder_interval,
     |to, from| to.farewell = from.farewell,
     |to, from| to.bot_notice_interval = from.bot_notice_interval,

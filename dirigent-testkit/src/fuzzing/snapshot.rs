@@ -36,6 +36,7 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
         missed: r.flag(),
         vetoed: r.flag(),
         ceiling_announced: r.flag(),
+        talk_since: r.moment(),
         turn: TurnId::new(r.small()),
         turns: u32::try_from(r.small()).unwrap_or(u32::MAX),
         cycles: u32::try_from(r.small()).unwrap_or(u32::MAX),

@@ -2,6 +2,7 @@
 
 use dirigent_core::{Author, Config, Effect, Input, Notice};
 
+use super::glance::cycles_max;
 use super::observation::{begins_cycle, is_grant};
 use super::{Glance, Invariant, Observation, Observer};
 
@@ -33,6 +34,11 @@ impl Observer for CeilingsHold {
             // Which words count (rule 22) the reference model checks; here, that they are obeyed.
             self.turns += seen.after.turns.saturating_sub(seen.before.turns).min(1);
         }
+        let time_up = seen.before.time_up.filter(|at| *at <= seen.now);
+        let cut = seen.undisturbed && !seen.ceilings_lifted() && time_up.is_some();
+        if cut && seen.grants().next().is_some() && seen.rules_before == seen.rules {
+            return Err("a turn began after the discussion's time was up".to_owned());
+        }
         let mut begun = false;
         for told in seen.transitions() {
             begun |= begins_cycle(told);
@@ -40,7 +46,9 @@ impl Observer for CeilingsHold {
                 continue;
             }
             if std::mem::take(&mut begun) {
-                if ceiling(seen, |rules| rules.cycles_max).is_some_and(|max| self.cycles >= max) {
+                if ceiling(seen, |rules| cycles_max(rules, seen.after.mode))
+                    .is_some_and(|max| self.cycles >= max)
+                {
                     return Err(format!("cycle {} began without a person", self.cycles + 1));
                 }
                 self.cycles += 1;
@@ -90,7 +98,7 @@ fn is_agents_word(seen: &Observation<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{Cause, PhaseKind, Ticket};
+    use dirigent_core::{Cause, PhaseKind, Ticket, Timestamp};
 
     use super::super::forged::{A, Forged, fresh};
     use super::*;
@@ -114,6 +122,15 @@ mod tests {
         let cycle = Forged::default().telling(&told);
         (0..12).for_each(|_| cycle.accepted(observer.as_mut()));
         cycle.rejected(observer.as_mut(), "cycle 13");
+    }
+
+    #[test]
+    fn a_turn_after_the_time_is_caught() {
+        let mut late = next_turn();
+        late.before.time_up = Some(Timestamp::from_millis(late.now));
+        late.rejected(fresh(&INVARIANT).as_mut(), "time was up");
+        late.before.time_up = Some(Timestamp::from_millis(late.now + 1));
+        late.accepted(fresh(&INVARIANT).as_mut());
     }
 
     #[test]

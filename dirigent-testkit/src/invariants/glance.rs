@@ -1,7 +1,8 @@
 //! What an observer notes of a channel: everything a view shows, as plain data.
 
 use dirigent_core::{
-    AgentKey, Channel, Deadline, MessageId, Mode, PhaseKind, Rest, Seat, TurnId, TurnState,
+    AgentKey, Channel, Config, Deadline, MessageId, Mode, PhaseKind, Rest, Seat, Timestamp, TurnId,
+    TurnState,
 };
 
 /// A channel as it looked at one moment. Plain data, so that a test can forge one.
@@ -42,6 +43,8 @@ pub struct Glance {
     pub turns: u32,
     /// Cycles since a human last spoke.
     pub cycles: u32,
+    /// When the discussion's time is up.
+    pub time_up: Option<Timestamp>,
     /// When something is due next.
     pub deadline: Option<Deadline>,
     /// Who opened the discussion.
@@ -69,6 +72,7 @@ impl Default for Glance {
             seats: Vec::new(),
             turns: 0,
             cycles: 0,
+            time_up: None,
             deadline: None,
             initiator: None,
             revision: 0,
@@ -95,6 +99,7 @@ impl Glance {
         self.seats.extend(view.list());
         self.turns = view.turns_since_human();
         self.cycles = view.cycles_since_human();
+        self.time_up = view.time_up();
         self.deadline = view.deadline();
         self.initiator = view.initiator();
         self.revision = channel.revision();
@@ -117,11 +122,27 @@ impl Glance {
         self.seats.iter().find(|seat| seat.agent == agent)
     }
 
+    /// Whether agents have talked as long as these rules let them at this moment.
+    pub(crate) fn is_at_ceiling(&self, rules: &Config, now: Timestamp) -> bool {
+        rules.turns_max.is_some_and(|max| self.turns >= max)
+            || cycles_max(rules, self.mode).is_some_and(|max| self.cycles >= max)
+            || self.time_up.is_some_and(|at| at <= now)
+    }
+
     /// How many of the agents that could hold a permission would be allowed.
     fn count_allowed(&self, channel: &Channel) -> usize {
         let unlisted = self.permit.filter(|agent| self.seat(*agent).is_none());
         let asked = self.seats.iter().map(|seat| seat.agent).chain(unlisted);
         asked.filter(|agent| channel.explain(*agent).allows()).count()
+    }
+}
+
+/// How many cycles may begin in a channel of this mode until a person speaks.
+pub(crate) fn cycles_max(rules: &Config, mode: Mode) -> Option<u32> {
+    match (mode, rules.cycles_max, rules.discussion_cycles_max) {
+        (Mode::Discussion, Some(any), Some(own)) => Some(any.min(own)),
+        (Mode::Discussion, None, Some(own)) => Some(own),
+        (_, any, _) => any,
     }
 }
 

@@ -93,9 +93,7 @@ fn powerless(seen: &Observation<'_>) -> Option<&'static str> {
 
 /// Whether the ceiling stood before the step: then an agent's word may wake nobody.
 fn ceiling_was_reached(seen: &Observation<'_>) -> bool {
-    let turns = seen.rules.turns_max.is_some_and(|max| seen.before.turns >= max);
-    let cycles = seen.rules.cycles_max.is_some_and(|max| seen.before.cycles >= max);
-    seen.before.phase == PhaseKind::Dormant && (turns || cycles)
+    seen.before.phase == PhaseKind::Dormant && seen.before.is_at_ceiling(seen.rules, seen.now)
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! W1: every verdict has the reason that the rules give it.
 
-use dirigent_core::{AgentKey, Answer, Config, Input, Mode, PhaseKind, Reason, Rest, Verdict};
+use dirigent_core::{
+    AgentKey, Answer, Config, Input, Mode, PhaseKind, Reason, Rest, Timestamp, Verdict,
+};
 
 use super::{Glance, Invariant, Observation, Observer};
 
@@ -42,7 +44,7 @@ impl Observer for SaysWhy {
             // A view does not show the mark of an agent that is not listed.
             return explained_alike(seen, *agent, reason);
         }
-        let expected = derive(seen.after, seen.rules, *agent);
+        let expected = derive(seen.after, seen.rules, seen.now, *agent);
         if reason != expected {
             return Err(format!("{agent:?} was told {reason:?}, the rules say {expected:?}"));
         }
@@ -64,7 +66,7 @@ fn explained_alike(
 }
 
 /// The order of rule 7, read from what a view shows.
-fn derive(glance: &Glance, rules: &Config, agent: Option<AgentKey>) -> Reason {
+fn derive(glance: &Glance, rules: &Config, now: Timestamp, agent: Option<AgentKey>) -> Reason {
     if glance.phase == PhaseKind::Archived {
         return Reason::Archived;
     }
@@ -77,14 +79,12 @@ fn derive(glance: &Glance, rules: &Config, agent: Option<AgentKey>) -> Reason {
         (_, PhaseKind::Disabled, ..) => Reason::TooFewAgents,
         (_, _, Some(Rest::Held), _) => Reason::Held,
         (.., None) => Reason::NotRegistered,
-        (.., Some(agent)) => derive_for(glance, rules, agent),
+        (.., Some(agent)) => derive_for(glance, rules, now, agent),
     }
 }
 
-fn derive_for(glance: &Glance, rules: &Config, agent: AgentKey) -> Reason {
+fn derive_for(glance: &Glance, rules: &Config, now: Timestamp, agent: AgentKey) -> Reason {
     let seat = glance.seat(agent);
-    let ceiling = rules.turns_max.is_some_and(|max| glance.turns >= max)
-        || rules.cycles_max.is_some_and(|max| glance.cycles >= max);
     match glance.speaker {
         Some(speaker) if speaker == agent && glance.phase == PhaseKind::Confirming => {
             Reason::TurnAlreadyUsed
@@ -93,7 +93,7 @@ fn derive_for(glance: &Glance, rules: &Config, agent: AgentKey) -> Reason {
         _ if glance.permit == Some(agent) => Reason::InitiatorPermit,
         _ if seat.is_some_and(|seat| seat.muted) => Reason::Muted,
         None if glance.phase == PhaseKind::Refreshing => Reason::Refreshing,
-        None if ceiling => Reason::CeilingReached,
+        None if glance.is_at_ceiling(rules, now) => Reason::CeilingReached,
         None => Reason::Dormant,
         Some(_) if seat.is_none_or(|seat| seat.left) => Reason::NotListed,
         Some(speaker) => Reason::NotYourTurn { speaker },

@@ -29,6 +29,8 @@ enum Due {
     Reminder,
     /// Rule 36: the permit's run must have ended.
     Permit,
+    /// Rule 48: an idle discussion at a ceiling is archived.
+    Overdue,
     /// Rule 42: a trigger message is removed.
     Cleanup,
     /// Rule 41: an idle channel forgets.
@@ -67,6 +69,7 @@ impl Model {
             (self.refresh.map(|refresh| refresh.due), Due::Members),
             (self.reminder_moment(), Due::Reminder),
             (permit.and_then(|running| running.due), Due::Permit),
+            (self.overdue_moment(), Due::Overdue),
             (self.litter.iter().filter_map(|one| one.due).min(), Due::Cleanup),
             (self.forget_due(), Due::Forget),
         ];
@@ -101,6 +104,7 @@ impl Model {
             Due::Members => self.on_no_answer(Cause::MembersLate),
             Due::Reminder => self.send_reminder(),
             Due::Permit => self.withdraw_permit(),
+            Due::Overdue => self.close(Cause::Overdue, Vec::new()),
             Due::Cleanup => self.clean_up(),
             Due::Forget => self.memory.forget(),
         }
@@ -148,6 +152,7 @@ impl Model {
         }
         back(&mut self.phase_since, by);
         back(&mut self.memory.since, by);
+        back(&mut self.talk_since, by);
         let moments = [
             &mut self.list_read,
             &mut self.refresh_asked,

@@ -36,7 +36,7 @@ impl Model {
 
     /// Rule 29: counts the cycle and grants its first turn, or the one asked for (rule 27).
     pub(super) fn start_cycle(&mut self, first: Option<AgentKey>) {
-        if self.config.cycles_max.is_some_and(|max| self.cycles >= max) {
+        if self.are_cycles_used_up() {
             self.on_ceiling();
             return;
         }
@@ -68,7 +68,7 @@ impl Model {
 
     /// Rule 30.
     fn grant(&mut self, at: usize) {
-        if self.config.turns_max.is_some_and(|max| self.turns >= max) {
+        if self.are_turns_used_up() || self.is_time_up() {
             self.on_ceiling();
             return;
         }

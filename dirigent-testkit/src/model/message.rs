@@ -56,6 +56,7 @@ impl Model {
     pub(super) fn on_human_word(&mut self) {
         self.turns = 0;
         self.cycles = 0;
+        self.talk_since = self.now;
         if std::mem::take(&mut self.ceiling_announced) {
             self.causes.push(Cause::CeilingReset);
         }
@@ -63,8 +64,7 @@ impl Model {
 
     /// Rule 22: whether a ceiling is reached.
     pub(super) fn is_ceiling_reached(&self) -> bool {
-        let turns = self.config.turns_max.is_some_and(|max| self.turns >= max);
-        turns || self.config.cycles_max.is_some_and(|max| self.cycles >= max)
+        self.are_turns_used_up() || self.are_cycles_used_up() || self.is_time_up()
     }
 
     /// Rules 16, 23 and 25: something was said.

@@ -27,6 +27,7 @@ impl Model {
         self.mode = creation.mode;
         self.mode_was_set = true;
         self.initiator = creation.initiator;
+        self.talk_since = self.now;
         self.list = members.into_iter().map(Slot::new).collect();
         if !self.list.is_empty() {
             self.list_read = Some(self.now);
@@ -191,7 +192,7 @@ impl Model {
         if self.initiator != Some(by) {
             return Err(Refusal::NotTheInitiator);
         }
-        self.close(true, vec![by]);
+        self.close(Cause::Concluded, vec![by]);
         Ok(())
     }
 
@@ -200,12 +201,13 @@ impl Model {
         if self.closing.is_some() {
             return Err(Refusal::Archived);
         }
-        self.close(false, Vec::new());
+        self.close(Cause::Archived, Vec::new());
         Ok(())
     }
 
     /// Rules 38 and 39: closed for good.
-    fn close(&mut self, concluded: bool, mut farewell: Vec<AgentKey>) {
+    pub(super) fn close(&mut self, cause: Cause, mut farewell: Vec<AgentKey>) {
+        let concluded = cause == Cause::Concluded;
         if let Phase::Turn(turn) = &self.phase {
             if !matches!(turn.stage, Stage::Granted { .. }) {
                 farewell.push(turn.agent);
@@ -221,7 +223,7 @@ impl Model {
         self.kept_in_mind = false;
         self.reminder_due = None;
         self.enter(Phase::Archived);
-        self.causes.push(if concluded { Cause::Concluded } else { Cause::Archived });
+        self.causes.push(cause);
         self.closing = Some(Closing { at: self.now, concluded, farewell, bot_notice: None });
     }
 }

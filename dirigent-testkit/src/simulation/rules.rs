@@ -16,6 +16,11 @@ pub(super) fn choose(dice: &mut Dice) -> Arc<Config> {
     if dice.hits(200_000) {
         config.cycles_max = Some(1 + u32::try_from(dice.below(3)).unwrap_or(0));
     }
+    if dice.hits(200_000) {
+        config.discussion_cycles_max = dice.pick(&[1, 2]);
+        config.discussion_time_max = dice.pick(&[5, 300, 3_600]).map(Duration::from_secs);
+        config.overdue_archive_after = dice.pick(&[1, 60, 1_800]).map(Duration::from_secs);
+    }
     if dice.hits(300_000) {
         config.interrupt = InterruptPolicy::AdvanceNormally;
     }

@@ -122,8 +122,16 @@ fn lists(base: impl Strategy<Value = Config>) -> impl Strategy<Value = Config> {
     let fresh = millis(select(vec![0, 1, 60_000]));
     let recount = millis(select(vec![1, 30_000]));
     let ceilings = (option::of(1..5_u32), option::of(1..4_u32));
-    (base, refresh, fresh, recount, any::<bool>(), ceilings).prop_map(
-        |(mut config, refresh, fresh, recount, shuffle, ceilings)| {
+    let ends = (
+        option::of(1..3_u32),
+        option::of(millis(select(vec![1, 5_000, 120_000]))),
+        option::of(millis(select(vec![1, 2_000, 60_000]))),
+    );
+    (base, refresh, fresh, recount, any::<bool>(), ceilings, ends).prop_map(
+        |(mut config, refresh, fresh, recount, shuffle, ceilings, ends)| {
+            config.discussion_cycles_max = ends.0;
+            config.discussion_time_max = ends.1;
+            config.overdue_archive_after = ends.2;
             config.refresh_deadline = refresh;
             config.list_fresh = fresh;
             config.recount_interval = recount;

@@ -1,0 +1,49 @@
+//! The end of a discussion without its initiator (rules 47 and 48).
+
+use dirigent_core::{Mode, Timestamp};
+
+use super::Model;
+use super::state::Phase;
+
+impl Model {
+    /// Rule 30.
+    pub(super) fn are_turns_used_up(&self) -> bool {
+        matches!(self.config.turns_max, Some(max) if self.turns >= max)
+    }
+
+    /// Rules 29 and 47.
+    pub(super) fn are_cycles_used_up(&self) -> bool {
+        let own = self.config.discussion_cycles_max;
+        let in_any = matches!(self.config.cycles_max, Some(max) if self.cycles >= max);
+        let in_discussion = matches!(own, Some(max) if self.cycles >= max);
+        in_any || (self.mode == Mode::Discussion && in_discussion)
+    }
+
+    /// Rule 47.
+    pub(super) fn is_time_up(&self) -> bool {
+        self.time_up().is_some_and(|moment| self.now >= moment)
+    }
+
+    fn time_up(&self) -> Option<Timestamp> {
+        match (self.mode, self.config.discussion_time_max) {
+            (Mode::Discussion, Some(time)) => Some(self.talk_since + time),
+            _ => None,
+        }
+    }
+
+    /// Rule 48.
+    pub(super) fn overdue_moment(&self) -> Option<Timestamp> {
+        let patience = self.config.overdue_archive_after?;
+        if self.mode != Mode::Discussion || self.phase != Phase::Dormant || self.rest.is_some() {
+            return None;
+        }
+        if self.permit.as_ref().is_some_and(|permit| permit.running.is_some()) {
+            return None;
+        }
+        let quiet_since = self.phase_since.max(self.memory.since);
+        if self.are_turns_used_up() || self.are_cycles_used_up() {
+            return Some(quiet_since + patience);
+        }
+        self.time_up().map(|moment| moment.max(quiet_since) + patience)
+    }
+}
