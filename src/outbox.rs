@@ -10,7 +10,7 @@ use crate::letter::{Letter, LetterKind};
 use crate::reconcile::NONCE_KEPT;
 use crate::room::{Room, RoomState, Work};
 use crate::shared::Shared;
-use crate::{ApiError, ErrorKind, HistoryRequest, Mentions, Post};
+use crate::{ApiError, CallError, ChannelId, ErrorKind, HistoryRequest, Mentions, Post};
 
 /// The wait after a failed attempt; doubles up to [`RETRY_MAX`].
 const RETRY: Duration = Duration::from_secs(1);
@@ -93,12 +93,7 @@ impl Shared {
         let kind = letter.kind;
         match self.step(room, letter).await {
             Ok(Step::Further(letter)) => room.lock().letter_went_on(letter),
-            Ok(Step::Arrived) => {
-                if kind == LetterKind::Result {
-                    self.wake_callback(room).await;
-                }
-                self.close_letter(room, kind);
-            }
+            Ok(Step::Arrived) => self.close_letter(room, kind),
             Err(error) => {
                 tracing::warn!(channel = %room.id, ?kind, %error, "a letter has not arrived yet");
                 let mut state = room.lock();
@@ -108,12 +103,15 @@ impl Shared {
         }
     }
 
-    async fn step(&self, room: &Room, mut letter: Letter) -> Result<Step, ApiError> {
+    async fn step(self: &Arc<Self>, room: &Room, mut letter: Letter) -> Result<Step, ApiError> {
         let Some(part) = letter.next().cloned() else {
+            if letter.kind == LetterKind::Result {
+                self.wake_callback(room).await?;
+            }
             return Ok(Step::Arrived);
         };
         let Some(behind) = letter.behind() else {
-            letter.after = Some(self.newest_in(&letter).await?);
+            letter.after = Some(self.newest_in(letter.to).await?.unwrap_or(MessageId::new(0)));
             letter.at = self.clock.now();
             return Ok(Step::Further(letter));
         };
@@ -143,10 +141,10 @@ impl Shared {
         Ok(Step::Further(letter))
     }
 
-    async fn newest_in(&self, letter: &Letter) -> Result<MessageId, ApiError> {
-        let request = HistoryRequest { channel: letter.to, after: None, limit: 1 };
+    async fn newest_in(&self, channel: ChannelId) -> Result<Option<MessageId>, ApiError> {
+        let request = HistoryRequest { channel, after: None, limit: 1 };
         let newest = self.repeat(|| self.discord.history(request)).await?;
-        Ok(newest.iter().map(|message| message.id).max().unwrap_or(MessageId::new(0)))
+        Ok(newest.iter().map(|message| message.id).max())
     }
 
     /// The letter's next message, if it stands in the channel already.
@@ -164,32 +162,51 @@ impl Shared {
             message.nonce.as_deref() == Some(part.nonce.as_str())
                 || message.content.trim() == part.content.trim()
         });
-        match found.map(|message| message.id).next() {
-            None if !whole => Err(ApiError::new(ErrorKind::NoAnswer)),
-            found => Ok(found),
+        let found = found.map(|message| message.id).next();
+        if found.is_some() {
+            return Ok(found);
         }
+        // Whoever may not read a history is shown an empty one.
+        let is_hidden = since.is_empty()
+            && behind > MessageId::new(0)
+            && self.newest_in(letter.to).await?.is_none();
+        if is_hidden || !whole {
+            return Err(ApiError::new(ErrorKind::NoAnswer)
+                .with_source("the history cannot be read, and it is not certain what was posted"));
+        }
+        Ok(None)
     }
 
-    /// The result was posted: the initiator goes on, where the callback channel keeps turns (D90).
-    async fn wake_callback(self: &Arc<Self>, room: &Arc<Room>) {
+    /// The result was posted: the initiator goes on, where the callback channel keeps turns (D90). Done
+    /// when that is stored: a kill in between wakes twice rather than never.
+    async fn wake_callback(self: &Arc<Self>, room: &Room) -> Result<(), ApiError> {
         let (callback, initiator) = {
             let state = room.lock();
             let callback = state.discussion.as_ref().map(|terms| terms.callback);
             (callback, state.channel.view().initiator())
         };
         let Some(callback) = callback else {
-            return;
+            return Ok(());
         };
-        match self.room(callback).await {
-            Ok(Some(place)) => {
-                let wake = Input::Wake { first: initiator, cause: WakeCause::Result };
-                if let Err(refusal) = place.submit(self, &wake) {
-                    tracing::debug!(channel = %callback, %refusal, "a result wakes nobody");
-                }
+        let place = match self.room(callback).await {
+            Ok(Some(place)) => place,
+            Ok(None) => return Ok(()),
+            Err(CallError::Failed(error)) => return Err(error),
+            Err(error) => return Err(ApiError::new(ErrorKind::Store).with_source(error)),
+        };
+        let (tell, told) = oneshot::channel();
+        let wake = Input::Wake { first: initiator, cause: WakeCause::Result };
+        let woken = place.submit_with(self, &wake, |state, answer| {
+            if answer.is_ok() {
+                state.tells.push(tell);
             }
-            Ok(None) => {}
-            Err(error) => tracing::warn!(channel = %callback, %error, "a result could not wake"),
+        });
+        if let Err(refusal) = woken {
+            tracing::debug!(channel = %callback, %refusal, "a result wakes nobody");
+            return Ok(());
         }
+        let stored = self.within(self.settings.call_deadline, told).await?;
+        stored.map_err(|_| ApiError::new(ErrorKind::Store))
     }
 
     /// The first letter has arrived. The guide's arrival wakes the first speaker, in the same step.

@@ -78,13 +78,14 @@ fn take_commit(room: &Room) -> Option<Commit> {
     if !state.is_dirty() {
         return None;
     }
-    let mut record = ChannelRecord::blank();
+    let active = state.active.as_ref();
+    let mut record = ChannelRecord {
+        discussion: state.discussion.clone(),
+        letters: active.map_or_else(Vec::new, |active| active.outbox.letters.clone()),
+        outgoing: active.and_then(|active| active.outgoing.clone()),
+        ..ChannelRecord::blank()
+    };
     state.channel.snapshot_into(&mut record.snapshot);
-    record.discussion = state.discussion.clone();
-    if let Some(active) = &state.active {
-        record.outgoing = active.outgoing.clone();
-        record.letters = active.outbox.letters.clone();
-    }
     let durability = std::mem::replace(&mut state.durability, Durability::Turn);
     state.stored_machine = Some(state.channel.revision());
     let transitions = std::mem::take(&mut state.transitions);

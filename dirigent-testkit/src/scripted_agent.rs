@@ -240,7 +240,7 @@ impl ScriptedAgent {
     pub(crate) async fn conclude(&self, channel: ChannelId) {
         let dirigent = self.script().dirigent.clone();
         if let Some(dirigent) = dirigent {
-            let _ = dirigent.conclude(channel, &self.name, None).await;
+            let _ = dirigent.conclude(channel, &self.name, Some("summary.md")).await;
         }
     }
 

@@ -35,6 +35,21 @@ impl StageAccount {
         })
     }
 
+    /// Whether this post is a part of a letter that is stored and not posted yet.
+    fn is_in_a_letter(&self, post: &Post) -> bool {
+        self.store.known().into_iter().filter_map(|channel| self.store.stored(channel)).any(
+            |stored| {
+                let letters =
+                    stored.record.letters.iter().filter(|letter| letter.to == post.channel);
+                letters.flat_map(|letter| &letter.parts).any(|part| {
+                    part.nonce == post.nonce
+                        && part.posted.is_none()
+                        && part.content == post.content
+                })
+            },
+        )
+    }
+
     fn check_post(&self, post: &Post) {
         let owed = self.is_owed(|channel, debt| {
             let ticket = debt.effect.ticket().map_or(0, dirigent_core::Ticket::get);
@@ -47,7 +62,7 @@ impl StageAccount {
                 outgoing.parts.iter().any(|part| part.nonce == post.nonce && part.posted.is_none())
             })
         };
-        if !owed && !part() {
+        if !owed && !part() && !self.is_in_a_letter(post) {
             let owed: Vec<_> = self
                 .store
                 .known()

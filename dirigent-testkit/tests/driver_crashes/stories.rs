@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::{CreatedChannel, LostRuns, Mode, Opening, TriggerCleanup};
+use dirigent::{CreatedChannel, Discussion, LostRuns, Mode, Opening, TriggerCleanup};
 use dirigent_testkit::crash_points::Scenario;
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage};
@@ -73,6 +73,16 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "a discussion of the host's agents",
         setup: concluding_hooked,
         script: a_discussion,
+    },
+    Scenario {
+        name: "a discussion's guide and result are posted",
+        setup: || concluding().rooms(2),
+        script: from_guide_to_result,
+    },
+    Scenario {
+        name: "a result wakes the channel it is posted in",
+        setup: || concluding_hooked().rooms(2),
+        script: to_a_chat_and_back,
     },
     Scenario { name: "an archived channel is answered", setup: hosted, script: archive },
     Scenario { name: "a concluded discussion is answered", setup: concluding, script: a_late_word },
@@ -194,6 +204,45 @@ fn a_discussion(stage: &mut Stage) {
     let _ = stage
         .insist(move |d| async move { d.conclude(channel, &"a".into(), None).await.map(drop) });
     stage.advance(SECOND * 60);
+}
+
+/// Everything that the library posts for a discussion is there once, wherever it was cut off.
+fn from_guide_to_result(stage: &mut Stage) {
+    let (channel, callback) = (stage.channel(), stage.rooms()[1]);
+    let guide = "Which plan? ".repeat(200);
+    let terms = Discussion { callback, callback_guild: None, guide };
+    let made = CreatedChannel {
+        mode: Mode::Discussion,
+        members: vec!["a".into(), "b".into()],
+        opening: Some(Opening { initiator: "a".into(), terms: Some(terms) }),
+    };
+    let _ = stage.insist(move |d| {
+        let made = made.clone();
+        async move { d.created(channel, made).await }
+    });
+    stage.advance(SECOND * 60);
+    stage.until_dormant();
+    stage.advance(SECOND * 1_300);
+    let _ = stage.insist(move |d| async move {
+        d.conclude(channel, &"a".into(), Some("summary.md")).await.map(drop)
+    });
+    stage.advance(SECOND * 700);
+    let guide = stage.moderation(channel).into_iter().filter(|text| text.starts_with("Which"));
+    assert_eq!(guide.count(), 2, "the guide's two parts");
+    let results = stage.moderation(callback).into_iter().filter(|text| text.contains("Discussion"));
+    assert_eq!(results.count(), 1, "the result");
+    let letters = stage.store().stored(channel).map(|stored| stored.record.letters.len());
+    assert_eq!(letters, Some(0), "nothing is left to be posted");
+}
+
+fn to_a_chat_and_back(stage: &mut Stage) {
+    let callback = stage.rooms()[1];
+    let _ = stage.insist(move |d| async move { d.set_mode(callback, Mode::Chat).await });
+    stage.advance(SECOND);
+    from_guide_to_result(stage);
+    stage.advance(SECOND * 60);
+    let turns = stage.status_of(callback).map_or(0, |status| status.turn.get());
+    assert!(turns > 0, "the result woke its channel");
 }
 
 fn a_late_word(stage: &mut Stage) {
