@@ -1,4 +1,5 @@
 //! Discussions from their guide to their result, which is posted exactly once, whatever happens.
+#![cfg(test)]
 
 use std::time::Duration;
 
