@@ -94,6 +94,7 @@ pub struct Turn {
     channel: ChannelId,
     agent: AgentId,
     number: TurnId,
+    reminded: bool,
     attempt: u8,
     newest: Option<MessageId>,
     missed: Vec<Arc<ChatMessage>>,
@@ -104,7 +105,23 @@ impl Turn {
     /// A turn as a test would make it: first attempt, nothing missed.
     pub fn new(channel: ChannelId, agent: AgentId, turn: TurnId) -> Self {
         let (missed, link) = (Vec::new(), Arc::default());
-        Self { channel, agent, number: turn, attempt: 0, newest: None, missed, link }
+        Self {
+            channel,
+            agent,
+            number: turn,
+            reminded: false,
+            attempt: 0,
+            newest: None,
+            missed,
+            link,
+        }
+    }
+
+    /// The same, as the one run that the initiator of an idle discussion has after the reminder.
+    #[must_use]
+    pub const fn after_reminder(mut self) -> Self {
+        self.reminded = true;
+        self
     }
 
     pub(crate) fn with_attempt(mut self, attempt: u8) -> Self {
@@ -139,6 +156,12 @@ impl Turn {
     /// The turn's number in its channel.
     pub const fn turn(&self) -> TurnId {
         self.number
+    }
+
+    /// Whether this is the one run after an idle reminder: the agent opened the discussion, nobody
+    /// has anything to add, and it is asked to summarise and to conclude.
+    pub const fn is_after_reminder(&self) -> bool {
+        self.reminded
     }
 
     /// 0 for the first call of this turn, then 1 for each repetition.

@@ -70,6 +70,7 @@ impl Shared {
         let missed = state.active().missed(agent, number, own);
         let given =
             Turn::new(room.id, name, number).with_attempt(attempt).with_missed(newest, missed);
+        let given = if turn.is_none() { given.after_reminder() } else { given };
         let call = Call { agent, turn, run, link: Arc::clone(given.link()) };
         if let Some(older) = state.active().call.replace(call.clone()) {
             older.link.cancel();

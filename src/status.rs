@@ -1,8 +1,8 @@
 //! What a channel looks like, and why.
 
-use dirigent_core::{Mode, PhaseKind, Reason, Rest, Seat, TurnId, TurnState};
+use dirigent_core::{Mode, PhaseKind, Reason, Rest, Seat, Transition, TurnId, TurnState};
 
-use crate::events::Transitions;
+use crate::events::{ChannelEvent, Transitions};
 use crate::room::Room;
 use crate::{AgentId, CallError, ChannelId, Dirigent};
 
@@ -78,6 +78,24 @@ impl Dirigent {
             time_up: view.time_up(),
             deadline: view.deadline(),
         }
+    }
+
+    /// The channel's newest changes, oldest first: as many as the store keeps.
+    ///
+    /// # Errors
+    ///
+    /// As the store fails.
+    pub async fn history(&self, channel: ChannelId) -> Result<Vec<ChannelEvent>, CallError> {
+        self.live().await?;
+        let limit = self.shared.settings.call_deadline;
+        let kept = self.shared.within(limit, self.shared.store.history(channel)).await??;
+        let name = |agent| self.shared.registry.name(agent);
+        let event = |transition: Transition| ChannelEvent {
+            channel,
+            agent: transition.agent.and_then(name),
+            transition,
+        };
+        Ok(kept.into_iter().map(event).collect())
     }
 
     /// All channels that have a record, in ascending order of id.

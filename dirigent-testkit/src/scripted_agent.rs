@@ -98,6 +98,8 @@ pub struct SeenTurn {
     pub turn: TurnId,
     /// Which call of this turn.
     pub attempt: u8,
+    /// Whether it was the run after an idle reminder.
+    pub after_reminder: bool,
     /// The texts that it was handed as missed.
     pub missed: Vec<String>,
     /// The texts that came while it ran.
@@ -290,6 +292,7 @@ impl Agent for ScriptedAgent {
                 channel: Some(turn.channel()),
                 turn: turn.turn(),
                 attempt: turn.attempt(),
+                after_reminder: turn.is_after_reminder(),
                 missed: turn.missed().iter().map(|m| m.content.clone()).collect(),
                 ..SeenTurn::default()
             });

@@ -247,6 +247,20 @@ fn a_callback_channel_that_is_gone_costs_one_attempt_a_start() {
     assert_eq!(outbox(&stage), [LetterKind::Result], "an operator can see it");
 }
 
+/// R148, D84
+#[test]
+fn the_initiator_is_told_that_it_runs_because_of_the_reminder() {
+    let mut stage = open(hosted());
+    stage.until_dormant();
+    stage.advance(MINUTE);
+    let reminded = |name: &str| {
+        let turns = stage.agent(name).turns();
+        turns.iter().filter(|turn| turn.after_reminder).count()
+    };
+    assert_eq!((reminded("a"), reminded("b")), (1, 0));
+    assert!(!stage.agent("a").turns()[0].after_reminder);
+}
+
 /// R156, D90
 #[test]
 fn the_result_wakes_a_callback_channel_that_keeps_turns_with_the_initiator() {
