@@ -4,10 +4,11 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use dirigent_core::{
-    AgentKey, Answer, Author, Input, MessageId, Outcome, RunId, Tail, Ticket, TurnId,
+    AgentKey, Answer, Author, Input, MessageId, Outcome, RunId, Tail, Ticket, Timestamp, TurnId,
 };
 use futures_util::FutureExt;
 
+use crate::attempt::Known;
 use crate::room::{Call, Room, Work};
 use crate::shared::{Hosted, Shared};
 use crate::split::split_reply;
@@ -130,20 +131,20 @@ impl Shared {
         }
         state.active().outgoing = Some(Arc::new(outgoing));
         state.stored_machine = None;
-        state.work.push_back(Work::Post);
+        state.work.push_back(Work::Post { in_doubt: None });
         room.settle_down(self, &mut state);
     }
 
     /// Posts the next part of a reply. What was posted is stored before the part after it, so that
     /// a restart goes on where it was; after the last one the machine is told.
-    pub(crate) async fn post_outgoing(&self, room: &Arc<Room>) {
+    pub(crate) async fn post_outgoing(&self, room: &Arc<Room>, in_doubt: Option<Timestamp>) {
         let outgoing = room.lock().active().outgoing.clone();
         let Some(outgoing) = outgoing else {
             return;
         };
         let next = outgoing.parts.iter().position(|part| part.posted.is_none());
         let posted = match next.and_then(|at| outgoing.parts.get(at)) {
-            Some(part) => self.post_part(room, &outgoing, part).await,
+            Some(part) => self.post_part(room, &outgoing, part, in_doubt).await,
             None => None,
         };
         let (Some(at), Some(id)) = (next, posted) else {
@@ -159,7 +160,7 @@ impl Shared {
         let mut state = room.lock();
         state.active().outgoing = Some(Arc::new(outgoing));
         state.stored_machine = None;
-        state.work.push_back(Work::Post);
+        state.work.push_back(Work::Post { in_doubt: None });
     }
 
     /// Posts one part; `None` when it was not posted or its turn was taken away.
@@ -168,6 +169,7 @@ impl Shared {
         room: &Arc<Room>,
         outgoing: &Outgoing,
         part: &OutgoingPart,
+        in_doubt: Option<Timestamp>,
     ) -> Option<MessageId> {
         let (_, hosted) = self.hosted(outgoing.agent)?;
         let user = self.registry.user(outgoing.agent)?;
@@ -186,7 +188,9 @@ impl Shared {
             mentions: Mentions::Nobody,
             reply_to: None,
         };
-        match self.post(hosted.discord.as_ref(), post).await {
+        let after = room.lock().channel.view().anchor().max(outgoing.newest_posted());
+        let known = Known { in_doubt, own: Some((user, after)) };
+        match self.post(hosted.discord.as_ref(), post, known).await {
             Ok(posted) => {
                 self.remember_own(room, posted.id, part, user);
                 Some(posted.id)
@@ -233,6 +237,13 @@ impl Shared {
             active.call = None;
             state.stored_machine = None;
         });
+    }
+}
+
+impl Outgoing {
+    /// The newest of its messages that are known to be in the channel.
+    pub(crate) fn newest_posted(&self) -> Option<MessageId> {
+        self.parts.iter().filter_map(|part| part.posted).max()
     }
 }
 

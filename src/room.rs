@@ -102,7 +102,10 @@ pub(crate) enum Work {
     /// A hosted agent was allowed to run: call it.
     Call { agent: AgentKey, turn: Option<TurnId>, run: RunId, attempt: u8 },
     /// A hosted reply was stored: post its next part.
-    Post,
+    Post {
+        /// The part may be in the channel since then: nobody could tell.
+        in_doubt: Option<Timestamp>,
+    },
     /// A restart cut a hosted reply off: see what of it has arrived, then go on.
     TakeUpReply {
         /// When it was last stored.

@@ -134,7 +134,7 @@ async fn perform(shared: &Arc<Shared>, room: &Arc<Room>, item: Work) {
     match item {
         Work::Effect(effect) => perform_effect(shared, room, effect).await,
         Work::Call { agent, turn, run, attempt } => shared.call(room, agent, turn, run, attempt),
-        Work::Post => shared.post_outgoing(room).await,
+        Work::Post { in_doubt } => shared.post_outgoing(room, in_doubt).await,
         Work::TakeUpReply { stored } => shared.take_up_reply(room, stored).await,
     }
 }
