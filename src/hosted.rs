@@ -254,6 +254,7 @@ fn still_speaks(room: &Room, outgoing: &Outgoing) -> bool {
     let cancelled = cancelled.is_some_and(|call| call.link.is_cancelled());
     let view = state.channel.view();
     let holds = view.speaker().or(view.permit()) == Some(outgoing.agent);
+    let holds = holds && view.run() == Some(outgoing.run);
     !cancelled && holds && view.rest() != Some(dirigent_core::Rest::Stopped)
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::{Clock, LostRuns, PhaseKind, Settings};
+use dirigent::{Clock, LostRuns, Pace, PhaseKind, Settings};
 use dirigent_testkit::ScriptedAgent;
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::{Act, Line};
@@ -159,9 +159,10 @@ fn cut_off(setup: Setup) -> Stage {
     stage
 }
 
+/// Nobody can read what is there: neither who takes the reply up nor who looks for what was missed.
 fn unreadable(stage: &Stage) {
     stage.discord().inject(|faults| {
-        for _ in 0..=Settings::default().retries {
+        for _ in 0..2 * (Settings::default().retries + 1) {
             faults.next(Call::History, Fault::NotDelivered);
         }
     });
@@ -204,4 +205,28 @@ fn a_part_like_the_one_before_is_posted_too() {
     stage.restart();
     stage.until_dormant();
     assert_eq!(stage.words().len(), 3);
+}
+
+#[test]
+fn the_rest_of_a_reply_that_was_stopped_is_not_posted_in_the_agents_next_turn() {
+    let pace = Pace { burst: 1, window: SECOND * 5 };
+    let parts = ["1", "2", "3"].map(|part| part.repeat(2_000));
+    let mut stage = Setup::new()
+        .hosted("a", [parts.concat().into()])
+        .hosted("b", [])
+        .settings(|settings| settings.pacing.channel = Some(pace))
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.crash();
+    stage.restart();
+    stage.agent("a").say_once();
+    assert_eq!(stage.words().len(), 3, "the second part needs no pace after a restart");
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+    stage.call(move |d| async move { d.resume(channel).await }).unwrap();
+    stage.call(move |d| async move { d.wake(channel, Some(&"a".into())).await }).unwrap();
+    assert_eq!(stage.status().unwrap().speaker, Some("a".into()));
+    stage.until_dormant();
+    assert!(!stage.words().contains(&parts[2]), "it was stopped");
 }
