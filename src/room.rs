@@ -58,6 +58,8 @@ pub(crate) struct Active {
     pub(crate) outgoing: Option<Arc<Outgoing>>,
     /// The call of a hosted agent that is under way.
     pub(crate) call: Option<Call>,
+    /// The run whose permission a guard holds.
+    pub(crate) guarded: Option<Guarded>,
     /// The newest message before the process was down, until what was missed is read.
     pub(crate) missed_from: Option<MissedFrom>,
     /// What was said of late, oldest first.
@@ -82,6 +84,15 @@ pub(crate) struct Given {
     turn: TurnId,
     after: Option<MessageId>,
     until: Option<MessageId>,
+}
+
+/// A run of the host's for which a guard was given out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Guarded {
+    pub(crate) agent: AgentKey,
+    /// `None` for the run after a reminder.
+    pub(crate) turn: Option<TurnId>,
+    pub(crate) run: Option<RunId>,
 }
 
 /// The call of a hosted agent.
