@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use dirigent_core::{AgentKey, Channel, Config, Effect, Snapshot};
 use tokio::sync::{Notify, broadcast, mpsc};
@@ -38,7 +38,7 @@ pub(crate) struct Shared {
     pub(crate) events: broadcast::Sender<ChannelEvent>,
     pub(crate) life: Life,
     rooms: Mutex<HashMap<ChannelId, Slot>>,
-    loading: tokio::sync::Mutex<()>,
+    loading: Mutex<HashMap<ChannelId, Weak<tokio::sync::Mutex<()>>>>,
     workers: mpsc::UnboundedSender<Arc<Room>>,
     calls: mpsc::UnboundedSender<HostedCall>,
     buffers: Mutex<Vec<Vec<Effect>>>,
@@ -59,6 +59,25 @@ enum Slot {
     Parked,
     /// In memory.
     Awake(Arc<Room>),
+}
+
+/// The lock of a channel that is on its way into memory. It is forgotten when the last one who
+/// wanted it lets go.
+struct Lane<'a> {
+    shared: &'a Shared,
+    channel: ChannelId,
+    lock: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Drop for Lane<'_> {
+    fn drop(&mut self) {
+        let mut loading = self.shared.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        // Let go while the table is locked: of two who do so at once, one is the last.
+        drop(std::mem::take(&mut self.lock));
+        if loading.get(&self.channel).is_some_and(|lock| lock.strong_count() == 0) {
+            loading.remove(&self.channel);
+        }
+    }
 }
 
 /// What [`Shared`] is made of.
@@ -96,7 +115,7 @@ impl Shared {
             timers: Timers::default(),
             life: Life::default(),
             rooms: Mutex::default(),
-            loading: tokio::sync::Mutex::default(),
+            loading: Mutex::default(),
             workers: parts.workers,
             calls: parts.calls,
             buffers: Mutex::default(),
@@ -162,7 +181,8 @@ impl Shared {
         if let Some(room) = self.room(channel).await? {
             return Ok(room);
         }
-        let _one_at_a_time = self.loading.lock().await;
+        let lane = self.lane(channel);
+        let _one_at_a_time = lane.lock.lock().await;
         if let Some(room) = self.awake(channel) {
             return Ok(self.hold(room));
         }
@@ -171,8 +191,21 @@ impl Shared {
         Ok(self.hold(self.take_in(room)))
     }
 
+    /// What whoever makes a room for this channel must lock, so that there is never a second one.
+    fn lane(&self, channel: ChannelId) -> Lane<'_> {
+        let mut loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = loading.get(&channel).and_then(Weak::upgrade);
+        let lock = known.unwrap_or_else(|| {
+            let lock = Arc::default();
+            loading.insert(channel, Arc::downgrade(&lock));
+            lock
+        });
+        Lane { shared: self, channel, lock }
+    }
+
     async fn load(self: &Arc<Self>, channel: ChannelId) -> Result<Option<Arc<Room>>, CallError> {
-        let _one_at_a_time = self.loading.lock().await;
+        let lane = self.lane(channel);
+        let _one_at_a_time = lane.lock.lock().await;
         if let Some(room) = self.awake(channel) {
             return Ok(Some(room));
         }
