@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 
 use crate::attempt::Known;
 use crate::room::{Call, Room, Work};
-use crate::shared::{Hosted, Shared};
+use crate::shared::{Hosted, RoomRef, Shared};
 use crate::split::split_reply;
 use crate::store::{Outgoing, OutgoingPart};
 use crate::{
@@ -20,6 +20,8 @@ use crate::{
 /// A call that is ready to be made.
 pub(crate) struct HostedCall {
     room: Arc<Room>,
+    /// Lets the channel leave memory when the call is over.
+    held: Option<RoomRef>,
     hosted: Hosted,
     call: Call,
     turn: Turn,
@@ -52,7 +54,7 @@ impl Shared {
 
     /// The permission is stored: the agent is called.
     pub(crate) fn call(
-        &self,
+        self: &Arc<Self>,
         room: &Arc<Room>,
         agent: AgentKey,
         turn: Option<TurnId>,
@@ -76,12 +78,13 @@ impl Shared {
             older.link.cancel();
         }
         drop(state);
-        self.call_agent(HostedCall { room: Arc::clone(room), hosted, call, turn: given });
+        let held = self.awake(room.id);
+        self.call_agent(HostedCall { room: Arc::clone(room), held, hosted, call, turn: given });
     }
 
     /// Makes the call and takes in what comes of it.
     pub(crate) async fn make_call(self: Arc<Self>, ready: HostedCall) {
-        let HostedCall { room, hosted, call, turn } = ready;
+        let HostedCall { room, held: _held, hosted, call, turn } = ready;
         if call.link.is_cancelled() {
             return self.end_call(&room, &call, &Outcome::Pass);
         }

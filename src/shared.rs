@@ -57,8 +57,8 @@ enum Slot {
     Unread,
     /// Only in the store.
     Parked,
-    /// In memory.
-    Awake(Arc<Room>),
+    /// In memory, in the hands of so many.
+    Awake { room: Arc<Room>, held: usize },
 }
 
 /// The lock of a channel that is on its way into memory. It is forgotten when the last one who
@@ -132,11 +132,8 @@ impl Shared {
     }
 
     /// The channel in memory, if it is there.
-    pub(crate) fn awake(&self, channel: ChannelId) -> Option<Arc<Room>> {
-        match self.rooms().get(&channel) {
-            Some(Slot::Awake(room)) => Some(Arc::clone(room)),
-            Some(Slot::Unread | Slot::Parked) | None => None,
-        }
+    pub(crate) fn awake(self: &Arc<Self>, channel: ChannelId) -> Option<RoomRef> {
+        self.rooms().get_mut(&channel).and_then(|slot| self.take_hold(slot))
     }
 
     /// All channels that the store knows.
@@ -147,13 +144,8 @@ impl Shared {
     }
 
     /// The channels in memory.
-    pub(crate) fn all_awake(&self) -> Vec<Arc<Room>> {
-        let rooms = self.rooms();
-        let awake = rooms.values().filter_map(|slot| match slot {
-            Slot::Awake(room) => Some(Arc::clone(room)),
-            Slot::Unread | Slot::Parked => None,
-        });
-        awake.collect()
+    pub(crate) fn all_awake(self: &Arc<Self>) -> Vec<RoomRef> {
+        self.rooms().values_mut().filter_map(|slot| self.take_hold(slot)).collect()
     }
 
     /// The channel, taken into memory if it must be; `None` when it was never given a mode.
@@ -161,16 +153,25 @@ impl Shared {
         self: &Arc<Self>,
         channel: ChannelId,
     ) -> Result<Option<RoomRef>, CallError> {
-        match self.rooms().get(&channel) {
+        match self.rooms().get_mut(&channel) {
             None => return Ok(None),
-            Some(Slot::Awake(room)) => return Ok(Some(self.hold(Arc::clone(room)))),
-            Some(Slot::Unread | Slot::Parked) => {}
+            Some(slot) => {
+                if let Some(room) = self.take_hold(slot) {
+                    return Ok(Some(room));
+                }
+            }
         }
-        Ok(self.load(channel).await?.map(|room| self.hold(room)))
+        self.load(channel).await
     }
 
-    fn hold(self: &Arc<Self>, room: Arc<Room>) -> RoomRef {
-        RoomRef { shared: Arc::clone(self), room }
+    fn take_hold(self: &Arc<Self>, slot: &mut Slot) -> Option<RoomRef> {
+        match slot {
+            Slot::Awake { room, held } => {
+                *held += 1;
+                Some(RoomRef { shared: Arc::clone(self), room: Arc::clone(room) })
+            }
+            Slot::Unread | Slot::Parked => None,
+        }
     }
 
     /// The channel, made if there is none.
@@ -184,11 +185,11 @@ impl Shared {
         let lane = self.lane(channel);
         let _one_at_a_time = lane.lock.lock().await;
         if let Some(room) = self.awake(channel) {
-            return Ok(self.hold(room));
+            return Ok(room);
         }
         let machine = Channel::new(self.config(), self.seed ^ channel.get());
         let room = self.record(Room::new(channel, machine, None, Revision::default()));
-        Ok(self.hold(self.take_in(room)))
+        Ok(self.take_in(room))
     }
 
     /// What whoever makes a room for this channel must lock, so that there is never a second one.
@@ -203,7 +204,7 @@ impl Shared {
         Lane { shared: self, channel, lock }
     }
 
-    async fn load(self: &Arc<Self>, channel: ChannelId) -> Result<Option<Arc<Room>>, CallError> {
+    async fn load(self: &Arc<Self>, channel: ChannelId) -> Result<Option<RoomRef>, CallError> {
         let lane = self.lane(channel);
         let _one_at_a_time = lane.lock.lock().await;
         if let Some(room) = self.awake(channel) {
@@ -241,30 +242,38 @@ impl Shared {
     }
 
     /// From now on everybody can get hold of the channel.
-    fn take_in(&self, room: Arc<Room>) -> Arc<Room> {
+    fn take_in(self: &Arc<Self>, room: Arc<Room>) -> RoomRef {
         room.settle_down(self, &mut room.lock());
         let mut rooms = self.rooms();
         let abandoned = room.lock().abandoned;
-        let slot = if abandoned { Slot::Parked } else { Slot::Awake(Arc::clone(&room)) };
+        let slot =
+            if abandoned { Slot::Parked } else { Slot::Awake { room: Arc::clone(&room), held: 1 } };
         rooms.insert(room.id, slot);
         drop(rooms);
-        room
+        RoomRef { shared: Arc::clone(self), room }
     }
 
-    /// Lets a resting channel leave memory, if nobody else holds it.
-    pub(crate) fn park(&self, room: &Arc<Room>) {
-        if Arc::strong_count(room) != 2 {
-            return;
-        }
+    /// Somebody lets go of a channel: so many hands fewer. Once nobody holds it and it rests, it
+    /// leaves memory. All that happens under the table's lock, so that of two who let go at once, one
+    /// is the last.
+    pub(crate) fn park(&self, room: &Arc<Room>, hands: usize) {
         let mut rooms = self.rooms();
-        // Nobody can get hold of the room while its table is locked: two owners are it and us.
-        if Arc::strong_count(room) == 2 && room.lock().is_at_rest() {
-            if room.lock().stored == Revision::default() {
-                // It was never given anything to remember.
-                rooms.remove(&room.id);
-            } else if let Some(slot) = rooms.get_mut(&room.id) {
-                *slot = Slot::Parked;
+        let Some(slot) = rooms.get_mut(&room.id) else {
+            return;
+        };
+        match slot {
+            Slot::Awake { room: known, held } if Arc::ptr_eq(known, room) => {
+                *held -= hands;
+                if *held > 0 || !room.lock().is_at_rest() {
+                    return;
+                }
             }
+            Slot::Awake { .. } | Slot::Unread | Slot::Parked => return,
+        }
+        *slot = Slot::Parked;
+        if room.lock().stored == Revision::default() {
+            // It was never given anything to remember.
+            rooms.remove(&room.id);
         }
     }
 
@@ -353,7 +362,7 @@ impl Deref for RoomRef {
 
 impl Drop for RoomRef {
     fn drop(&mut self) {
-        self.shared.park(&self.room);
+        self.shared.park(&self.room, 1);
     }
 }
 

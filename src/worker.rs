@@ -28,7 +28,7 @@ pub(crate) async fn work_for(shared: Arc<Shared>, room: Arc<Room>) {
             }
         }
     }
-    shared.park(&room);
+    shared.park(&room, 0);
 }
 
 /// Stores the state, then tells those who wait for that. `false` when another process has taken
