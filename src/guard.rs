@@ -3,11 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use dirigent_core::{
-    AgentKey, Input, MessageId, Outcome, Reason, Refusal, RunId, SilencePolicy, Tail, TurnId,
-};
+use dirigent_core::{Input, MessageId, Outcome, Reason, Refusal, SilencePolicy, Tail, TurnId};
 
 use crate::AgentId;
+use crate::room::Guarded;
 use crate::shared::{RoomRef, Shared};
 use crate::transcript::{TranscriptMessage, final_text};
 
@@ -82,10 +81,8 @@ impl Decision {
 pub struct RunGuard {
     shared: Arc<Shared>,
     room: RoomRef,
-    agent: AgentKey,
-    run: Option<RunId>,
-    /// The turn it was allowed for; none after a reminder.
-    turn: Option<TurnId>,
+    guarded: Guarded,
+    /// Whether dropping it ends the run: the first of a run's guards does.
     armed: bool,
 }
 
@@ -93,11 +90,10 @@ impl RunGuard {
     pub(crate) const fn new(
         shared: Arc<Shared>,
         room: RoomRef,
-        agent: AgentKey,
-        run: Option<RunId>,
-        turn: Option<TurnId>,
+        guarded: Guarded,
+        armed: bool,
     ) -> Self {
-        Self { shared, room, agent, run, turn, armed: true }
+        Self { shared, room, guarded, armed }
     }
 
     /// The run ended.
@@ -119,11 +115,18 @@ impl RunGuard {
     fn tell(&self, outcome: &Outcome) -> Result<(), Refusal> {
         // Without a run id only the turn tells this run from the agent's next.
         let now = self.room.lock().channel.view().turn();
-        if self.turn.is_some_and(|turn| turn != now) {
+        let Guarded { agent, turn, run } = self.guarded;
+        if turn.is_some_and(|turn| turn != now) {
             return Err(Refusal::StaleRun);
         }
-        let input = Input::RunEnded { agent: self.agent, run: self.run, outcome: *outcome };
-        self.room.submit(&self.shared, &input).map(|_| ())
+        let input = Input::RunEnded { agent, run, outcome: *outcome };
+        let told = self.room.submit_with(&self.shared, &input, |state, _| {
+            let known = state.active.as_mut().map(|active| &mut active.guarded);
+            if let Some(known) = known.filter(|known| **known == Some(self.guarded)) {
+                *known = None;
+            }
+        });
+        told.map(|_| ())
     }
 }
 
@@ -140,8 +143,8 @@ impl fmt::Debug for RunGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunGuard")
             .field("channel", &self.room.id)
-            .field("agent", &self.agent)
-            .field("run", &self.run)
+            .field("agent", &self.guarded.agent)
+            .field("run", &self.guarded.run)
             .finish_non_exhaustive()
     }
 }

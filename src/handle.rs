@@ -3,12 +3,12 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use dirigent_core::{AgentKey, Answer, Input, MessageId, Reason, RunId, Verdict};
+use dirigent_core::{AgentKey, Answer, Input, MessageId, Reason, Refusal, RunId, Verdict};
 use tokio::sync::oneshot;
 
 use crate::builder::Builder;
 use crate::guard::{Decision, Ending, RunGuard};
-use crate::room::Room;
+use crate::room::{Guarded, Room, RoomState};
 use crate::shared::{Hosted, RoomRef, Shared, Stage};
 use crate::{
     Agent, AgentId, ApiError, CallError, ChannelId, ChatMessage, Clock, DiscordApi, Durability,
@@ -40,7 +40,8 @@ impl Dirigent {
     /// May this agent run now? To be asked before the model is called.
     ///
     /// An allowed run is held by the guard in the answer: its end is told through it, and dropping
-    /// it ends the run as failed, so that a cancelled task cannot stall the room.
+    /// it ends the run as failed, so that a cancelled task cannot stall the room. If the same run asks
+    /// again, the first guard goes on holding it: dropping another does nothing.
     ///
     /// # Errors
     ///
@@ -58,16 +59,19 @@ impl Dirigent {
         let key = self.shared.registry.key(agent);
         let (tell, told) = oneshot::channel();
         let gate = Input::Gate { agent: key, run, latest: None };
+        let mut armed = false;
         let answer = room.submit_with(&self.shared, &gate, |state, answer| {
             if answer.as_ref().is_ok_and(|answer| holds_permission(*answer)) {
                 state.tells.push(tell);
+                armed = guards_first(state, key, run, answer);
             }
         })?;
         match (answer.verdict(), key) {
             (Some(Verdict::Allow { reason, turn, anchor }), Some(key))
                 if holds_permission(answer) =>
             {
-                let guard = RunGuard::new(Arc::clone(&self.shared), room, key, run, turn);
+                let guarded = Guarded { agent: key, turn, run };
+                let guard = RunGuard::new(Arc::clone(&self.shared), room, guarded, armed);
                 self.told(told).await?;
                 Ok(Decision::allowed(reason, turn, anchor, Some(guard)))
             }
@@ -314,7 +318,7 @@ impl Dirigent {
         &self,
         room: &Arc<Room>,
         input: &Input,
-        then: impl FnOnce(&mut crate::room::RoomState),
+        then: impl FnOnce(&mut RoomState),
     ) -> Result<oneshot::Receiver<()>, CallError> {
         let (tell, told) = oneshot::channel();
         room.submit_with(&self.shared, input, |state, answer| {
@@ -336,6 +340,22 @@ impl Dirigent {
             error.with_source("the channel was taken over by another process").into()
         })
     }
+}
+
+/// Whether this is the first guard of a permitted run: a call may be delivered twice.
+fn guards_first(
+    state: &mut RoomState,
+    agent: Option<AgentKey>,
+    run: Option<RunId>,
+    answer: &Result<Answer, Refusal>,
+) -> bool {
+    let verdict = answer.as_ref().ok().and_then(|answer| answer.verdict());
+    let (Some(agent), Some(Verdict::Allow { turn, .. })) = (agent, verdict) else {
+        return false;
+    };
+    let guarded = Some(Guarded { agent, turn, run });
+    let active = state.active();
+    std::mem::replace(&mut active.guarded, guarded) != guarded
 }
 
 /// Whether the answer allows a run that must be ended again: in a turn, or after a reminder.

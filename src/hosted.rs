@@ -4,12 +4,13 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use dirigent_core::{
-    AgentKey, Answer, Author, Input, MessageId, Outcome, RunId, Tail, Ticket, TurnId,
+    AgentKey, Answer, Author, Input, MessageId, Outcome, RunId, Tail, Ticket, Timestamp, TurnId,
 };
 use futures_util::FutureExt;
 
+use crate::attempt::Known;
 use crate::room::{Call, Room, Work};
-use crate::shared::{Hosted, Shared};
+use crate::shared::{Hosted, RoomRef, Shared};
 use crate::split::split_reply;
 use crate::store::{Outgoing, OutgoingPart};
 use crate::{
@@ -19,6 +20,8 @@ use crate::{
 /// A call that is ready to be made.
 pub(crate) struct HostedCall {
     room: Arc<Room>,
+    /// Lets the channel leave memory when the call is over.
+    held: Option<RoomRef>,
     hosted: Hosted,
     call: Call,
     turn: Turn,
@@ -51,7 +54,7 @@ impl Shared {
 
     /// The permission is stored: the agent is called.
     pub(crate) fn call(
-        &self,
+        self: &Arc<Self>,
         room: &Arc<Room>,
         agent: AgentKey,
         turn: Option<TurnId>,
@@ -76,12 +79,13 @@ impl Shared {
             older.link.cancel();
         }
         drop(state);
-        self.call_agent(HostedCall { room: Arc::clone(room), hosted, call, turn: given });
+        let held = self.awake(room.id);
+        self.call_agent(HostedCall { room: Arc::clone(room), held, hosted, call, turn: given });
     }
 
     /// Makes the call and takes in what comes of it.
     pub(crate) async fn make_call(self: Arc<Self>, ready: HostedCall) {
-        let HostedCall { room, hosted, call, turn } = ready;
+        let HostedCall { room, held: _held, hosted, call, turn } = ready;
         if call.link.is_cancelled() {
             return self.end_call(&room, &call, &Outcome::Pass);
         }
@@ -131,20 +135,20 @@ impl Shared {
         }
         state.active().outgoing = Some(Arc::new(outgoing));
         state.stored_machine = None;
-        state.work.push_back(Work::Post);
+        state.work.push_back(Work::Post { in_doubt: None });
         room.settle_down(self, &mut state);
     }
 
     /// Posts the next part of a reply. What was posted is stored before the part after it, so that
     /// a restart goes on where it was; after the last one the machine is told.
-    pub(crate) async fn post_outgoing(&self, room: &Arc<Room>) {
+    pub(crate) async fn post_outgoing(&self, room: &Arc<Room>, in_doubt: Option<Timestamp>) {
         let outgoing = room.lock().active().outgoing.clone();
         let Some(outgoing) = outgoing else {
             return;
         };
         let next = outgoing.parts.iter().position(|part| part.posted.is_none());
         let posted = match next.and_then(|at| outgoing.parts.get(at)) {
-            Some(part) => self.post_part(room, &outgoing, part).await,
+            Some(part) => self.post_part(room, &outgoing, part, in_doubt).await,
             None => None,
         };
         let (Some(at), Some(id)) = (next, posted) else {
@@ -160,7 +164,7 @@ impl Shared {
         let mut state = room.lock();
         state.active().outgoing = Some(Arc::new(outgoing));
         state.stored_machine = None;
-        state.work.push_back(Work::Post);
+        state.work.push_back(Work::Post { in_doubt: None });
     }
 
     /// Posts one part; `None` when it was not posted or its turn was taken away.
@@ -169,6 +173,7 @@ impl Shared {
         room: &Arc<Room>,
         outgoing: &Outgoing,
         part: &OutgoingPart,
+        in_doubt: Option<Timestamp>,
     ) -> Option<MessageId> {
         let (_, hosted) = self.hosted(outgoing.agent)?;
         let user = self.registry.user(outgoing.agent)?;
@@ -187,7 +192,9 @@ impl Shared {
             mentions: Mentions::Nobody,
             reply_to: None,
         };
-        match self.post(hosted.discord.as_ref(), post).await {
+        let after = room.lock().channel.view().anchor().max(outgoing.newest_posted());
+        let known = Known { in_doubt, own: Some((user, after)) };
+        match self.post(hosted.discord.as_ref(), post, known).await {
             Ok(posted) => {
                 self.remember_own(room, posted.id, part, user);
                 Some(posted.id)
@@ -237,6 +244,13 @@ impl Shared {
     }
 }
 
+impl Outgoing {
+    /// The newest of its messages that are known to be in the channel.
+    pub(crate) fn newest_posted(&self) -> Option<MessageId> {
+        self.parts.iter().filter_map(|part| part.posted).max()
+    }
+}
+
 /// Whether the run that wrote the reply still holds the floor.
 fn still_speaks(room: &Room, outgoing: &Outgoing) -> bool {
     let state = room.lock();
@@ -244,6 +258,7 @@ fn still_speaks(room: &Room, outgoing: &Outgoing) -> bool {
     let cancelled = cancelled.is_some_and(|call| call.link.is_cancelled());
     let view = state.channel.view();
     let holds = view.speaker().or(view.permit()) == Some(outgoing.agent);
+    let holds = holds && view.run() == Some(outgoing.run);
     !cancelled && holds && view.rest() != Some(dirigent_core::Rest::Stopped)
 }
 

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{Author, Effect, Input, MessageId, PhaseKind, Timestamp, WakeCause};
+use dirigent_core::{Effect, Input, MessageId, PhaseKind, Timestamp, WakeCause};
 use tokio::sync::oneshot;
 
+use crate::attempt::{Known, is_forgotten};
 use crate::letter::{Letter, LetterKind};
-use crate::reconcile::NONCE_KEPT;
 use crate::room::{Room, RoomState, Work};
 use crate::shared::Shared;
-use crate::{ApiError, CallError, ChannelId, ErrorKind, HistoryRequest, Mentions, Post};
+use crate::{
+    ApiError, CallError, ChannelId, ChatMessage, ErrorKind, HistoryRequest, Mentions, Post,
+};
 
 /// The wait after a failed attempt; doubles up to [`RETRY_MAX`].
 const RETRY: Duration = Duration::from_secs(1);
@@ -115,9 +117,11 @@ impl Shared {
             letter.at = self.clock.now();
             return Ok(Step::Further(letter));
         };
-        if self.clock.now().since(letter.at) >= NONCE_KEPT {
-            // Its nonce may be forgotten: it is posted only if it is certain that it is not there.
-            if let Some(id) = self.find_part(&letter, behind).await? {
+        let own = self.registry.moderator().map(|user| (user, Some(behind)));
+        if is_forgotten(letter.at, self.clock.now()) {
+            // It is posted only if it is certain that it is not there.
+            let known = Known { own, ..Known::default() };
+            if let Some(id) = self.find_part(&letter, behind, known).await? {
                 letter.posted(id, self.clock.now());
                 return Ok(Step::Further(letter));
             }
@@ -136,7 +140,8 @@ impl Shared {
             mentions: Mentions::Nobody,
             reply_to: None,
         };
-        let posted = self.post(self.discord.as_ref(), post).await?;
+        let known = Known { in_doubt: Some(letter.at), own };
+        let posted = self.post(self.discord.as_ref(), post, known).await?;
         letter.posted(posted.id, self.clock.now());
         Ok(Step::Further(letter))
     }
@@ -152,17 +157,14 @@ impl Shared {
         &self,
         letter: &Letter,
         behind: MessageId,
+        known: Known,
     ) -> Result<Option<MessageId>, ApiError> {
         let Some(part) = letter.next() else {
             return Ok(None);
         };
         let (since, whole) = self.read_after(letter.to, Some(behind)).await;
-        let own = since.iter().filter(|message| self.registry.author(message) == Author::Moderator);
-        let found = own.filter(|message| {
-            message.nonce.as_deref() == Some(part.nonce.as_str())
-                || message.content.trim() == part.content.trim()
-        });
-        let found = found.map(|message| message.id).next();
+        let is_it = |m: &&ChatMessage| known.is_in(m, &part.content, part.nonce.as_str());
+        let found = since.iter().find(is_it).map(|message| message.id);
         if found.is_some() {
             return Ok(found);
         }

@@ -7,6 +7,7 @@ use dirigent_core::{
     Transition, TurnId,
 };
 
+use crate::attempt::Known;
 use crate::events::ChannelEvent;
 use crate::room::Room;
 use crate::shared::Shared;
@@ -162,7 +163,7 @@ impl Shared {
             }
         }
         let post = Post { channel: place, content, nonce, mentions, reply_to: None };
-        Ok(Shared::post(self, self.discord.as_ref(), post).await?.id)
+        Ok(Shared::post(self, self.discord.as_ref(), post, Known::default()).await?.id)
     }
 
     pub(crate) async fn delete_trigger(

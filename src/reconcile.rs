@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dirigent_core::{Author, Input, MessageId, MessageKind, PhaseKind, Timestamp};
 
+use crate::attempt::{Known, is_forgotten};
 use crate::room::{MissedFrom, Room, RoomState, Work};
 use crate::settings::LostRuns;
 use crate::shared::Shared;
@@ -17,8 +18,6 @@ const PAGES_MAX: usize = 5;
 const PAGE: u8 = 100;
 /// How far the chat's clock and ours may be apart.
 const CLOCKS_APART: Duration = Duration::from_secs(5);
-/// How long a chat surely remembers a nonce; Discord says "a few minutes".
-pub(crate) const NONCE_KEPT: Duration = Duration::from_secs(120);
 
 impl Shared {
     /// A channel was read from the store, and nobody else has it yet. What it owed is done again,
@@ -58,25 +57,26 @@ impl Shared {
         let Some(outgoing) = outgoing else {
             return;
         };
-        let user = self.registry.user(outgoing.agent);
-        let (mut since, whole) = self.read_after(room.id, anchor).await;
-        since.retain(|message| Some(message.author) == user);
+        let after = anchor.max(outgoing.newest_posted());
+        let own = self.registry.user(outgoing.agent).map(|user| (user, after));
+        let known = Known { own, ..Known::default() };
+        let (since, whole) = self.read_after(room.id, after).await;
         let mut outgoing = Outgoing::clone(&outgoing);
         let mut arrived = since.iter();
         for part in outgoing.parts.iter_mut().filter(|part| part.posted.is_none()) {
-            let found = arrived.find(|message| message.content.trim() == part.content.trim());
-            match found {
+            let is_it = |m: &&ChatMessage| known.is_in(m, &part.content, part.nonce.as_str());
+            match arrived.find(is_it) {
                 Some(message) => part.posted = Some(message.id),
                 None => break,
             }
         }
-        if !whole && self.clock.now().since(stored) >= NONCE_KEPT {
+        if !whole && is_forgotten(stored, self.clock.now()) {
             return self.finish_reply(room, &outgoing);
         }
         let mut state = room.lock();
         state.active().outgoing = Some(Arc::new(outgoing));
         state.stored_machine = None;
-        state.work.push_back(Work::Post);
+        state.work.push_back(Work::Post { in_doubt: (!whole).then_some(stored) });
     }
 
     /// Reads again what was said of late, if that was forgotten since, so that the agent that is

@@ -62,6 +62,8 @@ pub(crate) struct Active {
     pub(crate) outgoing: Option<Arc<Outgoing>>,
     /// The call of a hosted agent that is under way.
     pub(crate) call: Option<Call>,
+    /// The run whose permission a guard holds.
+    pub(crate) guarded: Option<Guarded>,
     /// The newest message before the process was down, until what was missed is read.
     pub(crate) missed_from: Option<MissedFrom>,
     /// What was said of late, oldest first.
@@ -90,6 +92,15 @@ pub(crate) struct Given {
     until: Option<MessageId>,
 }
 
+/// A run of the host's for which a guard was given out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Guarded {
+    pub(crate) agent: AgentKey,
+    /// `None` for the run after a reminder.
+    pub(crate) turn: Option<TurnId>,
+    pub(crate) run: Option<RunId>,
+}
+
 /// The call of a hosted agent.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
@@ -108,7 +119,10 @@ pub(crate) enum Work {
     /// A hosted agent was allowed to run: call it.
     Call { agent: AgentKey, turn: Option<TurnId>, run: RunId, attempt: u8 },
     /// A hosted reply was stored: post its next part.
-    Post,
+    Post {
+        /// The part may be in the channel since then: nobody could tell.
+        in_doubt: Option<Timestamp>,
+    },
     /// A restart cut a hosted reply off: see what of it has arrived, then go on.
     TakeUpReply {
         /// When it was last stored.

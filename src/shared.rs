@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use dirigent_core::{AgentKey, Channel, Config, Effect, Snapshot};
 use tokio::sync::{Notify, broadcast, mpsc};
@@ -41,7 +41,7 @@ pub(crate) struct Shared {
     /// How many transitions of a channel the store keeps.
     pub(crate) history_max: usize,
     rooms: Mutex<HashMap<ChannelId, Slot>>,
-    loading: tokio::sync::Mutex<()>,
+    loading: Mutex<HashMap<ChannelId, Weak<tokio::sync::Mutex<()>>>>,
     workers: mpsc::UnboundedSender<Arc<Room>>,
     calls: mpsc::UnboundedSender<HostedCall>,
     buffers: Mutex<Vec<Vec<Effect>>>,
@@ -60,8 +60,27 @@ enum Slot {
     Unread,
     /// Only in the store.
     Parked,
-    /// In memory.
-    Awake(Arc<Room>),
+    /// In memory, in the hands of so many.
+    Awake { room: Arc<Room>, held: usize },
+}
+
+/// The lock of a channel that is on its way into memory. It is forgotten when the last one who
+/// wanted it lets go.
+struct Lane<'a> {
+    shared: &'a Shared,
+    channel: ChannelId,
+    lock: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Drop for Lane<'_> {
+    fn drop(&mut self) {
+        let mut loading = self.shared.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        // Let go while the table is locked: of two who do so at once, one is the last.
+        drop(std::mem::take(&mut self.lock));
+        if loading.get(&self.channel).is_some_and(|lock| lock.strong_count() == 0) {
+            loading.remove(&self.channel);
+        }
+    }
 }
 
 /// What [`Shared`] is made of.
@@ -100,7 +119,7 @@ impl Shared {
             timers: Timers::default(),
             life: Life::default(),
             rooms: Mutex::default(),
-            loading: tokio::sync::Mutex::default(),
+            loading: Mutex::default(),
             workers: parts.workers,
             calls: parts.calls,
             buffers: Mutex::default(),
@@ -117,11 +136,8 @@ impl Shared {
     }
 
     /// The channel in memory, if it is there.
-    pub(crate) fn awake(&self, channel: ChannelId) -> Option<Arc<Room>> {
-        match self.rooms().get(&channel) {
-            Some(Slot::Awake(room)) => Some(Arc::clone(room)),
-            Some(Slot::Unread | Slot::Parked) | None => None,
-        }
+    pub(crate) fn awake(self: &Arc<Self>, channel: ChannelId) -> Option<RoomRef> {
+        self.rooms().get_mut(&channel).and_then(|slot| self.take_hold(slot))
     }
 
     /// All channels that the store knows.
@@ -132,13 +148,8 @@ impl Shared {
     }
 
     /// The channels in memory.
-    pub(crate) fn all_awake(&self) -> Vec<Arc<Room>> {
-        let rooms = self.rooms();
-        let awake = rooms.values().filter_map(|slot| match slot {
-            Slot::Awake(room) => Some(Arc::clone(room)),
-            Slot::Unread | Slot::Parked => None,
-        });
-        awake.collect()
+    pub(crate) fn all_awake(self: &Arc<Self>) -> Vec<RoomRef> {
+        self.rooms().values_mut().filter_map(|slot| self.take_hold(slot)).collect()
     }
 
     /// The channel, taken into memory if it must be; `None` when it was never given a mode.
@@ -146,16 +157,25 @@ impl Shared {
         self: &Arc<Self>,
         channel: ChannelId,
     ) -> Result<Option<RoomRef>, CallError> {
-        match self.rooms().get(&channel) {
+        match self.rooms().get_mut(&channel) {
             None => return Ok(None),
-            Some(Slot::Awake(room)) => return Ok(Some(self.hold(Arc::clone(room)))),
-            Some(Slot::Unread | Slot::Parked) => {}
+            Some(slot) => {
+                if let Some(room) = self.take_hold(slot) {
+                    return Ok(Some(room));
+                }
+            }
         }
-        Ok(self.load(channel).await?.map(|room| self.hold(room)))
+        self.load(channel).await
     }
 
-    fn hold(self: &Arc<Self>, room: Arc<Room>) -> RoomRef {
-        RoomRef { shared: Arc::clone(self), room }
+    fn take_hold(self: &Arc<Self>, slot: &mut Slot) -> Option<RoomRef> {
+        match slot {
+            Slot::Awake { room, held } => {
+                *held += 1;
+                Some(RoomRef { shared: Arc::clone(self), room: Arc::clone(room) })
+            }
+            Slot::Unread | Slot::Parked => None,
+        }
     }
 
     /// The channel, made if there is none.
@@ -166,17 +186,31 @@ impl Shared {
         if let Some(room) = self.room(channel).await? {
             return Ok(room);
         }
-        let _one_at_a_time = self.loading.lock().await;
+        let lane = self.lane(channel);
+        let _one_at_a_time = lane.lock.lock().await;
         if let Some(room) = self.awake(channel) {
-            return Ok(self.hold(room));
+            return Ok(room);
         }
         let machine = Channel::new(self.config(), self.seed ^ channel.get());
         let room = self.record(Room::new(channel, machine, None, Revision::default()));
-        Ok(self.hold(self.take_in(room)))
+        Ok(self.take_in(room))
     }
 
-    async fn load(self: &Arc<Self>, channel: ChannelId) -> Result<Option<Arc<Room>>, CallError> {
-        let _one_at_a_time = self.loading.lock().await;
+    /// What whoever makes a room for this channel must lock, so that there is never a second one.
+    fn lane(&self, channel: ChannelId) -> Lane<'_> {
+        let mut loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = loading.get(&channel).and_then(Weak::upgrade);
+        let lock = known.unwrap_or_else(|| {
+            let lock = Arc::default();
+            loading.insert(channel, Arc::downgrade(&lock));
+            lock
+        });
+        Lane { shared: self, channel, lock }
+    }
+
+    async fn load(self: &Arc<Self>, channel: ChannelId) -> Result<Option<RoomRef>, CallError> {
+        let lane = self.lane(channel);
+        let _one_at_a_time = lane.lock.lock().await;
         if let Some(room) = self.awake(channel) {
             return Ok(Some(room));
         }
@@ -213,30 +247,38 @@ impl Shared {
     }
 
     /// From now on everybody can get hold of the channel.
-    fn take_in(&self, room: Arc<Room>) -> Arc<Room> {
+    fn take_in(self: &Arc<Self>, room: Arc<Room>) -> RoomRef {
         room.settle_down(self, &mut room.lock());
         let mut rooms = self.rooms();
         let abandoned = room.lock().abandoned;
-        let slot = if abandoned { Slot::Parked } else { Slot::Awake(Arc::clone(&room)) };
+        let slot =
+            if abandoned { Slot::Parked } else { Slot::Awake { room: Arc::clone(&room), held: 1 } };
         rooms.insert(room.id, slot);
         drop(rooms);
-        room
+        RoomRef { shared: Arc::clone(self), room }
     }
 
-    /// Lets a resting channel leave memory, if nobody else holds it.
-    pub(crate) fn park(&self, room: &Arc<Room>) {
-        if Arc::strong_count(room) != 2 {
-            return;
-        }
+    /// Somebody lets go of a channel: so many hands fewer. Once nobody holds it and it rests, it
+    /// leaves memory. All that happens under the table's lock, so that of two who let go at once, one
+    /// is the last.
+    pub(crate) fn park(&self, room: &Arc<Room>, hands: usize) {
         let mut rooms = self.rooms();
-        // Nobody can get hold of the room while its table is locked: two owners are it and us.
-        if Arc::strong_count(room) == 2 && room.lock().is_at_rest() {
-            if room.lock().stored == Revision::default() {
-                // It was never given anything to remember.
-                rooms.remove(&room.id);
-            } else if let Some(slot) = rooms.get_mut(&room.id) {
-                *slot = Slot::Parked;
+        let Some(slot) = rooms.get_mut(&room.id) else {
+            return;
+        };
+        match slot {
+            Slot::Awake { room: known, held } if Arc::ptr_eq(known, room) => {
+                *held -= hands;
+                if *held > 0 || !room.lock().is_at_rest() {
+                    return;
+                }
             }
+            Slot::Awake { .. } | Slot::Unread | Slot::Parked => return,
+        }
+        *slot = Slot::Parked;
+        if room.lock().stored == Revision::default() {
+            // It was never given anything to remember.
+            rooms.remove(&room.id);
         }
     }
 
@@ -325,7 +367,7 @@ impl Deref for RoomRef {
 
 impl Drop for RoomRef {
     fn drop(&mut self) {
-        self.shared.park(&self.room);
+        self.shared.park(&self.room, 1);
     }
 }
 

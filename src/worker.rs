@@ -28,7 +28,7 @@ pub(crate) async fn work_for(shared: Arc<Shared>, room: Arc<Room>) {
             }
         }
     }
-    shared.park(&room);
+    shared.park(&room, 0);
 }
 
 /// Stores the state, then tells those who wait for that. `false` when another process has taken
@@ -143,7 +143,7 @@ async fn perform(shared: &Arc<Shared>, room: &Arc<Room>, item: Work) {
     match item {
         Work::Effect(effect) => perform_effect(shared, room, effect).await,
         Work::Call { agent, turn, run, attempt } => shared.call(room, agent, turn, run, attempt),
-        Work::Post => shared.post_outgoing(room).await,
+        Work::Post { in_doubt } => shared.post_outgoing(room, in_doubt).await,
         Work::TakeUpReply { stored } => shared.take_up_reply(room, stored).await,
         Work::Letter => shared.send_letter(room).await,
     }

@@ -1,7 +1,7 @@
 //! A look at a channel from outside.
 
 use crate::channel::Channel;
-use crate::{AgentKey, Deadline, MessageId, Mode, PhaseKind, Timestamp, TurnId, TurnState};
+use crate::{AgentKey, Deadline, MessageId, Mode, PhaseKind, RunId, Timestamp, TurnId, TurnState};
 
 /// What a channel looks like now: phase, speaker, list, counters (F11). Borrowed, costs nothing.
 ///
@@ -45,6 +45,15 @@ impl<'a> View<'a> {
     /// Who may run once to conclude an idle discussion.
     pub fn permit(&self) -> Option<AgentKey> {
         self.channel.permit.map(|permit| permit.agent)
+    }
+
+    /// The run of the speaker, or else the permitted one; none where nobody runs, or where the host
+    /// gave it no name.
+    pub fn run(&self) -> Option<RunId> {
+        match self.channel.phase.run() {
+            Some(run) => run.id,
+            None => self.channel.permit.and_then(|permit| permit.run_id()),
+        }
     }
 
     /// Whether the channel is stopped or on hold.

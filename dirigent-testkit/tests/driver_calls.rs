@@ -115,6 +115,41 @@ fn a_dropped_guard_ends_the_run() {
 }
 
 #[test]
+fn a_gate_call_delivered_twice_gives_one_guard_that_holds_the_run() {
+    for run in [None, Some(RunId::new(1))] {
+        let mut stage = granted();
+        let channel = stage.channel();
+        let ask = move |d: dirigent::Dirigent| async move {
+            d.may_speak(channel, &"a".into(), run).await.unwrap().into_guard().unwrap()
+        };
+        let (first, second) = (stage.call(ask), stage.call(ask));
+        drop(second);
+        assert_eq!(stage.status().unwrap().phase, PhaseKind::Running, "the first still holds it");
+        drop(first);
+        assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+    }
+}
+
+#[test]
+fn a_run_that_was_replaced_leaves_its_floor_to_the_newer_ones_guard() {
+    let mut stage = granted();
+    let channel = stage.channel();
+    let ask = move |d: dirigent::Dirigent, run| async move {
+        d.may_speak(channel, &"a".into(), Some(RunId::new(run)))
+            .await
+            .unwrap()
+            .into_guard()
+            .unwrap()
+    };
+    let older = stage.call(move |d| ask(d, 1));
+    let newer = stage.call(move |d| ask(d, 2));
+    drop(older);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Running);
+    drop(newer);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+}
+
+#[test]
 fn a_call_that_is_given_up_while_it_waits_ends_the_run() {
     let mut stage = granted();
     let channel = stage.channel();

@@ -130,3 +130,35 @@ fn a_turn_without_a_trace_of_its_reply_ends_after_fifteen_seconds() {
     let took = stage.clock().now().since(began);
     assert!(took <= SECOND * 16, "{took:?}");
 }
+
+/// I1
+#[test]
+fn a_repetition_that_slept_with_the_machine_is_not_carried_out_when_it_wakes() {
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", []).stage();
+    stage.chat();
+    stage.discord().next_post(Fault::LostAnswer);
+    stage.discord().next_post(Fault::SlowRequest { by: SECOND * 3 });
+    stage.say("Hello");
+    stage.advance(SECOND);
+    stage.clock().advance(SECOND * 3_600 * 7);
+    stage.settle();
+    stage.until_dormant();
+    assert_eq!(stage.words(), ["Hello", "a1"], "its nonce is long forgotten");
+}
+
+/// I1
+#[test]
+fn a_post_in_doubt_is_not_repeated_when_its_nonce_may_be_forgotten() {
+    let mut stage = Setup::new()
+        .hosted("a", ["a1".into()])
+        .hosted("b", [])
+        .settings(|settings| settings.work_deadline = SECOND * 3_600)
+        .stage();
+    let _ = stage.discord().clone().with_nonce_window(SECOND * 120);
+    stage.chat();
+    stage.discord().next_post(Fault::LostAnswer);
+    stage.discord().next_post(Fault::RateLimited { retry_after: SECOND * 180 });
+    stage.say("Hello");
+    stage.until_dormant();
+    assert_eq!(stage.words(), ["Hello", "a1"], "the history tells");
+}

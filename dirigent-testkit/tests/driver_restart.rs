@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use dirigent::{LostRuns, PhaseKind};
+use dirigent::{Clock, LostRuns, Pace, PhaseKind, Settings};
 use dirigent_testkit::ScriptedAgent;
+use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::{Act, Line};
-use dirigent_testkit::stage::Setup;
+use dirigent_testkit::stage::{Setup, Stage};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -81,8 +82,8 @@ fn a_message_pushed_before_the_room_was_caught_up_hides_none_that_were_missed() 
     let person = stage.person();
     stage.discord().say(room, person, "Missed");
     // Reading what was missed takes its time.
-    let slow = dirigent_testkit::memory_discord::Fault::SlowRequest { by: SECOND * 5 };
-    stage.discord().inject(|f| f.next(dirigent_testkit::memory_discord::Call::History, slow));
+    let slow = Fault::SlowRequest { by: SECOND * 5 };
+    stage.discord().inject(|f| f.next(Call::History, slow));
     stage.restart();
     stage.agent("a").then("a3");
     stage.say_in(room, "Pushed");
@@ -107,11 +108,11 @@ fn a_run_that_was_cut_off_is_skipped_or_run_again_as_the_host_wants() {
         stage.say("Hello");
         stage.advance(SECOND);
         stage.crash();
-        let before = dirigent::Clock::now(stage.clock());
+        let before = stage.clock().now();
         stage.restart();
         stage.until_dormant();
         assert_eq!(stage.words(), words);
-        let took = dirigent::Clock::now(stage.clock()).since(before);
+        let took = stage.clock().now().since(before);
         assert!(took < SECOND * 20, "without waiting for a deadline: {took:?}");
     }
 }
@@ -146,4 +147,86 @@ fn a_reply_that_arrived_while_nobody_listened_confirms_its_turn() {
     stage.discord().say(channel, user, "a1");
     stage.restart();
     assert_eq!(stage.status().unwrap().speaker, Some("b".into()));
+}
+
+/// A room in which the process died when it had posted a part of a reply and not heard of it.
+fn cut_off(setup: Setup) -> Stage {
+    let mut stage = setup.hosted("b", []).stage();
+    stage.chat();
+    stage.discord().next_post(Fault::LostAnswer);
+    stage.say("Hello");
+    stage.crash();
+    stage
+}
+
+/// Nobody can read what is there: neither who takes the reply up nor who looks for what was missed.
+fn unreadable(stage: &Stage) {
+    stage.discord().inject(|faults| {
+        for _ in 0..2 * (Settings::default().retries + 1) {
+            faults.next(Call::History, Fault::NotDelivered);
+        }
+    });
+}
+
+/// I1
+#[test]
+fn a_part_that_may_have_arrived_is_not_posted_when_its_nonce_is_forgotten_meanwhile() {
+    let long = |settings: &mut Settings| settings.work_deadline = SECOND * 3_600;
+    let mut stage = cut_off(Setup::new().hosted("a", ["a1".into()]).settings(long));
+    let _ = stage.discord().clone().with_nonce_window(SECOND * 120);
+    unreadable(&stage);
+    stage.discord().next_post(Fault::RateLimited { retry_after: SECOND * 180 });
+    stage.restart();
+    stage.until_dormant();
+    assert_eq!(stage.words(), ["Hello", "a1"]);
+}
+
+/// I1
+#[test]
+fn a_clock_that_was_set_back_does_not_make_a_nonce_known_again() {
+    let mut stage = cut_off(Setup::new().hosted("a", ["a1".into()]));
+    let _ = stage.discord().clone().with_nonce_window(Duration::ZERO);
+    unreadable(&stage);
+    stage.clock().set(stage.clock().now().saturating_sub(SECOND * 3_600));
+    stage.restart();
+    stage.advance(SECOND * 300);
+    assert_eq!(stage.words(), ["Hello", "a1"]);
+}
+
+#[test]
+fn a_part_like_the_one_before_is_posted_too() {
+    let mut stage = Setup::new().hosted("a", ["x".repeat(4_000).into()]).hosted("b", []).stage();
+    stage.chat();
+    stage.discord().next_post(Fault::SlowAnswer { by: Duration::ZERO });
+    stage.discord().next_post(Fault::NotDelivered);
+    stage.say("Hello");
+    assert_eq!(stage.words().len(), 2, "the second part is under way");
+    stage.crash();
+    stage.restart();
+    stage.until_dormant();
+    assert_eq!(stage.words().len(), 3);
+}
+
+#[test]
+fn the_rest_of_a_reply_that_was_stopped_is_not_posted_in_the_agents_next_turn() {
+    let pace = Pace { burst: 1, window: SECOND * 5 };
+    let parts = ["1", "2", "3"].map(|part| part.repeat(2_000));
+    let mut stage = Setup::new()
+        .hosted("a", [parts.concat().into()])
+        .hosted("b", [])
+        .settings(|settings| settings.pacing.channel = Some(pace))
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.crash();
+    stage.restart();
+    stage.agent("a").say_once();
+    assert_eq!(stage.words().len(), 3, "the second part needs no pace after a restart");
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+    stage.call(move |d| async move { d.resume(channel).await }).unwrap();
+    stage.call(move |d| async move { d.wake(channel, Some(&"a".into())).await }).unwrap();
+    assert_eq!(stage.status().unwrap().speaker, Some("a".into()));
+    stage.until_dormant();
+    assert!(!stage.words().contains(&parts[2]), "it was stopped");
 }

@@ -1,5 +1,5 @@
 //! Many seeds of the driver simulation. `DRIVER_SEEDS` runs so many, `DRIVER_SEED` one,
-//! `DRIVER_STEPS` makes them longer.
+//! `DRIVER_STEPS` makes them longer. A failing seed goes into `tests/driver_seeds.txt`.
 
 use dirigent_testkit::driver_simulation::{Tally, simulate};
 
@@ -21,6 +21,18 @@ fn the_driver_survives_chance() {
     }
     println!("{tally:?}");
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
+#[test]
+fn seeds_that_once_failed_stay_well() {
+    let numbers = |line: &str| -> Vec<u64> {
+        line.split_whitespace().map(|number| number.parse().unwrap()).collect()
+    };
+    let lines = include_str!("driver_seeds.txt").lines().filter(|line| !line.starts_with('#'));
+    for line in lines {
+        let [seed, steps] = numbers(line)[..] else { panic!("not a seed and its steps: {line}") };
+        assert_eq!(simulate(seed, steps).err(), None);
+    }
 }
 
 #[test]

@@ -168,3 +168,53 @@ fn a_room_whose_store_fails_for_long_does_not_hold_up_the_others() {
     stage.advance(SECOND * 30);
     assert_eq!(stage.words_in(rooms[0]), ["Hello", "a1", "b1", "a2"]);
 }
+
+#[test]
+fn a_channel_that_is_slow_to_load_does_not_hold_up_the_others() {
+    let mut stage = hosted().rooms(2).stage();
+    stage.chat();
+    stage.advance(SECOND * 60);
+    let (slow, quick) = (stage.rooms()[0], stage.rooms()[1]);
+    stage.store().slow_to_load(slow, SECOND * 5);
+    let loads = stage.store().loads();
+    let waiting: Vec<_> =
+        (0..3).map(|_| stage.begin(move |d| async move { d.wake(slow, None).await })).collect();
+    let other = stage.begin(move |d| async move { d.status(quick).await });
+    stage.settle();
+    assert!(other.take().unwrap().unwrap().is_some(), "it waits for nobody");
+    assert!(waiting.iter().all(|call| call.take().is_none()));
+    stage.advance(SECOND * 5);
+    assert!(waiting.iter().all(|call| call.take().unwrap().is_ok()));
+    assert_eq!(stage.store().loads() - loads, 2, "one room a channel");
+}
+
+#[test]
+fn a_channel_that_two_let_go_of_at_the_same_instant_leaves_memory() {
+    const TIMES: usize = 2_000;
+    let mut stage = hosted().stage();
+    stage.chat();
+    stage.advance(SECOND * 60);
+    let (channel, together) = (stage.channel(), std::sync::Barrier::new(3));
+    let ask = |dirigent: dirigent::Dirigent| {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for _ in 0..TIMES {
+            together.wait();
+            assert!(runtime.block_on(dirigent.status(channel)).is_ok());
+            together.wait();
+        }
+    };
+    let (one, two) = (stage.dirigent(), stage.dirigent());
+    let reread = std::thread::scope(|scope| {
+        scope.spawn(|| ask(one));
+        scope.spawn(|| ask(two));
+        let reread = (0..TIMES).map(|_| {
+            together.wait();
+            together.wait();
+            let before = stage.store().loads();
+            assert!(stage.status().is_some());
+            stage.store().loads() - before
+        });
+        reread.sum::<u64>()
+    });
+    assert_eq!(reread, TIMES as u64, "it is read anew each time");
+}

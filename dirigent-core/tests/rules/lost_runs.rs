@@ -284,6 +284,7 @@ fn the_permitted_run_is_not_confused_with_anothers_of_the_same_name() {
     let run = room.run_of(A);
     assert!(!room.tell(gate(B, Some(run))).verdict().is_allowed());
     assert_eq!(room.tell(gate(A, Some(run))).reason(), Reason::InitiatorPermit);
+    assert_eq!(room.channel.view().run(), Some(run));
 }
 
 /// R148, D84

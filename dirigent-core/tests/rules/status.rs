@@ -18,6 +18,7 @@ fn the_view_shows_phase_speaker_deadline_list_and_counters() {
     assert_eq!(view.phase(), PhaseKind::Granted);
     assert_eq!(view.speaker(), Some(B));
     assert_eq!(view.permit(), None);
+    assert_eq!(view.run(), None);
     assert_eq!(view.rest(), None);
     assert_eq!(view.initiator(), None);
     assert_eq!(view.turn().get(), 2);

@@ -75,6 +75,8 @@ struct Plan {
     chance: u64,
     commits: Vec<Committed>,
     loads: u64,
+    /// Channels whose reading takes so long.
+    slow: Vec<(ChannelId, Duration)>,
 }
 
 impl StageStore {
@@ -85,6 +87,11 @@ impl StageStore {
     /// Lets the next commit go wrong, or the one after those already planned.
     pub fn next_commit(&self, fault: StoreFault) {
         self.plan().next.push_back(fault);
+    }
+
+    /// Lets every reading of this channel take so long.
+    pub fn slow_to_load(&self, channel: ChannelId, by: Duration) {
+        self.plan().slow.push((channel, by));
     }
 
     /// Lets so many of a thousand commits go wrong in this way, as the seed has it.
@@ -99,6 +106,7 @@ impl StageStore {
         let mut plan = self.plan();
         plan.next.clear();
         plan.rates.clear();
+        plan.slow.clear();
     }
 
     /// Every commit that was made, oldest first.
@@ -179,6 +187,10 @@ impl ChannelStore for StageStore {
 
     async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, ApiError> {
         self.plan().loads += 1;
+        let slow = self.plan().slow.iter().find(|(slow, _)| *slow == channel).map(|(_, by)| *by);
+        if let Some(by) = slow {
+            self.clock.sleep_until(self.clock.now() + by).await;
+        }
         self.inner.load(channel).await
     }
 
