@@ -86,6 +86,11 @@ impl Registry {
         self.read().entry(key)?.1
     }
 
+    /// The library's own account, once the registry was read.
+    pub(crate) fn moderator(&self) -> Option<UserId> {
+        self.read().moderator
+    }
+
     pub(crate) fn of_user(&self, user: UserId) -> Option<AgentKey> {
         self.read().by_user.get(&user).copied()
     }
