@@ -1,0 +1,199 @@
+//! The slash command `/set-channel-mode`, but for the way in which a chat carries it.
+//!
+//! An adapter registers it with what stands here and gives every use of it to
+//! [`Dirigent::set_mode_command`]. The answer is meant for the one who asked and for nobody else
+//! ([`EPHEMERAL`]); it comes within three seconds, as Discord wants it (R063).
+//!
+//! ```
+//! use dirigent::command::{CHOICES, NAME, parse};
+//! assert_eq!(NAME, "set-channel-mode");
+//! assert!(CHOICES.iter().all(|mode| parse(mode.as_str()) == Ok(*mode)));
+//! ```
+
+use std::time::Duration;
+
+use dirigent_core::{Mode, Refusal};
+
+use crate::{CallError, ChannelId, Dirigent, GuildId};
+
+/// The command's name.
+pub const NAME: &str = "set-channel-mode";
+/// What people are told of it.
+pub const DESCRIPTION: &str = "Sets how agents take turns in this channel";
+/// The name of its one option, which must be given.
+pub const OPTION: &str = "mode";
+/// What people are told of the option.
+pub const OPTION_DESCRIPTION: &str =
+    "none: no rules; chat: one after the other; report: nobody is woken";
+/// What may be chosen: exactly these.
+pub const CHOICES: [Mode; 3] = [Mode::None, Mode::Chat, Mode::Report];
+/// Who may use it unless the guild says otherwise: Discord's permission bits, of which it is Manage
+/// Channels (D25).
+pub const DEFAULT_PERMISSIONS: u64 = MANAGE_CHANNELS;
+/// Whether it is offered in direct messages (R061).
+pub const IN_DIRECT_MESSAGES: bool = false;
+/// Whether the answer is shown only to the one who asked (R063).
+pub const EPHEMERAL: bool = true;
+
+const ADMINISTRATOR: u64 = 1 << 3;
+const MANAGE_CHANNELS: u64 = 1 << 4;
+
+/// Discord waits three seconds for an answer; the way there and back takes some of it.
+const ANSWER_WITHIN: Duration = Duration::from_secs(2);
+
+/// Who uses the command, as the chat says it.
+///
+/// ```
+/// use dirigent::GuildId;
+/// use dirigent::command::{DEFAULT_PERMISSIONS, Invoker};
+///
+/// let guild = Some(GuildId::new(7));
+/// assert!(Invoker { guild, permissions: DEFAULT_PERMISSIONS, host_word: None }.is_allowed());
+/// assert!(!Invoker { guild, permissions: 0, host_word: None }.is_allowed());
+/// assert!(Invoker { guild, permissions: 0, host_word: Some(true) }.is_allowed());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a request that hosts build")]
+pub struct Invoker {
+    /// The guild in which it is used; none in a direct message.
+    pub guild: Option<GuildId>,
+    /// The invoker's permissions in the channel: Discord's bits.
+    pub permissions: u64,
+    /// What the host says, where it decides itself who may.
+    pub host_word: Option<bool>,
+}
+
+impl Invoker {
+    /// Whether the invoker may change a channel's mode.
+    pub fn is_allowed(self) -> bool {
+        let may_manage = self.permissions & (MANAGE_CHANNELS | ADMINISTRATOR) != 0;
+        self.host_word.unwrap_or(may_manage)
+    }
+}
+
+/// What the one who used the command is told.
+///
+/// ```
+/// use dirigent::command::CommandAnswer;
+/// let answer = CommandAnswer { text: "The mode is now chat.".to_owned(), changed: true };
+/// assert!(answer.changed);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "an answer that hosts pass on")]
+pub struct CommandAnswer {
+    /// What to answer.
+    pub text: String,
+    /// Whether the channel has another mode than before, stored for good.
+    pub changed: bool,
+}
+
+impl CommandAnswer {
+    fn unchanged(text: impl Into<String>) -> Self {
+        Self { text: text.into(), changed: false }
+    }
+}
+
+/// Why a word is not accepted. `Display` is the answer to whoever used the command.
+///
+/// ```
+/// use dirigent::command::{BadMode, parse};
+/// assert_eq!(parse("work"), Err(BadMode::CreationOnly));
+/// assert_eq!(parse("loud"), Err(BadMode::Unknown));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadMode {
+    /// It is no mode.
+    #[error("There is no such mode. Choose none, chat or report.")]
+    Unknown,
+    /// It can only be given when a channel is created.
+    #[error(
+        "The modes work and discussion are given when a channel is created, by the tools \
+         create-work-channel and create-discussion-channel. Choose none, chat or report."
+    )]
+    CreationOnly,
+}
+
+/// Reads the option: exactly `none`, `chat` or `report` (R058).
+///
+/// # Errors
+///
+/// [`BadMode`], with the answer to give.
+pub fn parse(input: &str) -> Result<Mode, BadMode> {
+    match input.parse::<Mode>() {
+        Ok(mode) if CHOICES.contains(&mode) => Ok(mode),
+        Ok(_) => Err(BadMode::CreationOnly),
+        Err(_) => Err(BadMode::Unknown),
+    }
+}
+
+const NOT_ALLOWED: &str = "You need the permission Manage Channels to change a channel's mode.";
+const NO_GUILD: &str = "Modes are for the channels of a server. There is none in a direct message.";
+const LOCKED: &str = "The mode of this channel is locked: it was given when the channel was created and cannot be \
+     changed.";
+const ARCHIVED: &str = "This channel is archived. Its mode cannot be changed any more.";
+const NOT_RUNNING: &str = "Dirigent is not running at the moment. Nothing was changed.";
+const UNREADABLE: &str =
+    "The stored state of this channel cannot be read now. Nothing was changed.";
+const NOT_STORED: &str = "The mode could not be stored yet. It may change a little later; look again before you repeat \
+     the command.";
+
+impl Dirigent {
+    /// Carries out `/set-channel-mode`. Answers within three seconds, whatever the store does.
+    ///
+    /// # Cancellation
+    ///
+    /// The mode may have been changed or not.
+    pub async fn set_mode_command(
+        &self,
+        channel: ChannelId,
+        invoker: Invoker,
+        input: &str,
+    ) -> CommandAnswer {
+        if invoker.guild.is_none() {
+            return CommandAnswer::unchanged(NO_GUILD);
+        }
+        if !invoker.is_allowed() {
+            return CommandAnswer::unchanged(NOT_ALLOWED);
+        }
+        let changing = self.change_mode(channel, input);
+        let in_time = self.shared.within(ANSWER_WITHIN, changing).await;
+        in_time.unwrap_or_else(|_| CommandAnswer::unchanged(NOT_STORED))
+    }
+
+    async fn change_mode(&self, channel: ChannelId, input: &str) -> CommandAnswer {
+        let before = match self.status(channel).await {
+            Ok(status) => status.map_or(Mode::None, |status| status.mode),
+            Err(CallError::NotRunning) => return CommandAnswer::unchanged(NOT_RUNNING),
+            Err(_) => return CommandAnswer::unchanged(UNREADABLE),
+        };
+        if before.is_locked() {
+            return CommandAnswer::unchanged(LOCKED);
+        }
+        let mode = match parse(input) {
+            Ok(mode) => mode,
+            Err(bad) => return CommandAnswer::unchanged(bad.to_string()),
+        };
+        match self.set_mode(channel, mode).await {
+            Ok(()) => CommandAnswer {
+                text: format!("The mode of this channel is now {mode}."),
+                changed: mode != before,
+            },
+            Err(error) => refusal(&error),
+        }
+    }
+}
+
+fn refusal(error: &CallError) -> CommandAnswer {
+    CommandAnswer::unchanged(match error {
+        CallError::Refused(Refusal::ModeLocked) => LOCKED,
+        CallError::Refused(Refusal::Archived) => ARCHIVED,
+        CallError::NotRunning => NOT_RUNNING,
+        CallError::Failed(_) => NOT_STORED,
+        CallError::Unreadable(_)
+        | CallError::Refused(_)
+        | CallError::UnknownChannel
+        | CallError::UnknownAgent(_)
+        | CallError::Config(_) => UNREADABLE,
+    })
+}

@@ -1,0 +1,92 @@
+//! A call as a model made it, and what it means.
+
+use serde::{Deserialize, Deserializer, de};
+use serde_json::Value;
+
+use super::fields::Fields;
+use super::{
+    CreateChatChannel, CreateDiscussionChannel, CreateReportChannel, CreateWorkChannel,
+    DirigentRegister, DiscussionComplete, ToolError,
+};
+
+/// A call with arguments that make sense.
+///
+/// ```
+/// use dirigent::tools::{ToolCall, parse};
+///
+/// let arguments = serde_json::json!({ "name": "round-table", "mood": "good" });
+/// let ToolCall::CreateWorkChannel(call) = parse("create-work-channel", &arguments)? else {
+///     unreachable!()
+/// };
+/// assert_eq!(call.name, "round-table");
+/// # Ok::<(), dirigent::tools::ToolError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "the seed names exactly six tools")]
+pub enum ToolCall {
+    /// `create-chat-channel`.
+    CreateChatChannel(CreateChatChannel),
+    /// `create-report-channel`.
+    CreateReportChannel(CreateReportChannel),
+    /// `create-work-channel`.
+    CreateWorkChannel(CreateWorkChannel),
+    /// `create-discussion-channel`.
+    CreateDiscussionChannel(CreateDiscussionChannel),
+    /// `discussion-complete`.
+    DiscussionComplete(DiscussionComplete),
+    /// `dirigent-register`.
+    DirigentRegister(DirigentRegister),
+}
+
+/// Reads a call. Does nothing else: the same name and arguments always give the same answer.
+///
+/// Arguments that the tool does not have are ignored. Each may be spelt with hyphens or in camel
+/// case (D23); null is as good as not there.
+///
+/// # Errors
+///
+/// An unknown name, an argument that is missing, of another kind, or not acceptable.
+pub fn parse(name: &str, arguments: &Value) -> Result<ToolCall, ToolError> {
+    match name {
+        CreateChatChannel::TOOL => read(arguments).map(ToolCall::CreateChatChannel),
+        CreateReportChannel::TOOL => read(arguments).map(ToolCall::CreateReportChannel),
+        CreateWorkChannel::TOOL => read(arguments).map(ToolCall::CreateWorkChannel),
+        CreateDiscussionChannel::TOOL => read(arguments).map(ToolCall::CreateDiscussionChannel),
+        DiscussionComplete::TOOL => read(arguments).map(ToolCall::DiscussionComplete),
+        DirigentRegister::TOOL => read(arguments).map(ToolCall::DirigentRegister),
+        _ => Err(ToolError::UnknownTool),
+    }
+}
+
+/// The arguments of one tool.
+pub(super) trait Arguments: Sized {
+    /// The tool's name.
+    const TOOL: &'static str;
+
+    /// Takes the arguments as they were written.
+    fn read(fields: &Fields<'_>) -> Result<Self, ToolError>;
+
+    /// Looks at what they say: texts without white space around them, nothing too long or empty.
+    /// Checking twice changes nothing.
+    fn checked(self) -> Result<Self, ToolError>;
+}
+
+fn read<T: Arguments>(arguments: &Value) -> Result<T, ToolError> {
+    T::read(&Fields::of(arguments)?)?.checked()
+}
+
+macro_rules! deserialize {
+    ($($arguments:ident)*) => {$(
+        /// Reads the arguments as [`parse`] does.
+        impl<'de> Deserialize<'de> for $arguments {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                read(&Value::deserialize(deserializer)?).map_err(de::Error::custom)
+            }
+        }
+    )*};
+}
+
+deserialize! {
+    CreateChatChannel CreateReportChannel CreateWorkChannel CreateDiscussionChannel
+    DiscussionComplete DirigentRegister
+}

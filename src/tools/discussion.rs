@@ -1,0 +1,183 @@
+//! `create-discussion-channel`.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::call::Arguments;
+use super::fields::{Fields, needed};
+use super::opening::is_absent;
+use super::{Caller, ToolError, Tools};
+use crate::plain::is_visible;
+use crate::{
+    ChannelId, ChannelKind, CreatedChannel, Discussion, GuildId, Mode, NewChannel, Opening, UserId,
+};
+
+/// The longest guide.
+const GUIDE_CHARS_MAX: usize = 16_000;
+/// The longest name that is made from a guide.
+const NAME_CHARS_MAX: usize = 40;
+/// So many of the guide's words become the name.
+const NAME_WORDS_MAX: usize = 6;
+
+/// The arguments of `create-discussion-channel`. `Debug` shows no text.
+///
+/// ```
+/// use dirigent::tools::CreateDiscussionChannel;
+/// let call: CreateDiscussionChannel = serde_json::from_str(
+///     r#"{
+///         "callback-guild": "123456789012345678",
+///         "callbackChannel": "223456789012345678",
+///         "discussion-guide": "Which plan? Done when two agree.",
+///         "participants": ["323456789012345678"]
+///     }"#,
+/// )?;
+/// assert_eq!(call.participants.len(), 1);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+#[expect(clippy::exhaustive_structs, reason = "the seed names exactly these arguments")]
+pub struct CreateDiscussionChannel {
+    /// Id of the Discord server (guild) in which you are now. The discussion is opened there.
+    pub callback_guild: GuildId,
+    /// Id of the channel in which you are now, in that server. The result is posted there.
+    pub callback_channel: ChannelId,
+    /// What the participants must know: the topic, the goals, and when the discussion is done. At
+    /// most 16,000 characters.
+    #[schemars(length(min = 1, max = 16_000))]
+    pub discussion_guide: String,
+    /// Discord user ids of those who take part, agents and people, in the order in which the agents
+    /// shall speak first. You take part in any case.
+    pub participants: Vec<UserId>,
+}
+
+impl fmt::Debug for CreateDiscussionChannel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CreateDiscussionChannel")
+            .field("callback_guild", &self.callback_guild)
+            .field("callback_channel", &self.callback_channel)
+            .field("discussion_guide", &format_args!("{} bytes", self.discussion_guide.len()))
+            .field("participants", &self.participants)
+            .finish()
+    }
+}
+
+/// A discussion that was opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DiscussionReady {
+    /// The discussion's channel: what `discussion-complete` wants to know.
+    pub discussion_channel: ChannelId,
+    /// Its name as Discord took it.
+    pub name: String,
+    /// Who can see it and write in it, besides the moderator. The initiator is among them.
+    pub members: Vec<UserId>,
+    /// Those of them that are no registered agents, and so are given no turns.
+    pub unregistered: Vec<UserId>,
+    /// What the initiator should know.
+    pub warnings: Vec<String>,
+}
+
+impl Tools {
+    /// Opens a discussion in the callback guild; the caller is its initiator.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError`]; nothing is left behind unless it says so.
+    pub async fn create_discussion_channel(
+        &self,
+        caller: &Caller,
+        arguments: CreateDiscussionChannel,
+    ) -> Result<DiscussionReady, ToolError> {
+        let arguments = arguments.checked()?;
+        self.dirigent.live().await?;
+        let inside = self.membership(caller, arguments.participants)?;
+        if !inside.has_caller {
+            return Err(ToolError::CallerUnregistered);
+        }
+        let (guild, callback) = (arguments.callback_guild, arguments.callback_channel);
+        if !self.moderated(guild).await? {
+            return Err(ToolError::NotAdministrator);
+        }
+        self.check_callback(guild, callback).await?;
+        let warnings = inside.warning().into_iter().chain(elsewhere(caller, guild, callback));
+        let warnings = warnings.collect();
+        let name = name_of(&arguments.discussion_guide);
+        let terms =
+            Discussion { callback, callback_guild: Some(guild), guide: arguments.discussion_guide };
+        let opening = Opening { initiator: caller.agent.clone(), terms: Some(terms) };
+        let made = CreatedChannel {
+            mode: Mode::Discussion,
+            members: inside.agents,
+            opening: Some(opening),
+        };
+        let channel = NewChannel { guild, name, members: inside.users.clone() };
+        let info = self.open(channel, made).await?;
+        Ok(DiscussionReady {
+            discussion_channel: info.id,
+            name: info.name,
+            members: inside.users,
+            unregistered: inside.unregistered,
+            warnings,
+        })
+    }
+
+    /// The result must find a channel of that guild in which it can be posted (D79).
+    async fn check_callback(&self, guild: GuildId, callback: ChannelId) -> Result<(), ToolError> {
+        let asked = self.dirigent.shared.repeat(|| self.guild_api.channel(callback)).await;
+        let info = asked.map_err(|error| {
+            if is_absent(&error) { ToolError::CallbackNotFound } else { ToolError::Failed(error) }
+        })?;
+        match info.kind {
+            ChannelKind::Text | ChannelKind::Announcement | ChannelKind::Thread => {}
+            ChannelKind::Direct | ChannelKind::Other => return Err(ToolError::CallbackKind),
+        }
+        if info.guild == Some(guild) { Ok(()) } else { Err(ToolError::CallbackElsewhere) }
+    }
+}
+
+impl Arguments for CreateDiscussionChannel {
+    const TOOL: &'static str = "create-discussion-channel";
+
+    fn read(fields: &Fields<'_>) -> Result<Self, ToolError> {
+        Ok(Self {
+            callback_guild: needed("callback-guild", fields.id("callback-guild")?)?,
+            callback_channel: needed("callback-channel", fields.id("callback-channel")?)?,
+            discussion_guide: needed("discussion-guide", fields.text("discussion-guide")?)?,
+            participants: needed("participants", fields.ids("participants")?)?,
+        })
+    }
+
+    fn checked(self) -> Result<Self, ToolError> {
+        if !is_visible(&self.discussion_guide) {
+            return Err(ToolError::GuideEmpty);
+        }
+        if self.discussion_guide.chars().nth(GUIDE_CHARS_MAX).is_some() {
+            return Err(ToolError::GuideTooLong);
+        }
+        Ok(self)
+    }
+}
+
+/// The seed calls it the initiator's current channel; any other is accepted, with a word (D106).
+fn elsewhere(caller: &Caller, guild: GuildId, callback: ChannelId) -> Option<String> {
+    let is_other = caller.channel.is_some_and(|channel| channel != callback)
+        || caller.guild.is_some_and(|own| own != guild);
+    is_other.then(|| {
+        "The callback channel is not the channel in which you are now. The result will be posted \
+         in the one that you named."
+            .to_owned()
+    })
+}
+
+/// A channel's name from the guide's first words; `discussion` where they make none.
+fn name_of(guide: &str) -> String {
+    let words = guide.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.take(NAME_WORDS_MAX).map(str::to_lowercase).collect();
+    let name: String = words.join("-").chars().take(NAME_CHARS_MAX).collect();
+    let name = name.trim_matches('-');
+    if name.is_empty() { "discussion".to_owned() } else { name.to_owned() }
+}

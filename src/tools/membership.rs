@@ -1,0 +1,61 @@
+//! Who is in a channel that is being created.
+
+use dirigent_core::AGENTS_MAX;
+
+use super::{Caller, ToolError, Tools};
+use crate::{AgentId, UserId};
+
+/// Who is in a channel that is being created, besides the moderator.
+#[derive(Debug)]
+pub(super) struct Membership {
+    /// Every account once, in the order given; the caller last, unless it was named.
+    pub(super) users: Vec<UserId>,
+    /// The registered agents among them, in that order.
+    pub(super) agents: Vec<AgentId>,
+    /// Those that are no registered agents: people, and agents that never registered (D82).
+    pub(super) unregistered: Vec<UserId>,
+    /// Whether the caller is among them; it is if it has an identity (D20).
+    pub(super) has_caller: bool,
+}
+
+impl Tools {
+    /// Sorts out who will be in the channel.
+    pub(super) fn membership(
+        &self,
+        caller: &Caller,
+        named: Vec<UserId>,
+    ) -> Result<Membership, ToolError> {
+        let registry = &self.dirigent.shared.registry;
+        let own = registry.key(&caller.agent).and_then(|key| registry.user(key));
+        let moderator = registry.moderator();
+        let mut users: Vec<UserId> = Vec::with_capacity(named.len().min(AGENTS_MAX));
+        for user in named.into_iter().chain(own).filter(|user| Some(*user) != moderator) {
+            if users.contains(&user) {
+                continue;
+            }
+            if users.len() == AGENTS_MAX {
+                return Err(ToolError::TooManyMembers { max: AGENTS_MAX });
+            }
+            users.push(user);
+        }
+        let (mut agents, mut unregistered) = (Vec::new(), Vec::new());
+        for user in &users {
+            match registry.of_user(*user).and_then(|key| registry.name(key)) {
+                Some(agent) => agents.push(agent),
+                None => unregistered.push(*user),
+            }
+        }
+        Ok(Membership { users, agents, unregistered, has_caller: own.is_some() })
+    }
+}
+
+impl Membership {
+    /// What the caller should know before it waits for answers that will not come.
+    pub(super) fn warning(&self) -> Option<String> {
+        (self.agents.len() < 2).then(|| {
+            "There are fewer than two registered agents in the channel, so no turns are given \
+             until another one joins."
+                .to_owned()
+        })
+    }
+}

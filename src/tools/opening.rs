@@ -1,0 +1,90 @@
+//! Creating a channel: first in Discord, then its mode, and neither without the other (D24).
+
+use super::{ToolError, Tools};
+use crate::{
+    ApiError, CallError, Certainty, ChannelId, ChannelInfo, CreatedChannel, ErrorKind, GuildId,
+    NewChannel, UserId,
+};
+
+impl Tools {
+    /// Creates a channel in Discord and stores its mode.
+    pub(super) async fn open(
+        &self,
+        channel: NewChannel,
+        made: CreatedChannel,
+    ) -> Result<ChannelInfo, ToolError> {
+        let shared = &self.dirigent.shared;
+        let limit = shared.settings.work_deadline;
+        let creation = self.guild_api.create_channel(channel.clone());
+        // One attempt: a second one might make a second channel.
+        let info = match shared.within(limit, creation).await.and_then(|created| created) {
+            Ok(info) => info,
+            Err(error) => return Err(self.not_created(channel, error).await),
+        };
+        match self.dirigent.created(info.id, made).await {
+            Ok(()) => Ok(info),
+            Err(error) => Err(self.undo(info.id, error).await),
+        }
+    }
+
+    /// Fails before anything is created if the moderator is not in the guild (D22). Says whether it
+    /// is an administrator there.
+    pub(super) async fn moderated(&self, guild: GuildId) -> Result<bool, ToolError> {
+        let shared = &self.dirigent.shared;
+        let moderator = shared.registry.moderator().ok_or(ToolError::NotRunning)?;
+        let asked = shared.repeat(|| self.guild_api.is_administrator(guild, moderator)).await;
+        asked.map_err(|error| {
+            if is_absent(&error) { ToolError::ModeratorMissing } else { ToolError::Failed(error) }
+        })
+    }
+
+    /// Takes back a channel whose mode could not be stored. Without one it would look like any
+    /// other channel.
+    async fn undo(&self, channel: ChannelId, source: CallError) -> ToolError {
+        tracing::warn!(%channel, error = %source, "a mode could not be stored: the channel is deleted again");
+        let shared = &self.dirigent.shared;
+        match shared.repeat(|| self.guild_api.delete_channel(channel)).await {
+            Ok(()) => ToolError::NotStored { source },
+            Err(error) if error.kind() == ErrorKind::Gone => ToolError::NotStored { source },
+            Err(error) => {
+                tracing::error!(%channel, %error, "a channel without a mode is left behind");
+                ToolError::LeftBehind { channel, source }
+            }
+        }
+    }
+
+    /// Why Discord did not create the channel.
+    async fn not_created(&self, channel: NewChannel, error: ApiError) -> ToolError {
+        if error.certainty() == Certainty::Unknown {
+            return ToolError::CreationInDoubt { name: channel.name, source: error };
+        }
+        if error.kind() == ErrorKind::Invalid {
+            let strangers = self.strangers(channel.guild, channel.members).await;
+            if !strangers.is_empty() {
+                return ToolError::Strangers { users: strangers };
+            }
+        }
+        ToolError::CreationRefused { source: error }
+    }
+
+    /// Which of these are not in the guild, as far as that can be found out.
+    async fn strangers(&self, guild: GuildId, users: Vec<UserId>) -> Vec<UserId> {
+        let mut strangers = Vec::new();
+        for user in users {
+            let asked = self.guild_api.is_administrator(guild, user);
+            let limit = self.dirigent.shared.settings.work_deadline;
+            match self.dirigent.shared.within(limit, asked).await.and_then(|answer| answer) {
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::Gone => strangers.push(user),
+                // Discord is busy with something else: what is known has to do.
+                Err(_) => break,
+            }
+        }
+        strangers
+    }
+}
+
+/// Discord says of a guild that it does not exist, or that one may not look at it.
+pub(super) fn is_absent(error: &ApiError) -> bool {
+    matches!(error.kind(), ErrorKind::Gone | ErrorKind::Forbidden)
+}

@@ -1,0 +1,97 @@
+//! `dirigent-register`.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::call::Arguments;
+use super::fields::{Fields, needed, plain_name};
+use super::{Caller, ToolError, Tools};
+use crate::{AgentId, Identity, UserId};
+
+/// The arguments of `dirigent-register`.
+///
+/// ```
+/// use dirigent::tools::DirigentRegister;
+/// let call: DirigentRegister =
+///     serde_json::from_str(r#"{ "discordUserId": "123456789012345678", "agentId": "other" }"#)?;
+/// assert_eq!(call.agent_name, None);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+#[expect(clippy::exhaustive_structs, reason = "the seed names exactly these arguments")]
+pub struct DirigentRegister {
+    /// The user id of your own Discord account: 15 to 20 digits, as a string.
+    pub discord_user_id: UserId,
+    /// Your name for people, 1 to 100 characters in one line. Leave it out to keep the one that you
+    /// have.
+    #[schemars(length(min = 1, max = 100))]
+    pub agent_name: Option<String>,
+}
+
+/// An agent's entry in the registry, as it is now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct IdentityRegistered {
+    /// The agent: the one that called.
+    pub agent_id: AgentId,
+    /// Its account.
+    pub discord_user_id: UserId,
+    /// Its name for people.
+    pub agent_name: String,
+    /// Whether it had no entry before.
+    pub is_new: bool,
+}
+
+impl Tools {
+    /// Adds the caller to the registry, or changes its entry.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError`]; with [`ToolError::Failed`] the entry may have been stored and not be in use
+    /// yet, and calling again settles it.
+    pub async fn dirigent_register(
+        &self,
+        caller: &Caller,
+        arguments: DirigentRegister,
+    ) -> Result<IdentityRegistered, ToolError> {
+        let DirigentRegister { discord_user_id, agent_name } = arguments.checked()?;
+        self.dirigent.live().await?;
+        let shared = &self.dirigent.shared;
+        if shared.registry.moderator() == Some(discord_user_id) {
+            return Err(ToolError::ModeratorAccount);
+        }
+        let limit = shared.settings.call_deadline;
+        let known = shared.within(limit, shared.identities.all()).await??;
+        let own = known.into_iter().find(|identity| identity.agent_id == caller.agent);
+        let is_new = own.is_none();
+        // Without a name: the one it has (D4), or the agent's own (R011).
+        let agent_name = agent_name
+            .or_else(|| own.map(|identity| identity.agent_name))
+            .unwrap_or_else(|| caller.agent.as_str().to_owned());
+        let agent_id = caller.agent.clone();
+        let identity = Identity {
+            discord_user_id,
+            agent_id: agent_id.clone(),
+            agent_name: agent_name.clone(),
+        };
+        shared.within(limit, shared.identities.register(identity)).await??;
+        self.dirigent.identities_changed().await?;
+        Ok(IdentityRegistered { agent_id, discord_user_id, agent_name, is_new })
+    }
+}
+
+impl Arguments for DirigentRegister {
+    const TOOL: &'static str = "dirigent-register";
+
+    fn read(fields: &Fields<'_>) -> Result<Self, ToolError> {
+        let discord_user_id = needed("discordUserId", fields.id("discordUserId")?)?;
+        Ok(Self { discord_user_id, agent_name: fields.text("agentName")? })
+    }
+
+    fn checked(self) -> Result<Self, ToolError> {
+        let agent_name = self.agent_name.map(|name| plain_name("agentName", &name)).transpose()?;
+        Ok(Self { agent_name, ..self })
+    }
+}
