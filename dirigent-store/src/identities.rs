@@ -43,7 +43,7 @@ use crate::thread::{NoAnswer, Worker};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let folder = tempfile::tempdir()?;
-/// let identities = JsonIdentities::open(folder.path().join("dirigent-identity.json"))?;
+/// let identities = JsonIdentities::open(folder.path().join(JsonIdentities::FILE_NAME))?;
 /// identities
 ///     .register(Identity {
 ///         discord_user_id: UserId::new(123456789012345678),
@@ -131,6 +131,9 @@ impl fmt::Display for Problem {
 }
 
 impl JsonIdentities {
+    /// What the file is called where a host has no other wish.
+    pub const FILE_NAME: &str = "dirigent-identity.json";
+
     /// Opens the registry, which need not exist yet; its folder is made where it is missing. Works
     /// on the calling thread: open it before the runtime has anything to do.
     ///
@@ -243,4 +246,19 @@ impl Registry {
 /// A panic in a job leaves nothing half done in memory: what counts is in the file.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_in_the_work_is_told_and_the_next_call_works() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = JsonIdentities::open(folder.path().join("agents.json")).unwrap();
+        let broken = store.on_thread(|_| -> u32 { panic!("on purpose") }).await.unwrap_err();
+        assert!(matches!(broken, StoreError::Interrupted { .. }));
+        assert_eq!(broken.certainty(), dirigent::Certainty::Unknown);
+        assert!(store.all().await.unwrap().is_empty());
+    }
 }
