@@ -1,0 +1,44 @@
+//! Keeps Dirigent's registry in a JSON file that people can edit, and fills it from padded-cell's
+//! `ego.json` where there is one.
+//!
+//! ```
+//! use dirigent::IdentityStore;
+//! use dirigent_store::{EgoOptions, JsonIdentities, ScannedIdentities};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let home = tempfile::tempdir()?;
+//! # let home = home.path();
+//! let registry = JsonIdentities::open(home.join(JsonIdentities::FILE_NAME))?;
+//! for problem in registry.problems() {
+//!     eprintln!("{problem}");
+//! }
+//! let identities =
+//!     ScannedIdentities::new(registry, home.join("ego.json"), EgoOptions::default());
+//! // A clone goes to `Dirigent::builder`; the driver reads it when it starts, and so scans.
+//! assert!(identities.all().await?.is_empty());
+//! assert!(!identities.is_detected());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Files are replaced, never written in place: written beside, synced, renamed, and the folder
+//! synced, so that they are whole at any moment and a change that was acknowledged survives a
+//! power cut. All work on files happens on threads of the stores, which start with the first call
+//! and end with the last handle; no particular runtime is needed.
+
+mod ego;
+mod error;
+mod fit;
+mod identities;
+mod json;
+mod lock;
+mod replace;
+mod thread;
+
+pub use ego::{
+    Conflict, ConflictKind, Detection, EgoAbsent, EgoOptions, EgoReport, KnownAgents, ParsedEgo,
+    ScannedIdentities, SkipReason, parse_ego, scan_ego,
+};
+pub use error::{Action, BadFile, OpenError, StoreError};
+pub use identities::{BadEntry, JsonIdentities, ParsedIdentities, Problem, parse_identities};
