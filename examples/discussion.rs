@@ -1,0 +1,128 @@
+//! A discussion from its opening to its archive, with the process killed in the middle.
+//!
+//! ```text
+//! cargo run --example discussion                     three agents choose a database
+//! cargo run --example discussion -- --data DIR       and the files stay, to be read
+//! cargo run --example discussion -- --fast           nobody thinks longer than a millisecond
+//! ```
+//!
+//! An agent opens the discussion from its work channel, with a tool; the guide is posted, the agents
+//! talk in turn, the process dies and starts again, nobody has anything to add, the initiator is
+//! reminded, writes a summary and completes the discussion; its work channel is told. Everything
+//! that must survive is in JSON files.
+//!
+//! `discussion/town.rs` is what outlives the process: the chat, its people, and the screen;
+//! `house.rs` the process: the library on its files; `agents.rs` what one replaces by agents of
+//! one's own.
+#![expect(clippy::print_stdout, reason = "this is what one came to see")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use dirigent::{AgentError, Cause, ChannelId};
+use serde_json::json;
+
+#[path = "discussion/agents.rs"]
+mod agents;
+#[path = "discussion/house.rs"]
+mod house;
+#[path = "discussion/town.rs"]
+mod town;
+
+use house::House;
+use town::{Shown, Town};
+
+type Result<T = ()> = std::result::Result<T, AgentError>;
+
+const GUIDE: &str = "Which database do we take for the archive? Goal: one name and the reason. \
+                     Done when nobody has an objection left.";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result {
+    let arguments: Vec<_> = std::env::args().collect();
+    let after = |flag: &str| arguments.iter().skip_while(|argument| *argument != flag).nth(1);
+    let thinks = if arguments.iter().any(|argument| argument == "--fast") { 1 } else { 400 };
+    let fresh = tempfile::tempdir()?;
+    let data = after("--data").map_or_else(|| fresh.path().to_owned(), PathBuf::from);
+    let mut town = Town::new(Duration::from_millis(thinks));
+
+    scene("The agents register, and one of them opens a discussion from its work channel.");
+    let mut house = House::enter(&town, &data).await?;
+    let (work, discussion) = open(&mut town, &house).await?;
+    town.until(&mut house, Shown::Words("sceptic")).await?;
+
+    scene("The process is killed in the middle of a turn.");
+    house.kill().await;
+    list(&data)?;
+
+    scene("It starts again, on the same files.");
+    let mut house = House::enter(&town, &data).await?;
+    town.until(&mut house, Shown::Change(Cause::AllPassed)).await?;
+    town.until(&mut house, Shown::Change(Cause::Concluded)).await?;
+
+    scene("The discussion is over; its work channel knows, and whoever still writes is told so.");
+    town.until(&mut house, Shown::Words("moderator")).await?;
+    town.say(discussion, "May I add something?");
+    town.until(&mut house, Shown::Words("moderator")).await?;
+    house.leave().await?;
+    list(&data)?;
+    check(&town, &[work, discussion])
+}
+
+/// Three agents register; the planner makes itself a work channel and opens a discussion from there.
+async fn open(town: &mut Town, house: &House) -> Result<(ChannelId, ChannelId)> {
+    for member in town.members() {
+        let arguments = json!({ "discordUserId": member.user, "agentName": member.name });
+        house.call(member.name, None, "dirigent-register", &arguments).await?;
+    }
+    let arguments = json!({ "name": "planner-at-work", "members": [town.person()] });
+    let made = house.call("planner", None, "create-work-channel", &arguments).await?;
+    let work = town.name_channel(&made, "channel", "planner-at-work")?;
+    let participants: Vec<_> = town.members().map(|member| member.user).collect();
+    let arguments = json!({
+        "callback-guild": town.guild(),
+        "callback-channel": work,
+        "discussion-guide": GUIDE,
+        "participants": participants,
+    });
+    let made =
+        house.call("planner", Some(work), "create-discussion-channel", &arguments).await?;
+    Ok((work, town.name_channel(&made, "discussionChannel", "discussion")?))
+}
+
+/// Everything was said once, however often the process died.
+fn check(town: &Town, channels: &[ChannelId]) -> Result {
+    let said: Vec<_> = channels.iter().flat_map(|channel| town.texts(*channel)).collect();
+    let different: BTreeSet<_> = said.iter().collect();
+    if said.len() != different.len() {
+        return Err("something was said twice".into());
+    }
+    println!("\n{} messages, none twice", said.len());
+    Ok(())
+}
+
+/// The files, for a person who wants to look.
+fn list(folder: &Path) -> Result {
+    let mut folders = vec![folder.to_owned()];
+    let mut files = Vec::new();
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next)? {
+            let entry = entry?;
+            match entry.file_type()?.is_dir() {
+                true => folders.push(entry.path()),
+                false => files.push((entry.path(), entry.metadata()?.len())),
+            }
+        }
+    }
+    files.sort();
+    for (path, bytes) in files {
+        println!("{bytes:>7} bytes  {}", path.strip_prefix(folder)?.display());
+    }
+    Ok(())
+}
+
+/// The headline of what follows.
+fn scene(text: &str) {
+    println!("\n--- {text}\n");
+}

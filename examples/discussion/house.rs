@@ -1,0 +1,126 @@
+//! The process: the library, its files, and the agents' tools. It can be killed, and entered again.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dirigent::tools::{Caller, Tools};
+use dirigent::{ChannelId, Dirigent, GuildId, Pacing, RunError, Settings, Transitions};
+use dirigent_store::{JsonChannels, JsonIdentities};
+use serde_json::Value;
+use tokio::task::JoinHandle;
+
+use crate::Result;
+use crate::agents::Speaker;
+use crate::town::Town;
+
+/// The library while it runs.
+pub(crate) struct House {
+    pub(crate) dirigent: Dirigent,
+    /// What the library decides.
+    pub(crate) changes: Transitions,
+    desk: Desk,
+    driver: JoinHandle<std::result::Result<(), RunError>>,
+}
+
+/// Where agents find their tools. Emptied when the process ends: the tools hold the library, which
+/// holds the agents.
+#[derive(Clone)]
+pub(crate) struct Desk {
+    tools: Arc<Mutex<Option<Tools>>>,
+    guild: GuildId,
+    data: PathBuf,
+}
+
+impl House {
+    /// Starts the library on the files in this folder, whoever left them there.
+    pub(crate) async fn enter(town: &Town, data: &Path) -> Result<Self> {
+        std::fs::create_dir_all(data)?;
+        let identities = JsonIdentities::open(data.join("dirigent-identity.json"))?;
+        let channels = JsonChannels::open(data.join("state"))?;
+        let mut settings = Settings::default();
+        settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
+        let moderator = town.moderator();
+        let (dirigent, driver) =
+            Dirigent::builder(moderator.clone(), identities, town.clock())
+                .channels(channels)
+                .settings(settings)
+                .build()?;
+        let tools = Arc::new(Mutex::new(Some(Tools::new(dirigent.clone(), moderator))));
+        let desk = Desk { tools, guild: town.guild(), data: data.to_owned() };
+        for member in town.members() {
+            let account = Arc::new(town.discord().account(member.user));
+            let speaker = Speaker {
+                member: member.clone(),
+                discord: town.discord().clone(),
+                clock: town.clock(),
+                thinks: town.thinks(),
+                desk: desk.clone(),
+                workspace: desk.workspace(member.name),
+            };
+            dirigent.host(member.name, speaker, account);
+        }
+        let (changes, driver) = (dirigent.transitions(), tokio::spawn(driver.run()));
+        // The driver must have begun before it can be asked for anything.
+        tokio::task::yield_now().await;
+        Ok(Self { dirigent, changes, desk, driver })
+    }
+
+    /// An agent calls a tool, as its model would.
+    pub(crate) async fn call(
+        &self,
+        agent: &str,
+        channel: Option<ChannelId>,
+        tool: &str,
+        arguments: &Value,
+    ) -> Result<Value> {
+        self.desk.call(&self.desk.caller(agent, channel), tool, arguments).await
+    }
+
+    /// Ends it without a word, as a power cut would.
+    pub(crate) async fn kill(self) {
+        self.desk.clear();
+        self.driver.abort();
+        // It was cancelled: that is what was asked for.
+        let _ = self.driver.await;
+    }
+
+    /// Ends it in order.
+    pub(crate) async fn leave(self) -> Result {
+        self.dirigent.shutdown(Duration::from_secs(2)).await;
+        self.desk.clear();
+        self.driver.await??;
+        Ok(())
+    }
+}
+
+impl Desk {
+    /// The session: what the host knows of the agent, and no argument can change.
+    pub(crate) fn caller(&self, agent: &str, channel: Option<ChannelId>) -> Caller {
+        let workspace = Some(self.workspace(agent));
+        Caller { guild: Some(self.guild), channel, workspace, ..Caller::new(agent) }
+    }
+
+    /// Calls a tool, and shows what a model would have sent and been answered.
+    pub(crate) async fn call(
+        &self,
+        caller: &Caller,
+        tool: &str,
+        arguments: &Value,
+    ) -> Result<Value> {
+        println!("{:>11} calls {tool} {arguments}", caller.agent);
+        let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let tools = tools.ok_or("the process is ending")?;
+        let answer = tools.call(caller, tool, arguments).await?;
+        println!("{:>11}    -> {answer}", "");
+        Ok(answer)
+    }
+
+    fn workspace(&self, agent: &str) -> PathBuf {
+        self.data.join("workspaces").join(agent)
+    }
+
+    fn clear(&self) {
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
