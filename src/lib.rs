@@ -85,7 +85,7 @@ pub use id::{AgentId, BadSnowflake, ChannelId, GuildId, UserId};
 pub use identity::{Identity, IdentityStore, RegisterError};
 pub use letter::{Letter, LetterKind};
 pub use memory::{MemoryChannels, MemoryIdentities};
-pub use message::{AuthorKind, ChatKind, ChatMessage, Nonce};
+pub use message::{AuthorKind, BadNonce, ChatKind, ChatMessage, Nonce};
 pub use operate::{CreatedChannel, Opening, ResultPost};
 pub use recorder::{RecordedChannel, Recorder, Recording, ReplayedStep};
 pub use settings::{LostRuns, Pace, Pacing, Settings};
