@@ -1,0 +1,220 @@
+//! What went wrong with a file, and what may be concluded from it.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use dirigent::{ApiError, Certainty, ErrorKind};
+
+/// What a store was about to do when the system refused.
+///
+/// ```
+/// assert_eq!(dirigent_store::Action::Read.to_string(), "read");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Action {
+    /// Finding out where the path leads.
+    Find,
+    /// Making a folder.
+    CreateFolder,
+    /// Locking, so that nobody else opens the same.
+    Lock,
+    /// Reading.
+    Read,
+    /// Writing the new content beside the old.
+    Write,
+    /// Waiting until the disk has it.
+    Sync,
+    /// Putting the new content in the place of the old.
+    Replace,
+    /// Renaming a corrupt file.
+    KeepAside,
+    /// Removing what an interrupted write left.
+    RemoveStray,
+    /// Starting the thread that works on the files.
+    StartThread,
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Find => "find",
+            Self::CreateFolder => "create the folder",
+            Self::Lock => "lock",
+            Self::Read => "read",
+            Self::Write => "write beside",
+            Self::Sync => "sync",
+            Self::Replace => "replace",
+            Self::KeepAside => "keep aside",
+            Self::RemoveStray => "remove the stray file",
+            Self::StartThread => "start the thread for",
+        })
+    }
+}
+
+/// Why a file cannot be read as a whole. It says where, never what stands there.
+///
+/// ```
+/// use dirigent_store::{BadFile, parse_identities};
+///
+/// let error = parse_identities(b"[ {} ").unwrap_err();
+/// assert!(matches!(error, BadFile::NotJson { line: 1, .. }));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadFile {
+    /// It is larger than anything that this store writes.
+    #[error("it is larger than {limit} bytes")]
+    TooLarge {
+        /// How large it may be.
+        limit: usize,
+    },
+    /// It is no UTF-8 text.
+    #[error("it is no UTF-8 text")]
+    NotText,
+    /// It is no JSON, or not all of it.
+    #[error("it is no JSON at line {line}, column {column}")]
+    NotJson {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1; 0 before the first character of a line.
+        column: usize,
+    },
+    /// It is JSON of another shape.
+    #[error("it is JSON, but not {expected}")]
+    WrongShape {
+        /// What it should be.
+        expected: &'static str,
+    },
+}
+
+impl BadFile {
+    /// Where the parser stopped. Its own words may quote the file.
+    pub(crate) fn not_json(error: &serde_json::Error) -> Self {
+        Self::NotJson { line: error.line(), column: error.column() }
+    }
+}
+
+/// A store failed at a file.
+///
+/// ```
+/// use std::io;
+/// use dirigent::{ApiError, Certainty, ErrorKind};
+/// use dirigent_store::{Action, StoreError};
+///
+/// let error = StoreError::Io {
+///     action: Action::Write,
+///     path: "agents.json".into(),
+///     certainty: Certainty::NotDone,
+///     source: io::ErrorKind::StorageFull.into(),
+/// };
+/// assert_eq!(error.to_string(), "cannot write beside agents.json");
+/// let error = ApiError::from(error);
+/// assert_eq!((error.kind(), error.certainty()), (ErrorKind::Store, Certainty::NotDone));
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The system refused.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// What was tried.
+        action: Action,
+        /// On which file or folder.
+        path: PathBuf,
+        /// Whether the change that was asked for may have been made.
+        certainty: Certainty,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file was made unreadable while the store was open. It is left as it is.
+    #[error("{} was not touched: mend it, or move it away", path.display())]
+    BadFile {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: BadFile,
+    },
+    /// A sync failed before: what the disk has is not known any more, and asking again would not
+    /// tell.
+    #[error("{} could not be synced before: open the store again", path.display())]
+    Broken {
+        /// Which file or folder.
+        path: PathBuf,
+    },
+    /// The work was cut short by a panic, a mistake of this crate.
+    #[error("the work on {} was cut short", path.display())]
+    Interrupted {
+        /// Which file or folder.
+        path: PathBuf,
+    },
+}
+
+impl StoreError {
+    /// An error of the system at a point where nothing was changed yet.
+    pub(crate) fn not_done(action: Action, path: &Path, source: io::Error) -> Self {
+        Self::Io { action, path: path.to_owned(), certainty: Certainty::NotDone, source }
+    }
+
+    /// An error of the system after the change was made, before it was made to last.
+    pub(crate) fn unknown(action: Action, path: &Path, source: io::Error) -> Self {
+        Self::Io { action, path: path.to_owned(), certainty: Certainty::Unknown, source }
+    }
+
+    /// Whether the change that was asked for may have been made.
+    pub fn certainty(&self) -> Certainty {
+        match self {
+            Self::Io { certainty, .. } => *certainty,
+            Self::BadFile { .. } | Self::Broken { .. } => Certainty::NotDone,
+            Self::Interrupted { .. } => Certainty::Unknown,
+        }
+    }
+
+    /// Whether a sync failed, after which a store must not go on (the system may have dropped what
+    /// it could not write, and says so only once).
+    pub(crate) fn is_failed_sync(&self) -> bool {
+        matches!(self, Self::Io { action: Action::Sync, .. })
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        Self::new(ErrorKind::Store).with_certainty(error.certainty()).with_source(error)
+    }
+}
+
+/// A store was not opened.
+///
+/// ```
+/// use dirigent_store::{JsonIdentities, OpenError};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("agents.json");
+/// let first = JsonIdentities::open(&path)?;
+/// assert!(matches!(JsonIdentities::open(&path), Err(OpenError::InUse { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Somebody has it open: another process, or this one.
+    #[error(
+        "{} is open already: end the other process, use the store that is open, \
+         or choose another path",
+        path.display()
+    )]
+    InUse {
+        /// What was to be opened.
+        path: PathBuf,
+    },
+    /// A file could not be read, locked or kept aside.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<OpenError> for ApiError {
+    fn from(error: OpenError) -> Self {
+        Self::new(ErrorKind::Store).with_certainty(Certainty::NotDone).with_source(error)
+    }
+}

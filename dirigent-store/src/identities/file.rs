@@ -1,0 +1,127 @@
+//! The registry's file on the disk.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use dirigent::{Certainty, Durability};
+
+use super::parsed::{FILE_MAX, ParsedIdentities, parse_identities};
+use crate::error::{Action, BadFile, OpenError, StoreError};
+use crate::lock::Lock;
+use crate::replace::{self, ReadError};
+
+/// The file, for the one who has it open.
+#[derive(Debug)]
+pub(super) struct RegistryFile {
+    /// Where it is, links resolved.
+    path: PathBuf,
+    /// Whether a sync failed.
+    is_broken: bool,
+    /// Keeps others out.
+    _lock: Lock,
+}
+
+/// Why a registry was not read.
+#[derive(Debug)]
+enum Unread {
+    Store(StoreError),
+    Bad(BadFile),
+}
+
+impl RegistryFile {
+    /// Takes the lock, removes what an interrupted write left, and keeps a file aside that cannot
+    /// be read.
+    pub(super) fn open(path: &Path) -> Result<(Self, Option<(PathBuf, BadFile)>), OpenError> {
+        let (folder, name) = replace::place_of(path)?;
+        replace::create_folder(folder)?;
+        let path = resolve(path, folder, name)?;
+        let (folder, name) = replace::place_of(&path)?;
+        let file = Self { path: path.clone(), is_broken: false, _lock: Lock::on_file(&path)? };
+        replace::remove_strays(folder, Some(name))?;
+        match file.load() {
+            Ok(_) => {
+                // What is read from now on is a fact already: a process that ended between the
+                // replacement and its sync would leave it to chance.
+                file.sync()?;
+                Ok((file, None))
+            }
+            Err(Unread::Bad(reason)) => Ok((file, Some((replace::keep_aside(&path)?, reason)))),
+            Err(Unread::Store(error)) => Err(error.into()),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The present content; no file is an empty registry. A file that cannot be read now is not
+    /// kept aside: somebody may be writing it.
+    pub(super) fn read(&self) -> Result<ParsedIdentities, StoreError> {
+        self.load().map_err(|unread| match unread {
+            Unread::Store(error) => error,
+            Unread::Bad(source) => StoreError::BadFile { path: self.path.clone(), source },
+        })
+    }
+
+    /// The present content, to be changed.
+    pub(super) fn read_to_change(&self) -> Result<ParsedIdentities, StoreError> {
+        if self.is_broken {
+            return Err(StoreError::Broken { path: self.path.clone() });
+        }
+        self.read()
+    }
+
+    /// Replaces the content; it survives a power cut when this returns.
+    pub(super) fn write(&mut self, registry: &ParsedIdentities) -> Result<(), StoreError> {
+        let content = registry.encode();
+        if content.len() > FILE_MAX {
+            return Err(StoreError::BadFile {
+                path: self.path.clone(),
+                source: BadFile::TooLarge { limit: FILE_MAX },
+            });
+        }
+        let written = replace::replace(&self.path, content.as_bytes(), Durability::Fact);
+        self.is_broken = written.as_ref().is_err_and(StoreError::is_failed_sync);
+        written
+    }
+
+    fn load(&self) -> Result<ParsedIdentities, Unread> {
+        match replace::read(&self.path, FILE_MAX) {
+            Ok(Some(content)) => parse_identities(&content).map_err(Unread::Bad),
+            Ok(None) => Ok(ParsedIdentities::default()),
+            Err(ReadError::Bad(reason)) => Err(Unread::Bad(reason)),
+            Err(ReadError::Io(error)) => {
+                Err(Unread::Store(StoreError::not_done(Action::Read, &self.path, error)))
+            }
+        }
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        let refused = |source| StoreError::Io {
+            action: Action::Sync,
+            path: self.path.clone(),
+            certainty: Certainty::NotDone,
+            source,
+        };
+        match File::open(&self.path) {
+            // Windows syncs only what was opened for writing.
+            Ok(file) if cfg!(unix) => file.sync_all().map_err(refused)?,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(refused(error)),
+        }
+        replace::place_of(&self.path).and_then(|(folder, _)| replace::sync_folder(folder))
+    }
+}
+
+/// Where a path leads, so that two ways to a file find the same lock, and a link stays a link.
+fn resolve(path: &Path, folder: &Path, name: &std::ffi::OsStr) -> Result<PathBuf, StoreError> {
+    let lost = |source| StoreError::not_done(Action::Find, path, source);
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => {
+            fs::canonicalize(folder).map(|folder| folder.join(name)).map_err(lost)
+        }
+        found => found.map_err(lost),
+    }
+}

@@ -1,0 +1,333 @@
+//! Files that are whole at any moment: replaced, never written in place.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use dirigent::Durability;
+
+use crate::error::{Action, BadFile, StoreError};
+
+/// What the names of our temporary files begin with; the name of their file follows.
+const PREFIX: &str = ".dirigent-";
+
+/// What the names of our temporary files end with.
+const SUFFIX: &str = ".tmp";
+
+/// Puts new content in the place of a file. Whoever reads finds the old or the new, whole.
+///
+/// [`Durability::Fact`]: survives a power cut when this returns, for which the folder's entry is
+/// synced as well. [`Durability::Turn`]: survives the end of the process only, and costs no wait
+/// for the disk. When it fails the old file is untouched, unless the error says that it is
+/// unknown, and no temporary file is left.
+pub(crate) fn replace(
+    path: &Path,
+    content: &[u8],
+    durability: Durability,
+) -> Result<(), StoreError> {
+    let (folder, name) = place_of(path)?;
+    let mut file = temporary(folder, name)
+        .and_then(|mut file| file.write_all(content).map(|()| file))
+        .map_err(|source| StoreError::not_done(Action::Write, path, source))?;
+    if durability == Durability::Fact {
+        file.as_file_mut()
+            .sync_all()
+            .map_err(|source| StoreError::not_done(Action::Sync, path, source))?;
+    }
+    file.persist(path)
+        .map_err(|refused| StoreError::not_done(Action::Replace, path, refused.error))?;
+    match durability {
+        Durability::Fact => sync_folder(folder),
+        Durability::Turn => Ok(()),
+    }
+}
+
+/// Reads a file of at most this many bytes. `None`: there is none.
+///
+/// Only ordinary files are read: opening a pipe would wait for ever.
+pub(crate) fn read(path: &Path, limit: usize) -> Result<Option<Vec<u8>>, ReadError> {
+    let is_file = match fs::metadata(path) {
+        Ok(found) => found.is_file(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    if !is_file {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not an ordinary file").into());
+    }
+    let mut content = Vec::new();
+    let bound = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    File::open(path)?.take(bound).read_to_end(&mut content)?;
+    if content.len() > limit {
+        return Err(ReadError::Bad(BadFile::TooLarge { limit }));
+    }
+    Ok(Some(content))
+}
+
+/// Why a file was not read.
+#[derive(Debug)]
+pub(crate) enum ReadError {
+    /// The system refused.
+    Io(io::Error),
+    /// There is something, but it cannot be taken in.
+    Bad(BadFile),
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// Renames a corrupt file to `<name>.corrupt-N` with the first number that is free, and says where
+/// it is now. It never overwrites: the name is taken by making it before the file moves there.
+pub(crate) fn keep_aside(path: &Path) -> Result<PathBuf, StoreError> {
+    let refused = |source| StoreError::not_done(Action::KeepAside, path, source);
+    let (folder, name) = place_of(path)?;
+    for number in 1_u32..=u32::MAX {
+        let mut kept = name.to_owned();
+        kept.push(format!(".corrupt-{number}"));
+        let kept = folder.join(kept);
+        match private(OpenOptions::new().write(true).create_new(true)).open(&kept) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(error) => return Err(refused(error)),
+        }
+        if let Err(error) = fs::rename(path, &kept) {
+            let _ = fs::remove_file(&kept);
+            return Err(refused(error));
+        }
+        sync_folder(folder)?;
+        return Ok(kept);
+    }
+    Err(refused(io::ErrorKind::AlreadyExists.into()))
+}
+
+/// Removes what interrupted writes left in a folder: of one file, or, in a folder that is wholly
+/// ours, of all. The caller holds the lock, so nobody is writing them. Returns how many it removed.
+pub(crate) fn remove_strays(folder: &Path, of: Option<&OsStr>) -> Result<usize, StoreError> {
+    let refused = |source| StoreError::not_done(Action::RemoveStray, folder, source);
+    let prefix = of.map_or_else(|| PREFIX.into(), prefix_of);
+    let mut removed = 0;
+    for entry in fs::read_dir(folder).map_err(refused)? {
+        let entry = entry.map_err(refused)?;
+        let name = entry.file_name();
+        let name = name.as_encoded_bytes();
+        let ours = name.starts_with(prefix.as_encoded_bytes()) && name.ends_with(SUFFIX.as_bytes());
+        if ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            fs::remove_file(entry.path()).map_err(refused)?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+/// Makes a folder and those above it that are missing, for nobody but the owner, and syncs each
+/// into the one above.
+pub(crate) fn create_folder(folder: &Path) -> Result<(), StoreError> {
+    let missing: Vec<_> = folder
+        .ancestors()
+        .take_while(|path| !path.as_os_str().is_empty() && !path.exists())
+        .collect();
+    for path in missing.into_iter().rev() {
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        match builder.create(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(StoreError::not_done(Action::CreateFolder, path, error));
+            }
+            Ok(()) | Err(_) => {}
+        }
+        if let Some(above) = path.parent() {
+            sync_folder(if above.as_os_str().is_empty() { Path::new(".") } else { above })?;
+        }
+    }
+    Ok(())
+}
+
+/// Waits until the disk has the folder's entries. Without it, a file that was synced and renamed
+/// can be gone after a power cut.
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    // Windows opens no folders as files; its renames are in the journal.
+    if cfg!(unix) {
+        File::open(folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(|source| StoreError::unknown(Action::Sync, folder, source))?;
+    }
+    Ok(())
+}
+
+/// The folder of a file and its name in it.
+pub(crate) fn place_of(path: &Path) -> Result<(&Path, &OsStr), StoreError> {
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) if folder.as_os_str().is_empty() => Ok((Path::new("."), name)),
+        (Some(folder), Some(name)) => Ok((folder, name)),
+        _ => {
+            let source = io::Error::new(io::ErrorKind::InvalidInput, "the path names no file");
+            Err(StoreError::not_done(Action::Find, path, source))
+        }
+    }
+}
+
+/// Lets nobody but the owner read the file that is opened with it.
+pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+/// A new file beside the one that it is to replace; gone when dropped.
+fn temporary(folder: &Path, name: &OsStr) -> io::Result<tempfile::NamedTempFile> {
+    // For nobody but the owner, which is how the crate makes its files on Unix.
+    tempfile::Builder::new().prefix(&prefix_of(name)).suffix(SUFFIX).tempfile_in(folder)
+}
+
+/// The beginning of the names of a file's temporary files. It holds the file's name, so that two
+/// stores in one folder leave each other's alone.
+fn prefix_of(name: &OsStr) -> std::ffi::OsString {
+    let mut prefix = std::ffi::OsString::from(PREFIX);
+    prefix.push(name);
+    prefix.push(".");
+    prefix
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// R006, R280
+    #[test]
+    fn a_file_is_replaced_as_a_whole_and_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.json");
+        for durability in [Durability::Fact, Durability::Turn] {
+            for content in ["long content", "short", ""] {
+                replace(&path, content.as_bytes(), durability).unwrap();
+                assert_eq!(fs::read_to_string(&path).unwrap(), content);
+                assert_eq!(names(folder.path()), ["state.json"]);
+            }
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_replacement_that_fails_leaves_no_temporary_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("taken");
+        fs::create_dir(&path).unwrap();
+        for durability in [Durability::Fact, Durability::Turn] {
+            let error = replace(&path, b"new", durability).unwrap_err();
+            assert!(matches!(error, StoreError::Io { action: Action::Replace, .. }), "{error}");
+            assert_eq!(error.certainty(), dirigent::Certainty::NotDone);
+            assert_eq!(names(folder.path()), ["taken"]);
+        }
+        let nowhere = folder.path().join("nowhere/state.json");
+        let error = replace(&nowhere, b"new", Durability::Fact).unwrap_err();
+        assert!(matches!(error, StoreError::Io { action: Action::Write, .. }), "{error}");
+    }
+
+    /// F26
+    #[test]
+    fn what_is_kept_aside_overwrites_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.json");
+        fs::write(folder.path().join("state.json.corrupt-2"), "older").unwrap();
+        for (content, number) in [("first", 1), ("second", 3)] {
+            fs::write(&path, content).unwrap();
+            let kept = keep_aside(&path).unwrap();
+            assert_eq!(kept, folder.path().join(format!("state.json.corrupt-{number}")));
+            assert_eq!(fs::read_to_string(kept).unwrap(), content);
+            assert!(!path.exists());
+        }
+        let older = fs::read_to_string(folder.path().join("state.json.corrupt-2")).unwrap();
+        assert_eq!(older, "older");
+        keep_aside(&path).unwrap_err();
+        assert_eq!(names(folder.path()).len(), 3, "a failure leaves a placeholder");
+    }
+
+    /// F26
+    #[test]
+    fn files_that_are_kept_aside_at_once_are_all_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let kept = std::sync::Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let (path, kept) = (&path, &kept);
+                scope.spawn(move || {
+                    for round in 0..20 {
+                        let content = format!("{thread} {round}");
+                        replace(path, content.as_bytes(), Durability::Turn).unwrap();
+                        // Another thread may have taken it away; then there is nothing to keep.
+                        kept.lock().unwrap().extend(keep_aside(path));
+                    }
+                });
+            }
+        });
+        let mut kept = kept.into_inner().unwrap();
+        let count = kept.len();
+        kept.sort();
+        kept.dedup();
+        assert_eq!(kept.len(), count, "a file that was kept aside was overwritten");
+        assert_eq!(names(folder.path()).len(), count + usize::from(path.exists()));
+        assert!(kept.iter().all(|kept| !fs::read(kept).unwrap().is_empty()));
+    }
+
+    #[test]
+    fn only_our_own_strays_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let ours = [".dirigent-a.json.x1.tmp", ".dirigent-b.json.x2.tmp"];
+        let others = ["a.json", ".dirigent-a.json", "x.tmp", ".dirigent.lock"];
+        for name in ours.into_iter().chain(others) {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        fs::create_dir(folder.path().join(".dirigent-a.json.folder.tmp")).unwrap();
+        assert_eq!(remove_strays(folder.path(), Some("a.json".as_ref())).unwrap(), 1);
+        assert!(folder.path().join(ours[1]).exists());
+        assert_eq!(remove_strays(folder.path(), None).unwrap(), 1);
+        assert_eq!(names(folder.path()).len(), others.len() + 1);
+    }
+
+    #[test]
+    fn folders_are_made_for_their_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("a/b/c");
+        create_folder(&deep).unwrap();
+        create_folder(&deep).unwrap();
+        #[cfg(unix)]
+        for path in ["a", "a/b", "a/b/c"] {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(folder.path().join(path)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o700, "{path}");
+        }
+        fs::write(folder.path().join("file"), "").unwrap();
+        create_folder(&folder.path().join("file/below")).unwrap_err();
+    }
+
+    #[test]
+    fn only_ordinary_files_up_to_the_limit_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        assert!(read(&path, 3).unwrap().is_none());
+        fs::write(&path, "123").unwrap();
+        assert_eq!(read(&path, 3).unwrap().unwrap(), b"123");
+        let too_large = ReadError::Bad(BadFile::TooLarge { limit: 2 });
+        assert_eq!(format!("{:?}", read(&path, 2).unwrap_err()), format!("{too_large:?}"));
+        assert!(matches!(read(folder.path(), 3), Err(ReadError::Io(_))));
+        assert!(matches!(read(Path::new("/dev/null"), 3), Err(ReadError::Io(_))));
+    }
+}
