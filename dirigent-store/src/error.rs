@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use dirigent::{ApiError, Certainty, ErrorKind};
+use dirigent::{ApiError, Certainty, ChannelId, ErrorKind};
 
 /// What a store was about to do when the system refused.
 ///
@@ -86,6 +86,21 @@ pub enum BadFile {
     WrongShape {
         /// What it should be.
         expected: &'static str,
+    },
+    /// It is not as it was written: its checksum is another.
+    #[error("its checksum is wrong: it was changed, or only half of it arrived")]
+    Checksum,
+    /// It is of another channel than its name says.
+    #[error("it is the file of channel {found}")]
+    OtherChannel {
+        /// Whose file it is.
+        found: ChannelId,
+    },
+    /// It was written by another version of this crate, which is no damage.
+    #[error("it has version {found}, which this crate does not read")]
+    OtherVersion {
+        /// Which.
+        found: u64,
     },
 }
 

@@ -17,6 +17,7 @@
 //! # }
 //! ```
 
+mod channel_file;
 mod error;
 mod fit;
 mod identities;
@@ -25,5 +26,6 @@ mod lock;
 mod replace;
 mod thread;
 
+pub use channel_file::{ParsedChannel, Unwritable, parse_channel};
 pub use error::{Action, BadFile, OpenError, StoreError};
 pub use identities::{BadEntry, JsonIdentities, ParsedIdentities, Problem, parse_identities};

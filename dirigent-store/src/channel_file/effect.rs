@@ -1,7 +1,9 @@
 //! What is owed, as it stands in a file.
 
+use dirigent::AgentId;
 use dirigent_core::{
-    AgentKey, Debt, Effect, MessageId, Notice, ReminderPlace, RunId, Ticket, Transition, TurnId,
+    AgentKey, Cause, Debt, Effect, MessageId, Notice, PhaseKind, ReminderPlace, RunId, Ticket,
+    Transition, TurnId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -64,11 +66,15 @@ enum EffectFile {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TransitionFile {
     at: Millis,
-    from: Name<dirigent_core::PhaseKind>,
-    to: Name<dirigent_core::PhaseKind>,
-    cause: Name<dirigent_core::Cause>,
+    from: Name<PhaseKind>,
+    to: Name<PhaseKind>,
+    cause: Name<Cause>,
+    /// The agent's name, in a history, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    key: Option<u32>,
+    pub(crate) agent: Option<AgentId>,
+    /// The agent's key, where there is no name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) key: Option<u32>,
     turn: u64,
 }
 
@@ -80,6 +86,7 @@ impl From<&Transition> for TransitionFile {
             from: Name(from),
             to: Name(to),
             cause: Name(cause),
+            agent: None,
             key: agent.map(AgentKey::get),
             turn: turn.get(),
         }
@@ -135,11 +142,9 @@ impl From<&Effect> for EffectFile {
                 initiator: initiator.get(),
                 place: Name(place),
             },
-            Effect::Inject { agent, turn, message } => Self::Inject {
-                agent: agent.get(),
-                turn: turn.get(),
-                message: Id(message.get()),
-            },
+            Effect::Inject { agent, turn, message } => {
+                Self::Inject { agent: agent.get(), turn: turn.get(), message: Id(message.get()) }
+            }
             Effect::CancelRun { agent, run, turn } => Self::CancelRun {
                 agent: agent.get(),
                 run: run.map(|id| Id(id.get())),

@@ -4,9 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use dirigent::LetterKind;
-use dirigent_core::{
-    Cause, Mode, Notice, PhaseKind, ReminderPlace, Rest, RunFate, SeatTurn,
-};
+use dirigent_core::{Cause, Mode, Notice, PhaseKind, ReminderPlace, Rest, RunFate, SeatTurn};
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Error as _, Serialize, Serializer};
 

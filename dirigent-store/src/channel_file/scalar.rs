@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn the_end_of_a_text_comes_back_even_if_it_looks_like_a_code_fence() {
-        let texts = ["", "```rust", "``` rust x", "````", ".", "the end\n```\nof it", "🎻 e\u{301}"];
+        let texts =
+            ["", "```rust", "``` rust x", "````", ".", "the end\n```\nof it", "🎻 e\u{301}"];
         let long = ["```x".repeat(40), "漢".repeat(64), "y".repeat(65)];
         for text in texts.into_iter().chain(long.iter().map(String::as_str)) {
             let tail = TailText(Tail::of(text));
@@ -116,7 +117,9 @@ mod tests {
     #[test]
     fn an_id_is_written_in_one_way_only() {
         assert_eq!(serde_json::from_str::<Id>("\"18446744073709551615\"").unwrap(), Id(u64::MAX));
-        for text in ["1", "\"01\"", "\"+1\"", "\"\"", "\" 1\"", "\"18446744073709551616\"", "\"-1\""] {
+        for text in
+            ["1", "\"01\"", "\"+1\"", "\"\"", "\" 1\"", "\"18446744073709551616\"", "\"-1\""]
+        {
             assert!(serde_json::from_str::<Id>(text).is_err(), "{text}");
         }
     }
