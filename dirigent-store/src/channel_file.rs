@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 pub(crate) use effect::TransitionFile;
-use extra::Extra;
+pub(crate) use extra::Extra;
 use record::RecordFile;
 use scalar::Id;
 pub(crate) use scalar::whole;

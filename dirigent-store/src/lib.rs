@@ -18,6 +18,7 @@
 //! ```
 
 mod channel_file;
+mod channels;
 mod error;
 mod fit;
 mod identities;
@@ -27,5 +28,6 @@ mod replace;
 mod thread;
 
 pub use channel_file::{ParsedChannel, Unwritable, parse_channel};
+pub use channels::{ChannelOptions, ChannelProblem, FileDurability, JsonChannels};
 pub use error::{Action, BadFile, OpenError, StoreError};
 pub use identities::{BadEntry, JsonIdentities, ParsedIdentities, Problem, parse_identities};

@@ -11,15 +11,15 @@ use crate::json::Fields;
 
 /// The unknown fields of one object. Reading finds their names, [`Extra::fill`] their values.
 #[derive(Clone, Default)]
-pub(super) struct Extra(BTreeMap<String, Box<RawValue>>);
+pub(crate) struct Extra(BTreeMap<String, Box<RawValue>>);
 
 impl Extra {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Takes the values from the object as it was written.
-    pub(super) fn fill(&mut self, object: &str) {
+    pub(crate) fn fill(&mut self, object: &str) {
         let Ok(fields) = Fields::of(object) else {
             return;
         };
@@ -33,7 +33,7 @@ impl Extra {
     }
 
     /// Names with values as they are to be written.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.get()))
     }
 }
