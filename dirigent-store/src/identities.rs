@@ -34,7 +34,8 @@ use crate::thread::{NoAnswer, Worker};
 ///   that is no Discord id, an agent's id that cannot be shown in a line, and a name of more
 ///   than 100 characters. Names are for people and may hold any character.
 ///
-/// All work on the file happens on a thread of its own, which starts with the first call.
+/// All work on the file happens on a thread of its own, which starts with the first call. What was
+/// asked for is done even if nobody waits for the answer; dropping the last handle waits for it.
 ///
 /// ```
 /// use dirigent::{Identity, IdentityStore, UserId};
@@ -43,7 +44,7 @@ use crate::thread::{NoAnswer, Worker};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let folder = tempfile::tempdir()?;
-/// let identities = JsonIdentities::open(folder.path().join("dirigent-identity.json"))?;
+/// let identities = JsonIdentities::open(folder.path().join(JsonIdentities::FILE_NAME))?;
 /// identities
 ///     .register(Identity {
 ///         discord_user_id: UserId::new(123456789012345678),
@@ -131,6 +132,9 @@ impl fmt::Display for Problem {
 }
 
 impl JsonIdentities {
+    /// What the file is called where a host has no other wish.
+    pub const FILE_NAME: &str = "dirigent-identity.json";
+
     /// Opens the registry, which need not exist yet; its folder is made where it is missing. Works
     /// on the calling thread: open it before the runtime has anything to do.
     ///
@@ -243,4 +247,19 @@ impl Registry {
 /// A panic in a job leaves nothing half done in memory: what counts is in the file.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_in_the_work_is_told_and_the_next_call_works() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = JsonIdentities::open(folder.path().join("agents.json")).unwrap();
+        let broken = store.on_thread(|_| -> u32 { panic!("on purpose") }).await.unwrap_err();
+        assert!(matches!(broken, StoreError::Interrupted { .. }));
+        assert_eq!(broken.certainty(), dirigent::Certainty::Unknown);
+        assert!(store.all().await.unwrap().is_empty());
+    }
 }

@@ -1,24 +1,35 @@
-//! Keeps Dirigent's registry in a JSON file that people can edit.
+//! Keeps Dirigent's registry in a JSON file that people can edit, and fills it from padded-cell's
+//! `ego.json` where there is one.
 //!
 //! ```
 //! use dirigent::IdentityStore;
-//! use dirigent_store::JsonIdentities;
+//! use dirigent_store::{EgoOptions, JsonIdentities, ScannedIdentities};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let home = tempfile::tempdir()?;
 //! # let home = home.path();
-//! let identities = JsonIdentities::open(home.join("dirigent-identity.json"))?;
-//! for problem in identities.problems() {
+//! let registry = JsonIdentities::open(home.join(JsonIdentities::FILE_NAME))?;
+//! for problem in registry.problems() {
 //!     eprintln!("{problem}");
 //! }
+//! let identities =
+//!     ScannedIdentities::new(registry, home.join("ego.json"), EgoOptions::default());
+//! // A clone goes to `Dirigent::builder`; the driver reads it when it starts, and so scans.
 //! assert!(identities.all().await?.is_empty());
+//! assert!(!identities.is_detected());
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! Files are replaced, never written in place: written beside, synced, renamed, and the folder
+//! synced, so that they are whole at any moment and a change that was acknowledged survives a
+//! power cut. All work on files happens on threads of the stores, which start with the first call
+//! and end with the last handle; no particular runtime is needed.
 
 mod channel_file;
 mod channels;
+mod ego;
 mod error;
 mod fit;
 mod identities;
@@ -29,5 +40,9 @@ mod thread;
 
 pub use channel_file::{ParsedChannel, Unwritable, parse_channel};
 pub use channels::{ChannelOptions, ChannelProblem, FileDurability, JsonChannels};
+pub use ego::{
+    Conflict, ConflictKind, Detection, EgoAbsent, EgoOptions, EgoReport, KnownAgents, ParsedEgo,
+    ScannedIdentities, SkipReason, parse_ego, scan_ego,
+};
 pub use error::{Action, BadFile, OpenError, StoreError};
 pub use identities::{BadEntry, JsonIdentities, ParsedIdentities, Problem, parse_identities};

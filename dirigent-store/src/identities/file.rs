@@ -82,8 +82,14 @@ impl RegistryFile {
             });
         }
         let written = replace::replace(&self.path, content.as_bytes(), Durability::Fact);
-        self.is_broken = written.as_ref().is_err_and(StoreError::is_failed_sync);
+        self.note_sync(&written);
         written
+    }
+
+    /// Notes whether a write failed in such a way that none may follow.
+    fn note_sync(&mut self, written: &Result<(), StoreError>) -> bool {
+        self.is_broken |= written.as_ref().is_err_and(StoreError::is_failed_sync);
+        self.is_broken
     }
 
     fn load(&self) -> Result<ParsedIdentities, Unread> {
@@ -123,5 +129,31 @@ fn resolve(path: &Path, folder: &Path, name: &std::ffi::OsStr) -> Result<PathBuf
             fs::canonicalize(folder).map(|folder| folder.join(name)).map_err(lost)
         }
         found => found.map_err(lost),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_a_failed_sync_the_file_is_read_but_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agents.json");
+        fs::write(&path, "[]").unwrap();
+        let (mut file, _) = RegistryFile::open(&path).unwrap();
+        assert!(!file.note_sync(&Ok(())));
+        let refused = || io::Error::from(io::ErrorKind::StorageFull);
+        let early = StoreError::not_done(Action::Write, &path, refused());
+        assert!(!file.note_sync(&Err(early)), "a disk that is full is no reason to give up");
+        let late = StoreError::unknown(Action::Sync, folder.path(), refused());
+        assert_eq!(late.certainty(), Certainty::Unknown);
+        assert!(file.note_sync(&Err(late)));
+        let error = file.read_to_change().unwrap_err();
+        assert!(matches!(error, StoreError::Broken { .. }));
+        assert_eq!(error.certainty(), Certainty::NotDone);
+        file.read().unwrap();
+        drop(file);
+        RegistryFile::open(&path).unwrap().0.read_to_change().unwrap();
     }
 }

@@ -1,0 +1,272 @@
+//! The scan of padded-cell's `ego.json` (seed 1, section 1).
+
+mod parsed;
+mod report;
+mod scanned;
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+
+use dirigent::{AgentId, ApiError, Identity, IdentityStore, RegisterError, UserId};
+
+use self::parsed::{EgoAgent, EgoName, FILE_MAX};
+pub use self::parsed::{ParsedEgo, parse_ego};
+pub use self::report::{Conflict, ConflictKind, Detection, EgoAbsent, EgoReport, SkipReason};
+pub use self::scanned::ScannedIdentities;
+use crate::replace::{self, ReadError};
+use crate::thread::Worker;
+
+/// How `ego.json` is scanned.
+///
+/// ```
+/// use dirigent_store::{EgoOptions, KnownAgents};
+///
+/// let options = EgoOptions { known_agents: KnownAgents::Overwrite, ..EgoOptions::default() };
+/// assert_eq!(options.name_columns, ["name"]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "options are written with the struct's defaults")]
+pub struct EgoOptions {
+    /// The columns that may hold an agent's name, the best first; used only if the file declares
+    /// them (D3). By default `name`.
+    pub name_columns: Vec<String>,
+    /// Whether padded-cell is loaded, where the host knows. The file decides as well (D5). By
+    /// default true.
+    pub padded_cell_loaded: bool,
+    /// What becomes of agents that the registry knows already.
+    pub known_agents: KnownAgents,
+    /// The moderator's account, which is no agent's (D10).
+    pub moderator: Option<UserId>,
+}
+
+/// What a scan does with agents that the registry knows already.
+///
+/// ```
+/// assert_eq!(dirigent_store::KnownAgents::default(), dirigent_store::KnownAgents::Keep);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[expect(clippy::exhaustive_enums, reason = "the registry wins or the file does")]
+pub enum KnownAgents {
+    /// They keep what they have; a difference is a conflict (D2).
+    #[default]
+    Keep,
+    /// They get the account of the file, unless it is another agent's, and its name where it has
+    /// one.
+    Overwrite,
+}
+
+impl Default for EgoOptions {
+    fn default() -> Self {
+        Self {
+            name_columns: vec!["name".to_owned()],
+            padded_cell_loaded: true,
+            known_agents: KnownAgents::Keep,
+            moderator: None,
+        }
+    }
+}
+
+/// Reads `ego.json` and adds its agents to a registry, each durable before the next. What is wrong
+/// with the file is in the report and never an error. The file is read on a thread of its own.
+///
+/// # Errors
+///
+/// When the registry cannot be read; then nothing was done.
+///
+/// # Cancellation
+///
+/// The agents that were added so far stay; scanning again adds the others.
+///
+/// # Examples
+///
+/// ```
+/// use dirigent::{IdentityStore, MemoryIdentities};
+/// use dirigent_store::{EgoOptions, scan_ego};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("ego.json");
+/// std::fs::write(
+///     &path,
+///     r#"{ "columns": ["discord-id"], "agentScope": { "dev": { "discord-id": "123456789012345678" } } }"#,
+/// )?;
+/// let registry = MemoryIdentities::new();
+/// let report = scan_ego(&path, &registry, &EgoOptions::default()).await?;
+/// assert!(report.is_detected());
+/// assert_eq!(report.added, registry.all().await?);
+/// # Ok(())
+/// # }
+/// ```
+pub async fn scan_ego(
+    path: impl AsRef<Path> + Send,
+    registry: &dyn IdentityStore,
+    options: &EgoOptions,
+) -> Result<EgoReport, ApiError> {
+    let path = path.as_ref();
+    let ego = match look(path, options).await {
+        Ok(ego) => ego,
+        Err(EgoAbsent::NoFile) => return Ok(absent(EgoAbsent::NoFile)),
+        Err(reason) => {
+            tracing::warn!(path = %path.display(), %reason, "no padded-cell to read from");
+            return Ok(absent(reason));
+        }
+    };
+    let mut scan = Scan::new(registry, options.known_agents).await?;
+    for agent in ego.read(options) {
+        scan.take(agent).await;
+    }
+    scan.log(path);
+    Ok(scan.report)
+}
+
+const fn absent(reason: EgoAbsent) -> EgoReport {
+    EgoReport::new(Detection::Absent(reason))
+}
+
+/// Whether padded-cell is there, and its file.
+async fn look(path: &Path, options: &EgoOptions) -> Result<ParsedEgo, EgoAbsent> {
+    if !options.padded_cell_loaded {
+        return Err(EgoAbsent::NotLoaded);
+    }
+    let file = path.to_owned();
+    let reader = Worker::new("dirigent-ego");
+    let read = reader.call(move || load(&file)).await;
+    let ego = read.unwrap_or(Err(EgoAbsent::Unreadable(io::ErrorKind::Other)))?;
+    if ego.has_accounts() { Ok(ego) } else { Err(EgoAbsent::NoColumn) }
+}
+
+fn load(path: &Path) -> Result<ParsedEgo, EgoAbsent> {
+    match replace::read(path, FILE_MAX) {
+        Ok(Some(content)) => parse_ego(&content).map_err(EgoAbsent::Malformed),
+        Ok(None) => Err(EgoAbsent::NoFile),
+        Err(ReadError::Bad(reason)) => Err(EgoAbsent::Malformed(reason)),
+        Err(ReadError::Io(error)) => Err(EgoAbsent::Unreadable(error.kind())),
+    }
+}
+
+/// A scan under way.
+struct Scan<'a> {
+    registry: &'a dyn IdentityStore,
+    known_agents: KnownAgents,
+    /// The registry by agent and by account, as it is now.
+    agents: HashMap<AgentId, Identity>,
+    accounts: HashMap<UserId, AgentId>,
+    report: EgoReport,
+}
+
+impl<'a> Scan<'a> {
+    async fn new(
+        registry: &'a dyn IdentityStore,
+        known_agents: KnownAgents,
+    ) -> Result<Self, ApiError> {
+        let (agents, accounts) = (HashMap::new(), HashMap::new());
+        let report = EgoReport::new(Detection::Detected);
+        let mut scan = Self { registry, known_agents, agents, accounts, report };
+        for identity in registry.all().await? {
+            scan.note(identity);
+        }
+        Ok(scan)
+    }
+
+    fn note(&mut self, identity: Identity) {
+        if let Some(before) = self.agents.get(&identity.agent_id) {
+            self.accounts.remove(&before.discord_user_id);
+        }
+        self.accounts.insert(identity.discord_user_id, identity.agent_id.clone());
+        self.agents.insert(identity.agent_id.clone(), identity);
+    }
+
+    /// Takes in one agent of the file.
+    async fn take(&mut self, EgoAgent { agent, account, name }: EgoAgent) {
+        let account = match account {
+            Ok(account) => account,
+            Err(reason) => {
+                self.report.skipped.push((agent, reason));
+                return;
+            }
+        };
+        let name = match name {
+            EgoName::Set(name) => Some(name),
+            EgoName::Unset => None,
+            EgoName::Unfit => {
+                self.report.names_refused.push(agent.clone());
+                None
+            }
+        };
+        let known = self.agents.get(&agent);
+        if known.is_some_and(|known| self.stays(known, account, name.as_deref())) {
+            self.report.unchanged.push(agent);
+            return;
+        }
+        let owner = self.accounts.get(&account).filter(|owner| **owner != agent).cloned();
+        let registry = match (known, owner) {
+            (Some(known), _) if self.known_agents == KnownAgents::Keep => {
+                Some(ConflictKind::OtherAccount(known.discord_user_id))
+            }
+            (_, owner) => owner.map(ConflictKind::OwnedBy),
+        };
+        if let Some(registry) = registry {
+            self.report.conflicts.push(Conflict { agent, account, registry });
+            return;
+        }
+        // A known agent keeps its name when the file has none (D4).
+        let name = name.or_else(|| known.map(|known| known.agent_name.clone()));
+        let agent_name = name.unwrap_or_else(|| agent.as_str().to_owned());
+        let is_new = known.is_none();
+        self.register(Identity { discord_user_id: account, agent_id: agent, agent_name }, is_new)
+            .await;
+    }
+
+    /// Whether the registry says what the file says, as far as the file may say it.
+    fn stays(&self, known: &Identity, account: UserId, name: Option<&str>) -> bool {
+        let same_name = match self.known_agents {
+            KnownAgents::Keep => true,
+            KnownAgents::Overwrite => name.is_none_or(|name| name == known.agent_name),
+        };
+        known.discord_user_id == account && same_name
+    }
+
+    async fn register(&mut self, identity: Identity, is_new: bool) {
+        let Identity { discord_user_id: account, agent_id: agent, .. } = identity.clone();
+        match self.registry.register(identity.clone()).await {
+            Ok(()) if is_new => self.report.added.push(identity.clone()),
+            Ok(()) => self.report.changed.push(identity.clone()),
+            // Somebody was faster.
+            Err(RegisterError::AccountTaken { owner }) => {
+                let registry = ConflictKind::OwnedBy(owner);
+                self.report.conflicts.push(Conflict { agent, account, registry });
+                return;
+            }
+            Err(error) => {
+                tracing::warn!(%agent, %error, "an agent of ego.json was not registered");
+                self.report.skipped.push((agent, SkipReason::StoreFailed));
+                return;
+            }
+        }
+        self.note(identity);
+    }
+
+    /// Says what came of it, without names that nobody has looked at.
+    fn log(&self, path: &Path) {
+        let EgoReport { added, changed, unchanged, skipped, conflicts, .. } = &self.report;
+        let (added, changed, unchanged) = (added.len(), changed.len(), unchanged.len());
+        tracing::info!(path = %path.display(), added, changed, unchanged, "ego.json was scanned");
+        for (agent, reason) in skipped {
+            // An agent without an account is nothing to warn of.
+            match reason {
+                SkipReason::NoAccount | SkipReason::StoreFailed => {}
+                SkipReason::BadAgent | SkipReason::NamedTwice => {
+                    tracing::warn!(%reason, "an agent of ego.json is passed over");
+                }
+                SkipReason::BadAccount | SkipReason::NotAnObject | SkipReason::Moderator => {
+                    tracing::warn!(%agent, %reason, "an agent of ego.json is passed over");
+                }
+            }
+        }
+        for Conflict { agent, account, .. } in conflicts {
+            tracing::warn!(%agent, %account, "ego.json and the registry disagree");
+        }
+    }
+}

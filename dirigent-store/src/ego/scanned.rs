@@ -1,0 +1,122 @@
+//! A registry that scans `ego.json` when it is first read.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use dirigent::{AgentId, ApiError, Identity, IdentityStore, RegisterError};
+
+use super::{EgoOptions, EgoReport, scan_ego};
+
+/// Another registry, into which `ego.json` is scanned once: before it is read for the first time,
+/// which is when the driver starts (R016). Clones share it, so a host keeps one for the report and
+/// for [`rescan`](Self::rescan).
+///
+/// Changes that are made through it wait for a scan under way, so that a scan never points an agent
+/// elsewhere that somebody registers meanwhile.
+///
+/// ```
+/// use dirigent::{IdentityStore, MemoryIdentities};
+/// use dirigent_store::{EgoOptions, ScannedIdentities};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dirigent::ApiError> {
+/// let registry = MemoryIdentities::new();
+/// let identities = ScannedIdentities::new(registry, "/nowhere/ego.json", EgoOptions::default());
+/// assert!(identities.report().is_none());
+/// assert!(identities.all().await?.is_empty());
+/// assert!(identities.report().is_some());
+/// assert!(!identities.is_detected());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct ScannedIdentities<S> {
+    shared: Arc<Shared<S>>,
+}
+
+#[derive(Debug)]
+struct Shared<S> {
+    registry: S,
+    path: PathBuf,
+    options: EgoOptions,
+    /// Held by whoever scans or writes.
+    turn: tokio::sync::Mutex<()>,
+    /// What the last scan found; none before the first.
+    report: Mutex<Option<Arc<EgoReport>>>,
+}
+
+impl<S> Clone for ScannedIdentities<S> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<S> ScannedIdentities<S> {
+    /// Puts a scan of this file before a registry. Nothing is read yet.
+    pub fn new(registry: S, path: impl AsRef<Path>, options: EgoOptions) -> Self {
+        let turn = tokio::sync::Mutex::new(());
+        let path = path.as_ref().to_owned();
+        let report = Mutex::new(None);
+        Self { shared: Arc::new(Shared { registry, path, options, turn, report }) }
+    }
+
+    /// The registry inside. What is changed there directly does not wait for a scan.
+    pub fn inner(&self) -> &S {
+        &self.shared.registry
+    }
+
+    /// What the last scan found; none before the first.
+    pub fn report(&self) -> Option<Arc<EgoReport>> {
+        self.shared.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether the last scan detected padded-cell: whether a page offers to scan again (R025).
+    pub fn is_detected(&self) -> bool {
+        self.report().is_some_and(|report| report.is_detected())
+    }
+}
+
+impl<S: IdentityStore> ScannedIdentities<S> {
+    /// Scans again. When the report has anything added or changed, the driver wants to be told that
+    /// the registry changed.
+    ///
+    /// # Errors
+    ///
+    /// When the registry cannot be read; the last report then stays.
+    pub async fn rescan(&self) -> Result<Arc<EgoReport>, ApiError> {
+        let _turn = self.shared.turn.lock().await;
+        self.scan().await
+    }
+
+    async fn scan(&self) -> Result<Arc<EgoReport>, ApiError> {
+        let Shared { registry, path, options, report, .. } = &*self.shared;
+        let found = Arc::new(scan_ego(path, registry, options).await?);
+        *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&found));
+        Ok(found)
+    }
+}
+
+#[async_trait]
+impl<S: IdentityStore> IdentityStore for ScannedIdentities<S> {
+    async fn all(&self) -> Result<Vec<Identity>, ApiError> {
+        if self.report().is_none() {
+            let _turn = self.shared.turn.lock().await;
+            // Whoever held the turn may have scanned.
+            if self.report().is_none() {
+                self.scan().await?;
+            }
+        }
+        self.shared.registry.all().await
+    }
+
+    async fn register(&self, identity: Identity) -> Result<(), RegisterError> {
+        let _turn = self.shared.turn.lock().await;
+        self.shared.registry.register(identity).await
+    }
+
+    async fn remove(&self, agent: AgentId) -> Result<bool, ApiError> {
+        let _turn = self.shared.turn.lock().await;
+        self.shared.registry.remove(agent).await
+    }
+}

@@ -1,0 +1,116 @@
+//! Processes that are killed, and processes that come second.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use dirigent_store::{JsonIdentities, OpenError, parse_identities};
+
+use crate::place::{Place, entry, put, who};
+
+const ROLE: &str = "DIRIGENT_STORE_ROLE";
+const PATH: &str = "DIRIGENT_STORE_PATH";
+
+/// This program again, as another process with a role to play.
+pub(crate) fn other_process(program: &Path, role: &str, path: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.args(["--exact", "crash::the_other_process", "--nocapture"]);
+    command.env(ROLE, role).env(PATH, path).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+}
+
+fn spawn(role: &str, path: &Path) -> Child {
+    other_process(&std::env::current_exe().unwrap(), role, path).spawn().unwrap()
+}
+
+/// Not a test by itself: what the other processes of the tests here do. Without a role nothing.
+#[tokio::test]
+async fn the_other_process() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    let path = std::env::var(PATH).unwrap();
+    let path = Path::new(&path);
+    match role.as_str() {
+        "hold" => {
+            let _store = JsonIdentities::open(path).unwrap();
+            println!("\nack open");
+            let _ = std::io::stdin().read(&mut [0]);
+        }
+        "write" => {
+            let store = JsonIdentities::open(path).unwrap();
+            let known = dirigent::IdentityStore::all(&store).await.unwrap().len() as u64;
+            for number in known.. {
+                put(&store, &format!("agent-{number}"), number).await;
+                println!("\nack {number}");
+            }
+        }
+        role => crate::refused::play(role, path).await,
+    }
+}
+
+/// What another process says next.
+fn ack(lines: &mut impl Iterator<Item = std::io::Result<String>>) -> Option<String> {
+    lines.find_map(|line| line.unwrap().strip_prefix("ack ").map(str::to_owned))
+}
+
+#[test]
+fn a_second_process_is_kept_out_until_the_first_ends() {
+    let place = Place::new();
+    let mut first = spawn("hold", &place.path());
+    let mut lines = BufReader::new(first.stdout.take().unwrap()).lines();
+    assert_eq!(ack(&mut lines).as_deref(), Some("open"));
+    let error = JsonIdentities::open(place.path()).unwrap_err();
+    assert!(matches!(error, OpenError::InUse { .. }), "{error}");
+    assert!(error.to_string().contains("dirigent-identity.json is open already"));
+    // However it ends.
+    first.kill().unwrap();
+    first.wait().unwrap();
+    place.open();
+}
+
+/// R006, R280
+#[test]
+fn a_process_killed_at_any_point_loses_nothing_it_acknowledged() {
+    let place = Place::new();
+    let mut acknowledged = 0;
+    for round in 0..20 {
+        let mut writer = spawn("write", &place.path());
+        let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
+        for _ in 0..=round % 5 {
+            acknowledged = ack(&mut lines).unwrap().parse::<u64>().unwrap() + 1;
+        }
+        writer.kill().unwrap();
+        while let Some(number) = ack(&mut lines) {
+            acknowledged = number.parse::<u64>().unwrap() + 1;
+        }
+        writer.wait().unwrap();
+        let parsed = parse_identities(place.read().as_bytes()).expect("the file is torn");
+        let found: Vec<_> = parsed.identities().cloned().collect();
+        let expected: Vec<_> =
+            (0..).map(|n| entry(&format!("agent-{n}"), n)).take(found.len()).collect();
+        assert_eq!(found, expected);
+        let found = found.len() as u64;
+        // The one that was being written may be there; nobody was told.
+        assert!((acknowledged..=acknowledged + 1).contains(&found), "{acknowledged} {found}");
+    }
+    place.open();
+    assert_eq!(place.names(), ["dirigent-identity.json"], "a stray file stayed");
+}
+
+/// R280
+#[tokio::test]
+async fn a_write_that_never_came_to_its_rename_leaves_the_old_file() {
+    let place = Place::new();
+    put(&place.open(), "zoe", 3).await;
+    let old = place.read();
+    let stray = place.folder().join(".dirigent-dirigent-identity.json.aB3xY9.tmp");
+    let neighbour = place.folder().join(".dirigent-other.json.aB3xY9.tmp");
+    for path in [&stray, &neighbour] {
+        fs::write(path, serde_json::to_string(&[entry("adam", 9)]).unwrap()).unwrap();
+    }
+    let store = place.open();
+    assert_eq!(who(&store).await, "zoe 3");
+    assert_eq!(place.read(), old);
+    assert!(!stray.exists());
+    assert!(neighbour.exists(), "a file of another store was removed");
+}

@@ -1,0 +1,161 @@
+//! The scan before the first reading.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dirigent::{
+    AgentId, ApiError, Dirigent, ErrorKind, Identity, IdentityStore, MemoryIdentities, Mode,
+    Reason, RegisterError, async_trait,
+};
+use dirigent_store::{EgoOptions, ScannedIdentities, SkipReason};
+use dirigent_testkit::{ManualClock, MemoryDiscord};
+
+use crate::place::{Place, put, who};
+
+fn ego(agent: &str, number: u64) -> String {
+    let id = crate::place::account(number);
+    format!(r#"{{"columns":["discord-id"],"agentScope":{{"{agent}":{{"discord-id":"{id}"}}}}}}"#)
+}
+
+/// R016
+#[tokio::test]
+async fn the_file_is_scanned_once_at_the_first_reading() {
+    let place = Place::new();
+    let path = place.folder().join("ego.json");
+    fs::write(&path, ego("zoe", 3)).unwrap();
+    let identities = ScannedIdentities::new(place.open(), &path, EgoOptions::default());
+    assert!(place.names() == ["ego.json"], "something was done before it was asked for");
+    let driver = identities.clone();
+    assert_eq!(who(&driver).await, "zoe 3");
+    fs::write(&path, ego("adam", 9)).unwrap();
+    assert_eq!(who(&driver).await, "zoe 3");
+    let report = identities.report().unwrap();
+    assert_eq!(report.added.len(), 1);
+    assert!(identities.is_detected());
+}
+
+/// R016
+#[tokio::test]
+async fn a_driver_that_starts_knows_the_agents_of_the_file() {
+    let clock = ManualClock::new();
+    let discord = MemoryDiscord::new(Arc::new(clock.clone()));
+    let person = discord.add_human();
+    let [moderator, zoe, adam] = [(); 3].map(|()| discord.add_bot());
+    let guild = discord.add_guild(moderator);
+    let channel = discord.add_channel(guild, "round-table", &[person, zoe, adam]);
+    let place = Place::new();
+    let path = place.folder().join("ego.json");
+    let agents = [("zoe", zoe), ("adam", adam), ("mod", moderator)]
+        .map(|(agent, account)| format!(r#""{agent}":{{"discord-id":"{account}"}}"#));
+    let scope = agents.join(",");
+    fs::write(&path, format!(r#"{{"columns":["discord-id"],"agentScope":{{{scope}}}}}"#)).unwrap();
+    let options = EgoOptions { moderator: Some(moderator), ..EgoOptions::default() };
+    let identities = ScannedIdentities::new(place.open(), &path, options);
+
+    let account = Arc::new(discord.account(moderator));
+    let (dirigent, driver) = Dirigent::builder(account, identities.clone(), clock).build().unwrap();
+    assert!(identities.report().is_none(), "building read a file");
+    let driver = tokio::spawn(driver.run());
+    tokio::task::yield_now().await;
+    dirigent.set_mode(channel, Mode::Chat).await.unwrap();
+    for (agent, is_known) in [("zoe", true), ("adam", true), ("mod", false)] {
+        let decision = dirigent.may_speak(channel, &agent.into(), None).await.unwrap();
+        assert_eq!(decision.reason() != Reason::NotRegistered, is_known, "{agent}");
+    }
+    dirigent.identities_changed().await.unwrap();
+    let report = identities.report().unwrap();
+    assert_eq!(report.added.len(), 2, "it was scanned twice");
+    assert_eq!(report.skipped, [("mod".into(), SkipReason::Moderator)]);
+    driver.abort();
+}
+
+/// R016
+#[tokio::test]
+async fn readers_that_come_at_once_wait_for_one_scan() {
+    let place = Place::new();
+    let path = place.folder().join("ego.json");
+    fs::write(&path, ego("zoe", 3)).unwrap();
+    let identities = ScannedIdentities::new(place.open(), &path, EgoOptions::default());
+    let (a, b) = tokio::join!(identities.all(), identities.all());
+    assert_eq!(a.unwrap(), b.unwrap());
+    // A second scan would have found it unchanged.
+    assert_eq!(identities.report().unwrap().added.len(), 1);
+}
+
+/// R025
+#[tokio::test]
+async fn scanning_again_finds_what_is_new_and_whether_it_is_there() {
+    let place = Place::new();
+    let path = place.folder().join("ego.json");
+    let identities = ScannedIdentities::new(place.open(), &path, EgoOptions::default());
+    assert_eq!(who(&identities).await, "");
+    assert!(!identities.is_detected());
+    fs::write(&path, ego("zoe", 3)).unwrap();
+    let report = identities.rescan().await.unwrap();
+    assert_eq!(report.added.len(), 1);
+    assert!(identities.is_detected());
+    assert_eq!(who(&identities).await, "zoe 3");
+    fs::remove_file(&path).unwrap();
+    identities.rescan().await.unwrap();
+    assert!(!identities.is_detected());
+    assert_eq!(who(&identities).await, "zoe 3", "an entry outlives the file it came from");
+}
+
+/// A registry that can be told to fail.
+#[derive(Clone, Default)]
+struct Failing {
+    inner: MemoryIdentities,
+    reads_fail: Arc<AtomicBool>,
+    writes_fail: Arc<AtomicBool>,
+}
+
+fn unless(fails: &AtomicBool) -> Result<(), ApiError> {
+    if fails.load(Ordering::SeqCst) { Err(ApiError::new(ErrorKind::Store)) } else { Ok(()) }
+}
+
+#[async_trait]
+impl IdentityStore for Failing {
+    async fn all(&self) -> Result<Vec<Identity>, ApiError> {
+        unless(&self.reads_fail)?;
+        self.inner.all().await
+    }
+
+    async fn register(&self, identity: Identity) -> Result<(), RegisterError> {
+        unless(&self.writes_fail)?;
+        self.inner.register(identity).await
+    }
+
+    async fn remove(&self, agent: AgentId) -> Result<bool, ApiError> {
+        self.inner.remove(agent).await
+    }
+}
+
+#[tokio::test]
+async fn a_registry_that_cannot_be_read_is_scanned_into_later() {
+    let place = Place::new();
+    let path = place.folder().join("ego.json");
+    fs::write(&path, ego("zoe", 3)).unwrap();
+    let registry = Failing::default();
+    let identities = ScannedIdentities::new(registry.clone(), &path, EgoOptions::default());
+    registry.reads_fail.store(true, Ordering::SeqCst);
+    assert!(identities.all().await.is_err());
+    assert!(identities.rescan().await.is_err());
+    assert!(identities.report().is_none());
+    registry.reads_fail.store(false, Ordering::SeqCst);
+    assert_eq!(who(&identities).await, "zoe 3");
+}
+
+#[tokio::test]
+async fn a_registry_that_cannot_be_written_does_not_stop_the_start() {
+    let place = Place::new();
+    let path = place.folder().join("ego.json");
+    fs::write(&path, ego("zoe", 3)).unwrap();
+    let registry = Failing::default();
+    put(&registry, "adam", 9).await;
+    registry.writes_fail.store(true, Ordering::SeqCst);
+    let identities = ScannedIdentities::new(registry, &path, EgoOptions::default());
+    assert_eq!(who(&identities).await, "adam 9");
+    let skipped = identities.report().unwrap().skipped.clone();
+    assert_eq!(skipped, [("zoe".into(), SkipReason::StoreFailed)]);
+}
