@@ -90,7 +90,7 @@ pub use identity::{Identity, IdentityStore, RegisterError};
 pub use identity_line::{IdentityLine, UnknownField};
 pub use letter::{Letter, LetterKind};
 pub use memory::{MemoryChannels, MemoryIdentities};
-pub use message::{AuthorKind, ChatKind, ChatMessage, Nonce};
+pub use message::{AuthorKind, BadNonce, ChatKind, ChatMessage, Nonce};
 pub use operate::{CreatedChannel, Opening, ResultPost};
 pub use recorder::{RecordedChannel, Recorder, Recording, ReplayedStep};
 pub use settings::{LostRuns, Pace, Pacing, Settings};

@@ -1,6 +1,7 @@
 //! A chat message as it arrives, and the key that makes posting repeatable.
 
 use std::fmt;
+use std::str::FromStr;
 
 use dirigent_core::MessageId;
 
@@ -98,6 +99,8 @@ pub enum ChatKind {
 /// assert_eq!(nonce, Nonce::from_parts(123456789012345678, 1_700_000_000_000, 42));
 /// assert_ne!(nonce, Nonce::from_parts(123456789012345678, 1_700_000_000_000, 43));
 /// assert!(nonce.as_str().len() <= 25);
+/// assert_eq!(nonce.as_str().parse(), Ok(nonce));
+/// assert!("".parse::<Nonce>().is_err());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nonce(String);
@@ -123,6 +126,26 @@ impl Nonce {
     /// The nonce's characters: digits and lower-case letters.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+/// The text is no nonce: 1 to 25 digits and lower-case letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a nonce: expected 1 to 25 digits and lower-case letters")]
+#[non_exhaustive]
+pub struct BadNonce;
+
+impl FromStr for Nonce {
+    type Err = BadNonce;
+
+    /// Takes back what [`Nonce::as_str`] gave, for stores.
+    fn from_str(text: &str) -> Result<Self, BadNonce> {
+        let is_whole = text.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_lowercase());
+        if is_whole && (1..=Self::MAX).contains(&text.len()) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(BadNonce)
+        }
     }
 }
 

@@ -62,6 +62,18 @@ pub enum PhaseKind {
 }
 
 impl PhaseKind {
+    /// All phases.
+    pub const ALL: &[Self] = &[
+        Self::Dormant,
+        Self::Refreshing,
+        Self::Granted,
+        Self::Running,
+        Self::Confirming,
+        Self::Disabled,
+        Self::Dead,
+        Self::Archived,
+    ];
+
     /// The name in lower case.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -92,6 +104,9 @@ macro_rules! causes {
         }
 
         impl Cause {
+            /// All causes.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
             /// The name in lower case, with hyphens.
             pub const fn as_str(self) -> &'static str {
                 match self {

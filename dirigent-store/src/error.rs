@@ -4,7 +4,9 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use dirigent::{ApiError, Certainty, ErrorKind};
+use dirigent::{ApiError, Certainty, ChannelId, ErrorKind};
+
+use crate::channel_file::Unwritable;
 
 /// What a store was about to do when the system refused.
 ///
@@ -87,6 +89,21 @@ pub enum BadFile {
         /// What it should be.
         expected: &'static str,
     },
+    /// It is not as it was written: its checksum is another.
+    #[error("its checksum is wrong: it was changed, or only half of it arrived")]
+    Checksum,
+    /// It is of another channel than its name says.
+    #[error("it is the file of channel {found}")]
+    OtherChannel {
+        /// Whose file it is.
+        found: ChannelId,
+    },
+    /// It was written by another version of this crate, which is no damage.
+    #[error("it has version {found}, which this crate does not read")]
+    OtherVersion {
+        /// Which.
+        found: u64,
+    },
 }
 
 impl BadFile {
@@ -143,6 +160,20 @@ pub enum StoreError {
         /// Which file or folder.
         path: PathBuf,
     },
+    /// The store was closed.
+    #[error("{} was closed: open the store again", path.display())]
+    Closed {
+        /// Which file or folder.
+        path: PathBuf,
+    },
+    /// What was to be stored cannot be written down.
+    #[error("cannot write {}", path.display())]
+    Unwritable {
+        /// Which file.
+        path: PathBuf,
+        /// What of it.
+        source: Unwritable,
+    },
     /// The work was cut short by a panic, a mistake of this crate.
     #[error("the work on {} was cut short", path.display())]
     Interrupted {
@@ -162,11 +193,26 @@ impl StoreError {
         Self::Io { action, path: path.to_owned(), certainty: Certainty::Unknown, source }
     }
 
+    /// The file or folder that it is about.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Io { path, .. }
+            | Self::BadFile { path, .. }
+            | Self::Broken { path }
+            | Self::Closed { path }
+            | Self::Unwritable { path, .. }
+            | Self::Interrupted { path } => path,
+        }
+    }
+
     /// Whether the change that was asked for may have been made.
     pub fn certainty(&self) -> Certainty {
         match self {
             Self::Io { certainty, .. } => *certainty,
-            Self::BadFile { .. } | Self::Broken { .. } => Certainty::NotDone,
+            Self::BadFile { .. }
+            | Self::Broken { .. }
+            | Self::Closed { .. }
+            | Self::Unwritable { .. } => Certainty::NotDone,
             Self::Interrupted { .. } => Certainty::Unknown,
         }
     }

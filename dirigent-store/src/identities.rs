@@ -34,7 +34,8 @@ use crate::thread::{NoAnswer, Worker};
 ///   that is no Discord id, an agent's id that cannot be shown in a line, and a name of more
 ///   than 100 characters. Names are for people and may hold any character.
 ///
-/// All work on the file happens on a thread of its own, which starts with the first call.
+/// All work on the file happens on a thread of its own, which starts with the first call. What was
+/// asked for is done even if nobody waits for the answer; dropping the last handle waits for it.
 ///
 /// ```
 /// use dirigent::{Identity, IdentityStore, UserId};

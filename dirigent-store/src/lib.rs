@@ -27,6 +27,8 @@
 //! power cut. All work on files happens on threads of the stores, which start with the first call
 //! and end with the last handle; no particular runtime is needed.
 
+mod channel_file;
+mod channels;
 mod ego;
 mod error;
 mod fit;
@@ -36,6 +38,8 @@ mod lock;
 mod replace;
 mod thread;
 
+pub use channel_file::{ParsedChannel, Unwritable, parse_channel};
+pub use channels::{ChannelOptions, ChannelProblem, FileDurability, JsonChannels};
 pub use ego::{
     Conflict, ConflictKind, Detection, EgoAbsent, EgoOptions, EgoReport, KnownAgents, ParsedEgo,
     ScannedIdentities, SkipReason, parse_ego, scan_ego,

@@ -26,7 +26,6 @@ impl Lock {
     }
 
     /// Takes the lock for a folder that is wholly ours: `.dirigent.lock` in it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for stores of many files"))]
     pub(crate) fn on_folder(folder: &Path) -> Result<Self, OpenError> {
         Self::take(&folder.join(".dirigent.lock"), folder)
     }

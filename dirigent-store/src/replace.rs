@@ -26,20 +26,45 @@ pub(crate) fn replace(
     content: &[u8],
     durability: Durability,
 ) -> Result<(), StoreError> {
-    let (folder, name) = place_of(path)?;
-    let mut file = temporary(folder, name)
-        .and_then(|mut file| file.write_all(content).map(|()| file))
-        .map_err(|source| StoreError::not_done(Action::Write, path, source))?;
+    let mut new = Replacement::write(path, content)?;
     if durability == Durability::Fact {
-        file.as_file_mut()
-            .sync_all()
-            .map_err(|source| StoreError::not_done(Action::Sync, path, source))?;
+        new.sync()?;
     }
-    file.persist(path)
-        .map_err(|refused| StoreError::not_done(Action::Replace, path, refused.error))?;
+    new.put()?;
     match durability {
-        Durability::Fact => sync_folder(folder),
+        Durability::Fact => sync_folder(place_of(path)?.0),
         Durability::Turn => Ok(()),
+    }
+}
+
+/// New content beside its file, not yet in its place; gone when dropped.
+#[derive(Debug)]
+pub(crate) struct Replacement<'a> {
+    /// What it is to replace.
+    path: &'a Path,
+    file: tempfile::NamedTempFile,
+}
+
+impl<'a> Replacement<'a> {
+    /// Writes it.
+    pub(crate) fn write(path: &'a Path, content: &[u8]) -> Result<Self, StoreError> {
+        let (folder, name) = place_of(path)?;
+        let file = temporary(folder, name)
+            .and_then(|mut file| file.write_all(content).map(|()| file))
+            .map_err(|source| StoreError::not_done(Action::Write, path, source))?;
+        Ok(Self { path, file })
+    }
+
+    /// Waits until the disk has it.
+    pub(crate) fn sync(&mut self) -> Result<(), StoreError> {
+        let synced = self.file.as_file_mut().sync_all();
+        synced.map_err(|source| StoreError::not_done(Action::Sync, self.path, source))
+    }
+
+    /// Puts it in its place. The folder's entry is not synced.
+    pub(crate) fn put(self) -> Result<(), StoreError> {
+        let put = self.file.persist(self.path).map(drop);
+        put.map_err(|refused| StoreError::not_done(Action::Replace, self.path, refused.error))
     }
 }
 
@@ -120,6 +145,12 @@ pub(crate) fn remove_strays(folder: &Path, of: Option<&OsStr>) -> Result<usize, 
         }
     }
     Ok(removed)
+}
+
+/// Whether a file of this name in a folder that is wholly ours is what an interrupted write left.
+pub(crate) fn is_stray(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name.starts_with(PREFIX.as_bytes()) && name.ends_with(SUFFIX.as_bytes())
 }
 
 /// Makes a folder and those above it that are missing, for nobody but the owner, and syncs each

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dirigent::{
-    AgentId, ApiError, ErrorKind, Identity, IdentityStore, MemoryIdentities, RegisterError,
-    async_trait,
+    AgentId, ApiError, Dirigent, ErrorKind, Identity, IdentityStore, MemoryIdentities, Mode,
+    Reason, RegisterError, async_trait,
 };
 use dirigent_store::{EgoOptions, ScannedIdentities, SkipReason};
+use dirigent_testkit::{ManualClock, MemoryDiscord};
 
 use crate::place::{Place, put, who};
 
@@ -32,6 +33,41 @@ async fn the_file_is_scanned_once_at_the_first_reading() {
     let report = identities.report().unwrap();
     assert_eq!(report.added.len(), 1);
     assert!(identities.is_detected());
+}
+
+/// R016
+#[tokio::test]
+async fn a_driver_that_starts_knows_the_agents_of_the_file() {
+    let clock = ManualClock::new();
+    let discord = MemoryDiscord::new(Arc::new(clock.clone()));
+    let person = discord.add_human();
+    let [moderator, zoe, adam] = [(); 3].map(|()| discord.add_bot());
+    let guild = discord.add_guild(moderator);
+    let channel = discord.add_channel(guild, "round-table", &[person, zoe, adam]);
+    let place = Place::new();
+    let path = place.folder().join("ego.json");
+    let agents = [("zoe", zoe), ("adam", adam), ("mod", moderator)]
+        .map(|(agent, account)| format!(r#""{agent}":{{"discord-id":"{account}"}}"#));
+    let scope = agents.join(",");
+    fs::write(&path, format!(r#"{{"columns":["discord-id"],"agentScope":{{{scope}}}}}"#)).unwrap();
+    let options = EgoOptions { moderator: Some(moderator), ..EgoOptions::default() };
+    let identities = ScannedIdentities::new(place.open(), &path, options);
+
+    let account = Arc::new(discord.account(moderator));
+    let (dirigent, driver) = Dirigent::builder(account, identities.clone(), clock).build().unwrap();
+    assert!(identities.report().is_none(), "building read a file");
+    let driver = tokio::spawn(driver.run());
+    tokio::task::yield_now().await;
+    dirigent.set_mode(channel, Mode::Chat).await.unwrap();
+    for (agent, is_known) in [("zoe", true), ("adam", true), ("mod", false)] {
+        let decision = dirigent.may_speak(channel, &agent.into(), None).await.unwrap();
+        assert_eq!(decision.reason() != Reason::NotRegistered, is_known, "{agent}");
+    }
+    dirigent.identities_changed().await.unwrap();
+    let report = identities.report().unwrap();
+    assert_eq!(report.added.len(), 2, "it was scanned twice");
+    assert_eq!(report.skipped, [("mod".into(), SkipReason::Moderator)]);
+    driver.abort();
 }
 
 /// R016

@@ -1,0 +1,227 @@
+//! A channel's file: what stands in it, without a file.
+
+mod effect;
+mod extra;
+mod layout;
+mod name;
+mod phase;
+mod record;
+mod scalar;
+mod snapshot;
+
+use std::collections::BTreeMap;
+
+use dirigent::{AgentId, AgentKey, ChannelId, ChannelRecord, Revision};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+pub(crate) use effect::TransitionFile;
+pub(crate) use extra::Extra;
+use record::RecordFile;
+use scalar::Id;
+pub(crate) use scalar::whole;
+
+use crate::error::BadFile;
+use crate::json::{Field, Fields, quoted};
+
+/// The version that this crate writes, and the only one it reads.
+const VERSION: u64 = 1;
+
+/// How large a file may be. A record is a few kilobytes, with a long reply some hundred.
+pub(crate) const LARGEST: usize = 64 << 20;
+
+/// A channel's record with all that its file says. `Debug` shows no text.
+///
+/// ```
+/// use dirigent::{ChannelId, ChannelRecord, Revision};
+/// use dirigent_store::{ParsedChannel, parse_channel};
+///
+/// let record = ChannelRecord::default();
+/// let channel = ParsedChannel::new(ChannelId::new(7), Revision::new(1), record);
+/// let file = channel.to_json()?;
+/// assert_eq!(parse_channel(&file)?, channel);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ParsedChannel {
+    /// Which channel.
+    pub channel: ChannelId,
+    /// How often it was committed; less than [`u64::MAX`].
+    pub revision: Revision,
+    /// Its record.
+    pub record: ChannelRecord,
+    /// Who the agents are whose keys the record holds, as far as their names were known.
+    pub agents: BTreeMap<AgentKey, AgentId>,
+    /// What a newer version wrote, to be written again.
+    pub(crate) extras: Extras,
+}
+
+/// What this version does not know, of each part of a file.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub(crate) struct Extras {
+    envelope: Extra,
+    record: Extra,
+    snapshot: Extra,
+    discussion: Extra,
+}
+
+impl Extras {
+    /// Whether there is nothing that is not known.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { envelope, record, snapshot, discussion } = self;
+        [envelope, record, snapshot, discussion].into_iter().all(Extra::is_empty)
+    }
+}
+
+/// The record holds a value that is newer than this crate, which has no name for it yet.
+///
+/// ```
+/// fn explain(error: &dirigent_store::Unwritable) -> String {
+///     error.to_string()
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the record holds a value that this version of dirigent-store has no name for")]
+#[non_exhaustive]
+pub struct Unwritable;
+
+/// Around the record.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    version: u64,
+    channel: Id,
+    revision: u64,
+    checksum: String,
+    #[serde(borrow)]
+    record: &'a RawValue,
+    #[serde(flatten)]
+    extra: Extra,
+}
+
+/// All that every version has in common.
+#[derive(Deserialize)]
+struct Versioned {
+    version: u64,
+}
+
+impl ParsedChannel {
+    /// A channel without names and without anything that is not known.
+    pub fn new(channel: ChannelId, revision: Revision, record: ChannelRecord) -> Self {
+        let (agents, extras) = (BTreeMap::new(), Extras::default());
+        Self { channel, revision, record, agents, extras }
+    }
+
+    /// The content of the channel's file.
+    ///
+    /// # Errors
+    ///
+    /// A value that this version has no name for.
+    pub fn to_json(&self) -> Result<Vec<u8>, Unwritable> {
+        let Self { channel, revision, record, agents, extras } = self;
+        let record = RecordFile::new(record, agents, extras);
+        let record = layout::to_text(&record, 1).map_err(|_| Unwritable)?;
+        let checksum = checksum(VERSION, *channel, *revision, &record);
+        let revision = revision.get();
+        let mut file = format!(
+            "{{\n  \"version\": {VERSION},\n  \"channel\": \"{channel}\",\n  \
+             \"revision\": {revision},\n  \"checksum\": \"{checksum}\",\n  \"record\": "
+        )
+        .into_bytes();
+        file.extend_from_slice(&record);
+        for (name, value) in extras.envelope.iter() {
+            file.extend_from_slice(format!(",\n  {}: {value}", quoted(name)).as_bytes());
+        }
+        file.extend_from_slice(b"\n}\n");
+        Ok(file)
+    }
+}
+
+/// Reads the content of a channel's file. It is total: whatever the bytes say, they are taken as a
+/// whole or refused.
+///
+/// The checksum makes sure that the file is as it was written, by anybody who can compute one; what
+/// the record means is for [`Channel::restore`](dirigent_core::Channel::restore) to judge.
+///
+/// # Errors
+///
+/// What is wrong with the bytes. [`BadFile::OtherVersion`] is no damage: a newer crate reads it.
+pub fn parse_channel(content: &[u8]) -> Result<ParsedChannel, BadFile> {
+    if content.len() > LARGEST {
+        return Err(BadFile::TooLarge { limit: LARGEST });
+    }
+    let text = std::str::from_utf8(content).map_err(|_| BadFile::NotText)?;
+    let envelope = match serde_json::from_str::<Envelope<'_>>(text) {
+        Ok(envelope) => envelope,
+        Err(error) => return Err(other_version(text).unwrap_or_else(|| bad_json(&error))),
+    };
+    let (channel, revision) =
+        (ChannelId::new(envelope.channel.0), Revision::new(envelope.revision));
+    let written = envelope.record.get();
+    // If it was written as our version, the number of the version is what is damaged.
+    if checksum(VERSION, channel, revision, written.as_bytes()) != envelope.checksum {
+        return Err(other_version(text).unwrap_or(BadFile::Checksum));
+    }
+    if envelope.version != VERSION {
+        return Err(BadFile::Checksum);
+    }
+    // The next commit counts on.
+    if revision.get() == u64::MAX {
+        return Err(BadFile::WrongShape { expected: SHAPE });
+    }
+    let mut file: RecordFile = serde_json::from_str(written).map_err(|error| bad_json(&error))?;
+    let extras = extras(&mut file, envelope.extra, text);
+    let agents = std::mem::take(&mut file.agents);
+    let agents = agents.into_iter().map(|(key, agent)| (AgentKey::new(key), agent)).collect();
+    Ok(ParsedChannel { channel, revision, record: file.into(), agents, extras })
+}
+
+/// What a channel's file is called in errors.
+const SHAPE: &str = "a channel";
+
+/// The version, if it is another one.
+fn other_version(text: &str) -> Option<BadFile> {
+    let found = serde_json::from_str::<Versioned>(text).ok()?.version;
+    (found != VERSION).then_some(BadFile::OtherVersion { found })
+}
+
+fn bad_json(error: &serde_json::Error) -> BadFile {
+    if error.is_data() { BadFile::WrongShape { expected: SHAPE } } else { BadFile::not_json(error) }
+}
+
+/// CRC-32 of all that a file says, but for what is not known.
+fn checksum(version: u64, channel: ChannelId, revision: Revision, record: &[u8]) -> String {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(format!("{version} {channel} {} ", revision.get()).as_bytes());
+    sum.update(record);
+    format!("{:08x}", sum.finalize())
+}
+
+/// Takes what is not known out of a file, as it was written.
+fn extras(file: &mut RecordFile, envelope: Extra, text: &str) -> Extras {
+    let discussion = file.discussion.as_mut().map(|terms| std::mem::take(&mut terms.extra));
+    let mut extras = Extras {
+        envelope,
+        record: std::mem::take(&mut file.extra),
+        snapshot: std::mem::take(&mut file.snapshot.extra),
+        discussion: discussion.unwrap_or_default(),
+    };
+    if extras.is_empty() {
+        return extras;
+    }
+    extras.envelope.fill(text);
+    if let Some(record) = part(text, "record") {
+        extras.record.fill(record);
+        extras.snapshot.fill(part(record, "snapshot").unwrap_or_default());
+        extras.discussion.fill(part(record, "discussion").unwrap_or_default());
+    }
+    extras
+}
+
+/// A field of an object, as it was written.
+fn part<'a>(object: &'a str, name: &str) -> Option<&'a str> {
+    match Fields::of(object).ok()?.field(name) {
+        Field::Found(value) => Some(value),
+        Field::Missing | Field::Repeated => None,
+    }
+}

@@ -1,0 +1,212 @@
+//! A channel's record, as it stands in a file: first what a person looks for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dirigent::{
+    AgentId, ChannelId, ChannelRecord, Discussion, GuildId, Letter, LetterKind, Nonce, Outgoing,
+    OutgoingPart,
+};
+use dirigent_core::{AgentKey, MessageId, Mode, RunId, TurnId};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Extras;
+use super::extra::Extra;
+use super::name::Name;
+use super::scalar::{Id, Millis};
+use super::snapshot::{ArchivedFile, SnapshotFile};
+
+/// A record. Absent is what is empty.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RecordFile {
+    pub(super) mode: Name<Mode>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) archived: Option<ArchivedFile>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) initiator: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) discussion: Option<DiscussionFile>,
+    /// Who the agents are that the record names by their keys.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) agents: BTreeMap<u32, AgentId>,
+    pub(super) snapshot: SnapshotFile,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) letters: Vec<LetterFile>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) outgoing: Option<OutgoingFile>,
+    #[serde(flatten)]
+    pub(super) extra: Extra,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DiscussionFile {
+    callback: Id,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    callback_guild: Option<Id>,
+    guide: String,
+    #[serde(flatten)]
+    pub(super) extra: Extra,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct LetterFile {
+    kind: Name<LetterKind>,
+    to: Id,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after: Option<Id>,
+    at: Millis,
+    parts: Vec<PartFile>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct OutgoingFile {
+    agent: u32,
+    turn: u64,
+    run: Id,
+    parts: Vec<PartFile>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct PartFile {
+    nonce: NonceFile,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    posted: Option<Id>,
+    content: String,
+}
+
+#[derive(Debug)]
+struct NonceFile(Nonce);
+
+impl Serialize for NonceFile {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for NonceFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(D::Error::custom)
+    }
+}
+
+impl RecordFile {
+    /// A record with the names of its agents, and what newer versions wrote into it.
+    pub(super) fn new(
+        record: &ChannelRecord,
+        agents: &BTreeMap<AgentKey, AgentId>,
+        extras: &Extras,
+    ) -> Self {
+        let snapshot = &record.snapshot;
+        let discussion = record.discussion.as_deref();
+        Self {
+            mode: Name(snapshot.mode),
+            archived: snapshot.archived.map(ArchivedFile::from),
+            initiator: snapshot.initiator.map(AgentKey::get),
+            discussion: discussion.map(|terms| DiscussionFile {
+                callback: Id(terms.callback.get()),
+                callback_guild: terms.callback_guild.map(|guild| Id(guild.get())),
+                guide: terms.guide.clone(),
+                extra: extras.discussion.clone(),
+            }),
+            agents: agents.iter().map(|(key, agent)| (key.get(), agent.clone())).collect(),
+            snapshot: SnapshotFile::new(snapshot, extras.snapshot.clone()),
+            letters: record.letters.iter().map(LetterFile::from).collect(),
+            outgoing: record.outgoing.as_deref().map(OutgoingFile::from),
+            extra: extras.record.clone(),
+        }
+    }
+}
+
+impl From<RecordFile> for ChannelRecord {
+    fn from(mut file: RecordFile) -> Self {
+        let discussion = file.discussion.take().map(Discussion::from);
+        let letters = std::mem::take(&mut file.letters);
+        let outgoing = file.outgoing.take().map(Outgoing::from);
+        Self {
+            snapshot: file.into(),
+            discussion: discussion.map(Arc::new),
+            letters: letters.into_iter().map(Letter::from).collect(),
+            outgoing: outgoing.map(Arc::new),
+        }
+    }
+}
+
+impl From<DiscussionFile> for Discussion {
+    fn from(file: DiscussionFile) -> Self {
+        Self {
+            callback: ChannelId::new(file.callback.0),
+            callback_guild: file.callback_guild.map(|guild| GuildId::new(guild.0)),
+            guide: file.guide,
+        }
+    }
+}
+
+impl From<&Letter> for LetterFile {
+    fn from(letter: &Letter) -> Self {
+        Self {
+            kind: Name(letter.kind),
+            to: Id(letter.to.get()),
+            after: letter.after.map(|message| Id(message.get())),
+            at: Millis(letter.at),
+            parts: letter.parts.iter().map(PartFile::from).collect(),
+        }
+    }
+}
+
+impl From<LetterFile> for Letter {
+    fn from(file: LetterFile) -> Self {
+        Self {
+            kind: file.kind.0,
+            to: ChannelId::new(file.to.0),
+            after: file.after.map(|message| MessageId::new(message.0)),
+            at: file.at.0,
+            parts: file.parts.into_iter().map(OutgoingPart::from).collect(),
+        }
+    }
+}
+
+impl From<&Outgoing> for OutgoingFile {
+    fn from(outgoing: &Outgoing) -> Self {
+        Self {
+            agent: outgoing.agent.get(),
+            turn: outgoing.turn.get(),
+            run: Id(outgoing.run.get()),
+            parts: outgoing.parts.iter().map(PartFile::from).collect(),
+        }
+    }
+}
+
+impl From<OutgoingFile> for Outgoing {
+    fn from(file: OutgoingFile) -> Self {
+        Self {
+            agent: AgentKey::new(file.agent),
+            turn: TurnId::new(file.turn),
+            run: RunId::new(file.run.0),
+            parts: file.parts.into_iter().map(OutgoingPart::from).collect(),
+        }
+    }
+}
+
+impl From<&OutgoingPart> for PartFile {
+    fn from(part: &OutgoingPart) -> Self {
+        Self {
+            nonce: NonceFile(part.nonce.clone()),
+            posted: part.posted.map(|message| Id(message.get())),
+            content: part.content.clone(),
+        }
+    }
+}
+
+impl From<PartFile> for OutgoingPart {
+    fn from(file: PartFile) -> Self {
+        Self {
+            content: file.content,
+            nonce: file.nonce.0,
+            posted: file.posted.map(|message| MessageId::new(message.0)),
+        }
+    }
+}

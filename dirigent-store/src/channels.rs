@@ -1,0 +1,370 @@
+//! Channels in JSON files, one or two a channel.
+
+mod agents;
+mod desk;
+mod folders;
+mod history;
+mod options;
+mod problem;
+mod sync;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use dirigent::{
+    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, Revision,
+    StoredChannel, Transition,
+};
+use tokio::sync::oneshot;
+
+use self::agents::Agents;
+use self::desk::{Answer, Ask, Committed, Desk, Job, Known};
+use self::folders::{FileKind, Folders};
+pub use self::options::{ChannelOptions, FileDurability};
+pub use self::problem::ChannelProblem;
+use self::problem::Problems;
+use self::sync::{SyncQueue, Syncing};
+use crate::channel_file::{LARGEST, parse_channel};
+use crate::error::{Action, BadFile, OpenError, StoreError};
+use crate::lock::Lock;
+use crate::replace::{ReadError, keep_aside, read, remove_strays};
+
+/// A [`ChannelStore`] on JSON files in one folder, which is wholly its own. Clones share it.
+///
+/// * `channels/<xx>/<id>.json` is a channel as of its last synced commit: its mode and discussion in
+///   front, then the state of its turns, with a version and a checksum. It is there to be read by
+///   people; one that was edited counts as corrupt. `<xx>` is a hash of the id.
+/// * A [`Durability::Fact`](dirigent::Durability::Fact) is in that file, on the disk, when its
+///   commit returns.
+/// * A [`Durability::Turn`](dirigent::Durability::Turn) is first in `<id>.turn.json`, which the end
+///   of the process does not harm. It is synced behind, by default within a second, the newest
+///   state only; then that file goes. Whoever loads gets the newer one of the two.
+/// * `<id>.history.jsonl` holds the channel's newest transitions, a line each; `agents.json` the
+///   agents in the order of their keys.
+/// * One process has the folder open at a time.
+/// * A file that cannot be read is kept as `<name>.corrupt-N` and told by
+///   [`problems`](Self::problems); the rest loads, the channel as of its other file or as one
+///   without a record. Without `agents.json`, the names that the channels' files hold are used.
+/// * A file of another version is no corrupt file: the channel's calls fail with a
+///   [`StoreError::BadFile`] as the source and leave it alone. Fields that are not known are kept.
+/// * A failed write changes nothing and may be repeated. After a failed sync nobody knows what the
+///   disk has: all further calls answer [`StoreError::Broken`] until the store is opened again.
+///
+/// All work happens on two threads of the store's own, which start with the first call and end,
+/// joined, when the last clone is dropped; that waits until everything is synced, so call
+/// [`close`](Self::close) first where nothing may block.
+///
+/// ```
+/// use dirigent::{ChannelId, ChannelRecord, ChannelStore, Commit, Durability, Revision};
+/// use dirigent_store::JsonChannels;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let folder = tempfile::tempdir()?;
+/// let store = JsonChannels::open(folder.path())?;
+/// let commit = Commit {
+///     channel: ChannelId::new(123456789012345678),
+///     expected: Revision::default(),
+///     record: ChannelRecord::default(),
+///     durability: Durability::Fact,
+///     transitions: Vec::new(),
+/// };
+/// assert_eq!(store.commit(commit).await?, Revision::new(1));
+/// store.close().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct JsonChannels {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    root: PathBuf,
+    history_max: usize,
+    sync_after: Duration,
+    problems: Arc<Mutex<Problems>>,
+    closed: AtomicBool,
+    stage: Mutex<Stage>,
+}
+
+/// The threads' life.
+enum Stage {
+    /// There was no call yet.
+    Ready(Box<Desk>),
+    Running {
+        jobs: Sender<Job>,
+        thread: JoinHandle<()>,
+    },
+    Ended,
+}
+
+impl JsonChannels {
+    /// Opens the folder, which is made where it is missing. Works on the calling thread: open it
+    /// before the runtime has anything to do.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::InUse`] when it is open already, [`BadFile::OtherVersion`] when the agents were
+    /// written by another version, else what the system refused.
+    pub fn open(options: impl Into<ChannelOptions>) -> Result<Self, OpenError> {
+        let ChannelOptions { path: root, durability, sync_after, history_max } = options.into();
+        let folders = Arc::new(Folders::below(root.clone())?);
+        let lock = Lock::on_folder(&root)?;
+        remove_strays(&root, None)?;
+        let (channels, made) = find_channels(&folders)?;
+        let mut problems = Problems::default();
+        let agents = read_agents(&folders, &channels, &mut problems)?;
+        let problems = Arc::new(Mutex::new(problems));
+        let desk = Desk {
+            queue: Arc::new(SyncQueue::new(made.iter().copied().collect())),
+            problems: Arc::clone(&problems),
+            extras: HashMap::new(),
+            folders,
+            durability,
+            history_max,
+            agents,
+            channels,
+            made,
+            _lock: lock,
+        };
+        let stage = Mutex::new(Stage::Ready(Box::new(desk)));
+        let closed = AtomicBool::new(false);
+        let shared = Shared { root, history_max, sync_after, problems, closed, stage };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// The files that were kept aside since the store was opened, the first thousand of them.
+    pub fn problems(&self) -> Vec<ChannelProblem> {
+        self.shared.problems.lock().unwrap_or_else(PoisonError::into_inner).all()
+    }
+
+    /// Syncs everything and gives the folder free. All later calls answer [`StoreError::Closed`].
+    ///
+    /// # Errors
+    ///
+    /// The state of a turn could not be synced; it is written, and survives the end of the process.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        let closing = self.shared.close();
+        match closing {
+            Some(answered) => answered.await.unwrap_or_else(|_| Err(self.shared.no_answer())),
+            None => Ok(()),
+        }
+    }
+
+    async fn call<T: Send>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, StoreError> {
+        let answered = self.shared.give(job)?;
+        answered.await.unwrap_or_else(|_| Err(self.shared.no_answer()))
+    }
+}
+
+impl Shared {
+    /// Has a job done, even if nobody waits for its answer.
+    fn give<T>(
+        &self,
+        job: impl FnOnce(Answer<T>) -> Job,
+    ) -> Result<oneshot::Receiver<Result<T, StoreError>>, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let mut stage = self.lock();
+        if matches!(*stage, Stage::Ready(_)) {
+            self.start(&mut stage)?;
+        }
+        match &*stage {
+            Stage::Running { jobs, .. } => {
+                jobs.send(job(answer)).map_err(|_| self.no_answer())?;
+                Ok(answered)
+            }
+            Stage::Ready(_) | Stage::Ended => Err(self.no_answer()),
+        }
+    }
+
+    fn start(&self, stage: &mut Stage) -> Result<(), StoreError> {
+        let Stage::Ready(desk) = std::mem::replace(stage, Stage::Ended) else {
+            return Ok(());
+        };
+        let (jobs, given) = channel();
+        // A thread that cannot be started must not take the desk with it.
+        let (desks, desk_given) = channel::<(Box<Desk>, Option<JoinHandle<()>>)>();
+        let work = move || {
+            if let Ok((desk, syncing)) = desk_given.recv() {
+                desk.run(&given, syncing);
+            }
+        };
+        let syncing = match desk.durability {
+            FileDurability::Full => Some(Syncing {
+                queue: Arc::clone(&desk.queue),
+                folders: Arc::clone(&desk.folders),
+                sync_after: self.sync_after,
+                jobs: jobs.clone(),
+                durable: BTreeSet::new(),
+            }),
+            FileDurability::None => None,
+        };
+        let spawned = spawn("dirigent-store", work).and_then(|thread| {
+            let syncing = syncing.map(|syncing| spawn("dirigent-sync", || syncing.run()));
+            Ok((thread, syncing.transpose()?))
+        });
+        match spawned {
+            Ok((thread, syncing)) => {
+                // The thread waits for it.
+                let _ = desks.send((desk, syncing));
+                *stage = Stage::Running { jobs, thread };
+                Ok(())
+            }
+            Err(source) => {
+                *stage = Stage::Ready(desk);
+                Err(StoreError::not_done(Action::StartThread, &self.root, source))
+            }
+        }
+    }
+
+    /// Lets the threads end; what is to be waited for, if they run.
+    fn close(&self) -> Option<oneshot::Receiver<Result<(), StoreError>>> {
+        self.closed.store(true, Ordering::Release);
+        let (answer, answered) = oneshot::channel();
+        let mut stage = self.lock();
+        let ready = match &*stage {
+            Stage::Running { jobs, .. } => {
+                return jobs.send(Job::Close(answer)).is_ok().then_some(answered);
+            }
+            Stage::Ready(_) | Stage::Ended => std::mem::replace(&mut *stage, Stage::Ended),
+        };
+        drop(stage);
+        drop(ready);
+        None
+    }
+
+    fn no_answer(&self) -> StoreError {
+        let path = self.root.clone();
+        if self.closed.load(Ordering::Acquire) {
+            StoreError::Closed { path }
+        } else {
+            StoreError::Interrupted { path }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Stage> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        drop(self.close());
+        let stage = self.stage.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Stage::Running { jobs, thread } = std::mem::replace(stage, Stage::Ended) {
+            drop(jobs);
+            let _ = thread.join();
+        }
+    }
+}
+
+impl fmt::Debug for JsonChannels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JsonChannels").field("root", &self.shared.root).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl ChannelStore for JsonChannels {
+    async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
+        Ok(self.call(Job::Channels).await?)
+    }
+
+    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, ApiError> {
+        Ok(self.call(|answer| Job::Ask(channel, Ask::Load(answer))).await?)
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
+        let channel = commit.channel;
+        let commit = Box::new(commit);
+        let ask = |answer| Job::Ask(channel, Ask::Commit(commit, answer));
+        match self.call(ask).await.map_err(ApiError::from)? {
+            Committed::Done(revision) => Ok(revision),
+            Committed::Conflict(found) => Err(CommitError::Conflict { found }),
+        }
+    }
+
+    async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
+        Ok(self.call(Job::Agents).await?)
+    }
+
+    async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError> {
+        Ok(self.call(|answer| Job::AddAgent(agent, answer)).await?)
+    }
+
+    fn history_max(&self) -> usize {
+        self.shared.history_max
+    }
+
+    async fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, ApiError> {
+        Ok(self.call(|answer| Job::Ask(channel, Ask::History(answer))).await?)
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+    thread::Builder::new().name(name.to_owned()).spawn(work)
+}
+
+/// Which channels have files, and which folders are there.
+fn find_channels(
+    folders: &Folders,
+) -> Result<(HashMap<ChannelId, Known>, BTreeSet<u8>), StoreError> {
+    let mut channels = HashMap::<ChannelId, Known>::new();
+    let mut made = BTreeSet::new();
+    for number in 0..=u8::MAX {
+        let is_there = folders.scan(number, |file| {
+            channels.entry(file.channel).or_default().has_turn |= file.kind == FileKind::Turn;
+        })?;
+        if is_there {
+            made.insert(number);
+        }
+    }
+    Ok((channels, made))
+}
+
+/// Who has which key. Lost, the file is put together again: what else the keys in the channels'
+/// files meant, nobody could tell.
+fn read_agents(
+    folders: &Folders,
+    channels: &HashMap<ChannelId, Known>,
+    problems: &mut Problems,
+) -> Result<Agents, StoreError> {
+    let path = folders.agents();
+    let read_all = read(&path, agents::LARGEST);
+    let reason = match read_all {
+        Ok(None) if channels.is_empty() => return Ok(Agents::default()),
+        Ok(None) => None,
+        Ok(Some(content)) => match Agents::parse(&content) {
+            Ok(agents) => return Ok(agents),
+            Err(source @ BadFile::OtherVersion { .. }) => {
+                return Err(StoreError::BadFile { path, source });
+            }
+            Err(reason) => Some(reason),
+        },
+        Err(ReadError::Bad(reason)) => Some(reason),
+        Err(ReadError::Io(source)) => {
+            return Err(StoreError::not_done(Action::Read, &path, source));
+        }
+    };
+    if let Some(reason) = reason {
+        let kept = keep_aside(&path)?;
+        problems.push(ChannelProblem { channel: None, kept, reason });
+    }
+    let mut names = BTreeMap::new();
+    for channel in channels.keys() {
+        for kind in [FileKind::Main, FileKind::Turn] {
+            let content = read(&folders.file(*channel, kind), LARGEST).ok().flatten();
+            let parsed = content.and_then(|content| parse_channel(&content).ok());
+            names.extend(parsed.into_iter().flat_map(|parsed| parsed.agents));
+        }
+    }
+    Ok(agents::rebuild(&names))
+}

@@ -1,0 +1,505 @@
+//! The thread that everything passes: it knows each channel's revision, reads, and writes what need
+//! not be synced at once.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::io;
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use dirigent::{
+    AgentId, AgentKey, ChannelId, Commit, Durability, Revision, StoredChannel, Transition,
+};
+use tokio::sync::oneshot;
+
+use super::agents::Agents;
+use super::folders::{FileKind, Folders, number_of};
+use super::history::{self, Lines};
+use super::options::FileDurability;
+use super::problem::{ChannelProblem, Problems};
+use super::sync::{SyncQueue, Write};
+use crate::channel_file::{Extras, LARGEST, ParsedChannel, parse_channel};
+use crate::error::{Action, BadFile, StoreError};
+use crate::lock::Lock;
+use crate::replace::{ReadError, keep_aside, read, replace};
+
+/// Where an answer goes. Nobody may be waiting any more; what was asked is done all the same.
+pub(super) type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
+
+/// What the thread is told.
+#[derive(Debug)]
+pub(super) enum Job {
+    /// Somebody wants something of a channel.
+    Ask(ChannelId, Ask),
+    /// Which channels are there?
+    Channels(Answer<Vec<ChannelId>>),
+    /// Which agents have keys?
+    Agents(Answer<Vec<AgentId>>),
+    /// An agent wants a key.
+    AddAgent(AgentId, Answer<AgentKey>),
+    /// A fact was synced, or not.
+    Fact { channel: ChannelId, revision: Revision, outcome: Result<(), StoreError> },
+    /// A turn was synced.
+    Turn { channel: ChannelId, revision: Revision },
+    /// The other thread has ended; what its last turns came to.
+    SyncEnded(Result<(), StoreError>),
+    /// Finish, and end.
+    Close(Answer<()>),
+}
+
+/// What can be wanted of a channel.
+#[derive(Debug)]
+pub(super) enum Ask {
+    Load(Answer<Option<StoredChannel>>),
+    Commit(Box<Commit>, Answer<Committed>),
+    History(Answer<Vec<Transition>>),
+}
+
+/// How a commit ended that the files have nothing against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Committed {
+    /// It was made.
+    Done(Revision),
+    /// It was made from another revision than the one that is stored.
+    Conflict(Revision),
+}
+
+/// What is known of a channel that has a file.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// Its revision, once it was read or written.
+    revision: Option<Revision>,
+    /// There is a file of a turn.
+    pub(super) has_turn: bool,
+    /// What is known of its history's file.
+    lines: Option<Lines>,
+}
+
+/// A fact that is being synced.
+#[derive(Debug)]
+struct Busy {
+    answer: Answer<Committed>,
+    transitions: Vec<Transition>,
+    /// What else is wanted of the channel meanwhile, in order.
+    waiting: VecDeque<Ask>,
+}
+
+/// The state of the thread.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) folders: Arc<Folders>,
+    pub(super) durability: FileDurability,
+    pub(super) history_max: usize,
+    pub(super) queue: Arc<SyncQueue>,
+    pub(super) problems: Arc<Mutex<Problems>>,
+    pub(super) agents: Agents,
+    pub(super) channels: HashMap<ChannelId, Known>,
+    /// The folders that are there.
+    pub(super) made: BTreeSet<u8>,
+    /// What newer versions wrote into a channel's file.
+    pub(super) extras: HashMap<ChannelId, Box<Extras>>,
+    /// Nobody else has the folder while the desk lives.
+    pub(super) _lock: Lock,
+}
+
+/// The desk at work.
+struct Work {
+    desk: Desk,
+    busy: HashMap<ChannelId, Busy>,
+    closing: Option<Answer<()>>,
+}
+
+/// A file that was looked for.
+enum Found {
+    Nothing,
+    Good(Box<ParsedChannel>),
+    KeptAside,
+}
+
+impl Desk {
+    /// Works until it is told to end.
+    pub(super) fn run(self, jobs: &Receiver<Job>, syncing: Option<JoinHandle<()>>) {
+        let mut work = Work { desk: self, busy: HashMap::new(), closing: None };
+        work.desk.take_up_turns();
+        while let Ok(job) = jobs.recv() {
+            match job {
+                Job::Ask(channel, ask) => work.ask(channel, ask),
+                Job::Channels(answer) => {
+                    let _ = answer.send(work.desk.known_channels());
+                }
+                Job::Agents(answer) => {
+                    let known = work.check().map(|()| work.desk.agents.names().to_vec());
+                    let _ = answer.send(known);
+                }
+                Job::AddAgent(agent, answer) => {
+                    let added = work.check().and_then(|()| work.desk.add_agent(agent));
+                    let _ = answer.send(added);
+                }
+                Job::Fact { channel, revision, outcome } => work.fact(channel, revision, outcome),
+                Job::Turn { channel, revision } => work.desk.remove_turn(channel, revision),
+                Job::Close(answer) => {
+                    work.closing = Some(answer);
+                    work.desk.queue.close();
+                    if syncing.is_none() {
+                        return work.end(Ok(()));
+                    }
+                }
+                Job::SyncEnded(outcome) => {
+                    if let Some(thread) = syncing {
+                        let _ = thread.join();
+                    }
+                    return work.end(outcome);
+                }
+            }
+        }
+    }
+
+    /// Turns of a process that ended before they were synced are synced now.
+    fn take_up_turns(&mut self) {
+        let with_turn = self.channels.iter().filter(|(_, known)| known.has_turn);
+        let channels: Vec<_> = with_turn.map(|(channel, _)| *channel).collect();
+        for channel in channels {
+            self.take_up_turn(channel);
+        }
+    }
+
+    /// A turn that has a file is synced, unless it was.
+    fn take_up_turn(&mut self, channel: ChannelId) {
+        // What cannot be read now is told to whoever asks for it.
+        let Ok(Some(parsed)) = self.read(channel) else {
+            return;
+        };
+        let has_turn = self.channels.get(&channel).is_some_and(|known| known.has_turn);
+        if let (true, FileDurability::Full, Ok(content)) =
+            (has_turn, self.durability, parsed.to_json())
+        {
+            self.queue.push_turn(Write { channel, revision: parsed.revision, content });
+        }
+    }
+
+    fn known_channels(&self) -> Result<Vec<ChannelId>, StoreError> {
+        self.queue.check()?;
+        let mut channels: Vec<_> = self.channels.keys().copied().collect();
+        channels.sort_unstable();
+        Ok(channels)
+    }
+
+    fn add_agent(&mut self, agent: AgentId) -> Result<AgentKey, StoreError> {
+        if let Some(key) = self.agents.key(&agent) {
+            return Ok(key);
+        }
+        let path = self.folders.agents();
+        let no_more = || io::Error::other("no more agent keys");
+        let key = self
+            .agents
+            .add(agent)
+            .ok_or_else(|| StoreError::not_done(Action::Write, &path, no_more()))?;
+        let content = self.agents.to_json();
+        if let Err(error) = replace(&path, &content, self.durability.of(Durability::Fact)) {
+            self.queue.note(&error, &path);
+            self.agents.take_back();
+            return Err(error);
+        }
+        Ok(key)
+    }
+
+    /// Reads a channel: the newer of its two files.
+    fn read(&mut self, channel: ChannelId) -> Result<Option<ParsedChannel>, StoreError> {
+        let Some(has_turn) = self.channels.get(&channel).map(|known| known.has_turn) else {
+            return Ok(None);
+        };
+        let turn = if has_turn { self.read_file(channel, FileKind::Turn)? } else { Found::Nothing };
+        let main = self.read_file(channel, FileKind::Main)?;
+        let (has_turn, newer) = match (turn, main) {
+            (Found::Good(turn), Found::Good(main)) if turn.revision <= main.revision => {
+                self.remove_turn(channel, main.revision);
+                (false, main)
+            }
+            (Found::Good(turn), _) => (true, turn),
+            (Found::Nothing | Found::KeptAside, Found::Good(main)) => (false, main),
+            (Found::Nothing | Found::KeptAside, Found::Nothing | Found::KeptAside) => {
+                self.queue.forget(channel);
+                self.channels.remove(&channel);
+                return Ok(None);
+            }
+        };
+        let known = self.channels.entry(channel).or_default();
+        known.revision = Some(newer.revision);
+        known.has_turn = has_turn;
+        if newer.extras.is_empty() {
+            self.extras.remove(&channel);
+        } else {
+            self.extras.insert(channel, Box::new(newer.extras.clone()));
+        }
+        Ok(Some(*newer))
+    }
+
+    fn read_file(&self, channel: ChannelId, kind: FileKind) -> Result<Found, StoreError> {
+        match self.parse_file(channel, kind) {
+            Err(StoreError::BadFile { source: BadFile::OtherVersion { found }, path }) => {
+                // No damage: whoever wrote it can read it.
+                Err(StoreError::BadFile { path, source: BadFile::OtherVersion { found } })
+            }
+            Err(StoreError::BadFile { .. }) => {
+                // It may have been replaced while it was read; not so any more.
+                let _hold = self.queue.hold();
+                match self.parse_file(channel, kind) {
+                    Err(StoreError::BadFile { path, source }) => {
+                        let kept = keep_aside(&path)?;
+                        self.problems
+                            .lock()
+                            .map_err(|_| StoreError::Interrupted { path })?
+                            .push(ChannelProblem { channel: Some(channel), kept, reason: source });
+                        Ok(Found::KeptAside)
+                    }
+                    other => other,
+                }
+            }
+            other => other,
+        }
+    }
+
+    fn parse_file(&self, channel: ChannelId, kind: FileKind) -> Result<Found, StoreError> {
+        let path = self.folders.file(channel, kind);
+        let bad = |source| StoreError::BadFile { path: path.clone(), source };
+        let content = match read(&path, LARGEST) {
+            Ok(Some(content)) => content,
+            Ok(None) => return Ok(Found::Nothing),
+            Err(ReadError::Io(source)) => {
+                return Err(StoreError::not_done(Action::Read, &path, source));
+            }
+            Err(ReadError::Bad(source)) => return Err(bad(source)),
+        };
+        let parsed = parse_channel(&content).map_err(bad)?;
+        if parsed.channel != channel {
+            return Err(bad(BadFile::OtherChannel { found: parsed.channel }));
+        }
+        Ok(Found::Good(Box::new(parsed)))
+    }
+
+    /// The revision that is stored.
+    fn revision(&mut self, channel: ChannelId) -> Result<Revision, StoreError> {
+        match self.channels.get(&channel) {
+            None => Ok(Revision::default()),
+            Some(Known { revision: Some(revision), .. }) => Ok(*revision),
+            Some(Known { revision: None, .. }) => {
+                Ok(self.read(channel)?.map_or_else(Revision::default, |found| found.revision))
+            }
+        }
+    }
+
+    /// What a commit writes.
+    fn content(&self, commit: Commit, revision: Revision) -> Result<Vec<u8>, StoreError> {
+        let Commit { channel, record, .. } = commit;
+        let agents = self.agents.of(&record);
+        let extras = self.extras.get(&channel).map(|extras| Extras::clone(extras));
+        let extras = extras.unwrap_or_default();
+        let file = ParsedChannel { channel, revision, record, agents, extras };
+        let path = || self.folders.file(channel, FileKind::Main);
+        let content =
+            file.to_json().map_err(|source| StoreError::Unwritable { path: path(), source })?;
+        if content.len() > LARGEST {
+            let source = BadFile::TooLarge { limit: LARGEST };
+            return Err(StoreError::BadFile { path: path(), source });
+        }
+        Ok(content)
+    }
+
+    /// Makes the channel's folder. The disk learns of it before it learns of a file in it.
+    fn make_folder(&mut self, channel: ChannelId) -> Result<(), StoreError> {
+        let number = number_of(channel);
+        if !self.made.contains(&number) {
+            let folder = self.folders.folder(number);
+            let mut builder = std::fs::DirBuilder::new();
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            match builder.recursive(true).create(&folder) {
+                Ok(()) => self.made.insert(number),
+                Err(error) => {
+                    return Err(StoreError::not_done(Action::CreateFolder, &folder, error));
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Puts content in the place of a channel's file, without a sync.
+    fn put(
+        &mut self,
+        channel: ChannelId,
+        kind: FileKind,
+        content: &[u8],
+    ) -> Result<(), StoreError> {
+        replace(&self.folders.file(channel, kind), content, Durability::Turn)
+    }
+
+    /// A commit was made.
+    fn made(&mut self, channel: ChannelId, revision: Revision, transitions: &[Transition]) {
+        let known = self.channels.entry(channel).or_default();
+        known.revision = Some(revision);
+        if transitions.is_empty() || self.history_max == 0 {
+            return;
+        }
+        let path = self.folders.history(channel);
+        let written =
+            history::append(&path, known.lines, transitions, self.history_max, &self.agents);
+        if let Err(error) = &written {
+            tracing::warn!(%channel, %error, "the history could not be written");
+        }
+        known.lines = written.ok();
+    }
+
+    /// Removes a turn's file if it is no newer than what was synced. The disk may forget that: an
+    /// older file loses against a newer one.
+    fn remove_turn(&mut self, channel: ChannelId, synced: Revision) {
+        let Some(known) = self.channels.get_mut(&channel) else {
+            return;
+        };
+        if known.has_turn && known.revision.is_none_or(|revision| revision <= synced) {
+            known.has_turn = false;
+            if let Err(error) = std::fs::remove_file(self.folders.file(channel, FileKind::Turn)) {
+                tracing::debug!(%channel, %error, "the file of a synced turn stays");
+            }
+        }
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
+impl Work {
+    fn check(&self) -> Result<(), StoreError> {
+        if self.closing.is_some() {
+            return Err(StoreError::Closed { path: self.desk.folders.root().to_owned() });
+        }
+        self.desk.queue.check()
+    }
+
+    fn ask(&mut self, channel: ChannelId, ask: Ask) {
+        if let Some(busy) = self.busy.get_mut(&channel) {
+            busy.waiting.push_back(ask);
+            return;
+        }
+        let open = self.check();
+        match ask {
+            Ask::Load(answer) => {
+                let stored = open.and_then(|()| self.desk.read(channel));
+                let _ = answer.send(stored.map(|found| {
+                    found.map(|ParsedChannel { revision, record, .. }| StoredChannel {
+                        revision,
+                        record,
+                    })
+                }));
+            }
+            Ask::History(answer) => {
+                let _ = answer.send(open.and_then(|()| self.history(channel)));
+            }
+            Ask::Commit(commit, answer) => match open {
+                Ok(()) => self.commit(*commit, answer),
+                Err(error) => {
+                    let _ = answer.send(Err(error));
+                }
+            },
+        }
+    }
+
+    fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, StoreError> {
+        let path = self.desk.folders.history(channel);
+        let (max, agents) = (self.desk.history_max, &self.desk.agents);
+        history::newest(&path, max, agents)
+            .map_err(|source| StoreError::not_done(Action::Read, &path, source))
+    }
+
+    fn commit(&mut self, mut commit: Commit, answer: Answer<Committed>) {
+        let (channel, durability) = (commit.channel, commit.durability);
+        let transitions = std::mem::take(&mut commit.transitions);
+        let prepared = self.prepare(commit);
+        let (revision, content) = match prepared {
+            Ok(Prepared::New(revision, content)) => (revision, content),
+            Ok(Prepared::Conflict(found)) => {
+                let _ = answer.send(Ok(Committed::Conflict(found)));
+                return;
+            }
+            Err(error) => {
+                let _ = answer.send(Err(error));
+                return;
+            }
+        };
+        let desk = &mut self.desk;
+        let placed = match (desk.durability, durability) {
+            (FileDurability::Full, Durability::Fact) => {
+                self.busy.insert(channel, Busy { answer, transitions, waiting: VecDeque::new() });
+                desk.queue.push_fact(Write { channel, revision, content });
+                return;
+            }
+            (FileDurability::Full, Durability::Turn) => {
+                let placed = desk.put(channel, FileKind::Turn, &content);
+                if placed.is_ok() {
+                    desk.channels.entry(channel).or_default().has_turn = true;
+                    desk.queue.push_turn(Write { channel, revision, content });
+                }
+                placed
+            }
+            (FileDurability::None, _) => {
+                let placed = desk.put(channel, FileKind::Main, &content);
+                if placed.is_ok() {
+                    desk.remove_turn(channel, revision);
+                }
+                placed
+            }
+        };
+        if placed.is_ok() {
+            desk.made(channel, revision, &transitions);
+        }
+        let _ = answer.send(placed.map(|()| Committed::Done(revision)));
+    }
+
+    fn prepare(&mut self, commit: Commit) -> Result<Prepared, StoreError> {
+        let found = self.desk.revision(commit.channel)?;
+        if found != commit.expected {
+            return Ok(Prepared::Conflict(found));
+        }
+        self.desk.make_folder(commit.channel)?;
+        let revision = found.next();
+        Ok(Prepared::New(revision, self.desk.content(commit, revision)?))
+    }
+
+    /// A fact is on the disk, or is not; whoever waited for that goes on.
+    fn fact(&mut self, channel: ChannelId, revision: Revision, outcome: Result<(), StoreError>) {
+        let Some(Busy { answer, transitions, mut waiting }) = self.busy.remove(&channel) else {
+            return;
+        };
+        if outcome.is_ok() {
+            self.desk.remove_turn(channel, revision);
+            self.desk.made(channel, revision, &transitions);
+        } else {
+            // The fact had taken the place of a turn that waited.
+            self.desk.take_up_turn(channel);
+        }
+        let _ = answer.send(outcome.map(|()| Committed::Done(revision)));
+        while let Some(ask) = waiting.pop_front() {
+            self.ask(channel, ask);
+            if let Some(busy) = self.busy.get_mut(&channel) {
+                busy.waiting.append(&mut waiting);
+            }
+        }
+    }
+
+    fn end(self, outcome: Result<(), StoreError>) {
+        let Self { desk, closing, .. } = self;
+        // Whoever is told that it is closed can open it again.
+        drop(desk);
+        if let Some(answer) = closing {
+            let _ = answer.send(outcome);
+        }
+    }
+}
+
+/// What a commit comes to before anything is written.
+enum Prepared {
+    New(Revision, Vec<u8>),
+    Conflict(Revision),
+}

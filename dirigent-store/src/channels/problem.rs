@@ -1,0 +1,62 @@
+//! What somebody should look at.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use dirigent::ChannelId;
+
+use crate::error::BadFile;
+
+/// How many problems are remembered; the files of all of them are kept.
+const REMEMBERED_MAX: usize = 1_000;
+
+/// A file that could not be read and was kept aside, unchanged.
+///
+/// ```
+/// use dirigent_store::{BadFile, ChannelProblem, JsonChannels};
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("agents.json"), "no JSON")?;
+/// let channels = JsonChannels::open(folder.path())?;
+/// let [ChannelProblem { kept, reason, .. }] = &channels.problems()[..] else { panic!() };
+/// assert_eq!(std::fs::read_to_string(kept)?, "no JSON");
+/// assert!(matches!(reason, BadFile::NotJson { .. }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChannelProblem {
+    /// Whose file it was; `None` for the file of the agents.
+    pub channel: Option<ChannelId>,
+    /// Where it is now.
+    pub kept: PathBuf,
+    /// What is wrong with it.
+    pub reason: BadFile,
+}
+
+impl fmt::Display for ChannelProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.channel {
+            Some(channel) => write!(f, "a file of channel {channel}")?,
+            None => f.write_str("the file of the agents")?,
+        }
+        write!(f, " is kept as {}: {}", self.kept.display(), self.reason)
+    }
+}
+
+/// The problems since the store was opened.
+#[derive(Debug, Default)]
+pub(super) struct Problems(Vec<ChannelProblem>);
+
+impl Problems {
+    pub(super) fn push(&mut self, problem: ChannelProblem) {
+        tracing::warn!(kept = %problem.kept.display(), reason = %problem.reason, "a corrupt file was kept aside");
+        if self.0.len() < REMEMBERED_MAX {
+            self.0.push(problem);
+        }
+    }
+
+    pub(super) fn all(&self) -> Vec<ChannelProblem> {
+        self.0.clone()
+    }
+}

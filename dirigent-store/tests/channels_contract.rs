@@ -1,0 +1,77 @@
+//! The store of channels does what every store must do.
+
+#![cfg(test)]
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dirigent::{ChannelStore, async_trait};
+use dirigent_store::{ChannelOptions, FileDurability, JsonChannels};
+use dirigent_testkit::contract::{self, ChannelStoreHarness};
+
+/// Each store in a folder of its own.
+struct Harness {
+    home: tempfile::TempDir,
+    durability: FileDurability,
+    sync_after: Duration,
+    /// Where each store lies that was made, by its address.
+    stores: Mutex<HashMap<usize, (PathBuf, JsonChannels)>>,
+}
+
+impl Harness {
+    fn new(durability: FileDurability, sync_after: Duration) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        Self { home, durability, sync_after, stores: Mutex::default() }
+    }
+
+    fn open(&self, path: PathBuf) -> Arc<dyn ChannelStore> {
+        let options = ChannelOptions::new(&path).durability(self.durability);
+        let store = JsonChannels::open(options.sync_after(self.sync_after)).unwrap();
+        let shared: Arc<dyn ChannelStore> = Arc::new(store.clone());
+        self.stores.lock().unwrap().insert(address(&shared), (path, store));
+        shared
+    }
+}
+
+fn address(store: &Arc<dyn ChannelStore>) -> usize {
+    Arc::as_ptr(store).cast::<()>().addr()
+}
+
+#[async_trait]
+impl ChannelStoreHarness for Harness {
+    fn fresh(&self) -> Arc<dyn ChannelStore> {
+        self.open(tempfile::tempdir_in(self.home.path()).unwrap().keep())
+    }
+
+    async fn reopened(&self, store: Arc<dyn ChannelStore>) -> Option<Arc<dyn ChannelStore>> {
+        let (path, open) = self.stores.lock().unwrap().remove(&address(&store)).unwrap();
+        open.close().await.unwrap();
+        assert!(store.channels().await.is_err(), "a closed store still answers");
+        Some(self.open(path))
+    }
+}
+
+async fn passes(durability: FileDurability, sync_after: Duration) {
+    let harness = Harness::new(durability, sync_after);
+    let report = contract::channel_store(&harness).await.unwrap();
+    assert!(report.passed().contains(&"what_was_committed_survives_reopening"), "{report:?}");
+}
+
+/// R046, R143, D77
+#[tokio::test]
+async fn the_store_keeps_the_contract() {
+    passes(FileDurability::Full, Duration::from_secs(1)).await;
+}
+
+/// D77
+#[tokio::test]
+async fn the_store_keeps_the_contract_while_everything_is_synced_at_once() {
+    passes(FileDurability::Full, Duration::ZERO).await;
+}
+
+#[tokio::test]
+async fn the_store_keeps_the_contract_without_syncs() {
+    passes(FileDurability::None, Duration::ZERO).await;
+}
