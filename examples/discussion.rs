@@ -50,9 +50,9 @@ async fn main() -> Result {
     scene("The agents register, and one of them opens a discussion from its work channel.");
     let mut house = House::enter(&town, &data).await?;
     let (work, discussion) = open(&mut town, &house).await?;
-    town.until(&mut house, Shown::Words("sceptic")).await?;
+    town.until(&mut house, Shown::Run("sceptic")).await?;
 
-    scene("The process is killed in the middle of a turn.");
+    scene("The process is killed while the sceptic thinks about its answer.");
     house.kill().await;
     list(&data)?;
 
@@ -78,7 +78,7 @@ async fn open(town: &mut Town, house: &House) -> Result<(ChannelId, ChannelId)> 
     }
     let arguments = json!({ "name": "planner-at-work", "members": [town.person()] });
     let made = house.call("planner", None, "create-work-channel", &arguments).await?;
-    let work = town.name_channel(&made, "channel", "planner-at-work")?;
+    let work = town.name_channel(&made, "channelId", "planner-at-work")?;
     let participants: Vec<_> = town.members().map(|member| member.user).collect();
     let arguments = json!({
         "callback-guild": town.guild(),
@@ -86,8 +86,7 @@ async fn open(town: &mut Town, house: &House) -> Result<(ChannelId, ChannelId)> 
         "discussion-guide": GUIDE,
         "participants": participants,
     });
-    let made =
-        house.call("planner", Some(work), "create-discussion-channel", &arguments).await?;
+    let made = house.call("planner", Some(work), "create-discussion-channel", &arguments).await?;
     Ok((work, town.name_channel(&made, "discussionChannel", "discussion")?))
 }
 

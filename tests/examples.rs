@@ -54,6 +54,34 @@ fn the_round_table_plays_its_evening_to_the_end() {
     );
 }
 
+/// R143, R144, R154
+#[test]
+fn a_discussion_survives_its_process_and_ends_in_a_result() {
+    let data = tempfile::tempdir().unwrap();
+    let said =
+        output_of("discussion", &["--fast", "--data", data.path().to_str().unwrap_or_default()]);
+    assert_in_order(
+        &said,
+        &[
+            "planner calls create-discussion-channel",
+            "moderator: Which database do we take",
+            "planner has the floor: the guide was posted",
+            "builder: SQLite: one file",
+            "--- The process is killed",
+            "--- It starts again",
+            "sceptic was speaking when the process died",
+            "sceptic: Who writes to it?",
+            "dormant: nobody had anything to add",
+            "planner calls discussion-complete",
+            "moderator: Discussion #discussion is concluded. Summary: ",
+            "moderator: This discussion is closed.",
+            "messages, none twice",
+        ],
+    );
+    let registry = std::fs::read_to_string(data.path().join("dirigent-identity.json")).unwrap();
+    assert!(registry.contains("\"agentName\": \"sceptic\""), "{registry}");
+}
+
 #[test]
 fn the_round_table_tells_every_change_if_asked() {
     let said = output_of("roundtable", &["--fast", "--verbose"]);

@@ -41,11 +41,10 @@ impl House {
         let mut settings = Settings::default();
         settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
         let moderator = town.moderator();
-        let (dirigent, driver) =
-            Dirigent::builder(moderator.clone(), identities, town.clock())
-                .channels(channels)
-                .settings(settings)
-                .build()?;
+        let (dirigent, driver) = Dirigent::builder(moderator.clone(), identities, town.clock())
+            .channels(channels)
+            .settings(settings)
+            .build()?;
         let tools = Arc::new(Mutex::new(Some(Tools::new(dirigent.clone(), moderator))));
         let desk = Desk { tools, guild: town.guild(), data: data.to_owned() };
         for member in town.members() {
@@ -108,7 +107,7 @@ impl Desk {
         tool: &str,
         arguments: &Value,
     ) -> Result<Value> {
-        println!("{:>11} calls {tool} {arguments}", caller.agent);
+        println!("{:>11} calls {tool} {arguments}", caller.agent.as_str());
         let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let tools = tools.ok_or("the process is ending")?;
         let answer = tools.call(caller, tool, arguments).await?;

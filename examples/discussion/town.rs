@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::{
-    Cause, ChannelEvent, ChannelId, ChatMessage, Clock, GuildId, Heard, SystemClock, UserId,
+    AgentId, Cause, ChannelEvent, ChannelId, ChatMessage, Clock, GuildId, Heard, SystemClock,
+    UserId,
 };
 use dirigent_testkit::memory_discord::{Event, Events};
 use dirigent_testkit::{MemoryAccount, MemoryDiscord};
@@ -44,6 +45,8 @@ pub(crate) struct Town {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown {
     Words(&'static str),
+    /// This agent runs now.
+    Run(&'static str),
     Change(Cause),
     Nothing,
 }
@@ -134,7 +137,7 @@ impl Town {
                     self.take_event(house, event).await?
                 }
                 heard = house.changes.next() => match heard {
-                    Some(Heard::Event(change)) => show_change(&change),
+                    Some(Heard::Event(change)) => self.show_change(&change),
                     Some(Heard::Missed(_)) | None => return Err("the minutes have a gap".into()),
                 },
                 () = self.clock.sleep_until(patience) => {
@@ -183,14 +186,17 @@ impl Town {
         println!("{name:>11}: {text}    (#{place})");
         name
     }
-}
 
-/// Shows a change that is worth a line.
-fn show_change(change: &ChannelEvent) -> Shown {
-    let cause = change.transition.cause;
-    if let Some((_, line)) = LINES.iter().find(|(known, _)| *known == cause) {
-        let agent = change.agent.as_ref().map_or("somebody", dirigent::AgentId::as_str);
-        println!("{:>11}  · {}", "", line.replace("{}", agent));
+    /// Shows a change that is worth a line.
+    fn show_change(&self, change: &ChannelEvent) -> Shown {
+        let cause = change.transition.cause;
+        let agent = change.agent.as_ref().map_or("somebody", AgentId::as_str);
+        if let Some((_, line)) = LINES.iter().find(|(known, _)| *known == cause) {
+            println!("{:>11}  · {}", "", line.replace("{}", agent));
+        }
+        match self.members.iter().find(|member| member.name == agent) {
+            Some(member) if cause == Cause::RunStarted => Shown::Run(member.name),
+            _ => Shown::Change(cause),
+        }
     }
-    Shown::Change(cause)
 }

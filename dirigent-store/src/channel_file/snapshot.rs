@@ -54,6 +54,7 @@ pub(super) struct SnapshotFile {
     cycles: u32,
     #[serde(default, skip_serializing_if = "is_false")]
     ceiling_announced: bool,
+    talk_since: Millis,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     horizon: Option<Id>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,6 +170,7 @@ impl SnapshotFile {
             turns: s.turns,
             cycles: s.cycles,
             ceiling_announced: s.ceiling_announced,
+            talk_since: Millis(s.talk_since),
             horizon: s.horizon.map(id),
             newest: s.newest.map(id),
             messages: s.messages.iter().copied().map(id).collect(),
@@ -213,6 +215,7 @@ impl From<RecordFile> for Snapshot {
             turns: file.turns,
             cycles: file.cycles,
             ceiling_announced: file.ceiling_announced,
+            talk_since: file.talk_since.0,
             horizon: file.horizon.map(message),
             newest: file.newest.map(message),
             messages: file.messages.into_iter().map(message).collect(),
