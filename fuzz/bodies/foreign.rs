@@ -1,0 +1,98 @@
+//! What the fuzzers do with foreign bytes: files that people edit, and what models write. Total
+//! functions that panic only when a promise is broken. The tests replay the corpora through them.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use dirigent::tools::{ToolCall, definitions, parse};
+use dirigent_core::{Channel, Config};
+use dirigent_store::{parse_channel, parse_ego, parse_identities};
+
+/// A channel's file: refused, or written again to something that says the same; and whatever its
+/// record says, a channel is brought back from it whole or not at all.
+pub(crate) fn channel_file(bytes: &[u8]) {
+    read_channel(bytes);
+    // Chance does not find a checksum, so the bytes are also taken as a record that has one.
+    let Ok(record) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(format!("1 123456789012345678 1 {record}").as_bytes());
+    let sum = sum.finalize();
+    let file = format!(
+        r#"{{"version":1,"channel":"123456789012345678","revision":1,"checksum":"{sum:08x}","record":{record}}}"#
+    );
+    read_channel(file.as_bytes());
+}
+
+fn read_channel(bytes: &[u8]) {
+    let Ok(channel) = parse_channel(bytes) else {
+        return;
+    };
+    if let Ok(restored) = Channel::restore(Arc::new(Config::default()), &channel.record.snapshot) {
+        assert_eq!(restored.audit(), Ok(()), "a record that contradicts itself was taken");
+    }
+    let written = channel.to_json().expect("what was read can be written");
+    let again = parse_channel(&written).expect("what was written can be read");
+    assert!(again == channel, "the file changed its meaning when it was written again");
+    assert_eq!(again.to_json().ok(), Some(written), "writing twice gives the same");
+}
+
+/// The registry's file: whatever it says, what counts of it is one to one.
+pub(crate) fn identity_file(bytes: &[u8]) {
+    let Ok(registry) = parse_identities(bytes) else {
+        return;
+    };
+    let (mut accounts, mut agents) = (HashSet::new(), HashSet::new());
+    for identity in registry.identities() {
+        assert!(accounts.insert(identity.discord_user_id), "an account counts twice");
+        assert!(agents.insert(identity.agent_id.clone()), "an agent counts twice");
+        assert_eq!(registry.by_account(identity.discord_user_id), Some(identity));
+        assert_eq!(registry.by_agent(&identity.agent_id), Some(identity));
+    }
+    assert!(registry.bad_entries().iter().all(|(number, _)| *number > 0));
+}
+
+/// padded-cell's file.
+pub(crate) fn ego_file(bytes: &[u8]) {
+    if let Ok(ego) = parse_ego(bytes) {
+        let _ = (ego.has_accounts(), ego.agents().count());
+    }
+}
+
+/// What a model gives a tool: the first byte chooses which, the rest are its arguments.
+pub(crate) fn tool_arguments(bytes: &[u8]) {
+    let Some((which, json)) = bytes.split_first() else {
+        return;
+    };
+    let tools = definitions();
+    let tool = &tools[usize::from(*which) % tools.len()];
+    let Ok(arguments) = serde_json::from_slice(json) else {
+        return;
+    };
+    match parse(tool.name, &arguments) {
+        Ok(call) => check_call(&call),
+        Err(error) => {
+            let message = error.to_string();
+            assert!((1..=400).contains(&message.chars().count()), "{message}");
+            assert!(!message.contains(char::is_control), "{message:?}");
+        }
+    }
+}
+
+fn check_call(call: &ToolCall) {
+    let name = match call {
+        ToolCall::CreateChatChannel(call) => Some(&call.name),
+        ToolCall::CreateReportChannel(call) => Some(&call.name),
+        ToolCall::CreateWorkChannel(call) => Some(&call.name),
+        ToolCall::DirigentRegister(call) => call.agent_name.as_ref(),
+        ToolCall::CreateDiscussionChannel(call) => {
+            assert!((1..=16_000).contains(&call.discussion_guide.chars().count()));
+            None
+        }
+        ToolCall::DiscussionComplete(_) => None,
+    };
+    if let Some(name) = name {
+        assert!((1..=100).contains(&name.chars().count()) && !name.contains(char::is_control));
+    }
+}

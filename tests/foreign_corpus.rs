@@ -1,0 +1,52 @@
+//! The fuzzers' corpora of foreign bytes, replayed without a fuzzer; cut and bent as well.
+#![cfg(test)]
+
+use std::fs;
+use std::path::Path;
+
+#[path = "../fuzz/bodies/foreign.rs"]
+mod foreign;
+
+/// Runs every file of a corpus as it is, cut short, and with a byte changed here and there.
+fn replay(name: &str, body: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
+    let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = files.filter(|path| path.is_file()).collect();
+    files.sort();
+    assert!(!files.is_empty(), "{} is empty", folder.display());
+    for file in files {
+        let bytes = fs::read(file).unwrap();
+        body(&bytes);
+        let step = bytes.len() / 64 + 1;
+        for at in (0..bytes.len()).step_by(step) {
+            body(&bytes[..at]);
+            let mut bent = bytes.clone();
+            bent[at] ^= 1 << (at % 8);
+            body(&bent);
+        }
+    }
+}
+
+/// F26, F27
+#[test]
+fn the_corpus_of_channel_files_finds_nothing() {
+    replay("channel_file", foreign::channel_file);
+}
+
+/// R003, R007
+#[test]
+fn the_corpus_of_registries_finds_nothing() {
+    replay("identity_file", foreign::identity_file);
+}
+
+/// R023, R024
+#[test]
+fn the_corpus_of_ego_files_finds_nothing() {
+    replay("ego_file", foreign::ego_file);
+}
+
+/// R056, R057
+#[test]
+fn the_corpus_of_tool_arguments_finds_nothing() {
+    replay("tool_arguments", foreign::tool_arguments);
+}
