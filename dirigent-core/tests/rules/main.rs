@@ -11,6 +11,7 @@ mod cycle;
 mod delivery;
 mod discussion;
 mod dormancy;
+mod forgery;
 mod gate;
 mod interruption;
 mod lost_runs;

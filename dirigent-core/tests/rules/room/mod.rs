@@ -81,18 +81,7 @@ impl Step {
 
     /// The transitions.
     pub(crate) fn transitions(&self) -> Vec<Transition> {
-        let transition = |effect: &Effect| match *effect {
-            Effect::Transition(transition) => Some(transition),
-            Effect::FetchMembers { .. }
-            | Effect::Trigger { .. }
-            | Effect::Delete { .. }
-            | Effect::Poll { .. }
-            | Effect::Notice { .. }
-            | Effect::Reminder { .. }
-            | Effect::Inject { .. }
-            | Effect::CancelRun { .. } => None,
-        };
-        self.effects.iter().filter_map(transition).collect()
+        self.effects.iter().filter_map(Effect::transition).collect()
     }
 
     /// Why it did what it did.
