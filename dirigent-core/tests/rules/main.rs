@@ -24,6 +24,8 @@ mod room;
 mod rotation;
 mod run_end;
 mod scenarios;
+mod settings;
 mod silence;
 mod status;
 mod wake;
+mod words;
