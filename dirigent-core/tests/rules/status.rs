@@ -222,7 +222,7 @@ fn a_reminder_that_waited_is_posted_only_where_it_still_holds() {
     assert!(held.channel.wants(&reminder));
 }
 
-/// R091
+/// D66
 #[test]
 fn a_message_is_handed_over_only_in_the_turn_it_came_in() {
     let mut room = Room::chat(2);
