@@ -103,7 +103,7 @@ fn the_floor_is_held_by_a_listed_agent_who_may_and_whose_slot_it_is() {
         &good,
         "every slot before the speaker is done and every slot after it is ahead",
         &[&|it| it.phase = floor(C), &|it| it.list[0].turn = SeatTurn::Ahead, &|it| {
-            it.list[2].turn = SeatTurn::Passed
+            it.list[2].turn = SeatTurn::Passed;
         }],
     );
 }
@@ -136,7 +136,7 @@ fn phase_mode_and_archiving_agree() {
         &dormant(),
         "a channel is in phase dead exactly in mode report",
         &[&|it| it.phase = PhaseData::Dead, &|it| {
-            (it.mode, it.phase) = (Mode::Report, PhaseData::Disabled)
+            (it.mode, it.phase) = (Mode::Report, PhaseData::Disabled);
         }],
     );
     forged(
@@ -283,7 +283,7 @@ fn the_last_completer_completed_its_turn() {
         &good,
         "the last completer completed a turn of this cycle",
         &[&|it| it.last_completer = Some(B), &|it| it.last_completer = Some(C), &|it| {
-            it.list[0].turn = SeatTurn::Skipped
+            it.list[0].turn = SeatTurn::Skipped;
         }],
     );
     let gone = Snapshot { last_completer: Some(STRANGER), ..good };
@@ -299,7 +299,7 @@ fn outside_a_cycle_nothing_of_one_is_left() {
             &good,
             rule,
             &[&|it| it.vetoed = true, &|it| it.last_completer = Some(STRANGER), &|it| {
-                it.list[0].turn = SeatTurn::Skipped
+                it.list[0].turn = SeatTurn::Skipped;
             }],
         );
     }
@@ -313,7 +313,7 @@ fn counters_have_room_to_rise() {
         &dormant(),
         "the counters have room to rise",
         &[&|it| it.next_ticket = TOO_HIGH, &|it| it.turn = TurnId::new(TOO_HIGH), &|it| {
-            it.revision = TOO_HIGH
+            it.revision = TOO_HIGH;
         }],
     );
     let high = TOO_HIGH - 1;
