@@ -69,8 +69,8 @@ fn delete(ticket: u64) -> Debt {
     Debt { effect, since: Timestamp::default() }
 }
 
-fn refresh(ticket: u64) -> Option<Refresh> {
-    Some(Refresh { ticket: Ticket::new(ticket), until: Timestamp::default() })
+fn refresh(ticket: u64) -> Refresh {
+    Refresh { ticket: Ticket::new(ticket), until: Timestamp::default() }
 }
 
 const fn floor(agent: dirigent_core::AgentKey) -> PhaseData {
@@ -187,7 +187,7 @@ fn a_list_is_read_when_it_is_owed_and_for_nobody_with_the_floor() {
     forged(
         &good,
         "a list that is read is owed",
-        &[&|it| it.debts.clear(), &|it| it.refresh = refresh(ticket + 1)],
+        &[&|it| it.debts.clear(), &|it| it.refresh = Some(refresh(ticket + 1))],
     );
     forged(
         &good,
@@ -209,7 +209,7 @@ fn a_list_is_read_when_it_is_owed_and_for_nobody_with_the_floor() {
 #[test]
 fn no_list_is_read_for_a_channel_without_turns() {
     let reads = |it: &mut Snapshot| {
-        (it.refresh, it.debts, it.next_ticket) = (refresh(0), vec![fetch(0)], 1);
+        (it.refresh, it.debts, it.next_ticket) = (Some(refresh(0)), vec![fetch(0)], 1);
     };
     let rule = "a list is read only where turns are kept";
     forged(&Snapshot::default(), rule, &[&reads]);
