@@ -141,6 +141,26 @@ mod tests {
     }
 
     #[test]
+    fn of_too_many_pieces_the_two_lowest_are_merged_under_the_higher_id() {
+        for late in [1, 2, 3, 7] {
+            let mut pieces = Delivery::default();
+            for id in (1..=7).filter(|id| *id != late) {
+                put(&mut pieces, id, "x");
+            }
+            put(&mut pieces, late, "y");
+            let ids = pieces.as_slice().iter().map(|piece| piece.id.get());
+            assert!(ids.eq(2..=7), "{late} came last");
+            let lowest = pieces.as_slice().first().map(|piece| piece.tail);
+            let merged = match late {
+                1 => "yx",
+                2 => "xy",
+                _ => "xx",
+            };
+            assert_eq!(lowest, Some(Tail::of(merged)));
+        }
+    }
+
+    #[test]
     fn an_edit_replaces_its_piece() {
         let mut pieces = Delivery::default();
         put(&mut pieces, 1, "draft");

@@ -59,19 +59,16 @@ impl Seen {
         self.newest = self.newest.max(Some(id));
     }
 
-    pub(crate) fn contains(&self, id: MessageId) -> bool {
-        self.horizon >= Some(id)
-            || self.recent.as_ref().is_some_and(|recent| recent.messages.binary_search(&id).is_ok())
-    }
-
     /// Remembers a message; `false` when it was seen before. In order of arrival this appends.
     pub(crate) fn remember(&mut self, id: MessageId) -> bool {
-        if self.contains(id) {
+        if self.horizon >= Some(id) {
             return false;
         }
         self.note(id);
         let messages = &mut self.recent.get_or_insert_default().messages;
-        let at = messages.partition_point(|known| *known < id);
+        let Err(at) = messages.binary_search(&id) else {
+            return false;
+        };
         if messages.len() < MESSAGES_MAX {
             messages.insert(at, id);
         } else if at == 0 {

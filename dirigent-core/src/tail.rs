@@ -150,6 +150,22 @@ mod tests {
     }
 
     #[test]
+    fn scalars_of_every_width_are_counted_kept_and_read_back_whole() {
+        extern crate std;
+        for scalar in ["a", "@", "ü", "漢", "🎼"] {
+            let tail = Tail::of(&scalar.repeat(Tail::MAX + 6));
+            assert_eq!(tail.len(), Tail::MAX, "{scalar}");
+            assert_eq!(tail.as_str(), scalar.repeat(Tail::MAX), "{scalar} fills the room");
+            assert_eq!(tail.last(5).as_str(), scalar.repeat(5));
+        }
+        let mixed = Tail::of("@ü漢🎼@");
+        assert_eq!((mixed.len(), mixed.as_str()), (5, "@ü漢🎼@"));
+        let ends = [0, 1, 2, 3, 4, 5, 6].map(|count| mixed.last(count));
+        let expected = ["", "@", "🎼@", "漢🎼@", "ü漢🎼@", "@ü漢🎼@", "@ü漢🎼@"];
+        assert_eq!(ends.each_ref().map(Tail::as_str), expected);
+    }
+
+    #[test]
     fn debug_shows_no_text() {
         extern crate std;
         assert_eq!(std::format!("{:?}", Tail::of("secret words")), "Tail(11 scalars)");

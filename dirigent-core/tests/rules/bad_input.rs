@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::room::{A, B, Room, STRANGER, ended, gate, message, millis, secs, spoke};
+use crate::room::{A, B, C, Room, STRANGER, ended, gate, message, millis, secs, spoke};
 use dirigent_core::{
     Author, Config, Input, MessageId, MessageKind, Mode, Outcome, PhaseKind, Reason, Refusal,
     SeatTurn, Settlement, Ticket, Timestamp,
@@ -126,6 +126,21 @@ fn a_clock_that_jumps_back_keeps_what_remained_of_each_deadline() {
     assert_eq!(room.speaker(), Some(A));
     room.wait(millis(1));
     assert_eq!(room.speaker(), Some(B));
+}
+
+/// R118, R148
+#[test]
+fn a_clock_that_jumps_back_keeps_what_remained_of_a_permitted_run() {
+    let mut room = Room::discussion(2);
+    room.human("hello");
+    room.all_pass();
+    room.members();
+    room.gate(A);
+    room.wait(secs(400));
+    room.now = Timestamp::from_millis(1_000_000);
+    room.tell(Input::Tick);
+    assert!(room.wait(secs(199)).asks().is_empty());
+    assert_eq!(room.wait(secs(1)).asks(), ["cancel the permitted run of A"]);
 }
 
 /// R118, R116
@@ -269,4 +284,19 @@ fn no_order_of_inputs_panics_or_lets_two_speak() {
             let _ = room.give(input);
         }
     }
+}
+
+/// D78, R094
+#[test]
+fn two_agents_may_name_their_runs_alike_and_nothing_else_is_forgotten() {
+    let mut room = Room::chat(3);
+    room.human("hello");
+    let (early, shared) = (room.fresh_run(), room.fresh_run());
+    room.gate_run(C, early);
+    room.gate_run(A, shared);
+    room.gate_run(B, shared);
+    room.tell(ended(A, Some(shared), Outcome::Pass));
+    assert_eq!(room.speaker(), Some(B), "A's run was not B's");
+    assert_eq!(room.gate_run(B, shared).reason(), Reason::RunAlreadyEnded);
+    assert_eq!(room.gate_run(C, early).reason(), Reason::RunAlreadyDenied);
 }

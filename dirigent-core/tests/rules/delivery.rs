@@ -419,3 +419,37 @@ fn repeated_fragments_count_once() {
     room.start(C);
     assert_eq!(room.ends(C, Outcome::Pass).asks(), ["fetch members"]);
 }
+
+/// R109, D52
+#[test]
+fn pieces_join_in_the_order_they_were_written_even_if_the_first_arrives_last() {
+    let words = ["one", "two", "three", "four", "five", "six", "seven"];
+    for late in 0..words.len() {
+        let mut room = waiting_for(&words.join(" "));
+        let mut arrives = |at: usize| {
+            let id = 2_000 + at as u64;
+            let kind = MessageKind::Conversation;
+            room.tell(message(id, Author::Agent(A), kind, words[at])).asks()
+        };
+        for at in (0..words.len()).filter(|at| *at != late) {
+            assert!(arrives(at).is_empty(), "one is missing");
+        }
+        assert_eq!(arrives(late), ["trigger B"], "{} was late", words[late]);
+    }
+}
+
+/// R107, D46
+#[test]
+fn what_stands_at_the_anchor_or_before_it_is_no_piece_of_the_reply() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    room.says(A, "give me a moment");
+    let remark = room.message;
+    room.start(A);
+    assert_eq!(room.channel.view().anchor(), Some(room.newest()));
+    room.edit(remark, Author::Agent(A), "give me two moments");
+    let mut silent = room.clone();
+    assert_eq!(silent.ends(A, Outcome::Pass).causes()[0], Cause::Passed, "nothing was said");
+    room.says(A, "here it is");
+    assert_eq!(room.ends(A, Outcome::Pass).causes(), [Cause::Spoke], "the next one is");
+}

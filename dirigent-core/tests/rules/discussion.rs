@@ -378,3 +378,36 @@ fn a_discussion_that_fell_silent_is_overdue_only_when_its_time_is_up() {
     let due = room.channel.next_deadline().unwrap();
     assert_eq!((due.at, due.reason), (began + secs(3_660), DeadlineReason::Overdue));
 }
+
+/// R148, D40
+#[test]
+fn a_permitted_run_without_a_name_ends_with_any_run_that_was_not_denied() {
+    let (mut room, _) = idle();
+    let denied = room.fresh_run();
+    assert_eq!(room.gate_run(B, denied).reason(), Reason::Dormant);
+    assert_eq!(room.tell(gate(A, None)).reason(), Reason::InitiatorPermit);
+    assert_eq!(room.refusal(ended(A, Some(denied), Outcome::Pass)), Refusal::StaleRun);
+    let mut unnamed = room.clone();
+    let step = unnamed.tell(ended(A, None, Outcome::Pass));
+    assert_eq!(step.causes(), [Cause::PermitUsed]);
+    let late = Some(room.fresh_run());
+    assert_eq!(room.tell(ended(A, late, Outcome::Pass)).causes(), [Cause::PermitUsed]);
+    assert_eq!(room.refusal(ended(A, late, Outcome::Pass)), Refusal::StaleRun, "once");
+}
+
+/// R146, D85, F28
+#[test]
+fn at_a_ceiling_the_initiator_is_reminded_before_the_room_is_told_each_time() {
+    let mut room = Room::discussion_with(2, |config| config.discussion_cycles_max = Some(1));
+    guide(&mut room);
+    for _ in 0..2 {
+        room.speaks(A);
+        room.start(B);
+        room.wait(secs(590));
+        room.ends(B, Outcome::Pass);
+        assert_eq!(room.members().asks(), ["remind A", "notice ceiling"]);
+        room.wait(secs(10));
+        room.human("and what about the other half?");
+        room.members_or_nothing();
+    }
+}

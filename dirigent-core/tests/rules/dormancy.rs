@@ -77,3 +77,23 @@ fn two_agents_that_pass_leave_no_speaker() {
     room.members();
     assert_eq!(room.speaker(), None, "and after");
 }
+
+/// D78, D46
+#[test]
+fn a_turn_that_lasts_for_hours_forgets_nothing() {
+    let mut room = Room::chat_with(2, |config| config.run_deadline = None);
+    room.human("hello");
+    room.start(A);
+    room.says(A, "this will take a while");
+    assert_eq!(room.channel.next_deadline(), None, "nothing is due while it runs");
+    room.wait(secs(7_200));
+    let again = crate::room::message(
+        room.message,
+        dirigent_core::Author::Agent(A),
+        dirigent_core::MessageKind::Conversation,
+        "this will take a while",
+    );
+    assert_eq!(room.refusal(again), dirigent_core::Refusal::RepeatedMessage);
+    let step = room.ends(A, dirigent_core::Outcome::Pass);
+    assert_eq!(room.seat(A).turn, SeatTurn::Spoke, "what it said counts: {:?}", step.all());
+}

@@ -244,3 +244,24 @@ fn leaving_twice_or_without_being_listed_is_harmless() {
     room.start(A);
     assert_eq!(room.ends(A, spoke("hm")).causes(), [Cause::Spoke]);
 }
+
+/// R132, R028
+#[test]
+fn where_no_turns_are_kept_nobody_is_marked() {
+    let mut room = Room::chat(3);
+    room.leaves(C);
+    room.tell(Input::SetMode(Mode::None));
+    let before = room.snapshot();
+    for step in [room.joins(C), room.leaves(B), room.joins(D)] {
+        assert!(step.is_silent());
+    }
+    assert_eq!(before, room.snapshot(), "the marks stay for the day when turns are kept again");
+    let mut archived = Room::discussion(3);
+    archived.leaves(B);
+    archived.tell(Input::Archive);
+    let before = archived.snapshot();
+    for step in [archived.joins(B), archived.leaves(C)] {
+        assert!(step.is_silent());
+    }
+    assert_eq!(before, archived.snapshot(), "nobody will ever speak here");
+}

@@ -88,6 +88,28 @@ impl Bare {
         }
     }
 
+    /// Everybody passes, four are left at the boundary, and the channel rests until it has
+    /// forgotten. Two hundred rounds are more than that takes.
+    fn fall_asleep(&mut self) {
+        for _ in 0..200 {
+            self.settle(false);
+            if let Some(agent) = self.channel.view().speaker() {
+                self.run += 1;
+                let run = Some(RunId::new(self.run));
+                self.give(&Input::Gate { agent: Some(agent), run, latest: None });
+                self.give(&Input::RunEnded { agent, run, outcome: Outcome::Pass });
+            }
+            if let Some(ticket) = self.ticket() {
+                if self.channel.view().phase() == PhaseKind::Refreshing {
+                    self.give(&Input::Members { ticket, agents: agents(4) });
+                }
+            }
+        }
+        self.now += 600_000;
+        self.give(&Input::Tick);
+        assert!(self.channel.next_deadline().is_none(), "it has nothing left to do");
+    }
+
     fn settle(&mut self, posted: bool) {
         if let Some(ticket) = self.ticket() {
             self.message += u64::from(posted);
@@ -166,27 +188,27 @@ fn an_idle_channel_of_four_owns_at_most_512_bytes() {
         for _ in 0..16 {
             bare.turn(&everybody);
         }
-        while bare.channel.view().phase() != PhaseKind::Dormant {
-            bare.settle(false);
-            if let Some(agent) = bare.channel.view().speaker() {
-                bare.run += 1;
-                let run = Some(RunId::new(bare.run));
-                bare.give(&Input::Gate { agent: Some(agent), run, latest: None });
-                bare.give(&Input::RunEnded { agent, run, outcome: Outcome::Pass });
-            }
-            if let Some(ticket) = bare.ticket() {
-                if bare.channel.view().phase() == PhaseKind::Refreshing {
-                    bare.give(&Input::Members { ticket, agents: agents(4) });
-                }
-            }
-        }
-        bare.settle(false);
-        bare.now += 600_000;
-        bare.give(&Input::Tick);
-        assert!(bare.channel.next_deadline().is_none(), "it has nothing left to do");
+        bare.fall_asleep();
         bare.channel
     });
     assert!(owned <= 512, "{owned} bytes, of which {} are the value", size_of::<Channel>());
+}
+
+/// D78, I13
+#[test]
+fn what_a_crowd_needed_is_given_back_when_it_has_gone() {
+    let mut config = Config::default();
+    config.turns_max = None;
+    let config = Arc::new(config);
+    let owned = owned_after(|| {
+        let mut bare = Bare::chat(64);
+        bare.channel = Channel::restore(config.clone(), &snapshot(&bare.channel)).unwrap();
+        bare.post(Author::Human, "hello");
+        bare.fall_asleep();
+        assert_eq!(bare.channel.view().list().len(), 4);
+        bare.channel
+    });
+    assert!(owned <= 512, "{owned} bytes for the four who stayed");
 }
 
 fn snapshot(channel: &Channel) -> Snapshot {

@@ -275,3 +275,16 @@ fn the_only_one_who_can_speak_speaks_again_in_any_order() {
     // B is never first in the list, and every other order comes up.
     assert_eq!(orders.len(), 4, "{orders:?}");
 }
+
+/// R070, D32
+#[test]
+fn a_seed_deals_the_same_orders_for_ever() {
+    let mut room = seeded(7, 5);
+    let mut orders = Vec::new();
+    for _ in 0..4 {
+        let first = room.order()[0];
+        let order = next_order(&mut room, first);
+        orders.push(order.into_iter().map(crate::room::name).collect::<String>());
+    }
+    assert_eq!(orders, ["DEABC", "ACBED", "CBEDA", "BCADE"]);
+}

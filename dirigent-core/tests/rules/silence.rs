@@ -99,6 +99,7 @@ const APART: &[Case] = &[
     ("[[reply_to_current]] Hi", ["[[reply_to_current]] Hi", "Hi", "[[reply_to_current]] Hi"]),
     ("Hi [[reply_to_current]]", ["Hi [[reply_to_current]]", "Hi", "Hi [[reply_to_current]]"]),
     real("[[link]] Hi"),
+    real("Hi [[link]]"),
     openclaw_silent("<think>hm</think>NO_REPLY"),
     ("<Think a=1>hm</THINK>\nno_reply", ["<Think a=1>hm</THINK>", "", ""]),
     openclaw_silent("<think>I stay out of it.NO_REPLY"),

@@ -159,3 +159,148 @@ fn of_two_things_due_at_once_the_turn_comes_first() {
     assert!(asks[0].starts_with("trigger"), "{asks:?}");
     assert!(asks[1].starts_with("delete"), "{asks:?}");
 }
+
+/// D49, D78
+#[test]
+fn of_the_triggers_owed_only_the_newest_is_wanted() {
+    let mut room = Room::chat(2);
+    let first = *room.human("hello").effects.last().unwrap();
+    let again = *room.wait(secs(45)).effects.last().unwrap();
+    assert_eq!(room.channel.debts().len(), 2, "neither was settled");
+    assert!(!room.channel.wants(&first), "the agent is woken once, by the newer one");
+    assert!(room.channel.wants(&again));
+    room.tell(Input::Hold);
+    assert!(!room.channel.wants(&again), "on hold nobody is woken");
+    let resumed = *room.tell(Input::Resume).effects.last().unwrap();
+    assert!(room.channel.wants(&resumed));
+    assert!(!room.channel.wants(&again));
+    room.wait(secs(45));
+    let next = *room.log.last().unwrap();
+    assert_eq!(room.speaker(), Some(B));
+    assert!(room.channel.wants(&next), "the next agent's");
+    assert!(!room.channel.wants(&resumed), "that turn is over");
+    room.settle(next.ticket().unwrap(), Settlement::Done { message: None });
+    assert!(!room.channel.wants(&next), "it is done");
+}
+
+/// D78, D35
+#[test]
+fn a_list_is_wanted_by_the_reading_that_asked_for_it() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    let asked = *room.all_pass().effects.last().unwrap();
+    assert!(room.channel.wants(&asked));
+    room.wait(secs(10));
+    assert_eq!(room.phase(), PhaseKind::Dormant, "the old list was used");
+    assert!(!room.channel.wants(&asked), "nobody waits for it any more");
+    let other = room.wait(secs(60)).effects;
+    assert!(other.is_empty());
+    let newer = *room.human("hello again").effects.last().unwrap();
+    assert!(room.channel.wants(&newer));
+    assert!(!room.channel.wants(&asked), "another one is read");
+}
+
+/// R146, D85
+#[test]
+fn a_reminder_that_waited_is_posted_only_where_it_still_holds() {
+    let mut room = Room::discussion(2);
+    room.human("hello");
+    room.all_pass();
+    let reminder = *room.members().effects.last().unwrap();
+    let Effect::Reminder { ticket, place, .. } = reminder else { panic!("{reminder:?}") };
+    assert!(room.channel.wants(&reminder), "the discussion is idle");
+    let stray = Effect::Reminder { ticket, initiator: B, place };
+    assert!(!room.channel.wants(&stray), "B opened nothing");
+    let mut awake = room.clone();
+    awake.human("go on");
+    assert!(!awake.channel.wants(&reminder), "it is idle no more");
+    let mut stopped = room.clone();
+    stopped.tell(Input::Stop);
+    assert_eq!(stopped.phase(), PhaseKind::Dormant);
+    assert!(!stopped.channel.wants(&reminder), "nobody could follow it");
+    let mut held = room.clone();
+    held.tell(Input::Hold);
+    assert!(held.channel.wants(&reminder));
+}
+
+/// D66
+#[test]
+fn a_message_is_handed_over_only_in_the_turn_it_came_in() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    room.start(A);
+    let handed = *room.human("one more thing").effects.last().unwrap();
+    assert!(matches!(handed, Effect::Inject { agent: A, .. }));
+    assert!(room.channel.wants(&handed));
+    room.ends(A, dirigent_core::Outcome::Pass);
+    assert!(!room.channel.wants(&handed), "B reads it by itself");
+    let cancel = Effect::CancelRun { agent: A, run: None, turn: None };
+    assert!(room.channel.wants(&cancel), "what a run may not do it may not do later");
+}
+
+/// D77
+#[test]
+fn the_revision_rises_with_what_a_restart_must_not_lose() {
+    let mut room = Room::chat(2);
+    let mut known = room.channel.revision();
+    let mut rises = |room: &Room| {
+        let before = std::mem::replace(&mut known, room.channel.revision());
+        known > before
+    };
+    room.human("hello");
+    assert!(rises(&room), "a turn was granted");
+    room.gate(B);
+    assert!(!rises(&room), "a denial costs no write");
+    room.start(A);
+    assert!(rises(&room), "A runs");
+    room.tell(Input::Tick);
+    assert!(!rises(&room));
+    room.says(A, "a piece of the reply");
+    assert!(!rises(&room), "the host reads it again");
+    room.tell(Input::Mute(B));
+    assert!(rises(&room), "B is muted");
+    room.tell(Input::Mute(B));
+    assert!(!rises(&room), "it already was");
+    assert_eq!(room.snapshot().revision, room.channel.revision());
+}
+
+/// F11
+#[test]
+fn the_view_names_the_initiator_and_who_may_conclude() {
+    let mut room = Room::discussion(2);
+    assert_eq!(room.channel.view().initiator(), Some(A));
+    assert_eq!(room.channel.view().permit(), None);
+    room.human("hello");
+    room.all_pass();
+    room.members();
+    assert_eq!(room.channel.view().permit(), Some(A), "it was reminded");
+    room.tell(Input::Conclude { by: A });
+    assert_eq!(room.channel.view().initiator(), Some(A), "and it stays known");
+    assert!(room.channel.view().is_concluded());
+}
+
+/// F11
+#[test]
+fn a_seat_is_available_while_its_agent_is_here_and_not_muted() {
+    let mut room = Room::chat(2);
+    assert!(room.seat(A).is_available());
+    room.tell(Input::Mute(A));
+    assert!(!room.seat(A).is_available(), "muted");
+    room.leaves(A);
+    assert!(!room.seat(A).is_available(), "muted, and gone");
+    room.tell(Input::Unmute(A));
+    assert!(!room.seat(A).is_available(), "gone");
+    room.joins(A);
+    assert!(room.seat(A).is_available(), "back");
+}
+
+/// F12
+#[test]
+fn only_a_transition_tells_what_changed() {
+    let mut room = Room::chat(2);
+    let step = room.human("hello");
+    let told: Vec<_> =
+        step.effects.iter().map(|it| (it.transition().is_some(), it.ticket().is_some())).collect();
+    assert_eq!(told, [(true, false), (false, true)], "a grant, and its trigger");
+    assert_eq!(step.effects[0].transition().unwrap().cause, Cause::HumanMessage);
+}

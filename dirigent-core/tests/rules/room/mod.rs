@@ -30,6 +30,9 @@ pub(crate) const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 /// The seed of chance of most stories.
 pub(crate) const SEED: u64 = 7;
 
+/// More inputs than any story needs: a room that never comes to rest fails instead of hanging.
+const INPUTS_MAX: usize = 20_000;
+
 /// So many seconds.
 pub(crate) const fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
@@ -81,18 +84,7 @@ impl Step {
 
     /// The transitions.
     pub(crate) fn transitions(&self) -> Vec<Transition> {
-        let transition = |effect: &Effect| match *effect {
-            Effect::Transition(transition) => Some(transition),
-            Effect::FetchMembers { .. }
-            | Effect::Trigger { .. }
-            | Effect::Delete { .. }
-            | Effect::Poll { .. }
-            | Effect::Notice { .. }
-            | Effect::Reminder { .. }
-            | Effect::Inject { .. }
-            | Effect::CancelRun { .. } => None,
-        };
-        self.effects.iter().filter_map(transition).collect()
+        self.effects.iter().filter_map(Effect::transition).collect()
     }
 
     /// Why it did what it did.
@@ -204,6 +196,8 @@ pub(crate) struct Room {
     pub(crate) message: u64,
     /// The newest run id.
     run: u64,
+    /// Inputs given so far.
+    inputs: usize,
     /// The newest run of each agent that was allowed or denied.
     runs: Vec<(AgentKey, RunId)>,
     /// The member fetch that waits for an answer.
@@ -230,6 +224,7 @@ impl Room {
             present: Vec::new(),
             message: 1_000,
             run: 0,
+            inputs: 0,
             runs: Vec::new(),
             fetch: None,
             trigger: None,
@@ -278,6 +273,8 @@ impl Room {
     #[track_caller]
     pub(crate) fn give(&mut self, input: impl Into<Input>) -> Step {
         let input = input.into();
+        self.inputs += 1;
+        assert!(self.inputs < INPUTS_MAX, "a story without an end");
         let before = self.snapshot();
         let mut twin = Channel::restore(self.channel.config().clone(), &before)
             .expect("every state can be restored");

@@ -1,0 +1,98 @@
+//! The settings: their defaults to the letter, and which values cannot be obeyed.
+
+use std::time::Duration;
+
+use crate::room::{A, B, Room, millis, secs, spoke};
+use dirigent_core::{Config, PhaseKind};
+
+/// What `validate` says of the default with this change; "" when it is content.
+fn verdict(change: impl FnOnce(&mut Config)) -> String {
+    let mut config = Config::default();
+    change(&mut config);
+    config.validate().map_or_else(|error| error.to_string(), |()| String::new())
+}
+
+/// D57, D64, R117
+#[test]
+fn a_wait_of_less_than_a_millisecond_cannot_be_obeyed() {
+    type Set = fn(&mut Config, Duration);
+    let waits: [(&str, Set); 10] = [
+        ("delivery_timeout", |it, wait| it.delivery_timeout = wait),
+        ("poll_first", |it, wait| it.poll_first = wait),
+        ("poll_interval", |it, wait| it.poll_interval = wait),
+        ("refresh_deadline", |it, wait| it.refresh_deadline = wait),
+        ("recount_interval", |it, wait| it.recount_interval = wait),
+        ("forget_after", |it, wait| it.forget_after = wait),
+        ("start_deadline", |it, wait| it.start_deadline = Some(wait)),
+        ("run_deadline", |it, wait| it.run_deadline = Some(wait)),
+        ("discussion_time_max", |it, wait| it.discussion_time_max = Some(wait)),
+        ("overdue_archive_after", |it, wait| it.overdue_archive_after = Some(wait)),
+    ];
+    for (field, set) in waits {
+        let sentence = format!("{field} must be at least one millisecond");
+        assert_eq!(verdict(|it| set(it, Duration::ZERO)), sentence);
+        assert_eq!(verdict(|it| set(it, Duration::from_micros(999))), sentence);
+        assert_eq!(verdict(|it| set(it, millis(1))), "", "{field}");
+        assert_eq!(verdict(|it| set(it, Duration::MAX)), poll_too_slow(field), "{field}");
+    }
+}
+
+/// The first poll interval may not pass the longest one, and nothing else has an upper end.
+fn poll_too_slow(field: &str) -> &'static str {
+    if field == "poll_interval" { "poll_interval_max must not be below poll_interval" } else { "" }
+}
+
+/// F01, F28, R119
+#[test]
+fn numbers_out_of_range_cannot_be_obeyed() {
+    assert_eq!(verdict(|it| it.fingerprint_length = 64), "");
+    let fingerprint = "fingerprint_length must be at most 64";
+    assert_eq!(verdict(|it| it.fingerprint_length = 65), fingerprint);
+    assert_eq!(verdict(|it| it.poll_interval_max = secs(1)), "", "it need not grow");
+    let poll = "poll_interval_max must not be below poll_interval";
+    assert_eq!(verdict(|it| it.poll_interval_max = millis(999)), poll);
+    let none = "must be at least 1, or none for no ceiling";
+    assert_eq!(verdict(|it| it.turns_max = Some(0)), format!("turns_max {none}"));
+    assert_eq!(verdict(|it| it.cycles_max = Some(0)), format!("cycles_max {none}"));
+    let rounds = verdict(|it| it.discussion_cycles_max = Some(0));
+    assert_eq!(rounds, format!("discussion_cycles_max {none}"));
+    assert_eq!(verdict(|it| it.turns_max = Some(1)), "");
+    assert_eq!(verdict(|it| it.cycles_max = Some(1)), "");
+    assert_eq!(verdict(|it| it.discussion_cycles_max = Some(1)), "");
+}
+
+/// D53, D64, D69, F01
+#[test]
+fn the_seed_to_the_letter_is_the_default_without_its_safety_nets() {
+    let literal = Config::seed_literal();
+    assert_eq!(literal.validate(), Ok(()));
+    let mut expected = Config::default();
+    expected.start_deadline = None;
+    expected.run_deadline = None;
+    expected.turns_max = None;
+    expected.cycles_max = None;
+    expected.list_fresh = Duration::MAX;
+    expected.any_message_fallback = false;
+    assert_eq!(literal, expected);
+    assert_ne!(literal, Config::default());
+}
+
+/// D53, D64, D69
+#[test]
+fn by_the_letter_of_the_seed_nobody_is_hurried_and_nothing_but_the_tail_confirms() {
+    let mut room = Room::chat_with(2, |config| *config = Config::seed_literal());
+    room.wait(secs(100_000));
+    room.human("hello");
+    assert_eq!(room.phase(), PhaseKind::Granted, "the list is not read anew on waking");
+    room.wait(secs(100_000));
+    assert_eq!(room.phase(), PhaseKind::Granted, "it may start when it likes");
+    room.start(A);
+    room.wait(secs(100_000));
+    assert_eq!(room.phase(), PhaseKind::Running, "it may run as long as it likes");
+    room.ends(A, spoke("what it meant to say"));
+    room.says(A, "something else");
+    room.wait(millis(14_999));
+    assert_eq!(room.phase(), PhaseKind::Confirming, "any message is not enough");
+    room.wait(millis(1));
+    assert_eq!(room.speaker(), Some(B));
+}
