@@ -1,6 +1,10 @@
 //! The tools that agents call, the slash command and the identity line, against the in-memory
 //! Discord.
-#![expect(clippy::unwrap_used, reason = "a test's helpers may fail as the test does")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test's helpers may fail as the test does"
+)]
 
 use std::sync::Arc;
 use std::time::Duration;
