@@ -1,6 +1,8 @@
 //! `discussion-complete`: who may, in which order it is checked, and what comes of it.
 
-use dirigent::tools::Caller;
+use std::sync::Arc;
+
+use dirigent::tools::{Caller, Tools};
 use dirigent::{ChannelId, DiscussionState, Mode, PhaseKind};
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::Act;
@@ -59,6 +61,29 @@ fn what_is_no_discussion_is_refused_and_a_concluded_one_says_so() {
     assert_refused(again, "already-concluded");
     stage.advance(SECOND * 60);
     assert_eq!(stage.moderation(stage.channel()).len(), 1, "and nothing is posted again");
+}
+
+/// R152, R154, D88
+#[test]
+fn of_two_calls_at_once_one_completes_it() {
+    let (mut stage, workspace) = (court(), Workspace::new());
+    workspace.write("discussion-summary/plan.md", "We take both.");
+    let channel = opened(&mut stage, &["b"]);
+    let calls: Vec<_> = (0..2)
+        .map(|_| {
+            let caller = at(&stage, "a", &workspace);
+            let moderator = Arc::new(stage.discord().account(stage.moderator()));
+            let arguments = arguments(channel, "discussion-summary/plan.md");
+            stage.begin(move |d| async move {
+                Tools::new(d, moderator).call(&caller, TOOL, &arguments).await
+            })
+        })
+        .collect();
+    stage.settle();
+    let mut answers: Vec<_> = calls.iter().map(|call| call.take().unwrap()).collect();
+    assert_refused(answers.pop().unwrap(), "already-concluded");
+    answers.pop().unwrap().unwrap();
+    assert_eq!(stage.moderation(stage.channel()).len(), 1);
 }
 
 /// R152, D87
