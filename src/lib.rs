@@ -20,6 +20,8 @@
 //! # }
 //! ```
 //!
+//! Agents act through the six [`tools`]; people through the slash [`command`].
+//!
 //! What a host implements: [`DiscordApi`] for its chat; and, unless the in-memory ones will do,
 //! [`IdentityStore`] and [`ChannelStore`]. What it may choose: [`Config`] for the rules, [`Settings`]
 //! for how they are carried out.

@@ -2,10 +2,13 @@
 
 #![cfg(test)]
 
+use dirigent::command::{BadMode, CommandAnswer, Invoker};
+use dirigent::tools::{Caller, ToolCall, ToolDefinition, ToolError, Tools};
 use dirigent::{
     AgentId, ApiError, BuildError, CallError, ChannelEvent, ChannelRecord, ChatMessage, Commit,
-    CommitError, Decision, Dirigent, Driver, Identity, MemoryChannels, MemoryIdentities, Nonce,
-    Post, Recording, Reply, RunError, RunGuard, Settings, Status, SystemClock, Transitions, Turn,
+    CommitError, Decision, Dirigent, Driver, Identity, IdentityLine, MemoryChannels,
+    MemoryIdentities, Nonce, Post, Recording, Reply, RunError, RunGuard, Settings, Status,
+    SystemClock, Transitions, Turn, UnknownField,
 };
 use dirigent_core::{Channel, Config, Effect, Input, Snapshot};
 
@@ -34,7 +37,14 @@ fn values_travel_between_tasks() {
     cloned::<Commit>();
     cloned::<Config>();
     cloned::<Effect>();
+    cloned::<Caller>();
+    cloned::<CommandAnswer>();
     cloned::<Identity>();
+    cloned::<IdentityLine>();
+    cloned::<Invoker>();
+    cloned::<ToolCall>();
+    cloned::<ToolDefinition>();
+    cloned::<Tools>();
     cloned::<Input>();
     cloned::<MemoryChannels>();
     cloned::<MemoryIdentities>();
@@ -56,6 +66,9 @@ fn values_travel_between_tasks() {
 #[test]
 fn errors_can_be_boxed_and_sent() {
     error::<ApiError>();
+    error::<BadMode>();
+    error::<ToolError>();
+    error::<UnknownField>();
     error::<BuildError>();
     error::<CallError>();
     error::<CommitError>();

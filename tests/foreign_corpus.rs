@@ -44,9 +44,3 @@ fn the_corpus_of_registries_finds_nothing() {
 fn the_corpus_of_ego_files_finds_nothing() {
     replay("ego_file", foreign::ego_file);
 }
-
-/// R056, R057
-#[test]
-fn the_corpus_of_tool_arguments_finds_nothing() {
-    replay("tool_arguments", foreign::tool_arguments);
-}

@@ -5,6 +5,7 @@
 
 mod reader;
 mod snapshot;
+mod tools;
 
 use std::sync::Arc;
 
@@ -12,6 +13,8 @@ use dirigent_core::{Channel, Input, Settlement, Timestamp};
 
 use crate::check::{Step, check, config_from_bytes};
 use reader::Reader;
+
+pub use tools::tools;
 
 /// Bytes to a sequence of inputs: machine against model.
 ///

@@ -33,6 +33,13 @@ fn the_corpus_of_snapshots_finds_nothing() {
 }
 
 #[test]
+fn the_corpus_of_tool_calls_finds_nothing() {
+    for bytes in corpus("tools") {
+        fuzzing::tools(&bytes);
+    }
+}
+
+#[test]
 fn random_bytes_find_nothing() {
     for seed in 0..2_000 {
         let bytes = Random::new(seed).bytes(400);

@@ -1,10 +1,9 @@
-//! What the fuzzers do with foreign bytes: files that people edit, and what models write. Total
+//! What the fuzzers do with foreign bytes: files that people edit. Total
 //! functions that panic only when a promise is broken. The tests replay the corpora through them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use dirigent::tools::{ToolCall, definitions, parse};
 use dirigent_core::{Channel, Config};
 use dirigent_store::{parse_channel, parse_ego, parse_identities};
 
@@ -57,42 +56,5 @@ pub(crate) fn identity_file(bytes: &[u8]) {
 pub(crate) fn ego_file(bytes: &[u8]) {
     if let Ok(ego) = parse_ego(bytes) {
         let _ = (ego.has_accounts(), ego.agents().count());
-    }
-}
-
-/// What a model gives a tool: the first byte chooses which, the rest are its arguments.
-pub(crate) fn tool_arguments(bytes: &[u8]) {
-    let Some((which, json)) = bytes.split_first() else {
-        return;
-    };
-    let tools = definitions();
-    let tool = &tools[usize::from(*which) % tools.len()];
-    let Ok(arguments) = serde_json::from_slice(json) else {
-        return;
-    };
-    match parse(tool.name, &arguments) {
-        Ok(call) => check_call(&call),
-        Err(error) => {
-            let message = error.to_string();
-            assert!((1..=400).contains(&message.chars().count()), "{message}");
-            assert!(!message.contains(char::is_control), "{message:?}");
-        }
-    }
-}
-
-fn check_call(call: &ToolCall) {
-    let name = match call {
-        ToolCall::CreateChatChannel(call) => Some(&call.name),
-        ToolCall::CreateReportChannel(call) => Some(&call.name),
-        ToolCall::CreateWorkChannel(call) => Some(&call.name),
-        ToolCall::DirigentRegister(call) => call.agent_name.as_ref(),
-        ToolCall::CreateDiscussionChannel(call) => {
-            assert!((1..=16_000).contains(&call.discussion_guide.chars().count()));
-            None
-        }
-        ToolCall::DiscussionComplete(_) => None,
-    };
-    if let Some(name) = name {
-        assert!((1..=100).contains(&name.chars().count()) && !name.contains(char::is_control));
     }
 }

@@ -51,7 +51,9 @@ pub enum ToolError {
         argument: &'static str,
     },
     /// An argument is of another kind.
-    #[error("The argument `{argument}` must be {expected}.")]
+    #[error(
+        "The argument `{argument}` must be {expected}. Call the tool again with it in that form."
+    )]
     WrongKind {
         /// Which.
         argument: &'static str,

@@ -69,11 +69,13 @@ impl Tools {
 
     /// Which of these are not in the guild, as far as that can be found out.
     async fn strangers(&self, guild: GuildId, users: Vec<UserId>) -> Vec<UserId> {
+        let shared = &self.dirigent.shared;
+        let give_up = shared.clock.now() + shared.settings.work_deadline;
         let mut strangers = Vec::new();
         for user in users {
             let asked = self.guild_api.is_administrator(guild, user);
-            let limit = self.dirigent.shared.settings.work_deadline;
-            match self.dirigent.shared.within(limit, asked).await.and_then(|answer| answer) {
+            let remaining = give_up.since(shared.clock.now());
+            match shared.within(remaining, asked).await.and_then(|answer| answer) {
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::Gone => strangers.push(user),
                 // Discord is busy with something else: what is known has to do.

@@ -6,9 +6,15 @@ use std::path::{Component, Path, PathBuf};
 use super::ToolError;
 use crate::plain::disturbs;
 
-#[cfg_attr(unix, path = "summary/beneath.rs")]
-#[cfg_attr(not(unix), path = "summary/portable.rs")]
-mod walk;
+#[cfg(unix)]
+mod beneath;
+#[cfg(not(unix))]
+mod portable;
+
+#[cfg(unix)]
+use beneath::look_up;
+#[cfg(not(unix))]
+use portable::look_up;
 
 /// The folder for summaries, in the workspace.
 const FOLDER: &str = "discussion-summary";
@@ -42,7 +48,7 @@ pub(super) fn find(workspace: &Path, summary: &str) -> Result<Summary, ToolError
     let names = names_below(&[workspace, &root], Path::new(summary))?;
     let path: PathBuf = root.iter().chain(names.iter().copied()).collect();
     let path = path.to_str().filter(|path| is_printable(path)).ok_or(ToolError::SummaryPath)?;
-    let Found { bytes } = walk::look_up(&root, &names)?;
+    let Found { bytes } = look_up(&root, &names)?;
     Ok(Summary { path: path.to_owned(), is_empty: bytes == 0 })
 }
 

@@ -11,6 +11,9 @@ use crate::tools::ToolError;
 
 /// Looks up a regular, readable file; no link is followed.
 pub(super) fn look_up(root: &Path, names: &[&OsStr]) -> Result<Found, ToolError> {
+    if !root.is_dir() {
+        return Err(ToolError::NoWorkspace);
+    }
     let mut path = PathBuf::from(root);
     let mut last = None;
     for name in names {
@@ -27,9 +30,12 @@ pub(super) fn look_up(root: &Path, names: &[&OsStr]) -> Result<Found, ToolError>
 }
 
 fn look(path: &Path) -> Result<Metadata, ToolError> {
-    let found = symlink_metadata(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => ToolError::SummaryMissing,
-        _ => ToolError::SummaryUnreadable,
+    let found = symlink_metadata(path).map_err(|error| {
+        if error.kind() == ErrorKind::PermissionDenied {
+            ToolError::SummaryUnreadable
+        } else {
+            ToolError::SummaryMissing
+        }
     })?;
     if found.is_symlink() { Err(ToolError::SummaryLink) } else { Ok(found) }
 }

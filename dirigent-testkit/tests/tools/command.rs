@@ -1,0 +1,199 @@
+//! `/set-channel-mode`.
+
+use dirigent::Clock as _;
+use dirigent::command::{
+    CHOICES, CommandAnswer, DEFAULT_PERMISSIONS, DESCRIPTION, EPHEMERAL, IN_DIRECT_MESSAGES,
+    Invoker, NAME, OPTION, OPTION_DESCRIPTION, parse,
+};
+use dirigent::{ChannelId, Mode, PhaseKind};
+use dirigent_testkit::scripted_agent::Act;
+use dirigent_testkit::stage::{Setup, Stage, StoreFault};
+use serde_json::json;
+
+use super::{SECOND, call, court, desk, id, opened, session};
+
+const MANAGE_CHANNELS: u64 = 0x10;
+const ADMINISTRATOR: u64 = 0x8;
+
+fn allowed(stage: &Stage) -> Invoker {
+    Invoker { guild: Some(stage.guild()), permissions: MANAGE_CHANNELS, host_word: None }
+}
+
+fn set(stage: &mut Stage, channel: ChannelId, input: &'static str) -> CommandAnswer {
+    let invoker = allowed(stage);
+    stage.call(move |d| async move { d.set_mode_command(channel, invoker, input).await })
+}
+
+fn mode(stage: &mut Stage, channel: ChannelId) -> Option<Mode> {
+    stage.status_of(channel).map(|status| status.mode)
+}
+
+/// R058
+#[test]
+fn exactly_none_chat_and_report_are_accepted() {
+    assert_eq!(CHOICES.map(Mode::as_str), ["none", "chat", "report"]);
+    for choice in CHOICES {
+        assert_eq!(parse(choice.as_str()), Ok(choice));
+    }
+    for word in ["work", "discussion", "", "Chat", " chat", "chat ", "dead", "nöne", "chat\0"] {
+        assert!(parse(word).is_err(), "{word:?}");
+    }
+    let mut stage = desk();
+    let channel = stage.channel();
+    for word in ["", "Chat", "loud", "archived"] {
+        let answer = set(&mut stage, channel, word);
+        assert_eq!(answer.text, "There is no such mode. Choose none, chat or report.");
+        assert!(!answer.changed);
+    }
+    assert_eq!(mode(&mut stage, channel), None);
+}
+
+/// R058
+#[test]
+fn what_an_adapter_registers_is_what_discord_takes() {
+    assert_eq!((NAME, OPTION), ("set-channel-mode", "mode"));
+    assert!(
+        (1..=100).contains(&DESCRIPTION.len()) && (1..=100).contains(&OPTION_DESCRIPTION.len())
+    );
+    assert_eq!(DEFAULT_PERMISSIONS, MANAGE_CHANNELS);
+}
+
+/// R059
+#[test]
+fn work_and_discussion_are_refused_with_the_names_of_their_tools() {
+    let mut stage = desk();
+    let channel = stage.channel();
+    for word in ["work", "discussion"] {
+        let answer = set(&mut stage, channel, word);
+        assert!(!answer.changed);
+        assert!(answer.text.contains("create-work-channel"));
+        assert!(answer.text.contains("create-discussion-channel"));
+        assert_eq!(mode(&mut stage, channel), None);
+    }
+}
+
+/// R060, D16, D26
+#[test]
+fn in_a_work_or_discussion_channel_the_mode_is_locked_also_after_its_end() {
+    let mut stage = court();
+    let caller = session(&stage, "a");
+    let work = call(&mut stage, &caller, "create-work-channel", json!({ "name": "x" })).unwrap();
+    let work = id(&work, "channelId");
+    let discussion = opened(&mut stage, &["b"]);
+    for round in 0..2 {
+        for word in ["none", "chat", "report", "work", "discussion", "loud"] {
+            for (channel, before) in [(work, Mode::Work), (discussion, Mode::Discussion)] {
+                let answer = set(&mut stage, channel, word);
+                assert!(answer.text.contains("locked") && !answer.changed, "{}", answer.text);
+                assert_eq!(mode(&mut stage, channel), Some(before));
+            }
+        }
+        if round == 0 {
+            stage.call(move |d| async move { d.archive(discussion).await }).unwrap();
+        }
+    }
+}
+
+#[test]
+fn an_archived_chat_keeps_its_mode() {
+    let mut stage = desk();
+    stage.chat();
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.archive(channel).await }).unwrap();
+    let answer = set(&mut stage, channel, "none");
+    assert!(answer.text.contains("archived") && !answer.changed);
+    assert_eq!(mode(&mut stage, channel), Some(Mode::Chat));
+}
+
+/// R061
+#[test]
+fn there_is_no_command_in_direct_messages() {
+    const { assert!(!IN_DIRECT_MESSAGES) };
+    let mut stage = desk();
+    let direct = stage.discord().add_direct(&[stage.person(), stage.moderator()]);
+    let invoker = Invoker { guild: None, permissions: u64::MAX, host_word: Some(true) };
+    let answer =
+        stage.call(move |d| async move { d.set_mode_command(direct, invoker, "chat").await });
+    assert!(answer.text.contains("direct message") && !answer.changed);
+    assert_eq!(mode(&mut stage, direct), None);
+}
+
+/// R062
+#[test]
+fn a_success_names_the_new_mode() {
+    let mut stage = desk();
+    let channel = stage.channel();
+    for word in ["chat", "report", "none", "report", "chat"] {
+        let answer = set(&mut stage, channel, word);
+        assert_eq!(answer.text, format!("The mode of this channel is now {word}."));
+        assert!(answer.changed);
+        assert_eq!(mode(&mut stage, channel).map(Mode::as_str), Some(word));
+    }
+}
+
+/// R062, D16
+#[test]
+fn the_present_mode_again_succeeds_and_keeps_the_turn() {
+    let mut stage = Setup::new().hosted("a", [Act::Hang.into()]).hosted("b", []).stage();
+    stage.chat();
+    stage.say("Hello");
+    let before = stage.status().unwrap();
+    assert_eq!(before.phase, PhaseKind::Running);
+    let channel = stage.channel();
+    let answer = set(&mut stage, channel, "chat");
+    assert_eq!(answer.text, "The mode of this channel is now chat.");
+    assert!(!answer.changed);
+    assert_eq!(stage.status().unwrap(), before);
+    assert!(!stage.agent("a").turns()[0].cancelled);
+    let unknown = ChannelId::new(123_456_789_012_345_678);
+    assert!(!set(&mut stage, unknown, "none").changed, "it was none before");
+}
+
+/// R063, D25
+#[test]
+fn only_who_may_manage_channels_is_heard_unless_the_host_decides() {
+    const { assert!(EPHEMERAL) };
+    let mut stage = desk();
+    let channel = stage.channel();
+    let guild = Some(stage.guild());
+    let cases = [
+        (0, None, false),
+        (!(MANAGE_CHANNELS | ADMINISTRATOR), None, false),
+        (MANAGE_CHANNELS, Some(false), false),
+        (MANAGE_CHANNELS, None, true),
+        (ADMINISTRATOR, None, true),
+        (0, Some(true), true),
+    ];
+    for (permissions, host_word, may) in cases {
+        let invoker = Invoker { guild, permissions, host_word };
+        for word in ["chat", "none"] {
+            let answer = stage
+                .call(move |d| async move { d.set_mode_command(channel, invoker, word).await });
+            assert_eq!(answer.changed, may, "{invoker:?}");
+            assert_eq!(answer.text.contains("Manage Channels"), !may);
+        }
+    }
+}
+
+/// R063
+#[test]
+fn the_answer_comes_within_three_seconds_whatever_the_store_does() {
+    for fault in [StoreFault::Fails, StoreFault::Hangs, StoreFault::TakesSoLong(SECOND * 20)] {
+        let mut stage = desk();
+        let channel = stage.channel();
+        stage.store().with_rate(fault, 1_000, 1);
+        let before = stage.clock().now();
+        let answer = set(&mut stage, channel, "chat");
+        assert!(stage.clock().now().since(before) < SECOND * 3);
+        assert!(answer.text.contains("could not be stored") && !answer.changed);
+    }
+}
+
+#[test]
+fn after_a_shutdown_the_command_says_so() {
+    let mut stage = desk();
+    let channel = stage.channel();
+    stage.call(|d| async move { d.shutdown(SECOND).await });
+    let answer = set(&mut stage, channel, "chat");
+    assert!(answer.text.contains("not running") && !answer.changed);
+}
