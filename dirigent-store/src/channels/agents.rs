@@ -168,7 +168,8 @@ mod tests {
             agents.add(name.into()).unwrap();
         }
         let file = String::from_utf8(agents.to_json()).unwrap();
-        let newer = file.replace("\n}\n", ",\n  \"newer\": [123456789012345678901234567890, 1]\n}\n");
+        let newer =
+            file.replace("\n}\n", ",\n  \"newer\": [123456789012345678901234567890, 1]\n}\n");
         let again = Agents::parse(newer.as_bytes()).unwrap();
         assert_eq!(again.names(), agents.names());
         assert_eq!(String::from_utf8(again.to_json()).unwrap(), newer);
