@@ -57,7 +57,10 @@ fn bad_files() -> Vec<(&'static str, Vec<u8>)> {
         ("a negative number", spoilt("\"revision\": 8", "\"revision\": -8")),
         ("a fraction", spoilt("\"revision\": 8", "\"revision\": 8.5")),
         ("more than 64 bits", spoilt("\"revision\": 8", "\"revision\": 18446744073709551616")),
-        ("the last of all revisions", with("\"revision\": 8", "\"revision\": 18446744073709551615")),
+        (
+            "the last of all revisions",
+            with("\"revision\": 8", "\"revision\": 18446744073709551615"),
+        ),
         ("an id as a number", spoilt("\"channel\": \"100000000000000001\"", "\"channel\": 7")),
         ("a wrong type", field("\"mode\": 7")),
         ("null for what is required", field("\"mode\": null")),

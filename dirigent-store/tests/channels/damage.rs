@@ -7,7 +7,7 @@ use dirigent_core::Slot;
 use dirigent_store::{BadFile, JsonChannels, OpenError, StoreError, parse_channel};
 
 use crate::place::{
-    HERE, Place, THERE, cause, failure, fact, marked, request, stored, turn, written,
+    HERE, Place, THERE, cause, fact, failure, marked, request, stored, turn, written,
 };
 use crate::record::with_checksum;
 

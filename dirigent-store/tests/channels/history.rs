@@ -43,7 +43,11 @@ async fn every_cause_and_every_phase_comes_back() {
     let store = open(&place, 1_000);
     let causes = Cause::ALL.iter().zip(PhaseKind::ALL.iter().cycle()).zip(0..);
     let changes: Vec<_> = causes
-        .map(|((cause, phase), number)| Transition { cause: *cause, to: *phase, ..change(number, None) })
+        .map(|((cause, phase), number)| Transition {
+            cause: *cause,
+            to: *phase,
+            ..change(number, None)
+        })
         .collect();
     save(&store, &changes, 0).await;
     assert_eq!(store.history(HERE).await.unwrap(), changes);

@@ -58,8 +58,10 @@ impl Place {
 
     /// The names of all files of channels.
     pub(crate) fn names(&self) -> Vec<String> {
-        let files = self.files();
-        files.iter().map(|file| file.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+        let name = |file: &PathBuf| file.file_name().unwrap().to_str().unwrap().to_owned();
+        let mut names: Vec<_> = self.files().iter().map(name).collect();
+        names.sort();
+        names
     }
 
     /// The file of a channel as of its last synced commit.
@@ -116,8 +118,7 @@ pub(crate) async fn turn(store: &JsonChannels, channel: ChannelId, expected: u64
 
 /// Saves a fact.
 pub(crate) async fn fact(store: &JsonChannels, channel: ChannelId, expected: u64, number: u64) {
-    let commit =
-        Commit { durability: Durability::Fact, ..request(channel, expected, number) };
+    let commit = Commit { durability: Durability::Fact, ..request(channel, expected, number) };
     let made = store.commit(commit).await.unwrap();
     assert_eq!(made, Revision::new(expected + 1));
 }

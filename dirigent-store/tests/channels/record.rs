@@ -100,7 +100,8 @@ fn what_a_machine_went_through_comes_back_whole() {
         for step in random.steps(40) {
             let Step::Input { input, .. } = step else { continue };
             let _ = channel.handle(now, &input, &mut effects);
-            if let Some(ticket) = effects.drain(..).find_map(|effect| effect.ticket()) {
+            let owed = effects.drain(..).find_map(|effect| effect.ticket());
+            if let Some(ticket) = owed {
                 let agents = [0, 1, 2].map(AgentKey::new).to_vec();
                 let _ = channel.handle(now, &Input::Members { ticket, agents }, &mut effects);
                 let settlement = Settlement::Done { message: Some(MessageId::new(ticket.get())) };
@@ -124,15 +125,20 @@ fn what_a_machine_went_through_comes_back_whole() {
 #[test]
 fn what_a_newer_version_wrote_is_written_again_as_it_was() {
     let mut record = ChannelRecord::default();
-    record.discussion =
-        Some(Discussion { callback: ChannelId::new(1), callback_guild: None, guide: "x".into() }.into());
+    record.discussion = Some(
+        Discussion { callback: ChannelId::new(1), callback_guild: None, guide: "x".into() }.into(),
+    );
     let file = ParsedChannel::new(ChannelId::new(7), Revision::new(8), record);
     let json = String::from_utf8(file.to_json().unwrap()).unwrap();
     let extra = r#""later": [123456789012345678901234567890, {"b": 1, "a": "\u00e4"}]"#;
     // Into the record, the snapshot and the discussion; then the checksum is theirs.
     let json = json
         .replacen("\"mode\"", &format!("{extra},\n    \"mode\""), 1)
-        .replacen("\"version\": 1,\n      \"now\"", &format!("{extra}, \"version\": 1,\n      \"now\""), 1)
+        .replacen(
+            "\"version\": 1,\n      \"now\"",
+            &format!("{extra}, \"version\": 1,\n      \"now\""),
+            1,
+        )
         .replacen("\"callback\"", &format!("{extra}, \"callback\""), 1)
         .replacen("\n}\n", &format!(",\n  {extra}\n}}\n"), 1);
     let json = with_checksum(&json);
@@ -151,7 +157,8 @@ pub(crate) fn with_checksum(json: &str) -> String {
     let record = &record[..values.byte_offset()];
     let value = serde_json::from_str::<serde_json::Value>(json).unwrap();
     let (channel, revision) = (value["channel"].as_str().unwrap(), &value["revision"]);
-    let sum = crc32fast::hash(format!("{} {channel} {revision} {record}", value["version"]).as_bytes());
+    let sum =
+        crc32fast::hash(format!("{} {channel} {revision} {record}", value["version"]).as_bytes());
     json.replacen(value["checksum"].as_str().unwrap(), &format!("{sum:08x}"), 1)
 }
 
@@ -164,19 +171,23 @@ fn a_person_finds_the_mode_and_the_discussion_in_front() {
     let lines: Vec<_> = json.lines().collect();
     assert_eq!(lines[1..4], ["  \"version\": 1,", "  \"channel\": \"42\",", "  \"revision\": 8,"]);
     assert_eq!(lines[5..7], ["  \"record\": {", "    \"mode\": \"none\","]);
-    assert_eq!(lines[7..9], ["    \"discussion\": {", "      \"callback\": \"100000000000000002\","]);
+    assert_eq!(
+        lines[7..9],
+        ["    \"discussion\": {", "      \"callback\": \"100000000000000002\","]
+    );
 }
 
 /// F26
 #[test]
 fn what_contradicts_itself_is_for_the_machine_to_refuse() {
-    let mut snapshot = Snapshot::default();
-    snapshot.muted = vec![AgentKey::new(2), AgentKey::new(1)];
+    let muted = vec![AgentKey::new(2), AgentKey::new(1)];
+    let snapshot = Snapshot { muted, ..Snapshot::default() };
     let record = ChannelRecord { snapshot, ..ChannelRecord::default() };
     let file = ParsedChannel::new(ChannelId::new(7), Revision::new(8), record);
     let again = parse_channel(&file.to_json().unwrap()).unwrap();
     assert!(Channel::restore(Config::default().into(), &again.record.snapshot).is_err());
-    let last = ParsedChannel { revision: Revision::new(u64::MAX), ..file };
+    let mut last = file;
+    last.revision = Revision::new(u64::MAX);
     let refused = parse_channel(&last.to_json().unwrap()).unwrap_err();
     assert!(matches!(refused, BadFile::WrongShape { .. }));
 }
