@@ -28,21 +28,44 @@ impl Mount {
         Self::new(&["-t", "tmpfs", "-o", &format!("size={kilobytes}k"), "tmpfs"])
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        self.home.path()
+    /// The file system in a file.
+    pub(crate) fn looped(image: PathBuf) -> Option<Self> {
+        Self::new(&["-o".into(), "loop,errors=continue".into(), image.into_os_string()])
     }
 
-    /// Lets nobody write any more, or lets them again.
-    pub(crate) fn remount(&self, how: &str) {
-        let mut command = Command::new("mount");
-        let how = format!("remount,{how}");
-        assert!(succeeds(command.args(["-o", &how]).arg(self.path())), "cannot {how}");
+    pub(crate) fn path(&self) -> &Path {
+        self.home.path()
     }
 }
 
 impl Drop for Mount {
     fn drop(&mut self) {
         succeeds(Command::new("umount").arg("--lazy").arg(self.home.path()));
+    }
+}
+
+/// Folders that nobody may change, not even the superuser, until this is dropped.
+pub(crate) struct Unchangeable(Vec<PathBuf>);
+
+impl Unchangeable {
+    /// None where that is not possible, which is said.
+    pub(crate) fn new(folders: Vec<PathBuf>) -> Option<Self> {
+        let unchangeable = Self(folders);
+        if unchangeable.set("+i") {
+            return Some(unchangeable);
+        }
+        println!("left out: no folder can be made unchangeable here");
+        None
+    }
+
+    fn set(&self, attribute: &str) -> bool {
+        succeeds(Command::new("chattr").arg(attribute).args(&self.0))
+    }
+}
+
+impl Drop for Unchangeable {
+    fn drop(&mut self) {
+        self.set("-i");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use dirigent::ChannelId;
@@ -12,56 +12,31 @@ use crate::crash::{Known, ack, other_process};
 use crate::mount::{Mount, image, succeeds};
 use crate::place::{Place, stored};
 
-/// A disk that can be stopped at once, with a file behind it.
+/// A file system on a disk that can be stopped at once: the disk is a file in another file system,
+/// which can be frozen.
 struct Disk {
-    /// What the kernel calls it.
-    name: String,
-    device: String,
-    file: PathBuf,
+    /// Goes before what is below it.
+    inner: Mount,
+    outer: Mount,
 }
 
 impl Disk {
-    /// A disk of the file's size; none where that is not allowed, which is said.
-    fn new(file: PathBuf) -> Option<Self> {
-        let output = Command::new("losetup").args(["--find", "--show"]).arg(&file).output().ok();
-        let output = output.filter(|output| output.status.success());
-        let Some(output) = output else {
-            println!("left out: there are no loop devices here");
-            return None;
-        };
-        let device = String::from_utf8(output.stdout).unwrap().trim().to_owned();
-        let name = format!("dirigent-{}", std::process::id());
-        let disk = Self { name, device, file };
-        let sectors = fs::metadata(&disk.file).unwrap().len() / 512;
-        let table = format!("0 {sectors} linear {} 0", disk.device);
-        let mut create = Command::new("dmsetup");
-        create.args(["create", &disk.name, "--noudevsync", "--table", &table]);
-        if succeeds(&mut create) && disk.path().exists() {
-            return Some(disk);
-        }
-        println!("left out: there is no device mapper here");
-        None
-    }
-
-    fn path(&self) -> PathBuf {
-        Path::new("/dev/mapper").join(&self.name)
+    /// A disk of a few megabytes; none where that is not allowed, which is said.
+    fn new(home: &Path) -> Option<Self> {
+        let outer = image(home.join("outer"), 64)?;
+        let outer = Mount::looped(outer)?;
+        let inner = Mount::looped(image(outer.path().join("disk"), 24)?)?;
+        Some(Self { inner, outer })
     }
 
     /// What is on the disk in this moment. Nothing that waits is written before.
     fn copy(&self, to: &Path) {
-        let frozen = ["suspend", "--nolockfs", "--noflush", "--noudevsync", &self.name];
-        assert!(succeeds(Command::new("dmsetup").args(frozen)), "cannot freeze the disk");
-        let copied = fs::copy(&self.file, to);
-        let thawed = ["resume", "--noudevsync", &self.name];
-        assert!(succeeds(Command::new("dmsetup").args(thawed)), "cannot thaw the disk");
+        let outer = self.outer.path();
+        let freeze = |how: &str| succeeds(Command::new("fsfreeze").arg(how).arg(outer));
+        assert!(freeze("--freeze"), "cannot freeze the disk");
+        let copied = fs::copy(outer.join("disk"), to);
+        assert!(freeze("--unfreeze"), "cannot thaw the disk");
         copied.unwrap();
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        succeeds(Command::new("dmsetup").args(["remove", "--noudevsync", &self.name]));
-        succeeds(Command::new("losetup").args(["--detach", &self.device]));
     }
 }
 
@@ -69,11 +44,9 @@ impl Drop for Disk {
 #[tokio::test]
 async fn a_power_cut_takes_no_fact() {
     let home = tempfile::tempdir().unwrap();
-    let Some(image) = image(home.path().join("image"), 24) else { return };
-    let Some(disk) = Disk::new(image) else { return };
-    let Some(mount) = Mount::new(&[disk.path()]) else { return };
+    let Some(disk) = Disk::new(home.path()) else { return };
     let mut random = Random::new(0x706f_7765);
-    let root = mount.path().join("state");
+    let root = disk.inner.path().join("state");
     let mut known = Known::default();
     let (mut torn, mut turns_lost) = (0, 0);
     for round in 0..8 {
@@ -91,8 +64,7 @@ async fn a_power_cut_takes_no_fact() {
         while known.hear(&mut lines) {}
         writer.wait().unwrap();
 
-        let arguments = ["-o".into(), "loop".into(), copy.into_os_string()];
-        let after = Mount::new(&arguments).expect("the copy cannot be mounted");
+        let after = Mount::looped(copy).expect("the copy cannot be mounted");
         let place = Place::at(after.path().join("state"));
         let store = place.lazy();
         for (channel, fact) in &facts {

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use dirigent::{Certainty, ChannelStore, Durability};
 use dirigent_store::{Action, StoreError};
 
-use crate::mount::{Mount, image};
+use crate::mount::{Mount, Unchangeable, image};
 use crate::place::{HERE, Place, THERE, cause, fact, failure, request, stored, turn};
 
 /// A commit fails like this, with nothing done.
@@ -65,20 +65,21 @@ async fn a_turn_that_could_not_be_synced_is_not_lost() {
 /// F26
 #[tokio::test]
 async fn a_folder_that_cannot_be_written_keeps_what_it_has() {
-    let Some(disk) = Mount::small(1_024) else { return };
-    let place = Place::at(disk.path().join("state"));
+    let place = Place::new();
     let store = place.lazy();
     fact(&store, HERE, 0, 1).await;
     fact(&store, HERE, 1, 2).await;
     fact(&store, THERE, 0, 1).await;
     fs::write(place.main(THERE), "no JSON").unwrap();
-    disk.remount("ro");
-    is_refused(&store, ErrorKind::ReadOnlyFilesystem).await;
+    let folders = [HERE, THERE].map(|channel| place.main(channel).parent().unwrap().to_owned());
+    let folders = folders.into_iter().chain([place.root().to_owned()]).collect();
+    let Some(unchangeable) = Unchangeable::new(folders) else { return };
+    is_refused(&store, ErrorKind::PermissionDenied).await;
     // What cannot be kept aside is not given up.
     let error = store.load(THERE).await.unwrap_err();
     assert!(matches!(cause(&error), StoreError::Io { action: Action::KeepAside, .. }));
     assert!(store.add_agent("zoe".into()).await.is_err());
-    disk.remount("rw");
+    drop(unchangeable);
     assert_eq!(stored(&store, THERE).await, None);
     assert_eq!(store.add_agent("adam".into()).await.unwrap().get(), 0);
     turn(&store, HERE, 2, 3).await;
@@ -90,8 +91,7 @@ async fn a_folder_that_cannot_be_written_keeps_what_it_has() {
 async fn after_a_failed_sync_nothing_is_taken_until_the_store_is_opened_again() {
     let Some(small) = Mount::small(3_072) else { return };
     let Some(image) = image(small.path().join("image"), 64) else { return };
-    let arguments = ["-o".into(), "loop,errors=continue".into(), image.into_os_string()];
-    let Some(disk) = Mount::new(&arguments) else { return };
+    let Some(disk) = Mount::looped(image) else { return };
     let place = Place::at(disk.path().join("state"));
     let store = place.lazy();
     let mut error = None;
