@@ -9,7 +9,7 @@ mod tools;
 
 use std::sync::Arc;
 
-use dirigent_core::{Channel, Input, Settlement, Timestamp};
+use dirigent_core::{Channel, Input, Settlement, Snapshot, Timestamp};
 
 use crate::check::{Step, check, config_from_bytes};
 use reader::Reader;
@@ -62,6 +62,16 @@ pub fn snapshots(bytes: &[u8]) {
     let twin = Channel::restore(Arc::clone(channel.config()), &again);
     assert!(twin.is_ok(), "what a channel wrote was refused");
     live_on(&mut channel, &mut reader);
+}
+
+/// A snapshot from bytes, sound or not: for whoever stores snapshots.
+///
+/// ```
+/// let snapshot = dirigent_testkit::fuzzing::forged_snapshot(b"any bytes will do");
+/// assert!(snapshot.version >= 1);
+/// ```
+pub fn forged_snapshot(bytes: &[u8]) -> Snapshot {
+    snapshot::read(&mut Reader::new(bytes))
 }
 
 /// Gives the channel whatever the bytes say.

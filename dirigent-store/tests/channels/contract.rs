@@ -1,7 +1,5 @@
 //! The store of channels does what every store must do.
 
-#![cfg(test)]
-
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

@@ -1,0 +1,154 @@
+//! What the store of channels costs: opening and loading many, saving a turn, saving a fact.
+//!
+//! `cargo bench -p dirigent-store --bench store -- --channels 100000` prints one line of JSON;
+//! `--folder PATH` says on which disk. The folder is warm: it was written just before.
+#![expect(clippy::print_stdout, reason = "the figures are the output")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a bench that cannot start says so")]
+#![allow(clippy::disallowed_methods, reason = "a bench measures real time")]
+#![allow(clippy::indexing_slicing, reason = "a bench indexes what it just filled")]
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use dirigent::{
+    ChannelId, ChannelRecord, ChannelStore, Commit, Config, Durability, Mode, Revision, Timestamp,
+};
+use dirigent_core::{AgentKey, Channel, Creation, Input, RunId, WakeCause};
+use dirigent_store::{ChannelOptions, FileDurability, JsonChannels};
+use futures_util::StreamExt as _;
+
+/// The command line: `--name value` pairs; what cargo adds is passed over.
+struct Options(Vec<String>);
+
+impl Options {
+    fn read() -> Self {
+        Self(std::env::args().skip(1).collect())
+    }
+
+    fn value(&self, name: &str) -> Option<&String> {
+        self.0.iter().skip_while(|argument| *argument != name).nth(1)
+    }
+
+    fn number(&self, name: &str, default: usize) -> usize {
+        let is_test = self.0.iter().any(|argument| argument == "--test");
+        let given = self.value(name).map(|value| value.parse().expect("a number"));
+        given.unwrap_or(if is_test { default.min(20) } else { default })
+    }
+}
+
+/// A chat of four in which the first has the floor.
+fn record() -> ChannelRecord {
+    let members = [0, 1, 2, 3].map(AgentKey::new).to_vec();
+    let inputs = [
+        Input::Create(Creation { mode: Mode::Chat, members, initiator: None }),
+        Input::Wake { first: None, cause: WakeCause::Operator },
+        Input::Gate { agent: Some(AgentKey::new(0)), run: Some(RunId::new(5)), latest: None },
+    ];
+    let mut channel = Channel::new(Config::default().into(), 7);
+    let mut effects = Vec::new();
+    for (input, second) in inputs.iter().zip(1_700_000_000..) {
+        let now = Timestamp::from_millis(second * 1_000);
+        channel.handle(now, input, &mut effects).expect("a sound input");
+    }
+    let mut record = ChannelRecord::default();
+    channel.snapshot_into(&mut record.snapshot);
+    record
+}
+
+/// As Discord numbers channels.
+fn id(number: usize) -> ChannelId {
+    ChannelId::new((1_000_000_000_000 + number as u64 * 137) << 22)
+}
+
+async fn save(store: &JsonChannels, number: usize, expected: u64, durability: Durability) {
+    let record = record();
+    let (channel, expected) = (id(number), Revision::new(expected));
+    let commit = Commit { channel, expected, record, durability, transitions: Vec::new() };
+    store.commit(commit).await.expect("a commit");
+}
+
+/// Fills the folder without syncs, which would take an hour.
+async fn fill(folder: &Path, channels: usize) {
+    let options = ChannelOptions::new(folder).durability(FileDurability::None);
+    let store = JsonChannels::open(options).unwrap();
+    for name in ["poet", "critic", "home-developer", "scribe"] {
+        store.add_agent(name.into()).await.unwrap();
+    }
+    let saved = futures_util::stream::iter(0..channels);
+    saved.for_each_concurrent(64, |number| save(&store, number, 0, Durability::Turn)).await;
+    store.close().await.unwrap();
+}
+
+struct Loaded {
+    opened: Duration,
+    one_by_one: Duration,
+    together: Duration,
+}
+
+/// Opens, and loads everything: one after the other, and 64 at a time.
+async fn load(folder: &Path, channels: usize) -> Loaded {
+    let begin = Instant::now();
+    let store = JsonChannels::open(folder).unwrap();
+    let opened = begin.elapsed();
+    let known = store.channels().await.unwrap();
+    assert_eq!(known.len(), channels);
+    for channel in &known {
+        assert!(store.load(*channel).await.unwrap().is_some());
+    }
+    let one_by_one = begin.elapsed();
+    store.close().await.unwrap();
+    drop(store);
+    let begin = Instant::now();
+    let store = JsonChannels::open(folder).unwrap();
+    let known = store.channels().await.unwrap();
+    let loads = futures_util::stream::iter(&known).map(|channel| store.load(*channel));
+    let found = loads.buffer_unordered(64).filter(|found| {
+        let is_there = found.as_ref().unwrap().is_some();
+        async move { is_there }
+    });
+    assert_eq!(found.count().await, channels);
+    let together = begin.elapsed();
+    assert!(store.problems().is_empty());
+    Loaded { opened, one_by_one, together }
+}
+
+/// How long each save took, as its caller sees it, in milliseconds: median and 99th percentile.
+async fn saves(folder: &Path, count: usize, channels: usize, durability: Durability) -> (f64, f64) {
+    let store = JsonChannels::open(folder).unwrap();
+    let mut times = Vec::with_capacity(count);
+    for number in 0..count {
+        let at = Instant::now();
+        save(&store, number % channels, (number / channels) as u64, durability).await;
+        times.push(at.elapsed().as_secs_f64() * 1e3);
+    }
+    store.close().await.unwrap();
+    times.sort_by(f64::total_cmp);
+    (times[count / 2], times[count * 99 / 100])
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let options = Options::read();
+    let channels = options.number("--channels", 100_000);
+    let turns = options.number("--turns", 10_000);
+    let facts = options.number("--facts", 200);
+    let home = match options.value("--folder") {
+        Some(folder) => tempfile::tempdir_in(PathBuf::from(folder)).unwrap(),
+        None => tempfile::tempdir().unwrap(),
+    };
+    let many = home.path().join("many");
+    fill(&many, channels).await;
+    let Loaded { opened, one_by_one, together } = load(&many, channels).await;
+    let (turn_p50, turn_p99) =
+        saves(&home.path().join("turns"), turns, 100, Durability::Turn).await;
+    let (fact_p50, fact_p99) = saves(&home.path().join("facts"), facts, 10, Durability::Fact).await;
+    println!(
+        "{{\"channels\": {channels}, \"open_s\": {:.3}, \"open_and_load_one_by_one_s\": {:.3}, \
+         \"open_and_load_64_at_a_time_s\": {:.3}, \"turns\": {turns}, \"turn_p50_ms\": {turn_p50:.3}, \
+         \"turn_p99_ms\": {turn_p99:.3}, \"facts\": {facts}, \"fact_p50_ms\": {fact_p50:.3}, \
+         \"fact_p99_ms\": {fact_p99:.3}}}",
+        opened.as_secs_f64(),
+        one_by_one.as_secs_f64(),
+        together.as_secs_f64(),
+    );
+}

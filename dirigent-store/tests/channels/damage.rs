@@ -1,0 +1,217 @@
+//! What is lost when files are damaged, and what is not.
+
+use std::fs;
+
+use dirigent::{AgentKey, ChannelStore, CommitError};
+use dirigent_core::Slot;
+use dirigent_store::{BadFile, JsonChannels, OpenError, StoreError, parse_channel};
+
+use crate::place::{
+    HERE, Place, THERE, cause, fact, failure, marked, request, stored, turn, written,
+};
+use crate::record::with_checksum;
+
+/// D77, F26
+#[tokio::test]
+async fn a_torn_turn_falls_back_to_what_was_synced() {
+    let place = Place::new();
+    let store = place.lazy();
+    fact(&store, HERE, 0, 1).await;
+    turn(&store, HERE, 1, 2).await;
+    let whole = fs::read(place.turn(HERE)).unwrap();
+    let path = place.turn(HERE);
+    store.close().await.unwrap();
+    // As a power cut leaves it: the name, and nothing or half of the content.
+    for (number, torn) in [&[][..], &whole[..whole.len() / 2]].into_iter().enumerate() {
+        fs::write(place.main(HERE), with_number(&place, 1)).unwrap();
+        fs::write(&path, torn).unwrap();
+        let store = place.lazy();
+        assert_eq!(stored(&store, HERE).await, Some((1, 1)));
+        let problems = store.problems();
+        assert_eq!(problems.len(), 1);
+        assert_eq!(fs::read(&problems[0].kept).unwrap(), torn);
+        let name = problems[0].kept.file_name().unwrap().to_str().unwrap();
+        assert_eq!(name, format!("{HERE}.turn.json.corrupt-{}", number + 1));
+        store.close().await.unwrap();
+    }
+}
+
+/// A file of the channel's first commit.
+fn with_number(place: &Place, revision: u64) -> Vec<u8> {
+    let mut parsed = parse_channel(&fs::read(place.main(HERE)).unwrap()).unwrap();
+    parsed.revision = dirigent::Revision::new(revision);
+    parsed.record = marked(revision);
+    parsed.to_json().unwrap()
+}
+
+/// F26
+#[tokio::test]
+async fn a_corrupt_file_costs_nothing_while_the_turn_is_there() {
+    let place = Place::new();
+    let store = place.lazy();
+    fact(&store, HERE, 0, 1).await;
+    turn(&store, HERE, 1, 2).await;
+    fs::write(place.main(HERE), "no JSON").unwrap();
+    assert_eq!(stored(&store, HERE).await, Some((2, 2)));
+    assert_eq!(store.problems().len(), 1);
+    store.close().await.unwrap();
+    assert_eq!(written(&place.main(HERE)), (2, 2));
+    assert_eq!(stored(&place.lazy(), HERE).await, Some((2, 2)));
+}
+
+/// D77
+#[tokio::test]
+async fn an_old_turn_that_a_power_cut_brought_back_loses() {
+    let place = Place::new();
+    let store = place.lazy();
+    turn(&store, HERE, 0, 1).await;
+    let path = place.turn(HERE);
+    let old = fs::read(&path).unwrap();
+    fact(&store, HERE, 1, 2).await;
+    assert!(!path.exists());
+    store.close().await.unwrap();
+    fs::write(&path, old).unwrap();
+    let store = place.lazy();
+    assert_eq!(stored(&store, HERE).await, Some((2, 2)));
+    assert!(!path.exists());
+    assert!(store.problems().is_empty());
+}
+
+/// F27
+#[tokio::test]
+async fn a_file_of_another_version_is_refused_and_left_alone() {
+    let place = Place::new();
+    let store = place.lazy();
+    fact(&store, HERE, 0, 1).await;
+    fact(&store, THERE, 0, 2).await;
+    store.close().await.unwrap();
+    let path = place.main(HERE);
+    let ours = fs::read_to_string(&path).unwrap();
+    let newer = with_checksum(&ours.replacen("\"version\": 1", "\"version\": 2", 1));
+    fs::write(&path, &newer).unwrap();
+    let store = place.lazy();
+    let error = store.load(HERE).await.unwrap_err();
+    assert!(matches!(
+        cause(&error),
+        StoreError::BadFile { source: BadFile::OtherVersion { found: 2 }, .. }
+    ));
+    for expected in [0, 1] {
+        let error = failure(store.commit(request(HERE, expected, 3)).await);
+        assert!(matches!(cause(&error), StoreError::BadFile { .. }));
+        assert_eq!(error.certainty(), dirigent::Certainty::NotDone);
+    }
+    assert_eq!(stored(&store, THERE).await, Some((1, 2)));
+    assert!(store.problems().is_empty());
+    store.close().await.unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), newer);
+    assert_eq!(place.names().len(), 2);
+}
+
+/// F27
+#[tokio::test]
+async fn unknown_fields_survive_a_commit_whether_it_was_loaded_before_or_not() {
+    for loads in [true, false] {
+        let place = Place::new();
+        let store = place.lazy();
+        fact(&store, HERE, 0, 1).await;
+        store.close().await.unwrap();
+        let path = place.main(HERE);
+        let newer = fs::read_to_string(&path).unwrap();
+        let newer = newer.replacen("\"mode\"", "\"later\": [1e3],\n    \"mode\"", 1);
+        let newer = newer.replacen("\n}\n", ",\n  \"last\": {\"b\": 1, \"a\": 2}\n}\n", 1);
+        fs::write(&path, with_checksum(&newer)).unwrap();
+        let store = place.lazy();
+        if loads {
+            assert_eq!(stored(&store, HERE).await, Some((1, 1)));
+        }
+        turn(&store, HERE, 1, 2).await;
+        fact(&store, HERE, 2, 3).await;
+        store.close().await.unwrap();
+        let after = fs::read_to_string(&path).unwrap();
+        assert!(after.contains("\"later\": [1e3]"), "{after}");
+        assert!(after.contains("\"last\": {\"b\": 1, \"a\": 2}"), "{after}");
+        assert_eq!(written(&path), (3, 3));
+    }
+}
+
+/// F26
+#[tokio::test]
+async fn lost_names_are_put_together_again_from_the_channels() {
+    for damage in ["no JSON", ""] {
+        let place = Place::new();
+        let store = place.lazy();
+        for (name, key) in [("zoe", 0), ("adam", 1), ("mia", 2)] {
+            assert_eq!(store.add_agent(name.into()).await.unwrap(), AgentKey::new(key));
+        }
+        let mut commit = request(HERE, 0, 1);
+        commit.record.snapshot.list = [2, 1].map(|key| Slot::new(AgentKey::new(key))).to_vec();
+        store.commit(commit).await.unwrap();
+        store.close().await.unwrap();
+        let path = place.root().join("agents.json");
+        if damage.is_empty() {
+            fs::remove_file(&path).unwrap();
+        } else {
+            fs::write(&path, damage).unwrap();
+        }
+        let store = place.lazy();
+        let agents = store.agents().await.unwrap();
+        assert_eq!(agents, ["lost agent 0", "adam", "mia"].map(Into::into));
+        // Nobody else is ever taken for one of them.
+        assert_eq!(store.add_agent("new".into()).await.unwrap(), AgentKey::new(3));
+        assert_eq!(store.add_agent("mia".into()).await.unwrap(), AgentKey::new(2));
+        let problems = store.problems();
+        assert_eq!(problems.len(), usize::from(!damage.is_empty()));
+        for problem in problems {
+            assert_eq!(problem.channel, None);
+            assert_eq!(fs::read_to_string(&problem.kept).unwrap(), damage);
+            assert!(problem.to_string().starts_with("the file of the agents is kept as"));
+        }
+    }
+}
+
+/// F27
+#[tokio::test]
+async fn agents_of_another_version_keep_the_store_closed() {
+    let place = Place::new();
+    place.lazy().close().await.unwrap();
+    let path = place.root().join("agents.json");
+    fs::write(&path, "{\"version\": 2}").unwrap();
+    let error = JsonChannels::open(place.root()).unwrap_err();
+    let OpenError::Store(StoreError::BadFile { source, .. }) = error else { panic!("{error}") };
+    assert_eq!(source, BadFile::OtherVersion { found: 2 });
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{\"version\": 2}");
+}
+
+#[tokio::test]
+async fn what_interrupted_writes_left_is_removed_and_what_is_not_ours_stays() {
+    let place = Place::new();
+    let store = place.lazy();
+    fact(&store, HERE, 0, 1).await;
+    store.close().await.unwrap();
+    let folder = place.main(HERE).parent().unwrap().to_owned();
+    let stray = folder.join(format!(".dirigent-{HERE}.json.aB3xY9.tmp"));
+    let root_stray = place.root().join(".dirigent-agents.json.aB3xY9.tmp");
+    let foreign = folder.join("notes.txt");
+    for path in [&stray, &root_stray, &foreign] {
+        fs::write(path, "half").unwrap();
+    }
+    let store = place.lazy();
+    assert!(!stray.exists() && !root_stray.exists() && foreign.exists());
+    assert_eq!(store.channels().await.unwrap(), [HERE]);
+}
+
+/// A conflict is answered from the file, too.
+#[tokio::test]
+async fn a_conflict_is_seen_before_anything_was_loaded() {
+    let place = Place::new();
+    let store = place.lazy();
+    fact(&store, HERE, 0, 1).await;
+    turn(&store, HERE, 1, 2).await;
+    store.close().await.unwrap();
+    let store = place.lazy();
+    match store.commit(request(HERE, 0, 3)).await {
+        Err(CommitError::Conflict { found }) => assert_eq!(found.get(), 2),
+        other => panic!("{other:?}"),
+    }
+    turn(&store, HERE, 2, 3).await;
+}

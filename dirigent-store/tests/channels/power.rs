@@ -1,0 +1,85 @@
+//! Power cuts: the disk as it is in one moment, with nothing of what the system still holds back.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::Command;
+
+use dirigent::ChannelId;
+use dirigent_testkit::check::Random;
+
+use crate::crash::{Known, ack, other_process};
+use crate::mount::{Mount, image, succeeds};
+use crate::place::{Place, stored};
+
+/// A file system on a disk that can be stopped at once: the disk is a file in another file system,
+/// which can be frozen.
+struct Disk {
+    /// Goes before what is below it.
+    inner: Mount,
+    outer: Mount,
+}
+
+impl Disk {
+    /// A disk of a few megabytes; none where that is not allowed, which is said.
+    fn new(home: &Path) -> Option<Self> {
+        let outer = image(home.join("outer"), 64)?;
+        let outer = Mount::looped(outer)?;
+        let inner = Mount::looped(image(outer.path().join("disk"), 24)?)?;
+        Some(Self { inner, outer })
+    }
+
+    /// What is on the disk in this moment. Nothing that waits is written before.
+    fn copy(&self, to: &Path) {
+        let outer = self.outer.path();
+        let freeze = |how: &str| succeeds(Command::new("fsfreeze").arg(how).arg(outer));
+        assert!(freeze("--freeze"), "cannot freeze the disk");
+        let copied = fs::copy(outer.join("disk"), to);
+        assert!(freeze("--unfreeze"), "cannot thaw the disk");
+        copied.unwrap();
+    }
+}
+
+/// R046, R143, D77
+#[tokio::test]
+async fn a_power_cut_takes_no_fact() {
+    let home = tempfile::tempdir().unwrap();
+    let Some(disk) = Disk::new(home.path()) else { return };
+    let mut random = Random::new(0x706f_7765);
+    let root = disk.inner.path().join("state");
+    let mut known = Known::default();
+    let (mut torn, mut turns_lost) = (0, 0);
+    for round in 0..8 {
+        let wait = [1, 20, 60_000][round % 3];
+        let mut writer = other_process(&format!("write {wait}"), &root);
+        let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
+        assert_eq!(ack(&mut lines).as_deref(), Some("open"));
+        for _ in 0..20 + random.draw() % 40 {
+            assert!(known.hear(&mut lines), "the other process gave up");
+        }
+        let copy = home.path().join("copy");
+        disk.copy(&copy);
+        let facts = known.facts.clone();
+        writer.kill().unwrap();
+        while known.hear(&mut lines) {}
+        writer.wait().unwrap();
+
+        let after = Mount::looped(copy).expect("the copy cannot be mounted");
+        let place = Place::at(after.path().join("state"));
+        let store = place.lazy();
+        for (channel, fact) in &facts {
+            let found = stored(&store, ChannelId::new(*channel)).await;
+            let (revision, mark) = found.unwrap_or_default();
+            assert_eq!(mark, revision, "what was written belongs to another commit");
+            assert!(revision >= *fact, "round {round}: fact {fact} of {channel}, not {revision}");
+            turns_lost += known.made[channel].saturating_sub(revision);
+        }
+        for problem in store.problems() {
+            let kept = problem.kept.to_str().unwrap().to_owned();
+            assert!(kept.contains(".turn.json.corrupt-"), "round {round}: {problem}");
+            torn += 1;
+        }
+        store.close().await.unwrap();
+    }
+    println!("8 power cuts: no fact lost, {turns_lost} turns, {torn} of them torn");
+}

@@ -1,0 +1,193 @@
+//! Everything that a channel may be comes back from its file.
+
+use std::sync::Arc;
+
+use dirigent::{
+    ChannelId, ChannelRecord, Config, Discussion, GuildId, Letter, LetterKind, MessageId, Nonce,
+    Outgoing, OutgoingPart, Revision, RunId, Snapshot, Timestamp, TurnId,
+};
+use dirigent_core::{AgentKey, Channel, Input, Settlement};
+use dirigent_store::{BadFile, ParsedChannel, parse_channel};
+use dirigent_testkit::check::{Random, Step};
+use dirigent_testkit::fuzzing::forged_snapshot;
+use proptest::prelude::*;
+
+fn record() -> impl Strategy<Value = ChannelRecord> {
+    let snapshot = prop::collection::vec(any::<u8>(), 0..400);
+    let texts = (".{0,200}", prop::collection::vec(part(), 0..4));
+    let discussion = prop::option::of((any::<u64>(), any::<Option<u64>>(), ".{0,80}"));
+    (snapshot, texts, discussion, any::<u64>(), 0_u8..8).prop_map(
+        |(snapshot, (text, parts), discussion, number, which)| {
+            let letter = Letter {
+                kind: if which & 1 == 0 { LetterKind::Guide } else { LetterKind::Result },
+                to: ChannelId::new(number),
+                after: (which & 2 == 0).then(|| MessageId::new(number)),
+                at: Timestamp::from_millis(number),
+                parts: parts.clone(),
+            };
+            let outgoing = Outgoing {
+                agent: AgentKey::new(u32::from(which)),
+                turn: TurnId::new(number),
+                run: RunId::from_text(&text),
+                parts,
+            };
+            ChannelRecord {
+                snapshot: forged_snapshot(&snapshot),
+                discussion: discussion.map(|(callback, guild, guide)| {
+                    let callback_guild = guild.map(GuildId::new);
+                    Discussion { callback: ChannelId::new(callback), callback_guild, guide }.into()
+                }),
+                letters: vec![letter; usize::from(which % 3)],
+                outgoing: (which & 4 == 0).then(|| Arc::new(outgoing)),
+            }
+        },
+    )
+}
+
+fn part() -> impl Strategy<Value = OutgoingPart> {
+    let numbers = (any::<u64>(), any::<u64>(), any::<u64>());
+    (".{0,200}", numbers, any::<Option<u64>>()).prop_map(|(content, (a, b, c), posted)| {
+        let nonce = Nonce::from_parts(a, b, c);
+        OutgoingPart { content, nonce, posted: posted.map(MessageId::new) }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// F27, D77
+    #[test]
+    fn every_record_comes_back_whole(
+        record in record(), channel: u64, revision in 0..u64::MAX, name in ".{1,20}",
+    ) {
+        let mut file = ParsedChannel::new(ChannelId::new(channel), Revision::new(revision), record);
+        file.agents.insert(AgentKey::new(3), name.as_str().into());
+        let json = file.to_json().unwrap();
+        prop_assert_eq!(parse_channel(&json).unwrap(), file);
+    }
+
+    /// F26
+    #[test]
+    fn whatever_bytes_say_they_are_taken_or_refused(bytes: Vec<u8>) {
+        prop_assert!(parse_channel(&bytes).is_err());
+    }
+
+    /// F26
+    #[test]
+    fn a_file_that_was_changed_is_never_taken_for_another(
+        record in record(), at: prop::sample::Index, with: Vec<u8>, cut in 0_usize..8,
+    ) {
+        let file = ParsedChannel::new(ChannelId::new(7), Revision::new(8), record);
+        let mut json = file.to_json().unwrap();
+        let from = at.index(json.len());
+        let to = json.len().min(from + cut);
+        json.splice(from..to, with);
+        if let Ok(taken) = parse_channel(&json) {
+            prop_assert_eq!(taken, file);
+        }
+    }
+}
+
+/// D77
+#[test]
+fn what_a_machine_went_through_comes_back_whole() {
+    let mut random = Random::new(0x5eed);
+    let mut kinds = std::collections::BTreeSet::new();
+    for round in 0..300 {
+        let mut channel = Channel::new(Config::default().into(), round);
+        let mut effects = Vec::new();
+        let mut now = Timestamp::from_millis(1_700_000_000_000);
+        for step in random.steps(40) {
+            let Step::Input { input, .. } = step else { continue };
+            let _ = channel.handle(now, &input, &mut effects);
+            let owed = effects.drain(..).find_map(|effect| effect.ticket());
+            if let Some(ticket) = owed {
+                let agents = [0, 1, 2].map(AgentKey::new).to_vec();
+                let _ = channel.handle(now, &Input::Members { ticket, agents }, &mut effects);
+                let settlement = Settlement::Done { message: Some(MessageId::new(ticket.get())) };
+                let _ = channel.handle(now, &Input::Settled { ticket, settlement }, &mut effects);
+            }
+            now = channel.next_deadline().map_or(now, |deadline| deadline.at);
+            let mut record = ChannelRecord::default();
+            channel.snapshot_into(&mut record.snapshot);
+            kinds.insert(format!("{:?}", channel.view().turn_state()));
+            let file = ParsedChannel::new(ChannelId::new(7), Revision::new(round), record);
+            let again = parse_channel(&file.to_json().unwrap()).unwrap();
+            assert_eq!(again, file);
+            let twin = Channel::restore(Config::default().into(), &again.record.snapshot);
+            assert!(twin.is_ok(), "{twin:?}");
+        }
+    }
+    assert!(kinds.len() >= 4, "only {kinds:?}");
+}
+
+/// F27
+#[test]
+fn what_a_newer_version_wrote_is_written_again_as_it_was() {
+    let mut record = ChannelRecord::default();
+    record.discussion = Some(
+        Discussion { callback: ChannelId::new(1), callback_guild: None, guide: "x".into() }.into(),
+    );
+    let file = ParsedChannel::new(ChannelId::new(7), Revision::new(8), record);
+    let json = String::from_utf8(file.to_json().unwrap()).unwrap();
+    let extra = r#""later": [123456789012345678901234567890, {"b": 1, "a": "\u00e4"}]"#;
+    // Into the record, the snapshot and the discussion; then the checksum is theirs.
+    let json = json
+        .replacen("\"mode\"", &format!("{extra},\n    \"mode\""), 1)
+        .replacen(
+            "\"version\": 1,\n      \"now\"",
+            &format!("{extra}, \"version\": 1,\n      \"now\""),
+            1,
+        )
+        .replacen("\"callback\"", &format!("{extra}, \"callback\""), 1)
+        .replacen("\n}\n", &format!(",\n  {extra}\n}}\n"), 1);
+    let json = with_checksum(&json);
+    let newer = parse_channel(json.as_bytes()).unwrap();
+    assert_eq!(newer.record, file.record);
+    let again = String::from_utf8(newer.to_json().unwrap()).unwrap();
+    assert_eq!(again.matches(extra).count(), 4, "{again}");
+    assert_eq!(parse_channel(again.as_bytes()).unwrap(), newer);
+}
+
+/// The same file with the checksum that it must have.
+pub(crate) fn with_checksum(json: &str) -> String {
+    let record = json.split_once("\"record\": ").unwrap().1;
+    let mut values = serde_json::Deserializer::from_str(record).into_iter::<serde_json::Value>();
+    values.next().unwrap().unwrap();
+    let record = &record[..values.byte_offset()];
+    let value = serde_json::from_str::<serde_json::Value>(json).unwrap();
+    let (channel, revision) = (value["channel"].as_str().unwrap(), &value["revision"]);
+    let sum =
+        crc32fast::hash(format!("{} {channel} {revision} {record}", value["version"]).as_bytes());
+    json.replacen(value["checksum"].as_str().unwrap(), &format!("{sum:08x}"), 1)
+}
+
+/// R046
+#[test]
+fn a_person_finds_the_mode_and_the_discussion_in_front() {
+    let record = crate::place::marked(7);
+    let file = ParsedChannel::new(ChannelId::new(42), Revision::new(8), record);
+    let json = String::from_utf8(file.to_json().unwrap()).unwrap();
+    let lines: Vec<_> = json.lines().collect();
+    assert_eq!(lines[1..4], ["  \"version\": 1,", "  \"channel\": \"42\",", "  \"revision\": 8,"]);
+    assert_eq!(lines[5..7], ["  \"record\": {", "    \"mode\": \"none\","]);
+    assert_eq!(
+        lines[7..9],
+        ["    \"discussion\": {", "      \"callback\": \"100000000000000002\","]
+    );
+}
+
+/// F26
+#[test]
+fn what_contradicts_itself_is_for_the_machine_to_refuse() {
+    let muted = vec![AgentKey::new(2), AgentKey::new(1)];
+    let snapshot = Snapshot { muted, ..Snapshot::default() };
+    let record = ChannelRecord { snapshot, ..ChannelRecord::default() };
+    let file = ParsedChannel::new(ChannelId::new(7), Revision::new(8), record);
+    let again = parse_channel(&file.to_json().unwrap()).unwrap();
+    assert!(Channel::restore(Config::default().into(), &again.record.snapshot).is_err());
+    let mut last = file;
+    last.revision = Revision::new(u64::MAX);
+    let refused = parse_channel(&last.to_json().unwrap()).unwrap_err();
+    assert!(matches!(refused, BadFile::WrongShape { .. }));
+}

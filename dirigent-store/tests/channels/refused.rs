@@ -1,0 +1,128 @@
+//! Disks that are full, that nobody may write, and that break.
+
+use std::fs;
+use std::io::ErrorKind;
+
+use dirigent::{Certainty, ChannelStore, Durability};
+use dirigent_store::{Action, StoreError};
+
+use crate::mount::{Mount, Unchangeable, image};
+use crate::place::{HERE, Place, THERE, cause, fact, failure, request, stored, turn};
+
+/// A commit fails like this, with nothing done.
+async fn is_refused(store: &dirigent_store::JsonChannels, kind: ErrorKind) {
+    for durability in [Durability::Turn, Durability::Fact] {
+        let commit = dirigent::Commit { durability, ..request(HERE, 2, 9) };
+        let error = failure(store.commit(commit).await);
+        assert_eq!(error.certainty(), Certainty::NotDone);
+        let StoreError::Io { action: Action::Write, source, .. } = cause(&error) else {
+            panic!("{error:?}");
+        };
+        assert_eq!(source.kind(), kind);
+        assert_eq!(stored(store, HERE).await, Some((2, 2)));
+    }
+}
+
+/// F26
+#[tokio::test]
+async fn a_full_disk_loses_nothing_and_is_no_reason_to_open_anew() {
+    let Some(disk) = Mount::small(256) else { return };
+    let place = Place::at(disk.path().join("state"));
+    let store = place.lazy();
+    fact(&store, HERE, 0, 1).await;
+    turn(&store, HERE, 1, 2).await;
+    let before = place.names();
+    let filler = disk.path().join("filler");
+    assert!(fs::write(&filler, vec![7; 1 << 20]).is_err(), "the disk is never full");
+    is_refused(&store, ErrorKind::StorageFull).await;
+    assert_eq!(place.names(), before, "a temporary file is left");
+    fs::remove_file(&filler).unwrap();
+    turn(&store, HERE, 2, 3).await;
+    fact(&store, HERE, 3, 4).await;
+    store.close().await.unwrap();
+    assert_eq!(stored(&place.lazy(), HERE).await, Some((4, 4)));
+}
+
+/// A turn that found no room to be synced is still there, and synced later.
+#[tokio::test]
+async fn a_turn_that_could_not_be_synced_is_not_lost() {
+    let Some(disk) = Mount::small(256) else { return };
+    let place = Place::at(disk.path().join("state"));
+    let store = place.lazy();
+    turn(&store, HERE, 0, 1).await;
+    let filler = disk.path().join("filler");
+    assert!(fs::write(&filler, vec![7; 1 << 20]).is_err());
+    let error = store.close().await.unwrap_err();
+    assert_eq!(error.certainty(), Certainty::NotDone);
+    assert_eq!(place.names(), [format!("{HERE}.turn.json")]);
+    fs::remove_file(&filler).unwrap();
+    let store = place.lazy();
+    assert_eq!(stored(&store, HERE).await, Some((1, 1)));
+    store.close().await.unwrap();
+    assert_eq!(place.names(), [format!("{HERE}.json")]);
+}
+
+/// F26
+#[tokio::test]
+async fn a_folder_that_cannot_be_written_keeps_what_it_has() {
+    let place = Place::new();
+    let store = place.lazy();
+    fact(&store, HERE, 0, 1).await;
+    fact(&store, HERE, 1, 2).await;
+    fact(&store, THERE, 0, 1).await;
+    fs::write(place.main(THERE), "no JSON").unwrap();
+    let folders = [HERE, THERE].map(|channel| place.main(channel).parent().unwrap().to_owned());
+    let folders = folders.into_iter().chain([place.root().to_owned()]).collect();
+    let Some(unchangeable) = Unchangeable::new(folders) else { return };
+    is_refused(&store, ErrorKind::PermissionDenied).await;
+    // What cannot be kept aside is not given up.
+    let error = store.load(THERE).await.unwrap_err();
+    assert!(matches!(cause(&error), StoreError::Io { action: Action::KeepAside, .. }));
+    assert!(store.add_agent("zoe".into()).await.is_err());
+    drop(unchangeable);
+    assert_eq!(stored(&store, THERE).await, None);
+    assert_eq!(store.add_agent("adam".into()).await.unwrap().get(), 0);
+    turn(&store, HERE, 2, 3).await;
+    store.close().await.unwrap();
+}
+
+/// A disk that says yes and then breaks: a file system on a disk with less room than it promised.
+#[tokio::test]
+async fn after_a_failed_sync_nothing_is_taken_until_the_store_is_opened_again() {
+    let Some(small) = Mount::small(3_072) else { return };
+    let Some(image) = image(small.path().join("image"), 64) else { return };
+    let Some(disk) = Mount::looped(image) else { return };
+    let place = Place::at(disk.path().join("state"));
+    let store = place.lazy();
+    let mut error = None;
+    for number in 0..2_000 {
+        let mut commit = request(HERE, number, number + 1);
+        let discussion = std::sync::Arc::make_mut(commit.record.discussion.as_mut().unwrap());
+        discussion.guide = format!("{number}").repeat(100_000);
+        let channel = dirigent::ChannelId::new(number + 1);
+        let commit = dirigent::Commit {
+            channel,
+            expected: dirigent::Revision::default(),
+            durability: Durability::Fact,
+            ..commit
+        };
+        if let Err(failed) = store.commit(commit).await {
+            error = Some(failure(Err(failed)));
+            break;
+        }
+    }
+    let error = error.expect("the disk never broke");
+    assert!(matches!(cause(&error), StoreError::Io { action: Action::Sync, .. }), "{error:?}");
+    let error = failure(store.commit(request(HERE, 0, 1)).await);
+    let StoreError::Broken { .. } = cause(&error) else { panic!("{error:?}") };
+    assert!(cause(&error).to_string().ends_with("open the store again"));
+    for error in [
+        store.load(HERE).await.unwrap_err(),
+        store.channels().await.unwrap_err(),
+        store.history(HERE).await.unwrap_err(),
+        store.add_agent("zoe".into()).await.unwrap_err(),
+    ] {
+        assert!(matches!(cause(&error), StoreError::Broken { .. }), "{error:?}");
+    }
+    drop(store);
+}

@@ -1,0 +1,189 @@
+//! Turns are written at once and synced behind; facts are synced at once.
+
+use std::fs;
+use std::sync::Arc;
+
+use dirigent::{ChannelId, ChannelStore, Durability};
+use dirigent_store::{ChannelOptions, FileDurability, JsonChannels, OpenError, StoreError};
+
+use crate::place::{HERE, Place, THERE, cause, fact, request, stored, turn, written};
+
+/// D77
+#[tokio::test]
+async fn a_turn_is_in_its_own_file_until_it_is_synced() {
+    let place = Place::new();
+    let store = place.lazy();
+    fact(&store, HERE, 0, 1).await;
+    for number in 2..20 {
+        turn(&store, HERE, number - 1, number).await;
+        assert_eq!(written(&place.turn(HERE)), (number, number));
+        assert_eq!(written(&place.main(HERE)), (1, 1), "a turn was synced before its time");
+    }
+    store.close().await.unwrap();
+    assert_eq!(written(&place.main(HERE)), (19, 19));
+    assert_eq!(place.names(), [format!("{HERE}.json")]);
+}
+
+/// D77
+#[tokio::test]
+async fn a_fact_takes_the_turns_before_it_along() {
+    let place = Place::new();
+    let store = place.lazy();
+    turn(&store, HERE, 0, 1).await;
+    turn(&store, THERE, 0, 2).await;
+    fact(&store, HERE, 1, 3).await;
+    assert_eq!(written(&place.main(HERE)), (2, 3));
+    assert_eq!(place.names().iter().filter(|name| name.starts_with(&HERE.to_string())).count(), 1);
+    assert_eq!(written(&place.turn(THERE)), (1, 2));
+}
+
+/// D77
+#[tokio::test]
+async fn turns_are_synced_without_being_asked() {
+    let place = Place::new();
+    let store = place.eager();
+    for number in 1..=40 {
+        turn(&store, ChannelId::new(number), 0, number).await;
+    }
+    // Whoever comes later finds it done; how long it takes is the disk's affair.
+    while place.names().iter().any(|name| name.contains("turn")) {
+        let _ = store.channels().await.unwrap();
+        std::thread::yield_now();
+    }
+    assert_eq!(place.files().len(), 40);
+    for number in 1..=40 {
+        assert_eq!(written(&place.main(ChannelId::new(number))), (1, number));
+    }
+}
+
+/// R046
+#[tokio::test]
+async fn the_last_handle_syncs_what_is_left() {
+    let place = Place::new();
+    let store = place.lazy();
+    turn(&store, HERE, 0, 1).await;
+    let clone = store.clone();
+    drop(store);
+    turn(&clone, HERE, 1, 2).await;
+    drop(clone);
+    assert_eq!(written(&place.main(HERE)), (2, 2));
+    assert_eq!(place.names().len(), 1);
+}
+
+/// D77
+#[tokio::test]
+async fn turns_of_a_process_that_was_killed_are_synced_by_the_next() {
+    let place = Place::new();
+    let store = place.lazy();
+    fact(&store, HERE, 0, 1).await;
+    turn(&store, HERE, 1, 2).await;
+    let left = fs::read(place.turn(HERE)).unwrap();
+    let path = place.turn(HERE);
+    let first = fs::read(place.main(HERE)).unwrap();
+    store.close().await.unwrap();
+    // As a killed process leaves it.
+    fs::write(place.main(HERE), first).unwrap();
+    fs::write(&path, left).unwrap();
+    let store = place.lazy();
+    assert_eq!(store.channels().await.unwrap(), [HERE]);
+    store.close().await.unwrap();
+    assert_eq!(written(&place.main(HERE)), (2, 2));
+    assert_eq!(place.names().len(), 1);
+}
+
+/// Facts of many channels wait for the disk together, and each is there when it is answered.
+#[tokio::test]
+async fn facts_at_once_are_all_there() {
+    let place = Place::new();
+    let store = Arc::new(place.lazy());
+    let mut facts = tokio::task::JoinSet::new();
+    for number in 1..=200 {
+        let store = Arc::clone(&store);
+        facts.spawn(async move {
+            fact(&store, ChannelId::new(number), 0, number).await;
+            number
+        });
+    }
+    while let Some(number) = facts.join_next().await {
+        let number = number.unwrap();
+        assert_eq!(written(&place.main(ChannelId::new(number))), (1, number));
+    }
+    assert_eq!(store.channels().await.unwrap().len(), 200);
+}
+
+/// What is asked of a channel while its fact is on the way waits for it.
+#[tokio::test]
+async fn a_channel_is_asked_in_order() {
+    let place = Place::new();
+    let store = place.lazy();
+    let mut first = request(HERE, 0, 1);
+    first.durability = Durability::Fact;
+    let mut third = request(HERE, 2, 3);
+    third.durability = Durability::Fact;
+    let stale = request(HERE, 0, 9);
+    let (one, two, read, no, three, end) = tokio::join!(
+        store.commit(first),
+        store.commit(request(HERE, 1, 2)),
+        store.load(HERE),
+        store.commit(stale),
+        store.commit(third),
+        store.load(HERE),
+    );
+    assert_eq!((one.unwrap().get(), two.unwrap().get(), three.unwrap().get()), (1, 2, 3));
+    assert_eq!(read.unwrap().unwrap().revision.get(), 2);
+    assert!(no.is_err());
+    assert_eq!(end.unwrap().unwrap().revision.get(), 3);
+    assert_eq!(stored(&store, HERE).await, Some((3, 3)));
+}
+
+/// A caller who goes away stops nothing.
+#[tokio::test]
+async fn a_commit_whose_caller_is_gone_is_made() {
+    let place = Place::new();
+    let store = place.lazy();
+    let mut commit = request(HERE, 0, 1);
+    commit.durability = Durability::Fact;
+    let mut attempt = Box::pin(store.commit(commit));
+    assert!(futures_util::FutureExt::now_or_never(&mut attempt).is_none());
+    drop(attempt);
+    assert_eq!(stored(&store, HERE).await, Some((1, 1)));
+}
+
+#[tokio::test]
+async fn a_closed_store_says_so_and_lets_the_next_one_in() {
+    let place = Place::new();
+    let store = place.lazy();
+    turn(&store, HERE, 0, 1).await;
+    let error = JsonChannels::open(place.root()).unwrap_err();
+    assert!(matches!(error, OpenError::InUse { .. }), "{error}");
+    store.close().await.unwrap();
+    let error = store.load(HERE).await.unwrap_err();
+    assert!(matches!(cause(&error), StoreError::Closed { .. }), "{error:?}");
+    store.close().await.unwrap();
+    let next = place.lazy();
+    assert_eq!(stored(&next, HERE).await, Some((1, 1)));
+    // One that was never used, too.
+    drop(next);
+    place.lazy().close().await.unwrap();
+    place.lazy();
+}
+
+#[tokio::test]
+async fn without_syncs_everything_is_in_one_file() {
+    let place = Place::new();
+    let store = place.lazy();
+    turn(&store, HERE, 0, 1).await;
+    let old = fs::read(place.turn(HERE)).unwrap();
+    let path = place.turn(HERE);
+    store.close().await.unwrap();
+    fs::write(&path, old).unwrap();
+    fs::remove_file(place.main(HERE)).unwrap();
+    let options = ChannelOptions::new(place.root()).durability(FileDurability::None);
+    let store = JsonChannels::open(options).unwrap();
+    turn(&store, HERE, 1, 2).await;
+    fact(&store, HERE, 2, 3).await;
+    fact(&store, THERE, 0, 4).await;
+    assert_eq!(place.names(), [format!("{HERE}.json"), format!("{THERE}.json")]);
+    assert_eq!(written(&place.main(HERE)), (3, 3));
+    store.close().await.unwrap();
+}
