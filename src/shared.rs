@@ -384,8 +384,10 @@ pub(crate) enum Stage {
     Running = 2,
     /// No new calls; what is under way is finished.
     Stopping = 3,
-    /// Over.
-    Ended = 4,
+    /// What is still under way is dropped.
+    Ending = 4,
+    /// Over: `run` has returned or was dropped.
+    Ended = 5,
 }
 
 impl Life {
@@ -395,6 +397,7 @@ impl Life {
             1 => Stage::Starting,
             2 => Stage::Running,
             3 => Stage::Stopping,
+            4 => Stage::Ending,
             _ => Stage::Ended,
         }
     }
