@@ -4,16 +4,18 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::Effect;
+use dirigent_core::{Effect, MessageId, Rest, RunId, Snapshot, Timestamp, TurnId};
 
 use crate::room::{Room, Work};
 use crate::shared::{Shared, Stage};
-use crate::{Certainty, ChannelRecord, Commit, CommitError, Durability};
+use crate::{Certainty, ChannelRecord, Commit, CommitError, Durability, Revision};
 
 /// The wait after a failed commit; doubles up to [`STORE_WAIT_MAX`].
 const STORE_WAIT: Duration = Duration::from_millis(100);
 /// The longest wait between two attempts at the store.
 const STORE_WAIT_MAX: Duration = Duration::from_secs(10);
+/// How many attempts at the store are remembered whose answer was lost.
+const DOUBTS_MAX: usize = 64;
 
 /// Works until there is nothing left to do for the room.
 pub(crate) async fn work_for(shared: Arc<Shared>, room: Arc<Room>) {
@@ -90,35 +92,88 @@ fn take_commit(room: &Room) -> Option<Commit> {
 /// room, visibly, and not the others. `false` when another process has taken the channel over.
 async fn store(shared: &Shared, room: &Room) -> bool {
     let mut wait = STORE_WAIT;
-    let mut in_doubt = false;
+    // What was sent and perhaps stored, although nobody said so.
+    let mut in_doubt = VecDeque::new();
     while let Some(commit) = take_commit(room) {
         let Commit { expected, durability, .. } = commit;
+        let sent = Sent::of(&commit.record);
         let attempt = shared.store.commit(commit);
         match shared.within(shared.settings.work_deadline, attempt).await {
             Ok(Ok(revision)) => {
                 room.lock().stored = revision;
                 return true;
             }
-            // The answer to our own attempt was lost: go on from what it stored.
-            Ok(Err(CommitError::Conflict { found })) if in_doubt && found == expected.next() => {
+            // The answer to our own attempt may be what was lost: then go on from what it stored.
+            Ok(Err(CommitError::Conflict { found })) if !in_doubt.is_empty() => {
+                if !is_ours(shared, room, expected, &in_doubt).await {
+                    return taken_over(room, found);
+                }
                 room.lock().stored = found;
                 not_stored(room, durability);
-                in_doubt = false;
+                in_doubt.clear();
             }
-            Ok(Err(CommitError::Conflict { found })) => {
-                tracing::error!(channel = %room.id, found = found.get(), "another process has taken the channel over");
-                return false;
-            }
+            Ok(Err(CommitError::Conflict { found })) => return taken_over(room, found),
             Ok(Err(CommitError::Store(error))) | Err(error) => {
                 tracing::warn!(channel = %room.id, %error, "the store failed; trying again");
                 not_stored(room, durability);
-                in_doubt |= error.certainty() == Certainty::Unknown;
+                if error.certainty() == Certainty::Unknown && !in_doubt.contains(&sent) {
+                    in_doubt.push_back(sent);
+                    in_doubt.drain(..in_doubt.len().saturating_sub(DOUBTS_MAX));
+                }
                 shared.clock.sleep_until(shared.clock.now() + wait).await;
                 wait = STORE_WAIT_MAX.min(wait * 2);
             }
         }
     }
     true
+}
+
+/// What tells a record from another process's: two that agree in all this, to the millisecond and to
+/// the next random number, were made by the same inputs.
+#[derive(PartialEq, Eq)]
+struct Sent {
+    now: Timestamp,
+    changes: u64,
+    turn: TurnId,
+    next_ticket: u64,
+    rng: u64,
+    newest: Option<MessageId>,
+    rest: Option<Rest>,
+    /// The run whose reply is being posted, and up to which message.
+    outgoing: Option<(RunId, Option<MessageId>)>,
+}
+
+impl Sent {
+    fn of(record: &ChannelRecord) -> Self {
+        let Snapshot { now, revision, turn, next_ticket, rng, newest, rest, .. } = record.snapshot;
+        let outgoing = record.outgoing.as_ref().map(|reply| (reply.run, reply.newest_posted()));
+        Self { now, changes: revision, turn, next_ticket, rng, newest, rest, outgoing }
+    }
+}
+
+fn taken_over(room: &Room, found: Revision) -> bool {
+    tracing::error!(channel = %room.id, found = found.get(), "another process has taken the channel over");
+    false
+}
+
+/// Whether what is stored now is what we sent; reads until the store can tell.
+async fn is_ours(shared: &Shared, room: &Room, expected: Revision, sent: &VecDeque<Sent>) -> bool {
+    let mut wait = STORE_WAIT;
+    loop {
+        let read = shared.store.load(room.id);
+        match shared.within(shared.settings.work_deadline, read).await.and_then(|read| read) {
+            Ok(stored) => {
+                return stored.is_some_and(|stored| {
+                    stored.revision == expected.next() && sent.contains(&Sent::of(&stored.record))
+                });
+            }
+            Err(error) => {
+                tracing::warn!(channel = %room.id, %error, "the store failed; trying again");
+                shared.clock.sleep_until(shared.clock.now() + wait).await;
+                wait = STORE_WAIT_MAX.min(wait * 2);
+            }
+        }
+    }
 }
 
 /// The state that was taken is to be taken again, to survive as much.

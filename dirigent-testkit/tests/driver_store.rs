@@ -213,3 +213,15 @@ fn a_channel_whose_stopped_run_ends_at_last_leaves_memory() {
     assert!(stage.status().is_some());
     assert_eq!(stage.store().loads(), loads + 1, "it is read anew");
 }
+
+#[test]
+fn a_commit_in_doubt_is_not_taken_for_another_processs() {
+    let mut stage = hosted().stage();
+    stage.chat();
+    stage.store().next_commit(StoreFault::FailsInDoubt);
+    stage.say("Hello");
+    // Not ours is stored, another's is.
+    stage.store().take_over(stage.channel());
+    stage.advance(SECOND * 60);
+    assert_eq!(stage.words(), ["Hello"], "the other process speaks now");
+}
