@@ -75,7 +75,7 @@ impl Shared {
     /// Reads again what was said of late, if that was forgotten since, so that the agent that is
     /// called now is handed it.
     pub(crate) async fn recall(&self, room: &Room) {
-        if !std::mem::take(&mut room.lock().forgot) {
+        if !room.lock().forgot {
             return;
         }
         let most = self.settings.missed_max;
@@ -84,6 +84,7 @@ impl Shared {
         match self.repeat(|| self.discord.history(request)).await {
             Ok(page) => {
                 let mut state = room.lock();
+                state.forgot = false;
                 for message in page {
                     let author = self.registry.author(&message);
                     if message.kind != ChatKind::System && author != Author::Moderator {

@@ -230,3 +230,19 @@ fn the_rest_of_a_reply_that_was_stopped_is_not_posted_in_the_agents_next_turn() 
     stage.until_dormant();
     assert!(!stage.words().contains(&parts[2]), "it was stopped");
 }
+
+#[test]
+fn what_could_not_be_read_again_is_read_for_the_next_turn() {
+    let mut stage = Setup::new().hosted("a", []).hosted("b", []).stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.until_dormant();
+    stage.advance(SECOND * 700);
+    stage.discord().inject(|faults| faults.next(Call::History, Fault::Forbidden));
+    stage.agent("a").then("a1");
+    stage.say("And now?");
+    stage.until_dormant();
+    let mut handed = stage.agents().flat_map(ScriptedAgent::turns).map(|turn| turn.missed);
+    let both = ["Hello".to_owned(), "And now?".to_owned()];
+    assert!(handed.any(|missed| missed.starts_with(&both)), "the second reading was luckier");
+}
