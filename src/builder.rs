@@ -101,7 +101,8 @@ impl Builder {
         self
     }
 
-    /// Decides every shuffle. Default 0; a host that wants surprise draws one.
+    /// Decides every shuffle, mixed with the channel's id: the same seed gives each channel an order
+    /// of its own. Default 0; a host that wants surprise draws one.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;

@@ -11,8 +11,9 @@ use tokio::sync::mpsc;
 
 use crate::ApiError;
 use crate::hosted::HostedCall;
+use crate::life::Stage;
 use crate::room::Room;
-use crate::shared::{Shared, Stage};
+use crate::shared::Shared;
 use crate::worker::work_for;
 
 /// Does what is decided: stores, posts, calls agents, keeps the time. The host runs it, once.
@@ -83,7 +84,7 @@ impl Driver {
         busy.push(Box::pin(reconcile(Arc::clone(&shared))));
         loop {
             shared.tick();
-            if shared.life.stage() == Stage::Ended {
+            if shared.life.stage() >= Stage::Ending {
                 break;
             }
             let stopping = shared.life.stage() >= Stage::Stopping;
@@ -105,7 +106,7 @@ impl Driver {
                 () = shared.timers.nearer() => {}
                 () = sleep_until(&shared, deadline) => {}
                 () = shared.life.until(Stage::Stopping), if !stopping => {}
-                () = shared.life.until(Stage::Ended), if stopping => break,
+                () = shared.life.until(Stage::Ending), if stopping => break,
             }
         }
     }
@@ -126,7 +127,7 @@ impl Shared {
     /// Reads who is who and which channels there are.
     async fn start(&self) -> Result<(), RunError> {
         self.load_registry().await?;
-        let known = self.store.channels().await.map_err(RunError::Channels)?;
+        let known = self.in_time(self.store.channels()).await.map_err(RunError::Channels)?;
         self.know(known);
         Ok(())
     }
@@ -134,11 +135,17 @@ impl Shared {
     /// Reads the registry; returns the agents that are gone.
     pub(crate) async fn load_registry(&self) -> Result<Vec<dirigent_core::AgentKey>, RunError> {
         let moderator = self.repeat(|| self.discord.me()).await.map_err(RunError::Discord)?;
-        let identities = self.identities.all().await.map_err(RunError::Identities)?;
-        self.registry
-            .load(moderator, identities, self.store.as_ref())
-            .await
-            .map_err(RunError::Channels)
+        let identities = self.in_time(self.identities.all()).await.map_err(RunError::Identities)?;
+        let loaded = self.registry.load(moderator, identities, self.store.as_ref());
+        self.in_time(loaded).await.map_err(RunError::Channels)
+    }
+
+    /// A store that does not answer is a store that failed.
+    async fn in_time<T>(
+        &self,
+        asked: impl Future<Output = Result<T, ApiError>>,
+    ) -> Result<T, ApiError> {
+        self.within(self.settings.work_deadline, asked).await?
     }
 
     /// Tells every channel whose deadline has passed.

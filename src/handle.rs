@@ -8,8 +8,9 @@ use tokio::sync::oneshot;
 
 use crate::builder::Builder;
 use crate::guard::{Decision, Ending, RunGuard};
+use crate::life::Stage;
 use crate::room::{Guarded, Room, RoomState};
-use crate::shared::{Hosted, RoomRef, Shared, Stage};
+use crate::shared::{Hosted, RoomRef, Shared};
 use crate::{
     Agent, AgentId, ApiError, CallError, ChannelId, ChatMessage, Clock, DiscordApi, Durability,
     ErrorKind, IdentityStore, RunError, UserId,
@@ -215,7 +216,9 @@ impl Dirigent {
     /// As the registry or the store fails; then the old one stays.
     pub async fn identities_changed(&self) -> Result<(), CallError> {
         self.live().await?;
-        let gone = self.shared.load_registry().await.map_err(|error| match error {
+        let load = self.shared.load_registry();
+        let loaded = self.shared.within(self.shared.settings.call_deadline, load).await?;
+        let gone = loaded.map_err(|error| match error {
             RunError::Discord(error) | RunError::Identities(error) | RunError::Channels(error) => {
                 error
             }
@@ -247,7 +250,8 @@ impl Dirigent {
     }
 
     /// Ends the driver: no new calls; what is under way may finish within `grace`; then agents are
-    /// cancelled. Returns when [`Driver::run`](crate::Driver::run) has ended.
+    /// cancelled. Returns when [`Driver::run`](crate::Driver::run) has returned or was dropped: it must
+    /// be polled on, or be dropped, meanwhile.
     pub async fn shutdown(&self, grace: Duration) {
         let life = &self.shared.life;
         if life.stage() == Stage::Unborn {
@@ -256,6 +260,7 @@ impl Dirigent {
         life.reach(Stage::Stopping);
         let deadline = self.shared.clock.now() + grace;
         tokio::select! {
+            biased;
             () = life.until(Stage::Ended) => return,
             () = self.shared.clock.sleep_until(deadline) => {}
         }
@@ -264,7 +269,8 @@ impl Dirigent {
                 call.link.cancel();
             }
         }
-        life.reach(Stage::Ended);
+        life.reach(Stage::Ending);
+        life.until(Stage::Ended).await;
     }
 
     /// Waits until calls are answered: a driver that was just spawned may not have begun.
@@ -277,7 +283,7 @@ impl Dirigent {
         }
         match life.stage() {
             Stage::Running => Ok(()),
-            Stage::Unborn | Stage::Starting | Stage::Stopping | Stage::Ended => {
+            Stage::Unborn | Stage::Starting | Stage::Stopping | Stage::Ending | Stage::Ended => {
                 Err(CallError::NotRunning)
             }
         }

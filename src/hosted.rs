@@ -89,7 +89,8 @@ impl Shared {
         if call.link.is_cancelled() {
             return self.end_call(&room, &call, &Outcome::Pass);
         }
-        let answer = AssertUnwindSafe(hosted.agent.speak(turn)).catch_unwind().await;
+        let speaking = async { hosted.agent.speak(turn).await };
+        let answer = AssertUnwindSafe(speaking).catch_unwind().await;
         let reply = answer.unwrap_or_else(|_| Err(AgentError::from("the agent panicked")));
         let text = match reply {
             Ok(Reply::Say(text)) => Some(text),

@@ -61,7 +61,15 @@ impl Pacer {
             paced.push((pace, all));
         }
         for (pace, window) in &mut paced {
-            at = at.max(window.earliest(now, *pace));
+            window.forget(now, *pace);
+        }
+        // Where one window moves the post, another may be full: until it fits into all of them.
+        loop {
+            let fits = paced.iter().fold(at, |at, (pace, window)| window.earliest(at, *pace));
+            if fits == at {
+                break;
+            }
+            at = fits;
         }
         for (_, window) in paced {
             window.reserve(at);
@@ -89,13 +97,40 @@ fn window_of<K: Eq + Hash>(
 }
 
 impl Window {
-    /// When the next post fits in.
-    fn earliest(&mut self, now: Timestamp, pace: Pace) -> Timestamp {
+    /// Drops what no longer matters.
+    fn forget(&mut self, now: Timestamp, pace: Pace) {
         while self.reserved.front().is_some_and(|at| *at + pace.window <= now) {
             self.reserved.pop_front();
         }
-        let full_since = self.reserved.len().checked_sub(pace.burst.max(1));
-        full_since.and_then(|at| self.reserved.get(at)).map_or(now, |at| now.max(*at + pace.window))
+    }
+
+    /// When a post fits in, at this moment or later. What is reserved far ahead counts only for its
+    /// own surroundings.
+    fn earliest(&self, from: Timestamp, pace: Pace) -> Timestamp {
+        if self.fits(from, pace) {
+            return from;
+        }
+        // A place becomes free only when an earlier post leaves the window.
+        let freed = self.reserved.iter().map(|at| *at + pace.window);
+        let mut later = freed.filter(|at| *at > from);
+        later.find(|at| self.fits(*at, pace)).unwrap_or(from)
+    }
+
+    /// Whether no stretch of the window's length holds more than the burst, with a post at this
+    /// moment.
+    fn fits(&self, at: Timestamp, pace: Pace) -> bool {
+        let burst = pace.burst.max(1);
+        let before = self.reserved.partition_point(|known| *known <= at);
+        let after = self.reserved.len() - before;
+        // With one more there are `burst + 1` in a row: so many of them before, the rest after.
+        let in_a_row = burst.saturating_sub(after)..=burst.min(before);
+        in_a_row.into_iter().all(|earlier| {
+            let first = before.checked_sub(earlier).filter(|_| earlier > 0);
+            let last = (before + burst - earlier).checked_sub(1).filter(|_| earlier < burst);
+            let moment = |place: Option<usize>| place.and_then(|at| self.reserved.get(at)).copied();
+            let (first, last) = (moment(first).unwrap_or(at), moment(last).unwrap_or(at));
+            last.since(first) >= pace.window
+        })
     }
 
     fn reserve(&mut self, at: Timestamp) {
@@ -122,6 +157,55 @@ mod tests {
         }
         for window in sent.windows(6) {
             assert!(window[5].since(window[0]) >= pace.window, "{window:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_reserved_far_ahead_leaves_room_for_now() {
+        let second = Duration::from_secs(1);
+        let pacing = Pacing {
+            channel: Some(Pace { burst: 1, window: second * 30 }),
+            agent: None,
+            global: Some(Pace { burst: 3, window: second }),
+        };
+        let pacer = Pacer::new(pacing);
+        let now = Timestamp::from_millis(1_000_000);
+        for channel in 1..=3 {
+            assert_eq!(pacer.reserve(now, ChannelId::new(channel), None), now);
+        }
+        let now = now + second * 5;
+        for channel in 1..=3 {
+            assert!(pacer.reserve(now, ChannelId::new(channel), None) > now + second * 20);
+        }
+        assert_eq!(pacer.reserve(now, ChannelId::new(9), None), now, "nobody posts now");
+    }
+
+    #[test]
+    fn no_window_is_overfull_however_reservations_mix() {
+        let second = Duration::from_secs(1);
+        let by_channel = Pace { burst: 2, window: second * 7 };
+        let global = Pace { burst: 5, window: second };
+        let pacing = Pacing { channel: Some(by_channel), agent: None, global: Some(global) };
+        let pacer = Pacer::new(pacing);
+        let (mut now, mut chance) = (Timestamp::from_millis(1_000_000), 7_u64);
+        let mut sent: Vec<(Timestamp, u64)> = Vec::new();
+        for _ in 0..2_000 {
+            chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            now = now + Duration::from_millis((chance >> 33) % 400);
+            let channel = (chance >> 50) % 12;
+            let at = pacer.reserve(now, ChannelId::new(channel), None);
+            assert!(at >= now);
+            sent.push((at, channel));
+        }
+        sent.sort_unstable();
+        for window in sent.windows(6) {
+            assert!(window[5].0.since(window[0].0) >= global.window, "{window:?}");
+        }
+        for channel in 0..12 {
+            let own: Vec<_> = sent.iter().filter(|(_, of)| *of == channel).collect();
+            for window in own.windows(3) {
+                assert!(window[2].0.since(window[0].0) >= by_channel.window, "{window:?}");
+            }
         }
     }
 }

@@ -1,19 +1,28 @@
 //! After a restart: taking up what was left, and what was missed meanwhile (F19).
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{Author, Input, MessageId, MessageKind, PhaseKind, Timestamp};
 
 use crate::attempt::{Known, is_forgotten};
+use crate::life::Stage;
 use crate::room::{MissedFrom, Room, RoomState, Work};
 use crate::settings::LostRuns;
 use crate::shared::Shared;
 use crate::store::Outgoing;
-use crate::{ChannelId, ChatKind, ChatMessage, HistoryRequest};
+use crate::{ApiError, ChannelId, ChatKind, ChatMessage, HistoryRequest};
 
-/// How many pages of missed messages are read for a channel.
+/// How many pages are read in search of the parts of a reply.
 const PAGES_MAX: usize = 5;
+/// How many pages of missed messages are read for a channel; when there are more, only the newest
+/// page counts beside them.
+const MISSED_PAGES_MAX: usize = 50;
+/// How many missed messages are kept at a time, and the newest human's.
+const MISSED_KEPT: usize = 500;
+/// The wait before a channel that could not be brought up to date is tried again; doubles.
+const TRY_AGAIN: Duration = Duration::from_secs(10);
 /// Messages on a page.
 const PAGE: u8 = 100;
 /// How far the chat's clock and ours may be apart.
@@ -82,7 +91,7 @@ impl Shared {
     /// Reads again what was said of late, if that was forgotten since, so that the agent that is
     /// called now is handed it.
     pub(crate) async fn recall(&self, room: &Room) {
-        if !std::mem::take(&mut room.lock().forgot) {
+        if !room.lock().forgot {
             return;
         }
         let most = self.settings.missed_max;
@@ -91,6 +100,7 @@ impl Shared {
         match self.repeat(|| self.discord.history(request)).await {
             Ok(page) => {
                 let mut state = room.lock();
+                state.forgot = false;
                 for message in page {
                     let author = self.registry.author(&message);
                     if message.kind != ChatKind::System && author != Author::Moderator {
@@ -104,23 +114,61 @@ impl Shared {
         }
     }
 
-    /// Brings every channel up to date that keeps turns, one after the other.
+    /// Brings every channel up to date that keeps turns, one after the other. Those that could not
+    /// be read are tried again, as long as a message that was missed may wake.
     pub(crate) async fn reconcile(self: &Arc<Self>) {
-        for channel in self.known() {
-            match self.room(channel).await {
-                Ok(Some(room)) => self.catch_up(&room).await,
-                Ok(None) => {}
-                Err(error) => tracing::error!(%channel, %error, "a channel could not be read"),
+        let give_up = self.clock.now() + self.settings.missed_wake_max;
+        let (mut behind, mut wait) = (self.known(), TRY_AGAIN);
+        loop {
+            let mut failed = Vec::new();
+            for channel in behind {
+                if !self.bring_up_to_date(channel).await {
+                    failed.push(channel);
+                }
+            }
+            let next = self.clock.now() + wait;
+            if failed.is_empty() || next >= give_up {
+                return self.leave_behind(&failed);
+            }
+            tokio::select! {
+                () = self.clock.sleep_until(next) => {}
+                () = self.life.until(Stage::Stopping) => return,
+            }
+            (behind, wait) = (failed, wait * 2);
+        }
+    }
+
+    async fn bring_up_to_date(self: &Arc<Self>, channel: ChannelId) -> bool {
+        match self.room(channel).await {
+            Ok(Some(room)) => self.catch_up(&room).await,
+            Ok(None) => true,
+            Err(error) => {
+                tracing::error!(%channel, %error, "a channel could not be read");
+                false
             }
         }
     }
 
-    async fn catch_up(self: &Arc<Self>, room: &Arc<Room>) {
+    /// What was missed there stays unread; the channels may leave memory again.
+    fn leave_behind(self: &Arc<Self>, channels: &[ChannelId]) {
+        for channel in channels {
+            tracing::error!(%channel, "what was missed could not be read");
+            if let Some(room) = self.awake(*channel) {
+                let _ = room.lock().missed_from();
+            }
+        }
+    }
+
+    /// Reads what was missed; `false` when that is to be tried again.
+    async fn catch_up(self: &Arc<Self>, room: &Arc<Room>) -> bool {
         let missed_from = room.lock().missed_from();
         let Some(MissedFrom { newest, at }) = missed_from else {
-            return;
+            return true;
         };
-        let (mut missed, _) = self.read_after(room.id, newest).await;
+        let Ok(mut missed) = self.read_missed(room.id, newest).await else {
+            room.lock().active().missed_from = missed_from;
+            return false;
+        };
         if newest.is_none() {
             // Nothing had been said, so what counts is what was said since it was last stored.
             missed.retain(|message| self.discord.sent_at(message.id) + CLOCKS_APART > at);
@@ -132,37 +180,83 @@ impl Shared {
         if reported > 0 {
             tracing::info!(channel = %room.id, reported, "messages were missed and are too old to wake");
         }
+        true
+    }
+
+    /// What was said after this message, oldest first: the newest of it, with the newest human's
+    /// message however much others said since.
+    async fn read_missed(
+        &self,
+        channel: ChannelId,
+        after: Option<MessageId>,
+    ) -> Result<VecDeque<ChatMessage>, ApiError> {
+        let mut kept: VecDeque<ChatMessage> = VecDeque::new();
+        let mut human: Option<ChatMessage> = None;
+        let (mut from, mut pages) = (after, 0);
+        loop {
+            let (page, full) = self.read_page(channel, from).await?;
+            from = page.last().map(|message| message.id).or(from);
+            kept.extend(page);
+            let too_many = kept.len().saturating_sub(MISSED_KEPT);
+            let dropped = kept.drain(..too_many);
+            human = dropped.filter(|m| self.registry.author(m) == Author::Human).last().or(human);
+            pages += 1;
+            if !full || from.is_none() {
+                break;
+            }
+            if pages == MISSED_PAGES_MAX {
+                let (newest, _) = self.read_page(channel, None).await?;
+                kept.extend(newest.into_iter().filter(|message| Some(message.id) > from));
+                break;
+            }
+        }
+        let known = kept.iter().any(|message| self.registry.author(message) == Author::Human);
+        if let Some(human) = human.filter(|_| !known) {
+            kept.push_front(human);
+        }
+        Ok(kept)
+    }
+
+    /// A page of the messages after this one, oldest first, and whether there may be more; the
+    /// newest ones when there is none to begin from.
+    async fn read_page(
+        &self,
+        channel: ChannelId,
+        after: Option<MessageId>,
+    ) -> Result<(Vec<ChatMessage>, bool), ApiError> {
+        let request = HistoryRequest { channel, after, limit: PAGE };
+        let mut page =
+            self.repeat(|| self.discord.history(request)).await.inspect_err(|error| {
+                tracing::warn!(%channel, %error, "missed messages could not be read");
+            })?;
+        let full = page.len() >= usize::from(PAGE);
+        page.retain(|message| Some(message.id) > after);
+        page.sort_unstable_by_key(|message| message.id);
+        Ok((page, full))
     }
 
     /// The messages after this one, oldest first; the newest ones when there is none to begin from.
-    /// Says whether none is left out because the chat failed.
+    /// Says whether none is left out.
     pub(crate) async fn read_after(
         &self,
         channel: ChannelId,
         after: Option<MessageId>,
     ) -> (Vec<ChatMessage>, bool) {
         let mut read: Vec<ChatMessage> = Vec::new();
-        let mut whole = true;
         for _ in 0..PAGES_MAX {
             let from = read.last().map(|message| message.id).or(after);
-            let request = HistoryRequest { channel, after: from, limit: PAGE };
-            let mut page = match self.repeat(|| self.discord.history(request)).await {
-                Ok(page) => page,
-                Err(error) => {
-                    tracing::warn!(%channel, %error, "missed messages could not be read");
-                    whole = false;
-                    break;
-                }
+            let Ok((mut page, full)) = self.read_page(channel, from).await else {
+                return (read, false);
             };
-            let full = page.len() >= usize::from(PAGE) && from.is_some();
-            page.retain(|message| Some(message.id) > from);
-            page.sort_unstable_by_key(|message| message.id);
             read.append(&mut page);
             if !full {
+                return (read, true);
+            }
+            if from.is_none() {
                 break;
             }
         }
-        (read, whole)
+        (read, false)
     }
 
     /// A recent human's message counts as if it came now, as does what confirms a turn; everything

@@ -51,7 +51,8 @@ pub struct Settings {
     pub missed_max: usize,
     /// Most hosted agents that run at once. Default 1,024; further calls wait.
     pub calls_max: usize,
-    /// How long one piece of work at the chat may take with all its repetitions. Default 30 s.
+    /// How long one piece of work at the chat may take with all its repetitions, and one request at a
+    /// store during the start. Default 30 s.
     pub work_deadline: Duration,
     /// How long a public call may wait for the store. Default 10 s.
     pub call_deadline: Duration,

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use dirigent_core::{AgentKey, Channel, Config, Effect, Snapshot};
-use tokio::sync::{Notify, broadcast, mpsc};
+use tokio::sync::{broadcast, mpsc};
 
 use crate::events::ChannelEvent;
 use crate::hosted::HostedCall;
+use crate::life::Life;
 use crate::outbox::Outbox;
 use crate::pacing::Pacer;
 use crate::recorder::Recorder;
@@ -368,58 +368,5 @@ impl Deref for RoomRef {
 impl Drop for RoomRef {
     fn drop(&mut self) {
         self.shared.park(&self.room, 1);
-    }
-}
-
-/// Whether the driver lives.
-#[derive(Debug, Default)]
-pub(crate) struct Life {
-    stage: AtomicU8,
-    changed: Notify,
-}
-
-/// How far the driver's life got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stage {
-    /// `run` was not called yet.
-    Unborn = 0,
-    /// `run` is reading the stores.
-    Starting = 1,
-    /// Calls are answered.
-    Running = 2,
-    /// No new calls; what is under way is finished.
-    Stopping = 3,
-    /// Over.
-    Ended = 4,
-}
-
-impl Life {
-    pub(crate) fn stage(&self) -> Stage {
-        match self.stage.load(Ordering::Acquire) {
-            0 => Stage::Unborn,
-            1 => Stage::Starting,
-            2 => Stage::Running,
-            3 => Stage::Stopping,
-            _ => Stage::Ended,
-        }
-    }
-
-    /// Goes on to a later stage; never back.
-    pub(crate) fn reach(&self, stage: Stage) {
-        self.stage.fetch_max(stage as u8, Ordering::AcqRel);
-        self.changed.notify_waiters();
-    }
-
-    /// Waits until this stage, or a later one.
-    pub(crate) async fn until(&self, stage: Stage) {
-        loop {
-            let changed = self.changed.notified();
-            tokio::pin!(changed);
-            changed.as_mut().enable();
-            if self.stage() >= stage {
-                return;
-            }
-            changed.await;
-        }
     }
 }

@@ -2,18 +2,13 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
-use dirigent_core::{Effect, Transition};
+use dirigent_core::Effect;
 
+use crate::commit::store;
+use crate::life::Stage;
 use crate::room::{Room, Work};
-use crate::shared::{Shared, Stage};
-use crate::{Certainty, ChannelRecord, Commit, CommitError, Durability};
-
-/// The wait after a failed commit; doubles up to [`STORE_WAIT_MAX`].
-const STORE_WAIT: Duration = Duration::from_millis(100);
-/// The longest wait between two attempts at the store.
-const STORE_WAIT_MAX: Duration = Duration::from_secs(10);
+use crate::shared::Shared;
 
 /// Works until there is nothing left to do for the room.
 pub(crate) async fn work_for(shared: Arc<Shared>, room: Arc<Room>) {
@@ -69,74 +64,6 @@ fn take_work(room: &Room, work: &mut VecDeque<Work>) -> bool {
     state.busy = state.has_work();
     std::mem::swap(work, &mut state.work);
     state.busy
-}
-
-/// The state as it is to be stored; `None` when it is stored already. It counts as stored from here
-/// on, so that what changes while it is on its way is stored after it.
-fn take_commit(room: &Room) -> Option<Commit> {
-    let mut state = room.lock();
-    if !state.is_dirty() {
-        return None;
-    }
-    let active = state.active.as_ref();
-    let mut record = ChannelRecord {
-        discussion: state.discussion.clone(),
-        letters: active.map_or_else(Vec::new, |active| active.outbox.letters.clone()),
-        outgoing: active.and_then(|active| active.outgoing.clone()),
-        ..ChannelRecord::blank()
-    };
-    state.channel.snapshot_into(&mut record.snapshot);
-    let durability = std::mem::replace(&mut state.durability, Durability::Turn);
-    state.stored_machine = Some(state.channel.revision());
-    let transitions = std::mem::take(&mut state.transitions);
-    Some(Commit { channel: room.id, expected: state.stored, record, durability, transitions })
-}
-
-/// Stores until it is stored: nothing is done before. A store that stays out of order stops this
-/// room, visibly, and not the others. `false` when another process has taken the channel over.
-async fn store(shared: &Shared, room: &Room) -> bool {
-    let mut wait = STORE_WAIT;
-    let mut in_doubt = false;
-    while let Some(commit) = take_commit(room) {
-        let Commit { expected, durability, .. } = commit;
-        let transitions = commit.transitions.clone();
-        let attempt = shared.store.commit(commit);
-        match shared.within(shared.settings.work_deadline, attempt).await {
-            Ok(Ok(revision)) => {
-                room.lock().stored = revision;
-                return true;
-            }
-            // The answer to our own attempt was lost: go on from what it stored.
-            Ok(Err(CommitError::Conflict { found })) if in_doubt && found == expected.next() => {
-                room.lock().stored = found;
-                not_stored(room, durability, Vec::new());
-                in_doubt = false;
-            }
-            Ok(Err(CommitError::Conflict { found })) => {
-                tracing::error!(channel = %room.id, found = found.get(), "another process has taken the channel over");
-                return false;
-            }
-            Ok(Err(CommitError::Store(error))) | Err(error) => {
-                tracing::warn!(channel = %room.id, %error, "the store failed; trying again");
-                not_stored(room, durability, transitions);
-                in_doubt |= error.certainty() == Certainty::Unknown;
-                shared.clock.sleep_until(shared.clock.now() + wait).await;
-                wait = STORE_WAIT_MAX.min(wait * 2);
-            }
-        }
-    }
-    true
-}
-
-/// The state that was taken is to be taken again, to survive as much.
-fn not_stored(room: &Room, durability: Durability, mut transitions: Vec<Transition>) {
-    let mut state = room.lock();
-    state.stored_machine = None;
-    transitions.append(&mut state.transitions);
-    state.transitions = transitions;
-    if durability == Durability::Fact {
-        state.durability = durability;
-    }
 }
 
 async fn perform(shared: &Arc<Shared>, room: &Arc<Room>, item: Work) {

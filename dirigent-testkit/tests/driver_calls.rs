@@ -280,6 +280,67 @@ fn a_shutdown_cancels_who_does_not_come_to_an_end() {
     stage.until_dormant();
 }
 
+/// An empty registry that answers so many times and then never again.
+struct Tired(std::sync::atomic::AtomicUsize);
+
+#[async_trait::async_trait]
+impl IdentityStore for Tired {
+    async fn all(&self) -> Result<Vec<Identity>, dirigent::ApiError> {
+        use std::sync::atomic::Ordering;
+        match self.0.load(Ordering::Relaxed) {
+            0 => std::future::pending().await,
+            left => self.0.store(left - 1, Ordering::Relaxed),
+        }
+        Ok(Vec::new())
+    }
+
+    async fn register(&self, _: Identity) -> Result<(), dirigent::RegisterError> {
+        Ok(())
+    }
+
+    async fn remove(&self, _: dirigent::AgentId) -> Result<bool, dirigent::ApiError> {
+        Ok(false)
+    }
+}
+
+#[tokio::test]
+async fn a_shutdown_returns_when_the_driver_has_ended() {
+    let clock = dirigent_testkit::ManualClock::new();
+    let discord = dirigent_testkit::MemoryDiscord::new(std::sync::Arc::new(clock.clone()));
+    let account = std::sync::Arc::new(discord.account(discord.add_bot()));
+    let (dirigent, driver) =
+        dirigent::Dirigent::builder(account, dirigent::MemoryIdentities::new(), clock)
+            .build()
+            .unwrap();
+    let running = tokio::spawn(driver.run());
+    assert!(dirigent.status(dirigent::ChannelId::new(1)).await.unwrap().is_none());
+    dirigent.shutdown(Duration::ZERO).await;
+    assert!(running.is_finished(), "nothing winds up any more");
+}
+
+/// F17
+#[tokio::test]
+async fn neither_a_start_nor_a_change_waits_for_ever_for_the_registry() {
+    for answers in [0, 1] {
+        let clock = dirigent_testkit::ManualClock::new();
+        let discord = dirigent_testkit::MemoryDiscord::new(std::sync::Arc::new(clock.clone()));
+        let account = std::sync::Arc::new(discord.account(discord.add_bot()));
+        let (dirigent, driver) =
+            dirigent::Dirigent::builder(account, Tired(answers.into()), clock.clone())
+                .build()
+                .unwrap();
+        let running = tokio::spawn(driver.run());
+        let changed = tokio::spawn(async move { dirigent.identities_changed().await });
+        for _ in 0..40 {
+            tokio::task::yield_now().await;
+            clock.advance(SECOND);
+        }
+        assert!(changed.is_finished());
+        assert!(changed.await.unwrap().is_err());
+        assert_eq!(running.is_finished(), answers == 0, "without a registry there is no start");
+    }
+}
+
 #[test]
 fn a_recording_replays_to_the_same_transitions() {
     let recording = Recording::default();

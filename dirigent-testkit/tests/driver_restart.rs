@@ -230,3 +230,66 @@ fn the_rest_of_a_reply_that_was_stopped_is_not_posted_in_the_agents_next_turn() 
     stage.until_dormant();
     assert!(!stage.words().contains(&parts[2]), "it was stopped");
 }
+
+#[test]
+fn what_could_not_be_read_again_is_read_for_the_next_turn() {
+    let mut stage = Setup::new().hosted("a", []).hosted("b", []).stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.until_dormant();
+    stage.advance(SECOND * 700);
+    stage.discord().inject(|faults| faults.next(Call::History, Fault::Forbidden));
+    stage.agent("a").then("a1");
+    stage.say("And now?");
+    stage.until_dormant();
+    let mut handed = stage.agents().flat_map(ScriptedAgent::turns).map(|turn| turn.missed);
+    let both = ["Hello".to_owned(), "And now?".to_owned()];
+    assert!(handed.any(|missed| missed.starts_with(&both)), "the second reading was luckier");
+}
+
+/// F19
+#[test]
+fn the_newest_human_message_wakes_however_much_others_said_before_and_since() {
+    // Beyond 5,000 only the newest page is read.
+    for (before, since) in [(700, 10), (700, 600), (10, 3_000), (7_000, 50)] {
+        let mut stage = hosted().stage();
+        let _ = stage.discord().clone().with_history_max(20_000);
+        stage.chat();
+        stage.say("Hello");
+        stage.until_dormant();
+        let turn = stage.status().unwrap().turn;
+        stage.crash();
+        let (channel, person) = (stage.channel(), stage.person());
+        let bot = stage.discord().add_webhook();
+        let noise = |times: usize| {
+            for _ in 0..times {
+                stage.discord().say(channel, bot, "beep");
+            }
+        };
+        noise(before);
+        stage.discord().say(channel, person, "Is anybody there?");
+        noise(since);
+        stage.restart();
+        stage.advance(SECOND * 60);
+        assert!(stage.status().unwrap().turn > turn, "{before} before and {since} since");
+    }
+}
+
+/// F19
+#[test]
+fn what_was_missed_is_read_later_when_the_chat_fails_at_the_start() {
+    let mut stage = hosted().stage();
+    stage.chat();
+    stage.crash();
+    let (channel, person) = (stage.channel(), stage.person());
+    stage.discord().say(channel, person, "Is anybody there?");
+    unreadable(&stage);
+    stage.restart();
+    stage.until_dormant();
+    stage.advance(SECOND * 120);
+    assert!(stage.words().contains(&"a1".to_owned()), "{:?}", stage.words());
+    stage.advance(SECOND * 1_000);
+    let loads = stage.store().loads();
+    assert!(stage.status().is_some());
+    assert_eq!(stage.store().loads(), loads + 1, "it has left memory");
+}

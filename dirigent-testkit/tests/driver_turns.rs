@@ -1,5 +1,6 @@
 //! The driver carries turns out: triggers, clean-up, pace, and what it costs.
 
+use std::pin::Pin;
 use std::time::Duration;
 
 use dirigent::{Clock, Mentions, Pace, PhaseKind, TriggerCleanup};
@@ -209,6 +210,35 @@ fn missed_messages_come_in_order_and_without_the_agents_own() {
     assert_eq!(b[0].missed, ["Hello", "a1"]);
     assert_eq!(a[1].missed, ["b1"]);
     assert_eq!(b[1].missed, ["a2"]);
+}
+
+/// Panics before there is a future.
+struct Hasty;
+
+impl dirigent::Agent for Hasty {
+    fn speak<'a, 'b>(
+        &'a self,
+        _: dirigent::Turn,
+    ) -> Pin<Box<dyn Future<Output = Spoken> + Send + 'b>>
+    where
+        'a: 'b,
+        Self: 'b,
+    {
+        panic!("it panics by script")
+    }
+}
+
+type Spoken = Result<dirigent::Reply, dirigent::AgentError>;
+
+#[test]
+fn a_panic_in_the_call_itself_ends_its_turn_and_nothing_else() {
+    let mut stage = hosted().stage();
+    stage.chat();
+    let account = std::sync::Arc::new(stage.discord().account(stage.agent("a").user()));
+    stage.dirigent().host("a", Hasty, account);
+    stage.say("Hello");
+    stage.until_dormant();
+    assert_eq!(stage.words(), ["Hello", "b1"]);
 }
 
 #[test]
