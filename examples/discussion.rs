@@ -108,9 +108,10 @@ fn list(folder: &Path) -> Result {
     while let Some(next) = folders.pop() {
         for entry in std::fs::read_dir(next)? {
             let entry = entry?;
-            match entry.file_type()?.is_dir() {
-                true => folders.push(entry.path()),
-                false => files.push((entry.path(), entry.metadata()?.len())),
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            } else {
+                files.push((entry.path(), entry.metadata()?.len()));
             }
         }
     }

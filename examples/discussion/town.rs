@@ -162,7 +162,11 @@ impl Town {
                 Ok(Shown::Nothing)
             }
             // Nobody edits or leaves here.
-            _ => Ok(Shown::Nothing),
+            Event::MessageEdited(_)
+            | Event::MessageDeleted { .. }
+            | Event::MemberLeft { .. }
+            | Event::ChannelDeleted { .. }
+            | _ => Ok(Shown::Nothing),
         }
     }
 
