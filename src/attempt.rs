@@ -45,6 +45,12 @@ impl Known {
     }
 }
 
+/// What the chat would answer to a post before the time it said.
+fn barred(wait: Duration, in_doubt: bool) -> ApiError {
+    let error = ApiError::new(ErrorKind::RateLimited).with_retry_after(wait);
+    if in_doubt { error.with_certainty(Certainty::Unknown) } else { error }
+}
+
 impl Shared {
     /// Posts, and repeats with the same nonce while the chat surely knows it. When it stays in doubt,
     /// the history is asked.
@@ -62,11 +68,24 @@ impl Shared {
         };
         let give_up = forgotten.min(now + self.settings.work_deadline);
         let in_doubt = known.in_doubt.is_some();
-        let attempt = || discord.post(post.clone());
-        let failed = match self.repeat_until(give_up, in_doubt, attempt).await {
-            Ok(posted) => return Ok(posted),
-            Err(failed) => failed,
+        let account = known.own.map(|(user, _)| user);
+        let failed = match self.pacer.barred_until(now, post.channel, account) {
+            Some(until) if until >= give_up => barred(until.since(now), in_doubt),
+            until => {
+                if let Some(until) = until {
+                    self.clock.sleep_until(until).await;
+                }
+                let attempt = || discord.post(post.clone());
+                match self.repeat_until(give_up, in_doubt, attempt).await {
+                    Ok(posted) => return Ok(posted),
+                    Err(failed) => failed,
+                }
+            }
         };
+        if let Some(wait) = failed.retry_after() {
+            let now = self.clock.now();
+            self.pacer.bar(now, post.channel, account, now + wait);
+        }
         if failed.certainty() == Certainty::Unknown {
             let request = HistoryRequest { channel: post.channel, after: None, limit: 100 };
             let seen = self.repeat(|| discord.history(request)).await;

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use dirigent_core::{AgentKey, Timestamp};
 
 use crate::settings::Pace;
-use crate::{ChannelId, Pacing};
+use crate::{ChannelId, Pacing, UserId};
 
 /// Keeps the moments of recent posts. A place is reserved when it is asked for, so that two posts
 /// never count on the same one.
@@ -22,6 +22,8 @@ struct Windows {
     channels: HashMap<ChannelId, Window>,
     agents: HashMap<(ChannelId, AgentKey), Window>,
     global: Window,
+    /// Until when the chat takes no posts in a channel: of an agent's account, or of the moderator's.
+    barred: HashMap<(ChannelId, Option<UserId>), Timestamp>,
 }
 
 /// The moments at which posts of one kind go out, oldest first.
@@ -48,7 +50,7 @@ impl Pacer {
             return now;
         }
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        let Windows { channels, agents, global: all } = &mut *windows;
+        let Windows { channels, agents, global: all, .. } = &mut *windows;
         let mut at = now;
         let mut paced = Vec::with_capacity(3);
         if let Some(pace) = by_channel {
@@ -75,6 +77,41 @@ impl Pacer {
             window.reserve(at);
         }
         at
+    }
+}
+
+impl Pacer {
+    /// The chat takes no more posts of this account in this channel until then.
+    pub(crate) fn bar(
+        &self,
+        now: Timestamp,
+        channel: ChannelId,
+        account: Option<UserId>,
+        until: Timestamp,
+    ) {
+        let barred = &mut self.windows.lock().unwrap_or_else(PoisonError::into_inner).barred;
+        if barred.len() >= SWEEP_AT {
+            barred.retain(|_, until| *until > now);
+        }
+        // With so many limits at once one more is found out by asking.
+        if barred.len() < SWEEP_AT {
+            barred.insert((channel, account), until);
+        }
+    }
+
+    /// Until when the chat takes no posts of this account in this channel, if that is not over.
+    pub(crate) fn barred_until(
+        &self,
+        now: Timestamp,
+        channel: ChannelId,
+        account: Option<UserId>,
+    ) -> Option<Timestamp> {
+        let barred = &mut self.windows.lock().unwrap_or_else(PoisonError::into_inner).barred;
+        let until = *barred.get(&(channel, account))?;
+        if until <= now {
+            barred.remove(&(channel, account));
+        }
+        Some(until).filter(|until| *until > now)
     }
 }
 

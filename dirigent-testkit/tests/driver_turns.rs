@@ -329,3 +329,21 @@ fn a_stop_is_stored_and_returns_while_a_post_hangs() {
     stage.advance(SECOND * 60);
     assert_eq!(stage.status().unwrap().rest, Some(dirigent::Rest::Stopped));
 }
+
+/// R120
+#[test]
+fn a_long_rate_limit_holds_for_the_next_trigger_of_the_channel_too() {
+    let mut stage = hooked().stage();
+    stage.chat();
+    stage.discord().next_post(Fault::RateLimited { retry_after: SECOND * 100 });
+    stage.say("Hello");
+    stage.advance(SECOND * 5);
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+    stage.call(move |d| async move { d.resume(channel).await }).unwrap();
+    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    stage.advance(SECOND * 94);
+    assert_eq!(stage.discord().calls().too_early(), 0, "it was told how long to wait");
+    stage.until_dormant();
+    assert!(stage.words().contains(&"a1".to_owned()));
+}
