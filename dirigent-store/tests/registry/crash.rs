@@ -71,19 +71,25 @@ fn a_second_process_is_kept_out_until_the_first_ends() {
 /// R006, R280
 #[test]
 fn a_process_killed_at_any_point_loses_nothing_it_acknowledged() {
-    let place = Place::new();
-    let mut acknowledged = 0;
+    // Ballast makes writes long enough to be met in the middle.
+    let ballast = "x".repeat(2_000_000);
+    let place = Place::with(format!(r#"{{"ballast":"{ballast}","entries":[]}}"#));
+    let (mut acknowledged, mut interrupted) = (0, 0);
     for round in 0..20 {
         let mut writer = spawn("write", &place.path());
         let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
         for _ in 0..=round % 5 {
             acknowledged = ack(&mut lines).unwrap().parse::<u64>().unwrap() + 1;
         }
+        // At once, or when the next file is being written.
+        let is_writing = || place.names().iter().any(|name| name.starts_with(".dirigent-"));
+        let _ = round % 2 == 0 || (0..100_000).any(|_| is_writing());
         writer.kill().unwrap();
         while let Some(number) = ack(&mut lines) {
             acknowledged = number.parse::<u64>().unwrap() + 1;
         }
         writer.wait().unwrap();
+        interrupted += usize::from(is_writing());
         let parsed = parse_identities(place.read().as_bytes()).expect("the file is torn");
         let found: Vec<_> = parsed.identities().cloned().collect();
         let expected: Vec<_> =
@@ -93,6 +99,7 @@ fn a_process_killed_at_any_point_loses_nothing_it_acknowledged() {
         // The one that was being written may be there; nobody was told.
         assert!((acknowledged..=acknowledged + 1).contains(&found), "{acknowledged} {found}");
     }
+    assert!(interrupted > 0, "no write was met in the middle");
     place.open();
     assert_eq!(place.names(), ["dirigent-identity.json"], "a stray file stayed");
 }

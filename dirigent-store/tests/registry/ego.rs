@@ -222,6 +222,14 @@ async fn the_file_wins_where_the_host_wants_it() {
         [Conflict { agent: "adam".into(), account: account(9), registry: adam }]
     );
     assert_eq!(who(&store).await, "zoe 3, eve 9");
+    // Zoe's old account is free for whoever comes after her.
+    let report = scan_with(&place, &store, &EGO.replace("345009", "345004"), &options).await;
+    assert_eq!(names(&report.added), [("adam", "adam")]);
+    assert!(store.remove("adam".into()).await.unwrap());
+    put(&store, "zoe", 4).await;
+    let report = scan_with(&place, &store, &EGO.replace("345009", "345004"), &options).await;
+    assert_eq!((report.changed.len(), report.added.len()), (1, 1), "{report:?}");
+    assert_eq!(who(&store).await, "zoe 3, eve 9, adam 4");
     let named = r#"{ "columns": ["discord-id", "name"], "agentScope": {
         "zoe": { "discord-id": "123456789012345003", "name": "Zoë" } } }"#;
     let report = scan_with(&place, &store, named, &options).await;
