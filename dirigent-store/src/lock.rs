@@ -73,6 +73,16 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_ends_although_a_process_that_is_being_started_has_its_file_still() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = Lock::on_folder(folder.path()).unwrap();
+        let inherited = lock.file.try_clone().unwrap();
+        drop(lock);
+        Lock::on_folder(folder.path()).unwrap();
+        drop(inherited);
+    }
+
+    #[test]
     fn where_nothing_can_be_locked_the_system_is_quoted() {
         let error = Lock::on_file(Path::new("/dev/null/a.json")).unwrap_err();
         assert!(matches!(error, OpenError::Store(StoreError::Io { action: Action::Lock, .. })));
