@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use dirigent::{
-    ChannelId, ChannelRecord, ChannelStore, Commit, Config, Durability, Mode, Revision, Timestamp,
+    Cause, ChannelId, ChannelRecord, ChannelStore, Commit, Config, Durability, Mode, PhaseKind,
+    Revision, Timestamp, Transition, TurnId,
 };
 use dirigent_core::{AgentKey, Channel, Creation, Input, RunId, WakeCause};
 use dirigent_store::{ChannelOptions, FileDurability, JsonChannels};
@@ -60,11 +61,25 @@ fn id(number: usize) -> ChannelId {
     ChannelId::new((1_000_000_000_000 + number as u64 * 137) << 22)
 }
 
-async fn save(store: &JsonChannels, number: usize, expected: u64, durability: Durability) {
-    let record = record();
-    let (channel, expected) = (id(number), Revision::new(expected));
-    let commit = Commit { channel, expected, record, durability, transitions: Vec::new() };
-    store.commit(commit).await.expect("a commit");
+fn commit(number: usize, expected: u64, durability: Durability) -> Commit {
+    let expected = Revision::new(expected);
+    Commit { channel: id(number), expected, record: record(), durability, transitions: Vec::new() }
+}
+
+/// What a turn's save tells the history, on the average.
+fn transitions() -> Vec<Transition> {
+    let change = |from, to, cause| Transition {
+        at: Timestamp::from_millis(1_700_000_000_000),
+        from,
+        to,
+        agent: Some(AgentKey::new(0)),
+        turn: TurnId::new(7),
+        cause,
+    };
+    vec![
+        change(PhaseKind::Confirming, PhaseKind::Granted, Cause::TailMatched),
+        change(PhaseKind::Granted, PhaseKind::Granted, Cause::NextInList),
+    ]
 }
 
 /// Fills the folder without syncs, which would take an hour.
@@ -75,7 +90,10 @@ async fn fill(folder: &Path, channels: usize) {
         store.add_agent(name.into()).await.unwrap();
     }
     let saved = futures_util::stream::iter(0..channels);
-    saved.for_each_concurrent(64, |number| save(&store, number, 0, Durability::Turn)).await;
+    let save = |number| store.commit(commit(number, 0, Durability::Turn));
+    saved
+        .for_each_concurrent(64, |number| async move { save(number).await.map(drop).unwrap() })
+        .await;
     store.close().await.unwrap();
 }
 
@@ -117,8 +135,10 @@ async fn saves(folder: &Path, count: usize, channels: usize, durability: Durabil
     let store = JsonChannels::open(folder).unwrap();
     let mut times = Vec::with_capacity(count);
     for number in 0..count {
+        let mut commit = commit(number % channels, (number / channels) as u64, durability);
+        commit.transitions = transitions();
         let at = Instant::now();
-        save(&store, number % channels, (number / channels) as u64, durability).await;
+        store.commit(commit).await.expect("a commit");
         times.push(at.elapsed().as_secs_f64() * 1e3);
     }
     store.close().await.unwrap();

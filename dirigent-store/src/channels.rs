@@ -7,6 +7,7 @@ mod history;
 mod options;
 mod problem;
 mod sync;
+mod work;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -25,12 +26,13 @@ use dirigent::{
 use tokio::sync::oneshot;
 
 use self::agents::Agents;
-use self::desk::{Answer, Ask, Committed, Desk, Job, Known};
+use self::desk::{Desk, Known};
 use self::folders::{FileKind, Folders};
 pub use self::options::{ChannelOptions, FileDurability};
 pub use self::problem::ChannelProblem;
 use self::problem::Problems;
 use self::sync::{SyncQueue, Syncing};
+use self::work::{Answer, Ask, Committed, Job, Work};
 use crate::channel_file::{LARGEST, parse_channel};
 use crate::error::{Action, BadFile, OpenError, StoreError};
 use crate::lock::Lock;
@@ -194,7 +196,7 @@ impl Shared {
         let (desks, desk_given) = channel::<(Box<Desk>, Option<JoinHandle<()>>)>();
         let work = move || {
             if let Ok((desk, syncing)) = desk_given.recv() {
-                desk.run(&given, syncing);
+                Work::new(*desk).run(&given, syncing);
             }
         };
         let syncing = match desk.durability {

@@ -12,7 +12,7 @@ use crate::replace::{place_of, private};
 #[derive(Debug)]
 pub(crate) struct Lock {
     /// Holds the lock by being open.
-    _file: File,
+    file: File,
 }
 
 impl Lock {
@@ -36,10 +36,18 @@ impl Lock {
             .open(lock_file)
             .map_err(refused)?;
         match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
+            Ok(()) => Ok(Self { file }),
             Err(TryLockError::WouldBlock) => Err(OpenError::InUse { path: guarded.to_owned() }),
             Err(TryLockError::Error(source)) => Err(refused(source).into()),
         }
+    }
+}
+
+impl Drop for Lock {
+    /// Closing would do, but for a process that another thread is just starting: until it runs its
+    /// program it has every open file, and with it the lock.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
     }
 }
 
@@ -62,6 +70,16 @@ mod tests {
         assert!(Lock::on_folder(folder.path()).is_err());
         drop(lock);
         Lock::on_file(&file).unwrap();
+    }
+
+    #[test]
+    fn a_lock_ends_although_a_process_that_is_being_started_has_its_file_still() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = Lock::on_folder(folder.path()).unwrap();
+        let inherited = lock.file.try_clone().unwrap();
+        drop(lock);
+        Lock::on_folder(folder.path()).unwrap();
+        drop(inherited);
     }
 
     #[test]

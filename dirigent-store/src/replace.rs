@@ -72,16 +72,18 @@ impl<'a> Replacement<'a> {
 ///
 /// Only ordinary files are read: opening a pipe would wait for ever.
 pub(crate) fn read(path: &Path, limit: usize) -> Result<Option<Vec<u8>>, ReadError> {
-    let is_file = match fs::metadata(path) {
-        Ok(found) => found.is_file(),
+    let found = match fs::metadata(path) {
+        Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    if !is_file {
+    if !found.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not an ordinary file").into());
     }
-    let mut content = Vec::new();
     let bound = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    // Room for all of it, so that it is read at once, and for seeing the end.
+    let size = usize::try_from(found.len().min(bound)).unwrap_or(0);
+    let mut content = Vec::with_capacity(size.saturating_add(64));
     File::open(path)?.take(bound).read_to_end(&mut content)?;
     if content.len() > limit {
         return Err(ReadError::Bad(BadFile::TooLarge { limit }));

@@ -1,16 +1,11 @@
-//! The thread that everything passes: it knows each channel's revision, reads, and writes what need
-//! not be synced at once.
+//! What the store knows of each channel, and its files: read, kept aside, and put in their places where
+//! that need not be synced at once.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
 
-use dirigent::{
-    AgentId, AgentKey, ChannelId, Commit, Durability, Revision, StoredChannel, Transition,
-};
-use tokio::sync::oneshot;
+use dirigent::{AgentId, AgentKey, ChannelId, Commit, Durability, Revision, Transition};
 
 use super::agents::Agents;
 use super::folders::{FileKind, Folders, number_of};
@@ -23,47 +18,6 @@ use crate::error::{Action, BadFile, StoreError};
 use crate::lock::Lock;
 use crate::replace::{ReadError, keep_aside, read, replace};
 
-/// Where an answer goes. Nobody may be waiting any more; what was asked is done all the same.
-pub(super) type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
-
-/// What the thread is told.
-#[derive(Debug)]
-pub(super) enum Job {
-    /// Somebody wants something of a channel.
-    Ask(ChannelId, Ask),
-    /// Which channels are there?
-    Channels(Answer<Vec<ChannelId>>),
-    /// Which agents have keys?
-    Agents(Answer<Vec<AgentId>>),
-    /// An agent wants a key.
-    AddAgent(AgentId, Answer<AgentKey>),
-    /// A fact was synced, or not.
-    Fact { channel: ChannelId, revision: Revision, outcome: Result<(), StoreError> },
-    /// A turn was synced.
-    Turn { channel: ChannelId, revision: Revision },
-    /// The other thread has ended; what its last turns came to.
-    SyncEnded(Result<(), StoreError>),
-    /// Finish, and end.
-    Close(Answer<()>),
-}
-
-/// What can be wanted of a channel.
-#[derive(Debug)]
-pub(super) enum Ask {
-    Load(Answer<Option<StoredChannel>>),
-    Commit(Box<Commit>, Answer<Committed>),
-    History(Answer<Vec<Transition>>),
-}
-
-/// How a commit ended that the files have nothing against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Committed {
-    /// It was made.
-    Done(Revision),
-    /// It was made from another revision than the one that is stored.
-    Conflict(Revision),
-}
-
 /// What is known of a channel that has a file.
 #[derive(Debug, Default)]
 pub(super) struct Known {
@@ -75,16 +29,7 @@ pub(super) struct Known {
     lines: Option<Lines>,
 }
 
-/// A fact that is being synced.
-#[derive(Debug)]
-struct Busy {
-    answer: Answer<Committed>,
-    transitions: Vec<Transition>,
-    /// What else is wanted of the channel meanwhile, in order.
-    waiting: VecDeque<Ask>,
-}
-
-/// The state of the thread.
+/// What the thread that everything passes works on.
 #[derive(Debug)]
 pub(super) struct Desk {
     pub(super) folders: Arc<Folders>,
@@ -102,13 +47,6 @@ pub(super) struct Desk {
     pub(super) _lock: Lock,
 }
 
-/// The desk at work.
-struct Work {
-    desk: Desk,
-    busy: HashMap<ChannelId, Busy>,
-    closing: Option<Answer<()>>,
-}
-
 /// A file that was looked for.
 enum Found {
     Nothing,
@@ -117,45 +55,8 @@ enum Found {
 }
 
 impl Desk {
-    /// Works until it is told to end.
-    pub(super) fn run(self, jobs: &Receiver<Job>, syncing: Option<JoinHandle<()>>) {
-        let mut work = Work { desk: self, busy: HashMap::new(), closing: None };
-        work.desk.take_up_turns();
-        while let Ok(job) = jobs.recv() {
-            match job {
-                Job::Ask(channel, ask) => work.ask(channel, ask),
-                Job::Channels(answer) => {
-                    let _ = answer.send(work.desk.known_channels());
-                }
-                Job::Agents(answer) => {
-                    let known = work.check().map(|()| work.desk.agents.names().to_vec());
-                    let _ = answer.send(known);
-                }
-                Job::AddAgent(agent, answer) => {
-                    let added = work.check().and_then(|()| work.desk.add_agent(agent));
-                    let _ = answer.send(added);
-                }
-                Job::Fact { channel, revision, outcome } => work.fact(channel, revision, outcome),
-                Job::Turn { channel, revision } => work.desk.remove_turn(channel, revision),
-                Job::Close(answer) => {
-                    work.closing = Some(answer);
-                    work.desk.queue.close();
-                    if syncing.is_none() {
-                        return work.end(Ok(()));
-                    }
-                }
-                Job::SyncEnded(outcome) => {
-                    if let Some(thread) = syncing {
-                        let _ = thread.join();
-                    }
-                    return work.end(outcome);
-                }
-            }
-        }
-    }
-
     /// Turns of a process that ended before they were synced are synced now.
-    fn take_up_turns(&mut self) {
+    pub(super) fn take_up_turns(&mut self) {
         let with_turn = self.channels.iter().filter(|(_, known)| known.has_turn);
         let channels: Vec<_> = with_turn.map(|(channel, _)| *channel).collect();
         for channel in channels {
@@ -164,7 +65,7 @@ impl Desk {
     }
 
     /// A turn that has a file is synced, unless it was.
-    fn take_up_turn(&mut self, channel: ChannelId) {
+    pub(super) fn take_up_turn(&mut self, channel: ChannelId) {
         // What cannot be read now is told to whoever asks for it.
         let Ok(Some(parsed)) = self.read(channel) else {
             return;
@@ -177,14 +78,14 @@ impl Desk {
         }
     }
 
-    fn known_channels(&self) -> Result<Vec<ChannelId>, StoreError> {
+    pub(super) fn known_channels(&self) -> Result<Vec<ChannelId>, StoreError> {
         self.queue.check()?;
         let mut channels: Vec<_> = self.channels.keys().copied().collect();
         channels.sort_unstable();
         Ok(channels)
     }
 
-    fn add_agent(&mut self, agent: AgentId) -> Result<AgentKey, StoreError> {
+    pub(super) fn add_agent(&mut self, agent: AgentId) -> Result<AgentKey, StoreError> {
         if let Some(key) = self.agents.key(&agent) {
             return Ok(key);
         }
@@ -204,7 +105,7 @@ impl Desk {
     }
 
     /// Reads a channel: the newer of its two files.
-    fn read(&mut self, channel: ChannelId) -> Result<Option<ParsedChannel>, StoreError> {
+    pub(super) fn read(&mut self, channel: ChannelId) -> Result<Option<ParsedChannel>, StoreError> {
         let Some(has_turn) = self.channels.get(&channel).map(|known| known.has_turn) else {
             return Ok(None);
         };
@@ -278,7 +179,7 @@ impl Desk {
     }
 
     /// The revision that is stored.
-    fn revision(&mut self, channel: ChannelId) -> Result<Revision, StoreError> {
+    pub(super) fn revision(&mut self, channel: ChannelId) -> Result<Revision, StoreError> {
         match self.channels.get(&channel) {
             None => Ok(Revision::default()),
             Some(Known { revision: Some(revision), .. }) => Ok(*revision),
@@ -289,7 +190,11 @@ impl Desk {
     }
 
     /// What a commit writes.
-    fn content(&self, commit: Commit, revision: Revision) -> Result<Vec<u8>, StoreError> {
+    pub(super) fn content(
+        &self,
+        commit: Commit,
+        revision: Revision,
+    ) -> Result<Vec<u8>, StoreError> {
         let Commit { channel, record, .. } = commit;
         let agents = self.agents.of(&record);
         let extras = self.extras.get(&channel).map(|extras| Extras::clone(extras));
@@ -306,7 +211,7 @@ impl Desk {
     }
 
     /// Makes the channel's folder. The disk learns of it before it learns of a file in it.
-    fn make_folder(&mut self, channel: ChannelId) -> Result<(), StoreError> {
+    pub(super) fn make_folder(&mut self, channel: ChannelId) -> Result<(), StoreError> {
         let number = number_of(channel);
         if !self.made.contains(&number) {
             let folder = self.folders.folder(number);
@@ -324,7 +229,7 @@ impl Desk {
     }
 
     /// Puts content in the place of a channel's file, without a sync.
-    fn put(
+    pub(super) fn put(
         &mut self,
         channel: ChannelId,
         kind: FileKind,
@@ -334,7 +239,12 @@ impl Desk {
     }
 
     /// A commit was made.
-    fn made(&mut self, channel: ChannelId, revision: Revision, transitions: &[Transition]) {
+    pub(super) fn made(
+        &mut self,
+        channel: ChannelId,
+        revision: Revision,
+        transitions: &[Transition],
+    ) {
         let known = self.channels.entry(channel).or_default();
         known.revision = Some(revision);
         if transitions.is_empty() || self.history_max == 0 {
@@ -351,7 +261,7 @@ impl Desk {
 
     /// Removes a turn's file if it is no newer than what was synced. The disk may forget that: an
     /// older file loses against a newer one.
-    fn remove_turn(&mut self, channel: ChannelId, synced: Revision) {
+    pub(super) fn remove_turn(&mut self, channel: ChannelId, synced: Revision) {
         let Some(known) = self.channels.get_mut(&channel) else {
             return;
         };
@@ -368,138 +278,4 @@ impl Drop for Desk {
     fn drop(&mut self) {
         self.queue.close();
     }
-}
-
-impl Work {
-    fn check(&self) -> Result<(), StoreError> {
-        if self.closing.is_some() {
-            return Err(StoreError::Closed { path: self.desk.folders.root().to_owned() });
-        }
-        self.desk.queue.check()
-    }
-
-    fn ask(&mut self, channel: ChannelId, ask: Ask) {
-        if let Some(busy) = self.busy.get_mut(&channel) {
-            busy.waiting.push_back(ask);
-            return;
-        }
-        let open = self.check();
-        match ask {
-            Ask::Load(answer) => {
-                let stored = open.and_then(|()| self.desk.read(channel));
-                let _ = answer.send(stored.map(|found| {
-                    found.map(|ParsedChannel { revision, record, .. }| StoredChannel {
-                        revision,
-                        record,
-                    })
-                }));
-            }
-            Ask::History(answer) => {
-                let _ = answer.send(open.and_then(|()| self.history(channel)));
-            }
-            Ask::Commit(commit, answer) => match open {
-                Ok(()) => self.commit(*commit, answer),
-                Err(error) => {
-                    let _ = answer.send(Err(error));
-                }
-            },
-        }
-    }
-
-    fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, StoreError> {
-        let path = self.desk.folders.history(channel);
-        let (max, agents) = (self.desk.history_max, &self.desk.agents);
-        history::newest(&path, max, agents)
-            .map_err(|source| StoreError::not_done(Action::Read, &path, source))
-    }
-
-    fn commit(&mut self, mut commit: Commit, answer: Answer<Committed>) {
-        let (channel, durability) = (commit.channel, commit.durability);
-        let transitions = std::mem::take(&mut commit.transitions);
-        let prepared = self.prepare(commit);
-        let (revision, content) = match prepared {
-            Ok(Prepared::New(revision, content)) => (revision, content),
-            Ok(Prepared::Conflict(found)) => {
-                let _ = answer.send(Ok(Committed::Conflict(found)));
-                return;
-            }
-            Err(error) => {
-                let _ = answer.send(Err(error));
-                return;
-            }
-        };
-        let desk = &mut self.desk;
-        let placed = match (desk.durability, durability) {
-            (FileDurability::Full, Durability::Fact) => {
-                self.busy.insert(channel, Busy { answer, transitions, waiting: VecDeque::new() });
-                desk.queue.push_fact(Write { channel, revision, content });
-                return;
-            }
-            (FileDurability::Full, Durability::Turn) => {
-                let placed = desk.put(channel, FileKind::Turn, &content);
-                if placed.is_ok() {
-                    desk.channels.entry(channel).or_default().has_turn = true;
-                    desk.queue.push_turn(Write { channel, revision, content });
-                }
-                placed
-            }
-            (FileDurability::None, _) => {
-                let placed = desk.put(channel, FileKind::Main, &content);
-                if placed.is_ok() {
-                    desk.remove_turn(channel, revision);
-                }
-                placed
-            }
-        };
-        if placed.is_ok() {
-            desk.made(channel, revision, &transitions);
-        }
-        let _ = answer.send(placed.map(|()| Committed::Done(revision)));
-    }
-
-    fn prepare(&mut self, commit: Commit) -> Result<Prepared, StoreError> {
-        let found = self.desk.revision(commit.channel)?;
-        if found != commit.expected {
-            return Ok(Prepared::Conflict(found));
-        }
-        self.desk.make_folder(commit.channel)?;
-        let revision = found.next();
-        Ok(Prepared::New(revision, self.desk.content(commit, revision)?))
-    }
-
-    /// A fact is on the disk, or is not; whoever waited for that goes on.
-    fn fact(&mut self, channel: ChannelId, revision: Revision, outcome: Result<(), StoreError>) {
-        let Some(Busy { answer, transitions, mut waiting }) = self.busy.remove(&channel) else {
-            return;
-        };
-        if outcome.is_ok() {
-            self.desk.remove_turn(channel, revision);
-            self.desk.made(channel, revision, &transitions);
-        } else {
-            // The fact had taken the place of a turn that waited.
-            self.desk.take_up_turn(channel);
-        }
-        let _ = answer.send(outcome.map(|()| Committed::Done(revision)));
-        while let Some(ask) = waiting.pop_front() {
-            self.ask(channel, ask);
-            if let Some(busy) = self.busy.get_mut(&channel) {
-                busy.waiting.append(&mut waiting);
-            }
-        }
-    }
-
-    fn end(self, outcome: Result<(), StoreError>) {
-        let Self { desk, closing, .. } = self;
-        // Whoever is told that it is closed can open it again.
-        drop(desk);
-        if let Some(answer) = closing {
-            let _ = answer.send(outcome);
-        }
-    }
-}
-
-/// What a commit comes to before anything is written.
-enum Prepared {
-    New(Revision, Vec<u8>),
-    Conflict(Revision),
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use dirigent::{ChannelId, Revision};
 
-use super::desk::Job;
 use super::folders::{FileKind, Folders, number_of};
+use super::work::Job;
 use crate::error::{Action, StoreError};
 use crate::replace::{Replacement, sync_folder};
 

@@ -55,7 +55,7 @@ fn part() -> impl Strategy<Value = OutgoingPart> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// F27, D77
+    /// R046, R143, R154, F27, D77
     #[test]
     fn every_record_comes_back_whole(
         record in record(), channel: u64, revision in 0..u64::MAX, name in ".{1,20}",
@@ -124,10 +124,9 @@ fn what_a_machine_went_through_comes_back_whole() {
 /// F27
 #[test]
 fn what_a_newer_version_wrote_is_written_again_as_it_was() {
-    let mut record = ChannelRecord::default();
-    record.discussion = Some(
-        Discussion { callback: ChannelId::new(1), callback_guild: None, guide: "x".into() }.into(),
-    );
+    let callback = ChannelId::new(1);
+    let terms = Discussion { callback, callback_guild: None, guide: "x".into() };
+    let record = ChannelRecord { discussion: Some(terms.into()), ..ChannelRecord::default() };
     let file = ParsedChannel::new(ChannelId::new(7), Revision::new(8), record);
     let json = String::from_utf8(file.to_json().unwrap()).unwrap();
     let extra = r#""later": [123456789012345678901234567890, {"b": 1, "a": "\u00e4"}]"#;

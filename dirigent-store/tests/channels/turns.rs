@@ -35,6 +35,8 @@ async fn a_fact_takes_the_turns_before_it_along() {
     assert_eq!(written(&place.main(HERE)), (2, 3));
     assert_eq!(place.names().iter().filter(|name| name.starts_with(&HERE.to_string())).count(), 1);
     assert_eq!(written(&place.turn(THERE)), (1, 2));
+    store.close().await.unwrap();
+    assert_eq!(written(&place.main(HERE)), (2, 3), "an older turn was synced over the fact");
 }
 
 /// D77
