@@ -109,12 +109,11 @@ impl Arguments for DiscussionComplete {
     }
 }
 
-/// The machine has the last word: two calls may come at once.
+/// The machine has the last word: since it was asked, another call or an operator may have ended
+/// the discussion. What it is and whose it is never changes.
 fn not_concluded(error: CallError) -> ToolError {
     let refusal = if let CallError::Refused(refusal) = &error { Some(*refusal) } else { None };
     match refusal {
-        Some(Refusal::NotADiscussion) => ToolError::NotADiscussion,
-        Some(Refusal::NotTheInitiator) => ToolError::NotTheInitiator,
         Some(Refusal::AlreadyConcluded) => ToolError::AlreadyConcluded,
         Some(Refusal::Archived) => ToolError::Archived,
         _ => error.into(),

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use dirigent::tools::{Caller, Tools};
-use dirigent::{ChannelId, DiscussionState, Mode, PhaseKind};
+use dirigent::{ChannelId, DiscussionState, IdentityStore as _, Mode, PhaseKind};
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::Act;
-use dirigent_testkit::stage::{Setup, Stage};
+use dirigent_testkit::stage::{Setup, Stage, StoreFault};
 use serde_json::{Value, json};
 
 use super::folder::Workspace;
@@ -185,6 +185,43 @@ fn a_result_that_cannot_be_posted_is_queued_and_posted_once_after_a_restart() {
     stage.restart();
     stage.advance(SECOND * 3_600);
     assert_eq!(stage.moderation(stage.channel()).len(), 1);
+}
+
+/// R154, D89
+#[test]
+fn while_the_store_fails_the_answer_is_doubt_and_later_it_is_concluded_once() {
+    let (mut stage, workspace) = (court(), Workspace::new());
+    workspace.write("discussion-summary/plan.md", "We take both.");
+    let channel = opened(&mut stage, &["b"]);
+    stage.advance(SECOND * 60);
+    stage.store().with_rate(StoreFault::Fails, 1_000, 1);
+    let caller = at(&stage, "a", &workspace);
+    let answer = call(&mut stage, &caller, TOOL, arguments(channel, "discussion-summary/plan.md"));
+    let message = assert_refused(answer, "failed");
+    assert!(message.contains("may have been done"), "{message}");
+    assert!(stage.moderation(stage.channel()).is_empty(), "nothing is posted before it is stored");
+    stage.store().stop_faults();
+    stage.advance(SECOND * 60);
+    let again = call(&mut stage, &caller, TOOL, arguments(channel, "discussion-summary/plan.md"));
+    assert_refused(again, "already-concluded");
+    assert_eq!(stage.moderation(stage.channel()).len(), 1);
+}
+
+/// R149
+#[test]
+fn an_initiator_that_is_not_registered_any_more_is_told_to_register() {
+    let (mut stage, workspace) = (court(), Workspace::new());
+    workspace.write("discussion-summary/plan.md", "We take both.");
+    let channel = opened(&mut stage, &["b"]);
+    let identities = stage.identities().clone();
+    stage.call(move |d| async move {
+        identities.remove("a".into()).await.unwrap();
+        d.identities_changed().await.unwrap();
+    });
+    let caller = at(&stage, "a", &workspace);
+    let answer = call(&mut stage, &caller, TOOL, arguments(channel, "discussion-summary/plan.md"));
+    assert_refused(answer, "caller-unregistered");
+    assert_eq!(state(&mut stage, channel), DiscussionState::Open);
 }
 
 /// R155
