@@ -1,5 +1,5 @@
-//! Keeps Dirigent's registry in a JSON file that people can edit, and fills it from padded-cell's
-//! `ego.json` where there is one.
+//! Keeps what Dirigent must not forget in JSON files: the registry, which people can edit and
+//! padded-cell's `ego.json` can fill, and the channels with their turns and discussions.
 //!
 //! ```
 //! use dirigent::IdentityStore;
@@ -31,6 +31,7 @@ mod channel_file;
 mod channels;
 mod ego;
 mod error;
+mod export;
 mod fit;
 mod identities;
 mod json;
@@ -45,4 +46,5 @@ pub use ego::{
     ScannedIdentities, SkipReason, parse_ego, scan_ego,
 };
 pub use error::{Action, BadFile, OpenError, StoreError};
+pub use export::{AgentState, ChannelState, HistoryEntry, OrchestrationState};
 pub use identities::{BadEntry, JsonIdentities, ParsedIdentities, Problem, parse_identities};

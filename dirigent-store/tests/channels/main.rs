@@ -6,6 +6,7 @@ mod bad_input;
 mod contract;
 mod crash;
 mod damage;
+mod export;
 mod history;
 mod mount;
 mod place;

@@ -1,0 +1,235 @@
+//! `orchestration-state.json`: what every channel stands at, for people and for other programs.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+use std::sync::Arc;
+
+use dirigent::{
+    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Config, Durability, PhaseKind, Timestamp,
+    Transition, TurnId,
+};
+use dirigent_core::{Channel, View};
+use serde::Serialize;
+
+use crate::error::StoreError;
+use crate::replace::replace;
+
+/// How many transitions of all channels together are told.
+const HISTORY_MAX: usize = 100;
+
+/// All channels of a store at one moment, in the form that the seed's sibling project uses (M18).
+/// Times are milliseconds since 1970. It holds no text of anybody.
+///
+/// It is a picture: the library reads the store itself, never this.
+///
+/// ```
+/// use dirigent::{Config, MemoryChannels, Timestamp};
+/// use dirigent_store::OrchestrationState;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (store, now) = (MemoryChannels::default(), Timestamp::from_millis(7));
+/// let state = OrchestrationState::of(&store, Config::default().into(), now).await?;
+/// assert_eq!((state.version, state.last_updated, state.channels.len()), (1, 7, 0));
+/// # let folder = tempfile::tempdir()?;
+/// state.save(folder.path().join(OrchestrationState::FILE_NAME))?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct OrchestrationState {
+    /// The version of this form: 1.
+    pub version: u32,
+    /// When it was taken.
+    pub last_updated: u64,
+    /// What each agent is doing.
+    pub agents: BTreeMap<AgentId, AgentState>,
+    /// The channels that have a record.
+    pub channels: BTreeMap<ChannelId, ChannelState>,
+    /// The newest transitions of all channels, oldest first, at most a hundred.
+    pub history: VecDeque<HistoryEntry>,
+    /// Channels whose record could not be used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<ChannelId>,
+}
+
+/// What an agent is doing.
+///
+/// ```
+/// let idle = dirigent_store::AgentState::default();
+/// assert!(idle.active_in.is_empty());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct AgentState {
+    /// Where it has the floor.
+    pub active_in: Vec<ChannelId>,
+    /// Where it is in the list and somebody else has the floor, or nobody.
+    pub queued_in: Vec<ChannelId>,
+}
+
+/// What a channel stands at.
+///
+/// ```
+/// fn floor(channel: &dirigent_store::ChannelState) -> Option<&dirigent::AgentId> {
+///     channel.active_agent.as_ref()
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ChannelState {
+    /// What it is for.
+    pub mode: &'static str,
+    /// How turns are kept.
+    pub turn_state: &'static str,
+    /// The phase.
+    pub phase: &'static str,
+    /// The speaker list in order.
+    pub queue: Vec<AgentId>,
+    /// Where in it the speaker stands.
+    pub current_index: Option<usize>,
+    /// Who has the floor.
+    pub active_agent: Option<AgentId>,
+    /// When it was given the floor, as far as the history tells.
+    pub turn_started_at: Option<u64>,
+    /// When the turn is taken away, if nothing happens before.
+    pub turn_timeout_at: Option<u64>,
+}
+
+/// One change of a channel (R254).
+///
+/// ```
+/// fn why(entry: &dirigent_store::HistoryEntry) -> &str {
+///     entry.cause
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct HistoryEntry {
+    /// When.
+    pub time: u64,
+    /// Where.
+    pub channel: ChannelId,
+    /// Whom it is about.
+    pub agent: Option<AgentId>,
+    /// The phase before.
+    pub from: &'static str,
+    /// The phase after.
+    pub to: &'static str,
+    /// Why.
+    pub cause: &'static str,
+}
+
+impl OrchestrationState {
+    /// What the file is called where nobody says otherwise.
+    pub const FILE_NAME: &'static str = "orchestration-state.json";
+
+    /// Takes the picture. `config` are the rules of the channels: deadlines follow from them.
+    ///
+    /// # Errors
+    ///
+    /// As the store fails. A single channel that cannot be used is listed as such.
+    pub async fn of(
+        store: &dyn ChannelStore,
+        config: Arc<Config>,
+        now: Timestamp,
+    ) -> Result<Self, ApiError> {
+        let names = store.agents().await?;
+        let mut state = Self {
+            version: 1,
+            last_updated: now.as_millis(),
+            agents: names.iter().map(|name| (name.clone(), AgentState::default())).collect(),
+            channels: BTreeMap::new(),
+            history: VecDeque::new(),
+            unreadable: Vec::new(),
+        };
+        for channel in store.channels().await? {
+            let Some(stored) = store.load(channel).await? else {
+                continue;
+            };
+            match Channel::restore(Arc::clone(&config), &stored.record.snapshot) {
+                Ok(machine) => {
+                    let history = store.history(channel).await?;
+                    state.add(channel, machine.view(), &history, &names);
+                }
+                Err(_) => state.unreadable.push(channel),
+            }
+        }
+        Ok(state)
+    }
+
+    /// Writes it in the place of the file, whole, and synced. Works on the calling thread.
+    ///
+    /// # Errors
+    ///
+    /// What the system refused; the old file is as it was.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), StoreError> {
+        // A struct of texts and numbers always has a form in JSON.
+        let text = serde_json::to_vec_pretty(self).unwrap_or_default();
+        replace(path.as_ref(), &text, Durability::Fact)
+    }
+
+    fn add(
+        &mut self,
+        channel: ChannelId,
+        view: View<'_>,
+        history: &[Transition],
+        names: &[AgentId],
+    ) {
+        let name = |key: AgentKey| {
+            let known = usize::try_from(key.get()).ok().and_then(|at| names.get(at));
+            known.cloned().unwrap_or_else(|| "unknown".into())
+        };
+        let speaker = view.speaker();
+        for seat in view.list() {
+            let agent = self.agents.entry(name(seat.agent)).or_default();
+            if Some(seat.agent) == speaker {
+                agent.active_in.push(channel);
+            } else {
+                agent.queued_in.push(channel);
+            }
+        }
+        let deadline = view.deadline().filter(|_| speaker.is_some());
+        let state = ChannelState {
+            mode: view.mode().as_str(),
+            turn_state: view.turn_state().as_str(),
+            phase: view.phase().as_str(),
+            queue: view.list().map(|seat| name(seat.agent)).collect(),
+            current_index: view.list().position(|seat| Some(seat.agent) == speaker),
+            active_agent: speaker.map(name),
+            turn_started_at: speaker.and_then(|_| granted_at(history, view.turn())),
+            turn_timeout_at: deadline.map(|deadline| deadline.at.as_millis()),
+        };
+        self.channels.insert(channel, state);
+        for change in history {
+            self.tell(HistoryEntry {
+                time: change.at.as_millis(),
+                channel,
+                agent: change.agent.map(name),
+                from: change.from.as_str(),
+                to: change.to.as_str(),
+                cause: change.cause.as_str(),
+            });
+        }
+    }
+
+    /// Keeps the newest of all channels, in order.
+    fn tell(&mut self, entry: HistoryEntry) {
+        let at = self.history.partition_point(|known| known.time <= entry.time);
+        self.history.insert(at, entry);
+        if self.history.len() > HISTORY_MAX {
+            self.history.pop_front();
+        }
+    }
+}
+
+/// When this turn was granted.
+fn granted_at(history: &[Transition], turn: TurnId) -> Option<u64> {
+    let granted = |change: &&Transition| change.turn == turn && change.to == PhaseKind::Granted;
+    history.iter().find(granted).map(|change| change.at.as_millis())
+}

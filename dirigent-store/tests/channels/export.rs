@@ -1,0 +1,108 @@
+//! The picture of all channels.
+
+use std::fs;
+use std::sync::Arc;
+
+use dirigent::{
+    ChannelId, ChannelRecord, ChannelStore, Commit, Config, Durability, Mode, Revision, Timestamp,
+};
+use dirigent_core::{Channel, Creation, Input, RunId, WakeCause};
+use dirigent_store::{JsonChannels, OrchestrationState};
+use serde_json::json;
+
+use crate::place::{HERE, Place, THERE};
+
+/// A chat of three that went through this.
+async fn talk(store: &JsonChannels, channel: ChannelId, started: bool) {
+    let mut members = Vec::new();
+    for name in ["ada", "bob", "eve"] {
+        members.push(store.add_agent(name.into()).await.unwrap());
+    }
+    let first = members.first().copied();
+    let mut machine = Channel::new(Arc::default(), 7);
+    let mut effects = Vec::new();
+    let create = Creation { mode: Mode::Chat, members, initiator: None };
+    let mut inputs = vec![Input::Create(create)];
+    if started {
+        inputs.push(Input::Wake { first: None, cause: WakeCause::Operator });
+        inputs.push(Input::Gate { agent: first, run: Some(RunId::new(5)), latest: None });
+    }
+    for (input, second) in inputs.iter().zip(1..) {
+        machine.handle(Timestamp::from_millis(second * 1_000), input, &mut effects).unwrap();
+    }
+    let mut record = ChannelRecord::default();
+    machine.snapshot_into(&mut record.snapshot);
+    let transitions = effects.iter().filter_map(dirigent_core::Effect::transition).collect();
+    let (expected, durability) = (Revision::default(), Durability::Fact);
+    let commit = Commit { channel, expected, record, durability, transitions };
+    store.commit(commit).await.unwrap();
+}
+
+async fn picture(store: &JsonChannels) -> OrchestrationState {
+    let now = Timestamp::from_millis(9_000);
+    OrchestrationState::of(store, Arc::new(Config::default()), now).await.unwrap()
+}
+
+/// R254
+#[tokio::test]
+async fn the_picture_shows_who_has_the_floor_since_when_and_why() {
+    let place = Place::new();
+    let store = place.lazy();
+    talk(&store, HERE, true).await;
+    talk(&store, THERE, false).await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(OrchestrationState::FILE_NAME);
+    picture(&store).await.save(&path).unwrap();
+    let shown: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    assert_eq!(
+        shown["channels"][HERE.to_string()],
+        json!({
+            "mode": "chat", "turnState": "shuffle", "phase": "running",
+            "queue": ["ada", "bob", "eve"], "currentIndex": 0, "activeAgent": "ada",
+            "turnStartedAt": 2_000, "turnTimeoutAt": 603_000,
+        })
+    );
+    let silent = &shown["channels"][THERE.to_string()];
+    assert_eq!((&silent["phase"], &silent["activeAgent"]), (&json!("dormant"), &json!(null)));
+    assert_eq!(silent["turnTimeoutAt"], json!(null));
+    let ada = json!({ "activeIn": [HERE], "queuedIn": [THERE] });
+    assert_eq!((&shown["agents"]["ada"], &shown["version"]), (&ada, &json!(1)));
+    assert_eq!(shown["lastUpdated"], json!(9_000));
+    let history = shown["history"].as_array().unwrap();
+    assert!(history.is_sorted_by_key(|entry| entry["time"].as_u64()), "oldest first");
+    let granted = history.iter().find(|entry| entry["to"] == "granted").unwrap();
+    assert_eq!(
+        granted,
+        &json!({
+            "time": 2_000, "channel": HERE, "agent": "ada",
+            "from": "dormant", "to": "granted", "cause": "operator-wake",
+        })
+    );
+}
+
+#[tokio::test]
+async fn a_channel_that_cannot_be_used_is_listed_and_the_rest_shown() {
+    let place = Place::new();
+    let store = place.lazy();
+    talk(&store, HERE, true).await;
+    let mut record = ChannelRecord::default();
+    record.snapshot.version = 99;
+    let (expected, durability) = (Revision::default(), Durability::Fact);
+    let commit = Commit { channel: THERE, expected, record, durability, transitions: Vec::new() };
+    store.commit(commit).await.unwrap();
+    let state = picture(&store).await;
+    assert_eq!(state.unreadable, [THERE]);
+    assert_eq!(state.channels.keys().collect::<Vec<_>>(), [&HERE]);
+}
+
+#[tokio::test]
+async fn the_picture_tells_the_newest_hundred_changes_of_all_channels() {
+    let place = Place::new();
+    let store = place.lazy();
+    for number in 0..60 {
+        talk(&store, ChannelId::new(200_000_000_000_000_000 + number), true).await;
+    }
+    let state = picture(&store).await;
+    assert_eq!((state.channels.len(), state.history.len()), (60, 100));
+    assert_eq!(state.history.back().map(|entry| entry.cause), Some("run-started"));
+}
