@@ -1,5 +1,7 @@
 //! `create-chat-channel`, `create-report-channel` and `create-work-channel`.
 
+use std::time::Duration;
+
 use dirigent::tools::Caller;
 use dirigent::{AuthorKind, DiscordApi, Mentions, Mode, Nonce, Post, TurnState, UserId};
 use dirigent_testkit::memory_discord::{Call, Fault};
@@ -346,7 +348,7 @@ fn accounts_that_are_not_in_the_guild_are_named() {
 #[test]
 fn only_those_are_named_of_whom_it_is_certain() {
     let busy = Fault::ServerErrorNotApplied;
-    let fine = Fault::SlowAnswer { by: SECOND * 0 };
+    let fine = Fault::SlowAnswer { by: Duration::ZERO };
     for (known, code) in [(0, "creation-refused"), (1, "strangers")] {
         let mut stage = desk();
         let (one, two) = (stage.discord().add_human(), stage.discord().add_bot());
