@@ -128,3 +128,18 @@ fn post_name<S: Serializer>(post: &ResultPost, serializer: S) -> Result<S::Ok, S
         ResultPost::Nowhere => "nowhere",
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On several threads the machine may be told between the check and the conclusion.
+    #[test]
+    fn who_comes_too_late_by_a_moment_is_told_the_same_as_who_comes_much_too_late() {
+        let code = |refusal| not_concluded(CallError::Refused(refusal)).code();
+        assert_eq!(code(Refusal::AlreadyConcluded), "already-concluded");
+        assert_eq!(code(Refusal::Archived), "archived");
+        assert_eq!(code(Refusal::Stopped), "channel");
+        assert_eq!(not_concluded(CallError::NotRunning).code(), "not-running");
+    }
+}

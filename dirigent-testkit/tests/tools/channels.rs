@@ -1,5 +1,7 @@
 //! `create-chat-channel`, `create-report-channel` and `create-work-channel`.
 
+use std::time::Duration;
+
 use dirigent::tools::Caller;
 use dirigent::{AuthorKind, DiscordApi, Mentions, Mode, Nonce, Post, TurnState, UserId};
 use dirigent_testkit::memory_discord::{Call, Fault};
@@ -337,9 +339,33 @@ fn accounts_that_are_not_in_the_guild_are_named() {
     let arguments = json!({ "name": "x", "participants": ids([one, user(&stage, "b"), two]) });
     let answer = call(&mut stage, &caller, "create-chat-channel", arguments);
     let message = assert_refused(answer, "strangers");
-    assert!(message.contains(&format!("{one}, {two}.")), "{message}");
+    assert!(message.contains(&format!(": {one}, {two}.")), "{message}");
     assert!(!message.contains(&user(&stage, "b").to_string()));
     assert!(stage.store().known().is_empty());
+}
+
+/// R053, D82
+#[test]
+fn only_those_are_named_of_whom_it_is_certain() {
+    let busy = Fault::ServerErrorNotApplied;
+    let fine = Fault::SlowAnswer { by: Duration::ZERO };
+    for (known, code) in [(0, "creation-refused"), (1, "strangers")] {
+        let mut stage = desk();
+        let (one, two) = (stage.discord().add_human(), stage.discord().add_bot());
+        stage.discord().inject(|faults| {
+            // The first look is for the moderator.
+            for _ in 0..=known {
+                faults.next(Call::IsAdministrator, fine);
+            }
+            faults.next(Call::IsAdministrator, busy);
+        });
+        let caller = session(&stage, "a");
+        let arguments = json!({ "name": "x", "participants": ids([one, two]) });
+        let answer = call(&mut stage, &caller, "create-chat-channel", arguments);
+        let message = assert_refused(answer, code);
+        assert_eq!(message.contains(&one.to_string()), known == 1, "{message}");
+        assert!(!message.contains(&two.to_string()), "{message}");
+    }
 }
 
 /// R056

@@ -120,6 +120,7 @@ fn a_path_that_leads_nowhere_is_refused() {
     fs::remove_dir_all(table.workspace.root().join("discussion-summary")).unwrap();
     table.refuses("discussion-summary/plan.md", "summary-missing");
     fs::write(table.workspace.root().join("discussion-summary"), "x").unwrap();
+    table.refuses("discussion-summary", "summary-not-a-file");
     table.refuses("discussion-summary/plan.md", "summary-missing");
 }
 
