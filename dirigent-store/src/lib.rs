@@ -1,9 +1,9 @@
-//! Keeps what Dirigent must not forget in JSON files: the registry, which people can edit and
-//! padded-cell's `ego.json` can fill, and the channels with their turns and discussions.
+//! Keeps Dirigent's channels in JSON files ([`JsonChannels`]) and its registry in one that people can
+//! edit ([`JsonIdentities`]), and fills the registry from padded-cell's `ego.json` where there is one.
 //!
 //! ```
 //! use dirigent::IdentityStore;
-//! use dirigent_store::{EgoOptions, JsonIdentities, ScannedIdentities};
+//! use dirigent_store::{EgoOptions, JsonChannels, JsonIdentities, ScannedIdentities};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -18,6 +18,12 @@
 //! // A clone goes to `Dirigent::builder`; the driver reads it when it starts, and so scans.
 //! assert!(identities.all().await?.is_empty());
 //! assert!(!identities.is_detected());
+//!
+//! // Modes, discussions and turns; for `Builder::channels`.
+//! let channels = JsonChannels::open(home.join("channels"))?;
+//! for problem in channels.problems() {
+//!     eprintln!("{problem}");
+//! }
 //! # Ok(())
 //! # }
 //! ```

@@ -189,3 +189,13 @@ async fn without_syncs_everything_is_in_one_file() {
     assert_eq!(written(&place.main(HERE)), (3, 3));
     store.close().await.unwrap();
 }
+
+/// What may be sent, shared and cloned is part of the interface, and easily lost unnoticed.
+#[test]
+fn stores_and_what_they_tell_travel_between_tasks() {
+    const fn cloned<T: Clone + Send + Sync + 'static>() {}
+    cloned::<JsonChannels>();
+    cloned::<ChannelOptions>();
+    cloned::<dirigent_store::ChannelProblem>();
+    cloned::<dirigent_store::ParsedChannel>();
+}
