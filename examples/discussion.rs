@@ -50,7 +50,7 @@ async fn main() -> Result {
     scene("The agents register, and one of them opens a discussion from its work channel.");
     let mut house = House::enter(&town, &data).await?;
     let (work, discussion) = open(&mut town, &house).await?;
-    town.until(&mut house, Shown::Run("sceptic")).await?;
+    town.until(&mut house, &[Shown::Run("sceptic")]).await?;
 
     scene("The process is killed while the sceptic thinks about its answer.");
     house.kill().await;
@@ -58,13 +58,12 @@ async fn main() -> Result {
 
     scene("It starts again, on the same files.");
     let mut house = House::enter(&town, &data).await?;
-    town.until(&mut house, Shown::Change(Cause::AllPassed)).await?;
-    town.until(&mut house, Shown::Change(Cause::Concluded)).await?;
+    town.until(&mut house, &[Shown::Change(Cause::AllPassed)]).await?;
+    town.until(&mut house, &[Shown::Change(Cause::Concluded), Shown::Result]).await?;
 
-    scene("The discussion is over; its work channel knows, and whoever still writes is told so.");
-    town.until(&mut house, Shown::Words("moderator")).await?;
+    scene("The discussion is over, and whoever still writes in it is told so.");
     town.say(discussion, "May I add something?");
-    town.until(&mut house, Shown::Words("moderator")).await?;
+    town.until(&mut house, &[Shown::Words("you"), Shown::Words("moderator")]).await?;
     house.leave().await?;
     list(&data)?;
     check(&town, &[work, discussion])

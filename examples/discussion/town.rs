@@ -45,6 +45,8 @@ pub(crate) struct Town {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown {
     Words(&'static str),
+    /// The discussion's result.
+    Result,
     /// This agent runs now.
     Run(&'static str),
     Change(Cause),
@@ -126,8 +128,10 @@ impl Town {
         self.discord.say(channel, self.person, text);
     }
 
-    /// Shows what happens, up to this, and forwards to the library what the chat pushes.
-    pub(crate) async fn until(&mut self, house: &mut House, last: Shown) -> Result {
+    /// Shows what happens until all of these were seen, in whatever order, and forwards to the library
+    /// what the chat pushes.
+    pub(crate) async fn until(&mut self, house: &mut House, last: &[Shown]) -> Result {
+        let mut missing = last.to_vec();
         let patience = self.clock.now() + Duration::from_secs(10);
         loop {
             let shown = tokio::select! {
@@ -144,7 +148,8 @@ impl Town {
                     return Err("nothing happens any more".into());
                 }
             };
-            if shown == last {
+            missing.retain(|awaited| *awaited != shown);
+            if missing.is_empty() {
                 return Ok(());
             }
         }
@@ -154,8 +159,9 @@ impl Town {
         match event {
             Event::MessageCreated(message) => {
                 let name = self.show_message(&message);
+                let is_result = message.content.contains("is concluded. Summary:");
                 house.dirigent.message_created(message).await?;
-                Ok(Shown::Words(name))
+                Ok(if is_result { Shown::Result } else { Shown::Words(name) })
             }
             Event::MemberJoined { channel, user } => {
                 house.dirigent.member_joined(channel, user).await?;
