@@ -95,6 +95,8 @@ async fn fill(folder: &Path, channels: usize) {
         .for_each_concurrent(64, |number| async move { save(number).await.map(drop).unwrap() })
         .await;
     store.close().await.unwrap();
+    // What the system still has to write would be measured along.
+    let _ = std::process::Command::new("sync").arg("-f").arg(folder).status();
 }
 
 struct Loaded {
