@@ -179,7 +179,7 @@ impl Step<'_> {
             Phase::Confirming { run, polls, .. } if run.covers(id) => {
                 let agent = run.agent;
                 if polls.open.is_none() {
-                    polls.next = now + polls.interval;
+                    polls.next = polls.next.max(now + polls.interval);
                 }
                 self.channel.delivery.get_or_insert_default().put(now, id, tail);
                 self.confirm_if_matched(agent);

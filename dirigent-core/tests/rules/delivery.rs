@@ -292,6 +292,20 @@ fn a_poll_that_failed_is_repeated_when_the_other_side_says() {
     assert_eq!(room.speaker(), Some(A), "an error does not end the wait");
 }
 
+/// R101, D57
+#[test]
+fn a_piece_that_is_pushed_makes_no_poll_sooner_than_the_other_side_allows() {
+    let mut room = waiting_for("two pieces, the last one lost");
+    room.wait(millis(300));
+    let retry_at = Some(room.now + secs(6));
+    let ticket = room.poll.take().unwrap();
+    room.settle(ticket, Settlement::Failed { retry_at });
+    room.wait(secs(1));
+    room.says(A, "two pieces,");
+    assert!(room.wait(millis(4_999)).asks().is_empty());
+    assert_eq!(room.wait(millis(1)).asks(), ["poll after 1001"]);
+}
+
 /// R107, D56
 #[test]
 fn a_polled_message_confirms_like_a_pushed_one() {

@@ -32,8 +32,9 @@ impl Model {
             }
         }
         if let Stage::Confirming(confirming) = &mut turn.stage {
-            if let Poll::Next(_) = confirming.poll {
-                confirming.poll = Poll::Next(now + confirming.interval); // rule 19
+            if let Poll::Next(planned) = confirming.poll {
+                let later = now + confirming.interval;
+                confirming.poll = Poll::Next(if later > planned { later } else { planned }); // rule 19
             }
         }
         self.confirm_if_tail_matches();
