@@ -142,7 +142,7 @@ impl Shared {
             };
             in_doubt |= error.certainty() == Certainty::Unknown;
             let next = self.clock.now() + error.retry_after().unwrap_or(back_off);
-            back_off *= 2;
+            back_off = back_off.saturating_mul(2);
             let again = error.kind().is_worth_repeating()
                 && attempt < self.settings.retries
                 && next < give_up;

@@ -166,7 +166,7 @@ impl Window {
             let last = (before + burst - earlier).checked_sub(1).filter(|_| earlier < burst);
             let moment = |place: Option<usize>| place.and_then(|at| self.reserved.get(at)).copied();
             let (first, last) = (moment(first).unwrap_or(at), moment(last).unwrap_or(at));
-            last.since(first) >= pace.window
+            first + pace.window <= last
         })
     }
 

@@ -63,7 +63,7 @@ pub struct Settings {
     pub missed_wake_max: Duration,
     /// What becomes of a hosted run that a crash cut off. Default: it is skipped.
     pub lost_runs: LostRuns,
-    /// Transitions kept for a slow listener. Default 1,024; then it lags.
+    /// Transitions kept for a slow listener, 1 to 65,536. Default 1,024; then it lags.
     pub transitions_max: usize,
 }
 
@@ -181,9 +181,11 @@ impl Settings {
             .replace("{summary}", summary.unwrap_or_default())
     }
 
-    /// Whether the whole message is one of the words.
+    /// Whether the whole message is one of the words. One that is blank is no word: a message of
+    /// nothing but a picture has no text.
     pub(crate) fn is_word(words: &[String], text: &str) -> bool {
         let text = text.trim();
-        words.iter().any(|word| word.trim().to_lowercase() == text.to_lowercase())
+        !text.is_empty()
+            && words.iter().any(|word| word.trim().to_lowercase() == text.to_lowercase())
     }
 }

@@ -104,7 +104,7 @@ impl Shared {
         Self {
             pacer: Pacer::new(parts.settings.pacing),
             history_max: parts.store.history_max(),
-            events: broadcast::Sender::new(parts.settings.transitions_max.max(1)),
+            events: broadcast::Sender::new(parts.settings.transitions_max.clamp(1, 1 << 16)),
             discord: parts.discord,
             identities: parts.identities,
             store: parts.store,

@@ -9,11 +9,12 @@ pub(crate) fn is_agent_id(text: &str) -> bool {
     !text.trim().is_empty() && is_short(text) && text.chars().all(is_plain)
 }
 
-/// Whether a text that nobody here has seen can be an agent's name: as its id.
+/// Whether a text that nobody here has seen can be an agent's name: as its id, if there is anything
+/// to be seen of it.
 ///
 /// `@everyone` and the like are fit; what is posted mentions nobody unless the host wants it.
 pub(crate) fn is_foreign_name(text: &str) -> bool {
-    is_agent_id(text)
+    is_agent_id(text) && !text.chars().all(|c| c.is_whitespace() || is_zero_width(c))
 }
 
 /// Whether a name is short enough to be kept.
@@ -26,4 +27,9 @@ fn is_plain(c: char) -> bool {
     let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks = matches!(c, '\u{2028}' | '\u{2029}');
     !(c.is_control() || turns || breaks)
+}
+
+/// Whether nothing is seen of a character, wherever it stands.
+fn is_zero_width(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
 }

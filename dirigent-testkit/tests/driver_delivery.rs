@@ -52,6 +52,31 @@ fn a_pushed_message_confirms_without_a_poll() {
     assert_eq!(stage.discord().calls().of(Call::History), 0);
 }
 
+#[test]
+fn the_reply_under_another_account_or_from_a_webhook_confirms_nothing() {
+    let strangers: [fn(&Stage, &mut ChatMessage); 4] = [
+        |_, message| message.author_kind = AuthorKind::Webhook,
+        |stage, message| message.author = stage.discord().add_bot(),
+        |stage, message| message.author = stage.agent("b").user(),
+        |stage, message| {
+            (message.author, message.author_kind) = (stage.person(), AuthorKind::Human);
+        },
+    ];
+    for (number, stranger) in strangers.into_iter().enumerate() {
+        let mut stage = confirming("the whole reply");
+        let (channel, user) = (stage.channel(), stage.agent("a").user());
+        let id = stage.discord().say(channel, user, "something else");
+        let mut forged = message(&stage, id, "the whole reply");
+        stranger(&stage, &mut forged);
+        let turn = stage.status().unwrap().turn;
+        stage.call(move |d| async move { d.message_created(forged).await }).unwrap();
+        // Another agent and a person interrupt, which begins with the first again.
+        assert_eq!(speaker(&mut stage).as_deref(), Some("a"), "{number}");
+        let interrupts = number > 1;
+        assert_eq!(stage.status().unwrap().turn > turn, interrupts, "{number}");
+    }
+}
+
 /// F15
 #[test]
 fn a_receipt_confirms_without_a_poll() {

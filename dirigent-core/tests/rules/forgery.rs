@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::room::{A, B, C, Room, STRANGER};
 use dirigent_core::{
-    Archived, Channel, Config, Debt, Effect, MessageId, Mode, Permit, PermitRun, PhaseData,
-    Refresh, Rest, RestoreError, SeatTurn, Snapshot, Ticket, Timestamp, TurnId,
+    Archived, Channel, Config, Debt, Effect, Input, Litter, MessageId, Mode, Notice, Permit,
+    PermitRun, PhaseData, PhaseKind, Refresh, Refusal, ReminderPlace, Rest, RestoreError, SeatTurn,
+    Settlement, Snapshot, Ticket, Timestamp, TurnId,
 };
 
 /// The rule that a snapshot breaks, in words; `None` when it is taken.
@@ -320,4 +321,131 @@ fn counters_have_room_to_rise() {
     let turn = TurnId::new(high);
     let good = Snapshot { next_ticket: high, turn, revision: high, ..dormant() };
     assert_eq!(breach(&good), None, "just below they have");
+}
+
+/// A room whose channel was brought back from this.
+fn room_of(snapshot: &Snapshot) -> Room {
+    let mut room = Room::chat(3);
+    room.channel = Channel::restore(Arc::new(Config::default()), snapshot).unwrap();
+    room.message = 5_000;
+    room
+}
+
+/// Moments no clock will ever show, and one that it may.
+const MOMENTS: [Timestamp; 5] = [
+    Timestamp::from_millis(0),
+    Timestamp::from_millis(1),
+    crate::room::START,
+    Timestamp::from_millis(u64::MAX - 1),
+    Timestamp::from_millis(u64::MAX),
+];
+
+/// D77, R118
+#[test]
+fn a_deadline_at_any_moment_overflows_nothing_and_an_order_ends_the_wait() {
+    for at in MOMENTS {
+        let until = Some(at);
+        let phases = [
+            PhaseData::Granted { agent: B, until, attempt: u8::MAX },
+            PhaseData::Running { agent: B, run: None, anchor: None, until, receipt: false },
+            PhaseData::Confirming {
+                agent: B,
+                run: None,
+                anchor: None,
+                since: at,
+                poll: None,
+                poll_next: at,
+                poll_interval: std::time::Duration::MAX,
+            },
+        ];
+        for (phase, now) in phases.into_iter().flat_map(|phase| MOMENTS.map(|now| (phase, now))) {
+            let mut room =
+                room_of(&Snapshot { phase, list_at: until, talk_since: at, ..granted() });
+            room.now = now;
+            room.tell(Input::Tick);
+            room.now = crate::room::START;
+            room.tell(Input::Tick);
+            room.tell(Input::Stop);
+            assert_eq!(room.phase(), PhaseKind::Dormant, "{at:?} {now:?}");
+            room.tell(Input::Resume);
+            room.human("hello");
+            room.members_or_nothing();
+            assert_eq!(room.phase(), PhaseKind::Granted, "{at:?} {now:?}");
+        }
+    }
+}
+
+/// D77, R118
+#[test]
+fn a_deadline_long_gone_ends_its_turn_at_the_first_look() {
+    let past = Some(Timestamp::from_millis(0));
+    let phase =
+        PhaseData::Running { agent: B, run: None, anchor: None, until: past, receipt: false };
+    let mut room = room_of(&Snapshot { phase, ..granted() });
+    room.tell(Input::Tick);
+    assert_eq!(room.speaker(), Some(C));
+}
+
+/// D77, R075
+#[test]
+fn an_archive_full_of_deadlines_and_debts_does_nothing_but_clear_up() {
+    let trigger =
+        Effect::Trigger { ticket: Ticket::new(0), agent: A, turn: TurnId::new(1), attempt: 0 };
+    for at in MOMENTS {
+        let litter = vec![Litter { message: MessageId::new(7), due: Some(at) }];
+        let archived = Snapshot {
+            archived: Some(Archived { bot_notice_at: Some(at), ..HOW }),
+            phase: PhaseData::Archived,
+            reminder_due: Some(at),
+            reminded_at: Some(at),
+            asked_at: Some(at),
+            list_at: Some(at),
+            debts: vec![Debt { effect: trigger, since: at }],
+            next_ticket: 1,
+            litter,
+            ..dormant()
+        };
+        let mut room = room_of(&archived);
+        let first = room.tell(Input::Tick).asks();
+        room.settle(Ticket::new(0), Settlement::Done { message: Some(MessageId::new(9)) });
+        for now in MOMENTS {
+            room.now = now;
+            let asks = room.tell(Input::Tick).asks();
+            let clears = |ask: &String| ask.starts_with("delete");
+            assert!(first.iter().chain(&asks).all(clears), "{at:?} {now:?}: {first:?} {asks:?}");
+            assert!(room.tell(Input::Tick).asks().is_empty(), "{at:?} {now:?}");
+        }
+        assert_eq!(room.phase(), PhaseKind::Archived);
+        assert_eq!((room.triggers(), room.speaker()), (0, None));
+    }
+}
+
+/// D77, D78
+#[test]
+fn a_debt_of_a_dormant_channel_is_settled_and_wakes_nobody() {
+    let ticket = Ticket::new(0);
+    let effects = [
+        Effect::Trigger { ticket, agent: B, turn: TurnId::new(1), attempt: u8::MAX },
+        Effect::Trigger { ticket, agent: STRANGER, turn: TurnId::new(u64::MAX), attempt: 0 },
+        Effect::Delete { ticket, message: MessageId::new(u64::MAX) },
+        Effect::Poll { ticket, after: Some(MessageId::new(u64::MAX)) },
+        Effect::Notice { ticket, notice: Notice::Ceiling },
+        Effect::Reminder { ticket, initiator: STRANGER, place: ReminderPlace::Discussion },
+    ];
+    let settlements = [
+        Settlement::Done { message: Some(MessageId::new(4_000)) },
+        Settlement::Doubtful,
+        Settlement::Done { message: None },
+    ];
+    for (effect, settlement) in effects.into_iter().flat_map(|e| settlements.map(|s| (e, s))) {
+        let debts = vec![Debt { effect, since: Timestamp::from_millis(u64::MAX) }];
+        let mut room = room_of(&Snapshot { debts, next_ticket: 1, ..dormant() });
+        room.settle(ticket, settlement);
+        room.tell(Input::Tick);
+        assert_eq!((room.phase(), room.triggers()), (PhaseKind::Dormant, 0), "{effect:?}");
+        let again = Input::Settled { ticket, settlement };
+        assert_eq!(room.refusal(again), Refusal::UnknownTicket, "{effect:?}");
+        room.human("hello");
+        assert_eq!(room.phase(), PhaseKind::Granted, "{effect:?}");
+    }
 }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use crate::room::{A, B, C, Room, ended, message, secs, spoke};
 use dirigent_core::{
-    Channel, Config, Debt, DeliveryData, Effect, Input, MessageId, Mode, Outcome, PhaseData,
-    PhaseKind, Piece, Reason, Refusal, RestoreError, Settlement, Slot, Snapshot, Tail, Ticket,
+    Channel, Config, Debt, DeliveryData, Effect, Input, Litter, MessageId, Mode, Outcome,
+    PhaseData, PhaseKind, Piece, Reason, Refusal, RestoreError, Settlement, Slot, Snapshot, Tail,
+    Ticket,
 };
 
 fn restore(snapshot: &Snapshot) -> Result<Channel, RestoreError> {
@@ -185,6 +186,7 @@ fn a_snapshot_with_a_list_that_is_too_long_is_turned_down() {
     };
     let piece = |id| Piece { id: MessageId::new(id), tail: Tail::of("x") };
     let pieces = DeliveryData { pieces: (1..=9).map(piece).collect(), ..DeliveryData::default() };
+    let litter = |id| Litter { message: MessageId::new(id), due: None };
     let long = [
         ("list", Snapshot { list: slots, ..good.clone() }),
         ("muted", Snapshot { muted: crate::room::agents(129), ..good.clone() }),
@@ -192,6 +194,7 @@ fn a_snapshot_with_a_list_that_is_too_long_is_turned_down() {
         ("runs", Snapshot { runs: runs.collect(), ..good.clone() }),
         ("debts", Snapshot { debts: (1..=65).map(debt).collect(), ..good.clone() }),
         ("pieces", Snapshot { delivery: Some(pieces), ..good.clone() }),
+        ("litter", Snapshot { litter: (1..=17).map(litter).collect(), ..good.clone() }),
     ];
     for (field, snapshot) in long {
         assert_eq!(restore(&snapshot).unwrap_err(), RestoreError::TooLong { field });

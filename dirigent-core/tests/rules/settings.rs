@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::room::{A, B, Room, millis, secs, spoke};
-use dirigent_core::{Config, PhaseKind};
+use crate::room::{A, B, Room, ended, gate, millis, secs, spoke};
+use dirigent_core::{Config, Input, PhaseKind, Timestamp, TriggerCleanup};
 
 /// What `validate` says of the default with this change; "" when it is content.
 fn verdict(change: impl FnOnce(&mut Config)) -> String {
@@ -59,6 +59,52 @@ fn numbers_out_of_range_cannot_be_obeyed() {
     assert_eq!(verdict(|it| it.turns_max = Some(1)), "");
     assert_eq!(verdict(|it| it.cycles_max = Some(1)), "");
     assert_eq!(verdict(|it| it.discussion_cycles_max = Some(1)), "");
+}
+
+/// R118
+#[test]
+fn the_longest_and_the_shortest_waits_overflow_nothing() {
+    let all = |wait: Duration| {
+        move |it: &mut Config| {
+            let positive = wait.max(millis(1));
+            (it.delivery_timeout, it.quiet_period) = (positive, wait);
+            (it.poll_first, it.poll_interval, it.poll_interval_max) =
+                (positive, positive, positive);
+            (it.start_deadline, it.run_deadline) = (Some(positive), Some(positive));
+            (it.late_grace, it.refresh_deadline, it.list_fresh) = (wait, positive, wait);
+            (it.recount_interval, it.forget_after) = (positive, positive);
+            it.trigger_cleanup = TriggerCleanup::After(wait);
+            (it.discussion_time_max, it.overdue_archive_after) = (Some(positive), Some(positive));
+            (it.reminder_interval, it.farewell, it.bot_notice_interval) = (wait, wait, wait);
+            (it.retriggers, it.fingerprint_length) = (u8::MAX, 0);
+        }
+    };
+    for wait in [Duration::ZERO, Duration::MAX] {
+        for mut room in [Room::chat_with(3, all(wait)), Room::discussion_with(3, all(wait))] {
+            room.human("hello");
+            room.members_or_nothing();
+            for agent in room.order() {
+                let run = Some(room.fresh_run());
+                let _ = room.give(gate(agent, run));
+                let _ = room.give(ended(agent, run, spoke("a reply")));
+                room.says(agent, "a reply");
+                room.sleep(millis(1));
+                room.tell(Input::Tick);
+            }
+            for now in [u64::MAX, 0, 1_700_000_000_000] {
+                room.now = Timestamp::from_millis(now);
+                room.tell(Input::Tick);
+            }
+            // A discussion of a millisecond is over by now.
+            if room.phase() != PhaseKind::Archived {
+                room.tell(Input::Stop);
+                assert_eq!(room.phase(), PhaseKind::Dormant, "{wait:?}");
+                room.tell(Input::Resume);
+                room.human("hello again");
+                assert_ne!(room.phase(), PhaseKind::Dormant, "{wait:?}");
+            }
+        }
+    }
 }
 
 /// D53, D64, D69, F01

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use dirigent::{ChannelRecord, ChannelStore, Revision};
-use dirigent_store::{BadFile, ParsedChannel, parse_channel};
+use dirigent::{Certainty, ChannelRecord, ChannelStore, Revision};
+use dirigent_store::{Action, BadFile, ParsedChannel, StoreError, parse_channel};
 
-use crate::place::{HERE, Place, THERE, fact, marked, stored};
+use crate::place::{HERE, Place, THERE, cause, fact, failure, marked, request, stored, turn};
 use crate::record::with_checksum;
 
 /// A sound file.
@@ -102,6 +102,78 @@ async fn whatever_is_wrong_with_a_file_it_is_kept_aside_and_the_rest_loads() {
         assert_eq!(fs::read(&problem.kept).unwrap(), bytes, "{name}");
         assert_eq!(store.channels().await.unwrap(), [HERE, THERE]);
     }
+}
+
+/// D77, F26
+#[tokio::test]
+async fn whatever_is_wrong_with_a_turn_the_channel_falls_back_to_what_was_synced() {
+    let another = ParsedChannel::new(THERE, Revision::new(9), marked(9)).to_json().unwrap();
+    for (name, bytes) in bad_files().into_iter().chain([("a turn of another channel", another)]) {
+        let place = Place::new();
+        let store = place.lazy();
+        fact(&store, HERE, 0, 1).await;
+        store.close().await.unwrap();
+        let path = place.main(HERE).with_file_name(format!("{HERE}.turn.json"));
+        fs::write(&path, &bytes).unwrap();
+        let store = place.lazy();
+        assert_eq!(stored(&store, HERE).await, Some((1, 1)), "{name}");
+        let problems = store.problems();
+        let [problem] = &problems[..] else { panic!("{name}: {problems:?}") };
+        assert_eq!(fs::read(&problem.kept).unwrap(), bytes, "{name}");
+        assert!(problem.kept.to_str().unwrap().ends_with(".turn.json.corrupt-1"), "{name}");
+        turn(&store, HERE, 1, 2).await;
+    }
+}
+
+/// F26
+#[cfg(unix)]
+#[tokio::test]
+async fn what_is_no_file_is_told_and_left_alone() {
+    use std::os::unix::fs::symlink;
+
+    for kind in ["folder", "pipe", "device", "a link to itself"] {
+        let place = Place::new();
+        let store = place.lazy();
+        fact(&store, HERE, 0, 1).await;
+        fact(&store, THERE, 0, 2).await;
+        store.close().await.unwrap();
+        let path = place.main(HERE);
+        fs::remove_file(&path).unwrap();
+        match kind {
+            "folder" => fs::create_dir(&path).unwrap(),
+            "pipe" => {
+                let made = std::process::Command::new("mkfifo").arg(&path).status();
+                assert!(made.unwrap().success());
+            }
+            "device" => symlink("/dev/zero", &path).unwrap(),
+            _ => symlink(&path, &path).unwrap(),
+        }
+        let store = place.lazy();
+        let error = store.load(HERE).await.unwrap_err();
+        let StoreError::Io { action: Action::Read, .. } = cause(&error) else {
+            panic!("{kind}: {error:?}");
+        };
+        let error = failure(store.commit(request(HERE, 0, 3)).await);
+        assert_eq!(error.certainty(), Certainty::NotDone, "{kind}");
+        assert_eq!(stored(&store, THERE).await, Some((1, 2)), "{kind}");
+        assert!(store.problems().is_empty(), "{kind}");
+        assert!(path.symlink_metadata().is_ok(), "{kind}");
+    }
+}
+
+/// F26
+#[tokio::test]
+async fn a_file_beyond_the_limit_is_kept_aside_unread() {
+    let place = Place::new();
+    let store = place.lazy();
+    fact(&store, HERE, 0, 1).await;
+    store.close().await.unwrap();
+    fs::OpenOptions::new().write(true).open(place.main(HERE)).unwrap().set_len(100 << 20).unwrap();
+    let store = place.lazy();
+    assert_eq!(stored(&store, HERE).await, None);
+    let problem = store.problems().remove(0);
+    assert_eq!(problem.reason, BadFile::TooLarge { limit: 64 << 20 });
+    assert_eq!(fs::metadata(problem.kept).unwrap().len(), 100 << 20);
 }
 
 /// F26

@@ -169,6 +169,71 @@ async fn lost_names_are_put_together_again_from_the_channels() {
     }
 }
 
+/// A list of agents with the checksum that it must have.
+fn agents_file(agents: &str) -> Vec<u8> {
+    let sum = crc32fast::hash(format!("1 agents {agents}").as_bytes());
+    format!("{{\"version\": 1, \"checksum\": \"{sum:08x}\", \"agents\": {agents}}}").into_bytes()
+}
+
+/// F26
+#[tokio::test]
+async fn whatever_is_wrong_with_the_list_of_agents_it_is_kept_aside_and_made_anew() {
+    let good = String::from_utf8(agents_file("[\"zoe\"]")).unwrap();
+    let deep = "[".repeat(10_000);
+    let utf16: Vec<u8> = good.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let bad = [
+        Vec::new(),
+        b"\xef\xbb\xbf".to_vec(),
+        format!("\u{feff}{good}").into_bytes(),
+        utf16,
+        good.replace("zoe", "zo\0").into_bytes(),
+        good.bytes().chain([0xff]).collect(),
+        good.replace("]}", ",]}").into_bytes(),
+        format!("{good}x").into_bytes(),
+        format!("{{\"agents\": [], {}", &good[1..]).into_bytes(),
+        good.replace(": 1", ": NaN").into_bytes(),
+        good.replace(": 1", ": 1e999").into_bytes(),
+        good.replace(": 1", ": 18446744073709551616").into_bytes(),
+        good.replace(": 1", ": \"1\"").into_bytes(),
+        good.replace("zoe", "eve").into_bytes(),
+        deep.clone().into_bytes(),
+        agents_file(&format!("{deep}{}", "]".repeat(10_000))),
+        agents_file("null"),
+        agents_file("{}"),
+        agents_file("[7]"),
+        agents_file("[null]"),
+        agents_file("[\"\\ud800\"]"),
+        b"[]".to_vec(),
+    ];
+    for bytes in bad {
+        let place = Place::new();
+        place.lazy().close().await.unwrap();
+        let path = place.root().join("agents.json");
+        fs::write(&path, &bytes).unwrap();
+        let store = place.lazy();
+        let problems = store.problems();
+        let shown = String::from_utf8_lossy(&bytes).chars().take(80).collect::<String>();
+        assert_eq!(problems.len(), 1, "{shown}");
+        assert_eq!(fs::read(&problems[0].kept).unwrap(), bytes, "{shown}");
+        assert_eq!(store.agents().await.unwrap(), [], "{shown}");
+        assert_eq!(store.add_agent("adam".into()).await.unwrap(), AgentKey::new(0), "{shown}");
+    }
+}
+
+/// An agent that stands there twice is the first, and nobody else moves up.
+#[tokio::test]
+async fn in_a_list_of_agents_the_first_of_a_name_counts_and_any_name_is_a_name() {
+    let place = Place::new();
+    place.lazy().close().await.unwrap();
+    let names = "[\"zoe\", \"zoe\", \"\", \"a\\u0000\\u202eb\", \"z\u{43e}e\"]";
+    fs::write(place.root().join("agents.json"), agents_file(names)).unwrap();
+    let store = place.lazy();
+    assert_eq!(store.problems(), []);
+    for (name, key) in [("zoe", 0), ("", 2), ("a\0\u{202e}b", 3), ("z\u{43e}e", 4), ("new", 5)] {
+        assert_eq!(store.add_agent(name.into()).await.unwrap(), AgentKey::new(key), "{name:?}");
+    }
+}
+
 /// F27
 #[tokio::test]
 async fn agents_of_another_version_keep_the_store_closed() {

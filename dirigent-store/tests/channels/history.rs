@@ -105,6 +105,50 @@ async fn a_torn_or_foreign_line_costs_itself_alone() {
 }
 
 #[tokio::test]
+async fn whatever_stands_in_a_history_its_good_lines_are_read_and_the_channel_is_not_touched() {
+    let place = Place::new();
+    let store = open(&place, 10);
+    save(&store, &[change(1, None)], 0).await;
+    store.close().await.unwrap();
+    let path = place.file(&format!("{HERE}.history.jsonl"));
+    let line = fs::read_to_string(&path).unwrap();
+    let line = line.trim_end();
+    let deep = "[".repeat(10_000);
+    let mut text = b"\xef\xbb\xbf\n\xff\xfe\n\"\\ud800\"\nnull\n[]\n7\n".to_vec();
+    for bad in [
+        deep.as_str(),
+        &format!("{line},"),
+        &format!("{line}{line}"),
+        &line.replacen('1', "NaN", 1),
+        &line.replacen('1', "1e999", 1),
+        &line.replacen('1', "18446744073709551616", 1),
+        &line.replacen('{', "{\"agent\":\"nobody\",", 1),
+    ] {
+        text.extend_from_slice(bad.as_bytes());
+        text.push(b'\n');
+    }
+    text.extend_from_slice(line.replacen('{', "{\"later\":[1e3],", 1).as_bytes());
+    fs::write(&path, &text).unwrap();
+    let store = open(&place, 10);
+    assert_eq!(store.history(HERE).await.unwrap(), [change(1, None)]);
+    store.close().await.unwrap();
+    // Not even a folder of that name keeps a channel from being saved.
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    let store = open(&place, 10);
+    assert!(store.history(HERE).await.is_err());
+    save(&store, &[change(2, None)], 1).await;
+    assert!(path.is_dir());
+    store.close().await.unwrap();
+    // One that is too large is not read.
+    fs::remove_dir(&path).unwrap();
+    fs::File::create(&path).unwrap().set_len(100 << 20).unwrap();
+    let store = open(&place, 10);
+    assert_eq!(store.history(HERE).await.unwrap(), []);
+    assert!(store.problems().is_empty());
+}
+
+#[tokio::test]
 async fn a_store_that_keeps_none_writes_none() {
     let place = Place::new();
     let store = open(&place, 0);

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use dirigent_store::{BadEntry, BadFile, Problem, parse_identities};
+use dirigent_store::{
+    BadEntry, BadFile, JsonIdentities, OpenError, Problem, StoreError, parse_identities,
+};
 use proptest::prelude::*;
 
 use crate::place::{Place, entry, put, who};
@@ -180,6 +182,44 @@ fn a_file_beyond_the_limit_is_kept_aside_unread() {
     assert_eq!(fs::metadata(kept).unwrap().len(), 100 << 20);
     let spaces = vec![b' '; (64 << 20) + 1];
     assert!(matches!(parse_identities(&spaces), Err(BadFile::TooLarge { .. })));
+}
+
+/// F26
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_told_and_left_alone() {
+    use std::os::unix::fs::symlink;
+
+    for kind in ["folder", "pipe", "device", "a link to itself"] {
+        let place = Place::new();
+        match kind {
+            "folder" => fs::create_dir(place.path()).unwrap(),
+            "pipe" => {
+                let made = std::process::Command::new("mkfifo").arg(place.path()).status();
+                assert!(made.unwrap().success());
+            }
+            "device" => symlink("/dev/zero", place.path()).unwrap(),
+            _ => symlink(place.path(), place.path()).unwrap(),
+        }
+        let error = JsonIdentities::open(place.path()).unwrap_err();
+        assert!(matches!(error, OpenError::Store(StoreError::Io { .. })), "{kind}: {error}");
+        assert!(place.path().symlink_metadata().is_ok(), "{kind}");
+        assert!(place.names().iter().all(|name| !name.contains("corrupt")), "{kind}");
+    }
+}
+
+/// R007, D1
+#[test]
+fn who_looks_like_another_agent_is_somebody_else() {
+    let looks = ["zoe", "zо\u{435}", "Zoe", "z\u{200b}oe", "z\u{f8}e"];
+    let entries: Vec<_> =
+        looks.iter().zip(0..).map(|(agent, number)| entry(agent, number)).collect();
+    let parsed = parse_identities(&serde_json::to_vec(&entries).unwrap()).unwrap();
+    assert!(parsed.bad_entries().is_empty());
+    for expected in &entries {
+        assert_eq!(parsed.by_agent(&expected.agent_id), Some(expected));
+        assert_eq!(parsed.by_account(expected.discord_user_id), Some(expected));
+    }
 }
 
 /// A value that is nearly an entry.

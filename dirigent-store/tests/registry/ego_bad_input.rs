@@ -103,8 +103,17 @@ async fn what_is_no_readable_file_is_absent() {
 #[tokio::test]
 async fn a_name_that_cannot_be_shown_is_replaced_by_the_agents_id() {
     let long = "x".repeat(1_000_000);
-    let refused =
-        ["line\\nbreak", "\\u202egnp.exe", "\\u2066x", "tab\\there", "\\u0000", "a\\u2028b", &long];
+    let refused = [
+        "line\\nbreak",
+        "\\u202egnp.exe",
+        "\\u2066x",
+        "tab\\there",
+        "\\u0000",
+        "a\\u2028b",
+        "\\u200b",
+        "\\u00ad \\ufeff\\u2060",
+        &long,
+    ];
     let taken = ["@everyone", "<@&1>", "system", "discord", "\u{200b}x", "東京 🎻", &long[..100]];
     for (name, is_taken) in
         refused.iter().map(|name| (name, false)).chain(taken.iter().map(|name| (name, true)))

@@ -5,7 +5,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use dirigent::{Certainty, IdentityStore, RegisterError};
-use dirigent_store::{Action, JsonIdentities, OpenError, StoreError};
+use dirigent_store::{
+    Action, Detection, EgoAbsent, EgoOptions, JsonIdentities, OpenError, StoreError, scan_ego,
+};
 
 use crate::place::Place;
 
@@ -103,6 +105,11 @@ async fn in_a_folder_that_cannot_be_written(path: &Path) {
         panic!("{error}");
     };
     assert_eq!(fs::read_dir(folder).unwrap().count(), 2, "it was kept aside, or a stray is left");
+    // Nor is such a file taken for an `ego.json`.
+    let registry = JsonIdentities::open(folder.join("other.json")).unwrap();
+    let report = scan_ego(path, &registry, &EgoOptions::default()).await.unwrap();
+    let unreadable = EgoAbsent::Unreadable(ErrorKind::PermissionDenied);
+    assert_eq!(report.detection, Detection::Absent(unreadable));
 }
 
 #[cfg(unix)]

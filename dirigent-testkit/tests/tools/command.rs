@@ -38,6 +38,12 @@ fn exactly_none_chat_and_report_are_accepted() {
     for word in ["work", "discussion", "", "Chat", " chat", "chat ", "dead", "nöne", "chat\0"] {
         assert!(parse(word).is_err(), "{word:?}");
     }
+    let long = "chat".repeat(1 << 18);
+    for word in ["chat\n", "\u{202e}chat", "ch\u{200b}at", "ｃｈａｔ", "сhat", "\"chat\"", &long]
+    {
+        let refusal = parse(word).unwrap_err().to_string();
+        assert_eq!(refusal, "There is no such mode. Choose none, chat or report.");
+    }
     let mut stage = desk();
     let channel = stage.channel();
     for word in ["", "Chat", "loud", "archived"] {

@@ -183,8 +183,9 @@ mod unix {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::os::unix::net::UnixListener;
     use std::process::Command;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
-    use super::Table;
+    use super::{Table, Workspace};
 
     /// R150, D87
     #[test]
@@ -277,6 +278,59 @@ mod unix {
         if device.is_ok_and(|made| made.status.success()) {
             table.refuses("discussion-summary/null", "summary-not-a-file");
         }
+    }
+
+    /// R150
+    #[test]
+    fn a_hard_link_is_a_file_like_any_other_and_only_its_own_path_is_told() {
+        let mut table = Table::new();
+        let outside = table.workspace.around().join("secret.md");
+        fs::write(&outside, "secret").unwrap();
+        let folder = table.workspace.root().join("discussion-summary");
+        fs::hard_link(&outside, folder.join("plan.md")).unwrap();
+        let told = table.takes("discussion-summary/plan.md");
+        assert_eq!(told, folder.join("plan.md").to_str().unwrap());
+    }
+
+    /// R150, D87
+    #[test]
+    fn a_link_that_is_put_in_between_is_never_followed() {
+        let workspace = Workspace::new();
+        let file = workspace.write("discussion-summary/plan.md", "not empty");
+        let outside = workspace.around().join("empty.md");
+        fs::write(&outside, "").unwrap();
+        let (is_over, root) = (AtomicBool::new(false), workspace.root().to_owned());
+        let mut refused = 0;
+        std::thread::scope(|scope| {
+            // Now a file, now a link to another one, and never nothing.
+            scope.spawn(|| {
+                let new = root.join("new");
+                while !is_over.load(Ordering::Relaxed) {
+                    symlink(&outside, &new).unwrap();
+                    fs::rename(&new, &file).unwrap();
+                    fs::write(&new, "not empty").unwrap();
+                    fs::rename(&new, &file).unwrap();
+                }
+            });
+            for _ in 0..60 {
+                let mut table = Table::new();
+                for _ in 0..200 {
+                    match table.complete_in(&root, "discussion-summary/plan.md") {
+                        // Had the link been followed, the summary would be empty.
+                        Ok(answer) => {
+                            assert_eq!(answer["warnings"], serde_json::json!([]));
+                            break;
+                        }
+                        Err(error) => {
+                            assert_eq!(error.code(), "summary-link");
+                            refused += 1;
+                        }
+                    }
+                }
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+        assert!(refused > 0, "the link was never met");
     }
 
     /// R151

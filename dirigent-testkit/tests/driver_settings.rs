@@ -1,0 +1,138 @@
+//! Settings that no host should choose: the library lives with them.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers may fail as the test does")]
+
+use std::time::Duration;
+
+use dirigent::{AuthorKind, CallError, ChatKind, ChatMessage, Mode, Pace, Pacing, Settings};
+use dirigent_testkit::memory_discord::Fault;
+use dirigent_testkit::stage::{Setup, Stage};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn hosted(change: impl FnOnce(&mut Settings)) -> Stage {
+    let lines = Setup::new().hosted("a", ["a1".into(), "a2".into()]).hosted("b", ["b1".into()]);
+    let mut stage = lines.settings(change).stage();
+    stage.chat();
+    stage
+}
+
+/// Paces that are all the same.
+fn pacing(burst: usize, window: Duration) -> Pacing {
+    let pace = Some(Pace { burst, window });
+    let mut pacing = Pacing::off();
+    (pacing.channel, pacing.agent, pacing.global) = (pace, pace, pace);
+    pacing
+}
+
+/// A person's message of nothing but a picture.
+fn picture(stage: &mut Stage, text: &str) {
+    let (channel, author) = (stage.channel(), stage.person());
+    let id = stage.discord().system_message(channel, author, "its place in the history");
+    let message = ChatMessage {
+        id,
+        channel,
+        author,
+        author_kind: AuthorKind::Human,
+        kind: ChatKind::Default,
+        content: text.to_owned(),
+        nonce: None,
+    };
+    stage.call(move |d| async move { d.message_created(message).await }).unwrap();
+}
+
+/// F04
+#[test]
+fn a_blank_word_neither_stops_nor_resumes() {
+    for blank in ["", " ", "\n\t"] {
+        let change = |settings: &mut Settings| {
+            settings.stop_words = vec![blank.to_owned()];
+            settings.resume_words = vec![blank.to_owned()];
+        };
+        let lines = Setup::new().hosted("a", ["a1".into(), "a2".into()]).hosted("b", ["b1".into()]);
+        let mut stage = lines.settings(change).without_pump().stage();
+        stage.chat();
+        picture(&mut stage, blank);
+        stage.until_dormant();
+        let before = stage.agent("a").turns().len();
+        assert!(before > 0, "{blank:?} stopped it");
+        let channel = stage.channel();
+        stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+        picture(&mut stage, blank);
+        stage.advance(SECOND * 60);
+        assert_eq!(stage.agent("a").turns().len(), before, "{blank:?} resumed it");
+    }
+}
+
+/// However often it is told to wait a little, it goes on, and no number overflows.
+#[test]
+fn a_hundred_short_rate_limits_in_a_row_are_waited_for() {
+    let mut stage = hosted(|settings| {
+        settings.retries = u32::MAX;
+        settings.work_deadline = SECOND * 3_600;
+    });
+    for _ in 0..100 {
+        stage.discord().next_post(Fault::RateLimited { retry_after: SECOND / 100 });
+    }
+    stage.say("Hello");
+    stage.until_dormant();
+    assert_eq!(stage.words(), ["Hello", "a1", "b1", "a2"]);
+}
+
+#[test]
+fn counts_and_deadlines_at_their_upper_ends_change_no_turn() {
+    let mut stage = hosted(|settings| {
+        (settings.poll_limit, settings.retries) = (u8::MAX, u32::MAX);
+        (settings.missed_max, settings.calls_max) = (usize::MAX, usize::MAX);
+        settings.transitions_max = usize::MAX;
+        (settings.work_deadline, settings.call_deadline) = (Duration::MAX, Duration::MAX);
+        settings.missed_wake_max = Duration::MAX;
+        settings.pacing = pacing(usize::MAX, Duration::MAX);
+    });
+    stage.say("Hello");
+    stage.until_dormant();
+    assert_eq!(stage.words(), ["Hello", "a1", "b1", "a2"]);
+    stage.crash();
+    stage.restart();
+    stage.say("And again");
+    stage.until_dormant();
+    assert_eq!(stage.words().last().unwrap(), "And again");
+}
+
+#[test]
+fn counts_of_nothing_are_taken_for_one_or_none() {
+    let mut stage = hosted(|settings| {
+        (settings.poll_limit, settings.retries) = (0, 0);
+        (settings.missed_max, settings.calls_max, settings.transitions_max) = (0, 0, 0);
+        settings.missed_wake_max = Duration::ZERO;
+        settings.pacing = pacing(0, Duration::ZERO);
+    });
+    stage.say("Hello");
+    stage.until_dormant();
+    assert_eq!(stage.words(), ["Hello", "a1", "b1", "a2"]);
+    assert!(stage.agent("b").turns().iter().all(|turn| turn.missed.is_empty()));
+}
+
+/// Nobody may ever speak again, and still the channel is held by nobody.
+#[test]
+fn a_pace_without_end_costs_replies_and_holds_no_turn() {
+    let mut stage = hosted(|settings| settings.pacing = pacing(1, Duration::MAX));
+    stage.say("Hello");
+    stage.until_dormant();
+    assert_eq!(stage.words(), ["Hello", "a1"]);
+}
+
+#[test]
+fn deadlines_of_nothing_are_told_as_calls_without_an_answer() {
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]);
+    stage = stage.settings(|settings| {
+        (settings.work_deadline, settings.call_deadline) = (Duration::ZERO, Duration::ZERO);
+    });
+    let mut stage = stage.stage();
+    let channel = stage.channel();
+    let answer = stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await });
+    assert!(matches!(answer, Err(CallError::Failed(_))), "{answer:?}");
+    stage.say("Hello");
+    stage.advance(SECOND * 3_600);
+    assert!(stage.take_end().is_none(), "the driver has ended");
+}
