@@ -27,8 +27,8 @@ use self::open::Database;
 pub use self::options::SqliteOptions;
 use self::problem::Problems;
 pub use self::problem::SqliteProblem;
-use self::registry::Registered;
-use self::tables::{Committed, Tables};
+use self::registry::{Registered, identities};
+use self::tables::{Committed, Tables, channels};
 use crate::error::{Action, OpenError, StoreError};
 use crate::identities::entry;
 
@@ -132,7 +132,9 @@ impl SqliteStore {
         let (database, kept) = Database::open(&path, durability)?;
         let path = database.path.clone();
         let problems = Arc::new(Problems::default());
-        kept.into_iter().for_each(|problem| problems.push(problem));
+        if let Some(problem) = kept {
+            problems.push(problem);
+        }
         let stage = Mutex::new(Stage::Ready(Box::new(database)));
         let closed = AtomicBool::new(false);
         Ok(Self { shared: Arc::new(Shared { path, history_max, problems, closed, stage }) })
@@ -232,10 +234,8 @@ impl Shared {
 
     /// Somebody else closed it first, or the thread did not come so far.
     fn already_closed(&self) -> Result<(), StoreError> {
-        match self.no_answer() {
-            StoreError::Closed { .. } => Ok(()),
-            error => Err(error),
-        }
+        let error = self.no_answer();
+        if matches!(error, StoreError::Closed { .. }) { Ok(()) } else { Err(error) }
     }
 
     fn no_answer(&self) -> StoreError {
@@ -279,7 +279,9 @@ fn run(database: Database, history_max: usize, problems: &Problems, jobs: &Recei
             while closing.is_none() {
                 let Some(mut group) = next_group(jobs, &mut closing) else { break };
                 groups.settle(&mut group);
-                group.into_iter().for_each(|task| task.answer());
+                for task in group {
+                    task.answer();
+                }
             }
         }
         // It was read when it was opened.
@@ -316,7 +318,7 @@ fn next_group(
 #[async_trait]
 impl ChannelStore for SqliteStore {
     async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
-        Ok(self.ask(|tables| tables.channels()).await?)
+        Ok(self.ask(channels).await?)
     }
 
     async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, ApiError> {
@@ -351,7 +353,7 @@ impl ChannelStore for SqliteStore {
 #[async_trait]
 impl IdentityStore for SqliteStore {
     async fn all(&self) -> Result<Vec<Identity>, ApiError> {
-        Ok(self.ask(|tables| tables.identities()).await?)
+        Ok(self.ask(identities).await?)
     }
 
     async fn register(&self, identity: Identity) -> Result<(), RegisterError> {

@@ -16,20 +16,20 @@ pub(super) enum Registered {
     Taken(AgentId),
 }
 
-impl Tables<'_> {
-    /// All entries, in the order in which they were added.
-    pub(super) fn identities(&mut self) -> Result<Vec<Identity>, StoreError> {
-        let rows = self.run.identities.query_map([], |row| {
-            Ok(Identity {
-                discord_user_id: UserId::new(unsigned(row.get(0)?)),
-                agent_id: AgentId::from(row.get::<_, String>(1)?),
-                agent_name: row.get(2)?,
-            })
-        });
-        let rows = rows.and_then(Iterator::collect);
-        rows.map_err(|error| refused(self.path, Action::Read, &error))
-    }
+/// All entries, in the order in which they were added.
+pub(super) fn identities(tables: &mut Tables<'_>) -> Result<Vec<Identity>, StoreError> {
+    let rows = tables.run.identities.query_map([], |row| {
+        Ok(Identity {
+            discord_user_id: UserId::new(unsigned(row.get(0)?)),
+            agent_id: AgentId::from(row.get::<_, String>(1)?),
+            agent_name: row.get(2)?,
+        })
+    });
+    let rows = rows.and_then(Iterator::collect);
+    rows.map_err(|error| refused(tables.path, Action::Read, &error))
+}
 
+impl Tables<'_> {
     /// Adds an agent, or points a known one to a new account or name.
     pub(super) fn register(&mut self, identity: &Identity) -> Result<Registered, StoreError> {
         let Identity { discord_user_id, agent_id, agent_name } = identity;

@@ -114,16 +114,6 @@ impl<'c> Tables<'c> {
         Ok(())
     }
 
-    /// All channels that have a record, in order.
-    pub(super) fn channels(&mut self) -> Result<Vec<ChannelId>, StoreError> {
-        let ids = self.run.channels.query_map([], |row| row.get(0).map(unsigned));
-        let ids = ids.and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>);
-        let ids = ids.map_err(|error| refused(self.path, Action::Read, &error))?;
-        let mut channels: Vec<_> = ids.into_iter().map(ChannelId::new).collect();
-        channels.sort_unstable();
-        Ok(channels)
-    }
-
     /// A channel's record. One that does not count is kept in a table of its own.
     pub(super) fn load(&mut self, channel: ChannelId) -> Result<Option<StoredChannel>, StoreError> {
         let id = signed(channel.get());
@@ -261,6 +251,16 @@ impl<'c> Tables<'c> {
             Ok(agents::rebuild(&names))
         }
     }
+}
+
+/// All channels that have a record, in order.
+pub(super) fn channels(tables: &mut Tables<'_>) -> Result<Vec<ChannelId>, StoreError> {
+    let ids = tables.run.channels.query_map([], |row| row.get(0).map(unsigned));
+    let ids = ids.and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>);
+    let ids = ids.map_err(|error| refused(tables.path, Action::Read, &error))?;
+    let mut channels: Vec<_> = ids.into_iter().map(ChannelId::new).collect();
+    channels.sort_unstable();
+    Ok(channels)
 }
 
 /// JSON that was just written.
