@@ -151,7 +151,7 @@ impl SqliteStore {
         self.shared.problems.all()
     }
 
-    /// Finishes what was asked for and gives the database free, as one file with nothing beside it.
+    /// Finishes what was asked for and gives the database free, in one file where the disk has room.
     /// All later calls answer [`StoreError::Closed`].
     ///
     /// # Errors

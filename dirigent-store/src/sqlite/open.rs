@@ -106,8 +106,8 @@ fn connect(path: &Path, durability: FileDurability) -> Result<Connection, StoreE
     // Not as a URI: a path means itself.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(refused)?;
-    // Whoever wrote another version finds it as it was, its write-ahead log included.
-    keep_log(&conn, true).map_err(refused)?;
+    // Whoever wrote another version finds it as it was, with its write-ahead log or without.
+    keep_log(&conn, with_end(path, "-wal").exists()).map_err(refused)?;
     conn.pragma_update(None, "locking_mode", "EXCLUSIVE").map_err(refused)?;
     conn.pragma_update(None, "cell_size_check", true).map_err(refused)?;
     let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));

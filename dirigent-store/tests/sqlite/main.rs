@@ -9,7 +9,6 @@ mod crash;
 mod damage;
 mod group;
 #[path = "../shared/mount.rs"]
-#[expect(dead_code, reason = "other tests mount more")]
 mod mount;
 mod place;
 mod power;

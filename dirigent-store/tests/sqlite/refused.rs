@@ -73,7 +73,7 @@ async fn a_full_disk_loses_nothing_and_is_no_reason_to_open_anew() {
 
 #[tokio::test]
 async fn a_database_that_finds_no_room_is_not_opened_and_can_be_later() {
-    let Some(disk) = Mount::small(64) else { return };
+    let Some(disk) = Mount::small(256) else { return };
     let filler = disk.path().join("filler");
     assert!(fs::write(&filler, vec![7; 1 << 20]).is_err(), "the disk is never full");
     let path = disk.path().join("any.sqlite");

@@ -179,11 +179,11 @@ async fn all_stores_of_channels_answer_one_story_alike() {
         let memory = MemoryChannels::default();
         let mut listeners: Vec<Listener<dyn ChannelStore>> = vec![
             Listener::<dyn ChannelStore>::new("memory", move || Arc::new(memory.clone())),
-            Listener::new("json", move || {
+            Listener::<dyn ChannelStore>::new("json", move || {
                 let options = ChannelOptions::new(&folder).history_max(HISTORY_MAX);
                 Arc::new(JsonChannels::open(options).unwrap())
             }),
-            Listener::new("sqlite", move || {
+            Listener::<dyn ChannelStore>::new("sqlite", move || {
                 let options = SqliteOptions::new(&file).history_max(HISTORY_MAX);
                 Arc::new(SqliteStore::open(options).unwrap())
             }),
@@ -268,7 +268,9 @@ async fn all_registries_answer_one_story_alike() {
             Listener::<dyn IdentityStore>::new("json", move || {
                 Arc::new(JsonIdentities::open(&json).unwrap())
             }),
-            Listener::new("sqlite", move || Arc::new(SqliteStore::open(&*file).unwrap())),
+            Listener::<dyn IdentityStore>::new("sqlite", move || {
+                Arc::new(SqliteStore::open(&*file).unwrap())
+            }),
         ];
         let mut random = Random::new(seed);
         for number in 0..300 {
