@@ -219,3 +219,127 @@ fn again(error: &StoreError) -> StoreError {
     }
     StoreError::Interrupted { path: error.path().to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use dirigent::{AgentId, AgentKey, ChannelId, ChannelRecord, Commit, Durability, Revision};
+
+    use super::super::open::Database;
+    use super::super::tables::{Committed, channels};
+    use super::*;
+    use crate::channels::FileDurability;
+
+    fn database(folder: &tempfile::TempDir) -> Database {
+        let path = folder.path().join("any.sqlite");
+        Database::open(&path, FileDurability::Full).unwrap().0
+    }
+
+    fn ask<T: Send + 'static>(
+        group: &mut Vec<Box<dyn Task>>,
+        work: impl FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> oneshot::Receiver<Result<T, StoreError>> {
+        let (answer, answered) = oneshot::channel();
+        group.push(Box::new(Asked::new(work, answer)));
+        answered
+    }
+
+    fn commit(expected: u64) -> Commit {
+        Commit {
+            channel: ChannelId::new(7),
+            expected: Revision::new(expected),
+            record: ChannelRecord::default(),
+            durability: Durability::Fact,
+            transitions: Vec::new(),
+        }
+    }
+
+    fn add(agent: &str) -> impl FnMut(&mut Tables<'_>) -> Result<AgentKey, StoreError> + use<> {
+        let agent = AgentId::from(agent);
+        move |tables| tables.add_agent(&agent)
+    }
+
+    #[test]
+    fn a_group_waits_for_the_disk_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let Database { path, conn, .. } = database(&folder);
+        let problems = Problems::default();
+        let mut groups = Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems);
+        let log = folder.path().join("any.sqlite-wal");
+        let before = log.metadata().unwrap().len();
+        let mut group = Vec::new();
+        let answers: Vec<_> = (0..500)
+            .map(|expected| {
+                let commit = commit(expected);
+                ask(&mut group, move |tables| tables.commit(&commit))
+            })
+            .collect();
+        groups.settle(&mut group);
+        // 500 transactions would have written a page each.
+        assert!(log.metadata().unwrap().len() - before < 20 * 4_096);
+        for task in group {
+            task.answer();
+        }
+        for (mut answer, number) in answers.into_iter().zip(1..) {
+            let made = answer.try_recv().unwrap().unwrap();
+            assert_eq!(made, Committed::Done(Revision::new(number)));
+        }
+    }
+
+    #[test]
+    fn who_fails_fails_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let Database { path, conn, .. } = database(&folder);
+        let problems = Problems::default();
+        let mut groups = Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems);
+        let mut group = Vec::new();
+        let mut first = ask(&mut group, add("zoe"));
+        let mut refused = ask(&mut group, |tables| -> Result<(), _> {
+            tables.add_agent(&"ghost".into())?;
+            let full = io::ErrorKind::StorageFull.into();
+            Err(StoreError::not_done(Action::Write, tables.path, full))
+        });
+        let mut panicked = ask(&mut group, |tables| -> Result<(), _> {
+            tables.commit(&commit(0))?;
+            panic!("on purpose")
+        });
+        let mut last = ask(&mut group, add("adam"));
+        groups.settle(&mut group);
+        for task in group {
+            task.answer();
+        }
+        assert_eq!(first.try_recv().unwrap().unwrap(), AgentKey::new(0));
+        let error = refused.try_recv().unwrap().unwrap_err();
+        assert!(matches!(error, StoreError::Io { action: Action::Write, .. }), "{error}");
+        let error = panicked.try_recv().unwrap().unwrap_err();
+        assert!(matches!(error, StoreError::Interrupted { .. }), "{error}");
+        assert_eq!(last.try_recv().unwrap().unwrap(), AgentKey::new(1));
+        // Neither in memory nor in the database is anything left of the others.
+        let mut tables = Tables::new(&conn, &path, 0).unwrap();
+        for tables in [&mut groups.tables, &mut tables] {
+            assert_eq!(tables.agents(), ["zoe", "adam"].map(AgentId::from));
+            assert_eq!(channels(tables).unwrap(), []);
+        }
+    }
+
+    #[test]
+    fn after_a_failed_sync_nothing_is_done_any_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let Database { path, conn, .. } = database(&folder);
+        let problems = Problems::default();
+        let mut groups = Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems);
+        groups.stop(Stop::Broken);
+        let mut group = Vec::new();
+        let mut answer = ask(&mut group, |tables| -> Result<(), _> {
+            tables.add_agent(&"ghost".into())?;
+            panic!("it was run")
+        });
+        groups.settle(&mut group);
+        for task in group {
+            task.answer();
+        }
+        let error = answer.try_recv().unwrap().unwrap_err();
+        assert!(matches!(error, StoreError::Broken { .. }), "{error}");
+    }
+}

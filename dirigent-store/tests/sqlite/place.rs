@@ -62,7 +62,7 @@ impl Place {
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap();
     let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<_> = names.filter(|name| !name.ends_with(".lock")).collect();
+    let mut names: Vec<_> = names.filter(|name| !name.starts_with('.')).collect();
     names.sort();
     names
 }

@@ -91,7 +91,7 @@ async fn a_history_is_cut_with_every_commit() {
         let store = place.keeping(max);
         let (revision, _) = stored(&store, HERE).await.unwrap_or_default();
         for number in 0..30 {
-            let mut commit = request(HERE, revision + number, 1);
+            let mut commit = request(HERE, revision + u64::from(number), 1);
             commit.transitions = [number, number + 1].map(crate::trace::transition).to_vec();
             store.commit(commit).await.unwrap();
         }

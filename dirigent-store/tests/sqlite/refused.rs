@@ -36,7 +36,7 @@ async fn a_full_disk_loses_nothing_and_is_no_reason_to_open_anew() {
     for number in 3..40 {
         // What is left of a page may still hold something.
         let before = stored(&store, HERE).await.unwrap();
-        let durability = [Durability::Turn, Durability::Fact][number as usize % 2];
+        let durability = if number % 2 == 0 { Durability::Turn } else { Durability::Fact };
         let commit = Commit { durability, ..request(HERE, before.0, number) };
         let outcome = store.commit(commit).await;
         if outcome.is_ok() {

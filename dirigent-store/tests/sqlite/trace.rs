@@ -41,30 +41,34 @@ enum Said {
     Nothing,
 }
 
-pub(crate) fn transition(number: u64) -> Transition {
+pub(crate) fn transition(number: u32) -> Transition {
     Transition {
-        at: Timestamp::from_millis(number),
+        at: Timestamp::from_millis(number.into()),
         from: PhaseKind::Dormant,
         to: PhaseKind::Granted,
-        agent: (number % 3 > 0).then(|| AgentKey::new((number % 5) as u32)),
-        turn: TurnId::new(number),
-        cause: Cause::ALL[number as usize % Cause::ALL.len()],
+        agent: (!number.is_multiple_of(3)).then(|| AgentKey::new(number % 5)),
+        turn: TurnId::new(number.into()),
+        cause: *Cause::ALL.iter().cycle().nth(number as usize).unwrap(),
     }
 }
 
-fn pick(random: &mut Random, count: u64) -> u64 {
-    random.draw() % count
+fn pick(random: &mut Random, count: u32) -> u32 {
+    u32::try_from(random.draw() % u64::from(count)).unwrap()
+}
+
+fn one_of<T: Clone>(random: &mut Random, choices: &[T]) -> T {
+    let at = random.draw() % choices.len() as u64;
+    choices[usize::try_from(at).unwrap()].clone()
 }
 
 fn channel(random: &mut Random) -> ChannelId {
     // The highest ids are beyond what a database's integers hold as they are.
-    let ids = [0, 1, 7, 1 << 62, 1 << 63, u64::MAX];
-    ChannelId::new(ids[pick(random, 6) as usize])
+    ChannelId::new(one_of(random, &[0, 1, 7, 1 << 62, 1 << 63, u64::MAX]))
 }
 
 fn record(random: &mut Random) -> ChannelRecord {
     let mut record = marked(random.draw());
-    let agents = (0..pick(random, 5)).map(|key| Slot::new(AgentKey::new(key as u32)));
+    let agents = (0..pick(random, 5)).map(|key| Slot::new(AgentKey::new(key)));
     record.snapshot.list = agents.collect();
     if pick(random, 3) == 0 {
         let part = |number| OutgoingPart {
@@ -96,13 +100,13 @@ impl Plot {
         let channel = channel(random);
         let found = self.revisions.entry(channel).or_default();
         let expected = match pick(random, 5) {
-            0 => found.wrapping_add(pick(random, 5)).wrapping_sub(2),
+            0 => found.wrapping_add(pick(random, 5).into()).wrapping_sub(2),
             _ => *found,
         };
         if expected == *found {
             *found += 1;
         }
-        let durability = [Durability::Fact, Durability::Turn][pick(random, 2) as usize];
+        let durability = one_of(random, &[Durability::Fact, Durability::Turn]);
         let changes = pick(random, 4);
         Step::Commit(Box::new(Commit {
             channel,
@@ -120,7 +124,7 @@ impl Plot {
             68..74 => Step::Channels,
             74..82 => {
                 let names = ["zoe", "adam", "line\nbreak \"q\"", "東京", "nul \u{0}", "Zoe"];
-                Step::AddAgent(names[pick(random, 6) as usize].into())
+                Step::AddAgent(one_of(random, &names).into())
             }
             82..88 => Step::Agents,
             88..94 => Step::History(channel(random)),
@@ -231,12 +235,12 @@ enum Answer {
 fn entry(random: &mut Random) -> Entry {
     let agents = ["zoe", "adam", "mia", "東京", "Zoe"];
     let names = ["", "Zoë", "line\nbreak", "nul \u{0}", "\u{202e}rtl"];
-    let agent = AgentId::from(agents[pick(random, 5) as usize]);
+    let agent = AgentId::from(one_of(random, &agents));
     match pick(random, 20) {
         0..11 => Entry::Register(Identity {
-            discord_user_id: UserId::new(u64::MAX - pick(random, 6) * (1 << 61)),
+            discord_user_id: UserId::new(u64::MAX - u64::from(pick(random, 6)) * (1 << 61)),
             agent_id: agent,
-            agent_name: names[pick(random, 5) as usize].to_owned(),
+            agent_name: one_of(random, &names).to_owned(),
         }),
         11..15 => Entry::Remove(agent),
         15..19 => Entry::All,
