@@ -2,14 +2,16 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::sync::Arc;
 
 use dirigent::{
-    Certainty, ChannelStore, Commit, Durability, Identity, IdentityStore, RegisterError, UserId,
+    Certainty, ChannelId, ChannelStore, Commit, Durability, Identity, IdentityStore, RegisterError,
+    UserId,
 };
 use dirigent_store::{Action, OpenError, SqliteStore, StoreError};
 
 use crate::commits::{HERE, THERE, cause, fact, failure, request, stored, turn};
-use crate::mount::Mount;
+use crate::mount::{Mount, image};
 use crate::place::names;
 
 fn identity(number: u64) -> Identity {
@@ -115,4 +117,43 @@ async fn nobody_else_may_read_it() {
         let mode = fs::metadata(place.folder().join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
+}
+
+/// A disk that says yes and then breaks: a file system on a disk with less room than it promised.
+#[tokio::test]
+async fn after_a_failed_sync_nothing_is_taken_until_the_store_is_opened_again() {
+    let Some(small) = Mount::small(3_072) else { return };
+    let Some(image) = image(small.path().join("image"), 64) else { return };
+    let Some(disk) = Mount::looped(image) else { return };
+    let store = SqliteStore::open(disk.path().join("any.sqlite")).unwrap();
+    let mut error = None;
+    for number in 0..2_000 {
+        let mut commit = request(ChannelId::new(number + 1), 0, number + 1);
+        let discussion = Arc::make_mut(commit.record.discussion.as_mut().unwrap());
+        discussion.guide = format!("{number}").repeat(100_000);
+        let commit = Commit { durability: Durability::Fact, ..commit };
+        if let Err(failed) = store.commit(commit).await {
+            error = Some(failure(Err(failed)));
+            break;
+        }
+    }
+    let error = error.expect("the disk never broke");
+    assert!(matches!(cause(&error), StoreError::Io { action: Action::Sync, .. }), "{error:?}");
+    assert_eq!(error.certainty(), Certainty::Unknown);
+    let RegisterError::Store(registering) = store.register(identity(0)).await.unwrap_err() else {
+        panic!("the account is taken");
+    };
+    for error in [
+        failure(store.commit(request(HERE, 0, 1)).await),
+        store.load(HERE).await.unwrap_err(),
+        store.channels().await.unwrap_err(),
+        store.history(HERE).await.unwrap_err(),
+        store.add_agent("zoe".into()).await.unwrap_err(),
+        store.all().await.unwrap_err(),
+        registering,
+    ] {
+        let StoreError::Broken { .. } = cause(&error) else { panic!("{error:?}") };
+        assert!(cause(&error).to_string().ends_with("open the store again"));
+    }
+    drop(store);
 }
