@@ -370,3 +370,25 @@ impl IdentityStore for SqliteStore {
         Ok(self.ask(move |tables| tables.unregister(&agent)).await?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_waits_is_one_group_up_to_a_limit_and_up_to_the_end() {
+        let (jobs, given) = channel();
+        for _ in 0..GROUP_MAX + 3 {
+            let work = |_: &mut Tables<'_>| Ok(());
+            jobs.send(Job::Ask(Box::new(Asked::new(work, oneshot::channel().0)))).unwrap();
+        }
+        jobs.send(Job::Close(oneshot::channel().0)).unwrap();
+        let mut closing = None;
+        assert_eq!(next_group(&given, &mut closing).unwrap().len(), GROUP_MAX);
+        assert!(closing.is_none());
+        assert_eq!(next_group(&given, &mut closing).unwrap().len(), 3);
+        assert!(closing.is_some());
+        drop(jobs);
+        assert!(next_group(&given, &mut closing).is_none());
+    }
+}
