@@ -1,13 +1,16 @@
-//! What the store of channels costs: opening and loading many, saving a turn, saving a fact.
+//! What a store of channels costs: opening and loading many, saving a turn, saving a fact, and many
+//! channels that save at once.
 //!
 //! `cargo bench -p dirigent-store --bench store -- --channels 100000` prints one line of JSON;
-//! `--folder PATH` says on which disk. The folder is warm: it was written just before.
+//! `--folder PATH` says on which disk, `--store sqlite` (with the feature `sqlite`) measures the
+//! database in the place of the files. What is opened is warm: it was written just before.
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a bench that cannot start says so")]
 #![allow(clippy::disallowed_methods, reason = "a bench measures real time")]
 #![allow(clippy::indexing_slicing, reason = "a bench indexes what it just filled")]
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dirigent::{
@@ -16,6 +19,8 @@ use dirigent::{
 };
 use dirigent_core::{AgentKey, Channel, Creation, Input, RunId, WakeCause};
 use dirigent_store::{ChannelOptions, FileDurability, JsonChannels};
+#[cfg(feature = "sqlite")]
+use dirigent_store::{SqliteOptions, SqliteStore};
 use futures_util::StreamExt as _;
 
 /// The command line: `--name value` pairs; what cargo adds is passed over.
@@ -34,6 +39,70 @@ impl Options {
         let is_test = self.0.iter().any(|argument| argument == "--test");
         let given = self.value(name).map(|value| value.parse().expect("a number"));
         given.unwrap_or(if is_test { default.min(20) } else { default })
+    }
+}
+
+/// Which store is measured.
+#[derive(Clone, Copy)]
+enum Kind {
+    Json,
+    #[cfg(feature = "sqlite")]
+    Sqlite,
+}
+
+impl Kind {
+    fn of(name: Option<&String>) -> Self {
+        match name.map(String::as_str) {
+            None | Some("json") => Self::Json,
+            #[cfg(feature = "sqlite")]
+            Some("sqlite") => Self::Sqlite,
+            Some(other) => panic!("there is no store {other}, or not without its feature"),
+        }
+    }
+
+    fn open(self, path: &Path, durability: FileDurability) -> Open {
+        match self {
+            Self::Json => {
+                let options = ChannelOptions::new(path).durability(durability);
+                Open::Json(JsonChannels::open(options).unwrap())
+            }
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite => {
+                let options = SqliteOptions::new(path).durability(durability);
+                Open::Sqlite(SqliteStore::open(options).unwrap())
+            }
+        }
+    }
+}
+
+/// A store that is open.
+enum Open {
+    Json(JsonChannels),
+    #[cfg(feature = "sqlite")]
+    Sqlite(SqliteStore),
+}
+
+impl Open {
+    fn store(&self) -> Arc<dyn ChannelStore> {
+        match self {
+            Self::Json(store) => Arc::new(store.clone()),
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(store) => Arc::new(store.clone()),
+        }
+    }
+
+    async fn close(self) {
+        match self {
+            Self::Json(store) => {
+                assert!(store.problems().is_empty());
+                store.close().await.unwrap();
+            }
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(store) => {
+                assert!(store.problems().is_empty());
+                store.close().await.unwrap();
+            }
+        }
     }
 }
 
@@ -82,10 +151,10 @@ fn transitions() -> Vec<Transition> {
     ]
 }
 
-/// Fills the folder without syncs, which would take an hour.
-async fn fill(folder: &Path, channels: usize) {
-    let options = ChannelOptions::new(folder).durability(FileDurability::None);
-    let store = JsonChannels::open(options).unwrap();
+/// Fills the store without syncs, which would take an hour.
+async fn fill(kind: Kind, path: &Path, channels: usize) {
+    let open = kind.open(path, FileDurability::None);
+    let store = &open.store();
     for name in ["poet", "critic", "home-developer", "scribe"] {
         store.add_agent(name.into()).await.unwrap();
     }
@@ -94,9 +163,9 @@ async fn fill(folder: &Path, channels: usize) {
     saved
         .for_each_concurrent(64, |number| async move { save(number).await.map(drop).unwrap() })
         .await;
-    store.close().await.unwrap();
+    open.close().await;
     // What the system still has to write would be measured along.
-    let _ = std::process::Command::new("sync").arg("-f").arg(folder).status();
+    let _ = std::process::Command::new("sync").arg("-f").arg(path).status();
 }
 
 struct Loaded {
@@ -106,9 +175,10 @@ struct Loaded {
 }
 
 /// Opens, and loads everything: one after the other, and 64 at a time.
-async fn load(folder: &Path, channels: usize) -> Loaded {
+async fn load(kind: Kind, path: &Path, channels: usize) -> Loaded {
     let begin = Instant::now();
-    let store = JsonChannels::open(folder).unwrap();
+    let open = kind.open(path, FileDurability::Full);
+    let store = open.store();
     let opened = begin.elapsed();
     let known = store.channels().await.unwrap();
     assert_eq!(known.len(), channels);
@@ -116,10 +186,11 @@ async fn load(folder: &Path, channels: usize) -> Loaded {
         assert!(store.load(*channel).await.unwrap().is_some());
     }
     let one_by_one = begin.elapsed();
-    store.close().await.unwrap();
+    open.close().await;
     drop(store);
     let begin = Instant::now();
-    let store = JsonChannels::open(folder).unwrap();
+    let open = kind.open(path, FileDurability::Full);
+    let store = open.store();
     let known = store.channels().await.unwrap();
     let loads = futures_util::stream::iter(&known).map(|channel| store.load(*channel));
     let found = loads.buffer_unordered(64).filter(|found| {
@@ -128,13 +199,13 @@ async fn load(folder: &Path, channels: usize) -> Loaded {
     });
     assert_eq!(found.count().await, channels);
     let together = begin.elapsed();
-    assert!(store.problems().is_empty());
+    open.close().await;
     Loaded { opened, one_by_one, together }
 }
 
 /// How long each save took, as its caller sees it, in milliseconds: median and 99th percentile.
-async fn saves(folder: &Path, count: usize, channels: usize, durability: Durability) -> (f64, f64) {
-    let store = JsonChannels::open(folder).unwrap();
+async fn saves(open: Open, count: usize, channels: usize, durability: Durability) -> (f64, f64) {
+    let store = open.store();
     let mut times = Vec::with_capacity(count);
     for number in 0..count {
         let mut commit = commit(number % channels, (number / channels) as u64, durability);
@@ -143,9 +214,31 @@ async fn saves(folder: &Path, count: usize, channels: usize, durability: Durabil
         store.commit(commit).await.expect("a commit");
         times.push(at.elapsed().as_secs_f64() * 1e3);
     }
-    store.close().await.unwrap();
+    open.close().await;
     times.sort_by(f64::total_cmp);
     (times[count / 2], times[count * 99 / 100])
+}
+
+/// How many commits a second a thousand channels make together, each its next when its last was
+/// answered; a fact among eight turns, as a talk has it at the most.
+async fn together(open: Open, commits: usize, channels: usize) -> f64 {
+    let store = &open.store();
+    let rounds = commits.div_ceil(channels);
+    let begin = Instant::now();
+    let channel = |number| async move {
+        for round in 0..rounds {
+            let is_fact = (round + number) % 8 == 0;
+            let durability = if is_fact { Durability::Fact } else { Durability::Turn };
+            let mut commit = commit(number, round as u64, durability);
+            commit.transitions = transitions();
+            store.commit(commit).await.expect("a commit");
+        }
+    };
+    futures_util::stream::iter(0..channels).for_each_concurrent(None, channel).await;
+    let made = u32::try_from(rounds * channels).expect("fewer commits");
+    let rate = f64::from(made) / begin.elapsed().as_secs_f64();
+    open.close().await;
+    rate
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -158,19 +251,28 @@ async fn main() {
         Some(folder) => tempfile::tempdir_in(PathBuf::from(folder)).unwrap(),
         None => tempfile::tempdir().unwrap(),
     };
+    let kind = Kind::of(options.value("--store"));
+    let durability = match options.value("--durability").map(String::as_str) {
+        Some("none") => FileDurability::None,
+        _ => FileDurability::Full,
+    };
     let many = home.path().join("many");
-    fill(&many, channels).await;
-    let Loaded { opened, one_by_one, together } = load(&many, channels).await;
-    let (turn_p50, turn_p99) =
-        saves(&home.path().join("turns"), turns, 100, Durability::Turn).await;
-    let (fact_p50, fact_p99) = saves(&home.path().join("facts"), facts, 10, Durability::Fact).await;
+    fill(kind, &many, channels).await;
+    let Loaded { opened, one_by_one, together: loaded } = load(kind, &many, channels).await;
+    let open = |name| kind.open(&home.path().join(name), durability);
+    let (turn_p50, turn_p99) = saves(open("turns"), turns, 100, Durability::Turn).await;
+    let (fact_p50, fact_p99) = saves(open("facts"), facts, 10, Durability::Fact).await;
+    let commits = options.number("--commits", 10_000);
+    let rate = together(open("together"), commits, 1_000.min(commits)).await;
     println!(
-        "{{\"channels\": {channels}, \"open_s\": {:.3}, \"open_and_load_one_by_one_s\": {:.3}, \
+        "{{\"store\": \"{}\", \"channels\": {channels}, \"open_s\": {:.3}, \"open_and_load_one_by_one_s\": {:.3}, \
          \"open_and_load_64_at_a_time_s\": {:.3}, \"turns\": {turns}, \"turn_p50_ms\": {turn_p50:.3}, \
          \"turn_p99_ms\": {turn_p99:.3}, \"facts\": {facts}, \"fact_p50_ms\": {fact_p50:.3}, \
-         \"fact_p99_ms\": {fact_p99:.3}}}",
+         \"fact_p99_ms\": {fact_p99:.3}, \
+         \"commits_a_second_of_1000_channels\": {rate:.0}}}",
+        options.value("--store").map_or("json", String::as_str),
         opened.as_secs_f64(),
         one_by_one.as_secs_f64(),
-        together.as_secs_f64(),
+        loaded.as_secs_f64(),
     );
 }

@@ -119,8 +119,7 @@ impl ParsedChannel {
     /// A value that this version has no name for.
     pub fn to_json(&self) -> Result<Vec<u8>, Unwritable> {
         let Self { channel, revision, record, agents, extras } = self;
-        let record = RecordFile::new(record, agents, extras);
-        let record = layout::to_text(&record, 1).map_err(|_| Unwritable)?;
+        let record = record_text(record, agents, extras)?;
         let checksum = checksum(VERSION, *channel, *revision, &record);
         let revision = revision.get();
         let mut file = format!(
@@ -169,11 +168,43 @@ pub fn parse_channel(content: &[u8]) -> Result<ParsedChannel, BadFile> {
     if revision.get() == u64::MAX {
         return Err(BadFile::WrongShape { expected: SHAPE });
     }
-    let mut file: RecordFile = serde_json::from_str(written).map_err(|error| bad_json(&error))?;
-    let extras = extras(&mut file, envelope.extra, text);
+    let WrittenRecord { record, agents, mut extras } = parse_record(written)?;
+    extras.envelope = envelope.extra;
+    if !extras.envelope.is_empty() {
+        extras.envelope.fill(text);
+    }
+    Ok(ParsedChannel { channel, revision, record, agents, extras })
+}
+
+/// A record with all that its text says.
+pub(crate) struct WrittenRecord {
+    pub(crate) record: ChannelRecord,
+    agents: BTreeMap<AgentKey, AgentId>,
+    pub(crate) extras: Extras,
+}
+
+/// The text of a record by itself.
+pub(crate) fn record_text(
+    record: &ChannelRecord,
+    agents: &BTreeMap<AgentKey, AgentId>,
+    extras: &Extras,
+) -> Result<Vec<u8>, Unwritable> {
+    layout::to_text(&RecordFile::new(record, agents, extras), 1).map_err(|_| Unwritable)
+}
+
+/// Reads the text of a record by itself.
+pub(crate) fn parse_record(text: &str) -> Result<WrittenRecord, BadFile> {
+    let mut file: RecordFile = serde_json::from_str(text).map_err(|error| bad_json(&error))?;
+    let extras = extras(&mut file, text);
     let agents = std::mem::take(&mut file.agents);
     let agents = agents.into_iter().map(|(key, agent)| (AgentKey::new(key), agent)).collect();
-    Ok(ParsedChannel { channel, revision, record: file.into(), agents, extras })
+    Ok(WrittenRecord { record: file.into(), agents, extras })
+}
+
+/// The checksum of a record's text, as it stands in a channel's file.
+#[cfg(feature = "sqlite")]
+pub(crate) fn record_checksum(channel: ChannelId, revision: Revision, record: &[u8]) -> String {
+    checksum(VERSION, channel, revision, record)
 }
 
 /// What a channel's file is called in errors.
@@ -197,11 +228,11 @@ fn checksum(version: u64, channel: ChannelId, revision: Revision, record: &[u8])
     format!("{:08x}", sum.finalize())
 }
 
-/// Takes what is not known out of a file, as it was written.
-fn extras(file: &mut RecordFile, envelope: Extra, text: &str) -> Extras {
+/// Takes what is not known out of a record, as it was written.
+fn extras(file: &mut RecordFile, record: &str) -> Extras {
     let discussion = file.discussion.as_mut().map(|terms| std::mem::take(&mut terms.extra));
     let mut extras = Extras {
-        envelope,
+        envelope: Extra::default(),
         record: std::mem::take(&mut file.extra),
         snapshot: std::mem::take(&mut file.snapshot.extra),
         discussion: discussion.unwrap_or_default(),
@@ -209,12 +240,9 @@ fn extras(file: &mut RecordFile, envelope: Extra, text: &str) -> Extras {
     if extras.is_empty() {
         return extras;
     }
-    extras.envelope.fill(text);
-    if let Some(record) = part(text, "record") {
-        extras.record.fill(record);
-        extras.snapshot.fill(part(record, "snapshot").unwrap_or_default());
-        extras.discussion.fill(part(record, "discussion").unwrap_or_default());
-    }
+    extras.record.fill(record);
+    extras.snapshot.fill(part(record, "snapshot").unwrap_or_default());
+    extras.discussion.fill(part(record, "discussion").unwrap_or_default());
     extras
 }
 

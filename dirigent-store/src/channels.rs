@@ -1,9 +1,9 @@
 //! Channels in JSON files, one or two a channel.
 
-mod agents;
+pub(crate) mod agents;
 mod desk;
 mod folders;
-mod history;
+pub(crate) mod history;
 mod options;
 mod problem;
 mod sync;

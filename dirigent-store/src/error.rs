@@ -98,6 +98,9 @@ pub enum BadFile {
         /// Whose file it is.
         found: ChannelId,
     },
+    /// It is no whole SQLite database.
+    #[error("it is no SQLite database, or a damaged one")]
+    BadDatabase,
     /// It was written by another version of this crate, which is no damage.
     #[error("it has version {found}, which this crate does not read")]
     OtherVersion {

@@ -1,6 +1,6 @@
 //! The registry in a file that people can edit.
 
-mod entry;
+pub(crate) mod entry;
 mod file;
 mod parsed;
 

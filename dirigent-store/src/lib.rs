@@ -32,6 +32,9 @@
 //! synced, so that they are whole at any moment and a change that was acknowledged survives a
 //! power cut. All work on files happens on threads of the stores, which start with the first call
 //! and end with the last handle; no particular runtime is needed.
+//!
+//! With the feature `sqlite`, `SqliteStore` keeps both, channels and registry, in one database
+//! file: for hosts on which thousands of channels talk at once.
 
 mod channel_file;
 mod channels;
@@ -43,6 +46,8 @@ mod identities;
 mod json;
 mod lock;
 mod replace;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod thread;
 
 pub use channel_file::{ParsedChannel, Unwritable, parse_channel};
@@ -54,3 +59,5 @@ pub use ego::{
 pub use error::{Action, BadFile, OpenError, StoreError};
 pub use export::{AgentState, ChannelState, HistoryEntry, OrchestrationState};
 pub use identities::{BadEntry, JsonIdentities, ParsedIdentities, Problem, parse_identities};
+#[cfg(feature = "sqlite")]
+pub use sqlite::{SqliteOptions, SqliteProblem, SqliteStore};

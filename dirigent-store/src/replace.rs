@@ -203,6 +203,18 @@ pub(crate) fn place_of(path: &Path) -> Result<(&Path, &OsStr), StoreError> {
     }
 }
 
+/// Where a path leads, so that two ways to a file find the same lock, and a link stays a link.
+pub(crate) fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
+    let (folder, name) = place_of(path)?;
+    let lost = |source| StoreError::not_done(Action::Find, path, source);
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => {
+            fs::canonicalize(folder).map(|folder| folder.join(name)).map_err(lost)
+        }
+        found => found.map_err(lost),
+    }
+}
+
 /// Lets nobody but the owner read the file that is opened with it.
 pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]

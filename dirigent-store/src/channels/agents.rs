@@ -14,7 +14,7 @@ use crate::json::quoted;
 const VERSION: u64 = 1;
 
 /// How large the file may be.
-pub(super) const LARGEST: usize = 64 << 20;
+pub(crate) const LARGEST: usize = 64 << 20;
 
 /// How many agents are put together again.
 const REBUILT_MAX: u32 = 1 << 20;
@@ -23,7 +23,7 @@ const SHAPE: &str = "a list of agents";
 
 /// Agents in the order of their keys from zero.
 #[derive(Debug, Default)]
-pub(super) struct Agents {
+pub(crate) struct Agents {
     names: Vec<AgentId>,
     keys: HashMap<AgentId, AgentKey>,
     /// What a newer version wrote, to be written again.
@@ -47,7 +47,7 @@ struct Versioned {
 
 impl Agents {
     /// Agents in this order. One that stands there twice has the first of its keys.
-    pub(super) fn new(names: Vec<AgentId>) -> Self {
+    pub(crate) fn new(names: Vec<AgentId>) -> Self {
         let mut keys = HashMap::with_capacity(names.len());
         for (name, key) in names.iter().zip(0..) {
             keys.entry(name.clone()).or_insert(AgentKey::new(key));
@@ -56,7 +56,7 @@ impl Agents {
     }
 
     /// Reads the file.
-    pub(super) fn parse(content: &[u8]) -> Result<Self, BadFile> {
+    pub(crate) fn parse(content: &[u8]) -> Result<Self, BadFile> {
         let text = std::str::from_utf8(content).map_err(|_| BadFile::NotText)?;
         let file = match serde_json::from_str::<AgentsFile<'_>>(text) {
             Ok(file) if file.version == VERSION => file,
@@ -83,7 +83,7 @@ impl Agents {
     }
 
     /// The content of the file.
-    pub(super) fn to_json(&self) -> Vec<u8> {
+    pub(crate) fn to_json(&self) -> Vec<u8> {
         let names: Vec<_> = self.names.iter().map(|name| quoted(name.as_str())).collect();
         let agents = format!("[{}]", names.join(", "));
         let checksum = checksum(&agents);
@@ -98,22 +98,22 @@ impl Agents {
     }
 
     /// All of them.
-    pub(super) fn names(&self) -> &[AgentId] {
+    pub(crate) fn names(&self) -> &[AgentId] {
         &self.names
     }
 
     /// An agent's key, if it was given one.
-    pub(super) fn key(&self, agent: &AgentId) -> Option<AgentKey> {
+    pub(crate) fn key(&self, agent: &AgentId) -> Option<AgentKey> {
         self.keys.get(agent).copied()
     }
 
     /// An agent's name, if it is known.
-    pub(super) fn name(&self, key: AgentKey) -> Option<&AgentId> {
+    pub(crate) fn name(&self, key: AgentKey) -> Option<&AgentId> {
         self.names.get(usize::try_from(key.get()).ok()?)
     }
 
     /// Gives the next key; none when there are no more.
-    pub(super) fn add(&mut self, agent: AgentId) -> Option<AgentKey> {
+    pub(crate) fn add(&mut self, agent: AgentId) -> Option<AgentKey> {
         let key = AgentKey::new(u32::try_from(self.names.len()).ok()?);
         self.names.push(agent.clone());
         self.keys.insert(agent, key);
@@ -121,14 +121,14 @@ impl Agents {
     }
 
     /// Takes the last one back.
-    pub(super) fn take_back(&mut self) {
+    pub(crate) fn take_back(&mut self) {
         if let Some(agent) = self.names.pop() {
             self.keys.remove(&agent);
         }
     }
 
     /// The names of those whom a record is about.
-    pub(super) fn of(&self, record: &ChannelRecord) -> BTreeMap<AgentKey, AgentId> {
+    pub(crate) fn of(&self, record: &ChannelRecord) -> BTreeMap<AgentKey, AgentId> {
         let snapshot = &record.snapshot;
         let listed = snapshot.list.iter().map(|slot| slot.agent);
         let others = snapshot.muted.iter().copied().chain(snapshot.initiator);
@@ -147,7 +147,7 @@ fn checksum(agents: &str) -> String {
 
 /// Puts the agents together again from what the channels' files call them. A key that no channel
 /// names gets a name that no agent has.
-pub(super) fn rebuild(names: &BTreeMap<AgentKey, AgentId>) -> Agents {
+pub(crate) fn rebuild(names: &BTreeMap<AgentKey, AgentId>) -> Agents {
     let names: BTreeMap<_, _> = names.range(..AgentKey::new(REBUILT_MAX)).collect();
     let count = names.last_key_value().map_or(0, |(key, _)| key.get().saturating_add(1));
     let name = |key| {

@@ -42,6 +42,7 @@ pub(super) fn append(
     };
     for transition in transitions {
         text.extend_from_slice(&line(transition, agents));
+        text.push(b'\n');
     }
     let count = before.saturating_add(transitions.len());
     if count >= max.saturating_mul(2) {
@@ -87,19 +88,18 @@ fn lines(content: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     content.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }
 
-fn line(transition: &Transition, agents: &Agents) -> Vec<u8> {
+/// A change in a line, without its end.
+pub(crate) fn line(transition: &Transition, agents: &Agents) -> Vec<u8> {
     let mut file = TransitionFile::from(transition);
     if let Some(name) = transition.agent.and_then(|key| agents.name(key)) {
         (file.agent, file.key) = (Some(name.clone()), None);
     }
     // It fails only for a value without a name, and there is none.
-    let mut line = serde_json::to_vec(&file).unwrap_or_default();
-    line.push(b'\n');
-    line
+    serde_json::to_vec(&file).unwrap_or_default()
 }
 
 /// A line's change; none when it was cut short, or is of somebody else.
-fn parse(line: &[u8], agents: &Agents) -> Option<Transition> {
+pub(crate) fn parse(line: &[u8], agents: &Agents) -> Option<Transition> {
     let mut file: TransitionFile = serde_json::from_slice(line).ok()?;
     if let Some(name) = file.agent.take() {
         file.key = Some(agents.key(&name)?.get());

@@ -65,7 +65,7 @@ pub enum BadEntry {
 }
 
 /// Whether an identity can be an entry. What is refused here is passed over when it is read.
-pub(super) fn check(identity: &Identity) -> Result<(), BadEntry> {
+pub(crate) fn check(identity: &Identity) -> Result<(), BadEntry> {
     if identity.discord_user_id.get() < SMALLEST_ACCOUNT {
         return Err(BadEntry::BadAccount);
     }

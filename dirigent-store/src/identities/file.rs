@@ -1,6 +1,6 @@
 //! The registry's file on the disk.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -33,9 +33,8 @@ impl RegistryFile {
     /// Takes the lock, removes what an interrupted write left, and keeps a file aside that cannot
     /// be read.
     pub(super) fn open(path: &Path) -> Result<(Self, Option<(PathBuf, BadFile)>), OpenError> {
-        let (folder, name) = replace::place_of(path)?;
-        replace::create_folder(folder)?;
-        let path = resolve(path, folder, name)?;
+        replace::create_folder(replace::place_of(path)?.0)?;
+        let path = replace::resolve(path)?;
         let (folder, name) = replace::place_of(&path)?;
         let file = Self { path: path.clone(), is_broken: false, _lock: Lock::on_file(&path)? };
         replace::remove_strays(folder, Some(name))?;
@@ -121,19 +120,10 @@ impl RegistryFile {
     }
 }
 
-/// Where a path leads, so that two ways to a file find the same lock, and a link stays a link.
-fn resolve(path: &Path, folder: &Path, name: &std::ffi::OsStr) -> Result<PathBuf, StoreError> {
-    let lost = |source| StoreError::not_done(Action::Find, path, source);
-    match fs::canonicalize(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => {
-            fs::canonicalize(folder).map(|folder| folder.join(name)).map_err(lost)
-        }
-        found => found.map_err(lost),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -3,14 +3,20 @@
 #![cfg(test)]
 
 mod bad_input;
+#[path = "../shared/commits.rs"]
+mod commits;
 mod contract;
 mod crash;
 mod damage;
 mod export;
 mod history;
+#[path = "../shared/mount.rs"]
 mod mount;
 mod place;
 mod power;
+#[path = "../shared/process.rs"]
+mod process;
 mod record;
 mod refused;
 mod turns;
+mod unchangeable;

@@ -2,17 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{
-    ApiError, ChannelId, ChannelRecord, ChannelStore, Commit, CommitError, Discussion, Durability,
-    Revision,
-};
-use dirigent_store::{ChannelOptions, JsonChannels, StoreError, parse_channel};
+use dirigent::ChannelId;
+use dirigent_store::{ChannelOptions, JsonChannels, parse_channel};
 
-pub(crate) const HERE: ChannelId = ChannelId::new(100_000_000_000_000_001);
-pub(crate) const THERE: ChannelId = ChannelId::new(100_000_000_000_000_002);
+pub(crate) use crate::commits::*;
 
 /// A folder of a test's own.
 pub(crate) struct Place {
@@ -80,70 +75,8 @@ impl Place {
     }
 }
 
-/// A record that is known by its number, of some kilobytes.
-pub(crate) fn marked(number: u64) -> ChannelRecord {
-    let mut record = ChannelRecord::default();
-    record.snapshot.rng = number;
-    record.discussion = Some(Arc::new(Discussion {
-        callback: THERE,
-        callback_guild: None,
-        guide: format!("{number} \u{1f914} ").repeat(200),
-    }));
-    record
-}
-
-/// The number by which a record is known, if it is whole.
-pub(crate) fn mark(record: &ChannelRecord) -> u64 {
-    let number = record.snapshot.rng;
-    assert_eq!(*record, marked(number), "the record is not whole");
-    number
-}
-
-/// A commit of a marked record.
-pub(crate) fn request(channel: ChannelId, expected: u64, number: u64) -> Commit {
-    Commit {
-        channel,
-        expected: Revision::new(expected),
-        record: marked(number),
-        durability: Durability::Turn,
-        transitions: Vec::new(),
-    }
-}
-
-/// Saves a turn.
-pub(crate) async fn turn(store: &JsonChannels, channel: ChannelId, expected: u64, number: u64) {
-    let made = store.commit(request(channel, expected, number)).await.unwrap();
-    assert_eq!(made, Revision::new(expected + 1));
-}
-
-/// Saves a fact.
-pub(crate) async fn fact(store: &JsonChannels, channel: ChannelId, expected: u64, number: u64) {
-    let commit = Commit { durability: Durability::Fact, ..request(channel, expected, number) };
-    let made = store.commit(commit).await.unwrap();
-    assert_eq!(made, Revision::new(expected + 1));
-}
-
-/// The revision and the mark of what is stored.
-pub(crate) async fn stored(store: &JsonChannels, channel: ChannelId) -> Option<(u64, u64)> {
-    let found = store.load(channel).await.unwrap()?;
-    Some((found.revision.get(), mark(&found.record)))
-}
-
 /// The revision and the mark of what stands in a file.
 pub(crate) fn written(path: &Path) -> (u64, u64) {
     let parsed = parse_channel(&fs::read(path).unwrap()).unwrap();
     (parsed.revision.get(), mark(&parsed.record))
-}
-
-/// What a store's error says.
-pub(crate) fn cause(error: &ApiError) -> &StoreError {
-    std::error::Error::source(error).and_then(|source| source.downcast_ref()).unwrap()
-}
-
-/// The failure of a commit that was no conflict.
-pub(crate) fn failure(outcome: Result<Revision, CommitError>) -> ApiError {
-    match outcome {
-        Err(CommitError::Store(error)) => error,
-        other => panic!("expected a failure, found {other:?}"),
-    }
 }

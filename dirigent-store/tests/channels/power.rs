@@ -1,44 +1,13 @@
 //! Power cuts: the disk as it is in one moment, with nothing of what the system still holds back.
 
-use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::Command;
 
 use dirigent::ChannelId;
 use dirigent_testkit::check::Random;
 
-use crate::crash::{Known, ack, other_process};
-use crate::mount::{Mount, image, succeeds};
+use crate::mount::{Disk, Mount};
 use crate::place::{Place, stored};
-
-/// A file system on a disk that can be stopped at once: the disk is a file in another file system,
-/// which can be frozen.
-struct Disk {
-    /// Goes before what is below it.
-    inner: Mount,
-    outer: Mount,
-}
-
-impl Disk {
-    /// A disk of a few megabytes; none where that is not allowed, which is said.
-    fn new(home: &Path) -> Option<Self> {
-        let outer = image(home.join("outer"), 64)?;
-        let outer = Mount::looped(outer)?;
-        let inner = Mount::looped(image(outer.path().join("disk"), 24)?)?;
-        Some(Self { inner, outer })
-    }
-
-    /// What is on the disk in this moment. Nothing that waits is written before.
-    fn copy(&self, to: &Path) {
-        let outer = self.outer.path();
-        let freeze = |how: &str| succeeds(Command::new("fsfreeze").arg(how).arg(outer));
-        assert!(freeze("--freeze"), "cannot freeze the disk");
-        let copied = fs::copy(outer.join("disk"), to);
-        assert!(freeze("--unfreeze"), "cannot thaw the disk");
-        copied.unwrap();
-    }
-}
+use crate::process::{Known, ack, other_process};
 
 /// R046, R143, D77
 #[tokio::test]
@@ -46,7 +15,7 @@ async fn a_power_cut_takes_no_fact() {
     let home = tempfile::tempdir().unwrap();
     let Some(disk) = Disk::new(home.path()) else { return };
     let mut random = Random::new(0x706f_7765);
-    let root = disk.inner.path().join("state");
+    let root = disk.path().join("state");
     let mut known = Known::default();
     let (mut torn, mut turns_lost) = (0, 0);
     for round in 0..8 {

@@ -6,8 +6,9 @@ use std::io::ErrorKind;
 use dirigent::{Certainty, ChannelStore, Durability};
 use dirigent_store::{Action, StoreError};
 
-use crate::mount::{Mount, Unchangeable, image};
+use crate::mount::{Mount, image};
 use crate::place::{HERE, Place, THERE, cause, fact, failure, request, stored, turn};
+use crate::unchangeable::Unchangeable;
 
 /// A commit fails like this, with nothing done.
 async fn is_refused(store: &dirigent_store::JsonChannels, kind: ErrorKind) {

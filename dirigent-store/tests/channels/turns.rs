@@ -102,7 +102,7 @@ async fn facts_at_once_are_all_there() {
     for number in 1..=200 {
         let store = Arc::clone(&store);
         facts.spawn(async move {
-            fact(&store, ChannelId::new(number), 0, number).await;
+            fact(&*store, ChannelId::new(number), 0, number).await;
             number
         });
     }

@@ -1,6 +1,7 @@
 //! File systems of a test's own, where the superuser runs it.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -44,34 +45,41 @@ impl Drop for Mount {
     }
 }
 
-/// Folders that nobody may change, not even the superuser, until this is dropped.
-pub(crate) struct Unchangeable(Vec<PathBuf>);
-
-impl Unchangeable {
-    /// None where that is not possible, which is said.
-    pub(crate) fn new(folders: Vec<PathBuf>) -> Option<Self> {
-        let unchangeable = Self(folders);
-        if unchangeable.set("+i") {
-            return Some(unchangeable);
-        }
-        println!("left out: no folder can be made unchangeable here");
-        None
-    }
-
-    fn set(&self, attribute: &str) -> bool {
-        succeeds(Command::new("chattr").arg(attribute).args(&self.0))
-    }
+/// A file system on a disk that can be stopped at once: the disk is a file in another file system,
+/// which can be frozen.
+pub(crate) struct Disk {
+    /// Goes before what is below it.
+    inner: Mount,
+    outer: Mount,
 }
 
-impl Drop for Unchangeable {
-    fn drop(&mut self) {
-        self.set("-i");
+impl Disk {
+    pub(crate) fn path(&self) -> &Path {
+        self.inner.path()
+    }
+
+    /// A disk of a few megabytes; none where that is not allowed, which is said.
+    pub(crate) fn new(home: &Path) -> Option<Self> {
+        let outer = image(home.join("outer"), 64)?;
+        let outer = Mount::looped(outer)?;
+        let inner = Mount::looped(image(outer.path().join("disk"), 24)?)?;
+        Some(Self { inner, outer })
+    }
+
+    /// What is on the disk in this moment. Nothing that waits is written before.
+    pub(crate) fn copy(&self, to: &Path) {
+        let outer = self.outer.path();
+        let freeze = |how: &str| succeeds(Command::new("fsfreeze").arg(how).arg(outer));
+        assert!(freeze("--freeze"), "cannot freeze the disk");
+        let copied = fs::copy(outer.join("disk"), to);
+        assert!(freeze("--unfreeze"), "cannot thaw the disk");
+        copied.unwrap();
     }
 }
 
 /// A file with an empty file system in it; none where there is no program for that.
 pub(crate) fn image(path: PathBuf, megabytes: u64) -> Option<PathBuf> {
-    let file = std::fs::File::create(&path).unwrap();
+    let file = fs::File::create(&path).unwrap();
     file.set_len(megabytes << 20).unwrap();
     let mut command = Command::new("mkfs.ext4");
     if succeeds(command.args(["-q", "-F"]).arg(&path)) {

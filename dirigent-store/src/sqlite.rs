@@ -1,0 +1,394 @@
+//! Channels and the registry in one SQLite database.
+
+mod group;
+mod open;
+mod options;
+mod problem;
+mod refusal;
+mod registry;
+mod tables;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use async_trait::async_trait;
+use dirigent::{
+    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, ErrorKind, Identity,
+    IdentityStore, RegisterError, Revision, StoredChannel, Transition,
+};
+use tokio::sync::oneshot;
+
+use self::group::{Answer, Asked, Groups, Task};
+use self::open::Database;
+pub use self::options::SqliteOptions;
+use self::problem::Problems;
+pub use self::problem::SqliteProblem;
+use self::registry::{Registered, identities};
+use self::tables::{Committed, Tables, channels};
+use crate::error::{Action, OpenError, StoreError};
+use crate::identities::entry;
+
+/// How many callers one transaction answers at most.
+const GROUP_MAX: usize = 1_024;
+
+/// A [`ChannelStore`] and an [`IdentityStore`] in one SQLite database, for hosts on which thousands
+/// of channels talk at once. Clones share it.
+///
+/// * All that waits is done in one transaction and answered after its commit: however many channels
+///   commit at once, they wait for the disk together.
+/// * A commit is on the disk when it returns, that of a
+///   [`Durability::Turn`](dirigent::Durability::Turn) as well: by itself it would gain little by not
+///   waiting, and among others it waits anyway. A history is committed with its record.
+/// * A record is the JSON text that [`JsonChannels`](crate::JsonChannels) writes, names and unknown
+///   fields included, with a checksum; one that was edited counts as corrupt. The tables are
+///   `channels`, `corrupt`, `agents`, `identities` and `history`.
+/// * One process has the database open at a time, and no other program meanwhile.
+/// * A file that is no whole database when it is opened is kept as `<name>.corrupt-N`, and what
+///   stands beside it as `<name>.corrupt-N-wal` and so on, so that SQLite's own tools can recover
+///   what is left; the store starts empty. A record that cannot be read goes to the table `corrupt`,
+///   and the channel has none. [`problems`](Self::problems) tells of both.
+/// * A database of another version, or of another program, is no corrupt one: it is not opened, and
+///   left alone.
+/// * A failed write changes nothing and may be repeated. After a failed sync nobody knows what the
+///   disk has: all further calls answer [`StoreError::Broken`] until the store is opened again. A
+///   damage that is found while it is open ends it likewise, with a [`StoreError::BadFile`].
+/// * `register` refuses what [`JsonIdentities`](crate::JsonIdentities) refuses.
+///
+/// All work happens on a thread of the store's own, which starts with the first call and ends,
+/// joined, when the last clone is dropped.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent::{ChannelId, ChannelRecord, ChannelStore, Commit, Durability, Revision};
+/// use dirigent_store::SqliteStore;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let folder = tempfile::tempdir()?;
+/// let store = SqliteStore::open(folder.path().join(SqliteStore::FILE_NAME))?;
+/// let commit = Commit {
+///     channel: ChannelId::new(123456789012345678),
+///     expected: Revision::default(),
+///     record: ChannelRecord::default(),
+///     durability: Durability::Fact,
+///     transitions: Vec::new(),
+/// };
+/// assert_eq!(store.commit(commit).await?, Revision::new(1));
+/// store.close().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct SqliteStore {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    path: PathBuf,
+    history_max: usize,
+    problems: Arc<Problems>,
+    closed: AtomicBool,
+    stage: Mutex<Stage>,
+}
+
+/// The thread's life.
+enum Stage {
+    /// There was no call yet.
+    Ready(Box<Database>),
+    Running {
+        jobs: Sender<Job>,
+        thread: JoinHandle<()>,
+    },
+    Ended,
+}
+
+/// What the thread is told.
+enum Job {
+    /// Somebody wants something.
+    Ask(Box<dyn Task>),
+    /// Finish, and end.
+    Close(Answer<()>),
+}
+
+impl SqliteStore {
+    /// What the file is called where a host has no other wish.
+    pub const FILE_NAME: &str = "dirigent.sqlite";
+
+    /// Opens the database, which is made where it is missing, its folder as well, and looks it
+    /// through. Works on the calling thread: open it before the runtime has anything to do.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::InUse`] when it is open already;
+    /// [`BadFile::OtherVersion`](crate::BadFile::OtherVersion) when another version wrote it, and
+    /// [`BadFile::WrongShape`](crate::BadFile::WrongShape) when another program did; else what the
+    /// system refused.
+    pub fn open(options: impl Into<SqliteOptions>) -> Result<Self, OpenError> {
+        let SqliteOptions { path, durability, history_max } = options.into();
+        let (database, kept) = Database::open(&path, durability)?;
+        let path = database.path.clone();
+        let problems = Arc::new(Problems::default());
+        if let Some(problem) = kept {
+            problems.push(problem);
+        }
+        let stage = Mutex::new(Stage::Ready(Box::new(database)));
+        let closed = AtomicBool::new(false);
+        Ok(Self { shared: Arc::new(Shared { path, history_max, problems, closed, stage }) })
+    }
+
+    /// Where the database is, links resolved.
+    pub fn path(&self) -> &Path {
+        &self.shared.path
+    }
+
+    /// What was kept since the store was opened because it could not be read, the first thousand of
+    /// it.
+    pub fn problems(&self) -> Vec<SqliteProblem> {
+        self.shared.problems.all()
+    }
+
+    /// Finishes what was asked for and gives the database free, in one file where the disk has room.
+    /// All later calls answer [`StoreError::Closed`].
+    ///
+    /// # Errors
+    ///
+    /// The thread was cut short by a panic; what was answered is on the disk.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        let closing = self.shared.close();
+        match closing {
+            Some(answered) => answered.await.unwrap_or_else(|_| self.shared.already_closed()),
+            None => Ok(()),
+        }
+    }
+
+    /// Has work done, even if nobody waits for its answer.
+    async fn ask<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        let (answer, answered) = oneshot::channel();
+        self.shared.give(Box::new(Asked::new(work, answer)))?;
+        answered.await.unwrap_or_else(|_| Err(self.shared.no_answer()))
+    }
+}
+
+impl Shared {
+    fn give(&self, task: Box<dyn Task>) -> Result<(), StoreError> {
+        let mut stage = self.lock();
+        if matches!(*stage, Stage::Ready(_)) {
+            self.start(&mut stage)?;
+        }
+        match &*stage {
+            Stage::Running { jobs, .. } => jobs.send(Job::Ask(task)).map_err(|_| self.no_answer()),
+            Stage::Ready(_) | Stage::Ended => Err(self.no_answer()),
+        }
+    }
+
+    fn start(&self, stage: &mut Stage) -> Result<(), StoreError> {
+        let Stage::Ready(database) = std::mem::replace(stage, Stage::Ended) else {
+            return Ok(());
+        };
+        let (jobs, given) = channel();
+        // A thread that cannot be started must not take the database with it.
+        let (databases, database_given) = channel::<Box<Database>>();
+        let (problems, history_max) = (Arc::clone(&self.problems), self.history_max);
+        let work = move || {
+            if let Ok(database) = database_given.recv() {
+                run(*database, history_max, &problems, &given);
+            }
+        };
+        match thread::Builder::new().name("dirigent-sqlite".to_owned()).spawn(work) {
+            Ok(thread) => {
+                // The thread waits for it.
+                let _ = databases.send(database);
+                *stage = Stage::Running { jobs, thread };
+                Ok(())
+            }
+            Err(source) => {
+                *stage = Stage::Ready(database);
+                Err(StoreError::not_done(Action::StartThread, &self.path, source))
+            }
+        }
+    }
+
+    /// Lets the thread end; what is to be waited for, if it runs.
+    fn close(&self) -> Option<oneshot::Receiver<Result<(), StoreError>>> {
+        self.closed.store(true, Ordering::Release);
+        let (answer, answered) = oneshot::channel();
+        let mut stage = self.lock();
+        let ready = match &*stage {
+            Stage::Running { jobs, .. } => {
+                return jobs.send(Job::Close(answer)).is_ok().then_some(answered);
+            }
+            Stage::Ready(_) | Stage::Ended => std::mem::replace(&mut *stage, Stage::Ended),
+        };
+        drop(stage);
+        drop(ready);
+        None
+    }
+
+    /// Somebody else closed it first, or the thread did not come so far.
+    fn already_closed(&self) -> Result<(), StoreError> {
+        let error = self.no_answer();
+        if matches!(error, StoreError::Closed { .. }) { Ok(()) } else { Err(error) }
+    }
+
+    fn no_answer(&self) -> StoreError {
+        let path = self.path.clone();
+        if self.closed.load(Ordering::Acquire) {
+            StoreError::Closed { path }
+        } else {
+            StoreError::Interrupted { path }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Stage> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        drop(self.close());
+        let stage = self.stage.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Stage::Running { jobs, thread } = std::mem::replace(stage, Stage::Ended) {
+            drop(jobs);
+            let _ = thread.join();
+        }
+    }
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStore").field("path", &self.shared.path).finish_non_exhaustive()
+    }
+}
+
+/// Works until it is told to end: takes all that waits, settles it, answers it.
+fn run(database: Database, history_max: usize, problems: &Problems, jobs: &Receiver<Job>) {
+    let Database { path, conn, lock } = database;
+    let mut closing = None;
+    match Tables::new(&conn, &path, history_max) {
+        Ok(tables) => {
+            let mut groups = Groups::new(tables, problems);
+            while closing.is_none() {
+                let Some(mut group) = next_group(jobs, &mut closing) else { break };
+                groups.settle(&mut group);
+                for task in group {
+                    task.answer();
+                }
+            }
+        }
+        // It was read when it was opened.
+        Err(error) => tracing::error!(%error, "the database cannot be read any more"),
+    }
+    // Whoever is told that it is closed can open it again.
+    drop(conn);
+    drop(lock);
+    if let Some(answer) = closing {
+        let _ = answer.send(Ok(()));
+    }
+}
+
+/// Waits for work and takes all that is there; `None` when there will be no more.
+fn next_group(
+    jobs: &Receiver<Job>,
+    closing: &mut Option<Answer<()>>,
+) -> Option<Vec<Box<dyn Task>>> {
+    let mut next = Some(jobs.recv().ok()?);
+    let mut group = Vec::new();
+    while let Some(job) = next {
+        match job {
+            Job::Ask(task) => group.push(task),
+            Job::Close(answer) => {
+                *closing = Some(answer);
+                break;
+            }
+        }
+        next = if group.len() < GROUP_MAX { jobs.try_recv().ok() } else { None };
+    }
+    Some(group)
+}
+
+#[async_trait]
+impl ChannelStore for SqliteStore {
+    async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
+        Ok(self.ask(channels).await?)
+    }
+
+    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, ApiError> {
+        Ok(self.ask(move |tables| tables.load(channel)).await?)
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
+        let committed = self.ask(move |tables| tables.commit(&commit)).await;
+        match committed.map_err(ApiError::from)? {
+            Committed::Done(revision) => Ok(revision),
+            Committed::Conflict(found) => Err(CommitError::Conflict { found }),
+        }
+    }
+
+    async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
+        Ok(self.ask(|tables| Ok(tables.agents())).await?)
+    }
+
+    async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError> {
+        Ok(self.ask(move |tables| tables.add_agent(&agent)).await?)
+    }
+
+    fn history_max(&self) -> usize {
+        self.shared.history_max
+    }
+
+    async fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, ApiError> {
+        Ok(self.ask(move |tables| tables.history(channel)).await?)
+    }
+}
+
+#[async_trait]
+impl IdentityStore for SqliteStore {
+    async fn all(&self) -> Result<Vec<Identity>, ApiError> {
+        Ok(self.ask(identities).await?)
+    }
+
+    async fn register(&self, identity: Identity) -> Result<(), RegisterError> {
+        entry::check(&identity)
+            .map_err(|bad| ApiError::new(ErrorKind::Invalid).with_source(bad))?;
+        let registered = self.ask(move |tables| tables.register(&identity)).await;
+        match registered.map_err(ApiError::from)? {
+            Registered::Done => Ok(()),
+            Registered::Taken(owner) => Err(RegisterError::AccountTaken { owner }),
+        }
+    }
+
+    async fn remove(&self, agent: AgentId) -> Result<bool, ApiError> {
+        Ok(self.ask(move |tables| tables.unregister(&agent)).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_waits_is_one_group_up_to_a_limit_and_up_to_the_end() {
+        let (jobs, given) = channel();
+        for _ in 0..GROUP_MAX + 3 {
+            let work = |_: &mut Tables<'_>| Ok(());
+            jobs.send(Job::Ask(Box::new(Asked::new(work, oneshot::channel().0)))).unwrap();
+        }
+        jobs.send(Job::Close(oneshot::channel().0)).unwrap();
+        let mut closing = None;
+        assert_eq!(next_group(&given, &mut closing).unwrap().len(), GROUP_MAX);
+        assert!(closing.is_none());
+        assert_eq!(next_group(&given, &mut closing).unwrap().len(), 3);
+        assert!(closing.is_some());
+        drop(jobs);
+        assert!(next_group(&given, &mut closing).is_none());
+    }
+}

@@ -1,0 +1,345 @@
+//! Many callers' work in one transaction: one wait for the disk answers them all.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tokio::sync::oneshot;
+
+use super::open::keep_log;
+use super::problem::Problems;
+use super::refusal::{is_damage, refused};
+use super::tables::Tables;
+use crate::error::{Action, BadFile, StoreError};
+
+/// Where an answer goes. Nobody may be waiting any more; what was asked is done all the same.
+pub(super) type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
+
+/// One caller's work. It can be run again after its transaction was undone.
+pub(super) trait Task: Send {
+    /// Runs it.
+    fn run(&mut self, tables: &mut Tables<'_>) -> Ran;
+
+    /// Replaces what came of it.
+    fn fail(&mut self, error: StoreError);
+
+    /// Tells the caller what came of it.
+    fn answer(self: Box<Self>);
+}
+
+/// What became of the transaction in which work was run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ran {
+    /// It can be committed; refused work changed nothing.
+    Sound,
+    /// It must be undone.
+    Undo,
+    /// It must be undone, for the database is damaged.
+    Damaged,
+}
+
+/// Work with its caller.
+pub(super) struct Asked<T, F> {
+    work: F,
+    outcome: Option<Result<T, StoreError>>,
+    answer: Answer<T>,
+}
+
+impl<T, F> Asked<T, F>
+where
+    F: FnMut(&mut Tables<'_>) -> Result<T, StoreError>,
+{
+    pub(super) const fn new(work: F, answer: Answer<T>) -> Self {
+        Self { work, outcome: None, answer }
+    }
+}
+
+impl<T, F> Task for Asked<T, F>
+where
+    T: Send,
+    F: FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send,
+{
+    fn run(&mut self, tables: &mut Tables<'_>) -> Ran {
+        let outcome = (self.work)(tables);
+        let ran = match &outcome {
+            Err(error) if is_damage(error) => Ran::Damaged,
+            Err(StoreError::Io { .. }) => Ran::Undo,
+            Ok(_) | Err(_) => Ran::Sound,
+        };
+        self.outcome = Some(outcome);
+        ran
+    }
+
+    fn fail(&mut self, error: StoreError) {
+        self.outcome = Some(Err(error));
+    }
+
+    fn answer(self: Box<Self>) {
+        if let Some(outcome) = self.outcome {
+            let _ = self.answer.send(outcome);
+        }
+    }
+}
+
+/// Why the store must not go on.
+#[derive(Clone, Copy, Debug)]
+enum Stop {
+    /// A sync failed, or a transaction could not be undone.
+    Broken,
+    /// The database was damaged while it was open.
+    Damaged,
+}
+
+/// What came of a transaction.
+enum Attempt {
+    /// It was committed.
+    Made,
+    /// It was undone; the error, unless its task has it.
+    Undone(Option<StoreError>),
+    /// Nobody knows.
+    Doubtful(StoreError),
+}
+
+/// Runs the work of many in one transaction.
+pub(super) struct Groups<'c, 'p> {
+    tables: Tables<'c>,
+    problems: &'p Problems,
+    stop: Option<Stop>,
+}
+
+impl<'c, 'p> Groups<'c, 'p> {
+    pub(super) const fn new(tables: Tables<'c>, problems: &'p Problems) -> Self {
+        Self { tables, problems, stop: None }
+    }
+
+    /// Settles the work of a group: in one transaction, and if that fails, each by itself, so that
+    /// nobody fails for another's sake.
+    pub(super) fn settle(&mut self, group: &mut [Box<dyn Task>]) {
+        if let Some(stop) = self.stop {
+            for task in group {
+                task.fail(self.stopped(stop));
+            }
+            return;
+        }
+        match self.attempt(group) {
+            Attempt::Made => {
+                self.tables.kept.drain(..).for_each(|problem| self.problems.push(problem));
+            }
+            Attempt::Undone(error) => {
+                if let [task] = group {
+                    if let Some(error) = error {
+                        task.fail(error);
+                    }
+                } else {
+                    group.chunks_mut(1).for_each(|alone| self.settle(alone));
+                }
+            }
+            Attempt::Doubtful(error) => {
+                self.stop(Stop::Broken);
+                for task in group {
+                    task.fail(again(&error));
+                }
+            }
+        }
+    }
+
+    fn attempt(&mut self, group: &mut [Box<dyn Task>]) -> Attempt {
+        let ran = catch_unwind(AssertUnwindSafe(|| self.run(group)));
+        let attempt = ran.unwrap_or_else(|_| {
+            Attempt::Undone(Some(StoreError::Interrupted { path: self.tables.path.to_owned() }))
+        });
+        if !matches!(attempt, Attempt::Made) && self.undo().is_err() {
+            self.stop(Stop::Broken);
+        }
+        attempt
+    }
+
+    fn run(&mut self, group: &mut [Box<dyn Task>]) -> Attempt {
+        let path = self.tables.path;
+        if let Err(error) = self.tables.run.begin.execute([]) {
+            return Attempt::Undone(Some(refused(path, Action::Write, &error)));
+        }
+        let is_alone = group.len() == 1;
+        for task in group {
+            match task.run(&mut self.tables) {
+                Ran::Sound => {}
+                Ran::Damaged if is_alone => {
+                    self.stop(Stop::Damaged);
+                    return Attempt::Undone(None);
+                }
+                Ran::Undo | Ran::Damaged => return Attempt::Undone(None),
+            }
+        }
+        match self.tables.run.commit.execute([]) {
+            Ok(_) => Attempt::Made,
+            Err(error) => {
+                let error = refused(path, Action::Write, &error);
+                if error.is_failed_sync() {
+                    Attempt::Doubtful(error)
+                } else {
+                    Attempt::Undone(Some(error))
+                }
+            }
+        }
+    }
+
+    /// Undoes the transaction, unless SQLite did.
+    fn undo(&mut self) -> Result<(), StoreError> {
+        let path = self.tables.path;
+        if !self.tables.conn.is_autocommit() {
+            let undone = self.tables.run.rollback.execute([]);
+            undone.map_err(|error| refused(path, Action::Write, &error))?;
+        }
+        match self.tables.forget() {
+            Err(error) if is_damage(&error) => {
+                self.stop(Stop::Damaged);
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// Stops. What is on the disk stays as it is; whoever opens it next judges it.
+    fn stop(&mut self, stop: Stop) {
+        let _ = keep_log(self.tables.conn, true);
+        self.stop.get_or_insert(stop);
+    }
+
+    fn stopped(&self, stop: Stop) -> StoreError {
+        let path = self.tables.path.to_owned();
+        match stop {
+            Stop::Broken => StoreError::Broken { path },
+            Stop::Damaged => StoreError::BadFile { path, source: BadFile::BadDatabase },
+        }
+    }
+}
+
+/// The same error once more: several callers wait for one sync.
+fn again(error: &StoreError) -> StoreError {
+    if let StoreError::Io { path, source, .. } = error {
+        return StoreError::unknown(Action::Sync, path, source.kind().into());
+    }
+    StoreError::Interrupted { path: error.path().to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use dirigent::{AgentId, AgentKey, ChannelId, ChannelRecord, Commit, Durability, Revision};
+
+    use super::super::open::Database;
+    use super::super::tables::{Committed, channels};
+    use super::*;
+    use crate::channels::FileDurability;
+
+    fn database(folder: &tempfile::TempDir) -> Database {
+        let path = folder.path().join("any.sqlite");
+        Database::open(&path, FileDurability::Full).unwrap().0
+    }
+
+    fn ask<T: Send + 'static>(
+        group: &mut Vec<Box<dyn Task>>,
+        work: impl FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> oneshot::Receiver<Result<T, StoreError>> {
+        let (answer, answered) = oneshot::channel();
+        group.push(Box::new(Asked::new(work, answer)));
+        answered
+    }
+
+    fn commit(expected: u64) -> Commit {
+        Commit {
+            channel: ChannelId::new(7),
+            expected: Revision::new(expected),
+            record: ChannelRecord::default(),
+            durability: Durability::Fact,
+            transitions: Vec::new(),
+        }
+    }
+
+    fn add(agent: &str) -> impl FnMut(&mut Tables<'_>) -> Result<AgentKey, StoreError> + use<> {
+        let agent = AgentId::from(agent);
+        move |tables| tables.add_agent(&agent)
+    }
+
+    #[test]
+    fn a_group_waits_for_the_disk_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let Database { path, conn, .. } = database(&folder);
+        let problems = Problems::default();
+        let mut groups = Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems);
+        let log = folder.path().join("any.sqlite-wal");
+        let before = log.metadata().unwrap().len();
+        let mut group = Vec::new();
+        let answers: Vec<_> = (0..500)
+            .map(|expected| {
+                let commit = commit(expected);
+                ask(&mut group, move |tables| tables.commit(&commit))
+            })
+            .collect();
+        groups.settle(&mut group);
+        // 500 transactions would have written a page each.
+        assert!(log.metadata().unwrap().len() - before < 20 * 4_096);
+        for task in group {
+            task.answer();
+        }
+        for (mut answer, number) in answers.into_iter().zip(1..) {
+            let made = answer.try_recv().unwrap().unwrap();
+            assert_eq!(made, Committed::Done(Revision::new(number)));
+        }
+    }
+
+    #[test]
+    fn who_fails_fails_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let Database { path, conn, .. } = database(&folder);
+        let problems = Problems::default();
+        let mut groups = Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems);
+        let mut group = Vec::new();
+        let mut first = ask(&mut group, add("zoe"));
+        let mut refused = ask(&mut group, |tables| -> Result<(), _> {
+            tables.add_agent(&"ghost".into())?;
+            let full = io::ErrorKind::StorageFull.into();
+            Err(StoreError::not_done(Action::Write, tables.path, full))
+        });
+        let mut panicked = ask(&mut group, |tables| -> Result<(), _> {
+            tables.commit(&commit(0))?;
+            panic!("on purpose")
+        });
+        let mut last = ask(&mut group, add("adam"));
+        groups.settle(&mut group);
+        for task in group {
+            task.answer();
+        }
+        assert_eq!(first.try_recv().unwrap().unwrap(), AgentKey::new(0));
+        let error = refused.try_recv().unwrap().unwrap_err();
+        assert!(matches!(error, StoreError::Io { action: Action::Write, .. }), "{error}");
+        let error = panicked.try_recv().unwrap().unwrap_err();
+        assert!(matches!(error, StoreError::Interrupted { .. }), "{error}");
+        assert_eq!(last.try_recv().unwrap().unwrap(), AgentKey::new(1));
+        // Neither in memory nor in the database is anything left of the others.
+        let mut tables = Tables::new(&conn, &path, 0).unwrap();
+        for tables in [&mut groups.tables, &mut tables] {
+            assert_eq!(tables.agents(), ["zoe", "adam"].map(AgentId::from));
+            assert_eq!(channels(tables).unwrap(), []);
+        }
+    }
+
+    #[test]
+    fn after_a_failed_sync_nothing_is_done_any_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let Database { path, conn, .. } = database(&folder);
+        let problems = Problems::default();
+        let mut groups = Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems);
+        groups.stop(Stop::Broken);
+        let mut group = Vec::new();
+        let mut answer = ask(&mut group, |tables| -> Result<(), _> {
+            tables.add_agent(&"ghost".into())?;
+            panic!("it was run")
+        });
+        groups.settle(&mut group);
+        for task in group {
+            task.answer();
+        }
+        let error = answer.try_recv().unwrap().unwrap_err();
+        assert!(matches!(error, StoreError::Broken { .. }), "{error}");
+    }
+}

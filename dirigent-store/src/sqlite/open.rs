@@ -1,0 +1,203 @@
+//! Opening the database: locked, looked through, kept aside when it is damaged.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::problem::SqliteProblem;
+use super::refusal::{is_busy, is_damage, refused};
+use super::tables::Tables;
+use crate::channels::FileDurability;
+use crate::error::{Action, BadFile, OpenError, StoreError};
+use crate::lock::Lock;
+use crate::replace::{self, private};
+
+/// The version that this crate writes, and the only one it reads: `PRAGMA user_version`.
+const VERSION: i64 = 1;
+
+/// Marks a database as one of this crate's: `PRAGMA application_id`.
+const APPLICATION: i64 = 0x6469_7267;
+
+/// What else a database consists of, by what its names end with.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// What a database is called in errors.
+const SHAPE: &str = "a database of this store";
+
+/// Ids and revisions stand there as SQLite's integers, which are signed: one from 2^63 on is
+/// negative.
+const SCHEMA: &str = "
+CREATE TABLE channels (
+    id INTEGER PRIMARY KEY,
+    revision INTEGER NOT NULL,
+    checksum TEXT NOT NULL,
+    record TEXT NOT NULL
+) STRICT;
+CREATE TABLE corrupt (
+    row INTEGER PRIMARY KEY,
+    channel INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    revision ANY,
+    checksum ANY,
+    record ANY
+) STRICT;
+CREATE TABLE agents (key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE identities (
+    place INTEGER PRIMARY KEY,
+    account INTEGER NOT NULL UNIQUE,
+    agent TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL
+) STRICT;
+CREATE TABLE history (
+    channel INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    change TEXT NOT NULL,
+    PRIMARY KEY (channel, number)
+) STRICT, WITHOUT ROWID;
+";
+
+/// An open database.
+#[derive(Debug)]
+pub(super) struct Database {
+    /// Where it is, links resolved.
+    pub(super) path: PathBuf,
+    /// Dropped before the lock, so that whoever comes next finds it closed.
+    pub(super) conn: Connection,
+    pub(super) lock: Lock,
+}
+
+impl Database {
+    /// Opens the database, and says what was kept aside for it.
+    pub(super) fn open(
+        path: &Path,
+        durability: FileDurability,
+    ) -> Result<(Self, Option<SqliteProblem>), OpenError> {
+        let (folder, _) = replace::place_of(path)?;
+        replace::create_folder(folder)?;
+        let path = replace::resolve(path)?;
+        let lock = Lock::on_file(&path)?;
+        let orphan = keep_orphan(&path)?;
+        let (conn, aside) = match connect(&path, durability) {
+            Err(error) if is_damage(&error) => {
+                let kept = keep_all_aside(&path)?;
+                (connect(&path, durability), Some(kept))
+            }
+            other => (other, orphan),
+        };
+        let conn = match conn {
+            Err(error) if is_busy(&error) => return Err(OpenError::InUse { path }),
+            other => other?,
+        };
+        let reason = BadFile::BadDatabase;
+        let problem = aside.map(|kept| SqliteProblem::KeptAside { kept, reason });
+        Ok((Self { path, conn, lock }, problem))
+    }
+}
+
+/// Opens the file as a database, which it is afterwards, or nothing was changed.
+fn connect(path: &Path, durability: FileDurability) -> Result<Connection, StoreError> {
+    make_file(path)?;
+    let refused = |error: rusqlite::Error| refused(path, Action::Read, &error);
+    let bad = |source| StoreError::BadFile { path: path.to_owned(), source };
+    // Not as a URI: a path means itself.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags).map_err(refused)?;
+    // Whoever wrote another version finds it as it was, with its write-ahead log or without.
+    keep_log(&conn, with_end(path, "-wal").exists()).map_err(refused)?;
+    conn.pragma_update(None, "locking_mode", "EXCLUSIVE").map_err(refused)?;
+    conn.pragma_update(None, "cell_size_check", true).map_err(refused)?;
+    let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let application = number("application_id").map_err(refused)?;
+    let version = number("user_version").map_err(refused)?;
+    let count = "SELECT count(*) FROM sqlite_schema";
+    let count: i64 = conn.query_row(count, [], |row| row.get(0)).map_err(refused)?;
+    let is_new = (application, version, count) == (0, 0, 0);
+    if !is_new && application != APPLICATION {
+        return Err(bad(BadFile::WrongShape { expected: SHAPE }));
+    }
+    if !is_new && version != VERSION {
+        let found = u64::try_from(version).unwrap_or_default();
+        return Err(bad(BadFile::OtherVersion { found }));
+    }
+    let check = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+    let sound = conn.query_row("PRAGMA quick_check(1)", [], check).map_err(refused)?;
+    if sound != "ok" {
+        return Err(bad(BadFile::BadDatabase));
+    }
+    conn.pragma_update_and_check(None, "journal_mode", "WAL", check).map_err(refused)?;
+    let synchronous = match durability {
+        FileDurability::Full => "FULL",
+        FileDurability::None => "NORMAL",
+    };
+    conn.pragma_update(None, "synchronous", synchronous).map_err(refused)?;
+    if is_new {
+        let marks =
+            format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};");
+        conn.execute_batch(&format!("BEGIN; {SCHEMA} {marks} COMMIT;")).map_err(refused)?;
+    }
+    // The tables are there, and can be read.
+    drop(Tables::new(&conn, path, 0)?);
+    keep_log(&conn, false).map_err(refused)?;
+    Ok(conn)
+}
+
+/// Whether the write-ahead log stays when the connection is closed, and the database untouched.
+pub(super) fn keep_log(conn: &Connection, is_kept: bool) -> rusqlite::Result<()> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, is_kept).map(drop)
+}
+
+/// Makes an empty file where there is none, for nobody but the owner; SQLite gives what it puts
+/// beside it the same mode.
+fn make_file(path: &Path) -> Result<(), StoreError> {
+    let refused = |source| StoreError::not_done(Action::Write, path, source);
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(()),
+        Ok(_) => {
+            let other = io::Error::new(io::ErrorKind::InvalidInput, "not an ordinary file");
+            Err(StoreError::not_done(Action::Read, path, other))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            private(OpenOptions::new().write(true).create_new(true)).open(path).map_err(refused)?;
+            replace::sync_folder(replace::place_of(path)?.0)
+        }
+        Err(error) => Err(StoreError::not_done(Action::Read, path, error)),
+    }
+}
+
+/// Keeps a write-ahead log aside whose database is gone: SQLite would remove it. It stays when a
+/// process ends while it keeps a database aside.
+fn keep_orphan(path: &Path) -> Result<Option<PathBuf>, StoreError> {
+    let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
+    if size(path) > 0 || size(&with_end(path, "-wal")) == 0 {
+        return Ok(None);
+    }
+    make_file(path)?;
+    keep_all_aside(path).map(Some)
+}
+
+/// Renames the database to `<name>.corrupt-N`, and what stands beside it so that SQLite finds it
+/// there.
+fn keep_all_aside(path: &Path) -> Result<PathBuf, StoreError> {
+    let kept = replace::keep_aside(path)?;
+    for end in BESIDE {
+        let (from, to) = (with_end(path, end), with_end(&kept, end));
+        if from.exists() && to.exists() {
+            replace::keep_aside(&from)?;
+        } else if from.exists() {
+            fs::rename(&from, &to)
+                .map_err(|source| StoreError::not_done(Action::KeepAside, &from, source))?;
+        }
+    }
+    replace::sync_folder(replace::place_of(path)?.0)?;
+    Ok(kept)
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(end);
+    name.into()
+}

@@ -1,0 +1,65 @@
+//! What a host may choose.
+
+use std::path::{Path, PathBuf};
+
+use crate::channels::FileDurability;
+
+/// How a [`SqliteStore`](crate::SqliteStore) is opened. A path alone is enough.
+///
+/// ```
+/// use dirigent_store::{FileDurability, SqliteOptions, SqliteStore};
+///
+/// let folder = tempfile::tempdir()?;
+/// let options = SqliteOptions::new(folder.path().join("dirigent.sqlite"))
+///     .history_max(1_000)
+///     .durability(FileDurability::Full);
+/// let store = SqliteStore::open(options)?;
+/// # let _ = store;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqliteOptions {
+    pub(super) path: PathBuf,
+    pub(super) durability: FileDurability,
+    pub(super) history_max: usize,
+}
+
+impl SqliteOptions {
+    /// The database's file; all else as by default. `-wal` and `-shm` files stand beside it.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), durability: FileDurability::default(), history_max: 100 }
+    }
+
+    /// Whether a commit waits for the disk; by default [`FileDurability::Full`]. Without it a power
+    /// cut may take what was committed last, but leaves the database whole.
+    #[must_use]
+    pub fn durability(mut self, durability: FileDurability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// How many transitions of each channel are kept, by default 100; 0 keeps none.
+    #[must_use]
+    pub fn history_max(mut self, transitions: usize) -> Self {
+        self.history_max = transitions;
+        self
+    }
+}
+
+impl From<PathBuf> for SqliteOptions {
+    fn from(path: PathBuf) -> Self {
+        Self::new(path)
+    }
+}
+
+impl From<&Path> for SqliteOptions {
+    fn from(path: &Path) -> Self {
+        Self::new(path)
+    }
+}
+
+impl From<&str> for SqliteOptions {
+    fn from(path: &str) -> Self {
+        Self::new(path)
+    }
+}

@@ -1,0 +1,311 @@
+//! The tables, and what is done with them inside a transaction.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::Path;
+
+use dirigent::{AgentId, AgentKey, ChannelId, Commit, Revision, StoredChannel, Transition};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
+
+use super::problem::SqliteProblem;
+use super::refusal::refused;
+use crate::channel_file::{
+    Extras, LARGEST, WrittenRecord, parse_record, record_checksum, record_text,
+};
+use crate::channels::agents::{self, Agents};
+use crate::channels::history;
+use crate::error::{Action, BadFile, StoreError};
+
+/// The tables, with what is known of them. What fails here because of the database leaves the
+/// transaction to be undone, and then everything to be [forgotten](Self::forget).
+pub(super) struct Tables<'c> {
+    pub(super) conn: &'c Connection,
+    pub(super) path: &'c Path,
+    history_max: usize,
+    pub(super) run: Statements<'c>,
+    agents: Agents,
+    /// The revisions of the channels that were read or written.
+    known: HashMap<ChannelId, Revision>,
+    /// What newer versions wrote into their records.
+    extras: HashMap<ChannelId, Box<Extras>>,
+    /// What this transaction has kept.
+    pub(super) kept: Vec<SqliteProblem>,
+}
+
+/// How a commit ended that the database has nothing against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Committed {
+    /// It was made.
+    Done(Revision),
+    /// It was made from another revision than the one that is stored.
+    Conflict(Revision),
+}
+
+macro_rules! statements {
+    ($($(#[$doc:meta])* $name:ident: $sql:literal,)+) => {
+        /// What is done with the tables, ready to be run.
+        pub(super) struct Statements<'c> {
+            $($(#[$doc])* pub(super) $name: Statement<'c>,)+
+        }
+
+        impl<'c> Statements<'c> {
+            fn new(conn: &'c Connection) -> rusqlite::Result<Self> {
+                Ok(Self { $($name: conn.prepare($sql)?,)+ })
+            }
+        }
+    };
+}
+
+statements! {
+    begin: "BEGIN",
+    commit: "COMMIT",
+    rollback: "ROLLBACK",
+    channels: "SELECT id FROM channels",
+    load: "SELECT revision, checksum, record FROM channels WHERE id = ?1",
+    save: "INSERT INTO channels (id, revision, checksum, record) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT (id) DO UPDATE SET revision = excluded.revision,
+        checksum = excluded.checksum, record = excluded.record",
+    keep: "INSERT INTO corrupt (channel, reason, revision, checksum, record)
+        SELECT id, ?2, revision, checksum, record FROM channels WHERE id = ?1",
+    remove: "DELETE FROM channels WHERE id = ?1",
+    agents: "SELECT key, name FROM agents",
+    add_agent: "INSERT INTO agents (key, name) VALUES (?1, ?2)",
+    last_change: "SELECT max(number) FROM history WHERE channel = ?1",
+    add_change: "INSERT INTO history (channel, number, change) VALUES (?1, ?2, ?3)",
+    cut_changes: "DELETE FROM history WHERE channel = ?1 AND number <= ?2",
+    changes: "SELECT change FROM history WHERE channel = ?1 ORDER BY number DESC",
+    identities: "SELECT account, agent, name FROM identities ORDER BY place",
+    owner: "SELECT agent FROM identities WHERE account = ?1",
+    register: "INSERT INTO identities (account, agent, name) VALUES (?1, ?2, ?3)
+        ON CONFLICT (agent) DO UPDATE SET account = excluded.account, name = excluded.name
+        WHERE account <> excluded.account OR name <> excluded.name",
+    unregister: "DELETE FROM identities WHERE agent = ?1",
+}
+
+impl<'c> Tables<'c> {
+    /// The tables of a database that has them.
+    pub(super) fn new(
+        conn: &'c Connection,
+        path: &'c Path,
+        history_max: usize,
+    ) -> Result<Self, StoreError> {
+        let run = Statements::new(conn).map_err(|error| refused(path, Action::Read, &error))?;
+        let mut tables = Self {
+            conn,
+            path,
+            history_max,
+            run,
+            agents: Agents::default(),
+            known: HashMap::new(),
+            extras: HashMap::new(),
+            kept: Vec::new(),
+        };
+        tables.agents = tables.read_agents()?;
+        Ok(tables)
+    }
+
+    /// Forgets what a transaction that was undone may have changed.
+    pub(super) fn forget(&mut self) -> Result<(), StoreError> {
+        self.known.clear();
+        self.extras.clear();
+        self.kept.clear();
+        self.agents = self.read_agents()?;
+        Ok(())
+    }
+
+    /// A channel's record. One that does not count is kept in a table of its own.
+    pub(super) fn load(&mut self, channel: ChannelId) -> Result<Option<StoredChannel>, StoreError> {
+        let id = signed(channel.get());
+        let row = self.run.load.query_row([id], |row| Ok(parse(channel, row)));
+        let row = row.optional().map_err(|error| refused(self.path, Action::Read, &error))?;
+        match row {
+            None => Ok(None),
+            Some(Ok((revision, WrittenRecord { record, extras, .. }))) => {
+                self.known.insert(channel, revision);
+                if extras.is_empty() {
+                    self.extras.remove(&channel);
+                } else {
+                    self.extras.insert(channel, Box::new(extras));
+                }
+                Ok(Some(StoredChannel { revision, record }))
+            }
+            Some(Err(reason)) => {
+                self.keep(channel, reason)?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn keep(&mut self, channel: ChannelId, reason: BadFile) -> Result<(), StoreError> {
+        let id = signed(channel.get());
+        let kept = self.run.keep.insert(params![id, reason.to_string()]);
+        let removed = kept.and_then(|row| self.run.remove.execute([id]).map(|_| row));
+        let row = removed.map_err(|error| refused(self.path, Action::KeepAside, &error))?;
+        self.known.remove(&channel);
+        self.extras.remove(&channel);
+        self.kept.push(SqliteProblem::BadRecord { channel, row, reason });
+        Ok(())
+    }
+
+    /// Replaces a channel's record.
+    pub(super) fn commit(&mut self, commit: &Commit) -> Result<Committed, StoreError> {
+        let Commit { channel, expected, record, transitions, .. } = commit;
+        let found = match self.known.get(channel) {
+            Some(revision) => *revision,
+            None => self.load(*channel)?.map_or_else(Revision::default, |found| found.revision),
+        };
+        if found != *expected {
+            return Ok(Committed::Conflict(found));
+        }
+        let none = Extras::default();
+        let extras = self.extras.get(channel).map_or(&none, |extras| extras);
+        let unwritable = |source| StoreError::Unwritable { path: self.path.to_owned(), source };
+        let text = record_text(record, &self.agents.of(record), extras).map_err(unwritable)?;
+        if text.len() > LARGEST {
+            let source = BadFile::TooLarge { limit: LARGEST };
+            return Err(StoreError::BadFile { path: self.path.to_owned(), source });
+        }
+        let revision = found.next();
+        let checksum = record_checksum(*channel, revision, &text);
+        let written = self.run.save.execute(params![
+            signed(channel.get()),
+            signed(revision.get()),
+            checksum,
+            // It is UTF-8, being JSON; asking again would cost as much as writing it.
+            Text(&text),
+        ]);
+        written.map_err(|error| refused(self.path, Action::Write, &error))?;
+        self.append(*channel, transitions)?;
+        self.known.insert(*channel, revision);
+        Ok(Committed::Done(revision))
+    }
+
+    fn append(&mut self, channel: ChannelId, changes: &[Transition]) -> Result<(), StoreError> {
+        if changes.is_empty() || self.history_max == 0 {
+            return Ok(());
+        }
+        let written = self.append_changes(signed(channel.get()), changes);
+        written.map_err(|error| refused(self.path, Action::Write, &error))
+    }
+
+    fn append_changes(&mut self, channel: i64, changes: &[Transition]) -> rusqlite::Result<()> {
+        let last = self.run.last_change.query_row([channel], |row| row.get::<_, Option<i64>>(0))?;
+        let mut number = last.unwrap_or(0);
+        for change in changes {
+            number = number.saturating_add(1);
+            let line = history::line(change, &self.agents);
+            self.run.add_change.execute(params![channel, number, Text(&line)])?;
+        }
+        let max = i64::try_from(self.history_max).unwrap_or(i64::MAX);
+        self.run.cut_changes.execute([channel, number.saturating_sub(max)])?;
+        Ok(())
+    }
+
+    /// A channel's newest transitions, oldest first. What cannot be read is passed over.
+    pub(super) fn history(&mut self, channel: ChannelId) -> Result<Vec<Transition>, StoreError> {
+        let found = self.newest(signed(channel.get()));
+        found.map_err(|error| refused(self.path, Action::Read, &error))
+    }
+
+    fn newest(&mut self, channel: i64) -> rusqlite::Result<Vec<Transition>> {
+        let mut newest = Vec::new();
+        let mut rows = self.run.changes.query([channel])?;
+        while newest.len() < self.history_max {
+            let Some(row) = rows.next()? else { break };
+            newest.extend(history::parse(bytes(row.get_ref(0)?), &self.agents));
+        }
+        newest.reverse();
+        Ok(newest)
+    }
+
+    /// All agents that have keys, in their order.
+    pub(super) fn agents(&self) -> Vec<AgentId> {
+        self.agents.names().to_vec()
+    }
+
+    /// Gives an agent a key, unless it has one.
+    pub(super) fn add_agent(&mut self, agent: &AgentId) -> Result<AgentKey, StoreError> {
+        if let Some(key) = self.agents.key(agent) {
+            return Ok(key);
+        }
+        let no_more = || io::Error::other("no more agent keys");
+        let key = self.agents.add(agent.clone());
+        let key = key.ok_or_else(|| StoreError::not_done(Action::Write, self.path, no_more()))?;
+        let added = self.run.add_agent.execute(params![key.get(), agent.as_str()]);
+        added.map_err(|error| refused(self.path, Action::Write, &error))?;
+        Ok(key)
+    }
+
+    /// Keys that somebody removed keep their places.
+    fn read_agents(&mut self) -> Result<Agents, StoreError> {
+        let row = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?));
+        let rows = self.run.agents.query_map([], row);
+        let rows = rows.and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>);
+        let rows = rows.map_err(|error| refused(self.path, Action::Read, &error))?;
+        let names: BTreeMap<_, _> =
+            rows.into_iter().map(|(key, name)| (AgentKey::new(key), AgentId::from(name))).collect();
+        if names.keys().zip(0..).all(|(key, place)| key.get() == place) {
+            Ok(Agents::new(names.into_values().collect()))
+        } else {
+            Ok(agents::rebuild(&names))
+        }
+    }
+}
+
+/// All channels that have a record, in order.
+pub(super) fn channels(tables: &mut Tables<'_>) -> Result<Vec<ChannelId>, StoreError> {
+    let ids = tables.run.channels.query_map([], |row| row.get(0).map(unsigned));
+    let ids = ids.and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>);
+    let ids = ids.map_err(|error| refused(tables.path, Action::Read, &error))?;
+    let mut channels: Vec<_> = ids.into_iter().map(ChannelId::new).collect();
+    channels.sort_unstable();
+    Ok(channels)
+}
+
+/// JSON that was just written.
+struct Text<'a>(&'a [u8]);
+
+impl rusqlite::ToSql for Text<'_> {
+    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+        Ok(rusqlite::types::ToSqlOutput::Borrowed(ValueRef::Text(self.0)))
+    }
+}
+
+/// Reads a row of a channel.
+fn parse(channel: ChannelId, row: &Row<'_>) -> Result<(Revision, WrittenRecord), BadFile> {
+    let shape = BadFile::WrongShape { expected: "a channel" };
+    let (Ok(revision), Ok(checksum), Ok(text)) =
+        (row.get(0).map(unsigned), row.get_ref(1), row.get_ref(2))
+    else {
+        return Err(shape);
+    };
+    let text = bytes(text);
+    if text.len() > LARGEST {
+        return Err(BadFile::TooLarge { limit: LARGEST });
+    }
+    let revision = Revision::new(revision);
+    if record_checksum(channel, revision, text).as_bytes() != bytes(checksum) {
+        return Err(BadFile::Checksum);
+    }
+    // The next commit counts on.
+    if revision.get() == u64::MAX {
+        return Err(shape);
+    }
+    let text = std::str::from_utf8(text).map_err(|_| BadFile::NotText)?;
+    Ok((revision, parse_record(text)?))
+}
+
+/// What stands in a column, if it is text.
+fn bytes(value: ValueRef<'_>) -> &[u8] {
+    value.as_bytes().unwrap_or_default()
+}
+
+/// SQLite's integers are signed.
+pub(super) const fn signed(number: u64) -> i64 {
+    number.cast_signed()
+}
+
+pub(super) const fn unsigned(number: i64) -> u64 {
+    number.cast_unsigned()
+}

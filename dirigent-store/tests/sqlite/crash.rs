@@ -1,0 +1,70 @@
+//! Processes that are killed.
+
+use dirigent_store::{OpenError, SqliteStore};
+use dirigent_testkit::check::Random;
+
+use crate::place::Place;
+use crate::process::{Known, hold, killed_after, role, while_held, write_for_ever};
+
+/// Not a test by itself: what the other processes of the tests here do. Without a role nothing.
+#[tokio::test]
+async fn the_other_process() {
+    let Some((role, path)) = role() else { return };
+    let store = SqliteStore::open(path.as_str()).unwrap();
+    match role.as_str() {
+        "hold" => hold(),
+        "write" => write_for_ever(&store).await,
+        other => panic!("nobody plays {other}"),
+    }
+}
+
+#[test]
+fn a_second_process_is_kept_out_until_the_first_ends() {
+    let place = Place::new();
+    while_held(&place.path(), || {
+        let error = SqliteStore::open(place.path()).unwrap_err();
+        assert!(matches!(error, OpenError::InUse { .. }), "{error}");
+        assert!(error.to_string().contains("dirigent.sqlite is open already"), "{error}");
+    });
+    place.open();
+}
+
+#[tokio::test]
+async fn a_second_opener_is_kept_out_until_the_first_is_closed() {
+    let place = Place::new();
+    let store = place.open();
+    assert!(matches!(SqliteStore::open(place.path()), Err(OpenError::InUse { .. })));
+    store.close().await.unwrap();
+    let again = place.open();
+    drop(again);
+    place.open();
+}
+
+/// Another program may have the database, which knows nothing of our lock.
+#[test]
+fn a_database_that_another_program_writes_is_in_use() {
+    let place = Place::new();
+    drop(place.open());
+    let other = rusqlite::Connection::open(place.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert!(matches!(SqliteStore::open(place.path()), Err(OpenError::InUse { .. })));
+    drop(other);
+    place.open();
+}
+
+/// R046, R143, D77
+#[tokio::test]
+async fn a_process_killed_at_any_point_loses_nothing_it_acknowledged() {
+    let place = Place::new();
+    let mut random = Random::new(0x6b69_6c6c);
+    let mut known = Known::default();
+    for round in 0..40 {
+        killed_after(random.draw() % 40, "write", &place.path(), &mut known);
+        let store = place.open();
+        known.is_in(&store, round).await;
+        assert_eq!(store.problems(), []);
+        store.close().await.unwrap();
+        assert_eq!(place.names(), ["dirigent.sqlite"], "something is left beside it");
+    }
+    known.is_worth_it(300);
+}

@@ -1,0 +1,250 @@
+//! What is lost when the file is damaged, and what is not.
+
+use std::fs::{self, OpenOptions};
+use std::io::{Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+
+use dirigent::{ChannelId, ChannelStore, IdentityStore};
+use dirigent_store::{BadFile, OpenError, SqliteProblem, SqliteStore, StoreError};
+
+use crate::commits::{HERE, THERE, cause, fact, failure, request, stored, turn};
+use crate::place::Place;
+
+/// Overwrites a part of a file.
+fn overwrite(path: &Path, from: u64, content: &[u8]) {
+    let mut file = OpenOptions::new().write(true).open(path).unwrap();
+    file.seek(SeekFrom::Start(from)).unwrap();
+    file.write_all(content).unwrap();
+}
+
+/// The store starts empty, works, and says what was kept.
+async fn starts_empty(place: &Place, kept: &str) {
+    let store = place.open();
+    let [SqliteProblem::KeptAside { kept: path, reason }] = &store.problems()[..] else {
+        panic!("{:?}", store.problems());
+    };
+    assert_eq!(path.file_name().unwrap(), kept);
+    assert_eq!(*reason, BadFile::BadDatabase);
+    assert!(store.problems()[0].to_string().starts_with("the database is kept as"));
+    assert_eq!(store.channels().await.unwrap(), []);
+    fact(&store, HERE, 0, 7).await;
+    store.close().await.unwrap();
+    let store = place.open();
+    assert_eq!(store.problems(), []);
+    assert_eq!(stored(&store, HERE).await, Some((1, 7)));
+}
+
+/// F26
+#[tokio::test]
+async fn what_is_no_database_is_kept_and_never_overwritten() {
+    let place = Place::new();
+    fs::create_dir(place.folder()).unwrap();
+    for (number, content) in [&b"no database"[..], &[0xff; 8_192]].into_iter().enumerate() {
+        fs::write(place.path(), content).unwrap();
+        let kept = format!("dirigent.sqlite.corrupt-{}", number + 1);
+        starts_empty(&place, &kept).await;
+        assert_eq!(fs::read(place.folder().join(kept)).unwrap(), content);
+    }
+    assert_eq!(place.names().len(), 3);
+}
+
+/// F26
+#[tokio::test]
+async fn a_damaged_page_is_found_before_anything_is_built_on_it() {
+    let place = Place::new();
+    let store = place.open();
+    for number in 0..50 {
+        fact(&store, ChannelId::new(number), 0, number).await;
+    }
+    store.close().await.unwrap();
+    let size = fs::metadata(place.path()).unwrap().len();
+    overwrite(&place.path(), size / 2 / 4_096 * 4_096, &[0xa5; 4_096]);
+    let damaged = fs::read(place.path()).unwrap();
+    starts_empty(&place, "dirigent.sqlite.corrupt-1").await;
+    assert_eq!(fs::read(place.folder().join("dirigent.sqlite.corrupt-1")).unwrap(), damaged);
+}
+
+/// F26
+#[tokio::test]
+async fn what_stands_beside_a_damaged_database_is_kept_with_it() {
+    let place = Place::new();
+    let store = place.open();
+    fact(&store, HERE, 0, 1).await;
+    let killed = place.as_killed();
+    assert_eq!(killed.names(), ["dirigent.sqlite", "dirigent.sqlite-wal"]);
+    let log = fs::read(killed.folder().join("dirigent.sqlite-wal")).unwrap();
+    // As it was killed, it opens.
+    assert_eq!(stored(&killed.as_killed().open(), HERE).await, Some((1, 1)));
+    // A log that names another place for its pages is no use without its database.
+    fs::write(killed.path(), vec![0xa5; 20_000]).unwrap();
+    fs::write(killed.folder().join("dirigent.sqlite-wal"), &log[..log.len() / 2]).unwrap();
+    fs::write(killed.folder().join("dirigent.sqlite-shm"), "index").unwrap();
+    starts_empty(&killed, "dirigent.sqlite.corrupt-1").await;
+    let kept = |end| fs::read(killed.folder().join(format!("dirigent.sqlite.corrupt-1{end}")));
+    assert_eq!(kept("").unwrap(), vec![0xa5; 20_000]);
+    assert_eq!(kept("-wal").unwrap(), &log[..log.len() / 2]);
+    assert_eq!(kept("-shm").unwrap(), b"index");
+}
+
+/// A process may end while it keeps a database aside.
+#[tokio::test]
+async fn a_log_without_its_database_is_kept() {
+    let place = Place::new();
+    fs::create_dir(place.folder()).unwrap();
+    fs::write(place.folder().join("dirigent.sqlite-wal"), "a log").unwrap();
+    starts_empty(&place, "dirigent.sqlite.corrupt-1").await;
+    let kept = place.folder().join("dirigent.sqlite.corrupt-1-wal");
+    assert_eq!(fs::read(kept).unwrap(), b"a log");
+}
+
+/// Opening fails like this and leaves every file as it was.
+fn is_left_alone(place: &Place, expected: &BadFile) {
+    let all = || {
+        let names = place.names();
+        let files = names.iter().map(|name| fs::read(place.folder().join(name)).unwrap());
+        (names.clone(), files.collect::<Vec<_>>())
+    };
+    let before = all();
+    let error = SqliteStore::open(place.path()).unwrap_err();
+    let OpenError::Store(StoreError::BadFile { source, .. }) = error else { panic!("{error}") };
+    assert_eq!(source, *expected);
+    assert!(all() == before, "it was touched");
+}
+
+/// F27
+#[tokio::test]
+async fn another_version_is_refused_and_left_alone() {
+    let place = Place::new();
+    let store = place.open();
+    fact(&store, HERE, 0, 1).await;
+    store.close().await.unwrap();
+    let newer = rusqlite::Connection::open(place.path()).unwrap();
+    newer.execute_batch("PRAGMA user_version = 2; CREATE TABLE later (a)").unwrap();
+    // As the newer version was killed, its log beside it; then as it was closed.
+    let killed = place.as_killed();
+    fs::remove_file(killed.folder().join("dirigent.sqlite-shm")).unwrap();
+    is_left_alone(&killed, &BadFile::OtherVersion { found: 2 });
+    drop(newer);
+    is_left_alone(&place, &BadFile::OtherVersion { found: 2 });
+    place.change("PRAGMA user_version = 1");
+    assert_eq!(stored(&place.open(), HERE).await, Some((1, 1)));
+}
+
+#[test]
+fn a_database_of_another_program_is_refused_and_left_alone() {
+    for sql in ["CREATE TABLE theirs (a)", "PRAGMA user_version = 1"] {
+        let place = Place::new();
+        fs::create_dir(place.folder()).unwrap();
+        place.change(sql);
+        is_left_alone(&place, &BadFile::WrongShape { expected: "a database of this store" });
+    }
+}
+
+/// F26
+#[tokio::test]
+async fn a_record_that_cannot_be_read_is_kept_and_the_rest_loads() {
+    let place = Place::new();
+    let store = place.open();
+    fact(&store, HERE, 0, 1).await;
+    turn(&store, HERE, 1, 2).await;
+    fact(&store, THERE, 0, 3).await;
+    store.close().await.unwrap();
+    let record = place.text(&format!("SELECT record FROM channels WHERE id = {HERE}"));
+    let changed = record.replacen("\"mode\"", "\"Mode\"", 1);
+    assert_ne!(changed, record);
+    for (row, loads) in (1..).zip([true, false]) {
+        place.change(&format!(
+            "UPDATE channels SET record = replace(record, '\"mode\"', '\"Mode\"') WHERE id = {HERE}"
+        ));
+        let store = place.open();
+        assert_eq!(store.problems(), []);
+        if loads {
+            assert_eq!(stored(&store, HERE).await, None);
+        } else {
+            // Not even a commit builds on it.
+            failure_of_revision(&store, 1).await;
+        }
+        assert_eq!(stored(&store, THERE).await, Some((1, 3)));
+        assert_eq!(store.channels().await.unwrap(), [THERE]);
+        let reason = BadFile::Checksum;
+        let problem = SqliteProblem::BadRecord { channel: HERE, row, reason };
+        assert!(problem.to_string().contains("row") && problem.to_string().contains("checksum"));
+        assert_eq!(store.problems(), [problem]);
+        fact(&store, HERE, 0, 2).await;
+        store.close().await.unwrap();
+        let kept = place.text(&format!("SELECT record FROM corrupt WHERE row = {row}"));
+        assert_eq!(kept, changed);
+    }
+    assert_eq!(stored(&place.open(), HERE).await, Some((1, 2)));
+}
+
+async fn failure_of_revision(store: &SqliteStore, expected: u64) {
+    match store.commit(request(HERE, expected, 9)).await {
+        Err(dirigent::CommitError::Conflict { found }) => assert_eq!(found.get(), 0),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Rows that are no text, and a revision after which none comes.
+#[tokio::test]
+async fn a_row_of_any_shape_is_kept() {
+    let place = Place::new();
+    for change in [
+        "record = ''",
+        "record = CAST(x'ff00' AS TEXT)",
+        "checksum = 'ffffffff'",
+        "revision = -1",
+        "id = 5",
+    ] {
+        let store = place.open();
+        fact(&store, HERE, 0, 1).await;
+        store.close().await.unwrap();
+        place.change(&format!("UPDATE channels SET {change}"));
+        let store = place.open();
+        for channel in store.channels().await.unwrap() {
+            assert_eq!(stored(&store, channel).await, None, "{change}");
+        }
+        assert_eq!(store.problems().len(), 1, "{change}");
+        store.close().await.unwrap();
+    }
+    assert_eq!(place.text("SELECT CAST(count(*) AS TEXT) FROM corrupt"), "5");
+}
+
+/// F26
+#[tokio::test]
+async fn a_damage_that_comes_while_it_is_open_ends_it() {
+    let place = Place::new();
+    let store = place.open();
+    for number in 0..4_000 {
+        let request = request(ChannelId::new(number), 0, number);
+        drop(tokio::spawn({
+            let store = store.clone();
+            async move { store.commit(request).await.unwrap() }
+        }));
+    }
+    while store.channels().await.unwrap().len() < 4_000 {
+        tokio::task::yield_now().await;
+    }
+    store.close().await.unwrap();
+    let store = place.open();
+    let size = fs::metadata(place.path()).unwrap().len();
+    overwrite(&place.path(), 4_096, &vec![0xa5; usize::try_from(size).unwrap() - 4_096]);
+    let mut failed = None;
+    for number in 0..4_000 {
+        if let Err(error) = store.load(ChannelId::new(number)).await {
+            failed = Some(error);
+            break;
+        }
+    }
+    let failed = failed.expect("the damage was not noticed");
+    let is_damage = |error: &StoreError| {
+        matches!(error, StoreError::BadFile { source: BadFile::BadDatabase, .. })
+    };
+    assert!(is_damage(cause(&failed)));
+    assert!(is_damage(cause(&store.all().await.unwrap_err())));
+    assert!(is_damage(cause(&failure(store.commit(request(HERE, 0, 1)).await))));
+    let damaged = fs::read(place.path()).unwrap();
+    store.close().await.unwrap();
+    assert!(fs::read(place.path()).unwrap() == damaged, "it was touched");
+    starts_empty(&place, "dirigent.sqlite.corrupt-1").await;
+}

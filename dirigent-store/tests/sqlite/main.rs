@@ -1,0 +1,19 @@
+//! The database, from the outside.
+
+#![cfg(test)]
+
+#[path = "../shared/commits.rs"]
+mod commits;
+mod contract;
+mod crash;
+mod damage;
+mod group;
+#[path = "../shared/mount.rs"]
+mod mount;
+mod place;
+mod power;
+#[path = "../shared/process.rs"]
+mod process;
+mod record;
+mod refused;
+mod trace;

@@ -1,0 +1,43 @@
+//! Power cuts: the disk as it is in one moment, with nothing of what the system still holds back.
+
+use std::io::{BufRead, BufReader};
+
+use dirigent_store::SqliteStore;
+use dirigent_testkit::check::Random;
+
+use crate::mount::{Disk, Mount};
+use crate::process::{Known, ack, other_process};
+
+/// R046, R143, D77
+#[tokio::test]
+async fn a_power_cut_takes_nothing_that_was_answered() {
+    let home = tempfile::tempdir().unwrap();
+    let Some(disk) = Disk::new(home.path()) else { return };
+    let mut random = Random::new(0x706f_7765);
+    let mut known = Known::default();
+    for round in 0..8 {
+        let mut writer = other_process("write", &disk.path().join("state/any.sqlite"));
+        let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
+        assert_eq!(ack(&mut lines).as_deref(), Some("open"));
+        for _ in 0..20 + random.draw() % 40 {
+            assert!(known.hear(&mut lines), "the other process gave up");
+        }
+        let copy = home.path().join("copy");
+        disk.copy(&copy);
+        let before = known.made.clone();
+        writer.kill().unwrap();
+        while known.hear(&mut lines) {}
+        writer.wait().unwrap();
+
+        let after = Mount::looped(copy).expect("the copy cannot be mounted");
+        let store = SqliteStore::open(after.path().join("state/any.sqlite")).unwrap();
+        assert_eq!(store.problems(), []);
+        for (channel, made) in &before {
+            let found = crate::commits::stored(&store, dirigent::ChannelId::new(*channel)).await;
+            let (revision, mark) = found.expect("a channel is lost");
+            assert_eq!(mark, revision, "what was written belongs to another commit");
+            assert!(revision >= *made, "round {round}: {made} of {channel}, not {revision}");
+        }
+        store.close().await.unwrap();
+    }
+}

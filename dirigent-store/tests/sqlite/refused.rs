@@ -1,0 +1,159 @@
+//! Disks that are full.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+use dirigent::{
+    Certainty, ChannelId, ChannelStore, Commit, Durability, Identity, IdentityStore, RegisterError,
+    UserId,
+};
+use dirigent_store::{Action, OpenError, SqliteStore, StoreError};
+
+use crate::commits::{HERE, THERE, cause, fact, failure, request, stored, turn};
+use crate::mount::{Mount, image};
+use crate::place::names;
+
+fn identity(number: u64) -> Identity {
+    Identity {
+        discord_user_id: UserId::new(100_000_000_000_000_000 + number),
+        agent_id: format!("agent-{number}").into(),
+        agent_name: "n".repeat(100),
+    }
+}
+
+/// F26
+#[tokio::test]
+async fn a_full_disk_loses_nothing_and_is_no_reason_to_open_anew() {
+    let Some(disk) = Mount::small(512) else { return };
+    let path = disk.path().join("any.sqlite");
+    let store = SqliteStore::open(&*path).unwrap();
+    fact(&store, HERE, 0, 1).await;
+    turn(&store, HERE, 1, 2).await;
+    store.register(identity(0)).await.unwrap();
+    store.add_agent("zoe".into()).await.unwrap();
+    let filler = disk.path().join("filler");
+    assert!(fs::write(&filler, vec![7; 1 << 20]).is_err(), "the disk is never full");
+    let mut refused = 0;
+    for number in 3..40 {
+        // What is left of a page may still hold something.
+        let before = stored(&store, HERE).await.unwrap();
+        let durability = if number % 2 == 0 { Durability::Turn } else { Durability::Fact };
+        let commit = Commit { durability, ..request(HERE, before.0, number) };
+        let outcome = store.commit(commit).await;
+        if outcome.is_ok() {
+            continue;
+        }
+        refused += 1;
+        let error = failure(outcome);
+        assert_eq!(error.certainty(), Certainty::NotDone);
+        let StoreError::Io { action: Action::Write, source, .. } = cause(&error) else {
+            panic!("{error:?}");
+        };
+        assert_eq!(source.kind(), ErrorKind::StorageFull);
+        assert_eq!(stored(&store, HERE).await, Some(before));
+    }
+    assert!(refused > 30, "{refused}");
+    // Nor is anybody else served, or forgotten.
+    let error = store.register(identity(1)).await.unwrap_err();
+    assert!(matches!(error, RegisterError::Store(_)), "{error}");
+    assert_eq!(store.all().await.unwrap(), [identity(0)]);
+    store.add_agent("adam".into()).await.unwrap_err();
+    assert_eq!(store.agents().await.unwrap(), ["zoe".into()]);
+    fs::remove_file(&filler).unwrap();
+    let (revision, _) = stored(&store, HERE).await.unwrap();
+    turn(&store, HERE, revision, 50).await;
+    fact(&store, THERE, 0, 51).await;
+    store.add_agent("adam".into()).await.unwrap();
+    store.close().await.unwrap();
+    let store = SqliteStore::open(&*path).unwrap();
+    assert_eq!(stored(&store, HERE).await, Some((revision + 1, 50)));
+    assert_eq!(stored(&store, THERE).await, Some((1, 51)));
+    assert_eq!(store.agents().await.unwrap(), ["zoe", "adam"].map(Into::into));
+    assert_eq!(store.problems(), []);
+}
+
+#[tokio::test]
+async fn a_database_that_finds_no_room_is_not_opened_and_can_be_later() {
+    let Some(disk) = Mount::small(256) else { return };
+    let filler = disk.path().join("filler");
+    assert!(fs::write(&filler, vec![7; 1 << 20]).is_err(), "the disk is never full");
+    let path = disk.path().join("any.sqlite");
+    let error = SqliteStore::open(&*path).unwrap_err();
+    assert!(matches!(error, OpenError::Store(StoreError::Io { .. })), "{error}");
+    fs::remove_file(&filler).unwrap();
+    let store = SqliteStore::open(&*path).unwrap();
+    fact(&store, HERE, 0, 1).await;
+    assert_eq!(store.problems(), []);
+    store.close().await.unwrap();
+    assert_eq!(names(disk.path()), ["any.sqlite"]);
+}
+
+#[test]
+fn what_is_no_ordinary_file_is_not_opened() {
+    let home = tempfile::tempdir().unwrap();
+    let error = SqliteStore::open(home.path()).unwrap_err();
+    assert!(matches!(error, OpenError::Store(StoreError::Io { action: Action::Read, .. })));
+}
+
+#[tokio::test]
+async fn an_identity_that_is_none_is_refused() {
+    let store = crate::place::Place::new().open();
+    let refused = store.register(Identity { discord_user_id: UserId::new(12), ..identity(1) });
+    let RegisterError::Store(error) = refused.await.unwrap_err() else { panic!() };
+    assert_eq!(error.kind(), dirigent::ErrorKind::Invalid);
+    assert_eq!(store.all().await.unwrap(), []);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nobody_else_may_read_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = crate::place::Place::new();
+    let store = place.open();
+    fact(&store, HERE, 0, 1).await;
+    assert_eq!(place.names(), ["dirigent.sqlite", "dirigent.sqlite-wal"]);
+    for name in place.names() {
+        let mode = fs::metadata(place.folder().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}
+
+/// A disk that says yes and then breaks: a file system on a disk with less room than it promised.
+#[tokio::test]
+async fn after_a_failed_sync_nothing_is_taken_until_the_store_is_opened_again() {
+    let Some(small) = Mount::small(3_072) else { return };
+    let Some(image) = image(small.path().join("image"), 64) else { return };
+    let Some(disk) = Mount::looped(image) else { return };
+    let store = SqliteStore::open(disk.path().join("any.sqlite")).unwrap();
+    let mut error = None;
+    for number in 0..2_000 {
+        let mut commit = request(ChannelId::new(number + 1), 0, number + 1);
+        let discussion = Arc::make_mut(commit.record.discussion.as_mut().unwrap());
+        discussion.guide = format!("{number}").repeat(100_000);
+        let commit = Commit { durability: Durability::Fact, ..commit };
+        if let Err(failed) = store.commit(commit).await {
+            error = Some(failure(Err(failed)));
+            break;
+        }
+    }
+    let error = error.expect("the disk never broke");
+    assert!(matches!(cause(&error), StoreError::Io { action: Action::Sync, .. }), "{error:?}");
+    assert_eq!(error.certainty(), Certainty::Unknown);
+    let RegisterError::Store(registering) = store.register(identity(0)).await.unwrap_err() else {
+        panic!("the account is taken");
+    };
+    for error in [
+        failure(store.commit(request(HERE, 0, 1)).await),
+        store.load(HERE).await.unwrap_err(),
+        store.channels().await.unwrap_err(),
+        store.history(HERE).await.unwrap_err(),
+        store.add_agent("zoe".into()).await.unwrap_err(),
+        store.all().await.unwrap_err(),
+        registering,
+    ] {
+        let StoreError::Broken { .. } = cause(&error) else { panic!("{error:?}") };
+        assert!(cause(&error).to_string().ends_with("open the store again"));
+    }
+    drop(store);
+}
