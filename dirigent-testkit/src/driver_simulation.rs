@@ -175,6 +175,7 @@ impl Play {
     }
 
     fn step(&mut self) {
+        self.supervise();
         if self.talk() {
             return;
         }
@@ -198,6 +199,13 @@ impl Play {
                 self.stage.settle();
             }
             _ => self.long_crash(),
+        }
+    }
+
+    /// A driver that could not start, because the chat did not say who it is, is started again.
+    fn supervise(&mut self) {
+        if self.stage.take_end().is_some() {
+            self.stage.restart();
         }
     }
 
@@ -271,6 +279,7 @@ impl Play {
         self.stage.points().strike_at([]);
         self.stage.discord().stop_faults();
         self.stage.store().stop_faults();
+        self.supervise();
         self.stage.advance(SECOND * 120);
         for room in self.stage.rooms().to_vec() {
             for user in self.stage.agents().map(crate::ScriptedAgent::user).collect::<Vec<_>>() {

@@ -234,7 +234,10 @@ impl Play {
             return Ok(());
         }
         if results != usize::from(is_over) {
-            return Err(format!("{results} results of {channel} in {callback}, over: {is_over}"));
+            let letters = &stored.record.letters;
+            return Err(format!(
+                "{results} results of {channel} in {callback}, over: {is_over}, left: {letters:?}"
+            ));
         }
         if !stored.record.letters.is_empty() {
             let letters = &stored.record.letters;
