@@ -219,7 +219,8 @@ impl Shared {
             }
             let Some(last) = page.last() else {
                 // Whoever may not read a history is shown an empty one.
-                let is_hidden = seen > MessageId::new(0) && self.newest_in(letter.to).await?.is_none();
+                let is_hidden =
+                    seen > MessageId::new(0) && self.newest_in(letter.to).await?.is_none();
                 return if is_hidden { Err(unclear()) } else { Ok(None) };
             };
             seen = last.id;

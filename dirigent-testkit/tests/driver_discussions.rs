@@ -31,11 +31,8 @@ fn opening(stage: &Stage, guide: &str) -> CreatedChannel {
 }
 
 fn opening_to(stage: &Stage, callback: ChannelId, guide: &str) -> CreatedChannel {
-    let terms = Discussion {
-        callback,
-        callback_guild: Some(stage.guild()),
-        guide: guide.to_owned(),
-    };
+    let terms =
+        Discussion { callback, callback_guild: Some(stage.guild()), guide: guide.to_owned() };
     CreatedChannel {
         mode: Mode::Discussion,
         members: vec!["a".into(), "b".into()],

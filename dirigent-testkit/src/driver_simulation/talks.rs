@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dirigent::{
-    ChannelId, Config, CreatedChannel, Discussion, Mode, Opening, Recorder, Timestamp, UserId,
+    ChannelId, Config, CreatedChannel, Discussion, Mode, Opening, Recorder, ResultPost, Timestamp,
+    UserId,
 };
 use dirigent_core::{Input, Snapshot, WakeCause};
 
 use super::{Play, SECOND, dice::Dice};
 use crate::memory_discord::{Call, Fault, Faults};
-use crate::stage::Setup;
+use crate::stage::{Setup, Stage};
 
 /// How many discussions a run opens at most.
 const TALKS_MAX: usize = 4;
@@ -25,6 +26,8 @@ pub(super) struct Talks {
     /// Callback channels in which no turns are kept.
     plain: Vec<ChannelId>,
     deleted: Vec<ChannelId>,
+    /// What was found wrong on the way.
+    wrong: Option<String>,
     wakes: Wakes,
     /// Whether the chat may say that a channel is gone although it is not.
     lies: bool,
@@ -68,7 +71,13 @@ impl Talks {
         let mut dice = Dice::new(seed ^ 0x7a1c);
         let lies = dice.one_in(4);
         let (talks, plain, deleted) = (Vec::new(), Vec::new(), Vec::new());
-        Self { dice, talks, plain, deleted, wakes: Wakes::default(), lies }
+        Self { dice, talks, plain, deleted, wrong: None, wakes: Wakes::default(), lies }
+    }
+
+    fn delete(&mut self, stage: &Stage, channel: ChannelId) {
+        stage.discord().delete_channel(channel);
+        self.plain.retain(|plain| *plain != channel);
+        self.deleted.push(channel);
     }
 
     pub(super) fn set_up(&mut self, setup: Setup) -> Setup {
@@ -110,17 +119,12 @@ impl Play {
         let (channel, callback) = (talk.channel, talk.callback);
         match talks.dice.below(20) {
             0..4 if open < TALKS_MAX => self.open_talk(talks),
-            0..7 => {
+            0..7 if !talks.deleted.contains(&channel) => {
                 self.said += 1;
                 let text = format!("human {}", self.said);
                 self.stage.say_in(channel, &text);
             }
-            7..10 => {
-                let ann = self.stage.agent("ann").name().clone();
-                let _ = self
-                    .stage
-                    .try_call(|d| async move { d.conclude(channel, &ann, Some("plan.md")).await });
-            }
+            7..10 => self.conclude_talk(at, talks),
             10 => drop(self.stage.try_call(|d| async move { d.archive(channel).await })),
             11 => drop(self.stage.try_call(|d| async move { d.hold(channel).await })),
             12 | 13 => drop(self.stage.try_call(|d| async move { d.resume(channel).await })),
@@ -135,13 +139,40 @@ impl Play {
                 self.change_rights(true, callback, false);
                 self.change_rights(false, callback, false);
             }
-            _ if talks.plain.contains(&callback) => {
-                self.stage.discord().delete_channel(callback);
-                talks.plain.retain(|plain| *plain != callback);
-                talks.deleted.push(callback);
-                self.stage.settle();
+            _ => self.disturb(talks, channel, callback),
+        }
+    }
+
+    /// A channel is deleted, or so many speak at once that a history has several pages.
+    fn disturb(&mut self, talks: &mut Talks, channel: ChannelId, callback: ChannelId) {
+        let is_plain = talks.plain.contains(&callback);
+        match talks.dice.below(3) {
+            0 if is_plain => {
+                let discord = self.stage.discord().clone();
+                let stranger = discord.add_webhook();
+                for _ in 0..talks.dice.up_to(800) {
+                    discord.say(callback, stranger, "beep");
+                }
             }
-            _ => {}
+            1 if is_plain => talks.delete(&self.stage, callback),
+            2 if talks.dice.one_in(3) => talks.delete(&self.stage, channel),
+            _ => return,
+        }
+        self.stage.settle();
+    }
+
+    /// What the initiator is told must be so.
+    fn conclude_talk(&mut self, at: usize, talks: &mut Talks) {
+        let Some(talk) = talks.talks.get(at) else {
+            return;
+        };
+        let (channel, ann) = (talk.channel, self.stage.agent("ann").name().clone());
+        let told = self
+            .stage
+            .try_call(|d| async move { d.conclude(channel, &ann, Some("plan.md")).await });
+        let is_posted = matches!(told, Some(Ok(ResultPost::Posted)));
+        if is_posted && self.results_of(talk) != 1 && !talks.deleted.contains(&talk.callback) {
+            talks.wrong = Some(format!("the result of {channel} is said to be posted and is not"));
         }
     }
 
@@ -205,6 +236,9 @@ impl Play {
         for talk in &talks.talks {
             self.check_talk(&talks, talk)?;
         }
+        if let Some(wrong) = &talks.wrong {
+            return Err(wrong.clone());
+        }
         for talk in &talks.talks {
             let channel = talk.channel;
             let _ = self.stage.try_call(|d| async move { d.archive(channel).await });
@@ -225,7 +259,8 @@ impl Play {
             let nothing = said.is_empty() && results == 0;
             return nothing.then_some(()).ok_or_else(|| "posted without a record".to_owned());
         };
-        if !guide.split(' ').eq(said.iter().map(String::as_str)) {
+        let is_gone = talks.deleted.contains(channel);
+        if !is_gone && !guide.split(' ').eq(said.iter().map(String::as_str)) {
             let words = said.len();
             return Err(format!("the guide of {channel} came wrong: {words} of its words"));
         }
@@ -239,9 +274,9 @@ impl Play {
                 "{results} results of {channel} in {callback}, over: {is_over}, left: {letters:?}"
             ));
         }
-        if !stored.record.letters.is_empty() {
-            let letters = &stored.record.letters;
-            return Err(format!("letters of {channel} never arrived: {letters:?}"));
+        let mut left = stored.record.letters.iter();
+        if let Some(letter) = left.find(|letter| !talks.deleted.contains(&letter.to)) {
+            return Err(format!("a letter of {channel} never arrived: {letter:?}"));
         }
         self.check_order(talk)
     }
