@@ -136,8 +136,7 @@ impl Play {
             15 => self.change_rights(talks.dice.one_in(2), callback, true),
             16 => self.change_rights(talks.dice.one_in(2), channel, true),
             17 | 18 => {
-                self.change_rights(true, callback, false);
-                self.change_rights(false, callback, false);
+                self.give_rights_back(callback);
             }
             _ => self.disturb(talks, channel, callback),
         }
@@ -187,6 +186,11 @@ impl Play {
         }
     }
 
+    fn give_rights_back(&self, channel: ChannelId) {
+        self.change_rights(true, channel, false);
+        self.change_rights(false, channel, false);
+    }
+
     fn open_talk(&mut self, talks: &mut Talks) {
         let number = talks.talks.len();
         let members = self.everybody();
@@ -202,6 +206,10 @@ impl Play {
                 plain
             }
         };
+        if talks.dice.one_in(4) {
+            // The guide will have to wait.
+            self.change_rights(true, channel, true);
+        }
         let words = 1 + talks.dice.below(700);
         let guide: Vec<_> = (0..words).map(|word| format!("g{number}w{word}")).collect();
         let guide = guide.join(" ");
@@ -223,14 +231,18 @@ impl Play {
         let Some(talks) = self.talks.take() else {
             return Ok(());
         };
-        let channels: Vec<_> = talks.talks.iter().flat_map(|t| [t.channel, t.callback]).collect();
-        for channel in channels {
-            self.change_rights(true, channel, false);
-            self.change_rights(false, channel, false);
+        for talk in &talks.talks {
+            self.give_rights_back(talk.callback);
         }
         if talks.lies {
             // What the chat said to be gone is tried once a start.
             self.stage.restart();
+        }
+        self.stage.advance(LETTERS_WITHIN);
+        for talk in &talks.talks {
+            // Whatever became of its guide.
+            self.check_result(&talks, talk)?;
+            self.give_rights_back(talk.channel);
         }
         self.stage.advance(LETTERS_WITHIN);
         for talk in &talks.talks {
@@ -251,12 +263,11 @@ impl Play {
     }
 
     fn check_talk(&self, talks: &Talks, talk: &Talk) -> Result<(), String> {
-        let Talk { channel, callback, guide } = talk;
+        let Talk { channel, guide, .. } = talk;
         let stored = self.stage.store().stored(*channel).filter(|s| s.record.discussion.is_some());
         let said = self.guide_of(talk);
-        let results = self.results_of(talk);
         let Some(stored) = stored else {
-            let nothing = said.is_empty() && results == 0;
+            let nothing = said.is_empty() && self.results_of(talk) == 0;
             return nothing.then_some(()).ok_or_else(|| "posted without a record".to_owned());
         };
         let is_gone = talks.deleted.contains(channel);
@@ -264,21 +275,24 @@ impl Play {
             let words = said.len();
             return Err(format!("the guide of {channel} came wrong: {words} of its words"));
         }
-        let is_over = stored.record.snapshot.archived.is_some();
-        if talks.deleted.contains(callback) {
-            return Ok(());
-        }
-        if results != usize::from(is_over) {
-            let letters = &stored.record.letters;
-            return Err(format!(
-                "{results} results of {channel} in {callback}, over: {is_over}, left: {letters:?}"
-            ));
-        }
         let mut left = stored.record.letters.iter();
         if let Some(letter) = left.find(|letter| !talks.deleted.contains(&letter.to)) {
             return Err(format!("a letter of {channel} never arrived: {letter:?}"));
         }
+        self.check_result(talks, talk)?;
         self.check_order(talk)
+    }
+
+    /// The result is in the callback channel, once, if the discussion is over.
+    fn check_result(&self, talks: &Talks, talk: &Talk) -> Result<(), String> {
+        let stored = self.stage.store().stored(talk.channel);
+        let is_over = stored.as_ref().is_some_and(|s| s.record.snapshot.archived.is_some());
+        let results = self.results_of(talk);
+        if results == usize::from(is_over) || talks.deleted.contains(&talk.callback) {
+            return Ok(());
+        }
+        let letters = stored.map(|stored| stored.record.letters);
+        Err(format!("{results} results of {}, over: {is_over}, left: {letters:?}", talk.channel))
     }
 
     /// What stands of the guide in its channel, word by word.
