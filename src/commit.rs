@@ -7,7 +7,7 @@ use dirigent_core::{MessageId, Rest, RunId, Snapshot, Timestamp, Transition, Tur
 
 use crate::room::Room;
 use crate::shared::Shared;
-use crate::{Certainty, ChannelRecord, Commit, CommitError, Durability, Revision};
+use crate::{Certainty, ChannelRecord, Commit, CommitError, Durability, LetterKind, Revision};
 
 /// The wait after a failed commit; doubles up to [`STORE_WAIT_MAX`].
 const STORE_WAIT: Duration = Duration::from_millis(100);
@@ -26,7 +26,7 @@ fn take_commit(room: &Room) -> Option<Commit> {
     let active = state.active.as_ref();
     let mut record = ChannelRecord {
         discussion: state.discussion.clone(),
-        letters: active.map_or_else(Vec::new, |active| active.outbox.letters.clone()),
+        letters: active.map_or_else(Vec::new, |a| a.outbox.letters().cloned().collect()),
         outgoing: active.and_then(|active| active.outgoing.clone()),
         ..ChannelRecord::blank()
     };
@@ -91,15 +91,15 @@ struct Sent {
     rest: Option<Rest>,
     /// The run whose reply is being posted, and up to which message.
     outgoing: Option<(RunId, Option<MessageId>)>,
-    /// How many letters wait, and when the first got further.
-    letters: (usize, Option<Timestamp>),
+    /// Which letters wait, and how far they are.
+    letters: Vec<(LetterKind, Timestamp, Option<MessageId>)>,
 }
 
 impl Sent {
     fn of(record: &ChannelRecord) -> Self {
         let Snapshot { now, revision, turn, next_ticket, rng, newest, rest, .. } = record.snapshot;
         let outgoing = record.outgoing.as_ref().map(|reply| (reply.run, reply.newest_posted()));
-        let letters = (record.letters.len(), record.letters.first().map(|letter| letter.at));
+        let letters = record.letters.iter().map(|l| (l.kind, l.at, l.behind())).collect();
         Self { now, changes: revision, turn, next_ticket, rng, newest, rest, outgoing, letters }
     }
 }

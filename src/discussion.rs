@@ -103,7 +103,7 @@ impl Dirigent {
             initiator: self.shared.registry.name(initiator),
             terms: state.discussion.clone(),
             state: progress,
-            outbox: state.active.as_ref().map_or(0, |active| active.outbox.letters.len()),
+            outbox: state.active.as_ref().map_or(0, |active| active.outbox.letters().count()),
         })
     }
 }

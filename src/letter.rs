@@ -27,7 +27,7 @@ pub struct Letter {
     pub kind: LetterKind,
     /// Where it goes.
     pub to: ChannelId,
-    /// The newest message there before anything of it was posted; `None` until that was looked up.
+    /// Up to here nothing stands there that is still to be posted; `None` until that was looked up.
     /// After a restart its messages are looked for behind this one.
     pub after: Option<MessageId>,
     /// When it last got further. Its nonces are surely remembered for a while from then on.
@@ -90,6 +90,6 @@ impl Letter {
 
     /// Behind which message the next one stands, if it stands anywhere.
     pub(crate) fn behind(&self) -> Option<MessageId> {
-        self.parts.iter().filter_map(|part| part.posted).max().or(self.after)
+        self.parts.iter().filter_map(|part| part.posted).max().max(self.after)
     }
 }

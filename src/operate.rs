@@ -202,8 +202,7 @@ impl Dirigent {
         }
         // Told by being dropped, once the first attempt was made.
         let _ = self.shared.within(self.shared.settings.call_deadline, attempted).await;
-        let queued = !room.lock().active().outbox.letters.is_empty();
-        Ok(if queued { ResultPost::Queued } else { ResultPost::Posted })
+        Ok(if room.lock().is_result_posted() { ResultPost::Posted } else { ResultPost::Queued })
     }
 
     /// Archives a channel, as an operator. Stored for good when it returns. The callback channel of a

@@ -18,26 +18,66 @@ use crate::{
 const RETRY: Duration = Duration::from_secs(1);
 /// The longest wait between two attempts.
 const RETRY_MAX: Duration = Duration::from_secs(600);
+/// How many pages of a history are looked through in one attempt.
+const PAGES_MAX: usize = 50;
 
-/// The letters of a channel that have not arrived yet.
+/// The letters of a channel that have not arrived yet: at most one of each kind. None waits for
+/// the other, since they may go to different channels.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    /// In the order in which they go out. Part of the record.
-    pub(crate) letters: Vec<Letter>,
-    /// When the first is tried again; `None`: it is under way, or it cannot arrive.
-    pub(crate) due: Option<Timestamp>,
-    /// How long was waited last.
-    pub(crate) wait: Duration,
+    waiting: Vec<Waiting>,
     /// The summary of a discussion that is being concluded.
     pub(crate) summary: Option<String>,
-    /// Who wants to know whether the first attempt succeeded.
+    /// Who wants to know whether the first attempt at the result succeeded.
     pub(crate) tells: Vec<oneshot::Sender<()>>,
 }
 
-/// How one step with a letter went.
+#[derive(Debug)]
+struct Waiting {
+    /// Part of the record.
+    letter: Letter,
+    /// When it is tried again; `None`: it is under way, or it cannot arrive.
+    due: Option<Timestamp>,
+    /// How long was waited last.
+    wait: Duration,
+}
+
+impl Waiting {
+    const fn new(letter: Letter) -> Self {
+        Self { letter, due: None, wait: Duration::ZERO }
+    }
+}
+
+impl Outbox {
+    /// What an earlier process, or an earlier stay in memory, left.
+    pub(crate) fn left(letters: Vec<Letter>) -> Self {
+        Self { waiting: letters.into_iter().map(Waiting::new).collect(), ..Self::default() }
+    }
+
+    /// The letters, as they are stored.
+    pub(crate) fn letters(&self) -> impl Iterator<Item = &Letter> {
+        self.waiting.iter().map(|waiting| &waiting.letter)
+    }
+
+    /// The letter of this kind, if it has not arrived.
+    pub(crate) fn letter(&self, kind: LetterKind) -> Option<&Letter> {
+        self.letters().find(|letter| letter.kind == kind)
+    }
+
+    /// When the next letter is tried again.
+    pub(crate) fn due(&self) -> Option<Timestamp> {
+        self.waiting.iter().filter_map(|waiting| waiting.due).min()
+    }
+
+    fn waiting(&mut self, kind: LetterKind) -> Option<&mut Waiting> {
+        self.waiting.iter_mut().find(|waiting| waiting.letter.kind == kind)
+    }
+}
+
+/// How far one step took a letter.
 enum Step {
-    /// It got further.
-    Further(Letter),
+    /// Not to its end yet.
+    Further,
     /// It has arrived.
     Arrived,
 }
@@ -45,13 +85,9 @@ enum Step {
 impl RoomState {
     /// Writes a letter, to be sent once it is stored.
     pub(crate) fn write_letter(&mut self, letter: Letter) {
-        let outbox = &mut self.active().outbox;
-        outbox.letters.push(letter);
-        let is_first = outbox.letters.len() == 1;
+        self.work.push_back(Work::Letter(letter.kind));
+        self.active().outbox.waiting.push(Waiting::new(letter));
         self.stored_machine = None;
-        if is_first {
-            self.work.push_back(Work::Letter);
-        }
     }
 
     /// A discussion that was archived owes its callback channel a result, with or without a
@@ -66,14 +102,25 @@ impl RoomState {
         self.write_letter(Letter::new(kind, room.id, terms.callback, now, &text));
     }
 
-    /// A letter that waited long enough is tried again.
-    pub(crate) fn retry_letter(&mut self, now: Timestamp) {
+    /// Whether the result of a concluded discussion is in its callback channel, as far as this
+    /// process knows.
+    pub(crate) fn is_result_posted(&self) -> bool {
+        let outbox = self.active.as_ref().map(|active| &active.outbox);
+        let result = outbox.and_then(|outbox| outbox.letter(LetterKind::Result));
+        // In a room that was taken over there is nothing to be seen.
+        !self.abandoned && result.is_none_or(|letter| letter.next().is_none())
+    }
+
+    /// Letters that waited long enough are tried again.
+    pub(crate) fn retry_letters(&mut self, now: Timestamp) {
         let Some(active) = &mut self.active else {
             return;
         };
-        if active.outbox.due.is_some_and(|due| due <= now) {
-            active.outbox.due = None;
-            self.work.push_back(Work::Letter);
+        for waiting in &mut active.outbox.waiting {
+            if waiting.due.is_some_and(|due| due <= now) {
+                waiting.due = None;
+                self.work.push_back(Work::Letter(waiting.letter.kind));
+            }
         }
     }
 }
@@ -86,44 +133,44 @@ pub(crate) fn is_archiving(effect: &Effect) -> bool {
 }
 
 impl Shared {
-    /// Takes the first letter one step further. What came of the step is stored before the next.
-    pub(crate) async fn send_letter(self: &Arc<Self>, room: &Arc<Room>) {
-        let first = room.lock().active().outbox.letters.first().cloned();
-        let Some(letter) = first else {
+    /// Takes a letter one step further. What came of the step is stored before the next.
+    pub(crate) async fn send_letter(self: &Arc<Self>, room: &Arc<Room>, kind: LetterKind) {
+        let letter = room.lock().active().outbox.letter(kind).cloned();
+        let Some(mut letter) = letter else {
             return;
         };
-        let kind = letter.kind;
-        match self.step(room, letter).await {
-            Ok(Step::Further(letter)) => room.lock().letter_went_on(letter),
+        match self.step(room, &mut letter).await {
+            Ok(Step::Further) => room.lock().letter_went_on(letter),
             Ok(Step::Arrived) => self.close_letter(room, kind),
             Err(error) => {
                 tracing::warn!(channel = %room.id, ?kind, %error, "a letter has not arrived yet");
                 let mut state = room.lock();
-                state.letter_failed(self.clock.now(), &error);
+                state.letter_failed(letter, self.clock.now(), &error);
                 room.settle_down(self, &mut state);
             }
         }
     }
 
-    async fn step(self: &Arc<Self>, room: &Room, mut letter: Letter) -> Result<Step, ApiError> {
+    /// What was found out about the letter on the way is worth keeping even if the step fails.
+    async fn step(self: &Arc<Self>, room: &Room, letter: &mut Letter) -> Result<Step, ApiError> {
         let Some(part) = letter.next().cloned() else {
             if letter.kind == LetterKind::Result {
-                self.wake_callback(room).await?;
+                self.wake_callback(room, letter.to).await?;
             }
             return Ok(Step::Arrived);
         };
         let Some(behind) = letter.behind() else {
             letter.after = Some(self.newest_in(letter.to).await?.unwrap_or(MessageId::new(0)));
             letter.at = self.clock.now();
-            return Ok(Step::Further(letter));
+            return Ok(Step::Further);
         };
         let own = self.registry.moderator().map(|user| (user, Some(behind)));
         if is_forgotten(letter.at, self.clock.now()) {
             // It is posted only if it is certain that it is not there.
             let known = Known { own, ..Known::default() };
-            if let Some(id) = self.find_part(&letter, behind, known).await? {
+            if let Some(id) = self.find_part(letter, behind, known).await? {
                 letter.posted(id, self.clock.now());
-                return Ok(Step::Further(letter));
+                return Ok(Step::Further);
             }
             letter.at = self.clock.now();
         }
@@ -143,7 +190,7 @@ impl Shared {
         let known = Known { in_doubt: Some(letter.at), own };
         let posted = self.post(self.discord.as_ref(), post, known).await?;
         letter.posted(posted.id, self.clock.now());
-        Ok(Step::Further(letter))
+        Ok(Step::Further)
     }
 
     async fn newest_in(&self, channel: ChannelId) -> Result<Option<MessageId>, ApiError> {
@@ -152,44 +199,47 @@ impl Shared {
         Ok(newest.iter().map(|message| message.id).max())
     }
 
-    /// The letter's next message, if it stands in the channel already.
+    /// The letter's next message, if it stands in the channel already. What was looked through stays
+    /// behind it, so that a long history is read in as many attempts as it takes.
     async fn find_part(
         &self,
-        letter: &Letter,
+        letter: &mut Letter,
         behind: MessageId,
         known: Known,
     ) -> Result<Option<MessageId>, ApiError> {
-        let Some(part) = letter.next() else {
+        let Some(part) = letter.next().cloned() else {
             return Ok(None);
         };
-        let (since, whole) = self.read_after(letter.to, Some(behind)).await;
         let is_it = |m: &&ChatMessage| known.is_in(m, &part.content, part.nonce.as_str());
-        let found = since.iter().find(is_it).map(|message| message.id);
-        if found.is_some() {
-            return Ok(found);
+        let mut seen = behind;
+        for _ in 0..PAGES_MAX {
+            let (page, has_more) = self.read_page(letter.to, Some(seen)).await?;
+            if let Some(message) = page.iter().find(is_it) {
+                return Ok(Some(message.id));
+            }
+            let Some(last) = page.last() else {
+                // Whoever may not read a history is shown an empty one.
+                let is_hidden =
+                    seen > MessageId::new(0) && self.newest_in(letter.to).await?.is_none();
+                return if is_hidden { Err(unclear()) } else { Ok(None) };
+            };
+            seen = last.id;
+            letter.after = Some(seen);
+            if !has_more {
+                return Ok(None);
+            }
         }
-        // Whoever may not read a history is shown an empty one.
-        let is_hidden = since.is_empty()
-            && behind > MessageId::new(0)
-            && self.newest_in(letter.to).await?.is_none();
-        if is_hidden || !whole {
-            return Err(ApiError::new(ErrorKind::NoAnswer)
-                .with_source("the history cannot be read, and it is not certain what was posted"));
-        }
-        Ok(None)
+        Err(unclear())
     }
 
     /// The result was posted: the initiator goes on, where the callback channel keeps turns (D90). Done
     /// when that is stored: a kill in between wakes twice rather than never.
-    async fn wake_callback(self: &Arc<Self>, room: &Room) -> Result<(), ApiError> {
-        let (callback, initiator) = {
-            let state = room.lock();
-            let callback = state.discussion.as_ref().map(|terms| terms.callback);
-            (callback, state.channel.view().initiator())
-        };
-        let Some(callback) = callback else {
-            return Ok(());
-        };
+    async fn wake_callback(
+        self: &Arc<Self>,
+        room: &Room,
+        callback: ChannelId,
+    ) -> Result<(), ApiError> {
+        let initiator = room.lock().channel.view().initiator();
         let place = match self.room(callback).await {
             Ok(Some(place)) => place,
             Ok(None) => return Ok(()),
@@ -211,48 +261,55 @@ impl Shared {
         stored.map_err(|_| ApiError::new(ErrorKind::Store))
     }
 
-    /// The first letter has arrived. The guide's arrival wakes the first speaker, in the same step.
+    /// The letter has arrived. The guide's arrival wakes the first speaker, in the same step.
     fn close_letter(&self, room: &Arc<Room>, kind: LetterKind) {
-        let close = |state: &mut RoomState| {
-            let outbox = &mut state.active().outbox;
-            outbox.letters.remove(0);
-            outbox.wait = Duration::ZERO;
-            outbox.tells.clear();
-            let is_last = outbox.letters.is_empty();
-            state.stored_machine = None;
-            if !is_last {
-                state.work.push_back(Work::Letter);
-            }
-        };
         match kind {
             LetterKind::Guide => {
                 let wake = Input::Wake { first: None, cause: WakeCause::Guide };
                 // Refused with too few agents to keep turns for, and when it is over already.
-                let _ = room.submit_with(self, &wake, |state, _| close(state));
+                let _ = room.submit_with(self, &wake, |state, _| state.letter_arrived(kind));
             }
-            LetterKind::Result => close(&mut room.lock()),
+            LetterKind::Result => room.lock().letter_arrived(kind),
         }
     }
 }
 
+/// Why a letter is not posted now.
+fn unclear() -> ApiError {
+    ApiError::new(ErrorKind::NoAnswer)
+        .with_source("the history cannot be read, and it is not certain what was posted")
+}
+
 impl RoomState {
     fn letter_went_on(&mut self, letter: Letter) {
-        let outbox = &mut self.active().outbox;
-        outbox.wait = Duration::ZERO;
-        if let Some(first) = outbox.letters.first_mut() {
-            *first = letter;
+        self.work.push_back(Work::Letter(letter.kind));
+        if let Some(waiting) = self.active().outbox.waiting(letter.kind) {
+            *waiting = Waiting::new(letter);
         }
         self.stored_machine = None;
-        self.work.push_back(Work::Letter);
+    }
+
+    fn letter_arrived(&mut self, kind: LetterKind) {
+        let outbox = &mut self.active().outbox;
+        outbox.waiting.retain(|waiting| waiting.letter.kind != kind);
+        if kind == LetterKind::Result {
+            outbox.tells.clear();
+        }
+        self.stored_machine = None;
     }
 
     /// It is tried again later, unless it can never arrive; then the next start tries once more.
-    fn letter_failed(&mut self, now: Timestamp, error: &ApiError) {
+    fn letter_failed(&mut self, letter: Letter, now: Timestamp, error: &ApiError) {
         let outbox = &mut self.active().outbox;
-        outbox.tells.clear();
-        outbox.wait = (outbox.wait * 2).clamp(RETRY, RETRY_MAX);
-        let hopeless = matches!(error.kind(), ErrorKind::Gone | ErrorKind::Invalid);
-        let wait = error.retry_after().unwrap_or_default().max(outbox.wait);
-        outbox.due = (!hopeless).then(|| now + wait);
+        if letter.kind == LetterKind::Result {
+            outbox.tells.clear();
+        }
+        if let Some(waiting) = outbox.waiting(letter.kind) {
+            waiting.letter = letter;
+            waiting.wait = (waiting.wait * 2).clamp(RETRY, RETRY_MAX);
+            let wait = error.retry_after().unwrap_or_default().max(waiting.wait);
+            let is_hopeless = matches!(error.kind(), ErrorKind::Gone | ErrorKind::Invalid);
+            waiting.due = (!is_hopeless).then(|| now + wait);
+        }
     }
 }

@@ -23,6 +23,8 @@ const MISSED_PAGES_MAX: usize = 50;
 const MISSED_KEPT: usize = 500;
 /// The wait before a channel that could not be brought up to date is tried again; doubles.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
+/// The longest wait before that.
+const TRY_AGAIN_MAX: Duration = Duration::from_secs(600);
 /// Messages on a page.
 const PAGE: u8 = 100;
 /// How far the chat's clock and ours may be apart.
@@ -36,14 +38,10 @@ impl Shared {
         let mut state = room.lock();
         let owed: Vec<_> = state.channel.debts().iter().map(|debt| debt.effect).collect();
         state.work.extend(owed.into_iter().map(Work::Effect));
-        let active = state.active.as_ref();
-        let (has_letters, has_reply) = active.map_or((false, false), |active| {
-            (!active.outbox.letters.is_empty(), active.outgoing.is_some())
-        });
-        if has_letters {
-            state.work.push_back(Work::Letter);
-        }
-        if has_reply {
+        let RoomState { active, work, .. } = &mut *state;
+        let letters = active.iter().flat_map(|active| active.outbox.letters());
+        work.extend(letters.map(|letter| Work::Letter(letter.kind)));
+        if active.as_ref().is_some_and(|active| active.outgoing.is_some()) {
             // What was missed began when something was last stored.
             let missed_from = state.active().missed_from;
             let stored = missed_from.map_or_else(|| self.clock.now(), |missed| missed.at);
@@ -115,7 +113,8 @@ impl Shared {
     }
 
     /// Brings every channel up to date that keeps turns, one after the other. Those that could not
-    /// be read are tried again, as long as a message that was missed may wake.
+    /// be read are tried again: where it is only the chat, as long as a message that was missed may
+    /// wake.
     pub(crate) async fn reconcile(self: &Arc<Self>) {
         let give_up = self.clock.now() + self.settings.missed_wake_max;
         let (mut behind, mut wait) = (self.known(), TRY_AGAIN);
@@ -127,14 +126,17 @@ impl Shared {
                 }
             }
             let next = self.clock.now() + wait;
-            if failed.is_empty() || next >= give_up {
-                return self.leave_behind(&failed);
+            if next >= give_up {
+                self.leave_behind(&mut failed);
+            }
+            if failed.is_empty() {
+                return;
             }
             tokio::select! {
                 () = self.clock.sleep_until(next) => {}
                 () = self.life.until(Stage::Stopping) => return,
             }
-            (behind, wait) = (failed, wait * 2);
+            (behind, wait) = (failed, TRY_AGAIN_MAX.min(wait * 2));
         }
     }
 
@@ -149,14 +151,17 @@ impl Shared {
         }
     }
 
-    /// What was missed there stays unread; the channels may leave memory again.
-    fn leave_behind(self: &Arc<Self>, channels: &[ChannelId]) {
-        for channel in channels {
+    /// What was missed there stays unread; the channels may leave memory again. Those that the store
+    /// did not give yet are tried on: what they owe would wait for ever.
+    fn leave_behind(self: &Arc<Self>, channels: &mut Vec<ChannelId>) {
+        channels.retain(|channel| {
+            let Some(room) = self.awake(*channel) else {
+                return self.is_unread(*channel);
+            };
             tracing::error!(%channel, "what was missed could not be read");
-            if let Some(room) = self.awake(*channel) {
-                let _ = room.lock().missed_from();
-            }
-        }
+            let _ = room.lock().missed_from();
+            false
+        });
     }
 
     /// Reads what was missed; `false` when that is to be tried again.
@@ -219,7 +224,7 @@ impl Shared {
 
     /// A page of the messages after this one, oldest first, and whether there may be more; the
     /// newest ones when there is none to begin from.
-    async fn read_page(
+    pub(crate) async fn read_page(
         &self,
         channel: ChannelId,
         after: Option<MessageId>,

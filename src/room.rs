@@ -13,7 +13,7 @@ use crate::agent::TurnLink;
 use crate::outbox::{Outbox, is_archiving};
 use crate::shared::Shared;
 use crate::store::Outgoing;
-use crate::{ChannelId, ChatMessage, Discussion, Durability, Revision};
+use crate::{ChannelId, ChatMessage, Discussion, Durability, LetterKind, Revision};
 
 /// A channel that is awake. Inputs are taken in under its lock, one after the other; what they ask
 /// for is done by at most one worker, in order, each batch after the state that leads to it was
@@ -129,7 +129,7 @@ pub(crate) enum Work {
         stored: Timestamp,
     },
     /// A letter was stored: take it one step further.
-    Letter,
+    Letter(LetterKind),
 }
 
 impl Room {
@@ -186,7 +186,7 @@ impl Room {
         if let Some(recorder) = &shared.recorder {
             recorder.recorded(self.id, now, input);
         }
-        state.retry_letter(now);
+        state.retry_letters(now);
         let archived = effects.iter().any(is_archiving);
         state.take_effects(&mut effects, shared.history_max);
         then(&mut state, &answer);
@@ -244,7 +244,7 @@ impl RoomState {
 
     /// When something is due: a deadline of the machine, or a letter that is tried again.
     fn due(&self) -> Option<Timestamp> {
-        let letter = self.active.as_ref().and_then(|active| active.outbox.due);
+        let letter = self.active.as_ref().and_then(|active| active.outbox.due());
         let deadline = self.channel.next_deadline().map(|deadline| deadline.at);
         deadline.into_iter().chain(letter).min()
     }

@@ -140,6 +140,11 @@ impl Shared {
         self.rooms().get_mut(&channel).and_then(|slot| self.take_hold(slot))
     }
 
+    /// Whether the channel is still as an earlier process left it.
+    pub(crate) fn is_unread(&self, channel: ChannelId) -> bool {
+        matches!(self.rooms().get(&channel), Some(Slot::Unread))
+    }
+
     /// All channels that the store knows.
     pub(crate) fn known(&self) -> Vec<ChannelId> {
         let mut known: Vec<_> = self.rooms().keys().copied().collect();
@@ -219,13 +224,13 @@ impl Shared {
             return Ok(None);
         };
         let machine = Channel::restore(self.config(), &record.snapshot)?;
-        let unread = matches!(self.rooms().get(&channel), Some(Slot::Unread));
+        let unread = self.is_unread(channel);
         let (newest, at) = (record.snapshot.newest, record.snapshot.now);
         let missed_from = unread.then_some(MissedFrom { newest, at });
         let outgoing = record.outgoing;
-        let outbox = Outbox { letters: record.letters, ..Outbox::default() };
+        let (has_letters, outbox) = (!record.letters.is_empty(), Outbox::left(record.letters));
         let room = Room::new(channel, machine, record.discussion, revision);
-        if missed_from.is_some() || outgoing.is_some() || !outbox.letters.is_empty() {
+        if missed_from.is_some() || outgoing.is_some() || has_letters {
             let active = Active { outgoing, missed_from, outbox, ..Active::default() };
             room.lock().active = Some(Box::new(active));
         }

@@ -72,7 +72,7 @@ async fn perform(shared: &Arc<Shared>, room: &Arc<Room>, item: Work) {
         Work::Call { agent, turn, run, attempt } => shared.call(room, agent, turn, run, attempt),
         Work::Post { in_doubt } => shared.post_outgoing(room, in_doubt).await,
         Work::TakeUpReply { stored } => shared.take_up_reply(room, stored).await,
-        Work::Letter => shared.send_letter(room).await,
+        Work::Letter(kind) => shared.send_letter(room, kind).await,
     }
 }
 

@@ -18,9 +18,11 @@ use crate::scripted_agent::{Act, Line};
 use crate::stage::{Setup, Stage, StoreFault};
 
 mod dice;
+mod talks;
 mod verdict;
 
 use dice::Dice;
+use talks::Talks;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -114,17 +116,20 @@ struct Play {
     stage: Stage,
     dice: Dice,
     said: u64,
+    /// Discussions, in a seed that has them.
+    talks: Option<Talks>,
 }
 
 impl Play {
     fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed);
+        let mut talks = Talks::are_in(seed).then(|| Talks::new(seed));
         let setup = Setup::new()
             .rooms(3)
             .seed(seed)
-            .hosted("ann", lines("ann", &mut dice))
-            .hosted("bob", lines("bob", &mut dice))
-            .hooked("cis", lines("cis", &mut dice))
+            .hosted("ann", lines("ann", talks.is_some(), &mut dice))
+            .hosted("bob", lines("bob", false, &mut dice))
+            .hooked("cis", lines("cis", false, &mut dice))
             .settings(|settings| {
                 settings.pacing = dirigent::Pacing::default();
                 if dice.one_in(3) {
@@ -144,10 +149,19 @@ impl Play {
             .downtime(SECOND * dice.up_to(100));
         let setup = if dice.one_in(3) { setup.post_first() } else { setup };
         let setup = if dice.one_in(3) { setup.direct() } else { setup };
+        let setup = match &mut talks {
+            Some(talks) => talks.set_up(setup),
+            None => setup,
+        };
         let mut stage = setup.stage();
         stage.agents().for_each(crate::ScriptedAgent::say_once);
         stage.chat();
-        stage.discord().set_faults(Faults::hostile(seed));
+        let faults = Faults::hostile(seed);
+        let faults = match &talks {
+            Some(talks) => talks.faults(faults),
+            None => faults,
+        };
+        stage.discord().set_faults(faults);
         for (fault, per_mille) in [
             (StoreFault::Fails, 10),
             (StoreFault::FailsInDoubt, 10),
@@ -157,10 +171,14 @@ impl Play {
         ] {
             stage.store().with_rate(fault, per_mille, seed);
         }
-        Self { stage, dice, said: 0 }
+        Self { stage, dice, said: 0, talks }
     }
 
     fn step(&mut self) {
+        self.supervise();
+        if self.talk() {
+            return;
+        }
         match self.dice.below(100) {
             0..55 => {
                 let by = SECOND * self.dice.up_to(20);
@@ -181,6 +199,13 @@ impl Play {
                 self.stage.settle();
             }
             _ => self.long_crash(),
+        }
+    }
+
+    /// A driver that could not start, because the chat did not say who it is, is started again.
+    fn supervise(&mut self) {
+        if self.stage.take_end().is_some() {
+            self.stage.restart();
         }
     }
 
@@ -211,8 +236,9 @@ impl Play {
         let room = self.room();
         let discord = self.stage.discord().clone();
         let stranger = match self.dice.below(2) {
-            0 => discord.add_webhook(),
-            _ => self.stage.moderator(),
+            1 if self.talks.is_none() => self.stage.moderator(),
+            // In a run with discussions the moderator may have lost its right to write there.
+            _ => discord.add_webhook(),
         };
         discord.say(room, stranger, "beep");
         self.stage.settle();
@@ -253,6 +279,7 @@ impl Play {
         self.stage.points().strike_at([]);
         self.stage.discord().stop_faults();
         self.stage.store().stop_faults();
+        self.supervise();
         self.stage.advance(SECOND * 120);
         for room in self.stage.rooms().to_vec() {
             for user in self.stage.agents().map(crate::ScriptedAgent::user).collect::<Vec<_>>() {
@@ -265,6 +292,7 @@ impl Play {
         }
         self.stage.advance(SECOND * 120);
         self.check_recovery()?;
+        self.check_talks()?;
         self.check_posts()?;
         let calls = self.stage.discord().calls();
         let turns = self.stage.rooms().to_vec().into_iter();
@@ -282,14 +310,15 @@ impl Play {
     }
 }
 
-/// What an agent says in its life: every line once.
-fn lines(name: &str, dice: &mut Dice) -> Vec<Line> {
+/// What an agent says in its life: every line once. One who opens discussions may end them.
+fn lines(name: &str, concludes: bool, dice: &mut Dice) -> Vec<Line> {
     let line = |number| {
         let act = match dice.below(20) {
             0 => Act::Fail,
             1 => Act::Hang,
             2 => Act::Deaf,
             3 => Act::Say(format!("{name} {number} ").repeat(300)),
+            4 if concludes => Act::Conclude(format!("{name} {number} ends it.")),
             4..10 => Act::Pass,
             _ => Act::Say(format!("{name} {number}.")),
         };

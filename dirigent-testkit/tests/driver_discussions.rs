@@ -10,6 +10,9 @@ use dirigent::{
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::stage::{Setup, Stage};
 
+#[path = "driver_discussions/waiting.rs"]
+mod waiting;
+
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 const GUIDE: &str = "Which plan? Done when one is chosen.";
@@ -24,11 +27,12 @@ fn places(stage: &Stage) -> (ChannelId, ChannelId) {
 }
 
 fn opening(stage: &Stage, guide: &str) -> CreatedChannel {
-    let terms = Discussion {
-        callback: places(stage).1,
-        callback_guild: Some(stage.guild()),
-        guide: guide.to_owned(),
-    };
+    opening_to(stage, places(stage).1, guide)
+}
+
+fn opening_to(stage: &Stage, callback: ChannelId, guide: &str) -> CreatedChannel {
+    let terms =
+        Discussion { callback, callback_guild: Some(stage.guild()), guide: guide.to_owned() };
     CreatedChannel {
         mode: Mode::Discussion,
         members: vec!["a".into(), "b".into()],

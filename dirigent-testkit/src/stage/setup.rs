@@ -172,7 +172,9 @@ impl Setup {
     /// The same, with crash points that may be struck during the start already.
     pub fn stage_with(self, points: Points) -> Stage {
         let clock = ManualClock::new();
-        let discord = MemoryDiscord::new(Arc::new(clock.clone())).with_post_log(1_000_000);
+        let discord = MemoryDiscord::new(Arc::new(clock.clone()))
+            .with_post_log(1_000_000)
+            .with_history_max(10_000);
         let (moderator, person) = (discord.add_bot(), discord.add_human());
         let guild = discord.add_guild(person);
         let store = StageStore::new(clock.clone(), points.clone());
