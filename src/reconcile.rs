@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{Author, Input, MessageId, MessageKind, PhaseKind, Timestamp};
+use futures_util::StreamExt;
 
 use crate::attempt::{Known, is_forgotten};
 use crate::life::Stage;
@@ -25,6 +26,8 @@ const MISSED_KEPT: usize = 500;
 const TRY_AGAIN: Duration = Duration::from_secs(10);
 /// The longest wait before that.
 const TRY_AGAIN_MAX: Duration = Duration::from_secs(600);
+/// How many channels are brought up to date at once: what each waits for is the store and the chat.
+const AT_ONCE: usize = 16;
 /// Messages on a page.
 const PAGE: u8 = 100;
 /// How far the chat's clock and ours may be apart.
@@ -112,19 +115,18 @@ impl Shared {
         }
     }
 
-    /// Brings every channel up to date that keeps turns, one after the other. Those that could not
+    /// Brings every channel up to date that keeps turns, a few at a time. Those that could not
     /// be read are tried again: where it is only the chat, as long as a message that was missed may
     /// wake.
     pub(crate) async fn reconcile(self: &Arc<Self>) {
         let give_up = self.clock.now() + self.settings.missed_wake_max;
         let (mut behind, mut wait) = (self.known(), TRY_AGAIN);
         loop {
-            let mut failed = Vec::new();
-            for channel in behind {
-                if !self.bring_up_to_date(channel).await {
-                    failed.push(channel);
-                }
-            }
+            let tried = behind.into_iter().map(|channel| async move {
+                (!self.bring_up_to_date(channel).await).then_some(channel)
+            });
+            let tried = futures_util::stream::iter(tried).buffered(AT_ONCE);
+            let mut failed: Vec<_> = tried.filter_map(std::future::ready).collect().await;
             let next = self.clock.now() + wait;
             if next >= give_up {
                 self.leave_behind(&mut failed);
