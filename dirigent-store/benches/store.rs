@@ -3,7 +3,8 @@
 //!
 //! `cargo bench -p dirigent-store --bench store -- --channels 100000` prints one line of JSON;
 //! `--folder PATH` says on which disk, `--store sqlite` (with the feature `sqlite`) measures the
-//! database in the place of the files. What is opened is warm: it was written just before.
+//! database in the place of the files, `--durability none` what saving costs without waiting for the
+//! disk. What is opened is warm: it was written just before.
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a bench that cannot start says so")]
 #![allow(clippy::disallowed_methods, reason = "a bench measures real time")]

@@ -41,8 +41,8 @@ const GROUP_MAX: usize = 1_024;
 /// * All that waits is done in one transaction and answered after its commit: however many channels
 ///   commit at once, they wait for the disk together.
 /// * A commit is on the disk when it returns, that of a
-///   [`Durability::Turn`](dirigent::Durability::Turn) as well: by itself it would gain little by not
-///   waiting, and among others it waits anyway. A history is committed with its record.
+///   [`Durability::Turn`](dirigent::Durability::Turn) as well: one sync is a short wait beside a post,
+///   and the more commit at once the less of it falls to each. A history is committed with its record.
 /// * A record is the JSON text that [`JsonChannels`](crate::JsonChannels) writes, names and unknown
 ///   fields included, with a checksum; one that was edited counts as corrupt. The tables are
 ///   `channels`, `corrupt`, `agents`, `identities` and `history`.
