@@ -295,7 +295,7 @@ mod unix {
     /// R150, D87
     #[test]
     fn a_link_that_is_put_in_between_is_never_followed() {
-        const SWAPS: u32 = 5_000;
+        const SWAPS: u32 = 500;
         let workspace = Workspace::new();
         let file = workspace.write("discussion-summary/plan.md", "not empty");
         let outside = workspace.around().join("empty.md");
