@@ -183,7 +183,7 @@ mod unix {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::os::unix::net::UnixListener;
     use std::process::Command;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::{Table, Workspace};
 
@@ -295,26 +295,28 @@ mod unix {
     /// R150, D87
     #[test]
     fn a_link_that_is_put_in_between_is_never_followed() {
+        const SWAPS: u32 = 500;
         let workspace = Workspace::new();
         let file = workspace.write("discussion-summary/plan.md", "not empty");
         let outside = workspace.around().join("empty.md");
         fs::write(&outside, "").unwrap();
-        let (is_over, root) = (AtomicBool::new(false), workspace.root().to_owned());
+        let (swaps, root) = (AtomicU32::new(0), workspace.root().to_owned());
         let mut refused = 0;
         std::thread::scope(|scope| {
             // Now a file, now a link to another one, and never nothing.
             scope.spawn(|| {
                 let new = root.join("new");
-                while !is_over.load(Ordering::Relaxed) {
+                while swaps.load(Ordering::Relaxed) < SWAPS {
+                    swaps.fetch_add(1, Ordering::Relaxed);
                     symlink(&outside, &new).unwrap();
                     fs::rename(&new, &file).unwrap();
                     fs::write(&new, "not empty").unwrap();
                     fs::rename(&new, &file).unwrap();
                 }
             });
-            for _ in 0..60 {
+            while swaps.load(Ordering::Relaxed) < SWAPS {
                 let mut table = Table::new();
-                for _ in 0..200 {
+                while swaps.load(Ordering::Relaxed) < SWAPS {
                     match table.complete_in(&root, "discussion-summary/plan.md") {
                         // Had the link been followed, the summary would be empty.
                         Ok(answer) => {
@@ -328,7 +330,6 @@ mod unix {
                     }
                 }
             }
-            is_over.store(true, Ordering::Relaxed);
         });
         assert!(refused > 0, "the link was never met");
     }
