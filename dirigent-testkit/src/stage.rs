@@ -295,6 +295,13 @@ impl Stage {
     }
 }
 
+/// Agents hold the library, and the library holds them: without an end neither would ever be freed.
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.crash();
+    }
+}
+
 /// A recorder that outlives the process.
 struct SharedRecorder(Arc<dyn Recorder>);
 
