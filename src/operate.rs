@@ -98,6 +98,17 @@ impl Dirigent {
         self.told(told).await
     }
 
+    /// Takes back a channel that could not be stored in time and is deleted again. The attempts to
+    /// store it may succeed later, or have succeeded unseen: what is stored in the end says nothing.
+    pub(crate) fn take_back(&self, channel: ChannelId) {
+        if let Some(room) = self.shared.awake(channel) {
+            let blank = self.shared.new_machine(channel);
+            let mut state = room.lock();
+            state.forget_all(blank);
+            room.settle_down(&self.shared, &mut state);
+        }
+    }
+
     /// Wakes a dormant channel without a message, as an operator.
     ///
     /// # Errors

@@ -249,6 +249,18 @@ impl RoomState {
         deadline.into_iter().chain(letter).min()
     }
 
+    /// From now on it is as if nothing had happened here, and that is stored over whatever was.
+    pub(crate) fn forget_all(&mut self, machine: Channel) {
+        self.channel = machine;
+        self.discussion = None;
+        self.transitions.clear();
+        self.work.clear();
+        self.stored_machine = None;
+        if let Some(call) = self.active.take().and_then(|active| active.call) {
+            call.link.cancel();
+        }
+    }
+
     pub(crate) fn active(&mut self) -> &mut Active {
         self.active.get_or_insert_default()
     }

@@ -196,9 +196,14 @@ impl Shared {
         if let Some(room) = self.awake(channel) {
             return Ok(room);
         }
-        let machine = Channel::new(self.config(), self.seed ^ channel.get());
+        let machine = self.new_machine(channel);
         let room = self.record(Room::new(channel, machine, None, Revision::default()));
         Ok(self.take_in(room))
+    }
+
+    /// A channel's machine before anything happened in it.
+    pub(crate) fn new_machine(&self, channel: ChannelId) -> Channel {
+        Channel::new(self.config(), self.seed ^ channel.get())
     }
 
     /// What whoever makes a room for this channel must lock, so that there is never a second one.

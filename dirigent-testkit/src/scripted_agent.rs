@@ -189,6 +189,11 @@ impl ScriptedAgent {
         script.running = 0;
     }
 
+    /// The library in the process that runs now.
+    pub(crate) fn attached(&self) -> Option<Dirigent> {
+        self.script().dirigent.clone()
+    }
+
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
     }
@@ -240,7 +245,7 @@ impl ScriptedAgent {
     }
 
     pub(crate) async fn conclude(&self, channel: ChannelId) {
-        let dirigent = self.script().dirigent.clone();
+        let dirigent = self.attached();
         if let Some(dirigent) = dirigent {
             let _ = dirigent.conclude(channel, &self.name, Some("summary.md")).await;
         }

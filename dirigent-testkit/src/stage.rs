@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dirigent::{
@@ -243,19 +243,14 @@ impl Stage {
             let account = Arc::new(self.account(cast.agent.user()));
             builder = builder.host(cast.agent.name().clone(), cast.agent.clone(), account);
         }
-        let late = Arc::new(OnceLock::new());
         if self.plan.direct {
-            builder = builder.waker(DirectWaker {
-                hooks: hooks.clone(),
-                dirigent: Arc::clone(&late),
-                calls: Arc::clone(&self.wake_calls),
-            });
+            builder = builder
+                .waker(DirectWaker { hooks: hooks.clone(), calls: Arc::clone(&self.wake_calls) });
         }
         let (dirigent, driver) = match builder.build() {
             Ok(built) => built,
             Err(error) => panic!("the library cannot be put together: {error}"),
         };
-        let _ = late.set(dirigent.clone());
         for cast in &self.cast {
             cast.agent.attach(Some(dirigent.clone()));
         }
@@ -292,6 +287,13 @@ impl Stage {
             receipts: self.plan.receipts,
             post_delay: self.plan.post_delay,
         }
+    }
+}
+
+/// Agents hold the library, and the library holds them: without an end neither would ever be freed.
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.crash();
     }
 }
 

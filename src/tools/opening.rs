@@ -42,6 +42,9 @@ impl Tools {
     /// other channel.
     async fn undo(&self, channel: ChannelId, source: CallError) -> ToolError {
         tracing::warn!(%channel, error = %source, "a mode could not be stored: the channel is deleted again");
+        if matches!(source, CallError::Failed(_)) {
+            self.dirigent.take_back(channel);
+        }
         let shared = &self.dirigent.shared;
         match shared.repeat(|| self.guild_api.delete_channel(channel)).await {
             Ok(()) => ToolError::NotStored { source },

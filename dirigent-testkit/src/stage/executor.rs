@@ -103,6 +103,15 @@ impl Executor {
     }
 }
 
+/// A task that never began may hold the spawner that holds it.
+impl Drop for Executor {
+    fn drop(&mut self) {
+        self.tasks.clear();
+        let never_begun = std::mem::take(&mut *self.spawner.lock());
+        drop(never_begun);
+    }
+}
+
 impl fmt::Debug for Executor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Executor").field("tasks", &self.tasks.len()).finish_non_exhaustive()

@@ -165,8 +165,6 @@ impl Run {
 /// Calls the host's agents directly.
 pub(crate) struct DirectWaker {
     pub(crate) hooks: Hooks,
-    /// The handle, once there is one.
-    pub(crate) dirigent: Arc<std::sync::OnceLock<Dirigent>>,
     /// What each call brought.
     pub(crate) calls: Arc<std::sync::Mutex<Vec<WakeCall>>>,
 }
@@ -176,10 +174,11 @@ impl AgentWaker for DirectWaker {
     async fn wake(&self, call: WakeCall) -> Result<Woken, ApiError> {
         self.hooks.points.pass("before a direct call").await;
         let agent = self.hooks.agents.iter().find(|agent| *agent.name() == call.agent);
-        let (Some(agent), Some(dirigent)) = (agent, self.dirigent.get()) else {
+        let Some((agent, dirigent)) = agent.and_then(|agent| Some((agent, agent.attached()?)))
+        else {
             return Ok(Woken::PostTrigger);
         };
-        self.hooks.start(dirigent.clone(), agent.clone(), call.channel);
+        self.hooks.start(dirigent, agent.clone(), call.channel);
         self.calls.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(call);
         self.hooks.points.pass("after a direct call").await;
         Ok(Woken::Called)

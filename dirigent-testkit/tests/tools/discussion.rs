@@ -342,3 +342,30 @@ impl GuildApi for Relabelled {
         self.account.is_administrator(guild, user).await
     }
 }
+
+/// R142, D24
+#[test]
+fn a_discussion_that_was_taken_back_is_not_stored_later() {
+    let slow = StoreFault::TakesSoLong(SECOND * 20);
+    for first in [StoreFault::Fails, StoreFault::LosesAnswer, StoreFault::Hangs, slow] {
+        let mut stage = court();
+        stage.store().next_commit(first);
+        stage.store().with_rate(StoreFault::Fails, 1_000, 1);
+        let (caller, arguments) = (session(&stage, "a"), terms(&stage, &["b"]));
+        let before = channels_of(&mut stage);
+        assert_refused(call(&mut stage, &caller, TOOL, arguments), "not-stored");
+        assert_eq!(channels_of(&mut stage), before);
+        stage.advance(SECOND * 30);
+        stage.store().stop_faults();
+        let posts = stage.discord().calls();
+        stage.advance(SECOND * 3_600);
+        stage.restart();
+        stage.advance(SECOND * 60);
+        for channel in stage.store().known() {
+            let stored = stage.store().stored(channel).unwrap().record;
+            assert_eq!((stored.snapshot.mode, stored.discussion), (Mode::None, None), "{first:?}");
+            assert!(stored.letters.is_empty() && stored.snapshot.debts.is_empty(), "{first:?}");
+        }
+        assert_eq!(stage.discord().calls().since(&posts).of(Call::Post), 0, "{first:?}");
+    }
+}
