@@ -5,6 +5,10 @@
 //! two messages and nothing is said twice (I1); every post is short, has a nonce and pings nobody
 //! but who is addressed (I15); when the faults end, every room moves again and comes to rest (I16).
 //! Requests that come before the chat allowed them are counted (I17).
+//!
+//! One seed in three has discussions too. Of each, the guide is in its channel and the result in the
+//! callback channel once, as soon as nothing keeps them from it; nobody is given a turn before the
+//! guide; every result wakes a channel that keeps turns; and no letter is left over.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -51,6 +55,8 @@ pub struct Tally {
     pub too_early: u64,
     /// Seconds on the clock.
     pub seconds: u64,
+    /// Discussions opened.
+    pub discussions: u64,
 }
 
 impl std::ops::AddAssign for Tally {
@@ -63,6 +69,7 @@ impl std::ops::AddAssign for Tally {
         self.commits += other.commits;
         self.too_early += other.too_early;
         self.seconds += other.seconds;
+        self.discussions += other.discussions;
     }
 }
 
@@ -292,13 +299,14 @@ impl Play {
         }
         self.stage.advance(SECOND * 120);
         self.check_recovery()?;
-        self.check_talks()?;
+        let discussions = self.check_talks()?;
         self.check_posts()?;
         let calls = self.stage.discord().calls();
         let turns = self.stage.rooms().to_vec().into_iter();
         let turns = turns.filter_map(|room| self.stage.status_of(room));
         Ok(Tally {
             steps,
+            discussions,
             turns: turns.map(|status| status.turn.get()).sum(),
             kills: self.stage.points().deaths().len() as u64,
             posts: calls.of(crate::memory_discord::Call::Post),

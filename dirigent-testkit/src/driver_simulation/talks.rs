@@ -22,7 +22,7 @@ const LETTERS_WITHIN: std::time::Duration = std::time::Duration::from_secs(1_300
 /// Discussions of a run, and the channels that have no mode.
 pub(super) struct Talks {
     dice: Dice,
-    talks: Vec<Talk>,
+    opened: Vec<Talk>,
     /// Callback channels in which no turns are kept.
     plain: Vec<ChannelId>,
     deleted: Vec<ChannelId>,
@@ -70,8 +70,8 @@ impl Talks {
     pub(super) fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed ^ 0x7a1c);
         let lies = dice.one_in(4);
-        let (talks, plain, deleted) = (Vec::new(), Vec::new(), Vec::new());
-        Self { dice, talks, plain, deleted, wrong: None, wakes: Wakes::default(), lies }
+        let (opened, plain, deleted) = (Vec::new(), Vec::new(), Vec::new());
+        Self { dice, opened, plain, deleted, wrong: None, wakes: Wakes::default(), lies }
     }
 
     fn delete(&mut self, stage: &Stage, channel: ChannelId) {
@@ -111,9 +111,9 @@ impl Play {
     }
 
     fn talk_of(&mut self, talks: &mut Talks) {
-        let open = talks.talks.len();
+        let open = talks.opened.len();
         let at = talks.dice.below(u32::try_from(open).unwrap_or(1).max(1)) as usize;
-        let Some(talk) = talks.talks.get(at) else {
+        let Some(talk) = talks.opened.get(at) else {
             return self.open_talk(talks);
         };
         let (channel, callback) = (talk.channel, talk.callback);
@@ -162,7 +162,7 @@ impl Play {
 
     /// What the initiator is told must be so.
     fn conclude_talk(&mut self, at: usize, talks: &mut Talks) {
-        let Some(talk) = talks.talks.get(at) else {
+        let Some(talk) = talks.opened.get(at) else {
             return;
         };
         let (channel, ann) = (talk.channel, self.stage.agent("ann").name().clone());
@@ -192,14 +192,14 @@ impl Play {
     }
 
     fn open_talk(&mut self, talks: &mut Talks) {
-        let number = talks.talks.len();
+        let number = talks.opened.len();
         let members = self.everybody();
         let (discord, guild) = (self.stage.discord().clone(), self.stage.guild());
         let channel = discord.add_channel(guild, &format!("talk-{number}"), &members);
         let callback = match talks.dice.below(8) {
             0..4 => self.room(),
             4 => channel,
-            5 => talks.talks.first().map_or(channel, |talk| talk.channel),
+            5 => talks.opened.first().map_or(channel, |talk| talk.channel),
             _ => {
                 let plain = discord.add_channel(guild, &format!("plain-{number}"), &members);
                 talks.plain.push(plain);
@@ -213,7 +213,7 @@ impl Play {
         let words = 1 + talks.dice.below(700);
         let guide: Vec<_> = (0..words).map(|word| format!("g{number}w{word}")).collect();
         let guide = guide.join(" ");
-        talks.talks.push(Talk { channel, callback, guide: guide.clone() });
+        talks.opened.push(Talk { channel, callback, guide: guide.clone() });
         let terms = Discussion { callback, callback_guild: Some(guild), guide };
         let members = ["ann", "bob", "cis"].map(Into::into).to_vec();
         let opening = Some(Opening { initiator: "ann".into(), terms: Some(terms) });
@@ -227,11 +227,12 @@ impl Play {
     }
 
     /// The faults have ended: every guide and every result is there once, and no letter is left.
-    pub(super) fn check_talks(&mut self) -> Result<(), String> {
+    /// Says how many there were.
+    pub(super) fn check_talks(&mut self) -> Result<u64, String> {
         let Some(talks) = self.talks.take() else {
-            return Ok(());
+            return Ok(0);
         };
-        for talk in &talks.talks {
+        for talk in &talks.opened {
             self.give_rights_back(talk.callback);
         }
         if talks.lies {
@@ -239,27 +240,28 @@ impl Play {
             self.stage.restart();
         }
         self.stage.advance(LETTERS_WITHIN);
-        for talk in &talks.talks {
+        for talk in &talks.opened {
             // Whatever became of its guide.
             self.check_result(&talks, talk)?;
             self.give_rights_back(talk.channel);
         }
         self.stage.advance(LETTERS_WITHIN);
-        for talk in &talks.talks {
+        for talk in &talks.opened {
             self.check_talk(&talks, talk)?;
         }
         if let Some(wrong) = &talks.wrong {
             return Err(wrong.clone());
         }
-        for talk in &talks.talks {
+        for talk in &talks.opened {
             let channel = talk.channel;
             let _ = self.stage.try_call(|d| async move { d.archive(channel).await });
         }
         self.stage.advance(LETTERS_WITHIN);
-        for talk in &talks.talks {
+        for talk in &talks.opened {
             self.check_talk(&talks, talk)?;
         }
-        talks.check_wakes(self)
+        talks.check_wakes(self)?;
+        Ok(talks.opened.len() as u64)
     }
 
     fn check_talk(&self, talks: &Talks, talk: &Talk) -> Result<(), String> {
@@ -332,7 +334,7 @@ impl Talks {
     /// Every result has woken its channel at least once, if turns are kept there.
     fn check_wakes(&self, play: &Play) -> Result<(), String> {
         for room in play.stage.rooms() {
-            let to_it = self.talks.iter().filter(|talk| talk.callback == *room);
+            let to_it = self.opened.iter().filter(|talk| talk.callback == *room);
             let results: usize = to_it.map(|talk| play.results_of(talk)).sum();
             let wakes = self.wakes.of(*room);
             if wakes < results {

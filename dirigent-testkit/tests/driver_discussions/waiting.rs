@@ -65,7 +65,7 @@ fn however_much_is_said_meanwhile_a_result_is_posted_once() {
         stage.discord().set_read_only(callback, moderator, true);
         assert_eq!(conclude(&mut stage), ResultPost::Queued);
         for number in 0..messages {
-            stage.discord().say(callback, person, &format!("word {number}"));
+            stage.discord().say(callback, person, format!("word {number}"));
         }
         stage.settle();
         stage.advance(MINUTE * 60);
@@ -89,7 +89,7 @@ fn a_result_that_arrived_unseen_is_found_among_all_that_was_said_since() {
     stage.crash();
     assert_eq!(results(&stage).len(), 1);
     for number in 0..700 {
-        stage.discord().say(callback, person, &format!("word {number}"));
+        stage.discord().say(callback, person, format!("word {number}"));
     }
     stage.clock().advance(MINUTE * 60);
     stage.restart();
