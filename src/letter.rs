@@ -16,6 +16,7 @@ use crate::{ChannelId, Nonce, OutgoingPart};
 ///     to: ChannelId::new(1),
 ///     after: Some(MessageId::new(7)),
 ///     at: Timestamp::from_millis(1_000),
+///     tried: false,
 ///     parts: Vec::new(),
 /// };
 /// assert!(letter.parts.is_empty());
@@ -32,6 +33,9 @@ pub struct Letter {
     pub after: Option<MessageId>,
     /// When it last got further. Its nonces are surely remembered for a while from then on.
     pub at: Timestamp,
+    /// Whether its next message may stand there although nobody said so: stored before the first
+    /// attempt, taken back when the attempt surely came to nothing.
+    pub tried: bool,
     /// Its messages in order.
     pub parts: Vec<OutgoingPart>,
 }
@@ -72,7 +76,7 @@ impl Letter {
             let nonce = Nonce::from_parts(from.get(), now.as_millis(), number);
             OutgoingPart { content, nonce, posted: None }
         });
-        Self { kind, to, after, at: now, parts: parts.collect() }
+        Self { kind, to, after, at: now, tried: false, parts: parts.collect() }
     }
 
     /// The next message to be posted.
@@ -85,6 +89,7 @@ impl Letter {
         if let Some(part) = self.parts.iter_mut().find(|part| part.posted.is_none()) {
             part.posted = Some(id);
             self.at = now;
+            self.tried = false;
         }
     }
 

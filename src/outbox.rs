@@ -11,7 +11,8 @@ use crate::letter::{Letter, LetterKind};
 use crate::room::{Room, RoomState, Work};
 use crate::shared::Shared;
 use crate::{
-    ApiError, CallError, ChannelId, ChatMessage, ErrorKind, HistoryRequest, Mentions, Post,
+    ApiError, CallError, Certainty, ChannelId, ChatMessage, ErrorKind, HistoryRequest, Mentions,
+    Post,
 };
 
 /// The wait after a failed attempt; doubles up to [`RETRY_MAX`].
@@ -40,18 +41,24 @@ struct Waiting {
     due: Option<Timestamp>,
     /// How long was waited last.
     wait: Duration,
+    /// An attempt at its next message may have succeeded, in this process or before.
+    in_doubt: bool,
 }
 
 impl Waiting {
     const fn new(letter: Letter) -> Self {
-        Self { letter, due: None, wait: Duration::ZERO }
+        Self { letter, due: None, wait: Duration::ZERO, in_doubt: false }
     }
 }
 
 impl Outbox {
     /// What an earlier process, or an earlier stay in memory, left.
     pub(crate) fn left(letters: Vec<Letter>) -> Self {
-        Self { waiting: letters.into_iter().map(Waiting::new).collect(), ..Self::default() }
+        let waiting = letters.into_iter().map(|letter| {
+            let in_doubt = letter.tried;
+            Waiting { in_doubt, ..Waiting::new(letter) }
+        });
+        Self { waiting: waiting.collect(), ..Self::default() }
     }
 
     /// The letters, as they are stored.
@@ -135,11 +142,12 @@ pub(crate) fn is_archiving(effect: &Effect) -> bool {
 impl Shared {
     /// Takes a letter one step further. What came of the step is stored before the next.
     pub(crate) async fn send_letter(self: &Arc<Self>, room: &Arc<Room>, kind: LetterKind) {
-        let letter = room.lock().active().outbox.letter(kind).cloned();
-        let Some(mut letter) = letter else {
+        let first =
+            room.lock().active().outbox.waiting(kind).map(|w| (w.letter.clone(), w.in_doubt));
+        let Some((mut letter, in_doubt)) = first else {
             return;
         };
-        match self.step(room, &mut letter).await {
+        match self.step(room, &mut letter, in_doubt).await {
             Ok(Step::Further) => room.lock().letter_went_on(letter),
             Ok(Step::Arrived) => self.close_letter(room, kind),
             Err(error) => {
@@ -152,7 +160,12 @@ impl Shared {
     }
 
     /// What was found out about the letter on the way is worth keeping even if the step fails.
-    async fn step(self: &Arc<Self>, room: &Room, letter: &mut Letter) -> Result<Step, ApiError> {
+    async fn step(
+        self: &Arc<Self>,
+        room: &Room,
+        letter: &mut Letter,
+        in_doubt: bool,
+    ) -> Result<Step, ApiError> {
         let Some(part) = letter.next().cloned() else {
             if letter.kind == LetterKind::Result {
                 self.wake_callback(room, letter.to).await?;
@@ -165,7 +178,7 @@ impl Shared {
             return Ok(Step::Further);
         };
         let own = self.registry.moderator().map(|user| (user, Some(behind)));
-        if is_forgotten(letter.at, self.clock.now()) {
+        if in_doubt && is_forgotten(letter.at, self.clock.now()) {
             // It is posted only if it is certain that it is not there.
             let known = Known { own, ..Known::default() };
             if let Some(id) = self.find_part(letter, behind, known).await? {
@@ -173,6 +186,11 @@ impl Shared {
                 return Ok(Step::Further);
             }
             letter.at = self.clock.now();
+        }
+        if !letter.tried {
+            // Stored before it is tried: who restarts knows whether there is a doubt.
+            (letter.tried, letter.at) = (true, self.clock.now());
+            return Ok(Step::Further);
         }
         let now = self.clock.now();
         let at = self.pacer.reserve(now, letter.to, None);
@@ -187,7 +205,7 @@ impl Shared {
             mentions: Mentions::Nobody,
             reply_to: None,
         };
-        let known = Known { in_doubt: Some(letter.at), own };
+        let known = Known { in_doubt: in_doubt.then_some(letter.at), own };
         let posted = self.post(self.discord.as_ref(), post, known).await?;
         letter.posted(posted.id, self.clock.now());
         Ok(Step::Further)
@@ -218,9 +236,10 @@ impl Shared {
                 return Ok(Some(message.id));
             }
             let Some(last) = page.last() else {
-                // Whoever may not read a history is shown an empty one.
-                let is_hidden =
-                    seen > MessageId::new(0) && self.newest_in(letter.to).await?.is_none();
+                // Whoever may not read a history is shown an empty one. Only a discussion's own channel
+                // was empty for certain.
+                let was_empty = letter.kind == LetterKind::Guide && seen == MessageId::new(0);
+                let is_hidden = !was_empty && self.newest_in(letter.to).await?.is_none();
                 return if is_hidden { Err(unclear()) } else { Ok(None) };
             };
             seen = last.id;
@@ -284,7 +303,12 @@ impl RoomState {
     fn letter_went_on(&mut self, letter: Letter) {
         self.work.push_back(Work::Letter(letter.kind));
         if let Some(waiting) = self.active().outbox.waiting(letter.kind) {
-            *waiting = Waiting::new(letter);
+            if letter.behind() == waiting.letter.behind() {
+                // About to be tried: the wait grows on if that fails.
+                waiting.letter = letter;
+            } else {
+                *waiting = Waiting::new(letter);
+            }
         }
         self.stored_machine = None;
     }
@@ -306,10 +330,13 @@ impl RoomState {
         }
         if let Some(waiting) = outbox.waiting(letter.kind) {
             waiting.letter = letter;
+            waiting.in_doubt |= error.certainty() == Certainty::Unknown;
+            waiting.letter.tried &= waiting.in_doubt;
             waiting.wait = (waiting.wait * 2).clamp(RETRY, RETRY_MAX);
             let wait = error.retry_after().unwrap_or_default().max(waiting.wait);
             let is_hopeless = matches!(error.kind(), ErrorKind::Gone | ErrorKind::Invalid);
             waiting.due = (!is_hopeless).then(|| now + wait);
+            self.stored_machine = None;
         }
     }
 }

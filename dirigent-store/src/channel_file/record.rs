@@ -58,6 +58,8 @@ pub(super) struct LetterFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     after: Option<Id>,
     at: Millis,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    tried: bool,
     parts: Vec<PartFile>,
 }
 
@@ -152,6 +154,7 @@ impl From<&Letter> for LetterFile {
             to: Id(letter.to.get()),
             after: letter.after.map(|message| Id(message.get())),
             at: Millis(letter.at),
+            tried: letter.tried,
             parts: letter.parts.iter().map(PartFile::from).collect(),
         }
     }
@@ -164,6 +167,7 @@ impl From<LetterFile> for Letter {
             to: ChannelId::new(file.to.0),
             after: file.after.map(|message| MessageId::new(message.0)),
             at: file.at.0,
+            tried: file.tried,
             parts: file.parts.into_iter().map(OutgoingPart::from).collect(),
         }
     }

@@ -23,6 +23,7 @@ fn record() -> impl Strategy<Value = ChannelRecord> {
                 to: ChannelId::new(number),
                 after: (which & 2 == 0).then(|| MessageId::new(number)),
                 at: Timestamp::from_millis(number),
+                tried: which & 1 == 0,
                 parts: parts.clone(),
             };
             let outgoing = Outgoing {

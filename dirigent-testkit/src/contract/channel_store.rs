@@ -249,7 +249,10 @@ fn discussing() -> ChannelRecord {
         nonce: Nonce::from_parts(1, 2, number),
         posted,
     };
-    let letter = |kind, to, after, parts| Letter { kind, to, after, at: after_ms(7), parts };
+    let letter = |kind, to, after: Option<MessageId>, parts| {
+        let tried = after.is_some();
+        Letter { kind, to, after, at: after_ms(7), tried, parts }
+    };
     record.letters = vec![
         letter(
             LetterKind::Guide,

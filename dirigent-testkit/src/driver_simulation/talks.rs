@@ -234,6 +234,11 @@ impl Play {
         };
         for talk in &talks.opened {
             self.give_rights_back(talk.callback);
+            let is_there = !talks.deleted.contains(&talk.callback);
+            if is_there && self.stage.discord().messages(talk.callback).is_empty() {
+                // An empty history may be a hidden one: a result in doubt waits until something shows.
+                self.stage.say_in(talk.callback, "Is it over?");
+            }
         }
         if talks.lies {
             // What the chat said to be gone is tried once a start.

@@ -154,3 +154,26 @@ fn conclude_in(stage: &mut Stage) -> ResultPost {
     let channel = stage.channel();
     stage.call(move |d| async move { d.conclude(channel, &"a".into(), None).await }).unwrap()
 }
+
+/// R154
+#[test]
+fn where_the_history_was_never_shown_a_result_in_doubt_is_not_posted_again() {
+    let mut stage = open(hosted());
+    stage.until_dormant();
+    let (channel, callback) = places(&stage);
+    let moderator = stage.moderator();
+    stage.discord().set_history_hidden(callback, moderator, true);
+    stage.discord().next_post(Fault::LostAnswer);
+    stage.begin(move |d| async move { d.conclude(channel, &"a".into(), None).await.map(drop) });
+    stage.settle();
+    stage.crash();
+    assert_eq!(results(&stage).len(), 1, "it was posted, and nobody knows");
+    stage.clock().advance(MINUTE * 600);
+    stage.restart();
+    stage.advance(MINUTE * 60);
+    assert_eq!(results(&stage).len(), 1);
+    stage.discord().set_history_hidden(callback, moderator, false);
+    stage.advance(MINUTE * 11);
+    assert_eq!(results(&stage).len(), 1);
+    assert_eq!(stage.store().stored(channel).unwrap().record.letters, []);
+}
