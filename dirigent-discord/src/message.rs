@@ -14,7 +14,7 @@ use crate::wire;
 ///
 /// ```no_run
 /// # fn example(event: &twilight_model::gateway::payload::incoming::MessageCreate) {
-/// let message = dirigent_discord::chat_message(&event.0);
+/// let message = dirigent_discord::chat_message(event);
 /// assert_eq!(message.id.get(), event.id.get());
 /// # }
 /// ```

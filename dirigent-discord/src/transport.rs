@@ -51,7 +51,9 @@ impl Transport {
     pub(crate) fn new(token: &str, proxy: Option<&str>) -> Result<Self, BuildError> {
         let token = token.trim();
         let bare = token.strip_prefix("Bot ").unwrap_or(token);
-        if matches!(bare, "" | "Bot") || bare.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        if matches!(bare, "" | "Bot")
+            || bare.contains(|c: char| c.is_whitespace() || c.is_control())
+        {
             return Err(BuildError::BadToken);
         }
         let mut authorization =

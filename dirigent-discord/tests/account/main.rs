@@ -1,6 +1,7 @@
 //! The adapter against a scripted server on loopback: what it sends, byte for byte where that matters,
 //! and what it makes of each answer.
 
+mod events;
 mod failures;
 mod guilds;
 mod limits;
