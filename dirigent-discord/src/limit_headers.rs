@@ -140,12 +140,14 @@ mod tests {
         assert_eq!(LimitHeaders::read(&odd), LimitHeaders::default());
     }
 
+    type Lines<'a> = &'a [(&'a str, &'a str)];
+
     /// R120: who is meant by a 429, and for how long, in every shape that it has.
     #[test]
     fn every_429_says_how_long_and_for_whom() {
         let scope = "x-ratelimit-scope";
         let bucket = ("x-ratelimit-bucket", "b");
-        let cases: [(&[(&str, &str)], &str, Scope, u64); 12] = [
+        let cases: [(Lines<'_>, &str, Scope, u64); 12] = [
             (
                 &[(scope, "user"), bucket, ("retry-after", "2")],
                 r#"{"retry_after":1.2}"#,

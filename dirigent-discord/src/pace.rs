@@ -149,16 +149,15 @@ impl Pace {
         let until = now + too_many.wait;
         match too_many.scope {
             Scope::Global | Scope::Unsaid => self.all = self.all.max(Some(until)),
-            Scope::User | Scope::Shared => match self.bucket_of(route) {
-                Some((_, bucket)) => {
+            Scope::User | Scope::Shared => {
+                if let Some((_, bucket)) = self.bucket_of(route) {
                     bucket.remaining = 0;
                     bucket.reset = bucket.reset.max(Some(until));
-                }
-                None => {
+                } else {
                     self.sweep(now);
                     self.barred.insert(route, until);
                 }
-            },
+            }
         }
     }
 

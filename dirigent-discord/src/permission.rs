@@ -157,11 +157,14 @@ mod tests {
         Overwrite { target: Target::Member(USER), allow, deny }
     }
 
+    /// What is tried, everyone's permissions, the member, its roles, the overwrites, and whether it sees.
+    type Case<'a> = (&'a str, Permissions, UserId, &'a [u64], &'a [Overwrite], bool);
+
     /// R077: the table of who sees what.
     #[test]
     fn sight_follows_owner_administrators_roles_and_overwrites() {
         let hidden = role(GUILD, NONE, VIEW);
-        let cases: [(&str, Permissions, UserId, &[u64], &[Overwrite], bool); 17] = [
+        let cases: [Case<'_>; 17] = [
             ("open guild", VIEW, USER, &[], &[], true),
             ("closed guild", NONE, USER, &[], &[], false),
             ("the owner sees all", NONE, OWNER, &[], &[hidden], true),
