@@ -91,11 +91,12 @@ impl DiscordAccount {
         })?;
         let said = body.as_deref().unwrap_or_default();
         let too_many = permit.answered(self.clock.now(), status, &headers, said);
-        tracing::debug!(route, status = status.as_u16(), "answered");
         if status.is_success() {
+            tracing::debug!(route, status = status.as_u16(), "answered");
             return body.ok_or_else(|| RestError::Broken.report());
         }
         let code = serde_json::from_slice::<wire::Refused>(said).ok().and_then(|said| said.code);
+        tracing::warn!(route, status = status.as_u16(), code, "refused");
         let refused = RestError::Refused { status: status.as_u16(), code };
         Err(match too_many {
             Some(too_many) => refused.report_until(too_many.wait),

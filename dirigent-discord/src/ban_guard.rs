@@ -1,7 +1,7 @@
 //! Stops long before Discord would ban this address.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dirigent::Timestamp;
@@ -16,7 +16,8 @@ const SLOT: Duration = Duration::from_secs(10);
 /// traffic at a tenth of what gets an address banned (F22).
 ///
 /// Discord counts them by address and not by account, 10,000 in ten minutes: accounts of one machine
-/// should share one guard. Clones share the count.
+/// should share one guard. Where the address is turned away already, before Discord itself, all that share
+/// the guard wait. Clones share the count.
 ///
 /// ```
 /// use dirigent_discord::BanGuard;
@@ -27,7 +28,15 @@ const SLOT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub struct BanGuard {
     limit: u32,
-    slots: Arc<Mutex<VecDeque<Slot>>>,
+    counted: Arc<Mutex<Counted>>,
+}
+
+#[derive(Debug, Default)]
+struct Counted {
+    /// Oldest first.
+    slots: VecDeque<Slot>,
+    /// Until when the address is turned away.
+    turned_away: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +48,7 @@ struct Slot {
 impl BanGuard {
     /// A guard that stops at so many invalid requests in ten minutes, at least 1 and at most 5,000.
     pub fn new(limit: u32) -> Self {
-        Self { limit: limit.clamp(1, 5_000), slots: Arc::default() }
+        Self { limit: limit.clamp(1, 5_000), counted: Arc::default() }
     }
 
     /// At how many it stops.
@@ -49,29 +58,53 @@ impl BanGuard {
 
     /// How long no request may be made, if none may be made now.
     pub(crate) fn wait(&self, now: Timestamp) -> Option<Duration> {
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        forget(&mut slots, now);
+        let mut counted = self.counted();
+        counted.forget(now);
+        let until = counted.turned_away.max(counted.room_at(self.limit));
+        until.filter(|until| *until > now).map(|until| until.since(now))
+    }
+
+    /// Counts one.
+    pub(crate) fn count(&self, now: Timestamp) {
+        let mut counted = self.counted();
+        counted.forget(now);
+        match counted.slots.back_mut() {
+            Some(slot) if now.since(slot.since) < SLOT => slot.count = slot.count.saturating_add(1),
+            Some(_) | None => counted.slots.push_back(Slot { since: now, count: 1 }),
+        }
+    }
+
+    /// The address is turned away until then.
+    pub(crate) fn turn_away(&self, until: Timestamp) {
+        let mut counted = self.counted();
+        counted.turned_away = counted.turned_away.max(Some(until));
+    }
+
+    fn counted(&self) -> MutexGuard<'_, Counted> {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counted {
+    fn forget(&mut self, now: Timestamp) {
+        while self.slots.front().is_some_and(|slot| slot.since + SLOT + WINDOW <= now) {
+            self.slots.pop_front();
+        }
+    }
+
+    /// When one more fits in; `None` if one does now.
+    fn room_at(&self, limit: u32) -> Option<Timestamp> {
         let mut excess =
-            slots.iter().map(|slot| slot.count).sum::<u32>().checked_sub(self.limit)?;
+            self.slots.iter().map(|slot| slot.count).sum::<u32>().checked_sub(limit)?;
         // The slot whose end makes room for one more.
-        let freeing = slots.iter().find(|slot| match excess.checked_sub(slot.count) {
+        let freeing = self.slots.iter().find(|slot| match excess.checked_sub(slot.count) {
             Some(rest) => {
                 excess = rest;
                 false
             }
             None => true,
         })?;
-        Some((freeing.since + SLOT + WINDOW).since(now))
-    }
-
-    /// Counts one.
-    pub(crate) fn count(&self, now: Timestamp) {
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        forget(&mut slots, now);
-        match slots.back_mut() {
-            Some(slot) if now.since(slot.since) < SLOT => slot.count = slot.count.saturating_add(1),
-            Some(_) | None => slots.push_back(Slot { since: now, count: 1 }),
-        }
+        Some(freeing.since + SLOT + WINDOW)
     }
 }
 
@@ -79,12 +112,6 @@ impl Default for BanGuard {
     /// Stops at 1,000.
     fn default() -> Self {
         Self::new(1_000)
-    }
-}
-
-fn forget(slots: &mut VecDeque<Slot>, now: Timestamp) {
-    while slots.front().is_some_and(|slot| slot.since + SLOT + WINDOW <= now) {
-        slots.pop_front();
     }
 }
 

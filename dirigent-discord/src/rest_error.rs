@@ -56,7 +56,7 @@ pub enum RestError {
     #[error("not sent, since Discord forbade this several times in a row")]
     RouteRefused,
     /// Not sent: the [`BanGuard`](crate::BanGuard) is closed.
-    #[error("not sent, since too many requests of the last ten minutes were invalid")]
+    #[error("not sent, since this address is turned away, or would be after more invalid requests")]
     NearBan,
     /// Not sent: Discord would not accept it.
     #[error("not sent, since Discord does not accept such a request")]

@@ -81,6 +81,9 @@ impl Permit<'_> {
         if is_invalid {
             self.traffic.guard.count(now);
         }
+        if let Some(TooMany { scope: Scope::Unsaid, wait }) = too_many {
+            self.traffic.guard.turn_away(now + wait);
+        }
         let outcome = match too_many {
             Some(too_many) => Outcome::Refused(limits, too_many),
             None => Outcome::Answered(limits),

@@ -60,7 +60,8 @@ async fn a_429_is_waited_for_whatever_its_scope() {
         assert_eq!((error.kind(), error.retry_after()), (ErrorKind::RateLimited, wait), "{what}");
         assert!(matches!(cause(&error), RestError::Refused { status: 429, .. }));
         let again = stage.account.post(post("confidential", 1)).await.unwrap_err();
-        assert_eq!((cause(&again), again.retry_after()), (RestError::Paced, wait), "{what}");
+        let held_back = if what == "no scope" { RestError::NearBan } else { RestError::Paced };
+        assert_eq!((cause(&again), again.retry_after()), (held_back, wait), "{what}");
         assert_eq!(stage.server.count(), 1, "{what}");
         assert_eq!(stage.history(ELSEWHERE).await.is_err(), everywhere, "{what}");
         if everywhere {
@@ -149,6 +150,21 @@ async fn the_ban_line_is_never_near() {
     one.clock.advance(wait);
     one.server.script([Reply::ok(r#"{"id":"500"}"#)]);
     one.account.me().await.unwrap();
+}
+
+/// F22: where the address itself is turned away, all accounts that share the guard wait.
+#[tokio::test]
+async fn a_ban_of_the_address_stops_all_its_accounts() {
+    let guard = BanGuard::default();
+    let banned = Reply::status(429, "<html>").header("Retry-After", "600");
+    let one = Stage::guarded([banned], &guard).await;
+    let other = Stage::guarded([Reply::ok("[]")], &guard).await;
+    one.history(CHANNEL).await.unwrap_err();
+    let error = other.history(CHANNEL).await.unwrap_err();
+    assert_eq!((cause(&error), other.server.count()), (RestError::NearBan, 0));
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(600)));
+    other.pass(600_000);
+    other.history(CHANNEL).await.unwrap();
 }
 
 /// R283: a call that is dropped may have counted in its window, and holds no place in the next.
