@@ -79,6 +79,7 @@ pub(super) fn connector() -> Result<Connector, BuildError> {
         feature = "rustls-webpki-roots",
     )),
 ))]
+#[expect(clippy::unnecessary_wraps, reason = "with rustls it may fail")]
 pub(super) fn connector() -> Result<Connector, BuildError> {
     Ok(hyper_tls::HttpsConnector::new_with_connector(plain()))
 }
@@ -89,7 +90,7 @@ pub(super) fn connector() -> Result<Connector, BuildError> {
     feature = "rustls-webpki-roots",
     feature = "native-tls",
 )))]
-#[expect(clippy::unnecessary_wraps, reason = "with TLS it may fail")]
+#[expect(clippy::unnecessary_wraps, reason = "with rustls it may fail")]
 pub(super) fn connector() -> Result<Connector, BuildError> {
     Ok(plain())
 }
