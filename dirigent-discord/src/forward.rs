@@ -15,8 +15,7 @@ use crate::wire;
 ///
 /// # Errors
 ///
-/// When the driver is not running or a channel cannot be read. That the machine turned an event down is
-/// no error: it was old news.
+/// When the driver is not running or a channel cannot be read.
 ///
 /// ```no_run
 /// # async fn example(dirigent: dirigent::Dirigent, event: twilight_model::gateway::event::Event) -> Result<(), dirigent::CallError> {
@@ -74,14 +73,10 @@ enum News {
 }
 
 async fn tell(dirigent: &Dirigent, news: News) -> Result<(), CallError> {
-    let told = match news {
+    match news {
         News::Created(message) => dirigent.message_created(message).await,
         News::Updated(message) => dirigent.message_updated(message).await,
         News::Joined(channel, user) => dirigent.member_joined(channel, user).await,
-    };
-    match told {
-        Err(CallError::Refused(_)) => Ok(()),
-        told => told,
     }
 }
 

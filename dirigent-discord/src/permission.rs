@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn sight_follows_owner_administrators_roles_and_overwrites() {
         let hidden = role(GUILD, NONE, VIEW);
-        let cases: [Case<'_>; 17] = [
+        let cases: [Case<'_>; 18] = [
             ("open guild", VIEW, USER, &[], &[], true),
             ("closed guild", NONE, USER, &[], &[], false),
             ("the owner sees all", NONE, OWNER, &[], &[hidden], true),
@@ -189,6 +189,14 @@ mod tests {
                 &[TALKER, KEEPER],
                 &[role(TALKER, NONE, VIEW), role(KEEPER, VIEW, NONE)],
                 true,
+            ),
+            (
+                "everyone's overwrite is none of a role's, though a member may list that role",
+                NONE,
+                USER,
+                &[GUILD, TALKER],
+                &[role(GUILD, VIEW, NONE), role(TALKER, NONE, VIEW)],
+                false,
             ),
             ("the own one opens", VIEW, USER, &[], &[hidden, own(VIEW, NONE)], true),
             (
