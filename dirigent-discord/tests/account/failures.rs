@@ -77,8 +77,10 @@ async fn a_broken_connection_leaves_doubt() {
 /// F13: where nothing listens, nothing was sent.
 #[tokio::test]
 async fn no_connection_is_certainly_nothing_done() {
-    let nowhere = Server::start([]).await.address();
-    tokio::task::yield_now().await;
+    // A place that is taken, so that nobody else begins to listen there, and where nobody listens.
+    let silent = tokio::net::TcpSocket::new_v4().unwrap();
+    silent.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let nowhere = format!("http://{}", silent.local_addr().unwrap());
     let account = account(&nowhere, &ManualClock::new(), &BanGuard::default());
     let error = account.post(post("confidential", 1)).await.unwrap_err();
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::NoAnswer, Certainty::NotDone));
@@ -140,6 +142,22 @@ fn a_bad_setting_is_refused() {
     {
         let built = DiscordAccount::builder("token", clock.clone()).proxy(address).build();
         assert_eq!(built.err(), Some(BuildError::BadProxy), "{address:?}");
+    }
+}
+
+/// Without TLS the token never goes to Discord in the open. (Run with `--no-default-features`.)
+#[cfg(not(any(
+    feature = "rustls-platform-verifier",
+    feature = "rustls-native-roots",
+    feature = "rustls-webpki-roots",
+    feature = "native-tls",
+)))]
+#[test]
+fn without_tls_discord_is_not_reached() {
+    for address in [None, Some("https://127.0.0.1:1")] {
+        let builder = DiscordAccount::builder("token", ManualClock::new());
+        let builder = address.into_iter().fold(builder, dirigent_discord::AccountBuilder::proxy);
+        assert_eq!(builder.build().err(), Some(BuildError::NoTls));
     }
 }
 
