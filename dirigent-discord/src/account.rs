@@ -1,0 +1,149 @@
+//! One account of Discord: what its token may do.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use dirigent::{ApiError, Clock, MessageId, UserId};
+use hyper::body::Bytes;
+use serde::de::DeserializeOwned;
+use twilight_http::routing::Route;
+
+use crate::member_pages::Unfinished;
+use crate::route::Ask;
+use crate::traffic::Traffic;
+use crate::transport::{Answer, Transport};
+use crate::{AccountBuilder, RestError, wire};
+
+/// How many ids of posted messages are remembered, to tell a repeated post.
+const POSTED_MAX: usize = 256;
+
+/// A bot's account: a [`DiscordApi`](dirigent::DiscordApi) and a [`GuildApi`](dirigent::GuildApi).
+///
+/// One value a token. It makes one attempt a call and never waits for a limit: what the limits forbid
+/// is answered with `RateLimited` and until when, without a request. It must be used within a tokio
+/// runtime with time and I/O, on which its connections live.
+///
+/// What it cannot tell: [`Posted::deduplicated`](dirigent::Posted::deduplicated) is true only where
+/// this value itself has seen the message before, since Discord's answers to a first and a repeated post
+/// are alike; and without the permission to read a channel's history, Discord shows an empty one.
+///
+/// ```no_run
+/// use dirigent::{DiscordApi, SystemClock};
+/// use dirigent_discord::DiscordAccount;
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let token = std::env::var("DISCORD_TOKEN")?;
+/// let account = DiscordAccount::builder(token, SystemClock::new()).build()?;
+/// let me = account.me().await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct DiscordAccount {
+    transport: Transport,
+    traffic: Traffic,
+    clock: Arc<dyn Clock>,
+    timeout: Duration,
+    me: OnceLock<UserId>,
+    posted: Mutex<VecDeque<MessageId>>,
+    pub(crate) unfinished: Unfinished,
+}
+
+impl DiscordAccount {
+    /// Begins to set up an account.
+    pub fn builder(token: impl Into<String>, clock: impl Clock) -> AccountBuilder {
+        AccountBuilder::new(token.into(), Arc::new(clock))
+    }
+
+    pub(crate) fn new(
+        transport: Transport,
+        traffic: Traffic,
+        clock: Arc<dyn Clock>,
+        timeout: Duration,
+    ) -> Self {
+        Self {
+            transport,
+            traffic,
+            clock,
+            timeout,
+            me: OnceLock::new(),
+            posted: Mutex::default(),
+            unfinished: Unfinished::default(),
+        }
+    }
+
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    /// Makes one attempt. The answer is a success's body.
+    pub(crate) async fn ask(&self, ask: Ask) -> Result<Bytes, ApiError> {
+        let now = self.clock.now();
+        let route = ask.key.name;
+        let permit = self.traffic.admit(now, ask.key).inspect_err(|error| {
+            tracing::debug!(route, kind = ?error.kind(), "not sent");
+        })?;
+        let deadline = now + self.timeout;
+        let sent = self.transport.send(&ask.request, &*self.clock, deadline).await;
+        let Answer { status, headers, body } = sent.inspect_err(|error| {
+            tracing::debug!(route, kind = ?error.kind(), "not answered");
+        })?;
+        let said = body.as_deref().unwrap_or_default();
+        let too_many = permit.answered(self.clock.now(), status, &headers, said);
+        if status.is_success() {
+            tracing::debug!(route, status = status.as_u16(), "answered");
+            return body.ok_or_else(|| RestError::Broken.report());
+        }
+        let code = serde_json::from_slice::<wire::Refused>(said).ok().and_then(|said| said.code);
+        tracing::warn!(route, status = status.as_u16(), code, "refused");
+        let refused = RestError::Refused { status: status.as_u16(), code };
+        Err(match too_many {
+            Some(too_many) => refused.report_until(too_many.wait),
+            None => refused.report(),
+        })
+    }
+
+    /// Makes one attempt at something that is answered in JSON.
+    pub(crate) async fn read<T: DeserializeOwned>(&self, ask: Ask) -> Result<T, ApiError> {
+        let body = self.ask(ask).await?;
+        serde_json::from_slice(&body).map_err(|_| RestError::Unreadable.report())
+    }
+
+    /// Who this account is, asked every time.
+    pub(crate) async fn ask_me(&self) -> Result<UserId, ApiError> {
+        let ask = Ask::bare("get current user", 0, &Route::GetCurrentUser);
+        let me = self.read::<wire::WithId>(ask).await?.id.user();
+        Ok(*self.me.get_or_init(|| me))
+    }
+
+    /// Who this account is, asked once: an account never changes its id.
+    pub(crate) async fn known_me(&self) -> Result<UserId, ApiError> {
+        match self.me.get() {
+            Some(me) => Ok(*me),
+            None => self.ask_me().await,
+        }
+    }
+
+    /// Whether a message was seen as an answer before; it is from now on.
+    pub(crate) fn was_posted(&self, id: MessageId) -> bool {
+        let mut posted = self.posted.lock().unwrap_or_else(PoisonError::into_inner);
+        if posted.contains(&id) {
+            return true;
+        }
+        if posted.len() >= POSTED_MAX {
+            posted.pop_front();
+        }
+        posted.push_back(id);
+        false
+    }
+}
+
+impl fmt::Debug for DiscordAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DiscordAccount")
+            .field("me", &self.me.get())
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,105 @@
+//! Who can see a channel.
+
+use std::collections::HashSet;
+
+use dirigent::{ApiError, ChannelId, ErrorKind, UserId};
+use twilight_http::routing::Route;
+
+use crate::permission::GuildRules;
+use crate::route::Ask;
+use crate::{DiscordAccount, RestError, wire};
+
+/// How many members of a thread a page has.
+const THREAD_PAGE: u32 = 100;
+
+/// The number of a private thread among the kinds of channels.
+pub(crate) const PRIVATE_THREAD: u8 = 12;
+
+/// Whether a channel of this kind hangs from another one.
+pub(crate) const fn is_thread(kind: u8) -> bool {
+    matches!(kind, 10 | 11 | PRIVATE_THREAD)
+}
+
+impl DiscordAccount {
+    /// Everybody who sees the channel (R076, R077). A thread is seen by those who see its parent; a
+    /// private one only by those of them who were added to it or keep its threads.
+    pub(crate) async fn audience(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {
+        let asked = self.wire_channel(channel.get()).await?;
+        let Some(guild) = asked.guild_id else {
+            let recipients = asked.recipients.unwrap_or_default().into_iter();
+            let mut people: Vec<UserId> = recipients.map(|user| user.id.user()).collect();
+            let me = self.known_me().await?;
+            if !people.contains(&me) {
+                people.push(me);
+            }
+            return Ok(people);
+        };
+        let added = match asked.kind {
+            PRIVATE_THREAD => Some(self.thread_members(asked.id.0).await?),
+            _ => None,
+        };
+        let overwrites = self.overwritten(asked).await?.overwrites();
+        let rules = self.rules(guild.0).await?;
+        let members = self.guild_members(guild.0).await?;
+        Ok(rules.audience(&overwrites, added.as_ref(), &members))
+    }
+
+    pub(crate) async fn wire_channel(&self, channel_id: u64) -> Result<wire::Channel, ApiError> {
+        let route = Route::GetChannel { channel_id };
+        self.read(Ask::bare("get channel", channel_id, &route)).await
+    }
+
+    /// The channel whose overwrites count: a thread's are its parent's.
+    pub(crate) async fn overwritten(
+        &self,
+        channel: wire::Channel,
+    ) -> Result<wire::Channel, ApiError> {
+        match channel.parent_id {
+            Some(parent) if is_thread(channel.kind) => self.wire_channel(parent.0).await,
+            Some(_) | None => Ok(channel),
+        }
+    }
+
+    /// A guild's owner and roles. Every account may read those of its own guilds: who may not, is not
+    /// in the guild.
+    pub(crate) async fn rules(&self, guild_id: u64) -> Result<GuildRules, ApiError> {
+        let route = Route::GetGuild { guild_id, with_counts: false };
+        let asked = self.read::<wire::Guild>(Ask::bare("get guild", guild_id, &route)).await;
+        asked.map(|guild| guild.rules()).map_err(not_in_guild)
+    }
+
+    async fn thread_members(&self, channel_id: u64) -> Result<HashSet<UserId>, ApiError> {
+        let mut added = HashSet::new();
+        let mut after = None;
+        loop {
+            let limit = Some(THREAD_PAGE);
+            let route =
+                Route::GetThreadMembers { after, channel_id, limit, with_member: Some(true) };
+            let page: Vec<wire::ThreadMember> =
+                self.read(Ask::bare("list thread members", channel_id, &route)).await?;
+            let ids = page.iter().filter_map(|member| member.user_id);
+            added.extend(ids.clone().map(wire::Number::user));
+            let highest = ids.map(|id| id.0).max();
+            if page.len() < THREAD_PAGE as usize {
+                return Ok(added);
+            }
+            if highest <= after {
+                return Err(RestError::Unreadable.report());
+            }
+            after = highest;
+        }
+    }
+}
+
+/// Discord forbids foreign guilds; to the caller they do not exist.
+fn not_in_guild(error: ApiError) -> ApiError {
+    if error.kind() != ErrorKind::Forbidden {
+        return error;
+    }
+    let gone = ApiError::new(ErrorKind::Gone);
+    let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref());
+    match cause {
+        Some(cause) => gone.with_source(RestError::clone(cause)),
+        None => gone,
+    }
+}

@@ -1,0 +1,167 @@
+//! Stops long before Discord would ban this address.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dirigent::Timestamp;
+
+/// Discord counts invalid requests over ten minutes.
+const WINDOW: Duration = Duration::from_secs(600);
+
+/// How finely the count forgets.
+const SLOT: Duration = Duration::from_secs(10);
+
+/// Counts invalid requests (401, 403, and 429 that is not shared) of ten minutes, and stops all
+/// traffic at a tenth of what gets an address banned (F22).
+///
+/// Discord counts them by address and not by account, 10,000 in ten minutes: accounts of one machine
+/// should share one guard. Where the address is turned away already, before Discord itself, all that share
+/// the guard wait. Clones share the count.
+///
+/// ```
+/// use dirigent_discord::BanGuard;
+///
+/// let guard = BanGuard::default();
+/// assert_eq!(guard.limit(), 1_000);
+/// ```
+#[derive(Clone, Debug)]
+pub struct BanGuard {
+    limit: u32,
+    counted: Arc<Mutex<Counted>>,
+}
+
+#[derive(Debug, Default)]
+struct Counted {
+    /// Oldest first.
+    slots: VecDeque<Slot>,
+    /// Until when the address is turned away.
+    turned_away: Option<Timestamp>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    since: Timestamp,
+    count: u32,
+}
+
+impl BanGuard {
+    /// A guard that stops at so many invalid requests in ten minutes, at least 1 and at most 5,000.
+    pub fn new(limit: u32) -> Self {
+        Self { limit: limit.clamp(1, 5_000), counted: Arc::default() }
+    }
+
+    /// At how many it stops.
+    pub const fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// How long no request may be made, if none may be made now.
+    pub(crate) fn wait(&self, now: Timestamp) -> Option<Duration> {
+        let mut counted = self.counted();
+        counted.forget(now);
+        let until = counted.turned_away.max(counted.room_at(self.limit));
+        until.filter(|until| *until > now).map(|until| until.since(now))
+    }
+
+    /// Counts one.
+    pub(crate) fn count(&self, now: Timestamp) {
+        let mut counted = self.counted();
+        counted.forget(now);
+        match counted.slots.back_mut() {
+            Some(slot) if now.since(slot.since) < SLOT => slot.count = slot.count.saturating_add(1),
+            Some(_) | None => counted.slots.push_back(Slot { since: now, count: 1 }),
+        }
+    }
+
+    /// The address is turned away until then.
+    pub(crate) fn turn_away(&self, until: Timestamp) {
+        let mut counted = self.counted();
+        counted.turned_away = counted.turned_away.max(Some(until));
+    }
+
+    fn counted(&self) -> MutexGuard<'_, Counted> {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counted {
+    fn forget(&mut self, now: Timestamp) {
+        while self.slots.front().is_some_and(|slot| slot.since + SLOT + WINDOW <= now) {
+            self.slots.pop_front();
+        }
+    }
+
+    /// When one more fits in; `None` if one does now.
+    fn room_at(&self, limit: u32) -> Option<Timestamp> {
+        let mut excess =
+            self.slots.iter().map(|slot| slot.count).sum::<u32>().checked_sub(limit)?;
+        // The slot whose end makes room for one more.
+        let freeing = self.slots.iter().find(|slot| match excess.checked_sub(slot.count) {
+            Some(rest) => {
+                excess = rest;
+                false
+            }
+            None => true,
+        })?;
+        Some(freeing.since + SLOT + WINDOW)
+    }
+}
+
+impl Default for BanGuard {
+    /// Stops at 1,000.
+    fn default() -> Self {
+        Self::new(1_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Timestamp = Timestamp::from_millis(1_000_000);
+
+    /// F22: never more than the limit in any ten minutes, and no stop that never ends.
+    #[test]
+    fn no_ten_minutes_hold_more_than_the_limit() {
+        let guard = BanGuard::new(20);
+        let (mut now, mut counted) = (START, Vec::new());
+        for _ in 0..5_000 {
+            now = now + Duration::from_millis(900);
+            if guard.wait(now).is_none() {
+                guard.count(now);
+                counted.push(now);
+            }
+        }
+        assert!(counted.len() >= 100, "{}", counted.len());
+        for pair in counted.windows(21) {
+            assert!(pair[20].since(pair[0]) >= WINDOW, "{pair:?}");
+        }
+    }
+
+    /// F22
+    #[test]
+    fn the_wait_ends_when_there_is_room() {
+        let guard = BanGuard::new(3);
+        for _ in 0..3 {
+            assert_eq!(guard.wait(START), None);
+            guard.count(START);
+        }
+        let wait = guard.wait(START).unwrap();
+        assert!(wait >= WINDOW);
+        assert!(guard.wait(START + wait.saturating_sub(Duration::from_millis(1))).is_some());
+        assert_eq!(guard.clone().wait(START + wait), None);
+    }
+
+    /// F22: requests under way when the guard closed are counted too.
+    #[test]
+    fn an_overfull_guard_opens_only_with_room() {
+        let guard = BanGuard::new(2);
+        for second in [0, 0, 30, 60] {
+            guard.count(START + Duration::from_secs(second));
+        }
+        let now = START + Duration::from_secs(60);
+        let wait = guard.wait(now).unwrap();
+        assert_eq!(now + wait, START + Duration::from_secs(30) + SLOT + WINDOW);
+    }
+}

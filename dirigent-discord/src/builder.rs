@@ -1,0 +1,124 @@
+//! How an account is set up.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::Clock;
+
+use crate::traffic::Traffic;
+use crate::transport::Transport;
+use crate::{BanGuard, DiscordAccount};
+
+/// Sets up a [`DiscordAccount`]. `Debug` shows no token.
+///
+/// ```
+/// use std::time::Duration;
+/// use dirigent::SystemClock;
+/// use dirigent_discord::{BanGuard, DiscordAccount};
+///
+/// # fn main() -> Result<(), dirigent_discord::BuildError> {
+/// let guard = BanGuard::default();
+/// let account = DiscordAccount::builder("a.bot.token", SystemClock::new())
+///     .proxy("http://127.0.0.1:8080")
+///     .timeout(Duration::from_secs(5))
+///     .ban_guard(&guard)
+///     .build()?;
+/// assert!(!format!("{account:?}").contains("token"));
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "nothing is set up until it is built"]
+pub struct AccountBuilder {
+    token: String,
+    clock: Arc<dyn Clock>,
+    proxy: Option<String>,
+    timeout: Duration,
+    per_second: usize,
+    guard: BanGuard,
+}
+
+impl AccountBuilder {
+    pub(crate) fn new(token: String, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            token,
+            clock,
+            proxy: None,
+            timeout: Duration::from_secs(9),
+            per_second: 50,
+            guard: BanGuard::default(),
+        }
+    }
+
+    /// Sends everything to this address (`http://host:port` or `https://host:port`) and not to Discord.
+    /// It is given the token.
+    pub fn proxy(mut self, address: impl Into<String>) -> Self {
+        self.proxy = Some(address.into());
+        self
+    }
+
+    /// How long a request may take; 9 seconds, if nothing is said, which is a little less than the
+    /// driver waits for a call.
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// How many requests may leave in any second; 50, if nothing is said, which is what Discord allows.
+    /// Less is wise where another process uses the same token.
+    pub const fn requests_per_second(mut self, requests: usize) -> Self {
+        self.per_second = requests;
+        self
+    }
+
+    /// Shares the count of invalid requests with other accounts: Discord counts them by address.
+    pub fn ban_guard(mut self, guard: &BanGuard) -> Self {
+        self.guard = guard.clone();
+        self
+    }
+
+    /// Builds the account. Nothing is sent and nothing is spawned.
+    ///
+    /// # Errors
+    ///
+    /// When the token cannot be one, the proxy's address is not understood, or TLS is not to be had.
+    pub fn build(self) -> Result<DiscordAccount, BuildError> {
+        let transport = Transport::new(&self.token, self.proxy.as_deref())?;
+        let traffic = Traffic::new(self.per_second, self.guard);
+        Ok(DiscordAccount::new(transport, traffic, self.clock, self.timeout))
+    }
+}
+
+impl fmt::Debug for AccountBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AccountBuilder")
+            .field("timeout", &self.timeout)
+            .field("per_second", &self.per_second)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why an account could not be set up.
+///
+/// ```
+/// use dirigent::SystemClock;
+/// use dirigent_discord::{BuildError, DiscordAccount};
+///
+/// let built = DiscordAccount::builder("two words", SystemClock::new()).build();
+/// assert_eq!(built.err(), Some(BuildError::BadToken));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The token is empty or holds characters that no token has.
+    #[error("not a bot's token: it is empty or has spaces or control characters in it")]
+    BadToken,
+    /// The proxy's address is not a scheme and a host.
+    #[error("not a proxy's address: expected http://host:port or https://host:port")]
+    BadProxy,
+    /// Discord is reached with TLS only, and there is none.
+    #[error(
+        "no TLS: switch on one of the crate's TLS features, and see that root certificates are there"
+    )]
+    NoTls,
+}

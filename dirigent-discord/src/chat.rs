@@ -1,0 +1,118 @@
+//! The chatting half.
+
+use async_trait::async_trait;
+use dirigent::{
+    ApiError, ChannelId, ChatMessage, DiscordApi, HistoryRequest, Mentions, MessageId, Post,
+    Posted, UserId,
+};
+use serde::Serialize;
+use twilight_http::routing::Route;
+
+use crate::message::read_message;
+use crate::route::Ask;
+use crate::{DiscordAccount, RestError, wire};
+
+/// The longest content that Discord takes, in characters.
+const CONTENT_CHARS_MAX: usize = 2_000;
+
+/// The longest page of messages.
+const PAGE_MAX: u8 = 100;
+
+/// A post's body. It is written here and not by twilight's builder, which knows no `enforce_nonce`: a
+/// post whose answer was lost would be made twice (F13).
+#[derive(Serialize)]
+struct PostBody<'a> {
+    content: &'a str,
+    nonce: &'a str,
+    enforce_nonce: bool,
+    allowed_mentions: AllowedMentions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_reference: Option<MessageReference>,
+}
+
+/// Nothing in the text pings anybody by itself (F21).
+#[derive(Serialize)]
+struct AllowedMentions {
+    parse: [&'static str; 0],
+    users: Vec<String>,
+    replied_user: bool,
+}
+
+#[derive(Serialize)]
+struct MessageReference {
+    message_id: String,
+    fail_if_not_exists: bool,
+}
+
+impl<'a> PostBody<'a> {
+    fn new(post: &'a Post) -> Self {
+        let users = match post.mentions {
+            Mentions::User(user) => vec![user.to_string()],
+            Mentions::Nobody | _ => Vec::new(),
+        };
+        let reference = |id: MessageId| MessageReference {
+            message_id: id.get().to_string(),
+            fail_if_not_exists: false,
+        };
+        Self {
+            content: &post.content,
+            nonce: post.nonce.as_str(),
+            enforce_nonce: true,
+            allowed_mentions: AllowedMentions { parse: [], users, replied_user: false },
+            message_reference: post.reply_to.map(reference),
+        }
+    }
+}
+
+#[async_trait]
+impl DiscordApi for DiscordAccount {
+    async fn me(&self) -> Result<UserId, ApiError> {
+        self.ask_me().await
+    }
+
+    async fn post(&self, post: Post) -> Result<Posted, ApiError> {
+        let length = post.content.chars().count();
+        if length > CONTENT_CHARS_MAX || post.content.trim().is_empty() {
+            return Err(RestError::NotAcceptable.report());
+        }
+        let channel_id = post.channel.get();
+        let route = Route::CreateMessage { channel_id };
+        let body = PostBody::new(&post);
+        let ask = Ask::with_body("create message", channel_id, &route, &body, None)?;
+        let id = MessageId::new(self.read::<wire::WithId>(ask).await?.id.0);
+        Ok(Posted { id, deduplicated: self.was_posted(id) })
+    }
+
+    async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {
+        let (channel_id, message_id) = (channel.get(), message.get());
+        let route = Route::DeleteMessage { channel_id, message_id };
+        self.ask(Ask::bare("delete message", channel_id, &route)).await.map(drop)
+    }
+
+    async fn history(&self, request: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError> {
+        if !(1..=PAGE_MAX).contains(&request.limit) {
+            return Err(RestError::NotAcceptable.report());
+        }
+        let channel_id = request.channel.get();
+        let route = Route::GetMessages {
+            channel_id,
+            after: request.after.map(MessageId::get),
+            around: None,
+            before: None,
+            limit: Some(u16::from(request.limit)),
+        };
+        let page: Vec<wire::Message> =
+            self.read(Ask::bare("get messages", channel_id, &route)).await?;
+        Ok(page.into_iter().filter_map(read_message).collect())
+    }
+
+    async fn members(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {
+        self.audience(channel).await
+    }
+
+    async fn typing(&self, channel: ChannelId) -> Result<(), ApiError> {
+        let channel_id = channel.get();
+        let route = Route::CreateTypingTrigger { channel_id };
+        self.ask(Ask::bare("trigger typing", channel_id, &route)).await.map(drop)
+    }
+}

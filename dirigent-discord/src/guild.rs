@@ -1,0 +1,201 @@
+//! The administrating half.
+
+use async_trait::async_trait;
+use dirigent::{
+    Access, ApiError, ChannelId, ChannelInfo, ChannelKind, ErrorKind, GuildApi, GuildId,
+    NewChannel, UserId,
+};
+use serde::Serialize;
+use twilight_http::routing::Route;
+use twilight_model::guild::Permissions;
+
+use crate::audience::{PRIVATE_THREAD, is_thread};
+use crate::permission::GuildRules;
+use crate::route::Ask;
+use crate::{DiscordAccount, RestError, wire};
+
+/// The longest name of a channel, in characters.
+const NAME_CHARS_MAX: usize = 100;
+
+/// How many overwrites a channel may have, and so how many members besides everyone and this account.
+const OVERWRITES_MAX: usize = 100;
+
+/// How many guilds a page has.
+const GUILD_PAGE: u16 = 200;
+
+/// What a participant may do.
+const FULL: Permissions = Permissions::VIEW_CHANNEL
+    .union(Permissions::SEND_MESSAGES)
+    .union(Permissions::READ_MESSAGE_HISTORY);
+
+#[derive(Serialize)]
+struct ChannelBody<'a> {
+    name: &'a str,
+    #[serde(rename = "type")]
+    kind: u8,
+    permission_overwrites: Vec<OverwriteBody>,
+}
+
+#[derive(Serialize)]
+struct OverwriteBody {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    /// 0 for a role, 1 for a member.
+    #[serde(rename = "type")]
+    kind: u8,
+    allow: String,
+    deny: String,
+}
+
+impl OverwriteBody {
+    fn new(id: Option<u64>, kind: u8, allow: Permissions, deny: Permissions) -> Self {
+        Self {
+            id: id.map(|id| id.to_string()),
+            kind,
+            allow: allow.bits().to_string(),
+            deny: deny.bits().to_string(),
+        }
+    }
+}
+
+#[async_trait]
+impl GuildApi for DiscordAccount {
+    async fn guilds(&self) -> Result<Vec<GuildId>, ApiError> {
+        let mut guilds: Vec<GuildId> = Vec::new();
+        let mut after = None;
+        loop {
+            let limit = Some(GUILD_PAGE);
+            let route = Route::GetGuilds { after, before: None, limit, shard: None };
+            let page: Vec<wire::WithId> =
+                self.read(Ask::bare("get current user guilds", 0, &route)).await?;
+            guilds.extend(page.iter().map(|guild| GuildId::new(guild.id.0)));
+            let highest = page.iter().map(|guild| guild.id.0).max();
+            if page.len() < usize::from(GUILD_PAGE) {
+                return Ok(guilds);
+            }
+            if highest <= after {
+                return Err(RestError::Unreadable.report());
+            }
+            after = highest;
+        }
+    }
+
+    async fn channel(&self, channel: ChannelId) -> Result<ChannelInfo, ApiError> {
+        let asked = self.wire_channel(channel.get()).await?;
+        let Some(guild) = asked.guild_id else {
+            return Ok(info(&asked, None, true));
+        };
+        let rules = self.rules(guild.0).await?;
+        let decisive = self.overwritten(asked.clone()).await?;
+        let is_private = is_private(&asked, &decisive, &rules);
+        Ok(info(&asked, Some(guild.0), is_private))
+    }
+
+    async fn channels(&self, guild: GuildId) -> Result<Vec<ChannelInfo>, ApiError> {
+        let guild_id = guild.get();
+        let rules = self.rules(guild_id).await?;
+        let route = Route::GetChannels { guild_id };
+        let channels: Vec<wire::Channel> =
+            self.read(Ask::bare("get guild channels", guild_id, &route)).await?;
+        let channels = channels.iter().filter(|channel| !is_thread(channel.kind));
+        Ok(channels
+            .map(|channel| info(channel, Some(guild_id), is_private(channel, channel, &rules)))
+            .collect())
+    }
+
+    /// Everyone is denied sight, this account and the members are given it (R048, R049, R052).
+    async fn create_channel(&self, channel: NewChannel) -> Result<ChannelInfo, ApiError> {
+        let NewChannel { guild, name, mut members } = channel;
+        members.sort_unstable();
+        members.dedup();
+        let length = name.chars().count();
+        if !(1..=NAME_CHARS_MAX).contains(&length) || members.len() + 2 > OVERWRITES_MAX {
+            return Err(RestError::NotAcceptable.report());
+        }
+        let me = self.known_me().await?;
+        members.retain(|member| *member != me);
+        let guild_id = guild.get();
+        let nothing = Permissions::empty();
+        let everyone = OverwriteBody::new(Some(guild_id), 0, nothing, Permissions::VIEW_CHANNEL);
+        let invited = std::iter::once(me).chain(members);
+        let invited = invited.map(|user| OverwriteBody::new(Some(user.get()), 1, FULL, nothing));
+        let permission_overwrites = std::iter::once(everyone).chain(invited).collect();
+        let body = ChannelBody { name: &name, kind: 0, permission_overwrites };
+        let route = Route::CreateChannel { guild_id };
+        let reason = Some("Dirigent: a channel was asked for");
+        let ask = Ask::with_body("create guild channel", guild_id, &route, &body, reason)?;
+        let created: wire::Channel = self.read(ask).await?;
+        Ok(info(&created, Some(guild_id), true))
+    }
+
+    async fn delete_channel(&self, channel: ChannelId) -> Result<(), ApiError> {
+        let channel_id = channel.get();
+        let route = Route::DeleteChannel { channel_id };
+        let reason = "Dirigent: the channel is no longer needed";
+        let ask = Ask::because("delete channel", channel_id, &route, reason)?;
+        self.ask(ask).await.map(drop)
+    }
+
+    /// Taking access denies sight, so that a role gives it no more either.
+    async fn set_access(
+        &self,
+        channel: ChannelId,
+        user: UserId,
+        access: Access,
+    ) -> Result<(), ApiError> {
+        let (allow, deny) = match access {
+            Access::Full => (FULL, Permissions::empty()),
+            Access::None => (Permissions::empty(), Permissions::VIEW_CHANNEL),
+            _ => return Err(ApiError::new(ErrorKind::Unsupported)),
+        };
+        let channel_id = channel.get();
+        let asked = self.wire_channel(channel_id).await?;
+        // Threads have no overwrites of their own, and direct messages none at all.
+        let guild = asked.guild_id.filter(|_| !is_thread(asked.kind));
+        let guild = guild.ok_or_else(|| RestError::NotAcceptable.report())?;
+        // Discord would take an overwrite for anybody; only a member has access to gain.
+        self.member(guild.0, user).await?;
+        let body = OverwriteBody::new(None, 1, allow, deny);
+        let route = Route::UpdatePermissionOverwrite { channel_id, target_id: user.get() };
+        let reason = Some("Dirigent: who takes part has changed");
+        let ask = Ask::with_body("edit channel permissions", channel_id, &route, &body, reason)?;
+        self.ask(ask).await.map(drop)
+    }
+
+    async fn is_administrator(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError> {
+        let rules = self.rules(guild.get()).await?;
+        let member = self.member(guild.get(), user).await?;
+        Ok(rules.is_administrator(&member.read(self.clock().now())))
+    }
+}
+
+impl DiscordAccount {
+    async fn member(&self, guild_id: u64, user: UserId) -> Result<wire::Member, ApiError> {
+        let route = Route::GetMember { guild_id, user_id: user.get() };
+        self.read(Ask::bare("get guild member", guild_id, &route)).await
+    }
+}
+
+/// Whether everyone cannot see the channel (D94): by its own overwrites or its parent's, or since it is
+/// a private thread.
+fn is_private(channel: &wire::Channel, decisive: &wire::Channel, rules: &GuildRules) -> bool {
+    channel.kind == PRIVATE_THREAD || !rules.is_open(&decisive.overwrites())
+}
+
+fn info(channel: &wire::Channel, guild: Option<u64>, private: bool) -> ChannelInfo {
+    let parent = channel.parent_id.filter(|_| is_thread(channel.kind));
+    ChannelInfo {
+        id: ChannelId::new(channel.id.0),
+        guild: guild.map(GuildId::new),
+        parent: parent.map(|parent| ChannelId::new(parent.0)),
+        kind: match channel.kind {
+            0 => ChannelKind::Text,
+            5 => ChannelKind::Announcement,
+            1 | 3 => ChannelKind::Direct,
+            kind if is_thread(kind) => ChannelKind::Thread,
+            _ => ChannelKind::Other,
+        },
+        name: channel.name.clone().unwrap_or_default(),
+        private,
+    }
+}

@@ -1,0 +1,78 @@
+//! Discord, for [`dirigent`]: its REST API as [`DiscordApi`](dirigent::DiscordApi) and
+//! [`GuildApi`](dirigent::GuildApi), and gateway events of twilight, told to the library.
+//!
+//! The smallest bot: a moderator whose channel is kept in order. (The gateway itself is
+//! `twilight-gateway`'s; a shard gives text messages.)
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use dirigent::{Dirigent, MemoryIdentities, Mode, SystemClock};
+//! use dirigent_discord::{DiscordAccount, forward_text};
+//!
+//! # async fn next_text() -> Option<String> { None }
+//! # async fn bot() -> Result<(), Box<dyn std::error::Error>> {
+//! let clock = SystemClock::new();
+//! let moderator = DiscordAccount::builder(std::env::var("DISCORD_TOKEN")?, clock).build()?;
+//! let (dirigent, driver) =
+//!     Dirigent::builder(Arc::new(moderator), MemoryIdentities::new(), clock).build()?;
+//! tokio::spawn(driver.run());
+//! dirigent.set_mode("123456789012345678".parse()?, Mode::Chat).await?;
+//! while let Some(text) = next_text().await {
+//!     forward_text(&dirigent, &text).await?;
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What it promises
+//!
+//! * **One attempt a call.** What failed says what is certain: a broken connection leaves doubt, one that
+//!   never came about does not. Repeating is the driver's business.
+//! * **No message twice.** A post carries its nonce and `enforce_nonce`, so that a repetition within a few
+//!   minutes returns the first message.
+//! * **No ping but the one asked for.** Mentions in a text ping nobody; an answer does not ping whom it
+//!   answers.
+//! * **No limit overrun knowingly.** Buckets are learnt from the headers of every answer, globally no second
+//!   holds more than 50 requests, and `Retry-After` is kept whatever the scope of the 429. A request
+//!   that would be too early is not sent and not held back: the error says when.
+//! * **No ban.** After a 401, or three 403 in a row on a route, that is not asked again for five minutes; a
+//!   [`BanGuard`] stops everything at a tenth of the invalid requests that get an address banned.
+//! * **No secret and no text in an error, a log line or `Debug`.**
+//!
+//! # What Discord must allow
+//!
+//! To see and write in the channel and to read its history. For the list of members the account needs the
+//! privileged members intent, and to read what people write that of message content; for creating channels
+//! the permission to manage channels, and for changing who sees one that to manage roles.
+//!
+//! # TLS
+//!
+//! One of the features `rustls-platform-verifier` (the default), `rustls-native-roots`,
+//! `rustls-webpki-roots` and `native-tls`, which are named as twilight's. With none, only a proxy on plain HTTP
+//! can be reached. No crypto provider needs to be installed for this crate.
+
+mod account;
+mod audience;
+mod ban_guard;
+mod builder;
+mod chat;
+mod forward;
+mod guild;
+mod limit_headers;
+mod member_pages;
+mod message;
+mod pace;
+mod permission;
+mod refusals;
+mod rest_error;
+mod route;
+mod traffic;
+mod transport;
+mod wire;
+
+pub use account::DiscordAccount;
+pub use ban_guard::BanGuard;
+pub use builder::{AccountBuilder, BuildError};
+pub use forward::{forward, forward_text};
+pub use message::chat_message;
+pub use rest_error::RestError;

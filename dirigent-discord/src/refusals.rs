@@ -1,0 +1,141 @@
+//! What Discord refused is not asked again for a while.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use dirigent::Timestamp;
+
+use crate::route::RouteKey;
+
+/// After a 401, nothing is asked with this token for so long.
+const TOKEN_REST: Duration = Duration::from_secs(300);
+
+/// So many 403 in a row on a route, and it rests.
+const FORBIDDEN_MAX: u32 = 3;
+
+/// How long a forbidden route rests. The first request afterwards is a try: one more 403, and it
+/// rests again.
+const ROUTE_REST: Duration = Duration::from_secs(300);
+
+/// How many routes are remembered before those that rest no more are dropped.
+const SWEEP_AT: usize = 4_096;
+
+/// Which routes rest, and until when (F22).
+#[derive(Debug, Default)]
+pub(crate) struct Refusals {
+    token: Option<Timestamp>,
+    routes: HashMap<RouteKey, Forbidden>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Forbidden {
+    in_a_row: u32,
+    /// Until when the row is remembered; once it is long enough, until when the route rests.
+    until: Timestamp,
+}
+
+/// Why a request is not even sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resting {
+    Token,
+    Route,
+}
+
+impl Refusals {
+    pub(crate) fn check(&self, now: Timestamp, route: RouteKey) -> Option<Resting> {
+        if self.token.is_some_and(|until| now < until) {
+            return Some(Resting::Token);
+        }
+        let forbidden = self.routes.get(&route)?;
+        (forbidden.in_a_row >= FORBIDDEN_MAX && now < forbidden.until).then_some(Resting::Route)
+    }
+
+    /// Takes in how a request was answered.
+    pub(crate) fn answered(&mut self, now: Timestamp, route: RouteKey, status: http::StatusCode) {
+        match status.as_u16() {
+            401 => self.token = Some(now + TOKEN_REST),
+            403 => self.forbidden(now, route),
+            200..=299 => {
+                self.token = None;
+                self.routes.remove(&route);
+            }
+            // Anything else says nothing about permissions.
+            _ => {}
+        }
+    }
+
+    fn forbidden(&mut self, now: Timestamp, route: RouteKey) {
+        if self.routes.len() >= SWEEP_AT {
+            self.routes.retain(|_, forbidden| now < forbidden.until);
+        }
+        if self.routes.len() >= SWEEP_AT {
+            self.routes.clear();
+        }
+        let known = self.routes.get(&route).copied();
+        let in_a_row = match known {
+            // A row that was long enough stays so: the first try after the rest decides.
+            Some(known) if known.in_a_row >= FORBIDDEN_MAX || now < known.until => {
+                known.in_a_row.saturating_add(1)
+            }
+            Some(_) | None => 1,
+        };
+        self.routes.insert(route, Forbidden { in_a_row, until: now + ROUTE_REST });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::StatusCode;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+    const POST: RouteKey = RouteKey::new("create message", 7);
+
+    /// F22
+    #[test]
+    fn a_401_lets_the_token_rest_and_then_tries_again() {
+        let mut refusals = Refusals::default();
+        refusals.answered(NOW, POST, StatusCode::UNAUTHORIZED);
+        let other = RouteKey::new("get channel", 8);
+        assert_eq!(refusals.check(NOW, other), Some(Resting::Token));
+        assert_eq!(refusals.check(NOW + TOKEN_REST, other), None);
+        refusals.answered(NOW, POST, StatusCode::OK);
+        assert_eq!(refusals.check(NOW, other), None, "it works again");
+    }
+
+    /// F22
+    #[test]
+    fn a_route_rests_after_three_refusals_in_a_row() {
+        let mut refusals = Refusals::default();
+        for _ in 0..2 {
+            refusals.answered(NOW, POST, StatusCode::FORBIDDEN);
+            assert_eq!(refusals.check(NOW, POST), None);
+        }
+        refusals.answered(NOW, POST, StatusCode::NOT_FOUND);
+        refusals.answered(NOW, POST, StatusCode::FORBIDDEN);
+        assert_eq!(refusals.check(NOW, POST), Some(Resting::Route));
+        assert_eq!(refusals.check(NOW, RouteKey::new("create message", 8)), None);
+        let later = NOW + ROUTE_REST;
+        assert_eq!(refusals.check(later, POST), None, "one try");
+        refusals.answered(later, POST, StatusCode::FORBIDDEN);
+        assert_eq!(refusals.check(later, POST), Some(Resting::Route), "at once again");
+    }
+
+    /// F22: now and then a refusal is no reason to stop.
+    #[test]
+    fn what_works_in_between_ends_the_row() {
+        let mut refusals = Refusals::default();
+        for _ in 0..5 {
+            refusals.answered(NOW, POST, StatusCode::FORBIDDEN);
+            refusals.answered(NOW, POST, StatusCode::FORBIDDEN);
+            assert_eq!(refusals.check(NOW, POST), None);
+            refusals.answered(NOW, POST, StatusCode::NO_CONTENT);
+        }
+        for hour in 1..9 {
+            let now = NOW + Duration::from_secs(hour * 3_600);
+            refusals.answered(now, POST, StatusCode::FORBIDDEN);
+            assert_eq!(refusals.check(now, POST), None, "hours lie between");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What stands behind a failed attempt.
+
+use std::time::Duration;
+
+use dirigent::{ApiError, Certainty, ErrorKind};
+use http::StatusCode;
+
+/// Why an attempt failed, beyond its [`ErrorKind`]: the source of every [`ApiError`] of this crate.
+/// It holds no text of Discord's answer, since that may repeat what was sent.
+///
+/// ```
+/// use std::error::Error;
+/// use dirigent::{ApiError, ErrorKind};
+/// use dirigent_discord::RestError;
+///
+/// fn code(error: &ApiError) -> Option<u64> {
+///     match error.source()?.downcast_ref()? {
+///         RestError::Refused { code, .. } => *code,
+///         _ => None,
+///     }
+/// }
+/// let refused = RestError::Refused { status: 403, code: Some(50_013) };
+/// let error = ApiError::new(ErrorKind::Forbidden).with_source(refused);
+/// assert_eq!(code(&error), Some(50_013));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RestError {
+    /// Discord answered, and not with success.
+    #[error("Discord answered with status {status}{}", with_code(*.code))]
+    Refused {
+        /// The HTTP status.
+        status: u16,
+        /// Discord's own error code, where it gave one.
+        code: Option<u64>,
+    },
+    /// Discord reported success in words that this crate does not understand.
+    #[error("Discord's answer could not be read")]
+    Unreadable,
+    /// No connection came about: nothing was sent.
+    #[error("no connection to Discord came about")]
+    NotConnected,
+    /// The connection broke after the request may have been sent.
+    #[error("the connection broke before the answer was there")]
+    Broken,
+    /// The answer was not there in time.
+    #[error("no answer was there in time")]
+    Late,
+    /// Not sent: it would have been answered with 429.
+    #[error("not sent, since the limits that Discord told allow no request now")]
+    Paced,
+    /// Not sent: the token was refused with 401 a short while ago.
+    #[error("not sent, since Discord refused the token a short while ago")]
+    TokenRefused,
+    /// Not sent: this route was refused with 403 again and again.
+    #[error("not sent, since Discord forbade this several times in a row")]
+    RouteRefused,
+    /// Not sent: the [`BanGuard`](crate::BanGuard) is closed.
+    #[error("not sent, since this address is turned away, or would be after more invalid requests")]
+    NearBan,
+    /// Not sent: Discord would not accept it.
+    #[error("not sent, since Discord does not accept such a request")]
+    NotAcceptable,
+}
+
+fn with_code(code: Option<u64>) -> String {
+    code.map(|code| format!(", code {code}")).unwrap_or_default()
+}
+
+impl RestError {
+    /// The error to report, where only the cause is needed to know it.
+    pub(crate) fn report(self) -> ApiError {
+        let (kind, certainty) = match self {
+            Self::Refused { status, .. } => kind_of(status),
+            Self::Unreadable => (ErrorKind::Unavailable, Certainty::Unknown),
+            Self::NotConnected => (ErrorKind::NoAnswer, Certainty::NotDone),
+            Self::Broken | Self::Late => (ErrorKind::NoAnswer, Certainty::Unknown),
+            Self::Paced | Self::NearBan => (ErrorKind::RateLimited, Certainty::NotDone),
+            Self::TokenRefused => (ErrorKind::Unauthorized, Certainty::NotDone),
+            Self::RouteRefused => (ErrorKind::Forbidden, Certainty::NotDone),
+            Self::NotAcceptable => (ErrorKind::Invalid, Certainty::NotDone),
+        };
+        ApiError::new(kind).with_certainty(certainty).with_source(self)
+    }
+
+    /// The same, and until when to wait.
+    pub(crate) fn report_until(self, wait: Duration) -> ApiError {
+        self.report().with_retry_after(wait)
+    }
+}
+
+/// What a status means. What is no success and no refusal leaves doubt: a gateway in between may have
+/// answered after Discord had begun.
+fn kind_of(status: u16) -> (ErrorKind, Certainty) {
+    match StatusCode::from_u16(status).ok() {
+        Some(StatusCode::UNAUTHORIZED) => (ErrorKind::Unauthorized, Certainty::NotDone),
+        Some(StatusCode::FORBIDDEN) => (ErrorKind::Forbidden, Certainty::NotDone),
+        Some(StatusCode::NOT_FOUND) => (ErrorKind::Gone, Certainty::NotDone),
+        Some(StatusCode::TOO_MANY_REQUESTS) => (ErrorKind::RateLimited, Certainty::NotDone),
+        Some(StatusCode::REQUEST_TIMEOUT) => (ErrorKind::NoAnswer, Certainty::Unknown),
+        Some(status) if status.is_client_error() => (ErrorKind::Invalid, Certainty::NotDone),
+        Some(_) | None => (ErrorKind::Unavailable, Certainty::Unknown),
+    }
+}

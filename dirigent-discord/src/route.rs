@@ -1,0 +1,67 @@
+//! One request to Discord, and the route by which its limits are kept.
+
+use http::{HeaderName, HeaderValue};
+use serde::Serialize;
+use twilight_http::request::Request;
+use twilight_http::routing::Route;
+
+use dirigent::{ApiError, ErrorKind};
+
+/// A route: what is asked, and the channel or guild of which. Discord limits each of them on its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct RouteKey {
+    /// What is asked, as Discord's documentation calls it.
+    pub(crate) name: &'static str,
+    /// The channel or guild; 0 where there is none.
+    pub(crate) major: u64,
+}
+
+impl RouteKey {
+    pub(crate) const fn new(name: &'static str, major: u64) -> Self {
+        Self { name, major }
+    }
+}
+
+/// One request, ready to be sent.
+pub(crate) struct Ask {
+    pub(crate) key: RouteKey,
+    pub(crate) request: Request,
+}
+
+impl Ask {
+    /// A request without a body.
+    pub(crate) fn bare(name: &'static str, major: u64, route: &Route<'_>) -> Self {
+        Self { key: RouteKey::new(name, major), request: Request::from_route(route) }
+    }
+
+    /// A request with a JSON body and, for the audit log, a reason.
+    pub(crate) fn with_body(
+        name: &'static str,
+        major: u64,
+        route: &Route<'_>,
+        body: &(impl Serialize + Sync),
+        reason: Option<&'static str>,
+    ) -> Result<Self, ApiError> {
+        let reason = reason.map(reason_header);
+        let built = Request::builder(route).json(body).headers(reason.into_iter()).build();
+        // What twilight says of it could show the body.
+        let request = built.map_err(|_| ApiError::new(ErrorKind::Invalid))?;
+        Ok(Self { key: RouteKey::new(name, major), request })
+    }
+
+    /// The same with a reason for the audit log and no body.
+    pub(crate) fn because(
+        name: &'static str,
+        major: u64,
+        route: &Route<'_>,
+        reason: &'static str,
+    ) -> Result<Self, ApiError> {
+        let built = Request::builder(route).headers(std::iter::once(reason_header(reason))).build();
+        let request = built.map_err(|_| ApiError::new(ErrorKind::Invalid))?;
+        Ok(Self { key: RouteKey::new(name, major), request })
+    }
+}
+
+fn reason_header(reason: &'static str) -> (HeaderName, HeaderValue) {
+    (HeaderName::from_static("x-audit-log-reason"), HeaderValue::from_static(reason))
+}

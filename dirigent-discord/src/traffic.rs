@@ -1,0 +1,109 @@
+//! The gate through which every request of an account passes.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dirigent::{ApiError, Timestamp};
+use http::{HeaderMap, StatusCode};
+
+use crate::limit_headers::{LimitHeaders, Scope, TooMany};
+use crate::pace::{BucketKey, Outcome, Pace};
+use crate::refusals::{Refusals, Resting};
+use crate::route::RouteKey;
+use crate::{BanGuard, RestError};
+
+/// Limits, refusals and the guard against a ban, asked before a request and told after it.
+#[derive(Debug)]
+pub(crate) struct Traffic {
+    guard: BanGuard,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    pace: Pace,
+    refusals: Refusals,
+}
+
+impl Traffic {
+    pub(crate) fn new(per_second: usize, guard: BanGuard) -> Self {
+        let state = State { pace: Pace::new(per_second), refusals: Refusals::default() };
+        Self { guard, state: Mutex::new(state) }
+    }
+
+    /// Lets a request leave, or says why not and until when.
+    pub(crate) fn admit(&self, now: Timestamp, route: RouteKey) -> Result<Permit<'_>, ApiError> {
+        let mut state = self.state();
+        match state.refusals.check(now, route) {
+            Some(Resting::Token) => return Err(RestError::TokenRefused.report()),
+            Some(Resting::Route) => return Err(RestError::RouteRefused.report()),
+            None => {}
+        }
+        if let Some(wait) = self.guard.wait(now) {
+            return Err(RestError::NearBan.report_until(wait));
+        }
+        if let Some(wait) = state.pace.wait(now, route) {
+            return Err(RestError::Paced.report_until(wait));
+        }
+        let seat = state.pace.leave(now, route);
+        Ok(Permit { traffic: self, route, seat, is_open: true })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request that left. Dropped without an answer, it may have counted.
+#[derive(Debug)]
+pub(crate) struct Permit<'a> {
+    traffic: &'a Traffic,
+    route: RouteKey,
+    seat: Option<BucketKey>,
+    is_open: bool,
+}
+
+impl Permit<'_> {
+    /// Takes in an answer. For a 429 returns what it said.
+    pub(crate) fn answered(
+        mut self,
+        now: Timestamp,
+        status: StatusCode,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Option<TooMany> {
+        let limits = LimitHeaders::read(headers);
+        let refused = status == StatusCode::TOO_MANY_REQUESTS;
+        let too_many = refused.then(|| TooMany::read(headers, body));
+        let is_invalid = match too_many {
+            Some(too_many) => too_many.scope != Scope::Shared,
+            None => matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN),
+        };
+        if is_invalid {
+            self.traffic.guard.count(now);
+        }
+        if let Some(TooMany { scope: Scope::Unsaid, wait }) = too_many {
+            self.traffic.guard.turn_away(now + wait);
+        }
+        let outcome = match too_many {
+            Some(too_many) => Outcome::Refused(limits, too_many),
+            None => Outcome::Answered(limits),
+        };
+        self.is_open = false;
+        let mut state = self.traffic.state();
+        state.pace.came_back(now, self.route, self.seat.as_ref(), &outcome);
+        state.refusals.answered(now, self.route, status);
+        too_many
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            let mut state = self.traffic.state();
+            let lost = Outcome::Lost;
+            // A lost request learns nothing, so that the moment does not matter.
+            let now = Timestamp::from_millis(0);
+            state.pace.came_back(now, self.route, self.seat.as_ref(), &lost);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Sends one request over HTTP, once.
+//!
+//! `twilight-http` builds the requests; its client does not send them, since it repeats a 429 for ever and
+//! shows the headers of successes only, and a wait that must be reported is in those of a failure.
+
+mod connector;
+
+use dirigent::{ApiError, Clock, Timestamp};
+use futures_util::future::{Either, select};
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use std::pin::pin;
+use twilight_http::request::Request;
+
+use crate::{BuildError, RestError};
+use connector::Connector;
+
+/// Where Discord is.
+const DISCORD: &str = "https://discord.com";
+
+/// Discord refuses any other shape of it.
+const AGENT: &str = concat!(
+    "DiscordBot (https://github.com/dirigent-rs/dirigent, ",
+    env!("CARGO_PKG_VERSION"),
+    ")"
+);
+
+/// No answer that is asked for is anywhere near this.
+const BODY_BYTES_MAX: usize = 16 << 20;
+
+/// The connections of one account.
+pub(crate) struct Transport {
+    client: Client<Connector, Full<Bytes>>,
+    /// Scheme, host and version, to which a route is appended.
+    base: String,
+    authorization: HeaderValue,
+}
+
+/// What came back. Without a body it broke off, or was too long.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Option<Bytes>,
+}
+
+impl Transport {
+    pub(crate) fn new(token: &str, proxy: Option<&str>) -> Result<Self, BuildError> {
+        let token = token.trim();
+        let bare = token.strip_prefix("Bot ").unwrap_or(token);
+        if matches!(bare, "" | "Bot")
+            || bare.contains(|c: char| c.is_whitespace() || c.is_control())
+        {
+            return Err(BuildError::BadToken);
+        }
+        let mut authorization =
+            HeaderValue::from_str(&format!("Bot {bare}")).map_err(|_| BuildError::BadToken)?;
+        authorization.set_sensitive(true);
+        let origin = match proxy {
+            Some(proxy) => origin(proxy).ok_or(BuildError::BadProxy)?,
+            None => DISCORD.to_owned(),
+        };
+        if !connector::HAS_TLS && origin.starts_with("https:") {
+            return Err(BuildError::NoTls);
+        }
+        let client = Client::builder(TokioExecutor::new()).build(connector::connector()?);
+        Ok(Self { client, base: format!("{origin}/api/v10/"), authorization })
+    }
+
+    /// Sends a request, and has its whole answer before the deadline or not at all. What is lost of an
+    /// answer after its headers leaves the headers.
+    pub(crate) async fn send(
+        &self,
+        request: &Request,
+        clock: &dyn Clock,
+        deadline: Timestamp,
+    ) -> Result<Answer, ApiError> {
+        let request = self.http_request(request)?;
+        let sent = before(clock, deadline, self.client.request(request)).await;
+        let response = match sent {
+            Some(Ok(response)) => response,
+            Some(Err(error)) if error.is_connect() => return Err(RestError::NotConnected.report()),
+            Some(Err(_)) => return Err(RestError::Broken.report()),
+            None => return Err(RestError::Late.report()),
+        };
+        let (head, body) = response.into_parts();
+        let body = before(clock, deadline, whole(body)).await.flatten();
+        Ok(Answer { status: head.status, headers: head.headers, body })
+    }
+
+    fn http_request(&self, request: &Request) -> Result<http::Request<Full<Bytes>>, ApiError> {
+        let unacceptable = |_| RestError::NotAcceptable.report();
+        let mut built = http::Request::builder()
+            .method(request.method().name())
+            .uri(format!("{}{}", self.base, request.path()))
+            .body(request.body().map(Bytes::copy_from_slice).unwrap_or_default().into())
+            .map_err(unacceptable)?;
+        let headers = built.headers_mut();
+        headers.insert(AUTHORIZATION, self.authorization.clone());
+        headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
+        match request.body() {
+            Some(body) => {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+            }
+            // Some servers insist on a length where a body is usual.
+            None if matches!(request.method().name(), "POST" | "PUT" | "PATCH") => {
+                headers.insert(CONTENT_LENGTH, HeaderValue::from(0));
+            }
+            None => {}
+        }
+        let more = request.headers().into_iter().flatten();
+        headers.extend(more.map(|(name, value)| (name.clone(), value.clone())));
+        Ok(built)
+    }
+}
+
+/// Scheme and host of an address, if it is nothing more.
+fn origin(proxy: &str) -> Option<String> {
+    let uri: Uri = proxy.parse().ok()?;
+    let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "http" | "https"))?;
+    let authority = uri.authority().filter(|authority| !authority.as_str().contains('@'))?;
+    let is_bare = matches!(uri.path(), "" | "/") && uri.query().is_none();
+    is_bare.then(|| format!("{scheme}://{authority}"))
+}
+
+async fn whole(body: Incoming) -> Option<Bytes> {
+    let collected = Limited::new(body, BODY_BYTES_MAX).collect().await;
+    collected.ok().map(http_body_util::Collected::to_bytes)
+}
+
+/// What the future gives before the deadline.
+async fn before<T>(
+    clock: &dyn Clock,
+    deadline: Timestamp,
+    future: impl Future<Output = T>,
+) -> Option<T> {
+    match select(pin!(future), clock.sleep_until(deadline)).await {
+        Either::Left((value, _)) => Some(value),
+        Either::Right(_) => None,
+    }
+}

@@ -1,0 +1,96 @@
+//! How a connection comes about: with which TLS, if any.
+
+use std::time::Duration;
+
+use hyper_util::client::legacy::connect::HttpConnector;
+
+use crate::BuildError;
+
+/// How long connecting may take. It is less than a whole request may, so that a server that is not
+/// reached is told from one that does not answer.
+const CONNECT_MAX: Duration = Duration::from_secs(4);
+
+/// Whether any TLS is built in.
+pub(super) const HAS_TLS: bool = cfg!(any(
+    feature = "rustls-platform-verifier",
+    feature = "rustls-native-roots",
+    feature = "rustls-webpki-roots",
+    feature = "native-tls",
+));
+
+#[cfg(any(
+    feature = "rustls-platform-verifier",
+    feature = "rustls-native-roots",
+    feature = "rustls-webpki-roots",
+))]
+pub(super) type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
+
+#[cfg(all(
+    feature = "native-tls",
+    not(any(
+        feature = "rustls-platform-verifier",
+        feature = "rustls-native-roots",
+        feature = "rustls-webpki-roots",
+    )),
+))]
+pub(super) type Connector = hyper_tls::HttpsConnector<HttpConnector>;
+
+#[cfg(not(any(
+    feature = "rustls-platform-verifier",
+    feature = "rustls-native-roots",
+    feature = "rustls-webpki-roots",
+    feature = "native-tls",
+)))]
+pub(super) type Connector = HttpConnector;
+
+fn plain() -> HttpConnector {
+    let mut connector = HttpConnector::new();
+    connector.enforce_http(false);
+    connector.set_nodelay(true);
+    connector.set_connect_timeout(Some(CONNECT_MAX));
+    connector
+}
+
+/// A connector with rustls and its own crypto provider, so that none needs to be installed for the
+/// whole program.
+#[cfg(any(
+    feature = "rustls-platform-verifier",
+    feature = "rustls-native-roots",
+    feature = "rustls-webpki-roots",
+))]
+pub(super) fn connector() -> Result<Connector, BuildError> {
+    let provider = rustls::crypto::ring::default_provider();
+    let builder = hyper_rustls::HttpsConnectorBuilder::new();
+    #[cfg(feature = "rustls-platform-verifier")]
+    let verified = builder.with_provider_and_platform_verifier(provider);
+    #[cfg(all(feature = "rustls-native-roots", not(feature = "rustls-platform-verifier")))]
+    let verified = builder.with_provider_and_native_roots(provider);
+    #[cfg(not(any(feature = "rustls-platform-verifier", feature = "rustls-native-roots")))]
+    let verified = builder.with_provider_and_webpki_roots(provider);
+    let verified = verified.map_err(|_| BuildError::NoTls)?;
+    Ok(verified.https_or_http().enable_http1().enable_http2().wrap_connector(plain()))
+}
+
+#[cfg(all(
+    feature = "native-tls",
+    not(any(
+        feature = "rustls-platform-verifier",
+        feature = "rustls-native-roots",
+        feature = "rustls-webpki-roots",
+    )),
+))]
+#[expect(clippy::unnecessary_wraps, reason = "with rustls it may fail")]
+pub(super) fn connector() -> Result<Connector, BuildError> {
+    Ok(hyper_tls::HttpsConnector::new_with_connector(plain()))
+}
+
+#[cfg(not(any(
+    feature = "rustls-platform-verifier",
+    feature = "rustls-native-roots",
+    feature = "rustls-webpki-roots",
+    feature = "native-tls",
+)))]
+#[expect(clippy::unnecessary_wraps, reason = "with rustls it may fail")]
+pub(super) fn connector() -> Result<Connector, BuildError> {
+    Ok(plain())
+}

@@ -1,0 +1,243 @@
+//! What is read of Discord's answers: only what is needed, so that nothing else can be in the way.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use dirigent::{Timestamp, UserId};
+use serde::de::{Error, IgnoredAny, Visitor};
+use serde::{Deserialize, Deserializer};
+use twilight_model::guild::Permissions;
+
+use crate::permission::{self, GuildRules, Target};
+
+/// A number that Discord writes as a string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Number(pub(crate) u64);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Digits;
+
+        impl Visitor<'_> for Digits {
+            type Value = Number;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number, as a string or as itself")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Number, E> {
+                text.parse().map(Number).map_err(|_| E::custom("not a number"))
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Number, E> {
+                Ok(Number(number))
+            }
+        }
+
+        deserializer.deserialize_any(Digits)
+    }
+}
+
+impl Number {
+    pub(crate) const fn user(self) -> UserId {
+        UserId::new(self.0)
+    }
+
+    /// Permissions with those that twilight does not know yet.
+    const fn permissions(self) -> Permissions {
+        Permissions::from_bits_retain(self.0)
+    }
+}
+
+/// Anything with an id.
+#[derive(Debug, Deserialize)]
+pub(crate) struct WithId {
+    pub(crate) id: Number,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Refused {
+    #[serde(default)]
+    pub(crate) code: Option<u64>,
+}
+
+/// A message, whole or in part.
+#[derive(Deserialize)]
+pub(crate) struct Message {
+    pub(crate) id: Number,
+    pub(crate) channel_id: Number,
+    #[serde(default)]
+    pub(crate) author: Option<Author>,
+    #[serde(default)]
+    pub(crate) webhook_id: Option<Number>,
+    #[serde(default, rename = "type")]
+    pub(crate) kind: Option<u8>,
+    #[serde(default)]
+    pub(crate) content: Option<String>,
+    #[serde(default)]
+    pub(crate) nonce: Option<Nonce>,
+    #[serde(default)]
+    pub(crate) interaction_metadata: Option<IgnoredAny>,
+    #[serde(default)]
+    pub(crate) interaction: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Author {
+    pub(crate) id: Number,
+    #[serde(default)]
+    pub(crate) bot: Option<bool>,
+    #[serde(default)]
+    pub(crate) system: Option<bool>,
+}
+
+/// A nonce comes back as it was given: as a string or as a number.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Nonce {
+    Text(String),
+    Number(i64),
+    /// No nonce that we ever gave; it must not keep the message from being read.
+    Odd(IgnoredAny),
+}
+
+impl Nonce {
+    pub(crate) fn into_text(self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Number(number) => Some(number.to_string()),
+            Self::Odd(_) => None,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Channel {
+    pub(crate) id: Number,
+    #[serde(rename = "type")]
+    pub(crate) kind: u8,
+    #[serde(default)]
+    pub(crate) guild_id: Option<Number>,
+    #[serde(default)]
+    pub(crate) parent_id: Option<Number>,
+    #[serde(default)]
+    pub(crate) name: Option<String>,
+    #[serde(default)]
+    permission_overwrites: Option<Vec<Overwrite>>,
+    #[serde(default)]
+    pub(crate) recipients: Option<Vec<User>>,
+}
+
+impl Channel {
+    pub(crate) fn overwrites(&self) -> Vec<permission::Overwrite> {
+        self.permission_overwrites.iter().flatten().filter_map(Overwrite::read).collect()
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Overwrite {
+    id: Number,
+    #[serde(rename = "type")]
+    kind: Number,
+    allow: Number,
+    deny: Number,
+}
+
+impl Overwrite {
+    /// An overwrite of a kind that is not known is for nobody that is known.
+    fn read(&self) -> Option<permission::Overwrite> {
+        let target = match self.kind.0 {
+            0 => Target::Role(self.id.0),
+            1 => Target::Member(self.id.user()),
+            _ => return None,
+        };
+        let (allow, deny) = (self.allow.permissions(), self.deny.permissions());
+        Some(permission::Overwrite { target, allow, deny })
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Guild {
+    id: Number,
+    owner_id: Number,
+    roles: Vec<Role>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Role {
+    id: Number,
+    permissions: Number,
+}
+
+impl Guild {
+    pub(crate) fn rules(&self) -> GuildRules {
+        let roles = self.roles.iter().map(|role| (role.id.0, role.permissions.permissions()));
+        let roles: HashMap<_, _> = roles.collect();
+        GuildRules { guild: self.id.0, owner: self.owner_id.user(), roles }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct User {
+    pub(crate) id: Number,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Member {
+    user: User,
+    #[serde(default)]
+    roles: Vec<Number>,
+    #[serde(default)]
+    communication_disabled_until: Option<String>,
+}
+
+impl Member {
+    pub(crate) fn read(&self, now: Timestamp) -> permission::Member {
+        let until = self.communication_disabled_until.as_deref().and_then(moment);
+        permission::Member {
+            user: self.user.id.user(),
+            roles: self.roles.iter().map(|role| role.0).collect(),
+            timed_out: until.is_some_and(|until| now < until),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ThreadMember {
+    #[serde(default)]
+    pub(crate) user_id: Option<Number>,
+}
+
+/// A moment as Discord writes it.
+fn moment(text: &str) -> Option<Timestamp> {
+    // twilight does not read the short form of "UTC".
+    let text = text.strip_suffix('Z').map_or_else(|| text.to_owned(), |at| format!("{at}+00:00"));
+    let micros = twilight_model::util::Timestamp::parse(&text).ok()?.as_micros();
+    u64::try_from(micros / 1_000).ok().map(Timestamp::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R077: a time-out that is over is none.
+    #[test]
+    fn a_time_out_ends() {
+        let member = |until: &str| -> permission::Member {
+            let json = format!(
+                r#"{{"user":{{"id":"5"}},"roles":["7"],"communication_disabled_until":{until}}}"#
+            );
+            let member: Member = serde_json::from_str(&json).unwrap();
+            member.read(Timestamp::from_millis(1_750_000_000_000))
+        };
+        assert!(!member("null").timed_out);
+        for (moment, timed_out) in [
+            ("\"2025-06-15T15:06:41.000000+00:00\"", true),
+            ("\"2025-06-15T15:06:39.000000+00:00\"", false),
+            ("\"2025-06-15T15:06:41.000000Z\"", true),
+            ("\"soon\"", false),
+        ] {
+            assert_eq!(member(moment).timed_out, timed_out, "{moment}");
+        }
+    }
+}

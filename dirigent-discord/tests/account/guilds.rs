@@ -1,0 +1,215 @@
+//! Channels, access and permissions of guilds.
+
+use dirigent::{
+    Access, ApiError, ChannelId, ChannelInfo, ChannelKind, ErrorKind, GuildApi, GuildId,
+    NewChannel, UserId,
+};
+use dirigent_discord::RestError;
+
+use crate::server::Reply;
+use crate::{CHANNEL, Stage, cause};
+
+const GUILD_ID: GuildId = GuildId::new(1);
+
+/// A guild of owner 10, open to everyone; role 21 is an administrator's.
+const GUILD: &str = r#"{"id":"1","owner_id":"10","roles":[{"id":"1","permissions":"1024"},
+  {"id":"21","permissions":"8"}]}"#;
+
+const ME: &str = r#"{"id":"500"}"#;
+
+const HIDE: &str = r#"{"id":"1","type":0,"allow":"0","deny":"1024"}"#;
+
+fn channel(id: u64, kind: u8, overwrites: &str) -> String {
+    format!(
+        r#"{{"id":"{id}","type":{kind},"guild_id":"1","parent_id":"9","name":"n{id}",
+        "permission_overwrites":[{overwrites}]}}"#
+    )
+}
+
+fn member(roles: &str) -> Reply {
+    Reply::ok(format!(r#"{{"user":{{"id":"31"}},"roles":[{roles}]}}"#))
+}
+
+fn room(name: &str, members: &[u64]) -> NewChannel {
+    let members = members.iter().copied().map(UserId::new).collect();
+    NewChannel { guild: GUILD_ID, name: name.to_owned(), members }
+}
+
+/// R047, R048, R049, R052, R142: a created channel is hidden from everyone, and open to the acting
+/// account and those named, each once.
+#[tokio::test]
+async fn a_created_channel_is_private() {
+    let stage = Stage::with([Reply::ok(ME), Reply::status(201, channel(700, 0, HIDE))]).await;
+    let created = stage.account.create_channel(room("den", &[32, 31, 500, 32])).await.unwrap();
+    let expected = ChannelInfo {
+        id: CHANNEL,
+        guild: Some(GUILD_ID),
+        parent: None,
+        kind: ChannelKind::Text,
+        name: "n700".to_owned(),
+        private: true,
+    };
+    assert_eq!(created, expected);
+    let asked = &stage.server.asked()[1];
+    assert_eq!(asked.line, "POST /api/v10/guilds/1/channels HTTP/1.1");
+    assert_eq!(
+        asked.body,
+        concat!(
+            r#"{"name":"den","type":0,"permission_overwrites":["#,
+            r#"{"id":"1","type":0,"allow":"0","deny":"1024"},"#,
+            r#"{"id":"500","type":1,"allow":"68608","deny":"0"},"#,
+            r#"{"id":"31","type":1,"allow":"68608","deny":"0"},"#,
+            r#"{"id":"32","type":1,"allow":"68608","deny":"0"}]}"#
+        )
+    );
+    assert_eq!(asked.header("x-audit-log-reason"), Some("Dirigent: a channel was asked for"));
+}
+
+/// R053: what Discord refuses is refused, and what it would refuse is not sent.
+#[tokio::test]
+async fn a_refused_creation_is_an_error() {
+    let refused = Reply::status(403, r#"{"code":50013}"#);
+    let stage = Stage::with([Reply::ok(ME), refused]).await;
+    for name in [String::new(), "x".repeat(101)] {
+        let error = stage.account.create_channel(room(&name, &[])).await.unwrap_err();
+        assert_eq!(cause(&error), RestError::NotAcceptable);
+    }
+    let crowd: Vec<u64> = (1_000..1_100).collect();
+    let error = stage.account.create_channel(room("den", &crowd)).await.unwrap_err();
+    assert_eq!((error.kind(), stage.server.count()), (ErrorKind::Invalid, 0));
+    let error = stage.account.create_channel(room("den", &[])).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Forbidden);
+    assert_eq!(cause(&error), RestError::Refused { status: 403, code: Some(50_013) });
+}
+
+#[tokio::test]
+async fn a_channel_is_deleted_with_a_reason() {
+    let gone = Reply::status(404, r#"{"code":10003}"#);
+    let stage = Stage::with([Reply::ok(channel(700, 0, "")), gone]).await;
+    stage.account.delete_channel(CHANNEL).await.unwrap();
+    let asked = &stage.server.asked()[0];
+    assert_eq!(asked.line, "DELETE /api/v10/channels/700 HTTP/1.1");
+    let reason = asked.header("x-audit-log-reason");
+    assert_eq!(reason, Some("Dirigent: the channel is no longer needed"));
+    let again = stage.account.delete_channel(CHANNEL).await.unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::Gone);
+}
+
+/// R049, R050: access is given and taken by the member's own overwrite.
+#[tokio::test]
+async fn access_is_an_overwrite_of_the_member() {
+    for (access, body) in [
+        (Access::Full, r#"{"type":1,"allow":"68608","deny":"0"}"#),
+        (Access::None, r#"{"type":1,"allow":"0","deny":"1024"}"#),
+    ] {
+        let text = Reply::ok(channel(700, 0, HIDE));
+        let stage = Stage::with([text, member(""), Reply::status(204, "")]).await;
+        stage.account.set_access(CHANNEL, UserId::new(31), access).await.unwrap();
+        let asked = &stage.server.asked()[2];
+        assert_eq!(asked.line, "PUT /api/v10/channels/700/permissions/31 HTTP/1.1");
+        assert_eq!(asked.body, body);
+        let reason = asked.header("x-audit-log-reason");
+        assert_eq!(reason, Some("Dirigent: who takes part has changed"));
+        assert_eq!(stage.server.lines()[1], "GET /api/v10/guilds/1/members/31 HTTP/1.1");
+    }
+}
+
+/// R049: access is for members of the guild, and for channels that have overwrites.
+#[tokio::test]
+async fn access_needs_a_member_and_a_channel_of_its_own() {
+    let stranger = Reply::status(404, r#"{"code":10007}"#);
+    let stage = Stage::with([Reply::ok(channel(700, 0, "")), stranger]).await;
+    let error = stage.account.set_access(CHANNEL, UserId::new(31), Access::Full).await.unwrap_err();
+    assert_eq!((error.kind(), stage.server.count()), (ErrorKind::Gone, 2));
+    for place in [channel(700, 11, ""), r#"{"id":"700","type":1}"#.to_owned()] {
+        let stage = Stage::with([Reply::ok(place)]).await;
+        let asked = stage.account.set_access(CHANNEL, UserId::new(31), Access::Full).await;
+        assert_eq!((asked.unwrap_err().kind(), stage.server.count()), (ErrorKind::Invalid, 1));
+    }
+}
+
+/// R140, D79, D94: what a channel is, and whether everyone sees it.
+#[tokio::test]
+async fn a_channel_is_what_it_is() {
+    let open = r#"{"id":"1","type":0,"allow":"1024","deny":"0"}"#;
+    for (kind, overwrites, expected, private) in [
+        (0, "", ChannelKind::Text, false),
+        (0, HIDE, ChannelKind::Text, true),
+        (5, open, ChannelKind::Announcement, false),
+        (2, "", ChannelKind::Other, false),
+        (4, HIDE, ChannelKind::Other, true),
+        (15, "", ChannelKind::Other, false),
+    ] {
+        let stage =
+            Stage::with([Reply::ok(channel(700, kind, overwrites)), Reply::ok(GUILD)]).await;
+        let info = stage.account.channel(CHANNEL).await.unwrap();
+        assert_eq!((info.kind, info.private), (expected, private), "{kind}");
+        assert_eq!((info.guild, info.parent), (Some(GUILD_ID), None), "a category is no parent");
+    }
+    let direct = Stage::with([Reply::ok(r#"{"id":"700","type":1}"#)]).await;
+    let info = direct.account.channel(CHANNEL).await.unwrap();
+    assert_eq!((info.kind, info.guild, info.private), (ChannelKind::Direct, None, true));
+}
+
+/// D79, D94: a thread names its parent, and is as private as that, or more.
+#[tokio::test]
+async fn a_thread_is_as_private_as_its_parent() {
+    for (kind, parent, private) in
+        [(11, "", false), (11, HIDE, true), (12, "", true), (10, "", false)]
+    {
+        let script = [channel(700, kind, ""), GUILD.to_owned(), channel(9, 0, parent)];
+        let stage = Stage::with(script.map(Reply::ok)).await;
+        let info = stage.account.channel(CHANNEL).await.unwrap();
+        assert_eq!((info.kind, info.private), (ChannelKind::Thread, private), "{kind}");
+        assert_eq!(info.parent, Some(ChannelId::new(9)));
+    }
+}
+
+/// D94: the channels of a guild, without threads; a guild that does not let one in is gone.
+#[tokio::test]
+async fn the_channels_of_a_guild_are_listed() {
+    let all = [channel(700, 0, HIDE), channel(701, 2, ""), channel(702, 11, "")].join(",");
+    let stage = Stage::with([Reply::ok(GUILD), Reply::ok(format!("[{all}]"))]).await;
+    let listed = stage.account.channels(GUILD_ID).await.unwrap();
+    let told: Vec<_> = listed.iter().map(|info| (info.id.get(), info.kind, info.private)).collect();
+    assert_eq!(told, [(700, ChannelKind::Text, true), (701, ChannelKind::Other, false)]);
+    assert_eq!(stage.server.lines()[1], "GET /api/v10/guilds/1/channels HTTP/1.1");
+    for (status, code) in [(403, 50_001), (404, 10_004)] {
+        let refused = Reply::status(status, format!(r#"{{"code":{code}}}"#));
+        let stage = Stage::with([refused]).await;
+        let error: ApiError = stage.account.channels(GUILD_ID).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Gone);
+        assert_eq!(cause(&error), RestError::Refused { status, code: Some(code) });
+    }
+}
+
+/// R061: all guilds, over all pages.
+#[tokio::test]
+async fn all_guilds_are_listed() {
+    let first: Vec<_> = (1_000..1_200).map(|id| format!(r#"{{"id":"{id}","name":"g"}}"#)).collect();
+    let first = Reply::ok(format!("[{}]", first.join(",")));
+    let stage = Stage::with([first, Reply::ok(r#"[{"id":"5000"}]"#)]).await;
+    assert_eq!(stage.account.guilds().await.unwrap().len(), 201);
+    assert_eq!(
+        stage.server.lines()[1],
+        "GET /api/v10/users/@me/guilds?after=1199&limit=200 HTTP/1.1"
+    );
+}
+
+/// R139: the owner and administrators are administrators, nobody else, and strangers are gone.
+#[tokio::test]
+async fn administrators_are_the_owner_and_their_roles() {
+    let user = |id: u64| UserId::new(id);
+    let owner = Reply::ok(r#"{"user":{"id":"10"},"roles":[]}"#);
+    for (asked, reply, is_administrator) in
+        [(10, owner, true), (31, member("\"21\""), true), (31, member("\"1\""), false)]
+    {
+        let stage = Stage::with([Reply::ok(GUILD), reply]).await;
+        let told = stage.account.is_administrator(GUILD_ID, user(asked)).await.unwrap();
+        assert_eq!(told, is_administrator);
+    }
+    let stranger = Reply::status(404, r#"{"code":10007}"#);
+    let stage = Stage::with([Reply::ok(GUILD), stranger]).await;
+    let error = stage.account.is_administrator(GUILD_ID, user(31)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Gone);
+}

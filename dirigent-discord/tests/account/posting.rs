@@ -1,0 +1,94 @@
+//! Posts, deletions, typing: what is sent.
+
+use dirigent::{DiscordApi, ErrorKind, Mentions, MessageId, UserId};
+
+use crate::server::Reply;
+use crate::{CHANNEL, Stage, cause, post, shows_nothing};
+use dirigent_discord::RestError;
+
+/// F13, F21: a post carries its nonce, insists on it, and lets the text ping nobody.
+#[tokio::test]
+async fn a_post_insists_on_its_nonce_and_pings_nobody() {
+    let stage = Stage::with([Reply::ok(r#"{"id":"900","new":{"field":[1]}}"#)]).await;
+    let posted = stage.account.post(post("@everyone <@1> \"ü\"", 1)).await.unwrap();
+    assert_eq!((posted.id, posted.deduplicated), (MessageId::new(900), false));
+    let asked = &stage.server.asked()[0];
+    assert_eq!(asked.line, "POST /api/v10/channels/700/messages HTTP/1.1");
+    assert_eq!(
+        asked.body,
+        concat!(
+            r#"{"content":"@everyone <@1> \"ü\"","nonce":"000000jg00000000000000001","#,
+            r#""enforce_nonce":true,"#,
+            r#""allowed_mentions":{"parse":[],"users":[],"replied_user":false}}"#
+        )
+    );
+    assert_eq!(asked.header("content-type"), Some("application/json"));
+    assert_eq!(asked.header("authorization"), Some("Bot top.secret.token"));
+    let agent = asked.header("user-agent").unwrap();
+    assert!(agent.starts_with("DiscordBot (https://"), "{agent}");
+}
+
+/// F21, D48: only the addressed account is pinged, and an answer pings nobody by being one.
+#[tokio::test]
+async fn only_the_addressed_account_is_pinged() {
+    let stage = Stage::with([Reply::ok(r#"{"id":"900"}"#)]).await;
+    let mut trigger = post("<@5>➡️", 1);
+    trigger.mentions = Mentions::User(UserId::new(5));
+    trigger.reply_to = Some(MessageId::new(44));
+    stage.account.post(trigger).await.unwrap();
+    assert_eq!(
+        stage.server.asked()[0].body,
+        concat!(
+            r#"{"content":"<@5>➡️","nonce":"000000jg00000000000000001","enforce_nonce":true,"#,
+            r#""allowed_mentions":{"parse":[],"users":["5"],"replied_user":false},"#,
+            r#""message_reference":{"message_id":"44","fail_if_not_exists":false}}"#
+        )
+    );
+}
+
+/// F13: the answer to a repeated post is the first message.
+#[tokio::test]
+async fn the_same_message_again_is_told_as_such() {
+    let answers = ["900", "900", "901"].map(|id| Reply::ok(format!(r#"{{"id":"{id}"}}"#)));
+    let stage = Stage::with(answers).await;
+    let mut told = Vec::new();
+    for number in [1, 1, 2] {
+        let posted = stage.account.post(post("hello", number)).await.unwrap();
+        told.push((posted.id.get(), posted.deduplicated));
+    }
+    assert_eq!(told, [(900, false), (900, true), (901, false)]);
+}
+
+/// What Discord would not take is not sent, and nothing of it is shown.
+#[tokio::test]
+async fn an_unacceptable_content_is_not_sent() {
+    let stage = Stage::with([Reply::ok(r#"{"id":"900"}"#)]).await;
+    for content in [String::new(), " \n\t ".to_owned(), "confidential ".repeat(200)] {
+        let error = stage.account.post(post(&content, 1)).await.unwrap_err();
+        assert_eq!((error.kind(), cause(&error)), (ErrorKind::Invalid, RestError::NotAcceptable));
+        shows_nothing(&error);
+    }
+    assert_eq!(stage.server.count(), 0);
+    stage.account.post(post(&"ü".repeat(2_000), 1)).await.unwrap();
+}
+
+/// D49: a deletion, and one of what is gone already.
+#[tokio::test]
+async fn a_deletion_names_channel_and_message() {
+    let gone = Reply::status(404, r#"{"message":"Unknown Message","code":10008}"#);
+    let stage = Stage::with([Reply::status(204, ""), gone]).await;
+    stage.account.delete(CHANNEL, MessageId::new(44)).await.unwrap();
+    let error = stage.account.delete(CHANNEL, MessageId::new(44)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Gone);
+    assert_eq!(cause(&error), RestError::Refused { status: 404, code: Some(10_008) });
+    assert_eq!(stage.server.lines()[1], "DELETE /api/v10/channels/700/messages/44 HTTP/1.1");
+}
+
+#[tokio::test]
+async fn typing_is_an_empty_post() {
+    let stage = Stage::with([Reply::status(204, "")]).await;
+    stage.account.typing(CHANNEL).await.unwrap();
+    let asked = &stage.server.asked()[0];
+    assert_eq!(asked.line, "POST /api/v10/channels/700/typing HTTP/1.1");
+    assert_eq!((asked.header("content-length"), asked.body.as_str()), (Some("0"), ""));
+}

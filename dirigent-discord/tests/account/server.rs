@@ -1,0 +1,193 @@
+//! A server that answers what it was told to, in order, and remembers what it was asked.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// What happens to a request.
+#[derive(Clone, Debug)]
+pub(crate) enum Reply {
+    Answer {
+        status: u16,
+        headers: Vec<(&'static str, String)>,
+        body: String,
+    },
+    /// The connection is closed without an answer.
+    Break,
+    /// No answer ever comes.
+    Silence,
+    /// The head of a 200 comes, then half a body, then the end.
+    CutShort,
+    /// The head of this status comes, and never a body.
+    Stuck(u16),
+}
+
+impl Reply {
+    pub(crate) fn ok(body: impl Into<String>) -> Self {
+        Self::status(200, body)
+    }
+
+    pub(crate) fn status(status: u16, body: impl Into<String>) -> Self {
+        Self::Answer { status, headers: Vec::new(), body: body.into() }
+    }
+
+    pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        if let Self::Answer { headers, .. } = &mut self {
+            headers.push((name, value.into()));
+        }
+        self
+    }
+
+    /// The limits of a bucket, as Discord tells them with most answers: without a scope.
+    pub(crate) fn bucket(self, name: &str, limit: u32, remaining: u32, reset_after: &str) -> Self {
+        self.header("X-RateLimit-Bucket", name)
+            .header("X-RateLimit-Limit", limit.to_string())
+            .header("X-RateLimit-Remaining", remaining.to_string())
+            .header("X-RateLimit-Reset-After", reset_after)
+    }
+}
+
+/// A request as it arrived.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) line: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: String,
+}
+
+impl Asked {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+#[derive(Debug, Default)]
+struct Played {
+    script: VecDeque<Reply>,
+    asked: Vec<Asked>,
+}
+
+pub(crate) struct Server {
+    address: SocketAddr,
+    played: Arc<Mutex<Played>>,
+    count: watch::Receiver<usize>,
+    accepting: JoinHandle<()>,
+}
+
+impl Server {
+    pub(crate) async fn start(script: impl IntoIterator<Item = Reply>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let script = script.into_iter().collect();
+        let played = Arc::new(Mutex::new(Played { script, asked: Vec::new() }));
+        let (counted, count) = watch::channel(0);
+        let shared = Arc::clone(&played);
+        let accepting = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(stream, Arc::clone(&shared), counted.clone()));
+            }
+        });
+        Self { address, played, count, accepting }
+    }
+
+    pub(crate) fn address(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub(crate) fn script(&self, more: impl IntoIterator<Item = Reply>) {
+        self.played.lock().unwrap().script.extend(more);
+    }
+
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.played.lock().unwrap().asked.clone()
+    }
+
+    /// The first lines of all requests so far.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.asked().into_iter().map(|asked| asked.line).collect()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        *self.count.borrow()
+    }
+
+    /// Waits until so many requests have arrived.
+    pub(crate) async fn arrived(&self, wanted: usize) {
+        let mut count = self.count.clone();
+        count.wait_for(|count| *count >= wanted).await.unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+async fn serve(stream: TcpStream, played: Arc<Mutex<Played>>, counted: watch::Sender<usize>) {
+    let mut stream = BufReader::new(stream);
+    while let Some(asked) = read(&mut stream).await {
+        let reply = {
+            let mut played = played.lock().unwrap();
+            played.asked.push(asked);
+            let unexpected = Reply::status(500, "{\"message\":\"nothing is scripted\"}");
+            let reply = played.script.pop_front().unwrap_or(unexpected);
+            counted.send_replace(played.asked.len());
+            reply
+        };
+        let text = match reply {
+            Reply::Break => return,
+            Reply::Silence => return std::future::pending().await,
+            Reply::Stuck(status) => {
+                let head = format!("HTTP/1.1 {status} X\r\ncontent-length: 9\r\n\r\n");
+                stream.write_all(head.as_bytes()).await.unwrap();
+                return std::future::pending().await;
+            }
+            Reply::CutShort => {
+                let half = "HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{\"id\":";
+                stream.write_all(half.as_bytes()).await.unwrap();
+                return;
+            }
+            Reply::Answer { status, headers, body } => {
+                let headers = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
+                let headers: String = headers.collect();
+                let length = if status == 204 {
+                    String::new()
+                } else {
+                    format!("content-length: {}\r\n", body.len())
+                };
+                format!("HTTP/1.1 {status} X\r\n{headers}{length}\r\n{body}")
+            }
+        };
+        if stream.write_all(text.as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads one request; `None` at the end of the connection.
+async fn read(stream: &mut BufReader<TcpStream>) -> Option<Asked> {
+    let mut asked = Asked { line: line(stream).await?, ..Asked::default() };
+    loop {
+        let header = line(stream).await?;
+        let Some((name, value)) = header.split_once(": ") else { break };
+        asked.headers.push((name.to_lowercase(), value.to_owned()));
+    }
+    let length = asked.header("content-length").map_or(0, |length| length.parse().unwrap());
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await.ok()?;
+    asked.body = String::from_utf8(body).unwrap();
+    Some(asked)
+}
+
+async fn line(stream: &mut BufReader<TcpStream>) -> Option<String> {
+    let mut line = String::new();
+    let read = stream.read_line(&mut line).await.ok()?;
+    (read > 0).then(|| line.trim_end().to_owned())
+}
