@@ -53,7 +53,7 @@ fn open(setup: Setup) -> Stage {
 
 fn conclude(stage: &mut Stage) -> ResultPost {
     let channel = places(stage).0;
-    let summary = "/work/a/discussion-summary/plan.md";
+    let summary = "/home/a/discussion-summary/plan.md";
     let ask =
         move |d: Dirigent| async move { d.conclude(channel, &"a".into(), Some(summary)).await };
     stage.call(ask).unwrap()
@@ -65,7 +65,7 @@ fn results(stage: &Stage) -> Vec<String> {
 
 fn result(stage: &Stage) -> String {
     let channel = places(stage).0;
-    format!("Discussion <#{channel}> is concluded. Summary: /work/a/discussion-summary/plan.md")
+    format!("Discussion <#{channel}> is concluded. Summary: /home/a/discussion-summary/plan.md")
 }
 
 fn outbox(stage: &Stage) -> Vec<LetterKind> {
