@@ -4,8 +4,12 @@
 use std::fs;
 use std::path::Path;
 
-#[path = "../fuzz/bodies/foreign.rs"]
-mod foreign;
+#[path = "../fuzz/bodies/channel_file.rs"]
+mod channel_file;
+#[path = "../fuzz/bodies/ego_file.rs"]
+mod ego_file;
+#[path = "../fuzz/bodies/identity_file.rs"]
+mod identity_file;
 
 /// Runs every file of a corpus as it is, cut short, and with a byte changed here and there.
 fn replay(name: &str, body: fn(&[u8])) {
@@ -30,17 +34,17 @@ fn replay(name: &str, body: fn(&[u8])) {
 /// F26, F27
 #[test]
 fn the_corpus_of_channel_files_finds_nothing() {
-    replay("channel_file", foreign::channel_file);
+    replay("channel_file", channel_file::channel_file);
 }
 
 /// R003, R007
 #[test]
 fn the_corpus_of_registries_finds_nothing() {
-    replay("identity_file", foreign::identity_file);
+    replay("identity_file", identity_file::identity_file);
 }
 
 /// R023, R024
 #[test]
 fn the_corpus_of_ego_files_finds_nothing() {
-    replay("ego_file", foreign::ego_file);
+    replay("ego_file", ego_file::ego_file);
 }

@@ -11,10 +11,8 @@ mod work;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -32,9 +30,10 @@ pub use self::options::{ChannelOptions, FileDurability};
 pub use self::problem::ChannelProblem;
 use self::problem::Problems;
 use self::sync::{SyncQueue, Syncing};
-use self::work::{Answer, Ask, Committed, Job, Work};
+use self::work::{Ask, Committed, Job, Work};
 use crate::channel_file::{LARGEST, parse_channel};
 use crate::error::{Action, BadFile, OpenError, StoreError};
+use crate::life::{Answer, Life, Started};
 use crate::lock::Lock;
 use crate::replace::{ReadError, keep_aside, read, remove_strays};
 
@@ -89,23 +88,10 @@ pub struct JsonChannels {
 }
 
 struct Shared {
-    root: PathBuf,
     history_max: usize,
     sync_after: Duration,
     problems: Arc<Mutex<Problems>>,
-    closed: AtomicBool,
-    stage: Mutex<Stage>,
-}
-
-/// The threads' life.
-enum Stage {
-    /// There was no call yet.
-    Ready(Box<Desk>),
-    Running {
-        jobs: Sender<Job>,
-        thread: JoinHandle<()>,
-    },
-    Ended,
+    life: Life<Desk, Job>,
 }
 
 impl JsonChannels {
@@ -137,9 +123,8 @@ impl JsonChannels {
             made,
             _lock: lock,
         };
-        let stage = Mutex::new(Stage::Ready(Box::new(desk)));
-        let closed = AtomicBool::new(false);
-        let shared = Shared { root, history_max, sync_after, problems, closed, stage };
+        let life = Life::new(root, desk);
+        let shared = Shared { history_max, sync_after, problems, life };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -154,123 +139,62 @@ impl JsonChannels {
     ///
     /// The state of a turn could not be synced; it is written, and survives the end of the process.
     pub async fn close(&self) -> Result<(), StoreError> {
-        let closing = self.shared.close();
-        match closing {
-            Some(answered) => answered.await.unwrap_or_else(|_| Err(self.shared.no_answer())),
-            None => Ok(()),
-        }
+        self.shared.life.close().await
     }
 
     async fn call<T: Send>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, StoreError> {
-        let answered = self.shared.give(job)?;
-        answered.await.unwrap_or_else(|_| Err(self.shared.no_answer()))
+        let (answer, answered) = oneshot::channel();
+        let life = &self.shared.life;
+        life.give(job(answer), |desk| start(desk, self.shared.sync_after))?;
+        answered.await.unwrap_or_else(|_| Err(life.no_answer()))
     }
 }
 
-impl Shared {
-    /// Has a job done, even if nobody waits for its answer.
-    fn give<T>(
-        &self,
-        job: impl FnOnce(Answer<T>) -> Job,
-    ) -> Result<oneshot::Receiver<Result<T, StoreError>>, StoreError> {
-        let (answer, answered) = oneshot::channel();
-        let mut stage = self.lock();
-        if matches!(*stage, Stage::Ready(_)) {
-            self.start(&mut stage)?;
-        }
-        match &*stage {
-            Stage::Running { jobs, .. } => {
-                jobs.send(job(answer)).map_err(|_| self.no_answer())?;
-                Ok(answered)
-            }
-            Stage::Ready(_) | Stage::Ended => Err(self.no_answer()),
-        }
-    }
-
-    fn start(&self, stage: &mut Stage) -> Result<(), StoreError> {
-        let Stage::Ready(desk) = std::mem::replace(stage, Stage::Ended) else {
-            return Ok(());
-        };
-        let (jobs, given) = channel();
-        // A thread that cannot be started must not take the desk with it.
-        let (desks, desk_given) = channel::<(Box<Desk>, Option<JoinHandle<()>>)>();
-        let work = move || {
-            if let Ok((desk, syncing)) = desk_given.recv() {
-                Work::new(*desk).run(&given, syncing);
-            }
-        };
-        let syncing = match desk.durability {
-            FileDurability::Full => Some(Syncing {
-                queue: Arc::clone(&desk.queue),
-                folders: Arc::clone(&desk.folders),
-                sync_after: self.sync_after,
-                jobs: jobs.clone(),
-                durable: BTreeSet::new(),
-            }),
-            FileDurability::None => None,
-        };
-        let spawned = spawn("dirigent-store", work).and_then(|thread| {
-            let syncing = syncing.map(|syncing| spawn("dirigent-sync", || syncing.run()));
-            Ok((thread, syncing.transpose()?))
-        });
-        match spawned {
-            Ok((thread, syncing)) => {
-                // The thread waits for it.
-                let _ = desks.send((desk, syncing));
-                *stage = Stage::Running { jobs, thread };
-                Ok(())
-            }
-            Err(source) => {
-                *stage = Stage::Ready(desk);
-                Err(StoreError::not_done(Action::StartThread, &self.root, source))
-            }
-        }
-    }
-
-    /// Lets the threads end; what is to be waited for, if they run.
-    fn close(&self) -> Option<oneshot::Receiver<Result<(), StoreError>>> {
-        self.closed.store(true, Ordering::Release);
-        let (answer, answered) = oneshot::channel();
-        let mut stage = self.lock();
-        let ready = match &*stage {
-            Stage::Running { jobs, .. } => {
-                return jobs.send(Job::Close(answer)).is_ok().then_some(answered);
-            }
-            Stage::Ready(_) | Stage::Ended => std::mem::replace(&mut *stage, Stage::Ended),
-        };
-        drop(stage);
-        drop(ready);
-        None
-    }
-
-    fn no_answer(&self) -> StoreError {
-        let path = self.root.clone();
-        if self.closed.load(Ordering::Acquire) {
-            StoreError::Closed { path }
-        } else {
-            StoreError::Interrupted { path }
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Stage> {
-        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+impl crate::life::Job for Job {
+    fn close(answer: Answer<()>) -> Self {
+        Self::Close(answer)
     }
 }
 
-impl Drop for Shared {
-    fn drop(&mut self) {
-        drop(self.close());
-        let stage = self.stage.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Stage::Running { jobs, thread } = std::mem::replace(stage, Stage::Ended) {
-            drop(jobs);
-            let _ = thread.join();
+/// Starts the thread that everything passes, and the one that waits for the disk.
+fn start(desk: Box<Desk>, sync_after: Duration) -> Started<Desk, Job> {
+    let (jobs, given) = channel();
+    // A thread that cannot be started must not take the desk with it.
+    let (desks, desk_given) = channel::<(Box<Desk>, Option<JoinHandle<()>>)>();
+    let work = move || {
+        if let Ok((desk, syncing)) = desk_given.recv() {
+            Work::new(*desk).run(&given, syncing);
         }
+    };
+    let syncing = match desk.durability {
+        FileDurability::Full => Some(Syncing {
+            queue: Arc::clone(&desk.queue),
+            folders: Arc::clone(&desk.folders),
+            sync_after,
+            jobs: jobs.clone(),
+            durable: BTreeSet::new(),
+        }),
+        FileDurability::None => None,
+    };
+    let spawned = spawn("dirigent-store", work).and_then(|thread| {
+        let syncing = syncing.map(|syncing| spawn("dirigent-sync", || syncing.run()));
+        Ok((thread, syncing.transpose()?))
+    });
+    match spawned {
+        Ok((thread, syncing)) => {
+            // The thread waits for it.
+            let _ = desks.send((desk, syncing));
+            Ok((jobs, thread))
+        }
+        Err(source) => Err((desk, source)),
     }
 }
 
 impl fmt::Debug for JsonChannels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JsonChannels").field("root", &self.shared.root).finish_non_exhaustive()
+        f.debug_struct("JsonChannels")
+            .field("root", &self.shared.life.path())
+            .finish_non_exhaustive()
     }
 }
 

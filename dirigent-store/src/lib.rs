@@ -44,6 +44,7 @@ mod export;
 mod fit;
 mod identities;
 mod json;
+mod life;
 mod lock;
 mod replace;
 #[cfg(feature = "sqlite")]

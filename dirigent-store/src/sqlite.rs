@@ -9,11 +9,10 @@ mod registry;
 mod tables;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
 
 use async_trait::async_trait;
 use dirigent::{
@@ -22,15 +21,16 @@ use dirigent::{
 };
 use tokio::sync::oneshot;
 
-use self::group::{Answer, Asked, Groups, Task};
+use self::group::{Asked, Groups, Task};
 use self::open::Database;
 pub use self::options::SqliteOptions;
 use self::problem::Problems;
 pub use self::problem::SqliteProblem;
 use self::registry::{Registered, identities};
 use self::tables::{Committed, Tables, channels};
-use crate::error::{Action, OpenError, StoreError};
+use crate::error::{OpenError, StoreError};
 use crate::identities::entry;
+use crate::life::{Answer, Life, Started};
 
 /// How many callers one transaction answers at most.
 const GROUP_MAX: usize = 1_024;
@@ -88,22 +88,9 @@ pub struct SqliteStore {
 }
 
 struct Shared {
-    path: PathBuf,
     history_max: usize,
     problems: Arc<Problems>,
-    closed: AtomicBool,
-    stage: Mutex<Stage>,
-}
-
-/// The thread's life.
-enum Stage {
-    /// There was no call yet.
-    Ready(Box<Database>),
-    Running {
-        jobs: Sender<Job>,
-        thread: JoinHandle<()>,
-    },
-    Ended,
+    life: Life<Database, Job>,
 }
 
 /// What the thread is told.
@@ -135,14 +122,13 @@ impl SqliteStore {
         if let Some(problem) = kept {
             problems.push(problem);
         }
-        let stage = Mutex::new(Stage::Ready(Box::new(database)));
-        let closed = AtomicBool::new(false);
-        Ok(Self { shared: Arc::new(Shared { path, history_max, problems, closed, stage }) })
+        let life = Life::new(path, database);
+        Ok(Self { shared: Arc::new(Shared { history_max, problems, life }) })
     }
 
     /// Where the database is, links resolved.
     pub fn path(&self) -> &Path {
-        &self.shared.path
+        self.shared.life.path()
     }
 
     /// What was kept since the store was opened because it could not be read, the first thousand of
@@ -158,11 +144,7 @@ impl SqliteStore {
     ///
     /// The thread was cut short by a panic; what was answered is on the disk.
     pub async fn close(&self) -> Result<(), StoreError> {
-        let closing = self.shared.close();
-        match closing {
-            Some(answered) => answered.await.unwrap_or_else(|_| self.shared.already_closed()),
-            None => Ok(()),
-        }
+        self.shared.life.close().await
     }
 
     /// Has work done, even if nobody waits for its answer.
@@ -172,100 +154,47 @@ impl SqliteStore {
         F: FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         let (answer, answered) = oneshot::channel();
-        self.shared.give(Box::new(Asked::new(work, answer)))?;
-        answered.await.unwrap_or_else(|_| Err(self.shared.no_answer()))
+        let Shared { history_max, problems, life } = &*self.shared;
+        let task = Box::new(Asked::new(work, answer));
+        life.give(Job::Ask(task), |database| start(database, *history_max, Arc::clone(problems)))?;
+        answered.await.unwrap_or_else(|_| Err(life.no_answer()))
     }
 }
 
-impl Shared {
-    fn give(&self, task: Box<dyn Task>) -> Result<(), StoreError> {
-        let mut stage = self.lock();
-        if matches!(*stage, Stage::Ready(_)) {
-            self.start(&mut stage)?;
-        }
-        match &*stage {
-            Stage::Running { jobs, .. } => jobs.send(Job::Ask(task)).map_err(|_| self.no_answer()),
-            Stage::Ready(_) | Stage::Ended => Err(self.no_answer()),
-        }
-    }
-
-    fn start(&self, stage: &mut Stage) -> Result<(), StoreError> {
-        let Stage::Ready(database) = std::mem::replace(stage, Stage::Ended) else {
-            return Ok(());
-        };
-        let (jobs, given) = channel();
-        // A thread that cannot be started must not take the database with it.
-        let (databases, database_given) = channel::<Box<Database>>();
-        let (problems, history_max) = (Arc::clone(&self.problems), self.history_max);
-        let work = move || {
-            if let Ok(database) = database_given.recv() {
-                run(*database, history_max, &problems, &given);
-            }
-        };
-        match thread::Builder::new().name("dirigent-sqlite".to_owned()).spawn(work) {
-            Ok(thread) => {
-                // The thread waits for it.
-                let _ = databases.send(database);
-                *stage = Stage::Running { jobs, thread };
-                Ok(())
-            }
-            Err(source) => {
-                *stage = Stage::Ready(database);
-                Err(StoreError::not_done(Action::StartThread, &self.path, source))
-            }
-        }
-    }
-
-    /// Lets the thread end; what is to be waited for, if it runs.
-    fn close(&self) -> Option<oneshot::Receiver<Result<(), StoreError>>> {
-        self.closed.store(true, Ordering::Release);
-        let (answer, answered) = oneshot::channel();
-        let mut stage = self.lock();
-        let ready = match &*stage {
-            Stage::Running { jobs, .. } => {
-                return jobs.send(Job::Close(answer)).is_ok().then_some(answered);
-            }
-            Stage::Ready(_) | Stage::Ended => std::mem::replace(&mut *stage, Stage::Ended),
-        };
-        drop(stage);
-        drop(ready);
-        None
-    }
-
-    /// Somebody else closed it first, or the thread did not come so far.
-    fn already_closed(&self) -> Result<(), StoreError> {
-        let error = self.no_answer();
-        if matches!(error, StoreError::Closed { .. }) { Ok(()) } else { Err(error) }
-    }
-
-    fn no_answer(&self) -> StoreError {
-        let path = self.path.clone();
-        if self.closed.load(Ordering::Acquire) {
-            StoreError::Closed { path }
-        } else {
-            StoreError::Interrupted { path }
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Stage> {
-        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+impl crate::life::Job for Job {
+    fn close(answer: Answer<()>) -> Self {
+        Self::Close(answer)
     }
 }
 
-impl Drop for Shared {
-    fn drop(&mut self) {
-        drop(self.close());
-        let stage = self.stage.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Stage::Running { jobs, thread } = std::mem::replace(stage, Stage::Ended) {
-            drop(jobs);
-            let _ = thread.join();
+fn start(
+    database: Box<Database>,
+    history_max: usize,
+    problems: Arc<Problems>,
+) -> Started<Database, Job> {
+    let (jobs, given) = channel();
+    // A thread that cannot be started must not take the database with it.
+    let (databases, database_given) = channel::<Box<Database>>();
+    let work = move || {
+        if let Ok(database) = database_given.recv() {
+            run(*database, history_max, &problems, &given);
         }
+    };
+    match thread::Builder::new().name("dirigent-sqlite".to_owned()).spawn(work) {
+        Ok(thread) => {
+            // The thread waits for it.
+            let _ = databases.send(database);
+            Ok((jobs, thread))
+        }
+        Err(source) => Err((database, source)),
     }
 }
 
 impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteStore").field("path", &self.shared.path).finish_non_exhaustive()
+        f.debug_struct("SqliteStore")
+            .field("path", &self.shared.life.path())
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,6 @@
 #![no_main]
-#![allow(dead_code, reason = "each target runs its own body")]
 
-#[path = "../bodies/foreign.rs"]
-mod foreign;
+#[path = "../bodies/ego_file.rs"]
+mod body;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| foreign::ego_file(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| body::ego_file(bytes));

@@ -1,7 +1,6 @@
 #![no_main]
-#![allow(dead_code, reason = "each target runs its own body")]
 
-#[path = "../bodies/foreign.rs"]
-mod foreign;
+#[path = "../bodies/identity_file.rs"]
+mod body;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| foreign::identity_file(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| body::identity_file(bytes));

@@ -7,7 +7,6 @@ use std::thread::JoinHandle;
 use dirigent::{
     AgentId, AgentKey, ChannelId, Commit, Durability, Revision, StoredChannel, Transition,
 };
-use tokio::sync::oneshot;
 
 use super::desk::Desk;
 use super::folders::FileKind;
@@ -16,9 +15,7 @@ use super::options::FileDurability;
 use super::sync::Write;
 use crate::channel_file::ParsedChannel;
 use crate::error::{Action, StoreError};
-
-/// Where an answer goes. Nobody may be waiting any more; what was asked is done all the same.
-pub(super) type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
+use crate::life::Answer;
 
 /// What the thread is told.
 #[derive(Debug)]

@@ -2,16 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tokio::sync::oneshot;
-
 use super::open::keep_log;
 use super::problem::Problems;
 use super::refusal::{is_damage, refused};
 use super::tables::Tables;
 use crate::error::{Action, BadFile, StoreError};
-
-/// Where an answer goes. Nobody may be waiting any more; what was asked is done all the same.
-pub(super) type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
+use crate::life::Answer;
 
 /// One caller's work. It can be run again after its transaction was undone.
 pub(super) trait Task: Send {
@@ -228,6 +224,8 @@ mod tests {
 
     use super::super::open::Database;
     use super::super::tables::{Committed, channels};
+    use tokio::sync::oneshot;
+
     use super::*;
     use crate::channels::FileDurability;
 

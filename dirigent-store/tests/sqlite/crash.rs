@@ -58,7 +58,7 @@ async fn a_process_killed_at_any_point_loses_nothing_it_acknowledged() {
     let place = Place::new();
     let mut random = Random::new(0x6b69_6c6c);
     let mut known = Known::default();
-    for round in 0..40 {
+    for round in 0..60 {
         killed_after(random.draw() % 40, "write", &place.path(), &mut known);
         let store = place.open();
         known.is_in(&store, round).await;

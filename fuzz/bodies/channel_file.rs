@@ -1,11 +1,10 @@
-//! What the fuzzers do with foreign bytes: files that people edit. Total
-//! functions that panic only when a promise is broken. The tests replay the corpora through them.
+//! What the fuzzer does with a channel's file. A total function that panics only when a promise is broken; the
+//! tests replay the corpus through it.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use dirigent_core::{Channel, Config};
-use dirigent_store::{parse_channel, parse_ego, parse_identities};
+use dirigent_store::parse_channel;
 
 /// A channel's file: refused, or written again to something that says the same; and whatever its
 /// record says, a channel is brought back from it whole or not at all.
@@ -35,26 +34,4 @@ fn read_channel(bytes: &[u8]) {
     let again = parse_channel(&written).expect("what was written can be read");
     assert!(again == channel, "the file changed its meaning when it was written again");
     assert_eq!(again.to_json().ok(), Some(written), "writing twice gives the same");
-}
-
-/// The registry's file: whatever it says, what counts of it is one to one.
-pub(crate) fn identity_file(bytes: &[u8]) {
-    let Ok(registry) = parse_identities(bytes) else {
-        return;
-    };
-    let (mut accounts, mut agents) = (HashSet::new(), HashSet::new());
-    for identity in registry.identities() {
-        assert!(accounts.insert(identity.discord_user_id), "an account counts twice");
-        assert!(agents.insert(identity.agent_id.clone()), "an agent counts twice");
-        assert_eq!(registry.by_account(identity.discord_user_id), Some(identity));
-        assert_eq!(registry.by_agent(&identity.agent_id), Some(identity));
-    }
-    assert!(registry.bad_entries().iter().all(|(number, _)| *number > 0));
-}
-
-/// padded-cell's file.
-pub(crate) fn ego_file(bytes: &[u8]) {
-    if let Ok(ego) = parse_ego(bytes) {
-        let _ = (ego.has_accounts(), ego.agents().count());
-    }
 }
