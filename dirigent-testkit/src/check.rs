@@ -86,10 +86,7 @@ impl std::error::Error for Failure {}
 /// assert_eq!(report.count("effect", "fetch-members"), 1);
 /// ```
 pub fn check(config: &Arc<Config>, seed: u64, steps: &[Step]) -> Result<Report, Failure> {
-    attempt(config, seed, steps, Trace::off()).map_err(|untraced| {
-        let again = attempt(config, seed, steps, Trace::on());
-        again.err().unwrap_or(untraced)
-    })
+    trace::only_failures(|trace| attempt(config, seed, steps, trace))
 }
 
 /// One check, with or without a trace.

@@ -1,10 +1,19 @@
 //! The way to a failure, written down only when somebody will read it.
 
+use super::{Failure, Report};
+
 /// One line a step, or nothing at all.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trace {
     /// The lines, if they are wanted.
     lines: Option<Vec<String>>,
+}
+
+/// Runs without a trace, and once more with one if that fails: tracing costs more than checking.
+pub(super) fn only_failures(
+    attempt: impl Fn(Trace) -> Result<Report, Failure>,
+) -> Result<Report, Failure> {
+    attempt(Trace::off()).map_err(|untraced| attempt(Trace::on()).err().unwrap_or(untraced))
 }
 
 impl Trace {

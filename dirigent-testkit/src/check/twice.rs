@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dirigent_core::{Channel, Config, Input, Snapshot};
 
 use super::compare;
-use super::trace::Trace;
+use super::trace::{self, Trace};
 use super::walk::Walk;
 use super::{Failure, Report, Step};
 
@@ -26,10 +26,7 @@ use super::{Failure, Report, Step};
 /// assert!(check_twice(&Arc::new(Config::default()), 1, &steps).is_ok());
 /// ```
 pub fn check_twice(config: &Arc<Config>, seed: u64, steps: &[Step]) -> Result<Report, Failure> {
-    attempt(config, seed, steps, Trace::off()).map_err(|untraced| {
-        let again = attempt(config, seed, steps, Trace::on());
-        again.err().unwrap_or(untraced)
-    })
+    trace::only_failures(|trace| attempt(config, seed, steps, trace))
 }
 
 /// One check, with or without a trace.
