@@ -1,0 +1,115 @@
+//! What came of it, in words.
+
+use std::collections::BTreeMap;
+
+use dirigent_testkit::openapi::{Controls, Document, Exchange, Finding, Place, Request};
+
+use crate::corrections;
+
+/// How many lines of one kind are shown.
+const SHOWN: usize = 40;
+
+/// Checks everything. Returns the report, and whether all is as it should be.
+pub(crate) fn of(
+    document: &Document,
+    exchanges: &[Exchange],
+    failures: &[String],
+) -> (String, bool) {
+    let requests: Vec<Request> = exchanges.iter().map(|one| one.request.clone()).collect();
+    let mut text = String::new();
+    line(&mut text, &document.title());
+    for correction in corrections::ALL {
+        line(&mut text, &format!("  corrected at {}:\n    {}", correction.at, correction.because));
+    }
+    let controls = Controls::run(document, &requests);
+    let proven = tell_controls(&mut text, &controls);
+    tell_operations(&mut text, document, &requests);
+    let called = tell(&mut text, "calls that failed", failures);
+    let found: Vec<Finding> = requests.iter().flat_map(|request| document.check(request)).collect();
+    let asked = tell(&mut text, "findings in requests", &counted(&found));
+    let found: Vec<Finding> =
+        exchanges.iter().flat_map(|exchange| document.check_answer(exchange)).collect();
+    let answered = tell(&mut text, "findings in the server's answers", &counted(&found));
+    (text, proven && called && asked && answered)
+}
+
+/// Tells of the negative controls; whether each was tried and noticed.
+fn tell_controls(text: &mut String, controls: &Controls) -> bool {
+    let count: usize = controls.found.values().sum();
+    let all = count + controls.missed.len();
+    line(text, &format!("\n{count} of {all} requests spoilt on purpose were noticed"));
+    for (wrong, count) in &controls.found {
+        line(text, &format!("{count:>7}  {wrong}"));
+    }
+    let missed: Vec<String> = controls
+        .missed
+        .iter()
+        .map(|one| {
+            let (method, path) = (one.request.method(), one.request.path());
+            format!("{}, {}, in {method} {path}", one.wrong, one.place)
+        })
+        .collect();
+    let untried: Vec<String> =
+        controls.untried().iter().map(|wrong| format!("{wrong}: no request allows it")).collect();
+    let noticed = tell(text, "spoilt requests that nobody noticed", &missed);
+    tell(text, "controls that were not tried", &untried) && noticed
+}
+
+fn tell_operations(text: &mut String, document: &Document, requests: &[Request]) {
+    let mut operations: BTreeMap<String, usize> = BTreeMap::new();
+    for request in requests {
+        let unknown = || format!("{} {} (no operation)", request.method(), request.path());
+        *operations.entry(document.operation_of(request).unwrap_or_else(unknown)).or_default() += 1;
+    }
+    line(text, &format!("\n{} requests, {} operations", requests.len(), operations.len()));
+    for (operation, count) in operations {
+        line(text, &format!("{count:>7}  {operation}"));
+    }
+}
+
+/// Each finding once, with how often it was made. The items of a list are all alike.
+fn counted(findings: &[Finding]) -> Vec<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for finding in findings {
+        let place = match &finding.place {
+            Place::Body(pointer) => Place::Body(any_item(pointer)),
+            Place::Answer(pointer) => Place::Answer(any_item(pointer)),
+            other => other.clone(),
+        };
+        let alike = Finding { place, ..finding.clone() };
+        *counts.entry(alike.to_string()).or_default() += 1;
+    }
+    let lines = counts.into_iter().map(|(finding, count)| match count {
+        1 => finding,
+        _ => format!("{finding} ({count} times)"),
+    });
+    lines.collect()
+}
+
+/// `/items/*/id` for `/items/3/id`.
+fn any_item(pointer: &str) -> String {
+    let is_index = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = pointer.split('/').map(|part| if is_index(part) { "*" } else { part });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// Tells of what should not be; whether there is nothing of it.
+fn tell(text: &mut String, what: &str, lines: &[String]) -> bool {
+    if lines.is_empty() {
+        line(text, &format!("\n{what}: none"));
+        return true;
+    }
+    line(text, &format!("\n{what}: {}", lines.len()));
+    for one in lines.iter().take(SHOWN) {
+        line(text, &format!("  {one}"));
+    }
+    if lines.len() > SHOWN {
+        line(text, &format!("  and {} more", lines.len() - SHOWN));
+    }
+    false
+}
+
+fn line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}

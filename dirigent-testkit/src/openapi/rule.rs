@@ -1,0 +1,85 @@
+//! A schema that can be asked.
+
+use std::sync::OnceLock;
+
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{Draft, ValidationError, Validator};
+use serde_json::Value;
+
+use super::sealed::{Unnamed, sealed};
+
+/// A schema of the document, compiled when it is first asked.
+#[derive(Debug)]
+pub(super) struct Rule {
+    /// As the document has it.
+    pub(super) schema: Value,
+    unnamed: Unnamed,
+    compiled: OnceLock<Result<Validator, String>>,
+}
+
+/// What a value has that it may not have: where, and what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) pointer: String,
+    pub(super) says: String,
+}
+
+impl Rule {
+    pub(super) fn new(schema: &Value, unnamed: Unnamed) -> Self {
+        Self { schema: schema.clone(), unnamed, compiled: OnceLock::new() }
+    }
+
+    /// What is wrong with a value. Of the value itself nothing is repeated but the names of keys.
+    pub(super) fn faults(&self, document: &Value, value: &Value) -> Vec<Fault> {
+        let compiled = self.compiled.get_or_init(|| {
+            let schema = sealed(document, &self.schema, self.unnamed)?;
+            let options = jsonschema::options().with_draft(Draft::Draft202012);
+            let options = options.should_validate_formats(true).offline();
+            let options = options.with_format("snowflake", is_snowflake);
+            options.build(&schema).map_err(|error| error.masked().to_string())
+        });
+        let mut faults = Vec::new();
+        match compiled {
+            Ok(validator) => {
+                for error in validator.iter_errors(value) {
+                    unfold(&error, &mut faults);
+                }
+            }
+            Err(says) => {
+                let says = format!("the document's schema cannot be used: {says}");
+                faults.push(Fault { pointer: String::new(), says });
+            }
+        }
+        faults
+    }
+}
+
+/// An id of Discord: 64 bits in decimal.
+fn is_snowflake(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u64>().is_ok()
+}
+
+/// Of several alternatives that do not fit, what the nearest one says.
+fn unfold(error: &ValidationError<'_>, faults: &mut Vec<Fault>) {
+    let here = error.instance_path().as_str();
+    if let ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } =
+        error.kind()
+    {
+        let strangeness = |branch: &&Vec<ValidationError<'static>>| {
+            let is_kind = |error: &&ValidationError<'_>| {
+                matches!(error.kind().keyword(), "type" | "const" | "enum")
+            };
+            let is_here = |error: &&ValidationError<'_>| error.instance_path().as_str() == here;
+            let other_kind = branch.iter().filter(is_kind).filter(is_here).count();
+            (other_kind, branch.iter().filter(is_kind).count(), branch.len())
+        };
+        let nearest = context.iter().min_by_key(strangeness);
+        if let Some(nearest) = nearest.filter(|branch| strangeness(branch).0 == 0) {
+            for error in nearest {
+                unfold(error, faults);
+            }
+            return;
+        }
+    }
+    faults.push(Fault { pointer: here.to_owned(), says: error.masked().to_string() });
+}
