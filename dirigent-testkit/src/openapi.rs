@@ -40,4 +40,4 @@ pub use correction::Correction;
 pub use document::{Document, DocumentError};
 pub use exchange::{Answer, Exchange, Request};
 pub use finding::{Finding, Place};
-pub use spoil::{Controls, Spoilt, Wrong};
+pub use spoil::{Controls, Missed, Spoilt, Wrong};

@@ -53,7 +53,8 @@ fn walk<'a>(
     found.push(Landmark { pointer, schema });
 }
 
-/// The schema behind references, and among alternatives the only one for this type.
+/// The schema behind references, and among alternatives the only one for this type and, of objects, for
+/// what stands in those of their keys whose values are listed (such as `type`).
 pub(super) fn meant<'a>(
     document: &'a Value,
     schema: &'a Value,
@@ -67,7 +68,7 @@ pub(super) fn meant<'a>(
             break;
         }
         let alternatives = alternatives.iter().filter_map(|one| resolved(document, one).ok());
-        let mut fitting = alternatives.filter(|one| takes(one, value));
+        let mut fitting = alternatives.filter(|one| takes(one, value) && lists(one, value));
         schema = fitting.next()?;
         if fitting.next().is_some() {
             return None;
@@ -92,6 +93,16 @@ fn takes(schema: &Value, value: &Value) -> bool {
         Some(Value::Array(several)) => several.iter().any(|one| one == name),
         Some(_) | None => true,
     }
+}
+
+/// Whether an object's values are among those that a schema lists.
+fn lists(schema: &Value, value: &Value) -> bool {
+    let keys = schema.get("properties").and_then(Value::as_object);
+    let mut keys = keys.into_iter().flatten();
+    keys.all(|(key, one)| match (one.get("enum").and_then(Value::as_array), value.get(key)) {
+        (Some(listed), Some(value)) => listed.contains(value),
+        (Some(_) | None, _) => true,
+    })
 }
 
 fn escaped(key: &str) -> String {

@@ -65,16 +65,8 @@ fn unfold(error: &ValidationError<'_>, faults: &mut Vec<Fault>) {
     if let ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } =
         error.kind()
     {
-        let strangeness = |branch: &&Vec<ValidationError<'static>>| {
-            let is_kind = |error: &&ValidationError<'_>| {
-                matches!(error.kind().keyword(), "type" | "const" | "enum")
-            };
-            let is_here = |error: &&ValidationError<'_>| error.instance_path().as_str() == here;
-            let other_kind = branch.iter().filter(is_kind).filter(is_here).count();
-            (other_kind, branch.iter().filter(is_kind).count(), branch.len())
-        };
-        let nearest = context.iter().min_by_key(strangeness);
-        if let Some(nearest) = nearest.filter(|branch| strangeness(branch).0 == 0) {
+        let nearest = context.iter().min_by_key(|branch| strangeness(branch, here));
+        if let Some(nearest) = nearest.filter(|branch| strangeness(branch, here).0 == 0) {
             for error in nearest {
                 unfold(error, faults);
             }
@@ -82,4 +74,18 @@ fn unfold(error: &ValidationError<'_>, faults: &mut Vec<Fault>) {
         }
     }
     faults.push(Fault { pointer: here.to_owned(), says: error.masked().to_string() });
+}
+
+/// How far an alternative is from what is meant: the value itself is of another kind; a key whose values are
+/// listed (such as `type`) has another one; so many other errors.
+fn strangeness(errors: &[ValidationError<'_>], here: &str) -> (usize, usize, usize) {
+    let depth = |error: &ValidationError<'_>| {
+        let below = error.instance_path().as_str().strip_prefix(here).unwrap_or_default();
+        below.matches('/').count()
+    };
+    let is = |error: &ValidationError<'_>, words: &[&str]| words.contains(&error.kind().keyword());
+    let of_other_kind =
+        errors.iter().filter(|one| depth(one) == 0 && is(one, &["type", "const", "enum"]));
+    let of_other_type = errors.iter().filter(|one| depth(one) == 1 && is(one, &["const", "enum"]));
+    (of_other_kind.count(), of_other_type.count(), errors.len())
 }

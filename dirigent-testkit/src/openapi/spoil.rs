@@ -1,18 +1,19 @@
 //! Requests made wrong on purpose.
 
+mod answer;
 mod body;
 mod controls;
 mod head;
 
 use std::fmt;
 
-pub use controls::Controls;
+pub use controls::{Controls, Missed};
 
 use super::document::Document;
-use super::exchange::Request;
+use super::exchange::{Exchange, Request};
 use super::finding::Place;
 
-/// A request with one thing wrong in it.
+/// A request, or an exchange by its answer, with one thing wrong in it.
 ///
 /// ```
 /// use dirigent_testkit::openapi::{Document, Request, Wrong};
@@ -23,16 +24,16 @@ use super::finding::Place;
 /// let spoilt = document.spoil(&request);
 /// assert!(spoilt.iter().any(|one| one.wrong == Wrong::UnknownQuery));
 /// for one in spoilt {
-///     assert!(document.check(&one.request).iter().any(|found| found.place == one.place));
+///     assert!(document.check(&one.sent).iter().any(|found| found.place == one.place));
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Spoilt {
+pub struct Spoilt<T> {
     /// What was made wrong.
     pub wrong: Wrong,
-    /// The request as it is now.
-    pub request: Request,
+    /// What went over the wire, as it is now.
+    pub sent: T,
     /// Where the checker must find it.
     pub place: Place,
 }
@@ -90,11 +91,19 @@ pub enum Wrong {
     NotListed,
     /// An id in the body that is none.
     BodyId,
+    /// An answer with another status.
+    Status,
+    /// An answer without a body, or with one where there is none, or with one that is no JSON.
+    AnswerBody,
+    /// A value in an answer that is not as it should be.
+    AnswerValue,
+    /// A key is missing in an answer.
+    AnswerKey,
 }
 
 impl Wrong {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 26] = [
         Self::Method,
         Self::UnknownPath,
         Self::Outside,
@@ -117,6 +126,10 @@ impl Wrong {
         Self::Range,
         Self::NotListed,
         Self::BodyId,
+        Self::Status,
+        Self::AnswerBody,
+        Self::AnswerValue,
+        Self::AnswerKey,
     ];
 }
 
@@ -145,6 +158,10 @@ impl fmt::Display for Wrong {
             Self::Range => "a number beyond its limits",
             Self::NotListed => "a value that is not listed",
             Self::BodyId => "a bad id in the body",
+            Self::Status => "an answer with another status",
+            Self::AnswerBody => "an answer whose body is missing, unexpected or no JSON",
+            Self::AnswerValue => "a wrong value in an answer",
+            Self::AnswerKey => "a missing key in an answer",
         })
     }
 }
@@ -152,12 +169,18 @@ impl fmt::Display for Wrong {
 impl Document {
     /// A request spoilt in every way that is known, one way at a time. A request of no operation is not
     /// spoilt: it is found as it is.
-    pub fn spoil(&self, request: &Request) -> Vec<Spoilt> {
+    pub fn spoil(&self, request: &Request) -> Vec<Spoilt<Request>> {
         let Ok((operation, _)) = self.operation(request) else {
             return Vec::new();
         };
         let mut spoilt = head::spoil(self, operation, request);
         spoilt.extend(body::spoil(self, operation, request));
         spoilt
+    }
+
+    /// An exchange with its answer spoilt in every way that is known.
+    pub fn spoil_answer(&self, exchange: &Exchange) -> Vec<Spoilt<Exchange>> {
+        let operation = self.operation(&exchange.request);
+        operation.map(|(found, _)| answer::spoil(self, found, exchange)).unwrap_or_default()
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn of(
     for correction in corrections::ALL {
         line(&mut text, &format!("  corrected at {}:\n    {}", correction.at, correction.because));
     }
-    let controls = Controls::run(document, &requests);
+    let controls = Controls::run(document, exchanges);
     let proven = tell_controls(&mut text, &controls);
     tell_operations(&mut text, document, &requests);
     let called = tell(&mut text, "calls that failed", failures);
@@ -35,24 +35,24 @@ pub(crate) fn of(
 
 /// Tells of the negative controls; whether each was tried and noticed.
 fn tell_controls(text: &mut String, controls: &Controls) -> bool {
-    let count: usize = controls.found.values().sum();
+    let count: usize = controls.noticed.values().sum();
     let all = count + controls.missed.len();
-    line(text, &format!("\n{count} of {all} requests spoilt on purpose were noticed"));
-    for (wrong, count) in &controls.found {
+    line(text, &format!("\n{count} of {all} faults made on purpose were noticed"));
+    for (wrong, count) in &controls.noticed {
         line(text, &format!("{count:>7}  {wrong}"));
     }
     let missed: Vec<String> = controls
         .missed
         .iter()
-        .map(|one| {
-            let (method, path) = (one.request.method(), one.request.path());
-            format!("{}, {}, in {method} {path}", one.wrong, one.place)
-        })
+        .map(|one| format!("{}, {}, in {}", one.wrong, one.place, one.request))
         .collect();
-    let untried: Vec<String> =
-        controls.untried().iter().map(|wrong| format!("{wrong}: no request allows it")).collect();
-    let noticed = tell(text, "spoilt requests that nobody noticed", &missed);
-    tell(text, "controls that were not tried", &untried) && noticed
+    let untried: Vec<String> = controls
+        .untried()
+        .iter()
+        .map(|wrong| format!("{wrong}: nothing was sent that could be spoilt so"))
+        .collect();
+    let noticed = tell(text, "faults that were not noticed", &missed);
+    tell(text, "faults that were not tried", &untried) && noticed
 }
 
 fn tell_operations(text: &mut String, document: &Document, requests: &[Request]) {

@@ -12,16 +12,20 @@ use crate::openapi::operation::Operation;
 
 const JSON: &str = "application/json";
 
-pub(super) fn spoil(document: &Document, operation: &Operation, request: &Request) -> Vec<Spoilt> {
+pub(super) fn spoil(
+    document: &Document,
+    operation: &Operation,
+    request: &Request,
+) -> Vec<Spoilt<Request>> {
     let place = Place::Body(String::new());
     let Some(body) = &operation.body else {
         let request = request.clone().header("content-type", JSON).body("{}");
-        return vec![Spoilt { wrong: Wrong::UnexpectedBody, request, place }];
+        return vec![Spoilt { wrong: Wrong::UnexpectedBody, sent: request, place }];
     };
     let mut spoilt = Vec::new();
     if body.is_required {
         let request = request.clone().body("");
-        spoilt.push(Spoilt { wrong: Wrong::NoBody, request, place: place.clone() });
+        spoilt.push(Spoilt { wrong: Wrong::NoBody, sent: request, place: place.clone() });
     }
     if request.bytes().is_empty() {
         return spoilt;
@@ -32,7 +36,7 @@ pub(super) fn spoil(document: &Document, operation: &Operation, request: &Reques
         request.clone().header("content-type", "application/jsonp"),
     ] {
         let place = Place::Header("content-type".to_owned());
-        spoilt.push(Spoilt { wrong: Wrong::ContentType, request, place });
+        spoilt.push(Spoilt { wrong: Wrong::ContentType, sent: request, place });
     }
     let cut = request.bytes().split_last().map(|(_, rest)| rest.to_vec()).unwrap_or_default();
     for bytes in [cut, b"\xef\xbb\xbf{}".to_vec(), b"{\"content\":\"\xff\"}".to_vec()] {
@@ -40,7 +44,7 @@ pub(super) fn spoil(document: &Document, operation: &Operation, request: &Reques
             continue;
         }
         let request = request.clone().body(bytes);
-        spoilt.push(Spoilt { wrong: Wrong::NotJson, request, place: place.clone() });
+        spoilt.push(Spoilt { wrong: Wrong::NotJson, sent: request, place: place.clone() });
     }
     let value = serde_json::from_slice::<Value>(request.bytes());
     if let (Ok(value), Some(rule)) = (value, body.content.get(JSON)) {
@@ -52,7 +56,16 @@ pub(super) fn spoil(document: &Document, operation: &Operation, request: &Reques
 }
 
 /// The body made wrong at one place.
-fn bend(landmark: &Landmark<'_>, whole: &Value, request: &Request) -> Vec<Spoilt> {
+fn bend(landmark: &Landmark<'_>, whole: &Value, request: &Request) -> Vec<Spoilt<Request>> {
+    let spoilt = bent_at(landmark, whole).into_iter().map(|(wrong, whole)| {
+        let sent = request.clone().body(whole.to_string());
+        Spoilt { wrong, sent, place: Place::Body(landmark.pointer.clone()) }
+    });
+    spoilt.collect()
+}
+
+/// A value made wrong at one place, in every way that its schema lends itself to.
+pub(super) fn bent_at(landmark: &Landmark<'_>, whole: &Value) -> Vec<(Wrong, Value)> {
     let Landmark { pointer, schema } = landmark;
     let Some(value) = whole.pointer(pointer) else {
         return Vec::new();
@@ -69,13 +82,20 @@ fn bend(landmark: &Landmark<'_>, whole: &Value, request: &Request) -> Vec<Spoilt
         Value::Number(_) => bent.extend(bent_number(schema)),
         Value::Bool(_) | Value::Null => {}
     }
-    let spoilt = bent.into_iter().filter_map(|(wrong, bad)| {
+    let bent = bent.into_iter().filter_map(|(wrong, bad)| {
         let mut whole = whole.clone();
         *whole.pointer_mut(pointer)? = bad;
-        let request = request.clone().body(whole.to_string());
-        Some(Spoilt { wrong, request, place: Place::Body(pointer.clone()) })
+        Some((wrong, whole))
     });
-    spoilt.collect()
+    bent.collect()
+}
+
+/// The value with two items in its list, if it is one: more would prove no more.
+pub(super) fn first_items(mut value: Value) -> Value {
+    if let Value::Array(items) = &mut value {
+        items.truncate(2);
+    }
+    value
 }
 
 fn bent_object(schema: &Value, value: &Value) -> Vec<(Wrong, Value)> {

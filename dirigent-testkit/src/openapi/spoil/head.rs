@@ -13,7 +13,11 @@ use crate::openapi::operation::{Operation, Parameter, Token};
 /// What looks like an id and is none: a name, a negative number, one of 65 bits, another notation.
 pub(super) const NO_IDS: [&str; 5] = ["nobody", "-1", "18446744073709551616", "0x1f", "007"];
 
-pub(super) fn spoil(document: &Document, operation: &Operation, request: &Request) -> Vec<Spoilt> {
+pub(super) fn spoil(
+    document: &Document,
+    operation: &Operation,
+    request: &Request,
+) -> Vec<Spoilt<Request>> {
     let mut spoilt = whole(document, operation, request);
     spoilt.extend(path_ids(document, operation, request));
     spoilt.extend(query(document, operation, request));
@@ -21,12 +25,13 @@ pub(super) fn spoil(document: &Document, operation: &Operation, request: &Reques
     spoilt
 }
 
-fn whole(document: &Document, operation: &Operation, request: &Request) -> Vec<Spoilt> {
-    let one = |wrong, request| Spoilt { wrong, request, place: Place::Operation };
+fn whole(document: &Document, operation: &Operation, request: &Request) -> Vec<Spoilt<Request>> {
+    let one = |wrong, request| Spoilt { wrong, sent: request, place: Place::Operation };
     let methods = ["PATCH", "DELETE", "PUT", "POST", "GET", "TRACE"].into_iter();
     let methods = methods.map(|method| request.to_method(method));
     let other = methods.filter(|request| document.operation(request).is_err());
-    let mut spoilt: Vec<Spoilt> = other.map(|request| one(Wrong::Method, request)).collect();
+    let mut spoilt: Vec<Spoilt<Request>> =
+        other.map(|request| one(Wrong::Method, request)).collect();
     let path = request.path();
     // Longer than any path, or with a word that is nearly one of the document's.
     let mut unknown = vec![format!("{path}{}", "/no-such-thing".repeat(10)), format!("{path}/")];
@@ -42,7 +47,7 @@ fn whole(document: &Document, operation: &Operation, request: &Request) -> Vec<S
     spoilt
 }
 
-fn path_ids(document: &Document, operation: &Operation, request: &Request) -> Vec<Spoilt> {
+fn path_ids(document: &Document, operation: &Operation, request: &Request) -> Vec<Spoilt<Request>> {
     let Some(path) = request.path().strip_prefix(&document.base) else {
         return Vec::new();
     };
@@ -53,20 +58,19 @@ fn path_ids(document: &Document, operation: &Operation, request: &Request) -> Ve
             let path = operation.template.with_value(path, &id.name, bad)?;
             let request = request.to_path(format!("{}{path}", document.base));
             let place = Place::Path(id.name.clone());
-            Some(Spoilt { wrong: Wrong::PathId, request, place })
+            Some(Spoilt { wrong: Wrong::PathId, sent: request, place })
         })
         .collect()
 }
 
-fn query(document: &Document, operation: &Operation, request: &Request) -> Vec<Spoilt> {
+fn query(document: &Document, operation: &Operation, request: &Request) -> Vec<Spoilt<Request>> {
     let pairs = request.pairs().unwrap_or_default();
     let place = |name: &str| Place::Query(name.to_owned());
     let mut more = pairs.clone();
     more.push(("no_such_parameter".to_owned(), "1".to_owned()));
     let unknown = request.to_query(&more);
     let name = "no_such_parameter";
-    let mut spoilt =
-        vec![Spoilt { wrong: Wrong::UnknownQuery, request: unknown, place: place(name) }];
+    let mut spoilt = vec![Spoilt { wrong: Wrong::UnknownQuery, sent: unknown, place: place(name) }];
     for parameter in operation.parameters_in("query") {
         let Some(index) = pairs.iter().position(|(name, _)| *name == parameter.name) else {
             continue;
@@ -77,12 +81,12 @@ fn query(document: &Document, operation: &Operation, request: &Request) -> Vec<S
                 pair.1 = bad;
             }
             let (request, place) = (request.to_query(&pairs), place(&parameter.name));
-            spoilt.push(Spoilt { wrong, request, place });
+            spoilt.push(Spoilt { wrong, sent: request, place });
         }
         let mut twice = pairs.clone();
         twice.extend(pairs.get(index).cloned());
         let (request, place) = (request.to_query(&twice), place(&parameter.name));
-        spoilt.push(Spoilt { wrong: Wrong::QueryType, request, place });
+        spoilt.push(Spoilt { wrong: Wrong::QueryType, sent: request, place });
     }
     spoilt
 }
@@ -107,10 +111,10 @@ fn bad_values(document: &Document, parameter: &Parameter) -> Vec<(Wrong, String)
     types.chain(beyond).collect()
 }
 
-fn headers(operation: &Operation, request: &Request) -> Vec<Spoilt> {
+fn headers(operation: &Operation, request: &Request) -> Vec<Spoilt<Request>> {
     let one = |wrong, request, name: &str| {
         let place = Place::Header(name.to_owned());
-        Spoilt { wrong, request, place }
+        Spoilt { wrong, sent: request, place }
     };
     let mut spoilt =
         vec![one(Wrong::UserAgent, request.clone().without_header("user-agent"), "user-agent")];
