@@ -35,9 +35,11 @@ fn with_body(method: &str, target: &str, body: &str) -> Request {
     request(method, target).header("Content-Type", "application/json").body(body)
 }
 
-/// Where something was found.
+/// Where something was found; several things at one place count once.
 fn places(findings: &[Finding]) -> Vec<Place> {
-    findings.iter().map(|finding| finding.place.clone()).collect()
+    let mut places: Vec<Place> = findings.iter().map(|finding| finding.place.clone()).collect();
+    places.dedup();
+    places
 }
 
 fn path(name: &str) -> Place {

@@ -45,7 +45,6 @@ fn a_status_is_one_that_the_document_knows() {
     assert_answer(room, 404, r#"{"name":"gone"}"#, &[""]);
     assert_answer(room, 201, r#"{"id":"7","type":1}"#, &[""]);
     assert_answer(room, 500, "", &[""]);
-    assert_answer("/api/v3/nowhere", 404, "{}", &[]);
 }
 
 #[test]
