@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dirigent::{ApiError, AuthorKind, ChannelId, Clock, ErrorKind, Timestamp, UserId};
 
+use super::applications::Applications;
 use super::event::{Event, Inbox};
 use super::faults::{Fault, Faults, rate_limited};
 use super::hash::IdMap;
@@ -72,6 +73,8 @@ pub(crate) struct World {
     /// Rate limits in force.
     limits: IdMap<(UserId, Call, Option<ChannelId>), Limit>,
     outlets: Vec<Outlet>,
+    /// Commands, and who used which.
+    pub(crate) applications: Applications,
 }
 
 impl World {
@@ -87,6 +90,7 @@ impl World {
             history_max: 1_000,
             limits: IdMap::default(),
             outlets: Vec::new(),
+            applications: Applications::default(),
         }
     }
 
@@ -154,6 +158,15 @@ impl World {
 
     /// Pushes an event to everybody who may know of it.
     pub(crate) fn publish(&mut self, event: Event) {
+        self.publish_where(event, |outlet, event| outlet.wants(event));
+    }
+
+    /// Pushes an event to those who listen to channels, and not to connections of the gateway.
+    pub(crate) fn publish_to_chat(&mut self, event: Event) {
+        self.publish_where(event, |outlet, event| !outlet.is_gateway && outlet.wants(event));
+    }
+
+    fn publish_where(&mut self, event: Event, wants: impl Fn(&Outlet, &Event) -> bool) {
         if !self.is_heard() {
             return;
         }
@@ -162,7 +175,7 @@ impl World {
         let mut event = Some(event);
         let mut outlets = self.outlets.iter();
         while let Some(outlet) = outlets.next() {
-            let wanted = event.as_ref().is_some_and(|event| outlet.wants(event));
+            let wanted = event.as_ref().is_some_and(|event| wants(outlet, event));
             let hears = outlet.account.is_none_or(|user| self.places.hears(earshot, user));
             if !wanted || !hears {
                 continue;
