@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 
 use crate::memory_discord::MemoryDiscord;
 
+mod commands;
 mod endpoint;
 mod faults;
 pub(crate) mod gateway;
@@ -25,6 +26,7 @@ mod token;
 mod traffic;
 pub(crate) mod wire;
 
+pub use commands::{CommandAnswer, CommandError, InteractionId};
 pub use endpoint::Endpoint;
 pub use faults::{RestFault, RestFaults};
 pub use limits::{Limit, Limits, Scope};
