@@ -79,6 +79,11 @@ impl Request {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// All headers, their names in small letters.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// The body; empty where there is none.
     pub fn bytes(&self) -> &[u8] {
         &self.body

@@ -71,7 +71,7 @@ fn a_request_that_the_document_does_not_have_ends_with_1() {
     for expected in [
         "PUT /channels/{channel_id}/permissions/{overwrite_id}, body: Unevaluated properties",
         "POST /api/v10/channels/700/messages, the operation: the document has no such path",
-        "calls that failed: none",
+        "calls that did not end as they should: none",
     ] {
         assert!(said.contains(expected), "{expected}: {said}");
     }

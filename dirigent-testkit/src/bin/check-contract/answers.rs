@@ -5,8 +5,6 @@
 use dirigent_testkit::openapi::{Answer, Request};
 use serde_json::{Value, json};
 
-/// The largest id that a snowflake can be.
-pub(crate) const LARGEST: u64 = u64::MAX;
 pub(crate) const GUILD: u64 = 100;
 pub(crate) const TEXT: u64 = 700;
 pub(crate) const ANNOUNCEMENTS: u64 = 701;

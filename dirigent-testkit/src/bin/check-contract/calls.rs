@@ -8,29 +8,79 @@ use dirigent::{
 };
 use dirigent_discord::DiscordAccount;
 
-use crate::answers::{ANNOUNCEMENTS, DIRECT, GROUP, GUILD, LARGEST, PRIVATE_THREAD, TEXT, THREAD};
+/// The largest id that a snowflake can be.
+const LARGEST: u64 = u64::MAX;
+
+/// Where the calls go.
+pub(crate) struct Places {
+    pub(crate) guild: GuildId,
+    /// A text channel in it.
+    pub(crate) text: ChannelId,
+    /// Channels of every other kind.
+    pub(crate) others: Vec<ChannelId>,
+    /// Whose access is changed.
+    pub(crate) member: UserId,
+    /// Who is invited to new channels, one after the other.
+    pub(crate) parties: Vec<Vec<UserId>>,
+}
 
 /// Calls that did not end as they should.
-type Failures = Vec<String>;
+pub(crate) type Failures = Vec<String>;
 
 /// Makes all calls. None may fail: after a failure requests would be missing.
-pub(crate) async fn make_all(account: &DiscordAccount) -> Failures {
+pub(crate) async fn make_all(account: &DiscordAccount, places: &Places) -> Failures {
     let mut failures = Vec::new();
-    chat(account, &mut failures).await;
-    history(account, &mut failures).await;
-    places(account, &mut failures).await;
-    administration(account, &mut failures).await;
+    chat(account, places, &mut failures).await;
+    history(account, places, &mut failures).await;
+    look_around(account, places, &mut failures).await;
+    administer(account, places, &mut failures).await;
     failures
 }
 
-fn note<T>(failures: &mut Failures, call: &str, ended: Result<T, ApiError>) {
-    if let Err(error) = ended {
-        let source = std::error::Error::source(&error).map(ToString::to_string);
-        failures.push(format!("{call}: {error}; {}", source.unwrap_or_default()));
+/// Makes calls that a server with a mind of its own refuses.
+pub(crate) async fn make_refused(account: &DiscordAccount, places: &Places) -> Failures {
+    let mut failures = Vec::new();
+    let nowhere = ChannelId::new(LARGEST);
+    let nobody = UserId::new(LARGEST);
+    let page = HistoryRequest { channel: nowhere, after: None, limit: 1 };
+    refused(&mut failures, "history", account.history(page).await);
+    refused(&mut failures, "post", account.post(post(nowhere, "hello", 1)).await);
+    refused(&mut failures, "delete", account.delete(places.text, MessageId::new(1)).await);
+    refused(&mut failures, "typing", account.typing(nowhere).await);
+    refused(&mut failures, "channel", account.channel(nowhere).await);
+    refused(&mut failures, "channels", account.channels(GuildId::new(LARGEST)).await);
+    refused(&mut failures, "administrator", account.is_administrator(places.guild, nobody).await);
+    failures
+}
+
+pub(crate) fn note<T>(
+    failures: &mut Failures,
+    call: &str,
+    ended: Result<T, ApiError>,
+) -> Option<T> {
+    match ended {
+        Ok(answer) => Some(answer),
+        Err(error) => {
+            let source = std::error::Error::source(&error).map(ToString::to_string);
+            failures.push(format!("{call}: {error}; {}", source.unwrap_or_default()));
+            None
+        }
     }
 }
 
-async fn chat(account: &DiscordAccount, failures: &mut Failures) {
+pub(crate) fn refused<T>(failures: &mut Failures, call: &str, ended: Result<T, ApiError>) {
+    if ended.is_ok() {
+        failures.push(format!("{call}: was not refused"));
+    }
+}
+
+fn post(channel: ChannelId, content: &str, number: u64) -> Post {
+    let nonce = Nonce::from_parts(channel.get(), 0, number);
+    let content = content.to_owned();
+    Post { channel, content, nonce, mentions: Mentions::Nobody, reply_to: None }
+}
+
+async fn chat(account: &DiscordAccount, places: &Places, failures: &mut Failures) {
     note(failures, "me", account.me().await);
     let contents = [
         "hello".to_owned(),
@@ -39,28 +89,28 @@ async fn chat(account: &DiscordAccount, failures: &mut Failures) {
         "x".repeat(2_000),
         "\u{1f980}".repeat(2_000),
     ];
-    let nonces = [Nonce::from_parts(0, 0, 0), Nonce::from_parts(u64::MAX, u64::MAX, u64::MAX)];
-    let mentions = [Mentions::Nobody, Mentions::User(UserId::new(LARGEST))];
-    let answered = [None, Some(MessageId::new(LARGEST))];
+    let mut number = 0;
     for content in contents {
-        for (nonce, mentions) in nonces.iter().zip(mentions) {
-            for reply_to in answered {
-                let content = content.clone();
-                let channel = ChannelId::new(TEXT);
-                let post = Post { channel, content, nonce: nonce.clone(), mentions, reply_to };
+        for mentions in [Mentions::Nobody, Mentions::User(places.member)] {
+            for reply_to in [None, Some(MessageId::new(LARGEST))] {
+                number += 1;
+                let post = Post { mentions, reply_to, ..post(places.text, &content, number) };
                 note(failures, "post", account.post(post).await);
             }
         }
     }
-    for channel in [ChannelId::new(TEXT), ChannelId::new(LARGEST)] {
-        note(failures, "typing", account.typing(channel).await);
-        let deleted = account.delete(channel, MessageId::new(LARGEST)).await;
-        note(failures, "delete", deleted);
+    for (channel, turn, number) in [(0, 0, 0), (u64::MAX, u64::MAX, u64::MAX)] {
+        let nonce = Nonce::from_parts(channel, turn, number);
+        let posted = account.post(Post { nonce, ..post(places.text, "hello", 0) }).await;
+        if let Some(posted) = note(failures, "post", posted) {
+            note(failures, "delete", account.delete(places.text, posted.id).await);
+        }
     }
+    note(failures, "typing", account.typing(places.text).await);
 }
 
-async fn history(account: &DiscordAccount, failures: &mut Failures) {
-    let channel = ChannelId::new(TEXT);
+async fn history(account: &DiscordAccount, places: &Places, failures: &mut Failures) {
+    let channel = places.text;
     for limit in [1, 50, 100] {
         for after in [None, Some(MessageId::new(1)), Some(MessageId::new(LARGEST))] {
             let page = account.history(HistoryRequest { channel, after, limit }).await;
@@ -69,29 +119,28 @@ async fn history(account: &DiscordAccount, failures: &mut Failures) {
     }
 }
 
-async fn places(account: &DiscordAccount, failures: &mut Failures) {
+async fn look_around(account: &DiscordAccount, places: &Places, failures: &mut Failures) {
     note(failures, "guilds", account.guilds().await);
-    note(failures, "channels", account.channels(GuildId::new(GUILD)).await);
-    for channel in [TEXT, ANNOUNCEMENTS, THREAD, PRIVATE_THREAD, DIRECT, GROUP] {
-        let channel = ChannelId::new(channel);
-        note(failures, "channel", account.channel(channel).await);
-        note(failures, "members", account.members(channel).await);
+    note(failures, "channels", account.channels(places.guild).await);
+    for channel in places.others.iter().chain([&places.text]) {
+        note(failures, "channel", account.channel(*channel).await);
+        note(failures, "members", account.members(*channel).await);
     }
+    let administrator = account.is_administrator(places.guild, places.member).await;
+    note(failures, "is administrator", administrator);
 }
 
-async fn administration(account: &DiscordAccount, failures: &mut Failures) {
-    let guild = GuildId::new(GUILD);
-    for (name, members) in [("a", 0), ("round table \u{1f980}", 2), (&*"\u{fc}".repeat(100), 98)] {
-        let name = name.to_owned();
-        let members = (1..=members).map(|member| UserId::new(LARGEST - member)).collect();
-        let created = account.create_channel(NewChannel { guild, name, members }).await;
-        note(failures, "create a channel", created);
-    }
-    let user = UserId::new(LARGEST);
+async fn administer(account: &DiscordAccount, places: &Places, failures: &mut Failures) {
     for access in [Access::Full, Access::None] {
-        let set = account.set_access(ChannelId::new(TEXT), user, access).await;
+        let set = account.set_access(places.text, places.member, access).await;
         note(failures, "set access", set);
     }
-    note(failures, "is administrator", account.is_administrator(guild, user).await);
-    note(failures, "delete a channel", account.delete_channel(ChannelId::new(TEXT)).await);
+    let names = ["a".to_owned(), "round table \u{1f980}".to_owned(), "\u{fc}".repeat(100)];
+    for (name, members) in names.into_iter().zip(&places.parties) {
+        let (guild, members) = (places.guild, members.clone());
+        let created = account.create_channel(NewChannel { guild, name, members }).await;
+        if let Some(created) = note(failures, "create a channel", created) {
+            note(failures, "delete a channel", account.delete_channel(created.id).await);
+        }
+    }
 }

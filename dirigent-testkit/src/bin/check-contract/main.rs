@@ -6,8 +6,8 @@
 //!
 //! The file is Discord's official document; it is data and no part of this repository. A server on loopback
 //! takes every request that the adapter can make, in all its shapes. Each is then spoilt in every way that is known,
-//! which the checker must notice (the negative controls), and only then checked itself; what the server
-//! answered is checked too, so that it is no fantasy that the adapter was given.
+//! which the checker must notice (the negative controls), and only then checked itself. So are the answers: those that
+//! the adapter was given here, and those of the kit's own Discord, so that neither is a fantasy.
 //!
 //! Ends with 0 if everything fits, with 1 on a finding or a control that failed, and with 2 if it
 //! was called wrongly or the document cannot be used.
@@ -16,13 +16,15 @@ mod answers;
 mod calls;
 mod corrections;
 mod recorder;
+mod recordings;
 mod report;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use dirigent_discord::DiscordAccount;
-use dirigent_testkit::openapi::{Document, Exchange};
+use dirigent_testkit::openapi::Document;
+
+use recordings::Recording;
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
@@ -38,8 +40,8 @@ fn main() -> ExitCode {
         }
     };
     match recorded() {
-        Ok((exchanges, failures)) => {
-            let (text, fits) = report::of(&document, &exchanges, &failures);
+        Ok([fixed, loopback]) => {
+            let (text, fits) = report::of(&document, &fixed, &loopback);
             say(&text);
             if fits { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
@@ -55,18 +57,10 @@ fn read(path: &str) -> Result<Document, String> {
     Document::read(&text, corrections::ALL).map_err(|error| error.to_string())
 }
 
-/// Lets the adapter make all its calls; what went over the wire, and which calls did not end well.
-fn recorded() -> Result<(Vec<Exchange>, Vec<String>), Box<dyn std::error::Error>> {
+fn recorded() -> Result<[Recording; 2], Box<dyn std::error::Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let recorder = recorder::Recorder::start().await?;
-        let account = DiscordAccount::builder("a.bot.token", dirigent::SystemClock::new())
-            .proxy(recorder.address())
-            // What it sends is looked at here, and not how fast.
-            .requests_per_second(100_000)
-            .build()?;
-        let failures = calls::make_all(&account).await;
-        Ok((recorder.exchanges(), failures))
+        Ok([recordings::with_fixed_answers().await?, recordings::with_loopback().await?])
     })
 }
 

@@ -1,4 +1,5 @@
-//! A server on loopback that writes down what it is asked and what it answers.
+//! A server on loopback that writes down what it is asked and what is answered: by fixed answers, or by another
+//! server behind it.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,6 +12,15 @@ use tokio::task::JoinHandle;
 
 use crate::answers::answer;
 
+/// Who answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Partner {
+    /// The fixed answers.
+    Fixed,
+    /// A server.
+    Server(SocketAddr),
+}
+
 /// What has gone over the wire.
 type Written = Arc<Mutex<Vec<Exchange>>>;
 
@@ -22,14 +32,14 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) async fn start() -> io::Result<Self> {
+    pub(crate) async fn start(partner: Partner) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let written = Written::default();
         let shared = Arc::clone(&written);
         let accepting = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, Arc::clone(&shared)));
+                tokio::spawn(serve(stream, partner, Arc::clone(&shared)));
             }
         });
         Ok(Self { address, written, accepting })
@@ -51,10 +61,16 @@ impl Drop for Recorder {
 }
 
 /// Answers one connection until it ends or cannot be understood.
-async fn serve(stream: TcpStream, written: Written) {
+async fn serve(stream: TcpStream, partner: Partner, written: Written) {
     let mut stream = BufReader::new(stream);
     while let Some(request) = read(&mut stream).await {
-        let answer = answer(&request);
+        let answer = match partner {
+            Partner::Fixed => answer(&request),
+            Partner::Server(address) => match forwarded(address, &request).await {
+                Some(answer) => answer,
+                None => return,
+            },
+        };
         let mut bytes = head(&answer).into_bytes();
         bytes.extend_from_slice(&answer.body);
         let exchange = Exchange { request, answer };
@@ -63,6 +79,23 @@ async fn serve(stream: TcpStream, written: Written) {
             return;
         }
     }
+}
+
+/// Asks the server behind this one; `None` if it does not answer or cannot be understood.
+async fn forwarded(address: SocketAddr, request: &Request) -> Option<Answer> {
+    let mut stream = BufReader::new(TcpStream::connect(address).await.ok()?);
+    let query = request.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let mut head = format!("{} {}{query} HTTP/1.1\r\n", request.method(), request.path());
+    for (name, value) in request.headers() {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str("\r\n");
+    stream.write_all(head.as_bytes()).await.ok()?;
+    stream.write_all(request.bytes()).await.ok()?;
+    let status = line(&mut stream).await?.split(' ').nth(1)?.parse().ok()?;
+    let headers = headers(&mut stream, Request::new("", "")).await?;
+    let body = body(&mut stream, &headers).await?;
+    Some(Answer { status, body })
 }
 
 fn head(answer: &Answer) -> String {
@@ -77,16 +110,26 @@ fn head(answer: &Answer) -> String {
 async fn read(stream: &mut BufReader<TcpStream>) -> Option<Request> {
     let first = line(stream).await?;
     let mut words = first.split(' ');
-    let mut request = Request::new(words.next()?, words.next()?);
+    let request = Request::new(words.next()?, words.next()?);
+    let request = headers(stream, request).await?;
+    let body = body(stream, &request).await?;
+    Some(request.body(body))
+}
+
+/// Reads headers, into a request even where they are an answer's.
+async fn headers(stream: &mut BufReader<TcpStream>, mut into: Request) -> Option<Request> {
     loop {
         let header = line(stream).await?;
-        let Some((name, value)) = header.split_once(':') else { break };
-        request = request.header(name, value.trim());
+        let Some((name, value)) = header.split_once(':') else { return Some(into) };
+        into = into.header(name, value.trim());
     }
-    let length = request.get("content-length").map_or(Ok(0), str::parse).ok()?;
+}
+
+async fn body(stream: &mut BufReader<TcpStream>, headers: &Request) -> Option<Vec<u8>> {
+    let length = headers.get("content-length").map_or(Ok(0), str::parse).ok()?;
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.ok()?;
-    Some(request.body(body))
+    Some(body)
 }
 
 async fn line(stream: &mut BufReader<TcpStream>) -> Option<String> {

@@ -2,35 +2,41 @@
 
 use std::collections::BTreeMap;
 
-use dirigent_testkit::openapi::{Controls, Document, Exchange, Finding, Place, Request};
+use dirigent_testkit::openapi::{Controls, Document, Exchange, Finding, Place};
 
 use crate::corrections;
+use crate::recordings::Recording;
 
 /// How many lines of one kind are shown.
 const SHOWN: usize = 40;
 
 /// Checks everything. Returns the report, and whether all is as it should be.
-pub(crate) fn of(
-    document: &Document,
-    exchanges: &[Exchange],
-    failures: &[String],
-) -> (String, bool) {
-    let requests: Vec<Request> = exchanges.iter().map(|one| one.request.clone()).collect();
+pub(crate) fn of(document: &Document, fixed: &Recording, loopback: &Recording) -> (String, bool) {
     let mut text = String::new();
     line(&mut text, &document.title());
     for correction in corrections::ALL {
         line(&mut text, &format!("  corrected at {}:\n    {}", correction.at, correction.because));
     }
-    let controls = Controls::run(document, exchanges);
+    let controls = Controls::run(document, &fixed.exchanges);
     let proven = tell_controls(&mut text, &controls);
-    tell_operations(&mut text, document, &requests);
-    let called = tell(&mut text, "calls that failed", failures);
-    let found: Vec<Finding> = requests.iter().flat_map(|request| document.check(request)).collect();
-    let asked = tell(&mut text, "findings in requests", &counted(&found));
+    line(&mut text, "\n== the adapter, with fixed answers");
+    let fits = tell_recording(&mut text, document, fixed);
+    line(&mut text, "\n== the adapter and the kit's Discord on loopback");
+    let fits_too = tell_recording(&mut text, document, loopback);
+    (text, proven && fits && fits_too)
+}
+
+fn tell_recording(text: &mut String, document: &Document, recording: &Recording) -> bool {
+    let exchanges = recording.exchanges.as_slice();
+    tell_operations(text, document, exchanges);
+    let called = tell(text, "calls that did not end as they should", &recording.failures);
+    let found: Vec<Finding> =
+        exchanges.iter().flat_map(|exchange| document.check(&exchange.request)).collect();
+    let asked = tell(text, "findings in requests", &counted(&found));
     let found: Vec<Finding> =
         exchanges.iter().flat_map(|exchange| document.check_answer(exchange)).collect();
-    let answered = tell(&mut text, "findings in the server's answers", &counted(&found));
-    (text, proven && called && asked && answered)
+    let answered = tell(text, "findings in answers", &counted(&found));
+    called && asked && answered
 }
 
 /// Tells of the negative controls; whether each was tried and noticed.
@@ -55,13 +61,13 @@ fn tell_controls(text: &mut String, controls: &Controls) -> bool {
     tell(text, "faults that were not tried", &untried) && noticed
 }
 
-fn tell_operations(text: &mut String, document: &Document, requests: &[Request]) {
+fn tell_operations(text: &mut String, document: &Document, exchanges: &[Exchange]) {
     let mut operations: BTreeMap<String, usize> = BTreeMap::new();
-    for request in requests {
+    for Exchange { request, .. } in exchanges {
         let unknown = || format!("{} {} (no operation)", request.method(), request.path());
         *operations.entry(document.operation_of(request).unwrap_or_else(unknown)).or_default() += 1;
     }
-    line(text, &format!("\n{} requests, {} operations", requests.len(), operations.len()));
+    line(text, &format!("\n{} requests, {} operations", exchanges.len(), operations.len()));
     for (operation, count) in operations {
         line(text, &format!("{count:>7}  {operation}"));
     }
