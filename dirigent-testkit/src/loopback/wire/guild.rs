@@ -46,10 +46,14 @@ pub(crate) fn guild(id: GuildId, guild: &Guild, with_counts: bool) -> Value {
         "public_updates_channel_id": null,
         "max_video_channel_users": 25,
         "max_stage_video_channel_users": 50,
+        "nsfw": false,
         "nsfw_level": 0,
         "stickers": [],
         "premium_progress_bar_enabled": false,
         "safety_alerts_channel_id": null,
+        "home_header": null,
+        "incidents_data": null,
+        "region": "us-west",
     });
     if let (true, Some(fields)) = (with_counts, written.as_object_mut()) {
         fields.insert("approximate_member_count".to_owned(), json!(guild.members.len()));

@@ -22,6 +22,7 @@ pub(crate) fn user(world: &World, id: UserId) -> Value {
         "system": false,
         "public_flags": 0,
         "flags": 0,
+        "primary_guild": null,
     })
 }
 
