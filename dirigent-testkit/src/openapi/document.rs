@@ -29,6 +29,9 @@ pub struct Document {
     pub(super) operations: Vec<Operation>,
 }
 
+/// The values in a path, by name.
+type Values = Vec<(String, String)>;
+
 /// Why a document cannot be used.
 ///
 /// ```
@@ -164,10 +167,7 @@ impl Document {
     }
 
     /// The operation that is meant, with the values in its path.
-    pub(super) fn operation(
-        &self,
-        request: &Request,
-    ) -> Result<(&Operation, Vec<(String, String)>), Finding> {
+    pub(super) fn operation(&self, request: &Request) -> Result<(&Operation, Values), Finding> {
         let sent = format!("{} {}", request.method(), request.path());
         let none = |says: String| Finding { operation: sent, place: Place::Operation, says };
         let Some(path) = request.path().strip_prefix(&self.base) else {
@@ -213,7 +213,7 @@ impl Document {
             faults.extend(said.into_iter().map(|says| (place(), says)));
         }
         for (name, _) in pairs {
-            if !operation.parameters_in("query").any(|known| known.name == name) {
+            if operation.parameters_in("query").all(|known| known.name != name) {
                 faults.push((Place::Query(name), "the document has no such parameter".to_owned()));
             }
         }
@@ -227,7 +227,11 @@ impl Document {
             let read = serde_json::from_str::<Value>(value).ok();
             // Only as it would be written: `1e2` and ` 1` are texts.
             let plain = read.filter(|read| read.is_boolean() || read.is_i64() || read.is_u64());
-            plain.filter(|read| read.to_string() == *value).unwrap_or_else(|| text(value))
+            let as_written = |read: &Value| {
+                let written = read.to_string();
+                written == *value
+            };
+            plain.filter(as_written).unwrap_or_else(|| text(value))
         };
         let lists = [values.iter().map(text).collect(), values.iter().map(typed).collect()];
         let singles = match values {
@@ -241,7 +245,7 @@ impl Document {
             return Vec::new();
         }
         // The reading as a number says most of what is wrong with a number.
-        let of_interest = if values.len() == 1 { 1 } else { 0 };
+        let of_interest = usize::from(values.len() == 1);
         let faults = judged.into_iter().nth(of_interest).unwrap_or_default();
         faults.into_iter().map(|fault| fault.says).collect()
     }

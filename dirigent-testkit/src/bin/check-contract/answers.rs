@@ -22,17 +22,18 @@ pub(crate) fn answer(request: &Request) -> Answer {
     let said = match (request.method(), parts.as_slice()) {
         ("GET", ["users", "@me"]) => (200, me()),
         ("GET", ["users", "@me", "guilds"]) => (200, page(request, 203, guild_of_mine)),
-        ("GET", ["channels", id]) => (200, channel(number(id))),
-        ("DELETE", ["channels", id]) => (200, channel(number(id))),
+        ("GET" | "DELETE", ["channels", id]) => (200, channel(number(id))),
         ("GET", ["channels", id, "messages"]) => (200, json!([message(number(id), 900)])),
         ("POST", ["channels", id, "messages"]) => (200, message(number(id), 901)),
         ("GET", ["channels", id, "thread-members"]) => {
             let thread = number(id);
             (200, page(request, 103, |user| thread_member(thread, user)))
         }
-        ("POST", ["channels", _, "typing"]) => return nothing(),
-        ("DELETE", ["channels", _, "messages", _]) => return nothing(),
-        ("PUT", ["channels", _, "permissions", _]) => return nothing(),
+        ("POST", ["channels", _, "typing"])
+        | ("DELETE", ["channels", _, "messages", _])
+        | ("PUT", ["channels", _, "permissions", _]) => {
+            return Answer { status: 204, body: Vec::new() };
+        }
         ("GET", ["guilds", id]) => (200, guild(number(id))),
         ("GET", ["guilds", _, "channels"]) => (200, channels()),
         ("POST", ["guilds", _, "channels"]) => (201, channel(TEXT)),
@@ -41,10 +42,6 @@ pub(crate) fn answer(request: &Request) -> Answer {
         _ => (404, json!({"message": "404: Not Found", "code": 0})),
     };
     Answer { status: said.0, body: said.1.to_string().into_bytes() }
-}
-
-fn nothing() -> Answer {
-    Answer { status: 204, body: Vec::new() }
 }
 
 /// Some of the ids from 1 on, as `limit` and `after` ask for them.

@@ -43,13 +43,13 @@ pub(crate) async fn make_refused(account: &DiscordAccount, places: &Places) -> F
     let nowhere = ChannelId::new(LARGEST);
     let nobody = UserId::new(LARGEST);
     let page = HistoryRequest { channel: nowhere, after: None, limit: 1 };
-    refused(&mut failures, "history", account.history(page).await);
-    refused(&mut failures, "post", account.post(post(nowhere, "hello", 1)).await);
-    refused(&mut failures, "delete", account.delete(places.text, MessageId::new(1)).await);
-    refused(&mut failures, "typing", account.typing(nowhere).await);
-    refused(&mut failures, "channel", account.channel(nowhere).await);
-    refused(&mut failures, "channels", account.channels(GuildId::new(LARGEST)).await);
-    refused(&mut failures, "administrator", account.is_administrator(places.guild, nobody).await);
+    refused(&mut failures, "history", &account.history(page).await);
+    refused(&mut failures, "post", &account.post(post(nowhere, "hello", 1)).await);
+    refused(&mut failures, "delete", &account.delete(places.text, MessageId::new(1)).await);
+    refused(&mut failures, "typing", &account.typing(nowhere).await);
+    refused(&mut failures, "channel", &account.channel(nowhere).await);
+    refused(&mut failures, "channels", &account.channels(GuildId::new(LARGEST)).await);
+    refused(&mut failures, "administrator", &account.is_administrator(places.guild, nobody).await);
     failures
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn note<T>(
     }
 }
 
-pub(crate) fn refused<T>(failures: &mut Failures, call: &str, ended: Result<T, ApiError>) {
+pub(crate) fn refused<T>(failures: &mut Failures, call: &str, ended: &Result<T, ApiError>) {
     if ended.is_ok() {
         failures.push(format!("{call}: was not refused"));
     }

@@ -24,7 +24,7 @@ use std::process::ExitCode;
 
 use dirigent_testkit::openapi::Document;
 
-use recordings::Recording;
+use recordings::{Problem, Recording};
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
@@ -57,7 +57,7 @@ fn read(path: &str) -> Result<Document, String> {
     Document::read(&text, corrections::ALL).map_err(|error| error.to_string())
 }
 
-fn recorded() -> Result<[Recording; 2], Box<dyn std::error::Error>> {
+fn recorded() -> Result<[Recording; 2], Problem> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         Ok([recordings::with_fixed_answers().await?, recordings::with_loopback().await?])

@@ -87,7 +87,7 @@ async fn forwarded(address: SocketAddr, request: &Request) -> Option<Answer> {
     let query = request.query().map(|query| format!("?{query}")).unwrap_or_default();
     let mut head = format!("{} {}{query} HTTP/1.1\r\n", request.method(), request.path());
     for (name, value) in request.headers() {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        head.extend([name, ": ", value, "\r\n"]);
     }
     head.push_str("\r\n");
     stream.write_all(head.as_bytes()).await.ok()?;

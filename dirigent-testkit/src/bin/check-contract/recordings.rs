@@ -1,7 +1,6 @@
 //! What goes over the wire between the adapter and its two partners: a server with fixed answers, which lets it
 //! say everything it can say, and the kit's own Discord, whose answers must be as Discord's.
 
-use std::error::Error;
 use std::sync::Arc;
 
 use dirigent::{ChannelId, DiscordApi, GuildId, SystemClock, UserId};
@@ -20,14 +19,17 @@ pub(crate) struct Recording {
     pub(crate) failures: Failures,
 }
 
-fn account(recorder: &Recorder, token: &str) -> Result<DiscordAccount, Box<dyn Error>> {
+/// Why nothing could be recorded.
+pub(crate) type Problem = Box<dyn std::error::Error + Send + Sync>;
+
+fn account(recorder: &Recorder, token: &str) -> Result<DiscordAccount, Problem> {
     let account = DiscordAccount::builder(token, SystemClock::new()).proxy(recorder.address());
     // What is sent is looked at here, and not how fast.
     Ok(account.requests_per_second(100_000).build()?)
 }
 
 /// All calls, with answers that let each go on to its end.
-pub(crate) async fn with_fixed_answers() -> Result<Recording, Box<dyn Error>> {
+pub(crate) async fn with_fixed_answers() -> Result<Recording, Problem> {
     let recorder = Recorder::start(Partner::Fixed).await?;
     let account = account(&recorder, "a.bot.token")?;
     let strangers = |count: u64| (0..count).map(|number| UserId::new(u64::MAX - number)).collect();
@@ -44,7 +46,7 @@ pub(crate) async fn with_fixed_answers() -> Result<Recording, Box<dyn Error>> {
 }
 
 /// The same calls to the kit's own Discord, and some that it refuses.
-pub(crate) async fn with_loopback() -> Result<Recording, Box<dyn Error>> {
+pub(crate) async fn with_loopback() -> Result<Recording, Problem> {
     let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
     let (owner, member, bot) = (discord.add_human(), discord.add_human(), discord.add_bot());
     let guild = discord.add_guild(owner);
@@ -73,6 +75,7 @@ pub(crate) async fn with_loopback() -> Result<Recording, Box<dyn Error>> {
     let known = account(&recorder, &server.token(bot))?;
     let mut failures = make_all(&known, &places).await;
     failures.extend(make_refused(&known, &places).await);
-    refused(&mut failures, "a bad token", account(&recorder, "a.bad.token")?.me().await);
+    let unknown = account(&recorder, "a.bad.token")?;
+    refused(&mut failures, "a bad token", &unknown.me().await);
     Ok(Recording { exchanges: recorder.exchanges(), failures })
 }

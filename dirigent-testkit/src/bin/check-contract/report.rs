@@ -80,7 +80,10 @@ fn counted(findings: &[Finding]) -> Vec<String> {
         let place = match &finding.place {
             Place::Body(pointer) => Place::Body(any_item(pointer)),
             Place::Answer(pointer) => Place::Answer(any_item(pointer)),
-            other => other.clone(),
+            other
+            @ (Place::Operation | Place::Path(_) | Place::Query(_) | Place::Header(_) | _) => {
+                other.clone()
+            }
         };
         let alike = Finding { place, ..finding.clone() };
         *counts.entry(alike.to_string()).or_default() += 1;

@@ -40,12 +40,12 @@ pub(super) fn spoil(
     let value = first_items(value);
     for landmark in landmarks(&document.root, &rule.schema, &value) {
         for (wrong, bad) in bent_at(&landmark, &value) {
-            let wrong = match wrong {
-                // An answer may hold more than the document knows.
-                Wrong::UnknownKey => continue,
-                Wrong::MissingKey => Wrong::AnswerKey,
-                _ => Wrong::AnswerValue,
-            };
+            // An answer may hold more than the document knows.
+            if wrong == Wrong::UnknownKey {
+                continue;
+            }
+            let is_key = wrong == Wrong::MissingKey;
+            let wrong = if is_key { Wrong::AnswerKey } else { Wrong::AnswerValue };
             spoilt.push(one(wrong, status, bad.to_string().into_bytes(), &landmark.pointer));
         }
     }

@@ -135,7 +135,9 @@ fn bent_list(schema: &Value, items: &[Value]) -> Option<(Wrong, Value)> {
             members.insert("id".to_owned(), json!(number.to_string()));
             Value::Object(members)
         }
-        other => other.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            item.clone()
+        }
     };
     Some((Wrong::TooMany, (0..=most).map(numbered).collect()))
 }
