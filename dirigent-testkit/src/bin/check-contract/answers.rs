@@ -29,7 +29,7 @@ pub(crate) fn answer(request: &Request) -> Answer {
             let thread = number(id);
             (200, page(request, 103, |user| thread_member(thread, user)))
         }
-        ("POST", ["channels", _, "typing"])
+        ("POST", ["channels", _, "typing"] | ["interactions", _, _, "callback"])
         | ("DELETE", ["channels", _, "messages", _])
         | ("PUT", ["channels", _, "permissions", _]) => {
             return Answer { status: 204, body: Vec::new() };
@@ -39,6 +39,14 @@ pub(crate) fn answer(request: &Request) -> Answer {
         ("POST", ["guilds", _, "channels"]) => (201, channel(TEXT)),
         ("GET", ["guilds", _, "members"]) => (200, page(request, 1_003, member)),
         ("GET", ["guilds", _, "members", user]) => (200, member(number(user))),
+        ("GET", ["applications" | "oauth2", .., "@me"]) => (200, application()),
+        ("GET", ["applications", _, "guilds", _, "commands"]) => (200, json!([command("another")])),
+        ("POST", ["applications", _, "guilds", guild, "commands"]) => {
+            let mut made = command("set-channel-mode");
+            add(&mut made, json!({"guild_id": guild}));
+            (201, made)
+        }
+        ("PATCH", ["webhooks", _, _, "messages", "@original"]) => (200, message(TEXT, 902)),
         _ => (404, json!({"message": "404: Not Found", "code": 0})),
     };
     Answer { status: said.0, body: said.1.to_string().into_bytes() }
@@ -133,6 +141,61 @@ fn message(channel: u64, id: u64) -> Value {
         "flags": 0,
         "nonce": "0000",
     })
+}
+
+fn application() -> Value {
+    json!({
+        "id": ME.to_string(),
+        "name": "bot",
+        "icon": null,
+        "description": "",
+        "type": null,
+        "verify_key": "00",
+        "flags": 0,
+        "flags_new": "0",
+        "redirect_uris": [],
+        "interactions_endpoint_url": null,
+        "role_connections_verification_url": null,
+        "owner": user(1),
+        "approximate_guild_count": 1,
+        "approximate_user_install_count": 0,
+        "approximate_user_authorization_count": 0,
+        "explicit_content_filter": 0,
+        "team": null,
+        "eligible_oauth2_scopes": [],
+    })
+}
+
+fn command(name: &str) -> Value {
+    json!({
+        "id": "800",
+        "application_id": ME.to_string(),
+        "version": "801",
+        "type": 1,
+        "name": name,
+        "description": "Does something",
+        "default_member_permissions": null,
+    })
+}
+
+/// What the gateway pushes when somebody uses the slash command.
+pub(crate) fn command_used(id: u64) -> Value {
+    json!({"op": 0, "s": id, "t": "INTERACTION_CREATE", "d": {
+        "id": id.to_string(),
+        "application_id": ME.to_string(),
+        "type": 2,
+        "token": format!("a.token-of_{id}"),
+        "version": 1,
+        "guild_id": GUILD.to_string(),
+        "channel_id": TEXT.to_string(),
+        "member": {"user": user(1), "permissions": "16", "roles": []},
+        "data": {
+            "id": "800",
+            "type": 1,
+            "name": "set-channel-mode",
+            "options": [{"type": 3, "name": "mode", "value": "chat"}],
+        },
+    }})
 }
 
 fn channels() -> Value {

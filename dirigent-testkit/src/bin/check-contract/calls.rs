@@ -122,7 +122,9 @@ async fn history(account: &DiscordAccount, places: &Places, failures: &mut Failu
 async fn look_around(account: &DiscordAccount, places: &Places, failures: &mut Failures) {
     note(failures, "guilds", account.guilds().await);
     note(failures, "channels", account.channels(places.guild).await);
-    for channel in places.others.iter().chain([&places.text]) {
+    let everywhere: Vec<ChannelId> = places.others.iter().copied().chain([places.text]).collect();
+    note(failures, "diagnose", account.diagnose(&everywhere, None).await);
+    for channel in &everywhere {
         note(failures, "channel", account.channel(*channel).await);
         note(failures, "members", account.members(*channel).await);
     }
@@ -135,6 +137,7 @@ async fn administer(account: &DiscordAccount, places: &Places, failures: &mut Fa
         let set = account.set_access(places.text, places.member, access).await;
         note(failures, "set access", set);
     }
+    note(failures, "register", account.register_command(places.guild).await);
     let names = ["a".to_owned(), "round table \u{1f980}".to_owned(), "\u{fc}".repeat(100)];
     for (name, members) in names.into_iter().zip(&places.parties) {
         let (guild, members) = (places.guild, members.clone());

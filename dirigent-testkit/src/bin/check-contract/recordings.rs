@@ -2,14 +2,18 @@
 //! say everything it can say, and the kit's own Discord, whose answers must be as Discord's.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use dirigent::{ChannelId, DiscordApi, GuildId, SystemClock, UserId};
-use dirigent_discord::DiscordAccount;
+use dirigent::{ChannelId, Dirigent, DiscordApi, GuildId, MemoryIdentities, SystemClock, UserId};
+use dirigent_discord::{DiscordAccount, Feed};
 use dirigent_testkit::loopback::Limits;
 use dirigent_testkit::openapi::Exchange;
-use dirigent_testkit::{LoopbackDiscord, MemoryDiscord};
+use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord};
+use twilight_model::gateway::ShardId;
 
-use crate::answers::{ANNOUNCEMENTS, DIRECT, GROUP, GUILD, PRIVATE_THREAD, TEXT, THREAD};
+use crate::answers::{
+    ANNOUNCEMENTS, DIRECT, GROUP, GUILD, PRIVATE_THREAD, TEXT, THREAD, command_used,
+};
 use crate::calls::{Failures, Places, make_all, make_refused, refused};
 use crate::recorder::{Partner, Recorder};
 
@@ -41,8 +45,37 @@ pub(crate) async fn with_fixed_answers() -> Result<Recording, Problem> {
         member: UserId::new(u64::MAX),
         parties: vec![strangers(0), strangers(2), strangers(98)],
     };
-    let failures = make_all(&account, &places).await;
-    Ok(Recording { exchanges: recorder.exchanges(), failures })
+    let mut failures = make_all(&account, &places).await;
+    use_the_command(&recorder).await?;
+    let exchanges = recorder.exchanges();
+    let is_answer = |path: &str| path.contains("/interactions/") || path.contains("/webhooks/");
+    let answers = exchanges.iter().filter(|exchange| is_answer(exchange.request.path())).count();
+    // One answer at once; one that is put off, and its words.
+    if answers != 3 {
+        failures.push(format!("the slash command: {answers} answers instead of 3"));
+    }
+    Ok(Recording { exchanges, failures })
+}
+
+/// Uses the slash command twice: it is answered at once, and late.
+async fn use_the_command(recorder: &Recorder) -> Result<(), Problem> {
+    let clock = ManualClock::new();
+    let account = DiscordAccount::builder("a.bot.token", clock.clone()).proxy(recorder.address());
+    let account = Arc::new(account.build()?);
+    let built = Dirigent::builder(account.clone(), MemoryIdentities::new(), clock.clone());
+    let (dirigent, driver) = built.build()?;
+    let driver = tokio::spawn(driver.run());
+    for (id, late) in [(1, Duration::ZERO), (2, Duration::from_millis(2_500))] {
+        let built = Feed::builder(dirigent.clone(), account.clone(), Feed::INTENTS).build();
+        let (feed, work) = built;
+        let shard = feed.shard(ShardId::ONE);
+        shard.text(&command_used(id).to_string()).await?;
+        clock.advance(late);
+        drop((shard, feed));
+        work.run().await;
+    }
+    driver.abort();
+    Ok(())
 }
 
 /// The same calls to the kit's own Discord, and some that it refuses.
