@@ -200,6 +200,9 @@ impl MemoryDiscord {
         let now = world.clock.now();
         let mut room = Room::new(id, guild, kind, name.to_owned());
         room.parent = Some(parent);
+        // Every thread has somebody who made it.
+        let guild = guild.and_then(|guild| world.places.guilds.get(&guild));
+        room.creator = guild.map(|guild| guild.owner);
         room.added = members.iter().map(|user| (*user, now)).collect();
         world.add_room(room);
         id

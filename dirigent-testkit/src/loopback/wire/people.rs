@@ -3,6 +3,7 @@
 use dirigent::{AuthorKind, GuildId, UserId};
 use serde_json::{Value, json};
 
+use super::guild::guilds_of;
 use super::moment;
 use crate::memory_discord::role::{Role, RoleId};
 use crate::memory_discord::world::World;
@@ -86,6 +87,7 @@ pub(crate) fn role(id: RoleId, role: &Role) -> Value {
 pub(crate) fn application(world: &World, bot: UserId) -> Value {
     let account = world.accounts.get(&bot);
     let name = account.map_or("nobody", |account| account.name.as_str());
+    let flags = application_flags(world, bot);
     json!({
         "id": bot.to_string(),
         "name": name,
@@ -94,7 +96,16 @@ pub(crate) fn application(world: &World, bot: UserId) -> Value {
         "bot_public": true,
         "bot_require_code_grant": false,
         "verify_key": "0000000000000000000000000000000000000000000000000000000000000000",
-        "flags": application_flags(world, bot),
+        "flags": flags,
+        "flags_new": flags.to_string(),
+        "type": null,
+        "approximate_guild_count": guilds_of(world, bot).len(),
+        "approximate_user_install_count": 0,
+        "approximate_user_authorization_count": 0,
+        "eligible_oauth2_scopes": [],
+        "explicit_content_filter": 0,
+        "interactions_endpoint_url": null,
+        "role_connections_verification_url": null,
         "rpc_origins": [],
         "redirect_uris": [],
         "team": null,
