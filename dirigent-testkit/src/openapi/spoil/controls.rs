@@ -49,7 +49,8 @@ pub struct Missed {
 
 impl Controls {
     /// Spoils every request and every answer in every way, and looks whether the checker says so, at the
-    /// right place. A fault that was there before does not count. Of exchanges that are alike, one is taken.
+    /// right place. Where something was wrong before, nothing is proven and nothing tried. Of answers that are
+    /// alike, one is taken.
     pub fn run(document: &Document, exchanges: &[Exchange]) -> Self {
         let mut controls = Self::default();
         let mut answers = BTreeSet::new();
@@ -84,8 +85,11 @@ impl Controls {
         found: &[Finding],
         request: String,
     ) {
-        let mut new = found.iter().filter(|found| !before.contains(found));
-        if new.any(|found| found.place == spoilt.place) {
+        let is_there = |finding: &Finding| finding.place == spoilt.place;
+        if before.iter().any(is_there) {
+            return;
+        }
+        if found.iter().any(is_there) {
             *self.noticed.entry(spoilt.wrong).or_default() += 1;
         } else {
             let (wrong, place) = (spoilt.wrong, spoilt.place.clone());
