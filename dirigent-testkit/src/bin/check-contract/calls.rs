@@ -1,0 +1,149 @@
+//! Every call of the adapter, in all the shapes that its request can take.
+//!
+//! Whoever gives the adapter another request adds a call here, and an answer to `answers`.
+
+use dirigent::{
+    Access, ApiError, ChannelId, DiscordApi, GuildApi, GuildId, HistoryRequest, Mentions,
+    MessageId, NewChannel, Nonce, Post, UserId,
+};
+use dirigent_discord::DiscordAccount;
+
+/// The largest id that a snowflake can be.
+const LARGEST: u64 = u64::MAX;
+
+/// Where the calls go.
+pub(crate) struct Places {
+    pub(crate) guild: GuildId,
+    /// A text channel in it.
+    pub(crate) text: ChannelId,
+    /// Channels of every other kind.
+    pub(crate) others: Vec<ChannelId>,
+    /// Whose access is changed.
+    pub(crate) member: UserId,
+    /// Who is invited to new channels, one after the other.
+    pub(crate) parties: Vec<Vec<UserId>>,
+}
+
+/// Calls that did not end as they should.
+pub(crate) type Failures = Vec<String>;
+
+/// Makes all calls. None may fail: after a failure requests would be missing.
+pub(crate) async fn make_all(account: &DiscordAccount, places: &Places) -> Failures {
+    let mut failures = Vec::new();
+    chat(account, places, &mut failures).await;
+    history(account, places, &mut failures).await;
+    look_around(account, places, &mut failures).await;
+    administer(account, places, &mut failures).await;
+    failures
+}
+
+/// Makes calls that a server with a mind of its own refuses.
+pub(crate) async fn make_refused(account: &DiscordAccount, places: &Places) -> Failures {
+    let mut failures = Vec::new();
+    let nowhere = ChannelId::new(LARGEST);
+    let nobody = UserId::new(LARGEST);
+    let page = HistoryRequest { channel: nowhere, after: None, limit: 1 };
+    refused(&mut failures, "history", &account.history(page).await);
+    refused(&mut failures, "post", &account.post(post(nowhere, "hello", 1)).await);
+    refused(&mut failures, "delete", &account.delete(places.text, MessageId::new(1)).await);
+    refused(&mut failures, "typing", &account.typing(nowhere).await);
+    refused(&mut failures, "channel", &account.channel(nowhere).await);
+    refused(&mut failures, "channels", &account.channels(GuildId::new(LARGEST)).await);
+    refused(&mut failures, "administrator", &account.is_administrator(places.guild, nobody).await);
+    failures
+}
+
+pub(crate) fn note<T>(
+    failures: &mut Failures,
+    call: &str,
+    ended: Result<T, ApiError>,
+) -> Option<T> {
+    match ended {
+        Ok(answer) => Some(answer),
+        Err(error) => {
+            let source = std::error::Error::source(&error).map(ToString::to_string);
+            failures.push(format!("{call}: {error}; {}", source.unwrap_or_default()));
+            None
+        }
+    }
+}
+
+pub(crate) fn refused<T>(failures: &mut Failures, call: &str, ended: &Result<T, ApiError>) {
+    if ended.is_ok() {
+        failures.push(format!("{call}: was not refused"));
+    }
+}
+
+fn post(channel: ChannelId, content: &str, number: u64) -> Post {
+    let nonce = Nonce::from_parts(channel.get(), 0, number);
+    let content = content.to_owned();
+    Post { channel, content, nonce, mentions: Mentions::Nobody, reply_to: None }
+}
+
+async fn chat(account: &DiscordAccount, places: &Places, failures: &mut Failures) {
+    note(failures, "me", account.me().await);
+    let contents = [
+        "hello".to_owned(),
+        " a line\nand \"another\" \\ \u{1}\u{2028} with <@1> and @everyone ".to_owned(),
+        "\u{1f469}\u{200d}\u{1f4bb} \u{fc}\u{202e}".to_owned(),
+        "x".repeat(2_000),
+        "\u{1f980}".repeat(2_000),
+    ];
+    let mut number = 0;
+    for content in contents {
+        for mentions in [Mentions::Nobody, Mentions::User(places.member)] {
+            for reply_to in [None, Some(MessageId::new(LARGEST))] {
+                number += 1;
+                let post = Post { mentions, reply_to, ..post(places.text, &content, number) };
+                note(failures, "post", account.post(post).await);
+            }
+        }
+    }
+    for (channel, turn, number) in [(0, 0, 0), (u64::MAX, u64::MAX, u64::MAX)] {
+        let nonce = Nonce::from_parts(channel, turn, number);
+        let posted = account.post(Post { nonce, ..post(places.text, "hello", 0) }).await;
+        if let Some(posted) = note(failures, "post", posted) {
+            note(failures, "delete", account.delete(places.text, posted.id).await);
+        }
+    }
+    note(failures, "typing", account.typing(places.text).await);
+}
+
+async fn history(account: &DiscordAccount, places: &Places, failures: &mut Failures) {
+    let channel = places.text;
+    for limit in [1, 50, 100] {
+        for after in [None, Some(MessageId::new(1)), Some(MessageId::new(LARGEST))] {
+            let page = account.history(HistoryRequest { channel, after, limit }).await;
+            note(failures, "history", page);
+        }
+    }
+}
+
+async fn look_around(account: &DiscordAccount, places: &Places, failures: &mut Failures) {
+    note(failures, "guilds", account.guilds().await);
+    note(failures, "channels", account.channels(places.guild).await);
+    let everywhere: Vec<ChannelId> = places.others.iter().copied().chain([places.text]).collect();
+    note(failures, "diagnose", account.diagnose(&everywhere, None).await);
+    for channel in &everywhere {
+        note(failures, "channel", account.channel(*channel).await);
+        note(failures, "members", account.members(*channel).await);
+    }
+    let administrator = account.is_administrator(places.guild, places.member).await;
+    note(failures, "is administrator", administrator);
+}
+
+async fn administer(account: &DiscordAccount, places: &Places, failures: &mut Failures) {
+    for access in [Access::Full, Access::None] {
+        let set = account.set_access(places.text, places.member, access).await;
+        note(failures, "set access", set);
+    }
+    note(failures, "register", account.register_command(places.guild).await);
+    let names = ["a".to_owned(), "round table \u{1f980}".to_owned(), "\u{fc}".repeat(100)];
+    for (name, members) in names.into_iter().zip(&places.parties) {
+        let (guild, members) = (places.guild, members.clone());
+        let created = account.create_channel(NewChannel { guild, name, members }).await;
+        if let Some(created) = note(failures, "create a channel", created) {
+            note(failures, "delete a channel", account.delete_channel(created.id).await);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Whether the adapter speaks as Discord's OpenAPI document says.
+//!
+//! ```text
+//! cargo run -p dirigent-testkit --bin check-contract -- discord-openapi.json
+//! ```
+//!
+//! The file is Discord's official document; it is data and no part of this repository. A server on loopback
+//! takes every request that the adapter can make, in all its shapes. Each is then spoilt in every way that is known,
+//! which the checker must notice (the negative controls), and only then checked itself. So are the answers: those that
+//! the adapter was given here, and those of the kit's own Discord, so that neither is a fantasy.
+//!
+//! Ends with 0 if everything fits, with 1 on a finding or a control that failed, and with 2 if it
+//! was called wrongly or the document cannot be used.
+
+mod answers;
+mod calls;
+mod corrections;
+mod recorder;
+mod recordings;
+mod report;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use dirigent_testkit::openapi::Document;
+
+use recordings::{Problem, Recording};
+
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let (Some(path), None) = (words.next(), words.next()) else {
+        say("usage: check-contract FILE\nFILE is Discord's OpenAPI document.");
+        return ExitCode::from(2);
+    };
+    let document = match read(&path) {
+        Ok(document) => document,
+        Err(says) => {
+            say(&format!("{path}: {says}"));
+            return ExitCode::from(2);
+        }
+    };
+    match recorded() {
+        Ok([fixed, loopback]) => {
+            let (text, fits) = report::of(&document, &fixed, &loopback);
+            say(&text);
+            if fits { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(error) => {
+            say(&format!("the adapter could not be recorded: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn read(path: &str) -> Result<Document, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    Document::read(&text, corrections::ALL).map_err(|error| error.to_string())
+}
+
+fn recorded() -> Result<[Recording; 2], Problem> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        Ok([recordings::with_fixed_answers().await?, recordings::with_loopback().await?])
+    })
+}
+
+fn say(text: &str) {
+    // Nothing is to be done when nobody reads on.
+    drop(writeln!(io::stdout(), "{text}"));
+}

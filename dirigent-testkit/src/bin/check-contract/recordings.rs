@@ -1,0 +1,114 @@
+//! What goes over the wire between the adapter and its two partners: a server with fixed answers, which lets it
+//! say everything it can say, and the kit's own Discord, whose answers must be as Discord's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::{ChannelId, Dirigent, DiscordApi, GuildId, MemoryIdentities, SystemClock, UserId};
+use dirigent_discord::{DiscordAccount, Feed};
+use dirigent_testkit::loopback::Limits;
+use dirigent_testkit::openapi::Exchange;
+use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord};
+use twilight_model::gateway::ShardId;
+
+use crate::answers::{
+    ANNOUNCEMENTS, DIRECT, GROUP, GUILD, PRIVATE_THREAD, TEXT, THREAD, command_used,
+};
+use crate::calls::{Failures, Places, make_all, make_refused, refused};
+use crate::recorder::{Partner, Recorder};
+
+/// A conversation, and the calls in it that did not end as they should.
+pub(crate) struct Recording {
+    pub(crate) exchanges: Vec<Exchange>,
+    pub(crate) failures: Failures,
+}
+
+/// Why nothing could be recorded.
+pub(crate) type Problem = Box<dyn std::error::Error + Send + Sync>;
+
+fn account(recorder: &Recorder, token: &str) -> Result<DiscordAccount, Problem> {
+    let account = DiscordAccount::builder(token, SystemClock::new()).proxy(recorder.address());
+    // What is sent is looked at here, and not how fast.
+    Ok(account.requests_per_second(100_000).build()?)
+}
+
+/// All calls, with answers that let each go on to its end.
+pub(crate) async fn with_fixed_answers() -> Result<Recording, Problem> {
+    let recorder = Recorder::start(Partner::Fixed).await?;
+    let account = account(&recorder, "a.bot.token")?;
+    let strangers = |count: u64| (0..count).map(|number| UserId::new(u64::MAX - number)).collect();
+    let others = [ANNOUNCEMENTS, THREAD, PRIVATE_THREAD, DIRECT, GROUP];
+    let places = Places {
+        guild: GuildId::new(GUILD),
+        text: ChannelId::new(TEXT),
+        others: others.map(ChannelId::new).to_vec(),
+        member: UserId::new(u64::MAX),
+        parties: vec![strangers(0), strangers(2), strangers(98)],
+    };
+    let mut failures = make_all(&account, &places).await;
+    use_the_command(&recorder).await?;
+    let exchanges = recorder.exchanges();
+    let is_answer = |path: &str| path.contains("/interactions/") || path.contains("/webhooks/");
+    let answers = exchanges.iter().filter(|exchange| is_answer(exchange.request.path())).count();
+    // One answer at once; one that is put off, and its words.
+    if answers != 3 {
+        failures.push(format!("the slash command: {answers} answers instead of 3"));
+    }
+    Ok(Recording { exchanges, failures })
+}
+
+/// Uses the slash command twice: it is answered at once, and late.
+async fn use_the_command(recorder: &Recorder) -> Result<(), Problem> {
+    let clock = ManualClock::new();
+    let account = DiscordAccount::builder("a.bot.token", clock.clone()).proxy(recorder.address());
+    let account = Arc::new(account.build()?);
+    let built = Dirigent::builder(account.clone(), MemoryIdentities::new(), clock.clone());
+    let (dirigent, driver) = built.build()?;
+    let driver = tokio::spawn(driver.run());
+    for (id, late) in [(1, Duration::ZERO), (2, Duration::from_millis(2_500))] {
+        let built = Feed::builder(dirigent.clone(), account.clone(), Feed::INTENTS).build();
+        let (feed, work) = built;
+        let shard = feed.shard(ShardId::ONE);
+        shard.text(&command_used(id).to_string()).await?;
+        clock.advance(late);
+        drop((shard, feed));
+        work.run().await;
+    }
+    driver.abort();
+    Ok(())
+}
+
+/// The same calls to the kit's own Discord, and some that it refuses.
+pub(crate) async fn with_loopback() -> Result<Recording, Problem> {
+    let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
+    let (owner, member, bot) = (discord.add_human(), discord.add_human(), discord.add_bot());
+    let guild = discord.add_guild(owner);
+    discord.add_member(guild, bot);
+    discord.add_member(guild, member);
+    discord.set_administrator(guild, bot, true);
+    let text = discord.add_channel(guild, "round-table", &[bot, member]);
+    let hall = discord.add_open_channel(guild, "hall");
+    let threads = [
+        discord.add_thread(text, "aside", &[bot, member]),
+        discord.add_public_thread(hall, "beside"),
+    ];
+    let direct = discord.add_direct(&[bot, member]);
+    discord.say(text, member, "hello");
+    discord.reply(text, member, "and hello again");
+    let server = LoopbackDiscord::start(discord).await?;
+    server.set_limits(Limits::generous());
+    let recorder = Recorder::start(Partner::Server(server.address())).await?;
+    let places = Places {
+        guild,
+        text,
+        others: [hall, direct].into_iter().chain(threads).collect(),
+        member,
+        parties: vec![Vec::new(), vec![member], vec![member, owner]],
+    };
+    let known = account(&recorder, &server.token(bot))?;
+    let mut failures = make_all(&known, &places).await;
+    failures.extend(make_refused(&known, &places).await);
+    let unknown = account(&recorder, "a.bad.token")?;
+    refused(&mut failures, "a bad token", &unknown.me().await);
+    Ok(Recording { exchanges: recorder.exchanges(), failures })
+}
