@@ -159,6 +159,17 @@ impl LoopbackDiscord {
         Ok(InteractionId(id))
     }
 
+    /// The name of a command's option, where a bot has the command there and it has only one.
+    pub fn only_option(&self, channel: ChannelId, bot: UserId, command: &str) -> Option<String> {
+        let world = self.state.discord.world();
+        let guild = world.places.rooms.get(&channel)?.guild;
+        let command = world.applications.command(bot, guild, command)?;
+        match command.get("options")?.as_array()?.as_slice() {
+            [only] => only.get("name")?.as_str().map(str::to_owned),
+            _ => None,
+        }
+    }
+
     /// What was answered to a command so far, oldest first.
     pub fn answers(&self, used: InteractionId) -> Vec<CommandAnswer> {
         let world = self.state.discord.world();
