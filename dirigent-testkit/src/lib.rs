@@ -1,9 +1,13 @@
 //! What Dirigent is proven with.
 
 pub mod contract;
+#[cfg(feature = "loopback")]
+pub mod loopback;
 mod manual_clock;
 pub mod memory_discord;
 
+#[cfg(feature = "loopback")]
+pub use loopback::LoopbackDiscord;
 pub use manual_clock::ManualClock;
 pub use memory_discord::{MemoryAccount, MemoryDiscord};
 pub use scripted_agent::ScriptedAgent;

@@ -12,24 +12,28 @@ use dirigent::{Clock, UserId};
 
 mod account;
 mod dice;
-mod event;
-mod faults;
-mod hash;
-mod history;
-mod ledger;
+pub(crate) mod event;
+pub(crate) mod faults;
+pub(crate) mod hash;
+pub(crate) mod history;
+pub(crate) mod ledger;
 mod membership;
-mod messages;
-mod nonces;
+pub(crate) mod messages;
+pub(crate) mod nonces;
 mod people;
-mod places;
-mod snowflake;
+mod permissions;
+pub(crate) mod places;
+pub(crate) mod role;
+pub(crate) mod snowflake;
 mod stage;
-mod world;
+pub(crate) mod world;
 
 pub use account::MemoryAccount;
 pub use event::{Event, Events};
 pub use faults::{Fault, Faults, PushFault};
 pub use ledger::{Call, Calls, PostRecord};
+pub use permissions::Permissions;
+pub use role::RoleId;
 
 use world::World;
 
@@ -113,7 +117,7 @@ impl MemoryDiscord {
 
     /// Everything that happens from now on, in every channel.
     pub fn events(&self) -> Events {
-        self.events_of(None)
+        self.events_of(None, false)
     }
 
     /// How often each operation was asked for.
@@ -155,15 +159,15 @@ impl MemoryDiscord {
         world.flush_pushes();
     }
 
-    fn events_of(&self, account: Option<UserId>) -> Events {
-        Events::new(self.world().subscribe(account), Arc::clone(&self.clock))
+    fn events_of(&self, account: Option<UserId>, is_gateway: bool) -> Events {
+        Events::new(self.world().subscribe(account, is_gateway), Arc::clone(&self.clock))
     }
 
-    fn clock(&self) -> &dyn Clock {
+    pub(crate) fn clock(&self) -> &dyn Clock {
         &*self.clock
     }
 
-    fn world(&self) -> MutexGuard<'_, World> {
+    pub(crate) fn world(&self) -> MutexGuard<'_, World> {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -49,7 +49,7 @@ pub struct MemoryAccount {
 }
 
 impl MemoryAccount {
-    pub(super) const fn new(discord: MemoryDiscord, user: UserId) -> Self {
+    pub(crate) const fn new(discord: MemoryDiscord, user: UserId) -> Self {
         Self { discord, user }
     }
 
@@ -60,7 +60,26 @@ impl MemoryAccount {
 
     /// What is pushed to this account from now on: only from channels that it sees.
     pub fn events(&self) -> Events {
-        self.discord.events_of(Some(self.user))
+        self.discord.events_of(Some(self.user), false)
+    }
+
+    /// What Discord's gateway would push to this account from now on: besides what happens in
+    /// channels that it sees, what happens in its guilds, and commands that somebody used.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use dirigent_testkit::memory_discord::Event;
+    /// use dirigent_testkit::{ManualClock, MemoryDiscord};
+    ///
+    /// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
+    /// let (bot, newcomer) = (discord.add_bot(), discord.add_human());
+    /// let guild = discord.add_guild(bot);
+    /// let mut events = discord.account(bot).gateway_events();
+    /// discord.add_member(guild, newcomer);
+    /// assert_eq!(events.try_next(), Some(Event::GuildMemberAdded { guild, user: newcomer }));
+    /// ```
+    pub fn gateway_events(&self) -> Events {
+        self.discord.events_of(Some(self.user), true)
     }
 
     /// One attempt of a request that a fault may keep from being carried out.

@@ -5,10 +5,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dirigent::{ChannelId, ChatMessage, Clock, MessageId, Timestamp, UserId};
+use dirigent::{ChannelId, ChatMessage, Clock, GuildId, MessageId, Timestamp, UserId};
 use tokio::sync::Notify;
 
 use super::faults::PushFault;
+use super::role::RoleId;
 
 /// Something that Discord's gateway would push.
 ///
@@ -17,7 +18,7 @@ use super::faults::PushFault;
 /// use dirigent_testkit::memory_discord::Event;
 ///
 /// let event = Event::MemberLeft { channel: ChannelId::new(1), user: UserId::new(2) };
-/// assert_eq!(event.channel(), ChannelId::new(1));
+/// assert_eq!(event.channel(), Some(ChannelId::new(1)));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -47,22 +48,187 @@ pub enum Event {
         /// Which account.
         user: UserId,
     },
-    /// A channel was deleted.
+    /// A channel or thread was deleted.
     ChannelDeleted {
         /// Which.
         channel: ChannelId,
+        /// Its guild, if it was in one.
+        guild: Option<GuildId>,
+        /// Discord's number for its kind.
+        kind: u8,
+        /// What a thread hung from.
+        parent: Option<ChannelId>,
+    },
+    /// Several messages went at once. Only for connections of the gateway; the chat's subscribers
+    /// hear of each.
+    MessagesDeleted {
+        /// Where they stood.
+        channel: ChannelId,
+        /// Their ids.
+        messages: Vec<MessageId>,
+    },
+    /// An account began to type. Only for connections of the gateway, as all that follows.
+    TypingStarted {
+        /// Where.
+        channel: ChannelId,
+        /// Who.
+        user: UserId,
+    },
+    /// A channel or a thread came.
+    ChannelCreated {
+        /// Which.
+        channel: ChannelId,
+        /// Its guild, if it is in one.
+        guild: Option<GuildId>,
+    },
+    /// A channel's or a thread's name, topic or overwrites changed.
+    ChannelChanged {
+        /// Which.
+        channel: ChannelId,
+        /// Its guild, if it is in one.
+        guild: Option<GuildId>,
+    },
+    /// Somebody was added to a thread or left it.
+    ThreadMembersChanged {
+        /// Which thread.
+        thread: ChannelId,
+        /// Its guild.
+        guild: GuildId,
+        /// Who was added.
+        added: Vec<UserId>,
+        /// Who went.
+        removed: Vec<UserId>,
+    },
+    /// An account came into a guild.
+    GuildMemberAdded {
+        /// Which guild.
+        guild: GuildId,
+        /// Who.
+        user: UserId,
+    },
+    /// A member's roles or time-out changed.
+    GuildMemberChanged {
+        /// Which guild.
+        guild: GuildId,
+        /// Who.
+        user: UserId,
+    },
+    /// An account left a guild.
+    GuildMemberRemoved {
+        /// Which guild.
+        guild: GuildId,
+        /// Who.
+        user: UserId,
+    },
+    /// A guild has a new role.
+    RoleCreated {
+        /// Which guild.
+        guild: GuildId,
+        /// Which role.
+        role: RoleId,
+    },
+    /// A role's name or permissions changed.
+    RoleChanged {
+        /// Which guild.
+        guild: GuildId,
+        /// Which role.
+        role: RoleId,
+    },
+    /// A guild has lost a role.
+    RoleDeleted {
+        /// Which guild.
+        guild: GuildId,
+        /// Which role.
+        role: RoleId,
+    },
+    /// Somebody used a command.
+    InteractionCreated {
+        /// Whose command: an application has its bot's id.
+        application: UserId,
+        /// The interaction's id.
+        interaction: u64,
     },
 }
 
+/// Who may hear of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Earshot {
+    /// Who sees this channel.
+    Sight(ChannelId),
+    /// Who is in this guild.
+    Guild(GuildId),
+    /// Who is in this guild, and this account, which may be in it no more.
+    GuildAnd(GuildId, UserId),
+    /// This account.
+    Account(UserId),
+}
+
 impl Event {
-    /// Where it happened.
-    pub const fn channel(&self) -> ChannelId {
+    /// Where it happened; none for what concerns a guild or an account as a whole.
+    pub const fn channel(&self) -> Option<ChannelId> {
         match self {
-            Self::MessageCreated(message) | Self::MessageEdited(message) => message.channel,
+            Self::MessageCreated(message) | Self::MessageEdited(message) => Some(message.channel),
             Self::MessageDeleted { channel, .. }
+            | Self::MessagesDeleted { channel, .. }
+            | Self::TypingStarted { channel, .. }
             | Self::MemberJoined { channel, .. }
             | Self::MemberLeft { channel, .. }
-            | Self::ChannelDeleted { channel } => *channel,
+            | Self::ChannelCreated { channel, .. }
+            | Self::ChannelChanged { channel, .. }
+            | Self::ThreadMembersChanged { thread: channel, .. }
+            | Self::ChannelDeleted { channel, .. } => Some(*channel),
+            Self::GuildMemberAdded { .. }
+            | Self::GuildMemberChanged { .. }
+            | Self::GuildMemberRemoved { .. }
+            | Self::RoleCreated { .. }
+            | Self::RoleChanged { .. }
+            | Self::RoleDeleted { .. }
+            | Self::InteractionCreated { .. } => None,
+        }
+    }
+
+    /// Whether the chat's subscribers hear of it.
+    pub(crate) const fn is_chat(&self) -> bool {
+        matches!(
+            self,
+            Self::MessageCreated(_)
+                | Self::MessageEdited(_)
+                | Self::MessageDeleted { .. }
+                | Self::MemberJoined { .. }
+                | Self::MemberLeft { .. }
+                | Self::ChannelDeleted { .. }
+        )
+    }
+
+    /// Whether connections of the gateway hear of it.
+    pub(crate) const fn is_pushed(&self) -> bool {
+        !matches!(self, Self::MemberJoined { .. } | Self::MemberLeft { .. })
+    }
+
+    /// Who may hear of it.
+    pub(crate) const fn earshot(&self) -> Earshot {
+        match self {
+            Self::MessageCreated(message) | Self::MessageEdited(message) => {
+                Earshot::Sight(message.channel)
+            }
+            Self::MessageDeleted { channel, .. }
+            | Self::MessagesDeleted { channel, .. }
+            | Self::TypingStarted { channel, .. }
+            | Self::MemberJoined { channel, .. }
+            | Self::MemberLeft { channel, .. }
+            | Self::ThreadMembersChanged { thread: channel, .. }
+            | Self::ChannelCreated { channel, guild: None }
+            | Self::ChannelChanged { channel, guild: None }
+            | Self::ChannelDeleted { channel, .. } => Earshot::Sight(*channel),
+            Self::ChannelCreated { guild: Some(guild), .. }
+            | Self::ChannelChanged { guild: Some(guild), .. }
+            | Self::GuildMemberAdded { guild, .. }
+            | Self::GuildMemberChanged { guild, .. }
+            | Self::RoleCreated { guild, .. }
+            | Self::RoleChanged { guild, .. }
+            | Self::RoleDeleted { guild, .. } => Earshot::Guild(*guild),
+            Self::GuildMemberRemoved { guild, user } => Earshot::GuildAnd(*guild, *user),
+            Self::InteractionCreated { application, .. } => Earshot::Account(*application),
         }
     }
 }
@@ -90,7 +256,7 @@ pub struct Events {
 }
 
 impl Events {
-    pub(super) fn new(inbox: Arc<Inbox>, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(inbox: Arc<Inbox>, clock: Arc<dyn Clock>) -> Self {
         Self { inbox, clock }
     }
 
@@ -164,7 +330,7 @@ impl fmt::Debug for Events {
 }
 
 /// What the chat and one subscriber share.
-pub(super) struct Inbox {
+pub(crate) struct Inbox {
     queue: Mutex<Queue>,
     /// Told when an event arrives.
     arrived: Notify,
@@ -173,7 +339,7 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             queue: Mutex::new(Queue::default()),
             arrived: Notify::new(),
@@ -181,24 +347,24 @@ impl Inbox {
         }
     }
 
-    pub(super) fn is_dropped(&self) -> bool {
+    pub(crate) fn is_dropped(&self) -> bool {
         self.dropped.load(Ordering::Acquire)
     }
 
     /// Puts an event in, as the fault has it.
-    pub(super) fn put(&self, event: Event, fault: Option<PushFault>, now: Timestamp) {
+    pub(crate) fn put(&self, event: Event, fault: Option<PushFault>, now: Timestamp) {
         self.queue().put(event, fault, now);
         self.arrived.notify_one();
     }
 
     /// Ends all delays.
-    pub(super) fn flush(&self) {
+    pub(crate) fn flush(&self) {
         self.queue().release_all();
         self.arrived.notify_one();
     }
 
     /// Says that nothing will come any more.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.queue().closed = true;
         self.arrived.notify_one();
     }

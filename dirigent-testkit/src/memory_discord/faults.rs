@@ -67,7 +67,7 @@ impl Fault {
     }
 
     /// What the caller is told in place of the answer; none when the answer does come.
-    pub(super) fn error(self) -> Option<ApiError> {
+    pub(crate) fn error(self) -> Option<ApiError> {
         let kind = match self {
             Self::LostAnswer | Self::NotDelivered => ErrorKind::NoAnswer,
             Self::ServerErrorApplied | Self::ServerErrorNotApplied => ErrorKind::Unavailable,
@@ -82,7 +82,7 @@ impl Fault {
 }
 
 /// The error of a 429.
-pub(super) fn rate_limited(retry_after: Duration) -> ApiError {
+pub(crate) fn rate_limited(retry_after: Duration) -> ApiError {
     ApiError::new(ErrorKind::RateLimited)
         .with_certainty(Certainty::NotDone)
         .with_retry_after(retry_after)
@@ -223,7 +223,7 @@ impl Faults {
     }
 
     /// The fault that hits this call.
-    pub(super) fn draw(&mut self, account: UserId, call: Call) -> Option<Fault> {
+    pub(crate) fn draw(&mut self, account: UserId, call: Call) -> Option<Fault> {
         if !self.scripted.is_empty() {
             let place = self.scripted.iter().position(|planned| planned.hits(account, call));
             if let Some(planned) = place.and_then(|place| self.scripted.remove(place)) {
@@ -247,7 +247,7 @@ impl Faults {
     }
 
     /// The fault that hits this event for one subscriber.
-    pub(super) fn draw_push(&mut self) -> Option<PushFault> {
+    pub(crate) fn draw_push(&mut self) -> Option<PushFault> {
         if let Some(fault) = self.scripted_pushes.pop_front() {
             return Some(fault);
         }

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map by ids. Nobody from outside chooses the ids, so nobody can make them collide.
-pub(super) type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
+pub(crate) type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
 
 /// Folds 64 bits at a time by a long multiplication, so that every bit of an id counts: the low
 /// ones of ids are often alike.
 #[derive(Debug, Default)]
-pub(super) struct IdHasher {
+pub(crate) struct IdHasher {
     state: u64,
 }
 

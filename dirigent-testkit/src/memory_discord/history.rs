@@ -9,7 +9,7 @@ use dirigent::{ChatMessage, MessageId};
 /// Adding is cheap at any length; a deleted message leaves a hole, and holes are filled up when
 /// they are the greater part.
 #[derive(Debug, Default)]
-pub(super) struct History {
+pub(crate) struct History {
     /// By id; the id of a hole stays, so that the order can be searched.
     slots: VecDeque<Slot>,
     /// How many slots are holes.
@@ -25,7 +25,7 @@ struct Slot {
 
 impl History {
     /// Adds the newest message and forgets the oldest ones beyond the limit.
-    pub(super) fn keep(&mut self, message: ChatMessage, kept_max: usize) {
+    pub(crate) fn keep(&mut self, message: ChatMessage, kept_max: usize) {
         self.slots.push_back(Slot { id: message.id, message: Some(message) });
         while self.slots.len() - self.holes > kept_max {
             if self.slots.pop_front().is_some_and(|slot| slot.message.is_none()) {
@@ -34,18 +34,18 @@ impl History {
         }
     }
 
-    pub(super) fn find(&self, id: MessageId) -> Option<&ChatMessage> {
+    pub(crate) fn find(&self, id: MessageId) -> Option<&ChatMessage> {
         let place = self.slots.binary_search_by_key(&id, |slot| slot.id).ok()?;
         self.slots.get(place)?.message.as_ref()
     }
 
-    pub(super) fn find_mut(&mut self, id: MessageId) -> Option<&mut ChatMessage> {
+    pub(crate) fn find_mut(&mut self, id: MessageId) -> Option<&mut ChatMessage> {
         let place = self.slots.binary_search_by_key(&id, |slot| slot.id).ok()?;
         self.slots.get_mut(place)?.message.as_mut()
     }
 
     /// Deletes a message; says whether there was one.
-    pub(super) fn remove(&mut self, id: MessageId) -> bool {
+    pub(crate) fn remove(&mut self, id: MessageId) -> bool {
         let Ok(place) = self.slots.binary_search_by_key(&id, |slot| slot.id) else {
             return false;
         };
@@ -62,12 +62,12 @@ impl History {
     }
 
     /// All messages, oldest first.
-    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &ChatMessage> {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &ChatMessage> {
         self.slots.iter().filter_map(|slot| slot.message.as_ref())
     }
 
     /// A page of messages, newest first: the newest ones, or those right after one.
-    pub(super) fn page(&self, after: Option<MessageId>, limit: usize) -> Vec<&ChatMessage> {
+    pub(crate) fn page(&self, after: Option<MessageId>, limit: usize) -> Vec<&ChatMessage> {
         let Some(after) = after else {
             return self.iter().rev().take(limit).collect();
         };

@@ -148,7 +148,7 @@ pub struct PostRecord {
 
 /// The counts and the log of one chat.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(crate) struct Ledger {
     /// The counts.
     calls: Calls,
     /// The newest attempts to post, oldest first.
@@ -159,26 +159,26 @@ pub(super) struct Ledger {
 
 impl Ledger {
     /// The counts so far.
-    pub(super) const fn calls(&self) -> Calls {
+    pub(crate) const fn calls(&self) -> Calls {
         self.calls
     }
 
-    pub(super) fn count(&mut self, call: Call) {
+    pub(crate) fn count(&mut self, call: Call) {
         if let Some(count) = self.calls.counts.get_mut(call as usize) {
             *count += 1;
         }
     }
 
-    pub(super) const fn count_too_early(&mut self) {
+    pub(crate) const fn count_too_early(&mut self) {
         self.calls.too_early += 1;
     }
 
-    pub(super) const fn count_unauthorized(&mut self) {
+    pub(crate) const fn count_unauthorized(&mut self) {
         self.calls.unauthorized += 1;
     }
 
     /// Keeps so many posts from now on.
-    pub(super) fn keep_posts(&mut self, posts_max: usize) {
+    pub(crate) fn keep_posts(&mut self, posts_max: usize) {
         self.posts_max = posts_max;
         while self.posts.len() > posts_max {
             self.posts.pop_front();
@@ -186,11 +186,11 @@ impl Ledger {
     }
 
     /// Whether posts are kept at all.
-    pub(super) const fn keeps_posts(&self) -> bool {
+    pub(crate) const fn keeps_posts(&self) -> bool {
         self.posts_max > 0
     }
 
-    pub(super) fn log(&mut self, record: PostRecord) {
+    pub(crate) fn log(&mut self, record: PostRecord) {
         if self.posts.len() >= self.posts_max {
             self.posts.pop_front();
         }
@@ -198,7 +198,7 @@ impl Ledger {
     }
 
     /// Hands over the kept posts and forgets them.
-    pub(super) fn take_posts(&mut self) -> Vec<PostRecord> {
+    pub(crate) fn take_posts(&mut self) -> Vec<PostRecord> {
         std::mem::take(&mut self.posts).into()
     }
 }

@@ -8,7 +8,7 @@ use super::world::World;
 
 impl World {
     /// Gives sight of a channel; says whether the account had none before.
-    pub(super) fn join(&mut self, channel: ChannelId, user: UserId) -> bool {
+    pub(crate) fn join(&mut self, channel: ChannelId, user: UserId) -> bool {
         let saw = self.places.rights(channel, user).is_some();
         let Some(room) = self.places.rooms.get_mut(&channel) else {
             return false;
@@ -26,7 +26,7 @@ impl World {
 
     /// Takes sight of a channel; says whether the account sees it no more. Administrators see it
     /// all the same. The event goes out first, so that who leaves hears of it.
-    pub(super) fn leave(&mut self, channel: ChannelId, user: UserId) -> bool {
+    pub(crate) fn leave(&mut self, channel: ChannelId, user: UserId) -> bool {
         let Some(room) = self.places.rooms.get(&channel) else {
             return false;
         };
@@ -48,7 +48,7 @@ impl World {
 
     /// Takes an account out of a guild with all its channels; says whether it was in it. The owner
     /// stays.
-    pub(super) fn leave_guild(&mut self, guild: GuildId, user: UserId) -> bool {
+    pub(crate) fn leave_guild(&mut self, guild: GuildId, user: UserId) -> bool {
         let Some(left) = self.places.guilds.get_mut(&guild) else {
             return false;
         };
@@ -75,15 +75,16 @@ impl World {
     }
 
     /// Deletes a channel and its threads; says whether there was one.
-    pub(super) fn delete_channel(&mut self, channel: ChannelId) -> bool {
-        if self.places.rooms.contains_key(&channel) {
-            self.publish(Event::ChannelDeleted { channel });
+    pub(crate) fn delete_channel(&mut self, channel: ChannelId) -> bool {
+        if let Some(room) = self.places.rooms.get(&channel) {
+            let (guild, parent) = (room.info.guild, room.info.parent);
+            self.publish(Event::ChannelDeleted { channel, guild, kind: room.kind(), parent });
         }
         !self.places.remove(channel).is_empty()
     }
 
     /// Changes what an account may do in a channel that names it, or opens it to it.
-    pub(super) fn change_rights(
+    pub(crate) fn change_rights(
         &mut self,
         channel: ChannelId,
         user: UserId,

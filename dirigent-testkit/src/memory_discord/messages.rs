@@ -16,7 +16,7 @@ const PAGE_MAX: u8 = 100;
 
 impl World {
     /// Posts through the API, and logs it where that is wanted.
-    pub(super) fn post(
+    pub(crate) fn post(
         &mut self,
         me: UserId,
         post: Post,
@@ -72,7 +72,7 @@ impl World {
     }
 
     /// Lets an account say something without the API: a person with a client, a webhook.
-    pub(super) fn say(
+    pub(crate) fn say(
         &mut self,
         channel: ChannelId,
         author: UserId,
@@ -106,7 +106,7 @@ impl World {
     }
 
     /// Changes the text of a message; says whether there was one.
-    pub(super) fn edit(&mut self, channel: ChannelId, id: MessageId, content: String) -> bool {
+    pub(crate) fn edit(&mut self, channel: ChannelId, id: MessageId, content: String) -> bool {
         let room = self.places.rooms.get_mut(&channel);
         let Some(message) = room.and_then(|room| room.messages.find_mut(id)) else {
             return false;
@@ -118,7 +118,7 @@ impl World {
     }
 
     /// Deletes through the API: its own, or as administrator anybody's.
-    pub(super) fn delete(
+    pub(crate) fn delete(
         &mut self,
         me: UserId,
         channel: ChannelId,
@@ -136,7 +136,7 @@ impl World {
     }
 
     /// Deletes a message, whoever asks; says whether there was one.
-    pub(super) fn erase(&mut self, channel: ChannelId, id: MessageId) -> bool {
+    pub(crate) fn erase(&mut self, channel: ChannelId, id: MessageId) -> bool {
         let room = self.places.rooms.get_mut(&channel);
         let erased = room.is_some_and(|room| room.messages.remove(id));
         if erased {
@@ -146,7 +146,7 @@ impl World {
     }
 
     /// Reads through the API, newest first.
-    pub(super) fn history(
+    pub(crate) fn history(
         &self,
         me: UserId,
         request: HistoryRequest,

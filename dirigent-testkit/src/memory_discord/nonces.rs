@@ -28,7 +28,7 @@ impl Key {
 /// The nonces of the last few minutes. Discord documents "the past few minutes" and a message
 /// that is unique for each author (resources/message, `enforce_nonce`).
 #[derive(Debug)]
-pub(super) struct Nonces {
+pub(crate) struct Nonces {
     /// The message that a nonce made.
     messages: IdMap<Key, MessageId>,
     /// The same in order of time, oldest first.
@@ -41,7 +41,7 @@ pub(super) struct Nonces {
 
 impl Nonces {
     /// Remembers them for five minutes, at most 16,384 at a time.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             messages: IdMap::default(),
             order: VecDeque::new(),
@@ -50,16 +50,16 @@ impl Nonces {
         }
     }
 
-    pub(super) const fn set_window(&mut self, window: Duration) {
+    pub(crate) const fn set_window(&mut self, window: Duration) {
         self.window = window;
     }
 
-    pub(super) const fn set_remembered_max(&mut self, remembered_max: usize) {
+    pub(crate) const fn set_remembered_max(&mut self, remembered_max: usize) {
         self.remembered_max = remembered_max;
     }
 
     /// The message that this author made with this nonce a short time ago.
-    pub(super) fn find(
+    pub(crate) fn find(
         &mut self,
         now: Timestamp,
         author: UserId,
@@ -76,7 +76,7 @@ impl Nonces {
     }
 
     /// Remembers the message that a nonce made. Only after [`find`](Self::find) found none.
-    pub(super) fn remember(
+    pub(crate) fn remember(
         &mut self,
         now: Timestamp,
         author: UserId,

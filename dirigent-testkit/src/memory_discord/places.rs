@@ -4,75 +4,95 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dirigent::{ApiError, ChannelId, ChannelInfo, ChannelKind, ErrorKind, GuildId, UserId};
 
+use super::event::Earshot;
 use super::hash::IdMap;
 use super::history::History;
 
 /// What an account may do in a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rights {
+pub(crate) struct Rights {
     /// Whether it sees the channel; without that the others count for nothing.
-    pub(super) see: bool,
+    pub(crate) see: bool,
     /// Whether it may post.
-    pub(super) write: bool,
+    pub(crate) write: bool,
     /// Whether it may read what was posted. Without it Discord answers with an empty list, and no
     /// error (resources/message).
-    pub(super) read_history: bool,
+    pub(crate) read_history: bool,
 }
 
 impl Rights {
     /// Everything.
-    pub(super) const FULL: Self = Self { see: true, write: true, read_history: true };
+    pub(crate) const FULL: Self = Self { see: true, write: true, read_history: true };
 
     /// Nothing, also where everybody else sees the channel.
-    pub(super) const NONE: Self = Self { see: false, write: false, read_history: false };
+    pub(crate) const NONE: Self = Self { see: false, write: false, read_history: false };
 }
 
 /// A guild.
 #[derive(Debug)]
-pub(super) struct Guild {
+pub(crate) struct Guild {
     /// Sees all and may do all.
-    pub(super) owner: UserId,
+    pub(crate) owner: UserId,
     /// See all and may do all.
-    pub(super) administrators: BTreeSet<UserId>,
+    pub(crate) administrators: BTreeSet<UserId>,
     /// May create and delete channels and say who sees them.
-    pub(super) channel_managers: BTreeSet<UserId>,
+    pub(crate) channel_managers: BTreeSet<UserId>,
     /// Everybody in it, the owner too.
-    pub(super) members: BTreeSet<UserId>,
+    pub(crate) members: BTreeSet<UserId>,
     /// Its channels and threads, in the order of creation.
-    pub(super) channels: BTreeSet<ChannelId>,
+    pub(crate) channels: BTreeSet<ChannelId>,
 }
 
 impl Guild {
-    pub(super) fn is_administrator(&self, user: UserId) -> bool {
+    pub(crate) fn is_administrator(&self, user: UserId) -> bool {
         self.owner == user || self.administrators.contains(&user)
     }
 
-    pub(super) fn may_manage_channels(&self, user: UserId) -> bool {
+    pub(crate) fn may_manage_channels(&self, user: UserId) -> bool {
         self.is_administrator(user) || self.channel_managers.contains(&user)
     }
 }
 
 /// A channel with what is kept of its messages.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(crate) struct Room {
     /// What the chat tells about it.
-    pub(super) info: ChannelInfo,
+    pub(crate) info: ChannelInfo,
     /// Who sees it by name, or is kept out by name.
-    pub(super) access: BTreeMap<UserId, Rights>,
+    pub(crate) access: BTreeMap<UserId, Rights>,
     /// The newest messages.
-    pub(super) messages: History,
+    pub(crate) messages: History,
+}
+
+impl Room {
+    /// Discord's number for its kind.
+    pub(crate) fn kind(&self) -> u8 {
+        match self.info.kind {
+            ChannelKind::Text => 0,
+            ChannelKind::Direct => 1,
+            ChannelKind::Announcement => 5,
+            ChannelKind::Thread => {
+                if self.info.private {
+                    12
+                } else {
+                    11
+                }
+            }
+            _ => 2,
+        }
+    }
 }
 
 /// All guilds and channels.
 #[derive(Debug, Default)]
-pub(super) struct Places {
-    pub(super) guilds: BTreeMap<GuildId, Guild>,
-    pub(super) rooms: IdMap<ChannelId, Room>,
+pub(crate) struct Places {
+    pub(crate) guilds: BTreeMap<GuildId, Guild>,
+    pub(crate) rooms: IdMap<ChannelId, Room>,
 }
 
 impl Places {
     /// What the account may do in a channel; none when it does not see it.
-    pub(super) fn rights(&self, channel: ChannelId, user: UserId) -> Option<Rights> {
+    pub(crate) fn rights(&self, channel: ChannelId, user: UserId) -> Option<Rights> {
         let room = self.rooms.get(&channel)?;
         let named = room.access.get(&user).copied();
         let is_thread = room.info.kind == ChannelKind::Thread;
@@ -93,8 +113,19 @@ impl Places {
         named.or(by_default.filter(|_| !room.info.private)).filter(|rights| rights.see)
     }
 
+    /// Whether an account may hear of what happens there.
+    pub(crate) fn hears(&self, earshot: Earshot, user: UserId) -> bool {
+        let is_in = |guild| self.joined(guild, user).is_ok();
+        match earshot {
+            Earshot::Sight(channel) => self.rights(channel, user).is_some(),
+            Earshot::Guild(guild) => is_in(guild),
+            Earshot::GuildAnd(guild, other) => other == user || is_in(guild),
+            Earshot::Account(account) => account == user,
+        }
+    }
+
     /// A channel that the account sees, and what it may do there.
-    pub(super) fn seen(
+    pub(crate) fn seen(
         &self,
         channel: ChannelId,
         user: UserId,
@@ -107,13 +138,13 @@ impl Places {
     }
 
     /// A guild in which the account is.
-    pub(super) fn joined(&self, guild: GuildId, user: UserId) -> Result<&Guild, ApiError> {
+    pub(crate) fn joined(&self, guild: GuildId, user: UserId) -> Result<&Guild, ApiError> {
         let found = self.guilds.get(&guild).filter(|guild| guild.members.contains(&user));
         found.ok_or(ApiError::new(ErrorKind::Gone))
     }
 
     /// Everybody who sees a channel, by id.
-    pub(super) fn audience(&self, channel: ChannelId) -> Vec<UserId> {
+    pub(crate) fn audience(&self, channel: ChannelId) -> Vec<UserId> {
         let Some(room) = self.rooms.get(&channel) else {
             return Vec::new();
         };
@@ -129,7 +160,7 @@ impl Places {
     }
 
     /// Adds a channel, which its guild then lists.
-    pub(super) fn add(&mut self, info: ChannelInfo, access: BTreeMap<UserId, Rights>) {
+    pub(crate) fn add(&mut self, info: ChannelInfo, access: BTreeMap<UserId, Rights>) {
         if let Some(guild) = info.guild.and_then(|guild| self.guilds.get_mut(&guild)) {
             guild.channels.insert(info.id);
         }
@@ -137,7 +168,7 @@ impl Places {
     }
 
     /// Takes a channel away, with the threads that hang from it; says which went.
-    pub(super) fn remove(&mut self, channel: ChannelId) -> Vec<ChannelId> {
+    pub(crate) fn remove(&mut self, channel: ChannelId) -> Vec<ChannelId> {
         let Some(room) = self.rooms.remove(&channel) else {
             return Vec::new();
         };

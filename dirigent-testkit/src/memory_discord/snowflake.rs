@@ -10,14 +10,14 @@ const NUMBER_BITS: u32 = 22;
 
 /// Makes ids that only rise, also when the clock steps back.
 #[derive(Debug, Default)]
-pub(super) struct Snowflakes {
+pub(crate) struct Snowflakes {
     /// The newest id given.
     last: u64,
 }
 
 impl Snowflakes {
     /// The next id at this moment.
-    pub(super) fn next(&mut self, now: Timestamp) -> u64 {
+    pub(crate) fn next(&mut self, now: Timestamp) -> u64 {
         let time = now.as_millis().saturating_sub(DISCORD_EPOCH_MS) << NUMBER_BITS;
         self.last = time.max(self.last.saturating_add(1));
         self.last

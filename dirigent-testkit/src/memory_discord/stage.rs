@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use dirigent::{AuthorKind, ChannelId, ChannelInfo, ChannelKind, GuildId, UserId};
 
 use super::MemoryDiscord;
+use super::event::Event;
 use super::places::{Guild, Rights};
 use super::world::Account;
 
@@ -26,7 +27,8 @@ impl MemoryDiscord {
 
     /// Adds an account with an id of your choice, or changes what it is.
     pub fn add_account(&self, user: UserId, kind: AuthorKind) {
-        let account = Account { kind, revoked: false, content_hidden: false };
+        let account =
+            Account { kind, revoked: false, content_hidden: false, members_hidden: false };
         self.world().accounts.insert(user, account);
     }
 
@@ -48,8 +50,13 @@ impl MemoryDiscord {
     /// Adds an account to a guild; says whether there is such a guild.
     pub fn add_member(&self, guild: GuildId, user: UserId) -> bool {
         let mut world = self.world();
-        let found = world.places.guilds.get_mut(&guild);
-        found.map(|guild| guild.members.insert(user)).is_some()
+        let Some(joined) = world.places.guilds.get_mut(&guild) else {
+            return false;
+        };
+        if joined.members.insert(user) {
+            world.publish(Event::GuildMemberAdded { guild, user });
+        }
+        true
     }
 
     /// Takes an account out of a guild with all its channels; says whether it was in it. The owner

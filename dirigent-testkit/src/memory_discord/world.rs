@@ -15,13 +15,15 @@ use super::snowflake::Snowflakes;
 
 /// An account.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Account {
+pub(crate) struct Account {
     /// What it is.
-    pub(super) kind: AuthorKind,
+    pub(crate) kind: AuthorKind,
     /// Whether its token works no more.
-    pub(super) revoked: bool,
+    pub(crate) revoked: bool,
     /// Whether it lacks the message-content intent.
-    pub(super) content_hidden: bool,
+    pub(crate) content_hidden: bool,
+    /// Whether it lacks the guild-members intent.
+    pub(crate) members_hidden: bool,
 }
 
 /// Where pushed events go.
@@ -29,6 +31,14 @@ struct Outlet {
     inbox: Arc<Inbox>,
     /// Whose connection it is; none hears everything.
     account: Option<UserId>,
+    /// Whether it is a connection of the gateway, which hears of guilds too.
+    is_gateway: bool,
+}
+
+impl Outlet {
+    fn wants(&self, event: &Event) -> bool {
+        if self.is_gateway { event.is_pushed() } else { event.is_chat() }
+    }
 }
 
 /// What an account was told to wait for.
@@ -41,23 +51,23 @@ struct Limit {
 }
 
 /// All state.
-pub(super) struct World {
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) ids: Snowflakes,
-    pub(super) accounts: IdMap<UserId, Account>,
-    pub(super) places: Places,
-    pub(super) nonces: Nonces,
-    pub(super) ledger: Ledger,
-    pub(super) faults: Faults,
+pub(crate) struct World {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Snowflakes,
+    pub(crate) accounts: IdMap<UserId, Account>,
+    pub(crate) places: Places,
+    pub(crate) nonces: Nonces,
+    pub(crate) ledger: Ledger,
+    pub(crate) faults: Faults,
     /// How many messages a channel keeps.
-    pub(super) history_max: usize,
+    pub(crate) history_max: usize,
     /// Rate limits in force.
     limits: IdMap<(UserId, Call, Option<ChannelId>), Limit>,
     outlets: Vec<Outlet>,
 }
 
 impl World {
-    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
             clock,
             ids: Snowflakes::default(),
@@ -73,13 +83,13 @@ impl World {
     }
 
     /// A new id.
-    pub(super) fn next_id(&mut self) -> u64 {
+    pub(crate) fn next_id(&mut self) -> u64 {
         let now = self.clock.now();
         self.ids.next(now)
     }
 
     /// Lets a request in, or says why not; with the fault that hits it.
-    pub(super) fn admit(
+    pub(crate) fn admit(
         &mut self,
         me: UserId,
         call: Call,
@@ -117,36 +127,36 @@ impl World {
     }
 
     /// Ends all rate limits.
-    pub(super) fn lift_limits(&mut self) {
+    pub(crate) fn lift_limits(&mut self) {
         self.limits.clear();
     }
 
     /// Adds a queue for pushed events.
-    pub(super) fn subscribe(&mut self, account: Option<UserId>) -> Arc<Inbox> {
+    pub(crate) fn subscribe(&mut self, account: Option<UserId>, is_gateway: bool) -> Arc<Inbox> {
         let inbox = Arc::new(Inbox::new());
-        self.outlets.push(Outlet { inbox: Arc::clone(&inbox), account });
+        self.outlets.push(Outlet { inbox: Arc::clone(&inbox), account, is_gateway });
         inbox
     }
 
     /// Whether anybody listens.
-    pub(super) fn is_heard(&mut self) -> bool {
+    pub(crate) fn is_heard(&mut self) -> bool {
         self.outlets.retain(|outlet| !outlet.inbox.is_dropped());
         !self.outlets.is_empty()
     }
 
     /// Pushes an event to everybody who may know of it.
-    pub(super) fn publish(&mut self, event: Event) {
+    pub(crate) fn publish(&mut self, event: Event) {
         if !self.is_heard() {
             return;
         }
         let now = self.clock.now();
-        let channel = event.channel();
+        let earshot = event.earshot();
         let mut event = Some(event);
         let mut outlets = self.outlets.iter();
         while let Some(outlet) = outlets.next() {
-            let sees =
-                outlet.account.is_none_or(|user| self.places.rights(channel, user).is_some());
-            if !sees {
+            let wanted = event.as_ref().is_some_and(|event| outlet.wants(event));
+            let hears = outlet.account.is_none_or(|user| self.places.hears(earshot, user));
+            if !wanted || !hears {
                 continue;
             }
             let is_last = outlets.len() == 0;
@@ -162,7 +172,7 @@ impl World {
     }
 
     /// Ends all delays of pushed events.
-    pub(super) fn flush_pushes(&self) {
+    pub(crate) fn flush_pushes(&self) {
         for outlet in &self.outlets {
             outlet.inbox.flush();
         }
@@ -170,7 +180,7 @@ impl World {
 
     /// Whether the account is shown this text. Without the message-content intent a bot is shown
     /// only its own and those that mention it (events/gateway).
-    pub(super) fn shows_content(&self, account: UserId, author: UserId, content: &str) -> bool {
+    pub(crate) fn shows_content(&self, account: UserId, author: UserId, content: &str) -> bool {
         shows_content(&self.accounts, account, author, content)
     }
 }

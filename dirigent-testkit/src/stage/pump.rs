@@ -45,7 +45,21 @@ pub(crate) async fn pump(mut events: Events, dirigent: Dirigent, hooks: Hooks) {
             Event::MessageEdited(message) => dirigent.message_updated(message).await,
             Event::MemberJoined { channel, user } => dirigent.member_joined(channel, user).await,
             Event::MemberLeft { channel, user } => dirigent.member_left(channel, user).await,
-            Event::MessageDeleted { .. } | Event::ChannelDeleted { .. } => Ok(()),
+            // The others only connections of the gateway hear of.
+            Event::MessageDeleted { .. }
+            | Event::ChannelDeleted { .. }
+            | Event::MessagesDeleted { .. }
+            | Event::TypingStarted { .. }
+            | Event::ChannelCreated { .. }
+            | Event::ChannelChanged { .. }
+            | Event::ThreadMembersChanged { .. }
+            | Event::GuildMemberAdded { .. }
+            | Event::GuildMemberChanged { .. }
+            | Event::GuildMemberRemoved { .. }
+            | Event::RoleCreated { .. }
+            | Event::RoleChanged { .. }
+            | Event::RoleDeleted { .. }
+            | Event::InteractionCreated { .. } => Ok(()),
         };
         // The library says no to much that is pushed; that is its business.
         drop(told);

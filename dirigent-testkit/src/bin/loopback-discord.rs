@@ -1,0 +1,3 @@
+//! A Discord on this machine, for developing a bot without a token.
+
+fn main() {}

@@ -1,0 +1,63 @@
+//! What all connections share.
+
+use std::net::SocketAddr;
+use std::pin::Pin;
+
+use dirigent::{AuthorKind, UserId};
+use tokio::sync::mpsc;
+
+use super::gateway::Gateway;
+use super::token;
+use crate::memory_discord::MemoryDiscord;
+
+/// Something that runs until it ends or the server does.
+pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// What all connections share.
+pub(crate) struct State {
+    pub(crate) discord: MemoryDiscord,
+    /// Where the server listens.
+    pub(crate) address: SocketAddr,
+    /// What the gateway's sessions share.
+    pub(crate) gateway: Gateway,
+    tasks: mpsc::UnboundedSender<Task>,
+}
+
+impl State {
+    pub(super) fn new(
+        discord: MemoryDiscord,
+        address: SocketAddr,
+        tasks: mpsc::UnboundedSender<Task>,
+    ) -> Self {
+        Self { discord, address, gateway: Gateway::default(), tasks }
+    }
+
+    /// Lets something run beside the connections, until the server ends.
+    pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) {
+        // Nobody takes it when the server is ending.
+        let _ = self.tasks.send(Box::pin(task));
+    }
+
+    /// The address of the gateway.
+    pub(crate) fn gateway_url(&self) -> String {
+        format!("ws://{}", self.address)
+    }
+
+    /// Whose token it is, with or without `Bot ` before it; none for one that is not valid.
+    pub(crate) fn holder(&self, token: &str) -> Option<UserId> {
+        let bot = token::holder(token.strip_prefix("Bot ").unwrap_or(token))?;
+        let world = self.discord.world();
+        let account = world.accounts.get(&bot)?;
+        (account.kind == AuthorKind::Bot && !account.revoked).then_some(bot)
+    }
+
+    /// The privileged intents that are switched on for a bot, as bits of its identification.
+    pub(crate) fn privileged_intents(&self, bot: UserId) -> u64 {
+        let world = self.discord.world();
+        world.accounts.get(&bot).map_or(0, |account| {
+            let content = if account.content_hidden { 0 } else { super::wire::intent::CONTENT };
+            let members = if account.members_hidden { 0 } else { super::wire::intent::MEMBERS };
+            content | members | super::wire::intent::PRESENCES
+        })
+    }
+}

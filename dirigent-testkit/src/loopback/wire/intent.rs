@@ -1,0 +1,18 @@
+//! Intents: what a session of the gateway wants to hear.
+
+/// Guilds, channels, roles and threads.
+pub(crate) const GUILDS: u64 = 1 << 0;
+/// Members' coming, going and changing; privileged.
+pub(crate) const MEMBERS: u64 = 1 << 1;
+/// Who is online; privileged, and nothing here is told of it.
+pub(crate) const PRESENCES: u64 = 1 << 8;
+/// Messages in guilds.
+pub(crate) const GUILD_MESSAGES: u64 = 1 << 9;
+/// Typing in guilds.
+pub(crate) const GUILD_TYPING: u64 = 1 << 11;
+/// Messages outside guilds.
+pub(crate) const DIRECT_MESSAGES: u64 = 1 << 12;
+/// Typing outside guilds.
+pub(crate) const DIRECT_TYPING: u64 = 1 << 14;
+/// The texts of others' messages; privileged.
+pub(crate) const CONTENT: u64 = 1 << 15;

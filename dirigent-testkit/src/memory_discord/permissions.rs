@@ -1,0 +1,117 @@
+//! What somebody may do, as a set of Discord's bits.
+
+use std::fmt;
+use std::ops::BitOr;
+
+/// A set of permissions, by Discord's bits.
+///
+/// ```
+/// use dirigent_testkit::memory_discord::Permissions;
+///
+/// let talk = Permissions::VIEW_CHANNEL | Permissions::SEND_MESSAGES;
+/// assert!(talk.contains(Permissions::SEND_MESSAGES));
+/// assert_eq!(talk.without(Permissions::VIEW_CHANNEL), Permissions::SEND_MESSAGES);
+/// ```
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Permissions(u64);
+
+impl Permissions {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+    /// All that there is, and all that may ever be.
+    pub const ALL: Self = Self(u64::MAX >> 11);
+    /// Everything, whatever a channel says.
+    pub const ADMINISTRATOR: Self = Self(1 << 3);
+    /// Create, change and delete channels.
+    pub const MANAGE_CHANNELS: Self = Self(1 << 4);
+    /// See a channel.
+    pub const VIEW_CHANNEL: Self = Self(1 << 10);
+    /// Post in a channel.
+    pub const SEND_MESSAGES: Self = Self(1 << 11);
+    /// Delete others' messages.
+    pub const MANAGE_MESSAGES: Self = Self(1 << 13);
+    /// Read what was posted before.
+    pub const READ_MESSAGE_HISTORY: Self = Self(1 << 16);
+    /// Ping everybody.
+    pub const MENTION_EVERYONE: Self = Self(1 << 17);
+    /// Change who may do what.
+    pub const MANAGE_ROLES: Self = Self(1 << 28);
+    /// Use commands.
+    pub const USE_APPLICATION_COMMANDS: Self = Self(1 << 31);
+    /// See all threads, and change and delete them.
+    pub const MANAGE_THREADS: Self = Self(1 << 34);
+    /// Create threads that all see.
+    pub const CREATE_PUBLIC_THREADS: Self = Self(1 << 35);
+    /// Create threads that only those added see.
+    pub const CREATE_PRIVATE_THREADS: Self = Self(1 << 36);
+    /// Post in threads.
+    pub const SEND_MESSAGES_IN_THREADS: Self = Self(1 << 38);
+
+    /// What takes part in the talk of a channel.
+    pub const TALK: Self = Self(
+        Self::VIEW_CHANNEL.0
+            | Self::SEND_MESSAGES.0
+            | Self::SEND_MESSAGES_IN_THREADS.0
+            | Self::READ_MESSAGE_HISTORY.0,
+    );
+
+    /// What the everyone role of a new guild allows.
+    pub const OF_A_NEW_GUILD: Self = Self(
+        Self::TALK.0
+            | Self::USE_APPLICATION_COMMANDS.0
+            | Self::CREATE_PUBLIC_THREADS.0
+            | Self::CREATE_PRIVATE_THREADS.0,
+    );
+
+    /// The set of these bits.
+    pub const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// Its bits.
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// Whether it has all of these.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether it has nothing.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Both together.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// What is left without these.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// What both have.
+    #[must_use]
+    pub const fn within(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+impl BitOr for Permissions {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        self.with(other)
+    }
+}
+
+impl fmt::Debug for Permissions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Permissions({:#x})", self.0)
+    }
+}
