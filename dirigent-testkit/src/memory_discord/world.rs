@@ -14,8 +14,10 @@ use super::places::Places;
 use super::snowflake::Snowflakes;
 
 /// An account.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Account {
+    /// What others call it.
+    pub(crate) name: String,
     /// What it is.
     pub(crate) kind: AuthorKind,
     /// Whether its token works no more.
@@ -24,6 +26,12 @@ pub(crate) struct Account {
     pub(crate) content_hidden: bool,
     /// Whether it lacks the guild-members intent.
     pub(crate) members_hidden: bool,
+}
+
+impl Account {
+    pub(crate) const fn new(name: String, kind: AuthorKind) -> Self {
+        Self { name, kind, revoked: false, content_hidden: false, members_hidden: false }
+    }
 }
 
 /// Where pushed events go.
@@ -83,10 +91,10 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
+            places: Places::new(Arc::clone(&clock)),
             clock,
             ids: Snowflakes::default(),
             accounts: IdMap::default(),
-            places: Places::default(),
             nonces: Nonces::new(),
             ledger: Ledger::default(),
             faults: Faults::new(0),
