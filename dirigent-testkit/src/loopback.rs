@@ -21,6 +21,8 @@ pub(crate) mod state;
 mod token;
 pub(crate) mod wire;
 
+pub use gateway::{GatewayFault, GatewayFaults, SessionInfo};
+
 use state::State;
 
 /// A running Discord on 127.0.0.1. Dropping it ends it with all its connections.
