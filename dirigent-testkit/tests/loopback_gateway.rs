@@ -15,6 +15,8 @@ mod client;
 mod closing;
 #[path = "loopback_gateway/compressed.rs"]
 mod compressed;
+#[path = "loopback_gateway/events.rs"]
+mod events;
 #[path = "loopback_gateway/heartbeats.rs"]
 mod heartbeats;
 #[path = "loopback_gateway/resuming.rs"]
