@@ -60,7 +60,10 @@ async fn a_message_is_told_with_its_text_to_who_asked_for_it() {
     assert_eq!(client.event("MESSAGE_UPDATE").await["content"], "Good evening");
     scene.discord.delete_message(scene.channel, id);
     let deleted = client.event("MESSAGE_DELETE").await;
-    assert_eq!((&deleted["id"], &deleted["guild_id"]), (&json!(id.to_string()), &message["guild_id"]));
+    assert_eq!(
+        (&deleted["id"], &deleted["guild_id"]),
+        (&json!(id.to_string()), &message["guild_id"])
+    );
 }
 
 #[tokio::test]
@@ -78,7 +81,10 @@ async fn without_the_intent_only_own_direct_and_mentioning_messages_have_a_text(
         while message["t"] == "CHANNEL_CREATE" {
             message = client.payload().await;
         }
-        assert_eq!((&message["t"], &message["d"]["content"]), (&json!("MESSAGE_CREATE"), &json!(told)));
+        assert_eq!(
+            (&message["t"], &message["d"]["content"]),
+            (&json!("MESSAGE_CREATE"), &json!(told))
+        );
     }
 }
 
@@ -154,7 +160,10 @@ async fn each_guild_is_told_to_one_shard() {
         identify["d"]["shard"] = json!([id, 2]);
         client.send(&identify).await;
         let ready = client.event("READY").await;
-        assert_eq!((ready["shard"].clone(), ready["guilds"].as_array().unwrap().len()), (json!([id, 2]), 2));
+        assert_eq!(
+            (ready["shard"].clone(), ready["guilds"].as_array().unwrap().len()),
+            (json!([id, 2]), 2)
+        );
         shards.push(client);
     }
     for (guild, channel) in guilds.iter().zip(&channels) {
