@@ -53,7 +53,7 @@ async fn a_message_is_told_with_its_text_to_who_asked_for_it() {
     let (mut client, _) = scene.session(INTENTS).await;
     let id = scene.discord.say(scene.channel, scene.person, "Good morning");
     let message = client.event("MESSAGE_CREATE").await;
-    assert_eq!(message["id"], id.to_string());
+    assert_eq!(message["id"], id.get().to_string());
     assert_eq!(message["content"], "Good morning");
     assert_eq!(message["guild_id"], scene.guild.to_string());
     scene.discord.edit(scene.channel, id, "Good evening");
@@ -62,7 +62,7 @@ async fn a_message_is_told_with_its_text_to_who_asked_for_it() {
     let deleted = client.event("MESSAGE_DELETE").await;
     assert_eq!(
         (&deleted["id"], &deleted["guild_id"]),
-        (&json!(id.to_string()), &message["guild_id"])
+        (&json!(id.get().to_string()), &message["guild_id"])
     );
 }
 
