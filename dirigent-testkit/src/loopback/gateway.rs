@@ -87,7 +87,11 @@ impl Line {
                 message = self.socket.next() => match message {
                     Some(Ok(message)) => match self.hear(message) {
                         Ok(acts) => acts,
-                        Err(ended) => return ended,
+                        Err(ended) => {
+                            // The answer to a close frame waits to be sent.
+                            let _ = self.socket.flush().await;
+                            return ended;
+                        }
                     },
                     Some(Err(_)) | None => return None,
                 },

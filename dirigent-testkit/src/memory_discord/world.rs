@@ -61,6 +61,9 @@ pub(crate) trait Listener: Send + Sync {
 
     /// Ends all delays.
     fn flush(&self);
+
+    /// Hears that an account's token works no more.
+    fn revoke(&self, user: UserId);
 }
 
 /// What an account was told to wait for.
@@ -230,6 +233,18 @@ impl World {
             listener.hear(self, event, &mut || faults.draw_push());
         }
         self.faults = faults;
+    }
+
+    /// Makes an account's token invalid, or valid again. Its sessions end.
+    pub(crate) fn set_revoked(&mut self, user: UserId, is_revoked: bool) {
+        if let Some(account) = self.accounts.get_mut(&user) {
+            account.revoked = is_revoked;
+        }
+        if is_revoked {
+            for listener in &self.listeners {
+                listener.revoke(user);
+            }
+        }
     }
 
     /// Ends all delays of pushed events.

@@ -30,6 +30,18 @@ async fn whoever_is_not_let_in_is_told_why() {
 }
 
 #[tokio::test]
+async fn a_token_that_works_no_more_ends_its_sessions() {
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(INTENTS).await;
+    scene.discord.set_revoked(scene.discord.add_bot(), true);
+    scene.mark(1);
+    client.mark(1).await;
+    scene.discord.set_revoked(scene.bot, true);
+    assert_eq!(client.closed().await, 4004);
+    assert!(scene.server.sessions(scene.bot).is_empty());
+}
+
+#[tokio::test]
 async fn a_privileged_intent_must_be_allowed() {
     let scene = Scene::new().await;
     scene.discord.set_content_hidden(scene.bot, true);

@@ -19,7 +19,6 @@ use super::subscriber::Subscriber;
 use crate::loopback::state::State;
 
 /// What a connection does next.
-#[derive(Debug)]
 pub(super) enum Act {
     /// Sends a payload.
     Say(Arc<str>),

@@ -11,7 +11,6 @@ use super::members::MembersRequest;
 const PAYLOAD_MAX: usize = 4_096;
 
 /// What a client says.
-#[derive(Debug)]
 pub(super) enum ClientFrame {
     /// A sign of life.
     Heartbeat,
@@ -26,7 +25,6 @@ pub(super) enum ClientFrame {
 }
 
 /// What a client knows of the session that it wants back.
-#[derive(Debug)]
 pub(super) struct Resume {
     pub(super) token: String,
     pub(super) session: String,
@@ -101,7 +99,7 @@ mod tests {
 
     #[test]
     fn what_is_no_payload_is_told_apart() {
-        let code = |payload: &str| read(payload.as_bytes()).unwrap_err().code();
+        let code = |payload: &str| read(payload.as_bytes()).err().unwrap().code();
         assert_eq!(code("hello"), 4002);
         assert_eq!(code("{}"), 4002);
         assert_eq!(code(r#"{"op":"1"}"#), 4002);

@@ -10,7 +10,6 @@ use super::shard::Shard;
 const LARGE_THRESHOLD: u64 = 50;
 
 /// A wish for a new session.
-#[derive(Debug)]
 pub(super) struct Identify {
     pub(super) token: String,
     pub(super) intents: Intents,
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
 
     fn code(data: &Value) -> u16 {
-        Identify::read(data).unwrap_err().code()
+        Identify::read(data).err().unwrap().code()
     }
 
     #[test]

@@ -8,26 +8,23 @@ use serde_json::Value;
 use crate::memory_discord::PushFault;
 
 /// An event that has no number yet.
-#[derive(Clone, Debug, PartialEq)]
 pub(super) struct News {
     pub(super) name: &'static str,
     pub(super) data: Value,
 }
 
 /// An event that is due, and how often it goes out under its one number.
-#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Due {
     pub(super) news: News,
     pub(super) copies: usize,
 }
 
 /// The events that a fault holds back, in the order in which they happened.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Line {
     held: Vec<Held>,
 }
 
-#[derive(Debug)]
 struct Held {
     news: News,
     /// How many later events must go out before it; none means that only time releases it.

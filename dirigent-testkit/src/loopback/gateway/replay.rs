@@ -6,7 +6,6 @@ use std::sync::Arc;
 /// The events of a session in the order in which they go out, the oldest forgotten.
 ///
 /// Each has its number, which two copies of one event share, and a place, which is its own.
-#[derive(Debug)]
 pub(super) struct Replay {
     entries: VecDeque<Entry>,
     /// The place of the first entry.
@@ -17,7 +16,6 @@ pub(super) struct Replay {
     kept_max: usize,
 }
 
-#[derive(Debug)]
 struct Entry {
     seq: u64,
     text: Arc<str>,

@@ -29,7 +29,6 @@ pub(super) const REPLAY_MAX: usize = 1_000;
 const UNSENT_MAX: u64 = 65_536;
 
 /// The state of a session, which lives longer than its connections.
-#[derive(Debug)]
 pub(super) struct Session {
     pub(super) id: String,
     pub(super) user: UserId,
@@ -60,7 +59,7 @@ pub(super) struct Session {
 }
 
 /// A connection that has a session.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Holder {
     pub(super) number: u64,
     /// Tells the connection that there is something to do.
@@ -68,7 +67,6 @@ pub(super) struct Holder {
 }
 
 /// What a connection has to do for its session.
-#[derive(Debug)]
 pub(super) enum Errand {
     /// Nothing more: the session is over, or another connection has it.
     Leave,

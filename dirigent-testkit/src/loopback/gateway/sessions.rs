@@ -18,12 +18,12 @@ use crate::loopback::state::State;
 use crate::loopback::wire::intent;
 
 /// All sessions, and what goes wrong with them.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Gateway {
     inner: Mutex<Inner>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Inner {
     /// By their ids.
     subscribers: BTreeMap<String, Arc<Subscriber>>,

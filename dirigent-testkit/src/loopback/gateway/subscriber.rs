@@ -5,6 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use dirigent::{GuildId, Timestamp, UserId};
 use serde_json::Value;
 
+use super::close::Close;
+use super::faults::GatewayFault;
 use super::line::News;
 use super::picture;
 use super::session::Session;
@@ -13,7 +15,6 @@ use crate::memory_discord::world::{Listener, World};
 use crate::memory_discord::{Event, PushFault};
 
 /// A session that connections and the world share. The world's lock is taken before the session's.
-#[derive(Debug)]
 pub(super) struct Subscriber {
     user: UserId,
     session: Mutex<Session>,
@@ -72,6 +73,13 @@ impl Listener for Subscriber {
 
     fn flush(&self) {
         self.session().flush();
+    }
+
+    fn revoke(&self, user: UserId) {
+        if user == self.user {
+            let code = Close::AuthenticationFailed.code();
+            self.session().order(GatewayFault::Close { code });
+        }
     }
 }
 
