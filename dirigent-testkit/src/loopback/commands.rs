@@ -142,7 +142,7 @@ impl LoopbackDiscord {
             "options": given,
         });
         let written = interaction(&world, id, (channel, user, bot), &token, data);
-        let used = Interaction {
+        let kept = Interaction {
             application: bot,
             token,
             made_at: world.clock.now(),
@@ -154,7 +154,7 @@ impl LoopbackDiscord {
             whispers: Vec::new(),
             messages: Vec::new(),
         };
-        world.applications.interactions.insert(id, used);
+        world.applications.interactions.insert(id, kept);
         world.publish(Event::InteractionCreated { application: bot, interaction: id });
         Ok(InteractionId(id))
     }
@@ -291,7 +291,7 @@ fn interaction(
         "entitlement_sku_ids": [],
         "attachment_size_limit": 26_214_400,
         "authorizing_integration_owners": {},
-        "context": if guild.is_some() { 0 } else { 1 },
+        "context": u8::from(guild.is_none()),
     });
     let Some(fields) = written.as_object_mut() else { return written };
     if let Some(channel) = fields.get_mut("channel").and_then(Value::as_object_mut) {
