@@ -29,6 +29,7 @@ pub(crate) mod wire;
 pub use commands::{CommandAnswer, CommandError, InteractionId};
 pub use endpoint::Endpoint;
 pub use faults::{RestFault, RestFaults};
+pub use gateway::{GatewayFault, GatewayFaults, SessionInfo};
 pub use limits::{Limit, Limits, Scope};
 pub use traffic::{Request, Traffic};
 

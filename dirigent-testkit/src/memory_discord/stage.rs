@@ -177,9 +177,7 @@ impl MemoryDiscord {
 
     /// Makes an account's token invalid, or valid again.
     pub fn set_revoked(&self, user: UserId, is_revoked: bool) {
-        if let Some(account) = self.world().accounts.get_mut(&user) {
-            account.revoked = is_revoked;
-        }
+        self.world().set_revoked(user, is_revoked);
     }
 
     fn add_thread_of(

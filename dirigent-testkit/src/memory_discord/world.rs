@@ -7,7 +7,7 @@ use dirigent::{ApiError, AuthorKind, ChannelId, Clock, ErrorKind, Timestamp, Use
 
 use super::applications::Applications;
 use super::event::{Event, Inbox};
-use super::faults::{Fault, Faults, rate_limited};
+use super::faults::{Fault, Faults, PushFault, rate_limited};
 use super::hash::IdMap;
 use super::ledger::{Call, Ledger};
 use super::nonces::Nonces;
@@ -50,6 +50,22 @@ impl Outlet {
     }
 }
 
+/// A session of the gateway. It hears of everything while it happens, when what an event speaks of is
+/// still there to be told.
+pub(crate) trait Listener: Send + Sync {
+    /// Whether nobody will ever read what it hears.
+    fn is_gone(&self, now: Timestamp) -> bool;
+
+    /// Hears an event, which it may have no right to. Where it tells it on, it draws a fault.
+    fn hear(&self, world: &World, event: &Event, draw: &mut dyn FnMut() -> Option<PushFault>);
+
+    /// Ends all delays.
+    fn flush(&self);
+
+    /// Hears that an account's token works no more.
+    fn revoke(&self, user: UserId);
+}
+
 /// What an account was told to wait for.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
@@ -73,6 +89,7 @@ pub(crate) struct World {
     /// Rate limits in force.
     limits: IdMap<(UserId, Call, Option<ChannelId>), Limit>,
     outlets: Vec<Outlet>,
+    listeners: Vec<Arc<dyn Listener>>,
     /// Commands, and who used which.
     pub(crate) applications: Applications,
 }
@@ -90,6 +107,7 @@ impl World {
             history_max: 1_000,
             limits: IdMap::default(),
             outlets: Vec::new(),
+            listeners: Vec::new(),
             applications: Applications::default(),
         }
     }
@@ -150,18 +168,30 @@ impl World {
         inbox
     }
 
+    /// Adds a session of the gateway.
+    pub(crate) fn listen(&mut self, listener: Arc<dyn Listener>) {
+        self.listeners.push(listener);
+    }
+
     /// Whether anybody listens.
     pub(crate) fn is_heard(&mut self) -> bool {
         self.outlets.retain(|outlet| !outlet.inbox.is_dropped());
-        !self.outlets.is_empty()
+        if !self.listeners.is_empty() {
+            let now = self.clock.now();
+            self.listeners.retain(|listener| !listener.is_gone(now));
+        }
+        !self.outlets.is_empty() || !self.listeners.is_empty()
     }
 
     /// Pushes an event to everybody who may know of it.
     pub(crate) fn publish(&mut self, event: Event) {
-        self.publish_where(event, |outlet, event| outlet.wants(event));
+        if event.is_pushed() {
+            self.tell_listeners(&event);
+        }
+        self.publish_where(event, Outlet::wants);
     }
 
-    /// Pushes an event to those who listen to channels, and not to connections of the gateway.
+    /// Pushes an event to those who listen to channels, and not to sessions of the gateway.
     pub(crate) fn publish_to_chat(&mut self, event: Event) {
         self.publish_where(event, |outlet, event| !outlet.is_gateway && outlet.wants(event));
     }
@@ -192,10 +222,38 @@ impl World {
         }
     }
 
+    /// Lets the sessions of the gateway hear of it.
+    fn tell_listeners(&mut self, event: &Event) {
+        if !self.is_heard() || self.listeners.is_empty() {
+            return;
+        }
+        // They read the world while faults are drawn from it.
+        let mut faults = std::mem::replace(&mut self.faults, Faults::new(0));
+        for listener in &self.listeners {
+            listener.hear(self, event, &mut || faults.draw_push());
+        }
+        self.faults = faults;
+    }
+
+    /// Makes an account's token invalid, or valid again. Its sessions end.
+    pub(crate) fn set_revoked(&mut self, user: UserId, is_revoked: bool) {
+        if let Some(account) = self.accounts.get_mut(&user) {
+            account.revoked = is_revoked;
+        }
+        if is_revoked {
+            for listener in &self.listeners {
+                listener.revoke(user);
+            }
+        }
+    }
+
     /// Ends all delays of pushed events.
     pub(crate) fn flush_pushes(&self) {
         for outlet in &self.outlets {
             outlet.inbox.flush();
+        }
+        for listener in &self.listeners {
+            listener.flush();
         }
     }
 
