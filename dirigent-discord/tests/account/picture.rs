@@ -63,6 +63,7 @@ async fn what_gives_sight_is_followed() {
     assert_eq!(town.sees().await, [10, 33]);
     let mut owned = guild([]);
     owned["owner_id"] = "31".into();
+    owned["roles"][0]["permissions"] = "0".into();
     town.push("GUILD_UPDATE", &owned).await;
     assert_eq!(town.sees().await, [31, 33]);
     assert_eq!(town.server.lines().iter().filter(|line| line.contains("/channels/700")).count(), 0);
