@@ -67,6 +67,7 @@ struct Plan {
     receipts: bool,
     post_delay: Duration,
     downtime: Duration,
+    reads_history: Option<bool>,
 }
 
 /// A world with a driver in it. Built by [`Setup`].
@@ -271,7 +272,8 @@ impl Stage {
 
     fn account(&self, user: UserId) -> StageAccount {
         let place = &self.place;
-        StageAccount::new(place.discord.account(user), place.store.clone(), place.points.clone())
+        let (account, store) = (place.discord.account(user), place.store.clone());
+        StageAccount::new(account, store, place.points.clone(), self.plan.reads_history)
     }
 
     fn hooks(&self) -> Hooks {

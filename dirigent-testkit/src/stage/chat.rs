@@ -20,11 +20,18 @@ pub(crate) struct StageAccount {
     account: MemoryAccount,
     store: StageStore,
     points: Points,
+    /// What it says of its permission to read a history.
+    reads_history: Option<bool>,
 }
 
 impl StageAccount {
-    pub(crate) const fn new(account: MemoryAccount, store: StageStore, points: Points) -> Self {
-        Self { account, store, points }
+    pub(crate) const fn new(
+        account: MemoryAccount,
+        store: StageStore,
+        points: Points,
+        reads_history: Option<bool>,
+    ) -> Self {
+        Self { account, store, points, reads_history }
     }
 
     /// Whether any stored channel owes something like this.
@@ -128,6 +135,10 @@ impl DiscordApi for StageAccount {
         let members = self.account.members(channel).await;
         self.points.pass("after reading members").await;
         members
+    }
+
+    fn reads_history(&self, _channel: ChannelId) -> Option<bool> {
+        self.reads_history
     }
 
     async fn typing(&self, channel: ChannelId) -> Result<(), ApiError> {

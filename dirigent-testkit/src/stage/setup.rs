@@ -57,6 +57,7 @@ impl Setup {
             receipts: false,
             post_delay: Duration::ZERO,
             downtime: Duration::from_secs(1),
+            reads_history: None,
         };
         Self { agents: Vec::new(), rooms: 1, plan, faults: None, starts: true }
     }
@@ -156,6 +157,13 @@ impl Setup {
     #[must_use]
     pub const fn downtime(mut self, downtime: Duration) -> Self {
         self.plan.downtime = downtime;
+        self
+    }
+
+    /// The accounts know that they may read what was posted.
+    #[must_use]
+    pub const fn sure_of_history(mut self) -> Self {
+        self.plan.reads_history = Some(true);
         self
     }
 

@@ -43,6 +43,8 @@ fn a_result_does_not_wait_for_a_guide_whose_channel_is_gone() {
     let channel = places(&stage).0;
     stage.discord().next_post(Fault::Gone);
     open_with(&mut stage, GUIDE);
+    // The library is not told.
+    stage.discord().next_push(PushFault::Dropped);
     stage.discord().delete_channel(channel);
     stage.advance(MINUTE);
     assert_eq!(conclude(&mut stage), ResultPost::Posted);
@@ -176,4 +178,39 @@ fn where_the_history_was_never_shown_a_result_in_doubt_is_not_posted_again() {
     stage.advance(MINUTE * 11);
     assert_eq!(results(&stage).len(), 1);
     assert_eq!(stage.store().stored(channel).unwrap().record.letters, []);
+}
+
+/// R154: a channel that is empty for certain holds no result, and one in doubt is posted there.
+#[test]
+fn where_the_history_is_surely_empty_a_result_in_doubt_is_posted() {
+    for is_sure in [true, false] {
+        let setup = if is_sure { hosted().sure_of_history() } else { hosted() };
+        let mut stage = open(setup);
+        stage.until_dormant();
+        let channel = stage.channel();
+        stage.discord().next_post(Fault::NotDelivered);
+        stage.begin(move |d| async move { d.conclude(channel, &"a".into(), None).await.map(drop) });
+        stage.settle();
+        stage.crash();
+        assert!(results(&stage).is_empty(), "it never arrived, and nobody knows");
+        stage.clock().advance(MINUTE * 600);
+        stage.restart();
+        stage.advance(MINUTE * 60);
+        assert_eq!(results(&stage).len(), usize::from(is_sure));
+    }
+}
+
+/// R154, D89: a discussion whose channel is deleted is over, and its callback channel hears of that once.
+#[test]
+fn a_discussion_whose_channel_is_deleted_is_over() {
+    let mut stage = open(hosted());
+    stage.until_dormant();
+    let channel = places(&stage).0;
+    stage.discord().delete_channel(channel);
+    stage.advance(MINUTE);
+    assert_eq!(results(&stage).len(), 1);
+    stage.call(move |d| async move { d.channel_deleted(channel).await }).unwrap();
+    stage.advance(MINUTE);
+    assert_eq!(results(&stage).len(), 1);
+    assert_eq!(stage.status_of(channel).unwrap().phase, PhaseKind::Archived);
 }
