@@ -285,6 +285,7 @@ impl Channel {
                     && !self.is_stopped()
             }
             Effect::Inject { turn, .. } => turn == self.turn,
+            Effect::Deliver { turn, .. } | Effect::Consult { turn, .. } => turn == self.turn,
             Effect::Delete { .. }
             | Effect::Notice { .. }
             | Effect::CancelRun { .. }
@@ -302,6 +303,8 @@ impl Channel {
             | Effect::Notice { .. }
             | Effect::Reminder { .. }
             | Effect::Inject { .. }
+            | Effect::Deliver { .. }
+            | Effect::Consult { .. }
             | Effect::CancelRun { .. }
             | Effect::Transition(_) => None,
         })

@@ -63,7 +63,9 @@ mod view;
 
 pub use audit::Breach;
 pub use channel::{AGENTS_MAX, Archived, Channel, Litter, Permit, PermitRun, Refresh};
-pub use config::{Config, ConfigError, InterruptPolicy, TriggerCleanup};
+pub use config::{
+    Config, ConfigError, HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule,
+};
 pub use deadline::{Deadline, DeadlineReason};
 pub use debts::Debt;
 pub use delivery::Piece;

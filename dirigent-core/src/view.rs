@@ -179,4 +179,6 @@ pub enum Rest {
     Held,
     /// Stopped: the round is over.
     Stopped,
+    /// Finished: the work is done.
+    Finished,
 }

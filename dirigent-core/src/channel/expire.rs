@@ -92,6 +92,7 @@ impl Step<'_> {
             DeadlineReason::Quiet => {
                 self.end_confirming_or_running(SeatTurn::Spoke, Cause::QuietAfterMessage);
             }
+            DeadlineReason::Slow | DeadlineReason::Consult | DeadlineReason::Cap => {}
             DeadlineReason::Poll => self.poll(),
             DeadlineReason::Members => self.go_on_without_list(Cause::MembersLate),
             DeadlineReason::Reminder => self.remind(),

@@ -61,6 +61,7 @@ fn of_the_channel(channel: &Channel) -> Option<Reason> {
     match (channel.archived.is_some(), channel.rest, channel.mode, channel.phase) {
         (true, ..) => Some(Reason::Archived),
         (_, Some(Rest::Stopped), ..) => Some(Reason::Stopped),
+        (_, Some(Rest::Finished), ..) => Some(Reason::Finished),
         (_, _, Mode::None | Mode::Work, _) => Some(Reason::Unmanaged),
         (_, _, Mode::Report, _) => Some(Reason::Dead),
         (.., Phase::Disabled) => Some(Reason::TooFewAgents),

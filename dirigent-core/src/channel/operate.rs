@@ -128,6 +128,7 @@ impl Step<'_> {
         self.require_managed()?;
         match self.channel.rest {
             Some(Rest::Stopped) => Err(Refusal::Stopped),
+            Some(Rest::Finished) => Err(Refusal::Finished),
             Some(Rest::Held) => Ok(()),
             None => {
                 self.channel.rest = Some(Rest::Held);

@@ -72,7 +72,10 @@ impl Step<'_> {
             return self.complete(run.agent, SeatTurn::Spoke, Cause::ReceiptGiven);
         }
         match (outcome, arrived) {
-            (Outcome::Spoke { tail }, _) => {
+            (
+                Outcome::Spoke { tail } | Outcome::Unfinished { tail } | Outcome::AwaitsHuman { tail },
+                _,
+            ) => {
                 let fingerprint = &tail.last(self.channel.config.fingerprint_length);
                 self.confirm_later(run, fingerprint);
             }

@@ -42,7 +42,15 @@ impl Step<'_> {
             Input::Unmute(agent) => self.on_unmute(*agent),
             Input::RunsLost { rerun } => self.on_runs_lost(*rerun),
             Input::Reconfigure(config) => self.on_reconfigure(config)?,
-            Input::Tick => {}
+            Input::Addressed { message, .. } => self.on_message(message)?,
+            Input::SpeakNext(_)
+            | Input::Finish
+            | Input::Offline(_)
+            | Input::Online(_)
+            | Input::Assign(_)
+            | Input::Spent { .. }
+            | Input::ResetBudget
+            | Input::Tick => {}
         }
         Ok(Answer::Accepted)
     }
