@@ -60,14 +60,12 @@ impl Model {
     fn assign(&mut self, agent: AgentKey) {
         self.away.remove(&agent);
         self.causes.push(Cause::AgentAssigned);
-        if let Some(at) = self.list.iter().position(|slot| slot.agent == agent) {
+        let is_to_come = |turn| matches!(turn, SeatTurn::Ahead | SeatTurn::Skipped);
+        let mut slots = self.list.iter();
+        if let Some(at) = slots.position(|slot| slot.agent == agent && is_to_come(slot.turn)) {
             let mut slot = self.list.remove(at);
-            let spoke = slot.turn == SeatTurn::Spoke;
             slot.turn = SeatTurn::Ahead;
             self.list.push(slot);
-            if spoke {
-                self.veto();
-            }
         }
         self.wake_if_kept_in_mind();
     }

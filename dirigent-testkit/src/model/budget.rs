@@ -57,11 +57,9 @@ impl Model {
         if self.closing.is_some() {
             return Err(Refusal::Archived);
         }
-        if self.budget != Budget::default() {
-            self.budget = Budget::default();
-            self.causes.push(Cause::BudgetReset);
-            self.wake_if_kept_in_mind();
-        }
+        self.budget = Budget::default();
+        self.causes.push(Cause::BudgetReset);
+        self.wake_if_kept_in_mind();
         Ok(())
     }
 }

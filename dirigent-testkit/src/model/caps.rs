@@ -49,13 +49,12 @@ impl Model {
     /// Deadline `Cap`: when a message in mind may be answered after all.
     pub(super) fn cap_moment(&self) -> Option<Timestamp> {
         let waits = self.phase == Phase::Dormant && self.kept_in_mind && !self.is_stopped();
-        if !waits || self.is_any_budget_spent() || self.is_ceiling_reached() {
+        let hindered = self.is_any_budget_spent() || self.is_ceiling_reached();
+        if !waits || hindered || self.awaits_human {
             return None;
         }
-        let able = self.list.iter().filter(|slot| {
-            let gone = self.muted.contains(&slot.agent) || self.away.contains_key(&slot.agent);
-            !slot.left && !gone && self.is_slot_capped(slot)
-        });
+        let able = self.list.iter();
+        let able = able.filter(|slot| self.is_available(slot) && self.is_slot_capped(slot));
         able.filter_map(|slot| self.capped_until(slot)).min()
     }
 }

@@ -10,9 +10,6 @@ impl Model {
     pub(super) fn on_speak_next(&mut self, agent: AgentKey) -> Result<(), Refusal> {
         self.check_choice(agent)?;
         self.on_human_word();
-        if self.is_any_budget_spent() {
-            return Err(Refusal::BudgetSpent);
-        }
         match &mut self.phase {
             Phase::Dormant => {
                 self.unheard = true;
@@ -20,15 +17,14 @@ impl Model {
             }
             Phase::Refreshing(Purpose::Waking { first }) => {
                 *first = First::Chosen(agent);
-                self.round_to_come = None;
                 self.unheard = true;
             }
             Phase::Refreshing(Purpose::Boundary) => {
                 self.unheard = true;
                 self.veto();
-                self.choose(agent);
+                self.choice = Some(agent);
             }
-            Phase::Turn(_) => self.choose(agent),
+            Phase::Turn(_) => self.choice = Some(agent),
             Phase::Disabled | Phase::Dead | Phase::Archived => {}
         }
         Ok(())
@@ -55,12 +51,10 @@ impl Model {
         if self.speaker() == Some(agent) {
             return Err(Refusal::HasTheFloor);
         }
+        if self.is_any_budget_spent() {
+            return Err(Refusal::BudgetSpent);
+        }
         Ok(())
-    }
-
-    fn choose(&mut self, agent: AgentKey) {
-        self.choice = Some(agent);
-        self.round_to_come = None;
     }
 
     /// At an advance: moves the chosen slot behind the one whose turn ended; where it is then.
@@ -68,7 +62,7 @@ impl Model {
         let chosen = self.choice.take()?;
         let ended = self.list.get(ended?).map(|slot| slot.agent)?;
         let from = self.list.iter().position(|slot| slot.agent == chosen)?;
-        if !self.can_be_chosen(from) || chosen == ended {
+        if !self.is_place_available(from) || chosen == ended {
             return None;
         }
         let mut slot = self.list.remove(from);
@@ -78,6 +72,9 @@ impl Model {
         self.list.insert(to, slot);
         if spoke {
             self.veto();
+        }
+        if self.cycle.last_completer == Some(chosen) {
+            self.cycle.last_completer = None;
         }
         Some(to)
     }

@@ -47,7 +47,6 @@ impl Model {
 
     /// Rule 29: counts the cycle and grants its first turn, or the one asked for.
     pub(super) fn start_cycle(&mut self, first: First) {
-        let round = self.round_to_come.take();
         if self.is_any_budget_spent() {
             self.on_budget_spent();
             return;
@@ -58,16 +57,19 @@ impl Model {
         }
         self.cycles = self.cycles.saturating_add(1);
         self.count_cycle_of_budget();
-        self.round = round.filter(|agents| self.can_be_round(agents)); // rule 62
         let start = self.start_of(first);
+        let chosen = self.list.get(start).map(|slot| First::Chosen(slot.agent));
+        let is_chosen = chosen == Some(first) && self.is_place_available(start);
+        if !is_chosen {
+            self.round = self.round_to_come.take(); // rule 62: a choice comes first
+        }
         if start > 0 {
             self.veto();
         }
         for slot in self.list.iter_mut().take(start) {
             slot.turn = SeatTurn::Skipped;
         }
-        let chosen = self.list.get(start).map(|slot| First::Chosen(slot.agent));
-        if chosen == Some(first) && self.can_be_chosen(start) {
+        if is_chosen {
             self.grant(start);
         } else {
             self.grant_from(start);
@@ -80,7 +82,7 @@ impl Model {
         match first {
             First::Front => 0,
             First::At(agent) | First::Chosen(agent) => {
-                place(agent).filter(|at| self.can_be_chosen(*at)).unwrap_or(0)
+                place(agent).filter(|at| self.is_place_available(*at)).unwrap_or(0)
             }
             First::After(sender) => {
                 let Some(place) = place(sender) else {
@@ -187,13 +189,10 @@ impl Model {
             self.grant(next); // rule 61
             return;
         }
-        if self.round.is_none() {
-            if self.round_to_come.as_ref().is_some_and(|agents| self.can_be_round(agents)) {
-                self.empty_cycle();
-                self.start_cycle(First::Front); // rule 62
-                return;
-            }
-            self.round_to_come = None;
+        if self.round.is_none() && self.round_to_come.is_some() {
+            self.empty_cycle();
+            self.start_cycle(First::Front); // rule 62
+            return;
         }
         self.grant_from(at.map_or(0, |at| at + 1));
     }
@@ -228,14 +227,11 @@ impl Model {
         }
         let last = self.cycle.last_completer;
         self.empty_cycle();
-        if self.round_to_come.as_ref().is_some_and(|agents| !self.can_be_round(agents)) {
-            self.round_to_come = None;
-        }
         let choice = self.choice.take().filter(|agent| {
             let place = self.list.iter().position(|slot| slot.agent == *agent);
-            place.is_some_and(|at| self.can_be_chosen(at))
+            place.is_some_and(|at| self.is_place_available(at))
         });
-        if is_after_round || self.round_to_come.is_some() {
+        if is_after_round || (choice.is_none() && self.round_to_come.is_some()) {
             // Rule 62: the order is what it was.
         } else if self.list.len() >= 3 {
             self.adopt_order(last, choice);
@@ -249,8 +245,7 @@ impl Model {
 
     /// Rule 32: whether one of these could be answered by another.
     fn can_be_answered(&self, spoke: &[AgentKey]) -> bool {
-        let able = (0..self.list.len()).filter(|at| self.hindrance(*at).is_none());
-        let mut able = able.filter_map(|at| self.list.get(at));
+        let mut able = self.list.iter().filter(|slot| self.is_free(slot));
         able.any(|slot| spoke.iter().any(|speaker| *speaker != slot.agent))
     }
 
@@ -280,7 +275,7 @@ impl Model {
             }
             return; // where it was before it was moved is not to be seen
         }
-        let mut able = self.list.iter().filter(|slot| self.hindrance_of(slot).is_none());
+        let mut able = self.list.iter().filter(|slot| self.is_free(slot));
         let first_able = able.next().map(|slot| slot.agent);
         let is_only = first_able == not_first && able.next().is_none();
         let first = self.list.first().map(|slot| slot.agent);
@@ -367,11 +362,19 @@ impl Model {
         self.is_slot_capped(slot).then_some(Cause::AgentCapped)
     }
 
-    /// Whether nothing but what an operator's choice overrules hinders this place (rule 61).
-    pub(super) fn can_be_chosen(&self, at: usize) -> bool {
-        !matches!(
-            self.hindrance(at),
-            Some(Cause::AgentLeft | Cause::AgentMuted | Cause::AgentOffline)
-        )
+    /// Rule 29: whether the slot's agent is neither gone, muted nor away.
+    pub(super) fn is_available(&self, slot: &Slot) -> bool {
+        let barred = self.muted.contains(&slot.agent) || self.away.contains_key(&slot.agent);
+        !slot.left && !barred
+    }
+
+    /// Rule 29: whether the agent at this place is available.
+    pub(super) fn is_place_available(&self, at: usize) -> bool {
+        self.list.get(at).is_some_and(|slot| self.is_available(slot))
+    }
+
+    /// Rule 32: whether the slot's agent is available and not capped.
+    fn is_free(&self, slot: &Slot) -> bool {
+        self.is_available(slot) && !self.is_slot_capped(slot)
     }
 }

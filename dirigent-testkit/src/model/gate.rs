@@ -1,8 +1,6 @@
 //! May it run? (rules 7 to 11)
 
-use dirigent_core::{
-    AgentKey, Cause, MessageId, Mode, Reason, Rest, RunId, TurnId, Verdict,
-};
+use dirigent_core::{AgentKey, Cause, MessageId, Mode, Reason, Rest, RunId, TurnId, Verdict};
 
 use super::Model;
 use super::state::{Away, Fate, PermitRun, Phase, Stage};

@@ -114,10 +114,7 @@ impl Model {
     /// What the boundary must know of the list before it is rebuilt.
     fn cycle_so_far(&self) -> CycleSoFar {
         let spoke = self.list.iter().filter(|slot| slot.turn == SeatTurn::Spoke);
-        CycleSoFar {
-            spoke: spoke.map(|slot| slot.agent).collect(),
-            agents: self.list.len(),
-        }
+        CycleSoFar { spoke: spoke.map(|slot| slot.agent).collect(), agents: self.list.len() }
     }
 
     /// Rule 37: whether the agent is listed and has not left.

@@ -5,8 +5,8 @@ use dirigent_core::{
     MessageKind, Notice, Refusal, SeatTurn, TurnId, WakeRule,
 };
 
-use super::Model;
 use super::state::{First, Phase, Purpose, Range, Stage};
+use super::{AGENTS_MAX, Model};
 
 impl Model {
     /// Rule 21; rule 62 for a message that addresses agents.
@@ -15,6 +15,9 @@ impl Model {
         message: &Message,
         addressed: Option<&[AgentKey]>,
     ) -> Result<(), Refusal> {
+        if addressed.is_some_and(|agents| agents.len() > AGENTS_MAX) {
+            return Err(Refusal::TooManyAgents); // rule 62
+        }
         if self.closing.is_none() && !self.mode.keeps_turns() {
             self.memory.note_newest(message.id);
             return Ok(());
@@ -132,7 +135,7 @@ impl Model {
                 self.plan_round(round);
             }
             Phase::Refreshing(Purpose::Waking { first }) => {
-                if round.is_some() {
+                if round.is_some() && !matches!(first, First::Chosen(_)) {
                     *first = First::Front;
                 }
                 self.unheard |= is_human;

@@ -126,11 +126,11 @@ impl Model {
         if !self.mode.keeps_turns() || self.phase == Phase::Disabled {
             return Err(Refusal::NotManaged);
         }
-        if cause == WakeCause::Operator {
-            self.on_human_word();
-        }
         if self.is_any_budget_spent() {
             return Err(Refusal::BudgetSpent);
+        }
+        if cause == WakeCause::Operator {
+            self.on_human_word();
         }
         if self.is_ceiling_reached() {
             return Err(Refusal::CeilingReached);

@@ -12,28 +12,16 @@ impl Model {
         addressed: Option<&[AgentKey]>,
     ) -> Option<Vec<AgentKey>> {
         let agents = addressed.filter(|_| self.config.mention_rounds && author == Author::Human)?;
-        let is_there = |agent: &AgentKey| {
-            let gone = self.muted.contains(agent) || self.away.contains_key(agent);
-            self.is_present(*agent) && !gone
-        };
-        agents.iter().any(is_there).then(|| agents.to_vec())
+        let mut slots = self.list.iter();
+        let meant = slots.any(|slot| agents.contains(&slot.agent) && self.is_available(slot));
+        meant.then(|| agents.to_vec())
     }
 
-    /// A round to come replaces another, and a choice.
+    /// A round to come replaces another.
     pub(super) fn plan_round(&mut self, round: Option<Vec<AgentKey>>) {
         if round.is_some() {
             self.round_to_come = round;
-            self.choice = None;
         }
-    }
-
-    /// Whether one of these could be granted now.
-    pub(super) fn can_be_round(&self, agents: &[AgentKey]) -> bool {
-        let mut places = 0..self.list.len();
-        places.any(|at| {
-            let listed = self.list.get(at).is_some_and(|slot| agents.contains(&slot.agent));
-            listed && matches!(self.hindrance(at), None | Some(Cause::NotMentioned))
-        })
     }
 
     /// Rule 63: whether the turn's end, if it is a real one, is followed by a wait for a person.

@@ -174,12 +174,12 @@ impl Model {
             return;
         };
         turn.spoken = true;
-        let asks = turn.asked < continuations;
+        let asks = turn.asked < continuations && !held;
         if asks {
             turn.asked += 1;
         }
         let agent = turn.agent;
-        if asks && !held {
+        if asks {
             self.emit_trigger(agent, 0, None);
         }
     }
@@ -258,8 +258,7 @@ impl Model {
             }
         }
         if !self.is_held() {
-            let over = self.held.take(); // rule 54
-            self.emit_trigger(agent, 0, over);
+            self.emit_trigger(agent, 0, None);
         }
     }
 

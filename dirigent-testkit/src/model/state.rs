@@ -116,10 +116,9 @@ impl Range {
     /// Both, as one range.
     pub(super) fn both(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         match (one, other) {
-            (Some(one), Some(other)) => Some(Self {
-                first: one.first.min(other.first),
-                last: one.last.max(other.last),
-            }),
+            (Some(one), Some(other)) => {
+                Some(Self { first: one.first.min(other.first), last: one.last.max(other.last) })
+            }
             (one, other) => one.or(other),
         }
     }

@@ -191,6 +191,7 @@ impl Model {
         waiting.over = Range::both(asked, waiting.over);
         let runs = waiting.rests_running() && waiting.kept.is_none();
         let (ticket, over) = (waiting.ticket, waiting.over);
+        self.causes.push(Cause::OrchestratorFailed);
         self.strike(ticket);
         if runs {
             self.hold(over);
