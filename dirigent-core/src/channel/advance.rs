@@ -1,5 +1,6 @@
 //! From one turn to the next: granting, ending, the cycle's boundary, dormancy (rules 29 to 34)
 
+use super::Channel;
 use super::phase::{Grant, Phase, Purpose, Start};
 use super::step::Step;
 use crate::steering::Span;
@@ -39,7 +40,7 @@ impl Step<'_> {
 
     /// The speaker's turn is over, and the next one follows.
     pub(super) fn complete(&mut self, agent: AgentKey, turn: SeatTurn, cause: Cause) {
-        let awaits = turn == SeatTurn::Spoke && self.channel.terms().awaits_human;
+        let awaits = turn == SeatTurn::Spoke && self.channel.asks_for_human();
         self.record(agent, turn, cause);
         if self.channel.config.announce_timeouts && is_timeout(cause) {
             let notice = Notice::TimedOut { agent };
@@ -232,23 +233,29 @@ impl Step<'_> {
     /// Whether somebody spoke whom another agent could answer. After a round of the addressed that is
     /// so in any case: the others were not asked.
     fn could_be_answered(&self, ended: &EndedCycle) -> bool {
-        let only = if ended.was_round { None } else { self.channel.only_agent() };
-        ended.speaker.is_some() && (ended.several || only.is_none() || ended.speaker != only)
+        let alone = ended.speaker.filter(|_| !ended.several);
+        ended.speaker.is_some() && (ended.was_round || self.channel.is_anybody_free_but(alone))
     }
 
     /// Three or more speak in a new random order. Two keep theirs; but where they were more, nobody
     /// speaks twice in a row (D13, D31).
     fn reorder(&mut self, was_shuffled: bool) {
-        let super::Channel { list, muted, steering, rng, last_completer: last, .. } =
-            &mut *self.channel;
-        let silent = |agent: AgentKey| {
-            let away = steering.as_ref().is_some_and(|steering| steering.is_away(agent).is_some());
-            away || muted.binary_search(&agent).is_ok()
+        let mut list = core::mem::take(&mut self.channel.list);
+        let (mut rng, last) = (self.channel.rng, self.channel.last_completer);
+        let shuffled = match list.len() {
+            3.. => {
+                list.shuffle(&mut rng, |order| self.channel.does_not_repeat(order, last));
+                true
+            }
+            2 if was_shuffled && last.is_some() && list.first() == last => {
+                list.swap_pair();
+                true
+            }
+            _ => false,
         };
-        match list.len() {
-            3.. => list.shuffle(rng, |order| does_not_repeat(order, silent, *last)),
-            2 if was_shuffled && last.is_some() && list.first() == *last => list.swap_pair(),
-            _ => return,
+        (self.channel.list, self.channel.rng) = (list, rng);
+        if !shuffled {
+            return;
         }
         self.tell(None, Cause::Reshuffled);
     }
@@ -273,18 +280,27 @@ impl Step<'_> {
     }
 }
 
-/// Whether the last to complete a turn is neither first in the order nor the first who can speak,
-/// unless nobody else can.
-fn does_not_repeat(
-    order: &[Slot],
-    silent: impl Fn(AgentKey) -> bool,
-    last: Option<AgentKey>,
-) -> bool {
-    let can_speak = |slot: &&Slot| !slot.left && !silent(slot.agent);
-    let mut speakers = order.iter().filter(can_speak).map(|slot| slot.agent);
-    let (first, second) = (speakers.next(), speakers.next());
-    let leads = order.first().map(|slot| slot.agent) == last;
-    last.is_none() || (!leads && (first != last || second.is_none()))
+impl Channel {
+    /// Whether the reply asks for a person, who has not written anyway.
+    pub(super) fn asks_for_human(&self) -> bool {
+        self.steering.as_ref().is_some_and(|it| {
+            let word = it.held.is_some() || it.chosen.is_some() || !it.next_round.is_empty();
+            it.terms.awaits_human && !word
+        })
+    }
+
+    /// Whether the last to complete a turn is neither first in the order nor the first who can
+    /// speak, unless nobody else can.
+    fn does_not_repeat(&self, order: &[Slot], last: Option<AgentKey>) -> bool {
+        let can_speak = |slot: &&Slot| {
+            let Slot { agent, left, .. } = **slot;
+            !left && !self.is_muted(agent) && self.away(agent).is_none() && !self.is_capped(agent)
+        };
+        let mut speakers = order.iter().filter(can_speak).map(|slot| slot.agent);
+        let (first, second) = (speakers.next(), speakers.next());
+        let leads = order.first().map(|slot| slot.agent) == last;
+        last.is_none() || (!leads && (first != last || second.is_none()))
+    }
 }
 
 /// Whether a turn that ended so took too long.

@@ -62,7 +62,8 @@ impl Channel {
 
     /// When an agent may speak again for whom a message is kept in mind.
     pub(super) fn cap_deadline(&self) -> Option<Timestamp> {
-        if self.config.agent_turns_per_hour.is_none() || !self.wakes_for_missed() {
+        let barred = self.ceiling_reached() || !self.wakes_for_missed();
+        if self.config.agent_turns_per_hour.is_none() || barred {
             return None;
         }
         let agents = self.list.slots().iter().map(|slot| slot.agent);

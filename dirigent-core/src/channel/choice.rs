@@ -46,11 +46,10 @@ impl Channel {
         slot.passed && self.config.skip_passed
     }
 
-    /// The only agent that is available and not capped, if it is the only one.
-    pub(super) fn only_agent(&self) -> Option<AgentKey> {
-        let agents = self.list.slots().iter().map(|slot| slot.agent);
-        let mut free = agents.filter(|agent| self.is_available(*agent) && !self.is_capped(*agent));
-        free.next().filter(|_| free.next().is_none())
+    /// Whether anybody but this agent is available and not capped.
+    pub(super) fn is_anybody_free_but(&self, but: Option<AgentKey>) -> bool {
+        let mut agents = self.list.slots().iter().map(|slot| slot.agent);
+        agents.any(|agent| Some(agent) != but && self.is_available(agent) && !self.is_capped(agent))
     }
 
     /// The place in the list at which a cycle starts.
@@ -139,6 +138,7 @@ impl Step<'_> {
         self.hear_human();
         self.channel.steering_mut().chosen = Some(agent);
         self.changed();
+        self.must_be_heard();
         match &mut self.channel.phase {
             Phase::Dormant => self.wake_as_planned(Start::At(agent), Cause::OperatorChoice),
             Phase::Refreshing(Purpose::Wake(start)) => *start = Start::At(agent),
@@ -168,6 +168,17 @@ impl Step<'_> {
             self.veto();
         }
         self.grant(chosen, Cause::OperatorChoice);
+    }
+
+    /// The channel wakes with a round of the addressed, unless somebody was chosen to be first.
+    pub(super) fn plan_round_on_waking(&mut self, addressed: Option<&[AgentKey]>) {
+        self.plan_round(addressed);
+        let chosen = self.channel.steering.as_ref().is_some_and(|it| it.chosen.is_some());
+        if let Phase::Refreshing(Purpose::Wake(start)) = &mut self.channel.phase {
+            if addressed.is_some() && !chosen {
+                *start = Start::First;
+            }
+        }
     }
 
     /// The addressed speak in a cycle of their own, as soon as that may begin.

@@ -175,15 +175,19 @@ impl Step<'_> {
         }
     }
 
-    /// The orchestrator is gone with the process that asked it: everything is held, and the turn
-    /// goes on.
+    /// The orchestrator is gone with the process that asked it: the turn goes on, and what people
+    /// said is held where the run is gone, too.
     pub(super) fn lose_consultation(&mut self) {
         let Some(mut waiting) = self.channel.waiting().copied() else {
             return;
         };
-        self.hold_asked(&waiting);
+        self.channel.debts.settle(waiting.consult);
+        join(&mut waiting.unanswered, Some(waiting.asked));
+        join(&mut waiting.unanswered, waiting.more.take());
+        if matches!(waiting.rested, Rested::Running { .. }) {
+            self.hold_back(waiting.unanswered.take());
+        }
         self.channel.steering_mut().waiting = None;
-        waiting.unanswered = None;
         self.go_on(&waiting, Cause::OrchestratorFailed);
     }
 

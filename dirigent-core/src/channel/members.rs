@@ -109,7 +109,6 @@ impl Step<'_> {
         self.forget_cycle();
         self.channel.forget_plans();
         self.channel.stop_awaiting();
-        self.channel.unheard = false;
         self.channel.keep_unheard();
         self.shift(Phase::Disabled, None, Cause::TooFewAgents);
     }

@@ -102,6 +102,9 @@ impl Step<'_> {
             return;
         }
         let addressed = self.addressed(message.author, mentioned);
+        if message.author == Author::Human {
+            self.must_be_heard();
+        }
         match self.channel.phase {
             Phase::Dormant => self.on_message_when_dormant(message.author, qualifies, addressed),
             Phase::Disabled => {
@@ -131,7 +134,9 @@ impl Step<'_> {
                 self.hear_in_turn(message.id);
             }
             Phase::Confirming { run, .. } => self.interrupt(run.agent, message.author, addressed),
-            Phase::Refreshing(Purpose::Wake(_)) => self.plan_round(addressed),
+            Phase::Refreshing(Purpose::Wake(_)) => {
+                self.plan_round_on_waking(addressed);
+            }
             Phase::Dead | Phase::Archived => {}
         }
     }
@@ -141,6 +146,14 @@ impl Step<'_> {
         let asks = author == Author::Human && self.channel.config.mention_rounds;
         let available = |agent: &AgentKey| self.channel.is_available(*agent);
         Some(agents).filter(|agents| asks && agents.iter().any(available))
+    }
+
+    /// A person's word that comes while the list is read counts until somebody was granted.
+    pub(super) fn must_be_heard(&mut self) {
+        let reads = matches!(self.channel.phase, Phase::Refreshing(_));
+        if reads && !core::mem::replace(&mut self.channel.unheard, true) {
+            self.changed();
+        }
     }
 
     /// Whether the author is somebody whose word changes the round (D59, D70).
@@ -209,8 +222,9 @@ impl Step<'_> {
 
     /// Somebody else spoke while the reply was on its way (D61).
     fn interrupt(&mut self, speaker: AgentKey, author: Author, addressed: Option<&[AgentKey]>) {
-        let awaits = author != Author::Human && self.channel.terms().awaits_human;
+        let awaits = author != Author::Human && self.channel.asks_for_human();
         self.record(speaker, SeatTurn::Spoke, Cause::Interrupted);
+        self.channel.unheard |= author == Author::Human;
         match self.channel.config.interrupt {
             _ if awaits => self.await_human(),
             InterruptPolicy::RestartCycle => self.wake_with(author, addressed),

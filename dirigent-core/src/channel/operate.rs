@@ -7,6 +7,7 @@ use super::message::is_conversation;
 use super::phase::{Phase, Start};
 use super::step::Step;
 use super::{AGENTS_MAX, Archived};
+use crate::steering::Rested;
 use crate::{
     AgentKey, Author, Cause, Config, Creation, Effect, Message, Mode, Notice, Refusal, Rest,
     SeatTurn,
@@ -55,8 +56,7 @@ impl Step<'_> {
         if mode != self.channel.mode {
             self.end_everything();
             self.channel.limits = crate::limits::Limits::default();
-            self.channel.missed = false;
-            self.forget_held();
+            self.forget_words();
             self.enter_mode(mode, Cause::ModeChanged);
             if mode.keeps_turns() {
                 self.fetch_members();
@@ -81,7 +81,9 @@ impl Step<'_> {
     }
 
     /// What people said in another life of the channel is nobody's business any more.
-    fn forget_held(&mut self) {
+    fn forget_words(&mut self) {
+        self.channel.missed = false;
+        self.channel.unheard = false;
         if let Some(steering) = &mut self.channel.steering {
             steering.held = None;
         }
@@ -105,7 +107,6 @@ impl Step<'_> {
         self.leave_turn();
         self.channel.forget_plans();
         self.channel.stop_awaiting();
-        self.channel.unheard = false;
     }
 
     /// Stop and hold make sense where agents could be woken or denied.
@@ -257,14 +258,13 @@ impl Step<'_> {
     }
 
     pub(super) fn archive(&mut self, by: Option<AgentKey>, cause: Cause) {
-        let running = self.channel.turn_run().map(|run| run.agent).or_else(|| {
+        let running = self.channel.reply_under_way().or_else(|| {
             self.channel.permit.filter(super::permit::Permit::is_running).map(|permit| permit.agent)
         });
         self.end_everything();
         self.channel.created = true;
         self.channel.rest = None;
-        self.channel.missed = false;
-        self.forget_held();
+        self.forget_words();
         self.channel.archived = Some(Box::new(Archived {
             at: self.channel.now,
             concluded: by.is_some(),
@@ -301,5 +301,23 @@ impl Step<'_> {
         let notice = if archived.concluded { Notice::Closed } else { Notice::Archived };
         self.owe(|ticket| Effect::Notice { ticket, notice });
         Ok(())
+    }
+}
+
+impl super::Channel {
+    /// Whose reply may be on its way: whoever runs, has spoken, or rests after either.
+    fn reply_under_way(&self) -> Option<AgentKey> {
+        let rests = self.waiting().is_some_and(|it| !matches!(it.rested, Rested::Granted { .. }));
+        let speaks = match self.phase {
+            Phase::Running { .. } | Phase::Confirming { .. } | Phase::Continuing { .. } => true,
+            Phase::Waiting(_) => rests,
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Refreshing(_)
+            | Phase::Granted(_) => false,
+        };
+        self.speaker().filter(|_| speaks)
     }
 }

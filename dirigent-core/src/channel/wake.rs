@@ -16,6 +16,7 @@ impl Step<'_> {
         }
         if cause == WakeCause::Operator {
             self.hear_human();
+            self.must_be_heard();
         }
         if self.channel.ceiling_reached() {
             return Err(Refusal::CeilingReached);
