@@ -40,6 +40,7 @@ extern crate alloc;
 
 mod audit;
 mod channel;
+mod completion;
 mod config;
 mod deadline;
 mod debts;
@@ -55,6 +56,7 @@ mod rng;
 mod seen;
 mod snapshot;
 mod speaker_list;
+mod steering;
 mod tail;
 mod time;
 mod transition;
@@ -63,9 +65,8 @@ mod view;
 
 pub use audit::Breach;
 pub use channel::{AGENTS_MAX, Archived, Channel, Litter, Permit, PermitRun, Refresh};
-pub use config::{
-    Config, ConfigError, HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule,
-};
+pub use completion::{CompletionPolicy, HumanMarker, Signal};
+pub use config::{Config, ConfigError, HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule};
 pub use deadline::{Deadline, DeadlineReason};
 pub use debts::Debt;
 pub use delivery::Piece;
@@ -78,8 +79,9 @@ pub use reply::SilencePolicy;
 pub use seen::RunFate;
 pub use snapshot::{DeliveryData, PhaseData, RestoreError, Snapshot};
 pub use speaker_list::Slot;
+pub use steering::{Away, Budget, Rested, Span, SpokenTurn, Steering, TurnTerms, Waiting};
 pub use tail::Tail;
 pub use time::Timestamp;
 pub use transition::{Cause, PhaseKind, Transition};
 pub use verdict::{Answer, Reason, Verdict};
-pub use view::{Rest, Seat, SeatTurn, View};
+pub use view::{AgentState, Rest, Seat, SeatTurn, View};
