@@ -6,7 +6,7 @@ use dirigent_core::{
 };
 
 use super::Model;
-use super::state::{Away, Stage};
+use super::state::{Away, First, Phase, Purpose, Stage};
 
 /// What the rules say about one step.
 ///
@@ -169,6 +169,10 @@ impl Model {
         let mut round = self.round.clone().unwrap_or_default();
         round.sort_unstable();
         round.dedup();
+        let first = match self.phase {
+            Phase::Refreshing(Purpose::Waking { first: First::Chosen(agent) }) => Some(agent),
+            _ => None,
+        };
         Portrait {
             mode: self.mode,
             turn_state: if archived { TurnState::Archived } else { state },
@@ -188,7 +192,7 @@ impl Model {
             asked: self.waiting().map(|waiting| (waiting.asked.first, waiting.asked.last)),
             kept_in_mind: self.kept_in_mind,
             away: away.collect(),
-            chosen: self.choice,
+            chosen: self.choice.or(first),
             round,
             awaits_human: self.awaits_human,
             budget: self.budget,
