@@ -91,7 +91,7 @@ impl Model {
     fn end_disabled(&mut self) {
         self.causes.push(Cause::EnoughAgents);
         self.enter(Phase::Dormant); // no reminder, as on creation
-        if !self.is_stopped() && std::mem::take(&mut self.kept_in_mind) {
+        if !self.is_stopped() && self.kept_in_mind {
             self.wake(First::Front); // when stopped, what is kept in mind waits for the resume
         }
     }
