@@ -23,8 +23,7 @@ impl Model {
             self.cancel_turn_run();
             self.end_turn(SeatTurn::Skipped, Cause::AgentOffline);
         }
-        let listed = self.list.iter().any(|slot| slot.agent == agent);
-        let concerns = self.closing.is_none() && self.mode.keeps_turns() && listed;
+        let concerns = self.closing.is_none() && self.mode.keeps_turns() && self.is_present(agent);
         if self.config.announce_offline && concerns {
             self.emit_notice(Notice::Disconnected { agent });
         }
