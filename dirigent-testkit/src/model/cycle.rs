@@ -47,6 +47,7 @@ impl Model {
 
     /// Rule 29: counts the cycle and grants its first turn, or the one asked for.
     pub(super) fn start_cycle(&mut self, first: First) {
+        self.choice = None; // rule 61
         if self.is_any_budget_spent() {
             self.on_budget_spent();
             return;
