@@ -169,10 +169,6 @@ impl Model {
         let mut round = self.round.clone().unwrap_or_default();
         round.sort_unstable();
         round.dedup();
-        let first = match self.phase {
-            Phase::Refreshing(Purpose::Waking { first: First::Chosen(agent) }) => Some(agent),
-            _ => None,
-        };
         Portrait {
             mode: self.mode,
             turn_state: if archived { TurnState::Archived } else { state },
@@ -192,7 +188,7 @@ impl Model {
             asked: self.waiting().map(|waiting| (waiting.asked.first, waiting.asked.last)),
             kept_in_mind: self.kept_in_mind,
             away: away.collect(),
-            chosen: self.choice.or(first),
+            chosen: self.chosen(),
             round,
             awaits_human: self.awaits_human,
             budget: self.budget,
@@ -204,6 +200,14 @@ impl Model {
     /// Why this agent may, or may not, speak now (rule 7).
     pub fn explain(&self, agent: AgentKey) -> Reason {
         self.reason_for(Some(agent), None)
+    }
+
+    /// Who shall speak next, or first on waking (rule 61).
+    fn chosen(&self) -> Option<AgentKey> {
+        match self.phase {
+            Phase::Refreshing(Purpose::Waking { first: First::Chosen(agent) }) => Some(agent),
+            _ => self.choice,
+        }
     }
 
     /// Who has the floor.
