@@ -98,6 +98,11 @@ async fn perform_effect(shared: &Arc<Shared>, room: &Arc<Room>, effect: Effect) 
             shared.remind(room, ticket, initiator, place).await;
         }
         Effect::Inject { agent, message, .. } => Shared::inject(room, agent, message),
+        // What was missed is handed over with the next call.
+        Effect::Deliver { .. } => {}
+        Effect::Consult { ticket, .. } => {
+            shared.settle(room, ticket, dirigent_core::Settlement::Failed { retry_at: None });
+        }
         Effect::CancelRun { agent, run, turn } => Shared::cancel_call(room, agent, run, turn),
     }
 }

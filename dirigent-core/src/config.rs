@@ -29,6 +29,28 @@ pub enum InterruptPolicy {
     AdvanceNormally,
 }
 
+/// What a human's message does to a turn that is under way (D62, M10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HumanInterrupt {
+    /// It is handed to the speaker at once, and the turn goes on.
+    Inject,
+    /// It is held until the turn ends.
+    Queue,
+    /// The turn rests until an orchestrator has answered it.
+    Interrupt,
+}
+
+/// Who speaks first when an agent's message wakes the channel (W3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WakeRule {
+    /// The first of the list.
+    FirstInList,
+    /// The one after the sender, where the sender is listed.
+    NextAfterSender,
+}
+
 /// The rules of a channel. Shared by all channels of a host unless it wants otherwise.
 ///
 /// Every limit that is `Option` may be switched off with `None`; the documented defaults are those
@@ -107,6 +129,40 @@ pub struct Config {
     pub farewell: Duration,
     /// Least time between two notices in an archived channel caused by bots. Default 60 s (D28).
     pub bot_notice_interval: Duration,
+    /// How often an agent that spoke without finishing its turn is asked to go on. Default 3 (R252).
+    pub continuations: u8,
+    /// When a turn must have ended after it was granted, whatever happened in it but a wait for the
+    /// reply. Default: start and run have their own deadlines only (R258).
+    pub turn_deadline: Option<Duration>,
+    /// How long a run may last until it is told to be slow. Default: never; must be less than
+    /// [`Config::run_deadline`] to be of any use.
+    pub slow_after: Option<Duration>,
+    /// Whether the channel is told when an agent's turn timed out. Default false (R260).
+    pub announce_timeouts: bool,
+    /// Whether the channel is told when a listed agent goes offline. Default false (R273).
+    pub announce_offline: bool,
+    /// Whether an agent that comes back has turns at once, and need not be assigned. Default false
+    /// (M14).
+    pub auto_requeue: bool,
+    /// What a human's message does to a turn under way. Default: it is handed to the speaker (R263).
+    pub human_interrupt: HumanInterrupt,
+    /// How long an orchestrator may take to answer a human. Default 30 s (M12).
+    pub consult_deadline: Duration,
+    /// Who speaks first when an agent's message wakes the channel. Default: the first of the list.
+    pub wake_rule: WakeRule,
+    /// Whether an agent that passed is left out until something was said. Default false (R186).
+    pub skip_passed: bool,
+    /// Whether a human's message that mentions agents lets only these speak for a round. Default
+    /// false (F06).
+    pub mention_rounds: bool,
+    /// Most turns with a reply that an agent may have in an hour, at most 255. Default none (F09).
+    pub agent_turns_per_hour: Option<u8>,
+    /// Most turns in all, whoever speaks in between. Default none.
+    pub budget_turns: Option<u32>,
+    /// Most cycles in all. Default none.
+    pub budget_cycles: Option<u32>,
+    /// Most cost in all that the host reports, in its own unit. Default none.
+    pub budget_cost: Option<u64>,
     /// When an idle channel gives its memory back. Default 10 min (D78).
     pub forget_after: Duration,
 }
@@ -141,6 +197,21 @@ impl Default for Config {
             farewell: Duration::from_secs(15),
             bot_notice_interval: Duration::from_secs(60),
             forget_after: Duration::from_secs(600),
+            continuations: 3,
+            turn_deadline: None,
+            slow_after: None,
+            announce_timeouts: false,
+            announce_offline: false,
+            auto_requeue: false,
+            human_interrupt: HumanInterrupt::Inject,
+            consult_deadline: Duration::from_secs(30),
+            wake_rule: WakeRule::FirstInList,
+            skip_passed: false,
+            mention_rounds: false,
+            agent_turns_per_hour: None,
+            budget_turns: None,
+            budget_cycles: None,
+            budget_cost: None,
         }
     }
 }
@@ -164,6 +235,23 @@ impl Config {
         }
     }
 
+    /// The timing of the message flow of seed 4: a turn ends sixty seconds after it was granted,
+    /// which is told in the channel (R258 to R261, X2).
+    ///
+    /// ```
+    /// let config = dirigent_core::Config::message_flow();
+    /// assert_eq!(config.turn_deadline, Some(std::time::Duration::from_secs(60)));
+    /// ```
+    pub fn message_flow() -> Self {
+        Self {
+            turn_deadline: Some(Duration::from_secs(60)),
+            start_deadline: None,
+            run_deadline: None,
+            announce_timeouts: true,
+            ..Self::default()
+        }
+    }
+
     /// Checks that every value can be obeyed.
     ///
     /// # Errors
@@ -178,6 +266,9 @@ impl Config {
             ("refresh_deadline", self.refresh_deadline),
             ("recount_interval", self.recount_interval),
             ("forget_after", self.forget_after),
+            ("consult_deadline", self.consult_deadline),
+            ("turn_deadline", self.turn_deadline.unwrap_or(Duration::MAX)),
+            ("slow_after", self.slow_after.unwrap_or(Duration::MAX)),
             ("start_deadline", self.start_deadline.unwrap_or(Duration::MAX)),
             ("run_deadline", self.run_deadline.unwrap_or(Duration::MAX)),
             ("discussion_time_max", self.discussion_time_max.unwrap_or(Duration::MAX)),
@@ -193,6 +284,14 @@ impl Config {
                 "poll_interval_max",
                 "must not be below poll_interval",
             ),
+            (
+                self.agent_turns_per_hour != Some(0),
+                "agent_turns_per_hour",
+                "must be at least 1, or none for no cap",
+            ),
+            (self.budget_turns != Some(0), "budget_turns", "must be at least 1, or none"),
+            (self.budget_cycles != Some(0), "budget_cycles", "must be at least 1, or none"),
+            (self.budget_cost != Some(0), "budget_cost", "must be at least 1, or none"),
             (self.turns_max != Some(0), "turns_max", "must be at least 1, or none for no ceiling"),
             (
                 self.cycles_max != Some(0),

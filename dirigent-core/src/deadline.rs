@@ -31,6 +31,10 @@ pub enum DeadlineReason {
     Start,
     /// The run must have ended.
     Run,
+    /// The run takes longer than it should.
+    Slow,
+    /// The orchestrator must have answered.
+    Consult,
     /// The reply must have arrived.
     Delivery,
     /// The author was quiet long enough for any message to confirm.
@@ -45,6 +49,8 @@ pub enum DeadlineReason {
     Permit,
     /// A discussion at a ceiling lay idle long enough: it is archived.
     Overdue,
+    /// An agent that has had its turns for an hour may have another, and a message waits for it.
+    Cap,
     /// A trigger message is removed.
     Cleanup,
     /// An idle channel gives its memory back.

@@ -76,6 +76,30 @@ pub enum Effect {
         /// The message to hand over.
         message: MessageId,
     },
+    /// Hand the human messages that were held to the agent whose turn it is, all and in order (R264).
+    Deliver {
+        /// Who has the floor.
+        agent: AgentKey,
+        /// The turn.
+        turn: TurnId,
+        /// The first message held.
+        first: MessageId,
+        /// The last message held; what people said in between is held too.
+        last: MessageId,
+    },
+    /// A human spoke during a turn, which rests: let the orchestrator answer, then settle (R266).
+    Consult {
+        /// The debt.
+        ticket: Ticket,
+        /// Whose turn rests.
+        agent: AgentKey,
+        /// The turn.
+        turn: TurnId,
+        /// The first message to be answered.
+        first: MessageId,
+        /// The last one; what people said in between is meant too.
+        last: MessageId,
+    },
     /// The run lost its permission: cancel it where that is possible. Its end will be ignored.
     CancelRun {
         /// Whose run.
@@ -98,8 +122,12 @@ impl Effect {
             | Self::Delete { ticket, .. }
             | Self::Poll { ticket, .. }
             | Self::Notice { ticket, .. }
+            | Self::Consult { ticket, .. }
             | Self::Reminder { ticket, .. } => Some(ticket),
-            Self::Inject { .. } | Self::CancelRun { .. } | Self::Transition(_) => None,
+            Self::Inject { .. }
+            | Self::Deliver { .. }
+            | Self::CancelRun { .. }
+            | Self::Transition(_) => None,
         }
     }
 
@@ -114,6 +142,8 @@ impl Effect {
             | Self::Notice { .. }
             | Self::Reminder { .. }
             | Self::Inject { .. }
+            | Self::Deliver { .. }
+            | Self::Consult { .. }
             | Self::CancelRun { .. } => None,
         }
     }
@@ -134,6 +164,18 @@ pub enum Notice {
     Closed,
     /// The ceiling of turns or cycles without a human was reached.
     Ceiling,
+    /// An agent did not answer in time (R260). `{agent}` in its words is the agent's name.
+    TimedOut {
+        /// Who.
+        agent: AgentKey,
+    },
+    /// An agent crashed or disconnected (R273). `{agent}` in its words is the agent's name.
+    Disconnected {
+        /// Who.
+        agent: AgentKey,
+    },
+    /// A budget is spent.
+    Budget,
 }
 
 impl Notice {
@@ -145,6 +187,9 @@ impl Notice {
             Self::Ceiling => {
                 "The agents have talked as long as they may without a person. Write a message to let them go on."
             }
+            Self::TimedOut { .. } => "⏱️ {agent} turn timed out, moving to next agent",
+            Self::Disconnected { .. } => "⚠️ {agent} disconnected",
+            Self::Budget => "The budget of this channel is spent. An operator can renew it.",
         }
     }
 }

@@ -52,6 +52,14 @@ pub enum Input {
     },
     /// A message was seen in the channel, pushed or polled.
     Message(Message),
+    /// A human's message that mentions these agents, by their accounts and in its own words. Where
+    /// [`Config::mention_rounds`] is off it is as [`Input::Message`] (F06).
+    Addressed {
+        /// The message.
+        message: Message,
+        /// The registered agents that it mentions; at most [`AGENTS_MAX`](crate::AGENTS_MAX).
+        agents: Vec<AgentKey>,
+    },
     /// A message was edited; `tail` digests its new content.
     MessageEdited {
         /// The edited message.
@@ -104,6 +112,23 @@ pub enum Input {
     Mute(AgentKey),
     /// The agent has turns again.
     Unmute(AgentKey),
+    /// An operator chooses who speaks next; counts as a human's word.
+    SpeakNext(AgentKey),
+    /// The work is done: nobody is active until resumed (R278).
+    Finish,
+    /// The agent crashed or disconnected (R270).
+    Offline(AgentKey),
+    /// The agent is back; it has turns again when it is assigned (R274).
+    Online(AgentKey),
+    /// An agent that came back has turns again.
+    Assign(AgentKey),
+    /// The host reports what agents cost, in any unit that it likes.
+    Spent {
+        /// How much more, in the unit of [`Config::budget_cost`].
+        cost: u64,
+    },
+    /// An operator lets the budgets begin anew.
+    ResetBudget,
     /// The host was restarted: whatever ran is gone.
     RunsLost {
         /// Whether the agent that ran is asked once more, or its turn is over.
@@ -153,6 +178,17 @@ pub enum Outcome {
     Pass,
     /// The agent said something that is on its way into the channel.
     Spoke {
+        /// The end of the text that is delivered.
+        tail: Tail,
+    },
+    /// The agent said something, and by the host's completion policy it has not finished: it keeps
+    /// the floor (R252).
+    Unfinished {
+        /// The end of the text that is delivered.
+        tail: Tail,
+    },
+    /// The agent said something, and a person shall answer before any agent does (F07).
+    AwaitsHuman {
         /// The end of the text that is delivered.
         tail: Tail,
     },

@@ -43,6 +43,20 @@ pub enum Refusal {
     NotResting,
     /// The ceiling without a human was reached; only a human's word lifts it.
     CeilingReached,
+    /// The work is done; resume the channel first.
+    Finished,
+    /// The agent is not in the speaker list.
+    NotListed,
+    /// The agent is muted.
+    Muted,
+    /// The agent is offline, or was not assigned since.
+    AgentOffline,
+    /// The agent has the floor already.
+    HasTheFloor,
+    /// A budget is spent; an operator must renew it.
+    BudgetSpent,
+    /// An agent asked for a person, who must write first.
+    AwaitingHuman,
     /// More agents than [`AGENTS_MAX`](crate::AGENTS_MAX).
     TooManyAgents,
     /// A receipt must name at least one message.
@@ -70,6 +84,13 @@ impl Refusal {
             Self::Stopped => "stopped",
             Self::NotResting => "not-resting",
             Self::CeilingReached => "ceiling-reached",
+            Self::Finished => "finished",
+            Self::NotListed => "not-listed",
+            Self::Muted => "muted",
+            Self::AgentOffline => "agent-offline",
+            Self::HasTheFloor => "has-the-floor",
+            Self::BudgetSpent => "budget-spent",
+            Self::AwaitingHuman => "awaiting-human",
             Self::TooManyAgents => "too-many-agents",
             Self::EmptyReceipt => "empty-receipt",
             Self::BadConfig => "bad-config",
@@ -99,6 +120,13 @@ impl fmt::Display for Refusal {
             Self::Stopped => "the channel is stopped; resume it first",
             Self::NotResting => "the channel is neither stopped nor on hold",
             Self::CeilingReached => "the ceiling was reached; a person must write first",
+            Self::Finished => "the work in this channel is finished; resume it first",
+            Self::NotListed => "the agent is not in the channel's speaker list",
+            Self::Muted => "the agent is muted; unmute it first",
+            Self::AgentOffline => "the agent is offline or not assigned; assign it when it is back",
+            Self::HasTheFloor => "the agent has the floor already",
+            Self::BudgetSpent => "a budget of the channel is spent; renew it first",
+            Self::AwaitingHuman => "an agent asked for a person; a person must write first",
             Self::TooManyAgents => "a channel holds at most 64 agents",
             Self::EmptyReceipt => "a receipt must name at least one message",
             Self::BadConfig => "a setting cannot be obeyed; Config::validate says which",

@@ -53,6 +53,10 @@ pub enum PhaseKind {
     Running,
     /// An agent's reply is on its way into the channel.
     Confirming,
+    /// An agent has spoken without finishing its turn, and keeps the floor.
+    Continuing,
+    /// A human spoke during a turn; it rests until the orchestrator has answered.
+    Waiting,
     /// Turns are not kept: everybody may speak.
     Disabled,
     /// Nobody may speak and nobody is woken (mode report).
@@ -69,6 +73,8 @@ impl PhaseKind {
         Self::Granted,
         Self::Running,
         Self::Confirming,
+        Self::Continuing,
+        Self::Waiting,
         Self::Disabled,
         Self::Dead,
         Self::Archived,
@@ -82,6 +88,8 @@ impl PhaseKind {
             Self::Granted => "granted",
             Self::Running => "running",
             Self::Confirming => "confirming",
+            Self::Continuing => "continuing",
+            Self::Waiting => "waiting",
             Self::Disabled => "disabled",
             Self::Dead => "dead",
             Self::Archived => "archived",
@@ -206,6 +214,46 @@ causes! {
     Concluded = "concluded",
     /// An operator archived the channel.
     Archived = "archived",
+    /// The agent spoke and has not finished its turn.
+    Unfinished = "unfinished",
+    /// The agent spoke, but its turn's end never came.
+    SignalMissing = "signal-missing",
+    /// The run takes longer than it should; it goes on.
+    RunSlow = "run-slow",
+    /// A human spoke during the turn, which rests until that is answered.
+    HumanInterrupted = "human-interrupted",
+    /// The orchestrator answered; the turn goes on.
+    OrchestratorAnswered = "orchestrator-answered",
+    /// Nobody could answer in the agent's place; the turn goes on.
+    OrchestratorFailed = "orchestrator-failed",
+    /// The orchestrator took too long; the turn goes on.
+    OrchestratorLate = "orchestrator-late",
+    /// The agent is offline.
+    AgentOffline = "agent-offline",
+    /// The agent is back, and has no turns until it is assigned.
+    AgentOnline = "agent-online",
+    /// The agent has turns again.
+    AgentAssigned = "agent-assigned",
+    /// The agent had nothing to say and is not asked again until something is said.
+    AgentPassed = "agent-passed",
+    /// The agent was not addressed in this round.
+    NotMentioned = "not-mentioned",
+    /// The agent has had its turns for this hour.
+    AgentCapped = "agent-capped",
+    /// A human's mention chose who speaks.
+    MentionRound = "mention-round",
+    /// An operator chose who speaks.
+    OperatorChoice = "operator-choice",
+    /// Only the agent that spoke could answer itself: dormant.
+    NobodyElse = "nobody-else",
+    /// The agent asked for a person: dormant until one writes.
+    AwaitingHuman = "awaiting-human",
+    /// A budget is spent: dormant.
+    BudgetSpent = "budget-spent",
+    /// An operator let the budgets begin anew.
+    BudgetReset = "budget-reset",
+    /// An operator said that the work is done.
+    Finished = "finished",
     /// A discussion lay idle at a ceiling for too long: archived without a summary.
     Overdue = "overdue",
 }

@@ -67,6 +67,20 @@ pub enum Reason {
     Stopped,
     /// Denied: the channel is on hold.
     Held,
+    /// Denied: an operator said that the work is done.
+    Finished,
+    /// Denied: the agent's turn rests until a human was answered.
+    Waiting,
+    /// Denied: the agent is offline.
+    Offline,
+    /// Denied: the agent came back and was not assigned yet.
+    Unassigned,
+    /// Denied: the agent has had its turns for this hour.
+    Capped,
+    /// Denied: a budget is spent.
+    BudgetSpent,
+    /// Denied: an agent asked for a person, who has not written yet.
+    AwaitingHuman,
     /// Denied: nobody has the floor; a message will wake the channel.
     Dormant,
     /// Denied: nobody has the floor until a human writes; the ceiling was reached.
@@ -112,6 +126,13 @@ impl Reason {
             Self::Archived => "archived",
             Self::Stopped => "stopped",
             Self::Held => "held",
+            Self::Finished => "finished",
+            Self::Waiting => "waiting",
+            Self::Offline => "offline",
+            Self::Unassigned => "unassigned",
+            Self::Capped => "capped",
+            Self::BudgetSpent => "budget-spent",
+            Self::AwaitingHuman => "awaiting-human",
             Self::Dormant => "dormant",
             Self::CeilingReached => "ceiling-reached",
             Self::Refreshing => "refreshing",

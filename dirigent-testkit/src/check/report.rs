@@ -65,6 +65,8 @@ impl Report {
                 Effect::Notice { .. } => self.saw("effect", "notice"),
                 Effect::Reminder { .. } => self.saw("effect", "reminder"),
                 Effect::Inject { .. } => self.saw("effect", "inject"),
+                Effect::Deliver { .. } => self.saw("effect", "deliver"),
+                Effect::Consult { .. } => self.saw("effect", "consult"),
                 Effect::CancelRun { .. } => self.saw("effect", "cancel-run"),
                 Effect::Transition(change) => self.saw("cause", change.cause.as_str()),
             }

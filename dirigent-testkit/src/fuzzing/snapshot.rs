@@ -16,7 +16,7 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
         version: if r.byte() == 255 { 2 } else { Snapshot::VERSION },
         mode: Mode::ALL.get(usize::from(r.byte() % 5)).copied().unwrap_or_default(),
         phase: phase(r),
-        rest: r.maybe(|r| if r.flag() { Rest::Held } else { Rest::Stopped }),
+        rest: r.maybe(rest),
         initiator: r.maybe(agent),
         archived: r.maybe(archived),
         list: r.list(70, slot),
@@ -34,6 +34,7 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
         litter: r.list(20, |r| Litter { message: message(r), due: r.maybe(Reader::moment) }),
         created: r.flag(),
         missed: r.flag(),
+        unheard: r.flag(),
         vetoed: r.flag(),
         ceiling_announced: r.flag(),
         talk_since: r.moment(),
@@ -46,24 +47,33 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
         asked_at: r.maybe(Reader::moment),
         reminded_at: r.maybe(Reader::moment),
         reminder_due: r.maybe(Reader::moment),
+        steering: r.maybe(|r| Box::new(super::steering::read(r))),
         rng: r.small(),
         revision: r.small(),
     }
 }
 
-fn agent(r: &mut Reader<'_>) -> AgentKey {
+fn rest(r: &mut Reader<'_>) -> Rest {
+    match r.byte() % 4 {
+        0 | 1 => Rest::Stopped,
+        2 => Rest::Finished,
+        _ => Rest::Held,
+    }
+}
+
+pub(super) fn agent(r: &mut Reader<'_>) -> AgentKey {
     AgentKey::new(u32::from(r.byte() % 5))
 }
 
-fn message(r: &mut Reader<'_>) -> MessageId {
+pub(super) fn message(r: &mut Reader<'_>) -> MessageId {
     MessageId::new(r.small())
 }
 
-fn run(r: &mut Reader<'_>) -> RunId {
+pub(super) fn run(r: &mut Reader<'_>) -> RunId {
     RunId::new(r.small())
 }
 
-fn ticket(r: &mut Reader<'_>) -> Ticket {
+pub(super) fn ticket(r: &mut Reader<'_>) -> Ticket {
     Ticket::new(r.small())
 }
 
@@ -104,7 +114,7 @@ fn delivery(r: &mut Reader<'_>) -> DeliveryData {
 }
 
 fn phase(r: &mut Reader<'_>) -> PhaseData {
-    match r.byte() % 9 {
+    match r.byte() % 12 {
         0 => PhaseData::Dead,
         1 => PhaseData::Archived,
         2 => PhaseData::Dormant,
@@ -131,22 +141,39 @@ fn phase(r: &mut Reader<'_>) -> PhaseData {
             poll_next: r.moment(),
             poll_interval: Duration::from_millis(r.small()),
         },
+        8 => PhaseData::RefreshingWakeAfter { sender: agent(r) },
+        9 => PhaseData::Continuing { agent: agent(r), until: r.maybe(Reader::moment) },
+        10 => PhaseData::Waiting { agent: agent(r) },
         _ => PhaseData::Disabled,
     }
 }
 
 fn effect(r: &mut Reader<'_>) -> Effect {
-    let (kind, ticket) = (r.byte() % 7, ticket(r));
+    let (kind, ticket) = (r.byte() % 8, ticket(r));
     match kind {
         0 => Effect::FetchMembers { ticket },
         1 => Effect::Delete { ticket, message: message(r) },
         2 => Effect::Poll { ticket, after: r.maybe(message) },
-        3 => Effect::Notice { ticket, notice: Notice::Ceiling },
+        3 => {
+            let agent = agent(r);
+            let notices = [
+                Notice::Ceiling,
+                Notice::Budget,
+                Notice::TimedOut { agent },
+                Notice::Disconnected { agent },
+            ];
+            let notice = notices.get(usize::from(r.byte() % 4)).copied();
+            Effect::Notice { ticket, notice: notice.unwrap_or(Notice::Ceiling) }
+        }
         4 => {
             let place = if r.flag() { ReminderPlace::Discussion } else { ReminderPlace::Callback };
             Effect::Reminder { ticket, initiator: agent(r), place }
         }
         5 => Effect::CancelRun { agent: agent(r), run: None, turn: None },
+        6 => {
+            let (agent, turn) = (agent(r), TurnId::new(r.small()));
+            Effect::Consult { ticket, agent, turn, first: message(r), last: message(r) }
+        }
         _ => {
             let turn = TurnId::new(r.small());
             Effect::Trigger { ticket, agent: agent(r), turn, attempt: r.byte() }

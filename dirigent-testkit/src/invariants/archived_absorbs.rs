@@ -49,6 +49,8 @@ fn is_afterlife(effect: &Effect) -> bool {
         | Effect::Poll { .. }
         | Effect::Reminder { .. }
         | Effect::Inject { .. }
+        | Effect::Deliver { .. }
+        | Effect::Consult { .. }
         | Effect::CancelRun { .. } => false,
     }
 }

@@ -78,6 +78,8 @@ impl<'a> Observation<'a> {
             | Effect::Notice { .. }
             | Effect::Reminder { .. }
             | Effect::Inject { .. }
+            | Effect::Deliver { .. }
+            | Effect::Consult { .. }
             | Effect::CancelRun { .. } => None,
         })
     }

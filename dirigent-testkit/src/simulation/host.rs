@@ -30,7 +30,10 @@ impl World {
                 }
             }
             Effect::Poll { ticket, after } => self.poll(ticket, after),
-            Effect::Inject { .. } => {
+            Effect::Consult { ticket, .. } => {
+                self.post(ticket);
+            }
+            Effect::Inject { .. } | Effect::Deliver { .. } => {
                 self.moves += 1;
                 self.answers += 1;
             }
