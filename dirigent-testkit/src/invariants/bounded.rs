@@ -42,7 +42,12 @@ impl Observer for Bounded {
         let bytes = owned_bytes(restored.original);
         let extra = restored.original.list.len().saturating_sub(USUAL_AGENTS) * size_of::<Slot>()
             + restored.original.muted.len() * size_of::<AgentKey>()
-            + restored.original.steering.as_deref().map_or(0, steering_bytes);
+            + restored.original.steering.as_deref().map_or(0, list_bytes);
+        let cap = usize::from(seen.rules.agent_turns_per_hour.unwrap_or(0));
+        let spoken = restored.original.steering.as_deref().map_or(0, |it| it.spoken.len());
+        if spoken > after.seats.len() * cap {
+            return Err(format!("{spoken} turns are remembered"));
+        }
         if bytes > BYTES_MAX + extra {
             return Err(format!("the channel owns {bytes} bytes"));
         }
@@ -52,9 +57,13 @@ impl Observer for Bounded {
 
 /// What the rules beyond the plain rotation own.
 fn steering_bytes(steering: &Steering) -> usize {
+    size_of::<Steering>() + list_bytes(steering)
+}
+
+/// What grows of it with the agents that are away, addressed or capped.
+fn list_bytes(steering: &Steering) -> usize {
     let agents = steering.round.len() + steering.next_round.len();
-    size_of::<Steering>()
-        + agents * size_of::<AgentKey>()
+    agents * size_of::<AgentKey>()
         + steering.away.len() * size_of::<Away>()
         + steering.spoken.len() * size_of::<SpokenTurn>()
 }

@@ -73,8 +73,7 @@ fn waits_for_ever(glance: &Glance, before: &Config, rules: &Config) -> bool {
     let run = before.run_deadline.is_none() || rules.run_deadline.is_none();
     let held = glance.rest == Some(Rest::Held);
     let asked = matches!(glance.phase, PhaseKind::Granted | PhaseKind::Continuing);
-    (asked && (start || held))
-        || (glance.phase == PhaseKind::Running && run)
+    (asked && (start || held)) || (glance.phase == PhaseKind::Running && run)
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use dirigent_core::{
-    Answer, Author, Breach, Cause, Config, Effect, Input, Message, MessageKind, Mode, PhaseKind, Reason,
-    Refusal, Snapshot, Timestamp, Transition, WakeCause,
+    Answer, Author, Breach, Cause, Config, Effect, Input, Message, MessageKind, Mode, PhaseKind,
+    Reason, Refusal, Snapshot, Timestamp, Transition, WakeCause,
 };
 
 use super::Glance;
@@ -128,10 +128,8 @@ impl<'a> Observation<'a> {
 
 /// Whether a transition grants a turn. A turn that is given back after a restart is no new one.
 pub(crate) fn is_grant(told: &Transition) -> bool {
-    let moves = matches!(
-        told.cause,
-        Cause::NextInList | Cause::OperatorChoice | Cause::MentionRound
-    );
+    let moves =
+        matches!(told.cause, Cause::NextInList | Cause::OperatorChoice | Cause::MentionRound);
     told.to == PhaseKind::Granted
         && !is_return(told.cause)
         && (told.from != PhaseKind::Granted || (moves && told.agent.is_some()))

@@ -80,7 +80,8 @@ impl OneSpeaker {
             return Err(format!("{:?} runs but {holder:?} was allowed", after.speaker));
         }
         let runs = matches!(after.phase, PhaseKind::Running | PhaseKind::Waiting);
-        if after.phase == PhaseKind::Waiting && holder.is_some_and(|one| Some(one) != after.speaker) {
+        if after.phase == PhaseKind::Waiting && holder.is_some_and(|one| Some(one) != after.speaker)
+        {
             return Err(format!("{holder:?} is allowed while {:?} waits", after.speaker));
         }
         let may_hold = runs || after.permit.is_some();

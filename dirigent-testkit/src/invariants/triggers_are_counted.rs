@@ -27,8 +27,10 @@ impl Observer for TriggersAreCounted {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         self.retriggers_max =
             self.retriggers_max.max(seen.rules.retriggers).max(seen.rules_before.retriggers);
-        self.continuations_max =
-            self.continuations_max.max(seen.rules.continuations).max(seen.rules_before.continuations);
+        self.continuations_max = self
+            .continuations_max
+            .max(seen.rules.continuations)
+            .max(seen.rules_before.continuations);
         let mut unfinished = false;
         let mut allowance = 0_usize;
         let mut granted = seen.before.speaker;
