@@ -129,7 +129,7 @@ pub(super) fn delete(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
 pub(super) fn set_overwrite(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let room = seen_with(world, ask.channel(), ask.me, Permissions::MANAGE_ROLES)?;
     let guild = room.guild.filter(|_| !room.is_thread()).ok_or_else(Refusal::not_here)?;
-    let fields = ask.fields(&["type", "allow", "deny"])?;
+    let fields = ask.fields(&["id", "type", "allow", "deny"])?;
     let (target, mut overwrite) = overwrite(fields, Some(ask.id(1)), "")?;
     let old = room.overwrites.get(&target).copied();
     let given = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());

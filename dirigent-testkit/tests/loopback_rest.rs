@@ -1,0 +1,100 @@
+//! The loopback Discord's REST API, asked byte by byte and through twilight's client.
+#![cfg(feature = "loopback")]
+#![expect(clippy::unwrap_used, reason = "a test's helpers may fail as the test does")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::{ChannelId, GuildId, UserId};
+use dirigent_testkit::loopback::Limits;
+use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord};
+use serde_json::{Value, json};
+
+#[path = "loopback_rest/answer.rs"]
+mod answer;
+#[path = "loopback_rest/commands.rs"]
+mod commands;
+#[path = "loopback_rest/faults.rs"]
+mod faults;
+#[path = "loopback_rest/limits.rs"]
+mod limits;
+#[path = "loopback_rest/pages.rs"]
+mod pages;
+#[path = "loopback_rest/posting.rs"]
+mod posting;
+#[path = "loopback_rest/refusals.rs"]
+mod refusals;
+#[path = "loopback_rest/rights.rs"]
+mod rights;
+#[path = "loopback_rest/running.rs"]
+mod running;
+#[path = "loopback_rest/threads.rs"]
+mod threads;
+#[path = "loopback_rest/twilight.rs"]
+mod twilight;
+
+use answer::Answer;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A guild behind the server: its owner (a person), a moderator who manages channels, and a bot.
+struct Stage {
+    clock: ManualClock,
+    discord: MemoryDiscord,
+    loopback: LoopbackDiscord,
+    guild: GuildId,
+    channel: ChannelId,
+    owner: UserId,
+    moderator: UserId,
+    bot: UserId,
+}
+
+impl Stage {
+    async fn new() -> Self {
+        Self::with(Limits::generous()).await
+    }
+
+    async fn with(limits: Limits) -> Self {
+        let clock = ManualClock::new();
+        let discord = MemoryDiscord::new(Arc::new(clock.clone()));
+        let owner = discord.add_human();
+        let (moderator, bot) = (discord.add_bot(), discord.add_bot());
+        let guild = discord.add_guild(owner);
+        discord.set_channel_manager(guild, moderator, true);
+        let channel = discord.add_channel(guild, "round-table", &[moderator, bot]);
+        let loopback = LoopbackDiscord::start(discord.clone()).await.unwrap();
+        loopback.set_limits(limits);
+        Self { clock, discord, loopback, guild, channel, owner, moderator, bot }
+    }
+
+    /// One request with a bot's token; the path stands below the version.
+    async fn ask(&self, bot: UserId, method: &str, path: &str, body: Value) -> Answer {
+        let token = format!("Bot {}", self.loopback.token(bot));
+        let headers = [("Authorization", token.as_str()), ("User-Agent", AGENT)];
+        self.send(method, path, &headers, body).await.expect("an answer")
+    }
+
+    /// The same with headers of one's own; none when the connection was cut.
+    async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Value,
+    ) -> Option<Answer> {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let path = format!("/api/v10/{path}");
+        answer::exchange(self.loopback.address(), method, &path, headers, body.as_bytes()).await
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        self.ask(self.bot, "GET", path, Value::Null).await
+    }
+
+    async fn post(&self, content: &str) -> Answer {
+        let path = format!("channels/{}/messages", self.channel);
+        self.ask(self.bot, "POST", &path, json!({ "content": content })).await
+    }
+}
+
+const AGENT: &str = "DiscordBot (https://example.invalid, 1)";

@@ -1,0 +1,124 @@
+//! twilight's own client, unmodified: it reads every answer, and its models take them.
+
+use twilight_http::Client;
+use twilight_http::api_error::ApiError;
+use twilight_http::error::ErrorType;
+use twilight_model::channel::ChannelType;
+use twilight_model::channel::message::AllowedMentions;
+use twilight_model::guild::Permissions;
+use twilight_model::http::permission_overwrite::{PermissionOverwrite, PermissionOverwriteType};
+use twilight_model::id::Id;
+
+use super::*;
+
+impl Stage {
+    fn client(&self, bot: UserId) -> Client {
+        let address = self.loopback.address().to_string();
+        let client = Client::builder().token(self.loopback.token(bot)).proxy(address, true);
+        client.ratelimiter(None).default_allowed_mentions(AllowedMentions::default()).build()
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn twilight_reads_accounts_guilds_channels_and_members() {
+    let stage = Stage::new().await;
+    let client = stage.client(stage.bot);
+    let (guild, channel) = (Id::new(stage.guild.get()), Id::new(stage.channel.get()));
+    let me = client.current_user().await.unwrap().model().await.unwrap();
+    assert_eq!(me.id.get(), stage.bot.get());
+    let application = client.current_user_application().await.unwrap().model().await.unwrap();
+    assert_eq!(application.id.get(), stage.bot.get());
+    let guilds = client.current_user_guilds().await.unwrap().models().await.unwrap();
+    assert_eq!(guilds.len(), 1);
+    let read = client.guild(guild).with_counts(true).await.unwrap().model().await.unwrap();
+    assert_eq!((read.owner_id.get(), read.approximate_member_count), (stage.owner.get(), Some(3)));
+    let channels = client.guild_channels(guild).await.unwrap().models().await.unwrap();
+    assert_eq!(channels[0].permission_overwrites.as_ref().unwrap().len(), 3);
+    let found = client.channel(channel).await.unwrap().model().await.unwrap();
+    assert_eq!(found.name.as_deref(), Some("round-table"));
+    let members = client.guild_members(guild).limit(10).await.unwrap().models().await.unwrap();
+    assert_eq!(members.len(), 3);
+    let bot = Id::new(stage.bot.get());
+    let member = client.guild_member(guild, bot).await.unwrap().model().await.unwrap();
+    assert!(member.user.bot && member.joined_at.is_some());
+    let roles = client.roles(guild).await.unwrap().models().await.unwrap();
+    assert_eq!(roles.len(), 2, "everyone, and the channel managers");
+    let gateway = client.gateway().authed().await.unwrap().model().await.unwrap();
+    assert!(gateway.url.starts_with("ws://127.0.0.1:"));
+    assert_eq!(stage.loopback.traffic().with_status(200), stage.loopback.traffic().total());
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn twilight_posts_reads_changes_and_deletes() {
+    let stage = Stage::new().await;
+    let client = stage.client(stage.bot);
+    let channel = Id::new(stage.channel.get());
+    let said = stage.discord.say(stage.channel, stage.owner, "hello");
+    let reply = client.create_message(channel).content("good morning").reply(Id::new(said.get()));
+    let posted = reply.await.unwrap().model().await.unwrap();
+    assert_eq!(posted.referenced_message.unwrap().content, "hello");
+    let page = client.channel_messages(channel).limit(10).await.unwrap().models().await.unwrap();
+    assert_eq!(
+        page.iter().map(|message| &*message.content).collect::<Vec<_>>(),
+        ["good morning", "hello"]
+    );
+    let changed = client.update_message(channel, posted.id).content(Some("good night"));
+    let changed = changed.await.unwrap().model().await.unwrap();
+    assert!(changed.edited_timestamp.is_some());
+    client.create_typing_trigger(channel).await.unwrap();
+    client.delete_message(channel, posted.id).await.unwrap();
+    let gone = client.message(channel, posted.id).await.unwrap_err();
+    let ErrorType::Response { error: ApiError::General(error), status, .. } = gone.kind() else {
+        panic!("{gone:?}");
+    };
+    assert_eq!((status.get(), error.code), (404, 10008));
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn twilight_opens_channels_and_threads() {
+    let stage = Stage::new().await;
+    let client = stage.client(stage.moderator);
+    let guild = Id::new(stage.guild.get());
+    let created = client.create_guild_channel(guild, "den").kind(ChannelType::GuildText);
+    let created = created.topic("quiet").await.unwrap().model().await.unwrap();
+    let overwrite = PermissionOverwrite {
+        id: Id::new(stage.bot.get()),
+        kind: PermissionOverwriteType::Member,
+        allow: Some(Permissions::VIEW_CHANNEL),
+        deny: None,
+    };
+    client.update_channel_permission(created.id, &overwrite).await.unwrap();
+    let thread = client.create_thread(created.id, "aside", ChannelType::PublicThread);
+    let thread = thread.await.unwrap().model().await.unwrap();
+    assert_eq!(thread.parent_id, Some(created.id));
+    client.add_thread_member(thread.id, Id::new(stage.bot.get())).await.unwrap();
+    let members = client.thread_members(thread.id).with_member(true).limit(10);
+    assert_eq!(members.await.unwrap().models().await.unwrap().len(), 2);
+    let active = client.active_threads(guild).await.unwrap().model().await.unwrap();
+    assert_eq!(active.threads.len(), 1);
+    client.delete_channel(created.id).await.unwrap();
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn twilight_registers_and_answers_commands() {
+    use twilight_model::http::interaction::{InteractionResponse, InteractionResponseType};
+    let stage = Stage::new().await;
+    let client = stage.client(stage.bot);
+    let application = Id::new(stage.bot.get());
+    let interaction = client.interaction(application);
+    let command = interaction.create_guild_command(Id::new(stage.guild.get()));
+    let command = command.chat_input("status", "Shows the status").await.unwrap();
+    assert_eq!(command.model().await.unwrap().name, "status");
+    let listed = interaction.guild_commands(Id::new(stage.guild.get())).await.unwrap();
+    assert_eq!(listed.models().await.unwrap().len(), 1);
+    let used = stage.loopback.use_command(stage.channel, stage.owner, stage.bot, "status", &[]);
+    let used = used.unwrap();
+    let token = format!("loopback-{used}-{:016x}", used.get().wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let kind = InteractionResponseType::DeferredChannelMessageWithSource;
+    let response = InteractionResponse { kind, data: None };
+    interaction.create_response(Id::new(used.get()), &token, &response).await.unwrap();
+    let answered = interaction.update_response(&token).content(Some("All is well."));
+    let answered = answered.await.unwrap().model().await.unwrap();
+    assert!(answered.interaction_metadata.is_some());
+    assert_eq!(stage.loopback.answers(used)[0].content, "All is well.");
+}
