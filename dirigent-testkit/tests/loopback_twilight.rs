@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use dirigent::{ChannelId, DiscordApi, GuildId, Mentions, MessageId, Nonce, Post, UserId};
 use dirigent_testkit::loopback::{GatewayFault, GatewayFaults};
-use dirigent_testkit::memory_discord::PushFault;
+use dirigent_testkit::memory_discord::{Permissions, PushFault};
 use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord};
 use futures_util::StreamExt as _;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use twilight_gateway::queue::Queue;
 use twilight_gateway::{
-    ConfigBuilder, Event, EventTypeFlags, Intents, Message, Shard, ShardId, StreamExt as _,
+    ConfigBuilder, Event, EventType, EventTypeFlags, Intents, Message, Shard, ShardId,
+    StreamExt as _,
 };
 
 /// How long a test waits for what must come; only a failing one takes so long.
@@ -247,6 +248,53 @@ async fn shards_share_the_guilds() {
     }
     let expected = u32::try_from((scene.guild.get() >> 22) % 2).unwrap();
     assert_eq!(told, [(expected, scene.guild.get())]);
+}
+
+#[tokio::test]
+async fn every_kind_of_event_is_one_that_twilight_knows() {
+    let scene = Scene::new().await;
+    let (discord, guild) = (&scene.discord, scene.guild);
+    let all = Intents::all() & !Intents::GUILD_PRESENCES;
+    let mut shard = scene.shard(scene.bot, all, ShardId::ONE);
+    let mut happened = vec![EventType::Ready, EventType::GuildCreate];
+    let newcomer = discord.add_human();
+    let mut happens = |kinds: &[EventType]| happened.extend(kinds);
+    for _ in 0..2 {
+        event(&mut shard).await;
+    }
+    discord.add_member(guild, newcomer);
+    happens(&[EventType::MemberAdd]);
+    let role = discord.add_role(guild, "talkers", Permissions::TALK);
+    discord.set_role(guild, newcomer, role, true);
+    discord.set_role_permissions(guild, role, Permissions::NONE);
+    discord.delete_role(guild, role);
+    happens(&[EventType::RoleCreate, EventType::MemberUpdate]);
+    happens(&[EventType::RoleUpdate, EventType::RoleDelete]);
+    let open = discord.add_open_channel(guild, "market-place");
+    discord.set_member_overwrite(open, newcomer, Permissions::NONE, Permissions::VIEW_CHANNEL);
+    happens(&[EventType::ChannelCreate, EventType::ChannelUpdate]);
+    let thread = discord.add_thread(open, "corner", &[scene.bot, scene.person]);
+    discord.leave(thread, scene.person);
+    happens(&[EventType::ThreadCreate, EventType::ThreadMembersUpdate]);
+    discord.delete_channel(thread);
+    discord.delete_channel(open);
+    happens(&[EventType::ThreadDelete, EventType::ChannelDelete]);
+    discord.account(scene.bot).typing(scene.channel).await.unwrap();
+    happens(&[EventType::TypingStart]);
+    scene.say("Good morning");
+    discord.reply(scene.channel, scene.bot, "Good morning to you");
+    discord.system_message(scene.channel, scene.person, "");
+    happens(&[EventType::MessageCreate; 3]);
+    discord.remove_member(guild, newcomer);
+    happens(&[EventType::MemberRemove]);
+    discord.remove_member(guild, scene.bot);
+    discord.add_member(guild, scene.bot);
+    happens(&[EventType::MemberUpdate, EventType::GuildDelete, EventType::GuildCreate]);
+    let mut told = vec![EventType::Ready, EventType::GuildCreate];
+    while told.len() < happened.len() {
+        told.push(event(&mut shard).await.kind());
+    }
+    assert_eq!(told, happened);
 }
 
 #[tokio::test]
