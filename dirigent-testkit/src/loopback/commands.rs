@@ -142,7 +142,7 @@ impl LoopbackDiscord {
             "options": given,
         });
         let written = interaction(&world, id, (channel, user, bot), &token, data);
-        let used = Interaction {
+        let kept = Interaction {
             application: bot,
             token,
             made_at: world.clock.now(),
@@ -154,9 +154,20 @@ impl LoopbackDiscord {
             whispers: Vec::new(),
             messages: Vec::new(),
         };
-        world.applications.interactions.insert(id, used);
+        world.applications.interactions.insert(id, kept);
         world.publish(Event::InteractionCreated { application: bot, interaction: id });
         Ok(InteractionId(id))
+    }
+
+    /// The name of a command's option, where a bot has the command there and it has only one.
+    pub fn only_option(&self, channel: ChannelId, bot: UserId, command: &str) -> Option<String> {
+        let world = self.state.discord.world();
+        let guild = world.places.rooms.get(&channel)?.guild;
+        let command = world.applications.command(bot, guild, command)?;
+        match command.get("options")?.as_array()?.as_slice() {
+            [only] => only.get("name")?.as_str().map(str::to_owned),
+            _ => None,
+        }
     }
 
     /// What was answered to a command so far, oldest first.
@@ -280,7 +291,7 @@ fn interaction(
         "entitlement_sku_ids": [],
         "attachment_size_limit": 26_214_400,
         "authorizing_integration_owners": {},
-        "context": if guild.is_some() { 0 } else { 1 },
+        "context": u8::from(guild.is_none()),
     });
     let Some(fields) = written.as_object_mut() else { return written };
     if let Some(channel) = fields.get_mut("channel").and_then(Value::as_object_mut) {

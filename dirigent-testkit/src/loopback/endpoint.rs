@@ -269,7 +269,7 @@ fn fit(endpoint: Endpoint, pattern: &str, path: &str) -> Option<Result<Matched, 
                     Err(_) => is_id_bad = true,
                 }
                 if matches!(expected, "{c}" | "{g}") {
-                    matched.major = given.to_owned();
+                    given.clone_into(&mut matched.major);
                 }
             }
             "{t}" => {

@@ -151,7 +151,7 @@ impl RestFaults {
         if self.rates.is_empty() {
             return None;
         }
-        let mut roll = u32::try_from((self.dice.draw() >> 32) * 1_000 >> 32).unwrap_or(0);
+        let mut roll = u32::try_from(((self.dice.draw() >> 32) * 1_000) >> 32).unwrap_or(0);
         for rate in &self.rates {
             if rate.endpoint.is_some_and(|only| only != endpoint) {
                 continue;

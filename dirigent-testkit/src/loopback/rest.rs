@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::{Clock, Timestamp, UserId};
+use dirigent::{Timestamp, UserId};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full, Limited};
@@ -106,12 +106,11 @@ async fn outcome(state: &State, now: Timestamp, request: Request<Incoming>) -> O
         Err(refusal) => return refused(refusal),
     };
     let (standing, too_many) = state.counters().count(now, me, &matched);
-    let reply = match too_many {
-        Some(too_many) => Some(Reply::too_many(&too_many)),
-        None => {
-            let ask = Ask::new(matched, me.unwrap_or(UserId::new(0)), &query, body);
-            with_faults(state, me, &ask).await
-        }
+    let reply = if let Some(too_many) = too_many {
+        Some(Reply::too_many(&too_many))
+    } else {
+        let ask = Ask::new(matched, me.unwrap_or(UserId::new(0)), &query, body);
+        with_faults(state, me, &ask).await
     };
     Outcome { reply, standing: Some(standing), account: me, endpoint: Some(endpoint) }
 }
@@ -153,6 +152,7 @@ async fn wait(state: &State, by: Duration) {
 /// The route. What this server does not have is refused loudly.
 fn matched(method: &str, path: &str) -> Result<Matched, Refusal> {
     let below = path.strip_prefix("/api/v10/").or_else(|| path.strip_prefix("/api/v9/"));
+    let path = without_tokens(path);
     let unknown = || {
         tracing::error!(method, path, "the loopback Discord does not have this route");
         let said = format!("404: Not Found. The loopback Discord does not have {method} {path}");
@@ -167,6 +167,19 @@ fn matched(method: &str, path: &str) -> Result<Matched, Refusal> {
         }
         Unmatched::Id => Refusal::invalid("id", "NUMBER_TYPE_COERCE", "Value is not snowflake."),
     })
+}
+
+/// A path without what may be a secret: its words and numbers.
+fn without_tokens(path: &str) -> String {
+    let is_plain = |part: &str| {
+        part.len() <= 24
+            && (part.bytes().all(|byte| byte.is_ascii_digit())
+                || part.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'@' | b'-'))
+                || part == "v10"
+                || part == "v9")
+    };
+    let parts = path.split('/').map(|part| if is_plain(part) { part } else { "{}" });
+    parts.collect::<Vec<_>>().join("/")
 }
 
 /// Whose token it is. Answers to commands need none.

@@ -68,7 +68,7 @@ async fn answer(
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Cut> {
     if is_upgrade(&request) {
-        return Ok(upgrade(state, request));
+        return Ok(upgrade(&state, request));
     }
     rest::answer(&state, request).await
 }
@@ -79,7 +79,7 @@ fn is_upgrade(request: &Request<Incoming>) -> bool {
 }
 
 /// Turns the connection into one of the gateway.
-fn upgrade(state: Arc<State>, mut request: Request<Incoming>) -> Response<Full<Bytes>> {
+fn upgrade(state: &Arc<State>, mut request: Request<Incoming>) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::default());
     let Some(key) = request.headers().get(header::SEC_WEBSOCKET_KEY) else {
         *response.status_mut() = StatusCode::BAD_REQUEST;
@@ -95,7 +95,7 @@ fn upgrade(state: Arc<State>, mut request: Request<Incoming>) -> Response<Full<B
     }
     let query = request.uri().query().unwrap_or_default().to_owned();
     let upgraded = hyper::upgrade::on(&mut request);
-    let beside = Arc::clone(&state);
+    let beside = Arc::clone(state);
     state.run(async move {
         if let Ok(upgraded) = upgraded.await {
             let io = TokioIo::new(upgraded);

@@ -12,6 +12,4 @@ pub(crate) use channel::{channel, thread_member};
 pub(crate) use dispatch::{Dispatch, dispatch, hide_content};
 pub(crate) use guild::{guild, guild_create, guilds_of, listed_guild};
 pub(crate) use message::message;
-pub(crate) use people::{
-    application, current_user, member, partial_application, partial_member, role, user,
-};
+pub(crate) use people::{application, current_user, member, partial_application, role, user};

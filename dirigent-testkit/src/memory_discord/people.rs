@@ -1,6 +1,6 @@
 //! What people do, with a client instead of a token.
 
-use dirigent::{ApiError, ChannelId, ChatKind, ChatMessage, MessageId, UserId};
+use dirigent::{ApiError, ChannelId, ChatKind, ChatMessage, GuildId, MessageId, UserId};
 
 use super::MemoryDiscord;
 use super::permissions::Permissions;
@@ -105,6 +105,19 @@ impl MemoryDiscord {
     /// it.
     pub fn permissions(&self, channel: ChannelId, user: UserId) -> Permissions {
         self.world().places.permissions(channel, user)
+    }
+
+    /// What others call an account.
+    pub fn name(&self, user: UserId) -> Option<String> {
+        self.world().accounts.get(&user).map(|account| account.name.clone())
+    }
+
+    /// The channels and threads of a guild with their names, in the order of creation.
+    pub fn channel_names(&self, guild: GuildId) -> Vec<(ChannelId, String)> {
+        let world = self.world();
+        let channels = world.places.guilds.get(&guild).into_iter().flat_map(|it| &it.channels);
+        let rooms = channels.filter_map(|id| world.places.rooms.get(id));
+        rooms.map(|room| (room.id, room.name.clone())).collect()
     }
 
     #[track_caller]

@@ -7,6 +7,7 @@ use super::role::RoleId;
 
 /// Whom a message's poster lets it ping, of those whom its text names.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent switches of one post")]
 pub(crate) struct AllowedMentions {
     /// Whether everyone may be pinged.
     pub(crate) everyone: bool,

@@ -148,13 +148,10 @@ pub(crate) fn text_of<'a>(
 pub(crate) fn number(fields: &Map<String, Value>, name: &str) -> Result<Option<u64>, Refusal> {
     match fields.get(name) {
         None | Some(Value::Null) => Ok(None),
-        Some(value) => match as_number(value) {
-            Some(number) => Ok(Some(number)),
-            None => {
-                let message = format!("Value \"{name}\" is not snowflake.");
-                Err(Refusal::invalid(name, "NUMBER_TYPE_COERCE", &message))
-            }
-        },
+        Some(value) => as_number(value).map(Some).ok_or_else(|| {
+            let message = format!("Value \"{name}\" is not snowflake.");
+            Refusal::invalid(name, "NUMBER_TYPE_COERCE", &message)
+        }),
     }
 }
 

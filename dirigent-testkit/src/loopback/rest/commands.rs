@@ -102,13 +102,13 @@ pub(super) fn set(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
 
 pub(super) fn update(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let (scope, place) = scope(world, ask)?;
-    let changes = known_fields(ask)?.clone();
-    let commands = world.applications.commands.get(&scope).into_iter().flatten();
-    let old = commands.cloned().find(|command| id_of(command) == Some(ask.id(place)));
+    let given = known_fields(ask)?.clone();
+    let mut known = world.applications.commands.get(&scope).into_iter().flatten();
+    let old = known.find(|command| id_of(command) == Some(ask.id(place))).cloned();
     let Some(Value::Object(mut fields)) = old else {
         return Err(Refusal::unknown_command());
     };
-    fields.extend(changes);
+    fields.extend(given);
     let changed = read(world, scope, &fields)?;
     let commands = world.applications.commands.entry(scope).or_default();
     commands.retain(|command| id_of(command) != Some(ask.id(place)));

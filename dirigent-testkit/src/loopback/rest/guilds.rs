@@ -24,9 +24,9 @@ pub(super) fn one(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
 pub(super) fn channels(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let guild = joined(world, ask.guild(), ask.me)?;
     let rooms = guild.channels.iter().filter_map(|id| world.places.rooms.get(id));
-    let sees = |id| world.places.permissions(id, ask.me).contains(Permissions::VIEW_CHANNEL);
-    let seen = rooms.filter(|room| !room.is_thread() && sees(room.id));
-    Ok(Reply::list(seen.map(|room| wire::channel(world, ask.me, room))))
+    let is_seen = |id| world.places.permissions(id, ask.me).contains(Permissions::VIEW_CHANNEL);
+    let shown = rooms.filter(|room| !room.is_thread() && is_seen(room.id));
+    Ok(Reply::list(shown.map(|room| wire::channel(world, ask.me, room))))
 }
 
 /// Members by rising id. It takes the members intent, and one is all that comes unasked.
@@ -101,11 +101,11 @@ pub(super) fn roles(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
 pub(super) fn active_threads(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let guild = joined(world, ask.guild(), ask.me)?;
     let rooms = guild.channels.iter().rev().filter_map(|id| world.places.rooms.get(id));
-    let sees = |id| world.places.permissions(id, ask.me).contains(Permissions::VIEW_CHANNEL);
-    let seen: Vec<_> =
-        rooms.filter(|room| room.is_thread() && !room.archived && sees(room.id)).collect();
-    let threads: Vec<_> = seen.iter().map(|room| wire::channel(world, ask.me, room)).collect();
-    let joined = seen.iter().filter_map(|room| wire::thread_member(world, room, ask.me, false));
+    let is_seen = |id| world.places.permissions(id, ask.me).contains(Permissions::VIEW_CHANNEL);
+    let shown: Vec<_> =
+        rooms.filter(|room| room.is_thread() && !room.archived && is_seen(room.id)).collect();
+    let threads: Vec<_> = shown.iter().map(|room| wire::channel(world, ask.me, room)).collect();
+    let joined = shown.iter().filter_map(|room| wire::thread_member(world, room, ask.me, false));
     let members: Vec<_> = joined.collect();
     Ok(Reply::json(json!({ "threads": threads, "members": members })))
 }

@@ -32,7 +32,7 @@ pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let now = world.clock.now();
     let before = unique.and_then(|nonce| world.nonces.find(now, ask.me, &nonce.text));
     if let Some(before) = before {
-        return repeated(world, ask, before);
+        return Ok(repeated(world, ask, before));
     }
     let id = MessageId::new(world.next_id());
     if let Some(nonce) = unique {
@@ -105,7 +105,7 @@ fn reply_to(
 }
 
 /// The answer to a repeated post: the first one's message, also when it is gone by now.
-fn repeated(world: &World, ask: &Ask, id: MessageId) -> Result<Reply, Refusal> {
+fn repeated(world: &World, ask: &Ask, id: MessageId) -> Reply {
     let rooms = world.places.rooms.get(&ask.channel()).into_iter();
     let mut rooms = rooms.chain(world.places.rooms.values());
     let found = rooms.find_map(|room| room.messages.find(id));
@@ -119,5 +119,5 @@ fn repeated(world: &World, ask: &Ask, id: MessageId) -> Result<Reply, Refusal> {
         nonce: None,
     };
     let message = found.cloned().unwrap_or_else(gone);
-    Ok(Reply::json(shown(world, ask, &message)))
+    Reply::json(shown(world, ask, &message))
 }

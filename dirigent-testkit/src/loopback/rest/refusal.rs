@@ -25,12 +25,10 @@ macro_rules! refusals {
 
 refusals! {
     unauthorized = 401, 0, "401: Unauthorized";
-    no_route = 404, 0, "404: Not Found";
     wrong_method = 405, 0, "405: Method Not Allowed";
     too_large = 413, 40005, "Request entity too large";
     /// The `User-Agent` is none of a bot's.
     bad_agent = 403, 40333, "internal network error";
-    unknown_application = 404, 10002, "Unknown Application";
     unknown_channel = 404, 10003, "Unknown Channel";
     unknown_guild = 404, 10004, "Unknown Guild";
     unknown_member = 404, 10007, "Unknown Member";

@@ -29,8 +29,8 @@ pub(crate) struct Dispatch {
 pub(crate) fn dispatch(world: &World, account: UserId, event: &Event) -> Option<Dispatch> {
     let made = |name, intents, data| Some(Dispatch { name, data, intents });
     match event {
-        Event::MessageCreated(message) => talk(world, account, "MESSAGE_CREATE", message),
-        Event::MessageEdited(message) => talk(world, account, "MESSAGE_UPDATE", message),
+        Event::MessageCreated(message) => Some(talk(world, account, "MESSAGE_CREATE", message)),
+        Event::MessageEdited(message) => Some(talk(world, account, "MESSAGE_UPDATE", message)),
         Event::MessageDeleted { channel, message } => {
             let (guild, intents) = place(world, *channel);
             let data =
@@ -127,14 +127,9 @@ pub(crate) fn hide_content(account: UserId, data: &mut Value) {
     }
 }
 
-fn talk(
-    world: &World,
-    account: UserId,
-    name: &'static str,
-    message: &ChatMessage,
-) -> Option<Dispatch> {
+fn talk(world: &World, account: UserId, name: &'static str, message: &ChatMessage) -> Dispatch {
     let (_, intents) = place(world, message.channel);
-    Some(Dispatch { name, data: pushed_message(world, account, message), intents })
+    Dispatch { name, data: pushed_message(world, account, message), intents }
 }
 
 fn typing(world: &World, channel: ChannelId, who: UserId) -> Option<Dispatch> {

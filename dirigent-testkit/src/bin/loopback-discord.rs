@@ -1,3 +1,0 @@
-//! A Discord on this machine, for developing a bot without a token.
-
-fn main() {}
