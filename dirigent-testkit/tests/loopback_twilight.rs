@@ -273,8 +273,8 @@ async fn every_kind_of_event_is_one_that_twilight_knows() {
     let open = discord.add_open_channel(guild, "market-place");
     discord.set_member_overwrite(open, newcomer, Permissions::NONE, Permissions::VIEW_CHANNEL);
     happens(&[EventType::ChannelCreate, EventType::ChannelUpdate]);
-    let thread = discord.add_thread(open, "corner", &[scene.bot, scene.person]);
-    discord.leave(thread, scene.person);
+    let thread = discord.add_thread(open, "corner", &[scene.bot]);
+    discord.join(thread, scene.person);
     happens(&[EventType::ThreadCreate, EventType::ThreadMembersUpdate]);
     discord.delete_channel(thread);
     discord.delete_channel(open);
@@ -289,9 +289,9 @@ async fn every_kind_of_event_is_one_that_twilight_knows() {
     happens(&[EventType::MemberRemove]);
     discord.remove_member(guild, scene.bot);
     discord.add_member(guild, scene.bot);
-    happens(&[EventType::MemberUpdate, EventType::GuildDelete, EventType::GuildCreate]);
+    happens(&[EventType::GuildDelete, EventType::GuildCreate]);
     let mut told = vec![EventType::Ready, EventType::GuildCreate];
-    while told.len() < happened.len() {
+    while told.len() == 2 || told.last() != happened.last() {
         told.push(event(&mut shard).await.kind());
     }
     assert_eq!(told, happened);
