@@ -1,6 +1,7 @@
 //! A Discord server on this machine, over the same memory as [`MemoryDiscord`].
 //!
-//! Bots connect to it as they are: point their HTTP client and their gateway at it.
+//! Bots connect to it as they are: point their HTTP client and their gateway at it. [`LoopbackDiscord`]
+//! says how, and what it can do; the program `loopback-discord` puts a terminal before it.
 
 use std::fmt;
 use std::io;
@@ -36,6 +37,46 @@ pub use traffic::{Request, Traffic};
 use state::State;
 
 /// A running Discord on 127.0.0.1. Dropping it ends it with all its connections.
+///
+/// It serves what a chatting bot asks for, below `/api/v10`: see [`Endpoint`]. What is there, who may
+/// do what and what time it is comes from the [`MemoryDiscord`], which people and the test change
+/// meanwhile. Refusals carry Discord's status and code; limits are kept by bucket and told in headers
+/// ([`Limits`]); what is asked for and not there is refused loudly. Requests can be made to fail
+/// ([`RestFault`]) and are kept account of ([`Traffic`]). An application has the id of its bot.
+///
+/// Faults of the [`MemoryDiscord`] itself hit pushed events here too; those of its calls do not.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent_testkit::loopback::Endpoint;
+/// use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord};
+/// use tokio::io::{AsyncReadExt, AsyncWriteExt};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
+/// let (person, bot) = (discord.add_human(), discord.add_bot());
+/// let guild = discord.add_guild(person);
+/// let channel = discord.add_channel(guild, "round-table", &[bot]);
+/// discord.say(channel, person, "Good morning");
+///
+/// let loopback = LoopbackDiscord::start(discord).await?;
+/// // Any HTTP client does; this one is a few lines.
+/// let mut client = tokio::net::TcpStream::connect(loopback.address()).await?;
+/// let request = format!(
+///     "GET /api/v10/channels/{channel}/messages HTTP/1.1\r\nHost: loopback\r\nConnection: close\r\n\
+///      Authorization: Bot {}\r\nUser-Agent: DiscordBot (https://example.invalid, 1)\r\n\r\n",
+///     loopback.token(bot),
+/// );
+/// client.write_all(request.as_bytes()).await?;
+/// let mut answer = String::new();
+/// client.read_to_string(&mut answer).await?;
+/// assert!(answer.starts_with("HTTP/1.1 200 OK"));
+/// assert!(answer.contains("Good morning"));
+/// assert_eq!(loopback.traffic().answered(Endpoint::ListMessages, 200), 1);
+/// # Ok(())
+/// # }
+/// ```
 pub struct LoopbackDiscord {
     state: Arc<State>,
     stop: Option<oneshot::Sender<()>>,

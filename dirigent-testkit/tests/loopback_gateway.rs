@@ -1,6 +1,10 @@
 //! The gateway of the loopback Discord, by a client that shows every payload.
 #![cfg(feature = "loopback")]
-#![expect(clippy::unwrap_used, reason = "a test's helpers may fail as the test does")]
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test's helpers may fail as it does"
+)]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +28,7 @@ mod resuming;
 
 use client::{Client, Heard};
 
-/// GUILDS, GUILD_MESSAGES, DIRECT_MESSAGES, MESSAGE_CONTENT.
+/// Guilds, messages in guilds, direct messages, and what they say.
 const INTENTS: u64 = 1 | 1 << 9 | 1 << 12 | 1 << 15;
 
 /// A guild with a person, its owner, and a bot in one channel; and the server over them.

@@ -1,6 +1,11 @@
 //! The loopback Discord's REST API, asked byte by byte and through twilight's client.
 #![cfg(feature = "loopback")]
-#![expect(clippy::unwrap_used, reason = "a test's helpers may fail as the test does")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test's helpers may fail as the test does"
+)]
 
 use std::sync::Arc;
 use std::time::Duration;

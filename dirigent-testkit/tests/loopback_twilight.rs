@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use dirigent::{ChannelId, DiscordApi, GuildId, Mentions, MessageId, Nonce, Post, UserId};
 use dirigent_testkit::loopback::{GatewayFault, GatewayFaults};
-use dirigent_testkit::memory_discord::PushFault;
+use dirigent_testkit::memory_discord::{Permissions, PushFault};
 use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord};
 use futures_util::StreamExt as _;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use twilight_gateway::queue::Queue;
 use twilight_gateway::{
-    ConfigBuilder, Event, EventTypeFlags, Intents, Message, Shard, ShardId, StreamExt as _,
+    ConfigBuilder, Event, EventType, EventTypeFlags, Intents, Message, Shard, ShardId,
+    StreamExt as _,
 };
 
 /// How long a test waits for what must come; only a failing one takes so long.
@@ -100,10 +101,11 @@ async fn event(shard: &mut Shard<NoQueue>) -> Event {
 
 /// The text of the message that comes next.
 async fn text(shard: &mut Shard<NoQueue>) -> String {
-    match event(shard).await {
-        Event::MessageCreate(message) => message.content.clone(),
-        other => panic!("a message was expected, and it was {:?}", other.kind()),
-    }
+    let event = event(shard).await;
+    let Event::MessageCreate(message) = event else {
+        panic!("a message was expected, and it was {:?}", event.kind());
+    };
+    message.content.clone()
 }
 
 #[tokio::test]
@@ -249,6 +251,53 @@ async fn shards_share_the_guilds() {
 }
 
 #[tokio::test]
+async fn every_kind_of_event_is_one_that_twilight_knows() {
+    let scene = Scene::new().await;
+    let (discord, guild) = (&scene.discord, scene.guild);
+    let all = Intents::all() & !Intents::GUILD_PRESENCES;
+    let mut shard = scene.shard(scene.bot, all, ShardId::ONE);
+    let mut happened = vec![EventType::Ready, EventType::GuildCreate];
+    let newcomer = discord.add_human();
+    let mut happens = |kinds: &[EventType]| happened.extend(kinds);
+    for _ in 0..2 {
+        event(&mut shard).await;
+    }
+    discord.add_member(guild, newcomer);
+    happens(&[EventType::MemberAdd]);
+    let role = discord.add_role(guild, "talkers", Permissions::TALK);
+    discord.set_role(guild, newcomer, role, true);
+    discord.set_role_permissions(guild, role, Permissions::NONE);
+    discord.delete_role(guild, role);
+    happens(&[EventType::RoleCreate, EventType::MemberUpdate]);
+    happens(&[EventType::RoleUpdate, EventType::RoleDelete]);
+    let open = discord.add_open_channel(guild, "market-place");
+    discord.set_member_overwrite(open, newcomer, Permissions::NONE, Permissions::VIEW_CHANNEL);
+    happens(&[EventType::ChannelCreate, EventType::ChannelUpdate]);
+    let thread = discord.add_thread(open, "corner", &[scene.bot]);
+    discord.join(thread, scene.person);
+    happens(&[EventType::ThreadCreate, EventType::ThreadMembersUpdate]);
+    discord.delete_channel(thread);
+    discord.delete_channel(open);
+    happens(&[EventType::ThreadDelete, EventType::ChannelDelete]);
+    discord.account(scene.bot).typing(scene.channel).await.unwrap();
+    happens(&[EventType::TypingStart]);
+    scene.say("Good morning");
+    discord.reply(scene.channel, scene.bot, "Good morning to you");
+    discord.system_message(scene.channel, scene.person, "");
+    happens(&[EventType::MessageCreate; 3]);
+    discord.remove_member(guild, newcomer);
+    happens(&[EventType::MemberRemove]);
+    discord.remove_member(guild, scene.bot);
+    discord.add_member(guild, scene.bot);
+    happens(&[EventType::GuildDelete, EventType::GuildCreate]);
+    let mut told = vec![EventType::Ready, EventType::GuildCreate];
+    while told.len() == 2 || told.last() != happened.last() {
+        told.push(event(&mut shard).await.kind());
+    }
+    assert_eq!(told, happened);
+}
+
+#[tokio::test]
 async fn a_bad_day_loses_nothing_but_what_it_says_it_loses() {
     let scene = Scene::new().await;
     let faults = GatewayFaults::new(11)
@@ -262,10 +311,12 @@ async fn a_bad_day_loses_nothing_but_what_it_says_it_loses() {
     for number in 0..200 {
         said.push(scene.say(&number.to_string()).get());
         while heard.last() != said.last() {
-            match event(&mut shard).await {
-                Event::MessageCreate(message) => heard.push(message.id.get()),
-                Event::Resumed => resumes += 1,
-                other => panic!("neither a message nor a resume: {:?}", other.kind()),
+            let event = event(&mut shard).await;
+            if let Event::MessageCreate(message) = event {
+                heard.push(message.id.get());
+            } else {
+                assert!(matches!(event, Event::Resumed), "{:?}", event.kind());
+                resumes += 1;
             }
         }
     }

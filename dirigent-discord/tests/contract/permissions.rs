@@ -59,7 +59,7 @@ impl Town {
             Permissions::MANAGE_THREADS,
             Permissions::MANAGE_CHANNELS,
         ];
-        let chosen = bits.into_iter().filter(|_| self.dice.draw() % 3 == 0);
+        let chosen = bits.into_iter().filter(|_| self.dice.draw().is_multiple_of(3));
         let chosen: Vec<_> = chosen.collect();
         let mut all = chosen.into_iter().fold(Permissions::NONE, Permissions::with);
         if with_administrator && self.below(12) == 0 {
@@ -90,7 +90,7 @@ impl Town {
                 self.discord.set_timed_out(self.guild, user, Some(time));
             }
         }
-        for number in 0..1 + self.below(4) {
+        for number in 0..=self.below(4) {
             let channel = self.discord.add_open_channel(self.guild, &format!("room-{number}"));
             self.channels.push(channel);
             self.overwrite(channel);
@@ -130,7 +130,9 @@ impl Town {
 
     /// Changes something of what there is.
     fn stir(&mut self) {
-        let (guild, user) = (self.guild, self.one_of(&self.members[2..].to_vec()));
+        let (guild, others) = (self.guild, self.members.split_off(2));
+        let user = self.one_of(&others);
+        self.members.extend(others);
         match self.below(4) {
             0 => {
                 let role = self.one_of(&self.roles.clone());

@@ -9,7 +9,7 @@ use dirigent::{Access, ApiError, ChannelId, ChannelInfo, ChatMessage, DiscordApi
 use dirigent::{ErrorKind, GuildApi, GuildId, HistoryRequest, MessageId, NewChannel, Post, Posted};
 
 use super::MemoryDiscord;
-use super::event::Events;
+use super::event::{Event, Events};
 use super::faults::Fault;
 use super::ledger::Call;
 use super::permissions::Permissions;
@@ -176,7 +176,11 @@ impl DiscordApi for MemoryAccount {
     async fn typing(&self, channel: ChannelId) -> Result<(), ApiError> {
         self.ask(Call::Typing, Some(channel), |world, me| {
             let (_, rights) = world.places.seen(channel, me)?;
-            if rights.write { Ok(()) } else { Err(ApiError::new(ErrorKind::Forbidden)) }
+            if !rights.write {
+                return Err(ApiError::new(ErrorKind::Forbidden));
+            }
+            world.publish(Event::TypingStarted { channel, user: me });
+            Ok(())
         })
         .await
     }

@@ -60,10 +60,11 @@ impl Client {
     }
 
     pub(super) async fn payload(&mut self) -> Value {
-        match self.hear().await {
-            Heard::Payload(payload) => payload,
-            other => panic!("a payload was expected, and it was {other:?}"),
-        }
+        let heard = self.hear().await;
+        let Heard::Payload(payload) = heard else {
+            panic!("a payload was expected, and it was {heard:?}");
+        };
+        payload
     }
 
     /// The data of the next event, which must have this name.
@@ -81,10 +82,11 @@ impl Client {
 
     /// The code with which the gateway closes the connection now.
     pub(super) async fn closed(&mut self) -> u16 {
-        match self.hear().await {
-            Heard::Closed(Some(code)) => code,
-            other => panic!("a close frame was expected, and it was {other:?}"),
-        }
+        let heard = self.hear().await;
+        let Heard::Closed(Some(code)) = heard else {
+            panic!("a close frame was expected, and it was {heard:?}");
+        };
+        code
     }
 
     /// Closes with this code, or without a word.

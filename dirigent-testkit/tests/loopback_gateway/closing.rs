@@ -50,6 +50,19 @@ async fn a_privileged_intent_must_be_allowed() {
 }
 
 #[tokio::test]
+async fn who_is_in_too_many_guilds_must_share_them_among_shards() {
+    let scene = Scene::new().await;
+    for _ in 0..2_500 {
+        scene.discord.add_guild(scene.bot);
+        scene.clock.advance(Duration::from_millis(1));
+    }
+    assert_eq!(code_for(&scene, &scene.identify(1 << 9)).await, 4011);
+    let mut client = scene.connect().await;
+    client.send(&with(scene.identify(1 << 9), "shard", json!([0, 2]))).await;
+    assert!(client.event("READY").await["guilds"].as_array().unwrap().len() > 1_000);
+}
+
+#[tokio::test]
 async fn nothing_is_done_for_strangers_and_nothing_begun_twice() {
     let scene = Scene::new().await;
     let presence = json!({ "op": 3, "d": { "status": "online" } });

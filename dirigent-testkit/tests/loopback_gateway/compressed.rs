@@ -11,10 +11,11 @@ fn inflate(inflater: &mut Decompress, packed: &[u8]) -> (Value, Status) {
 }
 
 async fn packed(client: &mut Client) -> Vec<u8> {
-    match client.hear().await {
-        Heard::Packed(packed) => packed,
-        other => panic!("bytes were expected, and they were {other:?}"),
-    }
+    let heard = client.hear().await;
+    let Heard::Packed(packed) = heard else {
+        panic!("bytes were expected, and they were {heard:?}");
+    };
+    packed
 }
 
 #[tokio::test]

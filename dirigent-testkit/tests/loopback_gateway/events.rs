@@ -239,3 +239,32 @@ async fn a_command_that_somebody_uses_is_told_whatever_the_intents() {
     assert_eq!(request(&scene, "POST", &path, &answer).await, "204");
     assert_eq!(scene.server.answers(used)[0].content, "the bot does");
 }
+
+#[tokio::test]
+async fn messages_that_go_together_are_told_together() {
+    let scene = Scene::new().await;
+    scene.discord.set_administrator(scene.guild, scene.bot, true);
+    let (mut client, _) = scene.session(MESSAGES).await;
+    let say = |text| scene.discord.say(scene.channel, scene.person, text).get().to_string();
+    let ids = [say("one"), say("two"), say("three")];
+    for _ in 0..3 {
+        client.event("MESSAGE_CREATE").await;
+    }
+    let path = format!("/channels/{}/messages/bulk-delete", scene.channel);
+    assert_eq!(request(&scene, "POST", &path, &json!({ "messages": ids })).await, "204");
+    assert_eq!(client.event("MESSAGE_DELETE_BULK").await["ids"], json!(ids));
+    scene.mark(1);
+    client.mark(1).await;
+}
+
+#[tokio::test]
+async fn typing_is_told_to_who_asked_for_it() {
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(1 << 11).await;
+    let (mut other, _) = scene.session(MESSAGES).await;
+    let path = format!("/channels/{}/typing", scene.channel);
+    assert_eq!(request(&scene, "POST", &path, &json!({})).await, "204");
+    assert_eq!(client.event("TYPING_START").await["user_id"], scene.bot.to_string());
+    scene.mark(1);
+    other.mark(1).await;
+}

@@ -53,9 +53,9 @@ pub(crate) async fn exchange(
     let mut stream = TcpStream::connect(address).await.unwrap();
     let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
     for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        head.extend([name, ": ", value, "\r\n"]);
     }
-    head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
+    head.extend(["Content-Length: ", &body.len().to_string(), "\r\n\r\n"]);
     stream.write_all(head.as_bytes()).await.unwrap();
     // The server may answer and close before all has been sent.
     let _ = stream.write_all(body).await;

@@ -16,7 +16,7 @@ async fn messages_come_newest_first_from_wherever_is_asked() {
         (format!("?limit=3&after={}", all[1]), page(&[4, 3, 2])),
         (format!("?limit=3&after={}", all[7]), page(&[8])),
         (format!("?after={}", all[8]), Vec::new()),
-        (format!("?limit=3&after=0"), page(&[2, 1, 0])),
+        ("?limit=3&after=0".to_owned(), page(&[2, 1, 0])),
         (format!("?limit=3&before={}", all[4]), page(&[3, 2, 1])),
         (format!("?before={}", all[0]), Vec::new()),
         (format!("?limit=3&around={}", all[4]), page(&[5, 4, 3])),
@@ -37,7 +37,7 @@ fn users(answer: &Answer) -> Vec<u64> {
     ids.map(|id| id.as_str().unwrap().parse().unwrap()).collect()
 }
 
-/// R076: one member is all that comes unasked, and the list takes the members intent.
+/// One member is all that comes unasked, and the list takes the members intent.
 #[tokio::test(flavor = "current_thread")]
 async fn members_come_by_rising_id_one_unless_more_are_asked_for() {
     let stage = Stage::new().await;

@@ -159,6 +159,7 @@ impl<'a> Terminal<'a> {
         Ok(())
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others are for a gateway")]
     fn show(&self, event: &Event) -> io::Result<()> {
         let mut out = io::stdout().lock();
         let discord = self.loopback.discord();
@@ -177,7 +178,6 @@ impl<'a> Terminal<'a> {
                 writeln!(out, "{}: {name} left", self.named(*channel))
             }
             Event::ChannelDeleted { channel, .. } => writeln!(out, "channel {channel} was deleted"),
-            // The others are for connections of the gateway.
             _ => Ok(()),
         }
     }

@@ -72,14 +72,33 @@ impl LoopbackDiscord {
     /// use std::sync::Arc;
     /// use dirigent_testkit::loopback::GatewayFault;
     /// use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord};
+    /// use twilight_gateway::{
+    ///     ConfigBuilder, Event, EventTypeFlags, Intents, Shard, ShardId, StreamExt,
+    /// };
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> std::io::Result<()> {
     /// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
-    /// let bot = discord.add_bot();
-    /// let server = LoopbackDiscord::start(discord).await?;
-    /// // Nobody is connected yet.
-    /// assert_eq!(server.break_gateway(bot, GatewayFault::Cut), 0);
+    /// let (person, bot) = (discord.add_human(), discord.add_bot());
+    /// let guild = discord.add_guild(person);
+    /// let channel = discord.add_channel(guild, "round-table", &[bot]);
+    /// let server = LoopbackDiscord::start(discord.clone()).await?;
+    ///
+    /// let config = ConfigBuilder::new(server.token(bot), Intents::GUILD_MESSAGES)
+    ///     .proxy_url(format!("ws://{}", server.address()))
+    ///     .build();
+    /// let mut shard = Shard::with_config(ShardId::ONE, config);
+    /// let wanted = EventTypeFlags::READY | EventTypeFlags::MESSAGE_CREATE | EventTypeFlags::RESUMED;
+    /// let ready = shard.next_event(wanted).await.unwrap().unwrap();
+    /// assert!(matches!(ready, Event::Ready(_)));
+    ///
+    /// // What is said while the bot is not there is told when it is back.
+    /// assert_eq!(server.break_gateway(bot, GatewayFault::Cut), 1);
+    /// discord.say(channel, person, "Are you there?");
+    /// let message = shard.next_event(wanted).await.unwrap().unwrap();
+    /// assert!(matches!(message, Event::MessageCreate(_)));
+    /// let resumed = shard.next_event(wanted).await.unwrap().unwrap();
+    /// assert!(matches!(resumed, Event::Resumed));
     /// # Ok(())
     /// # }
     /// ```
