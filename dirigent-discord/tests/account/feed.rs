@@ -9,15 +9,9 @@ use twilight_model::gateway::event::Event;
 use crate::CHANNEL;
 use crate::server::Reply;
 use crate::town::{
-    ALL, MESSAGE, Plan, Town, VIEW, den, everybody, guild, is_untouched, person, said, settle,
+    ALL, MESSAGE, Plan, Town, VIEW, den, everybody, guild, is_untouched, member, said, settle,
     until,
 };
-
-fn member(id: u64, roles: &[&str]) -> Value {
-    let mut member = person(id, roles);
-    member["guild_id"] = "1".into();
-    member
-}
 
 async fn connected() -> Town {
     let town = Town::open().await;
