@@ -121,6 +121,9 @@ impl ShardFeed {
                 let guild = gone.id.0;
                 let is_outage = gone.unavailable == Some(true);
                 tracing::info!(guild, is_outage, "a guild is away");
+                if !is_outage {
+                    self.shared.left(guild);
+                }
                 Moves::default()
             }
             News::Role(pushed) => {
