@@ -4,7 +4,10 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
-use dirigent_core::{AgentKey, Channel, Config, Effect, Snapshot};
+use dirigent_core::{
+    AgentKey, Author, Channel, Config, Effect, Input, Message, MessageId, MessageKind, Snapshot,
+    Tail, Timestamp,
+};
 use tokio::sync::{broadcast, mpsc};
 
 use crate::events::ChannelEvent;
@@ -60,8 +63,9 @@ pub(crate) struct Hosted {
 enum Slot {
     /// Only in the store, as an earlier process left it.
     Unread,
-    /// Only in the store.
-    Parked,
+    /// Only in the store, but for the newest message: where no turns are kept, that alone is no reason
+    /// to store anything.
+    Parked { newest: Option<MessageId> },
     /// In memory, in the hands of so many.
     Awake { room: Arc<Room>, held: usize },
 }
@@ -187,7 +191,15 @@ impl Shared {
                 *held += 1;
                 Some(RoomRef { shared: Arc::clone(self), room: Arc::clone(room) })
             }
-            Slot::Unread | Slot::Parked => None,
+            Slot::Unread | Slot::Parked { .. } => None,
+        }
+    }
+
+    /// The newest message of a channel that was in memory before.
+    fn newest_parked(&self, channel: ChannelId) -> Option<MessageId> {
+        match self.rooms().get(&channel)? {
+            Slot::Parked { newest } => *newest,
+            Slot::Unread | Slot::Awake { .. } => None,
         }
     }
 
@@ -237,9 +249,12 @@ impl Shared {
         let Some(StoredChannel { revision, record }) = loaded.and_then(|result| result)? else {
             return Ok(None);
         };
-        let machine = Channel::restore(self.config(), &record.snapshot)?;
+        let mut machine = Channel::restore(self.config(), &record.snapshot)?;
+        if let Some(newest) = self.newest_parked(channel) {
+            note(&mut machine, record.snapshot.now, newest);
+        }
         let unread = self.is_unread(channel);
-        let heard = MissedFrom { newest: record.snapshot.newest, at: record.snapshot.now };
+        let heard = MissedFrom { newest: machine.view().newest(), at: record.snapshot.now };
         let is_behind = unread || self.lookouts.is_wanted(channel);
         let missed_from = is_behind.then_some(heard);
         let outgoing = record.outgoing;
@@ -271,8 +286,11 @@ impl Shared {
         room.settle_down(self, &mut room.lock());
         let mut rooms = self.rooms();
         let abandoned = room.lock().abandoned;
-        let slot =
-            if abandoned { Slot::Parked } else { Slot::Awake { room: Arc::clone(&room), held: 1 } };
+        let slot = if abandoned {
+            Slot::Parked { newest: None }
+        } else {
+            Slot::Awake { room: Arc::clone(&room), held: 1 }
+        };
         rooms.insert(room.id, slot);
         drop(rooms);
         RoomRef { shared: Arc::clone(self), room }
@@ -293,9 +311,9 @@ impl Shared {
                     return;
                 }
             }
-            Slot::Awake { .. } | Slot::Unread | Slot::Parked => return,
+            Slot::Awake { .. } | Slot::Unread | Slot::Parked { .. } => return,
         }
-        *slot = Slot::Parked;
+        *slot = Slot::Parked { newest: room.lock().channel.view().newest() };
         if room.lock().stored == Revision::default() {
             // It was never given anything to remember.
             rooms.remove(&room.id);
@@ -314,7 +332,7 @@ impl Shared {
         }
         drop(state);
         if let Some(slot) = self.rooms().get_mut(&room.id) {
-            *slot = Slot::Parked;
+            *slot = Slot::Parked { newest: None };
         }
     }
 
@@ -368,6 +386,16 @@ impl Shared {
 
     fn rooms(&self) -> MutexGuard<'_, HashMap<ChannelId, Slot>> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells a machine of a message that it knew before it left memory.
+fn note(machine: &mut Channel, at: Timestamp, id: MessageId) {
+    if machine.view().newest() < Some(id) {
+        let kind = MessageKind::System;
+        let known = Message { id, author: Author::Bot, kind, tail: Tail::EMPTY };
+        // It asks for nothing, whatever the mode.
+        let _ = machine.handle(at, &Input::Message(known), &mut Vec::new());
     }
 }
 

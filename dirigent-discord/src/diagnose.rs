@@ -1,6 +1,7 @@
 //! Looking for what is not switched on or not allowed, before something fails for it (F20).
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use dirigent::{ApiError, ChannelId, ErrorKind, GuildId};
 use twilight_model::gateway::Intents;
@@ -45,21 +46,22 @@ impl DiscordAccount {
                 continue;
             };
             let Some(guild) = asked.guild_id.map(|guild| guild.0) else { continue };
-            if !guilds.contains_key(&guild) {
-                let Some(own) = present(self.own_rules(guild).await)? else {
-                    findings.push(Finding::NoChannel(*channel));
-                    continue;
-                };
-                findings.extend(in_guild(&own.0, &own.1));
-                guilds.insert(guild, own);
-            }
+            let known = match guilds.entry(guild) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(vacant) => {
+                    let Some(own) = present(self.own_rules(guild).await)? else {
+                        findings.push(Finding::NoChannel(*channel));
+                        continue;
+                    };
+                    findings.extend(in_guild(&own.0, &own.1));
+                    vacant.insert(own)
+                }
+            };
             let Some(decisive) = present(self.overwritten(asked.clone()).await)? else {
                 findings.push(Finding::InChannel(*channel, NeededPermission::ViewChannels));
                 continue;
             };
-            if let Some((rules, me)) = guilds.get(&guild) {
-                findings.extend(in_channel(rules, me, &asked, &decisive));
-            }
+            findings.extend(in_channel(&known.0, &known.1, &asked, &decisive));
         }
         Ok(findings)
     }

@@ -161,6 +161,12 @@ impl Shared {
     fn is_new(&self, guild: u64) -> bool {
         self.diagnosed.lock().unwrap_or_else(PoisonError::into_inner).insert(guild)
     }
+
+    /// The account is not in this guild any more; when it comes back, everything begins anew.
+    fn left(&self, guild: u64) {
+        self.diagnosed.lock().unwrap_or_else(PoisonError::into_inner).remove(&guild);
+        self.desk.forget(guild);
+    }
 }
 
 impl fmt::Debug for Feed {

@@ -52,16 +52,7 @@ impl News {
     pub(crate) fn in_text(text: &str) -> Option<Self> {
         let head: Head<'_> = serde_json::from_str(text).ok()?;
         let kind = head.t?;
-        let news = Self::by_kind(kind.as_ref(), text)?;
-        if news.is_none() {
-            tracing::debug!(kind = kind.as_ref(), "an event could not be read");
-        }
-        news
-    }
-
-    /// The outer `None`: of no interest; the inner: not to be read.
-    fn by_kind(kind: &str, text: &str) -> Option<Option<Self>> {
-        Some(match kind {
+        match kind.as_ref() {
             "MESSAGE_CREATE" => message(text).map(Self::Created),
             "MESSAGE_UPDATE" => message(text).map(Self::Updated),
             "MESSAGE_DELETE" => payload(text).map(deleted),
@@ -82,8 +73,8 @@ impl News {
             "INTERACTION_CREATE" => payload(text).map(Box::new).map(Self::Interaction),
             "READY" => payload(text).map(Self::Ready),
             "RESUMED" => Some(Self::Resumed),
-            _ => return None,
-        })
+            _ => None,
+        }
     }
 
     /// Reads an event of twilight. Twilight drops the nonce of messages.

@@ -159,7 +159,10 @@ impl Use {
 /// No token.
 impl fmt::Debug for Use {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Use").field("id", &self.id).field("channel", &self.channel).finish()
+        f.debug_struct("Use")
+            .field("id", &self.id)
+            .field("channel", &self.channel)
+            .finish_non_exhaustive()
     }
 }
 

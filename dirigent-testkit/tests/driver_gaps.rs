@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use dirigent::{ChannelId, Dirigent, Lookout, MessageId, Mode, PhaseKind};
+use dirigent::{ChannelId, Dirigent, Durability, Lookout, MessageId, Mode, PhaseKind};
 use dirigent_testkit::memory_discord::{Call, Fault, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage};
@@ -236,6 +236,32 @@ fn what_was_said_before_the_mode_wakes_nobody() {
     assert_eq!(stage.words(), ["Before", "After", "a1", "b1", "a2"]);
 }
 
+/// What was said while nobody kept turns is nothing that was missed, though it was not stored.
+#[test]
+fn what_was_said_under_another_mode_wakes_nobody() {
+    for pause in [SECOND, MINUTE * 11] {
+        let mut stage = looking_out(MINUTE, 10).stage();
+        stage.chat();
+        let channel = stage.channel();
+        stage.say("Hello");
+        stage.until_dormant();
+        let words = stage.words().len();
+        stage.call(move |d| async move { d.set_mode(channel, Mode::Report).await }).unwrap();
+        stage.advance(pause);
+        stage.say("Between");
+        stage.advance(MINUTE);
+        stage.agent("a").then("a3");
+        stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await }).unwrap();
+        stage.advance(MINUTE * 3);
+        reconnected(&mut stage);
+        stage.advance(MINUTE * 3);
+        assert_eq!(stage.words().len(), words + 1, "{pause:?}");
+        unheard(&mut stage, channel, "After");
+        stage.advance(MINUTE * 2);
+        assert_eq!(stage.words().last().unwrap(), "a3");
+    }
+}
+
 /// A message that was deleted is handed to nobody, and an edited one as it stands.
 #[test]
 fn agents_are_handed_what_stands_in_the_channel() {
@@ -266,6 +292,8 @@ fn a_deleted_channel_keeps_no_turns() {
         stage.call(move |d| async move { d.channel_deleted(channel).await }).unwrap();
         assert!(stage.agent("a").turns()[0].cancelled);
         assert_eq!(stage.status().map(|status| status.mode), Some(Mode::None));
+        let stored = stage.store().commits().last().unwrap().durability;
+        assert_eq!(stored, Durability::Fact);
     }
     stage.crash();
     stage.restart();

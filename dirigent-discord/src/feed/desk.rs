@@ -30,6 +30,8 @@ const USES_MAX: usize = 256;
 const AT_ONCE: usize = 256;
 /// The wait before something is tried again, where nobody said how long; doubles.
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
+/// How often it is tried again, before the next guild has its turn.
+const TRIES: usize = 8;
 /// The longest wait before that.
 const AGAIN_AFTER_MAX: Duration = Duration::from_secs(600);
 
@@ -88,6 +90,13 @@ impl Desk {
         }
         drop(papers);
         self.more.notify_one();
+    }
+
+    /// The command may have to be registered there again one day.
+    pub(super) fn forget(&self, guild: u64) {
+        let mut papers = self.papers();
+        papers.registered.remove(&guild);
+        papers.guilds.retain(|waiting| *waiting != guild);
     }
 
     /// The intents are to be looked at, if they were not before.
@@ -222,7 +231,10 @@ impl FeedWork {
                 "the slash command cannot be registered: the bot was invited without the scope \
                  applications.commands"
             ),
-            Err(error) => tracing::warn!(%guild, %error, "the slash command is not registered"),
+            Err(error) => {
+                tracing::warn!(%guild, %error, "the slash command is not registered yet");
+                self.desk.forget(guild.get());
+            }
         }
     }
 
@@ -238,13 +250,13 @@ impl FeedWork {
         }
     }
 
-    /// Tries again and again what is no harm to be done twice, until it is done or cannot be.
+    /// Tries again, for some twenty minutes, what is no harm to be done twice.
     async fn insist<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, ApiError>
     where
         F: Future<Output = Result<T, ApiError>>,
     {
         let (clock, mut wait) = (self.account.clock(), AGAIN_AFTER);
-        loop {
+        for _ in 0..TRIES {
             match attempt().await {
                 Err(error) if error.kind().is_worth_repeating() => {
                     let next = clock.now() + error.retry_after().unwrap_or(wait);
@@ -254,6 +266,7 @@ impl FeedWork {
                 done => return done,
             }
         }
+        attempt().await
     }
 }
 

@@ -23,8 +23,8 @@ pub struct ShardFeed {
 }
 
 impl ShardFeed {
-    pub(super) const fn new(shared: Arc<Shared>, shard: ShardId) -> Self {
-        Self { shared, shard }
+    pub(super) const fn new(shared: Arc<Shared>, id: ShardId) -> Self {
+        Self { shared, shard: id }
     }
 
     /// Takes in a gateway's message as it came, in JSON; what does not concern the library, or cannot be
@@ -121,6 +121,9 @@ impl ShardFeed {
                 let guild = gone.id.0;
                 let is_outage = gone.unavailable == Some(true);
                 tracing::info!(guild, is_outage, "a guild is away");
+                if !is_outage {
+                    self.shared.left(guild);
+                }
                 Moves::default()
             }
             News::Role(pushed) => {
@@ -173,10 +176,10 @@ impl ShardFeed {
     async fn created(&self, message: ChatMessage) -> Result<(), CallError> {
         let dirigent = &self.shared.dirigent;
         let mut told = Ok(());
-        if !dirigent.is_known(message.channel) {
-            if let Some(parent) = self.shared.account.picture.parent(message.channel) {
-                told = dirigent.thread_seen(message.channel, parent).await;
-            }
+        if !dirigent.is_known(message.channel)
+            && let Some(parent) = self.shared.account.picture.parent(message.channel)
+        {
+            told = dirigent.thread_seen(message.channel, parent).await;
         }
         told.and(dirigent.message_created(message).await)
     }

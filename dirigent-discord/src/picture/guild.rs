@@ -289,11 +289,11 @@ impl Guild {
         let mut seen = HashSet::new();
         for id in ids {
             let Some((_, overwrites)) = self.overwrites(id) else { continue };
-            let sees = |member: &&&Member| {
+            let is_open_to = |member: &&&Member| {
                 let allowed = self.rules.in_channel(overwrites, member);
                 allowed.contains(Permissions::VIEW_CHANNEL)
             };
-            seen.extend(users.iter().filter(sees).map(|m| (ChannelId::new(id), m.user)));
+            seen.extend(users.iter().filter(is_open_to).map(|m| (ChannelId::new(id), m.user)));
         }
         seen
     }

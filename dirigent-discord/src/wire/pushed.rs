@@ -101,7 +101,7 @@ pub(crate) struct RemovedMember {
     pub(crate) user: User,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Copy, Deserialize)]
 pub(crate) struct DeletedMessage {
     pub(crate) id: Number,
     pub(crate) channel_id: Number,

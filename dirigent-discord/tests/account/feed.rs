@@ -9,15 +9,9 @@ use twilight_model::gateway::event::Event;
 use crate::CHANNEL;
 use crate::server::Reply;
 use crate::town::{
-    ALL, MESSAGE, Plan, Town, VIEW, den, everybody, guild, is_untouched, person, said, settle,
+    ALL, MESSAGE, Plan, Town, VIEW, den, everybody, guild, is_untouched, member, said, settle,
     until,
 };
-
-fn member(id: u64, roles: &[&str]) -> Value {
-    let mut member = person(id, roles);
-    member["guild_id"] = "1".into();
-    member
-}
 
 async fn connected() -> Town {
     let town = Town::open().await;
@@ -226,4 +220,80 @@ async fn an_event_of_twilight_says_the_same() {
     assert_eq!(town.dirigent.status(CHANNEL).await.unwrap().unwrap().mode, Mode::None);
     town.shard.event(&Event::Resumed).await.unwrap();
     town.shard.event(&Event::GatewayClose(None)).await.unwrap();
+}
+
+/// A guild as twilight reads it whole.
+fn whole_guild() -> Value {
+    let mut whole = guild([]);
+    let role = |id: &str, permissions: &str| {
+        json!({"id": id, "name": "r", "color": 0, "hoist": false, "managed": false, "flags": 0,
+            "mentionable": false, "permissions": permissions, "position": 0,
+            "colors": {"primary_color": 0, "secondary_color": null, "tertiary_color": null}})
+    };
+    let member = |id: &str, roles: &[&str]| {
+        json!({"user": {"id": id, "username": "u", "discriminator": "0", "avatar": null}, "nick": null,
+            "roles": roles, "deaf": false, "mute": false, "flags": 0, "pending": false,
+            "joined_at": "2025-06-15T15:06:40.000000+00:00", "premium_since": null,
+            "communication_disabled_until": null})
+    };
+    let more = json!({
+        "afk_channel_id": null, "afk_timeout": 300, "application_id": null, "banner": null,
+        "default_message_notifications": 0, "description": null, "discovery_splash": null,
+        "emojis": [], "explicit_content_filter": 0, "features": [], "icon": null,
+        "joined_at": "2025-06-15T15:06:40.000000+00:00", "mfa_level": 0, "nsfw_level": 0,
+        "preferred_locale": "en-US", "premium_progress_bar_enabled": false, "premium_tier": 0,
+        "presences": [], "public_updates_channel_id": null, "rules_channel_id": null,
+        "splash": null, "stage_instances": [], "stickers": [], "system_channel_flags": 0,
+        "system_channel_id": null, "vanity_url_code": null, "verification_level": 0,
+        "voice_states": [], "unavailable": false, "guild_scheduled_events": [],
+        "roles": [role("1", VIEW), role("20", "0")],
+        "members": [member("10", &[]), member("31", &["20"]), member("32", &["20"]),
+            member("33", &[]), member("500", &[])],
+    });
+    whole.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+    whole["channels"][0]["last_message_id"] = (MESSAGE + 5).to_string().into();
+    whole
+}
+
+/// D35, F19: a whole session in twilight's events: members are known by it, and what was missed is read.
+#[tokio::test]
+async fn a_session_in_twilights_events_says_the_same() {
+    use twilight_model::gateway::payload::incoming::GuildCreate;
+    let town = Town::open().await;
+    town.chat().await;
+    let ready = json!({"v": 10, "user": {"id": "500", "username": "m", "discriminator": "0",
+        "avatar": null, "bot": true, "mfa_enabled": false, "verified": true}, "guilds": [],
+        "session_id": "s", "resume_gateway_url": "wss://x", "application": {"id": "800", "flags": 0}});
+    let ready = Event::Ready(serde_json::from_value(ready).unwrap());
+    town.shard.event(&ready).await.unwrap();
+    let whole: GuildCreate = serde_json::from_value(whole_guild()).unwrap();
+    assert!(matches!(whole, GuildCreate::Available(_)));
+    town.shard.event(&Event::GuildCreate(Box::new(whole))).await.unwrap();
+    assert_eq!(town.sees().await, [10, 31, 32, 500]);
+    assert_eq!(town.count("GET /guilds/1/members"), 0);
+    until("the history is read", || town.count("GET /channels/700/messages") == 1).await;
+    until("the command is registered", || town.count("POST /applications/800/") == 1).await;
+    let used = json!({"id": "900", "application_id": "800", "type": 2, "token": "t", "version": 1,
+        "guild_id": "1", "channel_id": "700", "attachment_size_limit": 1, "entitlements": [],
+        "authorizing_integration_owners": {},
+        "member": {"user": {"id": "33", "username": "u", "discriminator": "0", "avatar": null},
+            "roles": [], "permissions": "16", "deaf": false, "mute": false, "flags": 0, "nick": null,
+            "joined_at": "2025-06-15T15:06:40.000000+00:00", "premium_since": null,
+            "communication_disabled_until": null},
+        "data": {"id": "77", "name": "set-channel-mode", "type": 1,
+            "options": [{"type": 3, "name": "mode", "value": "report"}]}});
+    let used = Event::InteractionCreate(Box::new(serde_json::from_value(used).unwrap()));
+    town.shard.event(&used).await.unwrap();
+    until("an answer", || town.count("POST /interactions/900/t/callback") == 1).await;
+    assert_eq!(town.status().await.mode, Mode::Report);
+    let thread = json!({"guild_id": "1", "channel_ids": [], "members": [], "threads": [
+        {"id": "701", "type": 12, "parent_id": "700", "guild_id": "1", "name": "t"}]});
+    let list = Event::ThreadListSync(serde_json::from_value(thread).unwrap());
+    town.shard.event(&list).await.unwrap();
+    town.server.rule("GET /channels/701/thread-members", Reply::ok(r#"[{"user_id":"31"}]"#));
+    let seen = dirigent::DiscordApi::members(&*town.account, ChannelId::new(701)).await.unwrap();
+    assert_eq!(seen.len(), 2, "the thread is known, with its parent");
+    let deleted = json!({"id": MESSAGE.to_string(), "channel_id": "700", "guild_id": "1"});
+    let deleted = Event::MessageDelete(serde_json::from_value(deleted).unwrap());
+    town.shard.event(&deleted).await.unwrap();
 }

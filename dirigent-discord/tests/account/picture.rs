@@ -6,17 +6,11 @@ use serde_json::{Value, json};
 use twilight_model::gateway::{Intents, ShardId};
 
 use crate::server::Reply;
-use crate::town::{A, ALL, Plan, Town, VIEW, den, everybody, guild, person, push_to};
+use crate::town::{A, ALL, Plan, Town, VIEW, den, everybody, guild, member, person, push_to};
 use crate::{CHANNEL, cause};
 
 const LISTED: &str = "GET /guilds/1/members?";
 const MINUTE: u64 = 60_000;
-
-fn changed(id: u64, roles: &[&str]) -> Value {
-    let mut member = person(id, roles);
-    member["guild_id"] = "1".into();
-    member
-}
 
 /// D35, D69, R076: a member list is asked for once, and kept true by what is pushed.
 #[tokio::test]
@@ -31,10 +25,10 @@ async fn a_list_is_asked_for_once_and_kept_true() {
     let gone = json!({"guild_id": "1", "user": {"id": "32"}});
     town.push("GUILD_MEMBER_REMOVE", &gone).await;
     assert_eq!(town.sees().await, [10, 31, 500]);
-    town.push("GUILD_MEMBER_ADD", &changed(40, &["20"])).await;
+    town.push("GUILD_MEMBER_ADD", &member(40, &["20"])).await;
     assert_eq!(town.sees().await, [10, 31, 40, 500]);
-    town.push("GUILD_MEMBER_UPDATE", &changed(40, &["21"])).await;
-    town.push("GUILD_MEMBER_UPDATE", &changed(31, &[])).await;
+    town.push("GUILD_MEMBER_UPDATE", &member(40, &["21"])).await;
+    town.push("GUILD_MEMBER_UPDATE", &member(31, &[])).await;
     assert_eq!(town.sees().await, [10, 40, 500]);
     assert_eq!(town.count(LISTED), 1);
     // Events may be lost, and so it is asked for again now and then.
@@ -94,7 +88,7 @@ async fn an_interrupted_gateway_is_not_believed() {
     town.sees().await;
     assert_eq!((town.count("GET /channels/700 "), town.count(LISTED)), (2, 2));
     // What happened meanwhile is pushed again before the session goes on.
-    town.push("GUILD_MEMBER_UPDATE", &changed(31, &[])).await;
+    town.push("GUILD_MEMBER_UPDATE", &member(31, &[])).await;
     town.push("RESUMED", &Value::Null).await;
     assert_eq!(town.sees().await, [10, 32, 500]);
     assert_eq!(town.count(LISTED), 2);
@@ -142,7 +136,7 @@ async fn what_is_pushed_during_a_read_counts_more() {
         () = town.server.arrived(before + 1) => {}
     }
     town.push("GUILD_MEMBER_REMOVE", &json!({"guild_id": "1", "user": {"id": "31"}})).await;
-    town.push("GUILD_MEMBER_ADD", &changed(40, &["20"])).await;
+    town.push("GUILD_MEMBER_ADD", &member(40, &["20"])).await;
     let mut seen = asking.await.unwrap();
     seen.sort_unstable();
     assert_eq!(seen.iter().map(|user| user.get()).collect::<Vec<_>>(), [10, 32, 40, 500]);
@@ -204,9 +198,9 @@ async fn a_hidden_history_is_told_from_an_empty_one() {
         assert_eq!(cause(&error), RestError::Lacks(NeededPermission::ReadMessageHistory));
     }
     assert_eq!(town.count("GET /channels/700/messages"), asked);
-    town.push("GUILD_MEMBER_UPDATE", &changed(500, &["21"])).await;
+    town.push("GUILD_MEMBER_UPDATE", &member(500, &["21"])).await;
     assert_eq!(town.account.reads_history(CHANNEL), Some(true), "an administrator may");
-    town.push("GUILD_MEMBER_UPDATE", &changed(500, &[])).await;
+    town.push("GUILD_MEMBER_UPDATE", &member(500, &[])).await;
     town.shard.closed(None);
     assert_eq!(town.account.reads_history(CHANNEL), None);
     assert!(town.account.history(request).await.is_ok());

@@ -86,6 +86,16 @@ async fn the_command_is_registered_in_each_guild() {
     town.connect([person(500, &[])]).await;
     settle().await;
     assert_eq!((town.count(LISTED), town.count(REGISTERED)), (1, 1), "once is enough");
+    // An outage takes no command away; being put out of a guild does.
+    for (gone, registered) in
+        [(json!({"id": "1", "unavailable": true}), 1), (json!({"id": "1"}), 2)]
+    {
+        town.push("GUILD_DELETE", &gone).await;
+        town.connect([person(500, &[])]).await;
+        settle().await;
+        until("it is registered", || town.count(REGISTERED) >= registered).await;
+        assert_eq!(town.count(REGISTERED), registered);
+    }
 }
 
 /// R058: what is registered is left as it is, unless it differs.

@@ -177,6 +177,11 @@ pub(crate) fn person(id: u64, roles: &[&str]) -> Value {
     json!({"user": {"id": id.to_string()}, "roles": roles})
 }
 
+/// The same as it is pushed when it is new or has changed.
+pub(crate) fn member(id: u64, roles: &[&str]) -> Value {
+    json!({"guild_id": "1", "user": {"id": id.to_string()}, "roles": roles})
+}
+
 /// The owner, both agents, the bot itself, and somebody else.
 pub(crate) fn everybody() -> Vec<Value> {
     let agent = |user: UserId| person(user.get(), &["20"]);

@@ -1,7 +1,7 @@
 //! What waits goes on as soon as it can, and waits for nothing else.
 
-use dirigent::ResultPost;
-use dirigent_testkit::memory_discord::{Call, Fault};
+use dirigent::{PhaseKind, ResultPost};
+use dirigent_testkit::memory_discord::{Call, Fault, PushFault};
 use dirigent_testkit::stage::{Setup, Stage};
 
 use super::{
