@@ -54,7 +54,7 @@ impl Model {
             return None;
         }
         let able = self.list.iter();
-        let able = able.filter(|slot| self.is_available(slot) && self.is_slot_capped(slot));
+        let able = able.filter(|slot| self.is_available(slot));
         able.filter_map(|slot| self.capped_until(slot)).min()
     }
 }
