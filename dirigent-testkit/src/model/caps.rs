@@ -46,6 +46,14 @@ impl Model {
         self.list.iter().any(|slot| slot.agent == agent && self.is_slot_capped(slot))
     }
 
+    /// Rule 66: turns older than an hour are forgotten.
+    pub(super) fn forget_old_turns(&mut self) {
+        let now = self.now;
+        for slot in &mut self.list {
+            slot.spoke_at.retain(|at| now < *at + HOUR);
+        }
+    }
+
     /// Deadline `Cap`: when a message in mind may be answered after all.
     pub(super) fn cap_moment(&self) -> Option<Timestamp> {
         let waits = self.phase == Phase::Dormant && self.kept_in_mind && !self.is_stopped();
