@@ -197,6 +197,7 @@ mod tests {
         let mut observer = fresh(&INVARIANT);
         word_in(PhaseKind::Refreshing).accepted(observer.as_mut());
         let mut later = Forged { elapsed: Duration::from_secs(72_000), ..Forged::default() };
+        later.before.phase = PhaseKind::Refreshing;
         later.after.phase = PhaseKind::Refreshing;
         later.rejected(observer.as_mut(), "has waited");
     }
