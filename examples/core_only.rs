@@ -131,8 +131,9 @@ impl Simulation {
             Effect::Poll { ticket, .. }
             | Effect::Delete { ticket, .. }
             | Effect::Notice { ticket, .. }
+            | Effect::Consult { ticket, .. }
             | Effect::Reminder { ticket, .. } => self.settle(ticket),
-            Effect::Inject { .. } | Effect::CancelRun { .. } => {}
+            Effect::Inject { .. } | Effect::Deliver { .. } | Effect::CancelRun { .. } => {}
         }
     }
 

@@ -8,6 +8,7 @@ mod phase;
 mod record;
 mod scalar;
 mod snapshot;
+mod steering;
 
 use std::collections::BTreeMap;
 

@@ -5,8 +5,11 @@
 #![cfg(test)]
 
 mod archive;
+mod away;
 mod bad_input;
+mod budgets;
 mod ceilings;
+mod choices;
 mod cycle;
 mod delivery;
 mod discussion;
@@ -14,6 +17,7 @@ mod dormancy;
 mod forgery;
 mod gate;
 mod interruption;
+mod interrupts;
 mod lost_runs;
 mod members;
 mod memory;
@@ -25,6 +29,7 @@ mod rotation;
 mod run_end;
 mod scenarios;
 mod settings;
+mod signal;
 mod silence;
 mod status;
 mod wake;

@@ -12,6 +12,7 @@ use super::name::Name;
 use super::phase::PhaseFile;
 use super::record::RecordFile;
 use super::scalar::{Id, Millis, TailText};
+use super::steering::SteeringFile;
 
 /// A snapshot, but for what the record says in front of it. Absent is what is empty.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,6 +29,8 @@ pub(super) struct SnapshotFile {
     created: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     missed: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    unheard: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     vetoed: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -71,6 +74,8 @@ pub(super) struct SnapshotFile {
     next_ticket: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     litter: Vec<LitterFile>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    steering: Option<SteeringFile>,
     rng: Id,
     revision: u64,
     #[serde(flatten)]
@@ -86,6 +91,8 @@ struct SlotFile {
     left: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     grace_from: Option<Millis>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    passed: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -157,6 +164,7 @@ impl SnapshotFile {
             rest: s.rest.map(Name),
             created: s.created,
             missed: s.missed,
+            unheard: s.unheard,
             vetoed: s.vetoed,
             list: s.list.iter().map(SlotFile::from).collect(),
             list_at: s.list_at.map(Millis),
@@ -180,6 +188,7 @@ impl SnapshotFile {
             debts: s.debts.iter().map(DebtFile::from).collect(),
             next_ticket: s.next_ticket,
             litter: s.litter.iter().map(LitterFile::from).collect(),
+            steering: s.steering.as_deref().map(SteeringFile::from),
             rng: Id(s.rng),
             revision: s.revision,
             extra,
@@ -200,6 +209,7 @@ impl From<RecordFile> for Snapshot {
             created: file.created,
             rest: file.rest.map(|rest| rest.0),
             missed: file.missed,
+            unheard: file.unheard,
             vetoed: file.vetoed,
             phase: file.phase.into(),
             turn: TurnId::new(file.turn),
@@ -225,6 +235,7 @@ impl From<RecordFile> for Snapshot {
             debts: file.debts.into_iter().map(Into::into).collect(),
             next_ticket: file.next_ticket,
             litter: file.litter.into_iter().map(Litter::from).collect(),
+            steering: file.steering.map(|steering| Box::new(steering.into())),
             rng: file.rng.0,
             revision: file.revision,
         }
@@ -251,8 +262,9 @@ const fn is_zero(number: &u32) -> bool {
 
 impl From<&Slot> for SlotFile {
     fn from(slot: &Slot) -> Self {
-        let Slot { agent, turn, left, grace_from } = *slot;
-        Self { agent: agent.get(), turn: Name(turn), left, grace_from: grace_from.map(Millis) }
+        let Slot { agent, turn, left, grace_from, passed } = *slot;
+        let grace_from = grace_from.map(Millis);
+        Self { agent: agent.get(), turn: Name(turn), left, grace_from, passed }
     }
 }
 
@@ -260,7 +272,7 @@ impl From<SlotFile> for Slot {
     fn from(file: SlotFile) -> Self {
         let agent = AgentKey::new(file.agent);
         let grace_from = file.grace_from.map(|at| at.0);
-        Self { agent, turn: file.turn.0, left: file.left, grace_from }
+        Self { agent, turn: file.turn.0, left: file.left, grace_from, passed: file.passed }
     }
 }
 

@@ -47,7 +47,8 @@ impl Observer for DormantAfterSilence {
             }
             // A wake that finds nobody available tells only of the boundary that follows at once.
             let at_once = told.cause == Cause::CycleBoundary && told.from == PhaseKind::Dormant;
-            woken |= told.cause == Cause::HumanMessage || at_once;
+            let by_word = matches!(told.cause, Cause::HumanMessage | Cause::MentionRound);
+            woken |= by_word || at_once;
             self.note_done(told.agent, told.cause);
             if told.to == PhaseKind::Dormant && told.from == PhaseKind::Refreshing {
                 self.check(told.cause, seen)?;
@@ -134,6 +135,17 @@ mod tests {
     fn an_agent_that_was_not_asked_is_caught() {
         let told = [(Running, Running, A, Cause::Passed), ALL_PASSED];
         Forged::default().telling(&told).rejected(fresh(&INVARIANT).as_mut(), "was not asked");
+    }
+
+    #[test]
+    fn a_turn_that_went_on_before_it_passed_is_a_reply() {
+        let told = [
+            (Running, PhaseKind::Continuing, A, Cause::Unfinished),
+            (Running, Running, A, Cause::Passed),
+            (Running, Running, B, Cause::Passed),
+            ALL_PASSED,
+        ];
+        Forged::default().telling(&told).rejected(fresh(&INVARIANT).as_mut(), "replied");
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl NoLoop {
         if let (Some(message), Ok(_)) = (seen.message(), seen.answer) {
             // The ceiling is looked at when the channel goes on, not when the word is kept.
             let talk = message.kind != MessageKind::System;
-            let agent = matches!(message.author, Author::Agent(_));
+            let agent = matches!(message.author, Author::Agent(_) | Author::Human);
             self.missed |= powerless(seen).is_none() || (agent && talk);
         }
         Ok(())
@@ -83,7 +83,7 @@ fn powerless(seen: &Observation<'_>) -> Option<&'static str> {
         Some("the moderator")
     } else if message.author == Author::Bot && !seen.rules.bots_qualify {
         Some("a bot")
-    } else if seen.before.phase == PhaseKind::Dormant && seen.before.budget_spent {
+    } else if over_budget(seen) {
         Some("a word beyond the budget")
     } else if by_agent && seen.before.awaits_human {
         Some("an agent where a person is awaited")
@@ -94,6 +94,13 @@ fn powerless(seen: &Observation<'_>) -> Option<&'static str> {
     }
 }
 
+/// Whether a budget was spent before the step: then no word may wake anybody. A resume word may,
+/// for what was said before it (rule 37).
+fn over_budget(seen: &Observation<'_>) -> bool {
+    let idle = seen.before.phase == PhaseKind::Dormant && seen.before.rest.is_none();
+    idle && seen.before.budget_spent
+}
+
 /// Whether the ceiling stood before the step: then an agent's word may wake nobody.
 fn ceiling_was_reached(seen: &Observation<'_>) -> bool {
     seen.before.phase == PhaseKind::Dormant && seen.before.is_at_ceiling(seen.rules, seen.now)
@@ -101,7 +108,7 @@ fn ceiling_was_reached(seen: &Observation<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{Message, MessageId, Tail};
+    use dirigent_core::{Message, MessageId, Rest, Tail};
 
     use super::super::forged::{A, Forged, fresh};
     use super::*;
@@ -135,6 +142,23 @@ mod tests {
         step.accepted(fresh(&INVARIANT).as_mut());
         step.before.turns = 60;
         step.rejected(fresh(&INVARIANT).as_mut(), "beyond the ceiling");
+    }
+
+    #[test]
+    fn a_round_beyond_the_budget_or_without_the_person_awaited_is_caught() {
+        let mut step = word_of(Author::Human, MessageKind::Conversation);
+        step.before.budget_spent = true;
+        step.rejected(fresh(&INVARIANT).as_mut(), "beyond the budget");
+        let mut step = word_of(Author::Agent(A), MessageKind::Conversation);
+        step.before.awaits_human = true;
+        step.rejected(fresh(&INVARIANT).as_mut(), "a person is awaited");
+    }
+
+    #[test]
+    fn an_assignment_that_wakes_for_nobody_is_caught() {
+        let told = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::HumanMessage)];
+        let step = Forged { input: Input::Assign(A), ..Forged::default() }.telling(&told);
+        step.rejected(fresh(&INVARIANT).as_mut(), "nobody had written");
     }
 
     #[test]
