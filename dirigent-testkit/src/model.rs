@@ -56,6 +56,7 @@ const AGENTS_MAX: usize = 64;
 /// let verdict = step.answer.ok().and_then(Answer::verdict);
 /// assert_eq!(verdict.map(|verdict| verdict.reason()), Some(Reason::Unmanaged));
 /// ```
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing that the rules name")]
 #[derive(Clone, Debug)]
 pub struct Model {
     /// The rules a host may choose.

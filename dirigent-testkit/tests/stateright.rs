@@ -177,7 +177,7 @@ impl World {
 
     fn perform(&mut self, effect: &Effect) {
         match *effect {
-            Effect::Deliver { .. } => self.stirred |= self.archived,
+            Effect::Deliver { .. } | Effect::FetchMembers { .. } => self.stirred |= self.archived,
             Effect::Consult { .. } => {
                 self.consults += 1;
                 self.stirred |= self.archived;
@@ -196,7 +196,6 @@ impl World {
                     run.2 = false;
                 }
             }
-            Effect::FetchMembers { .. } => self.stirred |= self.archived,
             Effect::Delete { ticket, .. }
             | Effect::Poll { ticket, .. }
             | Effect::Notice { ticket, .. }
@@ -244,7 +243,7 @@ impl World {
                 let agents = room.keys().collect();
                 self.feed(now, &Input::Members { ticket: *ticket, agents }, perform);
             }
-            Event::MembersFail(ticket) => {
+            Event::MembersFail(ticket) | Event::AnswerFails(ticket) => {
                 let settlement = Settlement::Failed { retry_at: None };
                 self.feed(now, &Input::Settled { ticket: *ticket, settlement }, perform);
             }
@@ -263,10 +262,6 @@ impl World {
             }
             Event::Answer(ticket) => {
                 let settlement = Settlement::Done { message: None };
-                self.feed(now, &Input::Settled { ticket: *ticket, settlement }, perform);
-            }
-            Event::AnswerFails(ticket) => {
-                let settlement = Settlement::Failed { retry_at: None };
                 self.feed(now, &Input::Settled { ticket: *ticket, settlement }, perform);
             }
             Event::Vanish(agent) => {

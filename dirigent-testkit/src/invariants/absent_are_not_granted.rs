@@ -32,12 +32,7 @@ impl Observer for AbsentAreNotGranted {
             barred = self.barred();
         }
         for told in seen.transitions() {
-            match told.cause {
-                Cause::Passed | Cause::RunFailed => self.passed.extend(told.agent),
-                cause if is_reply(cause) => self.passed.clear(),
-                Cause::AgentPassed => self.expect_passed(told)?,
-                _ => {}
-            }
+            self.follow_passing(told)?;
         }
         for grant in seen.grants() {
             let agent = grant.agent.unwrap_or_default();
@@ -77,34 +72,36 @@ impl AbsentAreNotGranted {
         if seen.answer.is_err() {
             return;
         }
-        match seen.input {
-            Input::Offline(agent) => {
-                self.away.insert(*agent);
-            }
-            Input::Assign(agent) => {
+        if let Input::Offline(agent) = seen.input {
+            self.away.insert(*agent);
+        }
+        if let Input::Assign(agent) | Input::Online(agent) = seen.input {
+            // One that is back is away still, unless it is assigned, or requeued at once.
+            let requeued = seen.rules.auto_requeue || matches!(seen.input, Input::Assign(_));
+            if requeued && !seen.after.away.iter().any(|(one, _)| one == agent) {
                 self.away.remove(agent);
             }
-            Input::Online(agent) if seen.rules.auto_requeue => {
-                // One that was unassigned before is not offline, and stays as it is.
-                if !seen.after.away.iter().any(|(one, _)| one == agent) {
-                    self.away.remove(agent);
-                }
-            }
-            Input::Mute(agent) => {
-                self.muted.insert(*agent);
-            }
-            Input::Unmute(agent) => {
-                self.muted.remove(agent);
-            }
-            _ => {}
+        }
+        if let Input::Mute(agent) = seen.input {
+            self.muted.insert(*agent);
+        }
+        if let Input::Unmute(agent) = seen.input {
+            self.muted.remove(agent);
         }
     }
 
-    fn expect_passed(&self, told: &Transition) -> Result<(), String> {
-        match told.agent {
-            Some(agent) if self.passed.contains(&agent) => Ok(()),
-            agent => Err(format!("{agent:?} was passed over and never passed")),
+    fn follow_passing(&mut self, told: &Transition) -> Result<(), String> {
+        if matches!(told.cause, Cause::Passed | Cause::RunFailed) {
+            self.passed.extend(told.agent);
+        } else if is_reply(told.cause) {
+            self.passed.clear();
+        } else if told.cause == Cause::AgentPassed {
+            let known = told.agent.is_some_and(|agent| self.passed.contains(&agent));
+            if !known {
+                return Err(format!("{:?} was passed over and never passed", told.agent));
+            }
         }
+        Ok(())
     }
 }
 

@@ -110,10 +110,21 @@ fn is_heard(seen: &Observation<'_>, id: MessageId, granted: bool) -> bool {
     let within = |range: Option<(MessageId, MessageId)>| {
         range.is_some_and(|(first, last)| first <= id && id <= last)
     };
-    let handed = seen.effects.iter().any(|effect| match effect {
-        Effect::Inject { message, .. } => *message == id,
-        Effect::Deliver { first, last, .. } => within(Some((*first, *last))),
-        _ => false,
+    let handed = seen.effects.iter().any(|effect| {
+        let range = match effect {
+            Effect::Inject { message, .. } => Some((*message, *message)),
+            Effect::Deliver { first, last, .. } => Some((*first, *last)),
+            Effect::FetchMembers { .. }
+            | Effect::Trigger { .. }
+            | Effect::Delete { .. }
+            | Effect::Poll { .. }
+            | Effect::Notice { .. }
+            | Effect::Reminder { .. }
+            | Effect::Consult { .. }
+            | Effect::CancelRun { .. }
+            | Effect::Transition(_) => None,
+        };
+        within(range)
     });
     let answered = seen.transitions().any(|told| told.cause == Cause::OrchestratorAnswered);
     let is_kept = within(seen.after.held) || within(seen.after.asked);

@@ -39,8 +39,9 @@ impl Observer for LastIsNotFirst {
                         | Input::Online(_)
                         | Input::Assign(_)
                 );
-                let chosen = seen.transitions().any(|told| told.cause == Cause::OperatorChoice);
-                if !chosen {
+                let mut told_of = seen.transitions();
+                let chosen = told_of.any(|told| told.cause == Cause::OperatorChoice);
+                if !chosen && seen.before.chosen.is_none() {
                     self.check(seen.after, !marks)?;
                 }
             }

@@ -22,11 +22,15 @@ struct NoLoop {
 
 impl Observer for NoLoop {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
+        let missed = self.missed;
         self.follow_missed(seen)?;
         let Some(culprit) = powerless(seen) else {
             return Ok(());
         };
-        if let Some(told) = seen.transitions().find(|told| wakes_by_word(told.cause)) {
+        // What becomes due may wake for a word that was kept in mind (rules 54, 64).
+        let due = |cause| !seen.undisturbed && missed && cause == Cause::HumanMessage;
+        let mut wakes = seen.transitions();
+        if let Some(told) = wakes.find(|told| wakes_by_word(told.cause) && !due(told.cause)) {
             return Err(format!("{culprit} caused {:?}", told.cause));
         }
         let idle = matches!(seen.before.phase, PhaseKind::Dormant | PhaseKind::Disabled);
@@ -57,9 +61,12 @@ impl NoLoop {
         self.missed |= matches!(seen.input, Input::Wake { .. } | Input::SpeakNext(_));
         if let (Some(message), Ok(_)) = (seen.message(), seen.answer) {
             // The ceiling is looked at when the channel goes on, not when the word is kept.
-            let talk = message.kind != MessageKind::System;
-            let agent = matches!(message.author, Author::Agent(_) | Author::Human);
-            self.missed |= powerless(seen).is_none() || (agent && talk);
+            let heard = match message.author {
+                Author::Human | Author::Agent(_) => true,
+                Author::Bot => seen.rules.bots_qualify,
+                Author::Moderator | _ => false,
+            };
+            self.missed |= heard && message.kind != MessageKind::System;
         }
         Ok(())
     }

@@ -91,10 +91,10 @@ impl<'a> Observation<'a> {
 
     /// The message that was taken in or refused, if the input is one.
     pub const fn message(&self) -> Option<&'a Message> {
-        match self.input {
-            Input::Message(message) | Input::Addressed { message, .. } => Some(message),
-            _ => None,
+        if let Input::Message(message) | Input::Addressed { message, .. } = self.input {
+            return Some(message);
         }
+        None
     }
 
     /// Whether the input is a person's word that the channel took in, as far as turns are kept.

@@ -6,7 +6,7 @@ use dirigent_core::{
 };
 
 use super::Model;
-use super::state::{Away, First, Phase, Purpose, Stage};
+use super::state::{Away, First, Phase, Purpose};
 
 /// What the rules say about one step.
 ///
@@ -204,10 +204,10 @@ impl Model {
 
     /// Who shall speak next, or first on waking (rule 61).
     fn chosen(&self) -> Option<AgentKey> {
-        match self.phase {
-            Phase::Refreshing(Purpose::Waking { first: First::Chosen(agent) }) => Some(agent),
-            _ => self.choice,
+        if let Phase::Refreshing(Purpose::Waking { first: First::Chosen(agent) }) = self.phase {
+            return Some(agent);
         }
+        self.choice
     }
 
     /// Who has the floor.
@@ -217,9 +217,8 @@ impl Model {
 
     /// The anchor of a turn that started.
     fn anchor(&self) -> Option<MessageId> {
-        self.phase.turn().and_then(|turn| match turn.stage {
-            Stage::Confirming(_) => turn.anchor,
-            _ => turn.anchor.filter(|_| turn.listens()), // rule 49
-        })
+        let turn = self.phase.turn()?;
+        let has_one = turn.listens() || turn.confirming().is_some(); // rule 49
+        turn.anchor.filter(|_| has_one)
     }
 }

@@ -10,9 +10,8 @@ impl Model {
     pub(super) fn on_offline(&mut self, agent: AgentKey) -> Result<(), Refusal> {
         match self.away.get(&agent) {
             Some(Away::Offline) => return Ok(()),
-            Some(Away::Unassigned) => {}
             None if self.away.len() >= AGENTS_MAX => return Err(Refusal::TooManyAgents),
-            None => {}
+            Some(Away::Unassigned) | None => {}
         }
         self.away.insert(agent, Away::Offline);
         if self.permit.as_ref().is_some_and(|permit| permit.agent == agent) {

@@ -208,7 +208,7 @@ impl Model {
     }
 
     /// Rule 32: what follows when the list was read, or could not be.
-    pub(super) fn after_boundary(&mut self, is_anybody_new: bool, before: CycleSoFar) {
+    pub(super) fn after_boundary(&mut self, is_anybody_new: bool, before: &CycleSoFar) {
         if self.list.len() < 2 {
             self.disable();
             return;

@@ -58,7 +58,7 @@ impl Model {
         if !had_list && self.config.shuffle_first && self.list.len() >= 3 {
             self.adopt_order(None, None); // rule 28
         }
-        self.go_on(is_anybody_new, before);
+        self.go_on(is_anybody_new, &before);
         Ok(())
     }
 
@@ -67,11 +67,11 @@ impl Model {
         self.causes.push(why);
         self.forget_refresh();
         let before = self.cycle_so_far();
-        self.go_on(false, before);
+        self.go_on(false, &before);
     }
 
     /// What the list was read for.
-    fn go_on(&mut self, is_anybody_new: bool, before: CycleSoFar) {
+    fn go_on(&mut self, is_anybody_new: bool, before: &CycleSoFar) {
         match self.phase {
             Phase::Refreshing(Purpose::Boundary) => self.after_boundary(is_anybody_new, before),
             Phase::Refreshing(Purpose::Waking { first }) => {

@@ -113,11 +113,15 @@ impl Model {
         if let Phase::Turn(turn) = &self.phase {
             if turn.agent == agent && matches_run(turn.run) {
                 return match turn.stage {
-                    Stage::Granted { .. } | Stage::Continuing { .. } => Belongs::Stale,
-                    Stage::Running { .. } => Belongs::RunningTurn,
-                    Stage::Waiting(_) if turn.listens() => Belongs::RunningTurn, // rule 55
-                    Stage::Waiting(_) => Belongs::Stale,
                     Stage::Confirming(_) => Belongs::ConfirmingTurn,
+                    // A turn that rests counts as what it was (rule 55).
+                    Stage::Running { .. } | Stage::Waiting(_) if turn.listens() => {
+                        Belongs::RunningTurn
+                    }
+                    Stage::Granted { .. }
+                    | Stage::Continuing { .. }
+                    | Stage::Running { .. }
+                    | Stage::Waiting(_) => Belongs::Stale,
                 };
             }
         }

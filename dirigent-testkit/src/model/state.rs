@@ -214,7 +214,6 @@ impl Turn {
 }
 
 /// How far a turn is.
-#[expect(clippy::large_enum_variant, reason = "a model is one of a kind; plain beats small")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// Not started.

@@ -67,7 +67,7 @@ impl Model {
         let Some(waiting) = self.waiting_mut() else {
             return false;
         };
-        waiting.kept = Some(outcome.clone());
+        waiting.kept = Some(*outcome);
         if let Some(run) = known.or(run) {
             self.memory.remember_run(run, Fate::Ended, self.now);
         }

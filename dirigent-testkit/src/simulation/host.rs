@@ -1,7 +1,7 @@
 //! The fake host: carries out what the channel asks for, well or badly.
 
 use dirigent_core::{
-    AgentKey, Author, Effect, MessageId, MessageKind, ReminderPlace, RunId, Ticket,
+    AgentKey, Author, Cause, Effect, MessageId, MessageKind, ReminderPlace, RunId, Ticket,
 };
 
 use super::agenda::{Happening, How};
@@ -38,6 +38,7 @@ impl World {
             Effect::CancelRun { agent, .. } => self.cancel(agent),
             Effect::Transition(told) => {
                 self.moves += 1;
+                self.answers += u64::from(told.cause == Cause::OrchestratorAnswered);
                 if crate::invariants::is_grant(&told) {
                     self.answers += 1;
                     self.tally.turns += 1;
