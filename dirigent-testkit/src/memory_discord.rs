@@ -11,6 +11,7 @@ use std::time::Duration;
 use dirigent::{Clock, UserId};
 
 mod account;
+pub(crate) mod details;
 mod dice;
 pub(crate) mod event;
 pub(crate) mod faults;
@@ -22,8 +23,12 @@ pub(crate) mod messages;
 pub(crate) mod nonces;
 mod people;
 mod permissions;
+pub(crate) mod pings;
 pub(crate) mod places;
 pub(crate) mod role;
+mod roles;
+pub(crate) mod room;
+pub(crate) mod rules;
 pub(crate) mod snowflake;
 mod stage;
 pub(crate) mod world;
@@ -33,6 +38,7 @@ pub use event::{Event, Events};
 pub use faults::{Fault, Faults, PushFault};
 pub use ledger::{Call, Calls, PostRecord};
 pub use permissions::Permissions;
+pub use pings::Pings;
 pub use role::RoleId;
 
 use world::World;

@@ -1,21 +1,147 @@
 //! The gateway: sessions over WebSocket.
+//!
+//! What is said is decided without a socket (`conversation`); sessions outlive their connections
+//! (`session`, `replay`) and hear of the world while things happen (`subscriber`).
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures_util::{SinkExt, StreamExt};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::state::State;
+
+mod close;
+mod command_limit;
+mod compression;
+mod control;
+mod conversation;
+mod faults;
+mod frame;
+mod heartbeat;
+mod identify;
+mod intents;
+mod line;
+mod members;
+mod picture;
+mod replay;
+mod session;
+mod sessions;
+mod shard;
+mod subscriber;
+
+pub use control::SessionInfo;
+pub use faults::{GatewayFault, GatewayFaults};
+pub(crate) use sessions::Gateway;
+
+use close::Close;
+use compression::Compression;
+use conversation::{Act, Conversation};
 
 /// A client's connection.
 pub(crate) type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
-/// What all sessions share.
-#[derive(Debug, Default)]
-pub(crate) struct Gateway {}
+/// How long a client that was told to go is waited for.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Serves one connection until it ends. `query` is what stood after the question mark.
-pub(crate) async fn connect(state: Arc<State>, socket: Socket, query: String) {
-    let _ = (state, socket, query);
+pub(crate) async fn connect(state: Arc<State>, mut socket: Socket, query: String) {
+    let now = state.discord.clock().now();
+    let conversation = Conversation::new(Arc::clone(&state), now);
+    let (compression, hello) = match conversation.on_open(&query) {
+        Ok(open) => open,
+        Err(close) => return farewell(&state, &mut socket, close).await,
+    };
+    let mut line = Line { state, socket, compression, conversation };
+    let code = line.run(hello).await;
+    let now = line.state.discord.clock().now();
+    line.conversation.on_end(code, now);
+}
+
+/// A connection that was greeted.
+struct Line {
+    state: Arc<State>,
+    socket: Socket,
+    compression: Compression,
+    conversation: Conversation,
+}
+
+/// What ends a connection: the code with which the client closed it, if it did.
+type Ended = Option<u16>;
+
+impl Line {
+    async fn run(&mut self, hello: Act) -> Ended {
+        let bell = self.conversation.bell();
+        let state = Arc::clone(&self.state);
+        let clock = state.discord.clock();
+        if let Err(ended) = self.act(vec![hello]).await {
+            return ended;
+        }
+        loop {
+            let due = self.conversation.due();
+            let acts = tokio::select! {
+                message = self.socket.next() => match message {
+                    Some(Ok(message)) => match self.hear(message) {
+                        Ok(acts) => acts,
+                        Err(ended) => return ended,
+                    },
+                    Some(Err(_)) | None => return None,
+                },
+                () = bell.notified() => self.conversation.on_time(clock.now()),
+                () = clock.sleep_until(due) => self.conversation.on_time(clock.now()),
+            };
+            if let Err(ended) = self.act(acts).await {
+                return ended;
+            }
+        }
+    }
+
+    fn hear(&mut self, message: Message) -> Result<Vec<Act>, Ended> {
+        let now = self.state.discord.clock().now();
+        match message {
+            Message::Text(text) => Ok(self.conversation.on_payload(text.as_bytes(), now)),
+            Message::Binary(bytes) => Ok(self.conversation.on_payload(&bytes, now)),
+            Message::Close(frame) => Err(frame.map(|frame| u16::from(frame.code))),
+            Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => Ok(Vec::new()),
+        }
+    }
+
+    async fn act(&mut self, acts: Vec<Act>) -> Result<(), Ended> {
+        for act in acts {
+            let payload = match act {
+                Act::Say(payload) => payload,
+                Act::Cut => return Err(None),
+                Act::Close(close) => {
+                    farewell(&self.state, &mut self.socket, close).await;
+                    return Err(None);
+                }
+            };
+            let packed = self.compression.pack(&payload, self.conversation.packs());
+            let message = packed.map_or_else(|| Message::text(&*payload), Message::binary);
+            if self.socket.send(message).await.is_err() {
+                return Err(None);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Closes with a code, and waits a while for the client to have read it.
+async fn farewell(state: &State, socket: &mut Socket, close: Close) {
+    tracing::debug!(code = close.code(), reason = close.reason(), "a gateway connection is closed");
+    let frame = CloseFrame { code: close.code().into(), reason: close.reason().into() };
+    let closed: Result<(), Error> = socket.close(Some(frame)).await;
+    if closed.is_err() {
+        return;
+    }
+    let clock = state.discord.clock();
+    let patience = clock.sleep_until(clock.now() + FAREWELL);
+    tokio::select! {
+        () = async { while let Some(Ok(_)) = socket.next().await {} } => {}
+        () = patience => {}
+    }
 }

@@ -1,22 +1,24 @@
 //! The chat as one account sees it through its token.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use async_trait::async_trait;
 use dirigent::UserId;
-use dirigent::{Access, ApiError, ChannelId, ChannelInfo, ChannelKind, ChatMessage, DiscordApi};
+use dirigent::{Access, ApiError, ChannelId, ChannelInfo, ChatMessage, DiscordApi};
 use dirigent::{ErrorKind, GuildApi, GuildId, HistoryRequest, MessageId, NewChannel, Post, Posted};
 
 use super::MemoryDiscord;
 use super::event::Events;
 use super::faults::Fault;
 use super::ledger::Call;
-use super::places::Rights;
+use super::permissions::Permissions;
+use super::room::{Room, kind};
+use super::rules::private_for;
 use super::world::World;
 
 /// The longest name of a channel (resources/channel).
-const NAME_CHARS_MAX: usize = 100;
+pub(crate) const NAME_CHARS_MAX: usize = 100;
 
 /// One account's token: a [`DiscordApi`] and a [`GuildApi`]. A cheap clone.
 ///
@@ -185,14 +187,15 @@ impl GuildApi for MemoryAccount {
     async fn guilds(&self) -> Result<Vec<GuildId>, ApiError> {
         self.ask(Call::Guilds, None, |world, me| {
             let guilds = world.places.guilds.iter();
-            Ok(guilds.filter(|(_, guild)| guild.members.contains(&me)).map(|(id, _)| *id).collect())
+            let joined = guilds.filter(|(_, guild)| guild.members.contains_key(&me));
+            Ok(joined.map(|(id, _)| *id).collect())
         })
         .await
     }
 
     async fn channel(&self, channel: ChannelId) -> Result<ChannelInfo, ApiError> {
         self.ask(Call::Channel, Some(channel), |world, me| {
-            world.places.seen(channel, me).map(|(room, _)| room.info.clone())
+            world.places.seen(channel, me).map(|(room, _)| room.info(&world.places))
         })
         .await
     }
@@ -201,8 +204,8 @@ impl GuildApi for MemoryAccount {
         self.ask(Call::Channels, None, |world, me| {
             let listed = world.places.joined(guild, me)?.channels.iter();
             let rooms = listed.filter_map(|channel| world.places.rooms.get(channel));
-            let channels = rooms.filter(|room| room.info.kind != ChannelKind::Thread);
-            Ok(channels.map(|room| room.info.clone()).collect())
+            let channels = rooms.filter(|room| !room.is_thread());
+            Ok(channels.map(|room| room.info(&world.places)).collect())
         })
         .await
     }
@@ -242,7 +245,8 @@ impl GuildApi for MemoryAccount {
     async fn is_administrator(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError> {
         self.ask(Call::IsAdministrator, None, |world, me| {
             world.places.joined(guild, me)?;
-            Ok(world.places.joined(guild, user)?.is_administrator(user))
+            world.places.joined(guild, user)?;
+            Ok(world.places.is_administrator(guild, user))
         })
         .await
     }
@@ -255,35 +259,30 @@ fn create_channel(
     channel: NewChannel,
 ) -> Result<ChannelInfo, ApiError> {
     let guild = world.places.joined(channel.guild, me)?;
-    if !guild.may_manage_channels(me) {
+    if !may_manage(world, channel.guild, me) {
         return Err(ApiError::new(ErrorKind::Forbidden));
     }
     let length = channel.name.chars().count();
-    let all_inside = channel.members.iter().all(|user| guild.members.contains(user));
+    let all_inside = channel.members.iter().all(|user| guild.members.contains_key(user));
     if !(1..=NAME_CHARS_MAX).contains(&length) || !all_inside {
         return Err(ApiError::new(ErrorKind::Invalid));
     }
-    let info = ChannelInfo {
-        id: ChannelId::new(world.next_id()),
-        guild: Some(channel.guild),
-        parent: None,
-        kind: ChannelKind::Text,
-        name: channel.name,
-        private: true,
-    };
-    let named = channel.members.into_iter().chain([me]);
-    let access: BTreeMap<_, _> = named.map(|user| (user, Rights::FULL)).collect();
-    world.places.add(info.clone(), access);
+    let everybody: BTreeSet<UserId> = channel.members.into_iter().chain([me]).collect();
+    let id = ChannelId::new(world.next_id());
+    let mut room = Room::new(id, Some(channel.guild), kind::TEXT, channel.name);
+    room.overwrites = private_for(channel.guild, everybody);
+    let info = room.info(&world.places);
+    world.add_room(room);
     Ok(info)
+}
+
+fn may_manage(world: &World, guild: GuildId, user: UserId) -> bool {
+    world.places.in_guild(guild, user).contains(Permissions::MANAGE_CHANNELS)
 }
 
 /// The guild of a channel that the account sees and may change.
 fn check_may_manage(world: &World, me: UserId, channel: ChannelId) -> Result<GuildId, ApiError> {
     let (room, _) = world.places.seen(channel, me)?;
-    let guild = room.info.guild.ok_or(ApiError::new(ErrorKind::Forbidden))?;
-    if world.places.joined(guild, me)?.may_manage_channels(me) {
-        Ok(guild)
-    } else {
-        Err(ApiError::new(ErrorKind::Forbidden))
-    }
+    let guild = room.guild.ok_or(ApiError::new(ErrorKind::Forbidden))?;
+    if may_manage(world, guild, me) { Ok(guild) } else { Err(ApiError::new(ErrorKind::Forbidden)) }
 }

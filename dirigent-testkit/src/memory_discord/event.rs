@@ -155,6 +155,8 @@ pub enum Event {
 pub(crate) enum Earshot {
     /// Who sees this channel.
     Sight(ChannelId),
+    /// Who sees this channel, and this account, which may see it no more.
+    SightAnd(ChannelId, UserId),
     /// Who is in this guild.
     Guild(GuildId),
     /// Who is in this guild, and this account, which may be in it no more.
@@ -215,11 +217,11 @@ impl Event {
             | Self::MessagesDeleted { channel, .. }
             | Self::TypingStarted { channel, .. }
             | Self::MemberJoined { channel, .. }
-            | Self::MemberLeft { channel, .. }
             | Self::ThreadMembersChanged { thread: channel, .. }
             | Self::ChannelCreated { channel, guild: None }
             | Self::ChannelChanged { channel, guild: None }
             | Self::ChannelDeleted { channel, .. } => Earshot::Sight(*channel),
+            Self::MemberLeft { channel, user } => Earshot::SightAnd(*channel, *user),
             Self::ChannelCreated { guild: Some(guild), .. }
             | Self::ChannelChanged { guild: Some(guild), .. }
             | Self::GuildMemberAdded { guild, .. }

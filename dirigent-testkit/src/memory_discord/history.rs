@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use dirigent::{ChatMessage, MessageId};
 
+use super::details::Details;
+
 /// The newest messages of a channel, oldest first.
 ///
 /// Adding is cheap at any length; a deleted message leaves a hole, and holes are filled up when
@@ -21,12 +23,13 @@ pub(crate) struct History {
 struct Slot {
     id: MessageId,
     message: Option<ChatMessage>,
+    details: Details,
 }
 
 impl History {
     /// Adds the newest message and forgets the oldest ones beyond the limit.
-    pub(crate) fn keep(&mut self, message: ChatMessage, kept_max: usize) {
-        self.slots.push_back(Slot { id: message.id, message: Some(message) });
+    pub(crate) fn keep(&mut self, message: ChatMessage, details: Details, kept_max: usize) {
+        self.slots.push_back(Slot { id: message.id, message: Some(message), details });
         while self.slots.len() - self.holes > kept_max {
             if self.slots.pop_front().is_some_and(|slot| slot.message.is_none()) {
                 self.holes -= 1;
@@ -42,6 +45,18 @@ impl History {
     pub(crate) fn find_mut(&mut self, id: MessageId) -> Option<&mut ChatMessage> {
         let place = self.slots.binary_search_by_key(&id, |slot| slot.id).ok()?;
         self.slots.get_mut(place)?.message.as_mut()
+    }
+
+    /// What a message has besides, if it is still there.
+    pub(crate) fn details(&self, id: MessageId) -> Option<&Details> {
+        let place = self.slots.binary_search_by_key(&id, |slot| slot.id).ok()?;
+        self.slots.get(place).filter(|slot| slot.message.is_some()).map(|slot| &slot.details)
+    }
+
+    /// The same, to change it.
+    pub(crate) fn details_mut(&mut self, id: MessageId) -> Option<&mut Details> {
+        let place = self.slots.binary_search_by_key(&id, |slot| slot.id).ok()?;
+        self.slots.get_mut(place).map(|slot| &mut slot.details)
     }
 
     /// Deletes a message; says whether there was one.
@@ -76,5 +91,25 @@ impl History {
         let mut page: Vec<_> = later.take(limit).collect();
         page.reverse();
         page
+    }
+
+    /// A page of messages, newest first: those right before one.
+    pub(crate) fn page_before(&self, before: MessageId, limit: usize) -> Vec<&ChatMessage> {
+        let end = self.slots.partition_point(|slot| slot.id < before);
+        let earlier = self.slots.range(..end).rev().filter_map(|slot| slot.message.as_ref());
+        earlier.take(limit).collect()
+    }
+
+    /// A page of messages, newest first: one with as many before as after it.
+    pub(crate) fn page_around(&self, around: MessageId, limit: usize) -> Vec<&ChatMessage> {
+        let mut page = self.page(Some(around), limit / 2);
+        let rest = limit.saturating_sub(limit / 2);
+        page.extend(self.page_before(MessageId::new(around.get().saturating_add(1)), rest));
+        page
+    }
+
+    /// The newest message.
+    pub(crate) fn newest(&self) -> Option<MessageId> {
+        self.iter().next_back().map(|message| message.id)
     }
 }

@@ -1,97 +1,182 @@
 //! Coming and going: who gets sight of a channel and who loses it.
 
+use std::collections::BTreeSet;
+
 use dirigent::{ChannelId, GuildId, UserId};
 
 use super::event::Event;
-use super::places::Rights;
+use super::permissions::Permissions;
+use super::places::Member;
+use super::room::Room;
+use super::rules::{Overwrite, Target};
 use super::world::World;
 
 impl World {
     /// Gives sight of a channel; says whether the account had none before.
     pub(crate) fn join(&mut self, channel: ChannelId, user: UserId) -> bool {
-        let saw = self.places.rights(channel, user).is_some();
-        let Some(room) = self.places.rooms.get_mut(&channel) else {
-            return false;
-        };
-        room.access.insert(user, Rights::FULL);
-        if let Some(guild) = room.info.guild.and_then(|guild| self.places.guilds.get_mut(&guild)) {
-            guild.members.insert(user);
-        }
-        let joined = !saw && self.places.rights(channel, user).is_some();
-        if joined {
-            self.publish(Event::MemberJoined { channel, user });
-        }
-        joined
-    }
-
-    /// Takes sight of a channel; says whether the account sees it no more. Administrators see it
-    /// all the same. The event goes out first, so that who leaves hears of it.
-    pub(crate) fn leave(&mut self, channel: ChannelId, user: UserId) -> bool {
         let Some(room) = self.places.rooms.get(&channel) else {
             return false;
         };
-        let private = room.info.private;
-        let guild = room.info.guild.and_then(|guild| self.places.guilds.get(&guild));
-        let stays = guild.is_some_and(|guild| guild.is_administrator(user));
-        let leaves = !stays && self.places.rights(channel, user).is_some();
-        if leaves {
-            self.publish(Event::MemberLeft { channel, user });
+        if let Some(guild) = room.guild {
+            self.join_guild(guild, user);
         }
-        if let Some(room) = self.places.rooms.get_mut(&channel) {
-            room.access.remove(&user);
-            if !private {
-                room.access.insert(user, Rights::NONE);
+        let now = self.clock.now();
+        self.change_room(channel, |room| {
+            if room.is_thread() || room.guild.is_none() {
+                room.added.entry(user).or_insert(now);
+            } else {
+                let open = Overwrite { allow: Permissions::TALK, deny: Permissions::NONE };
+                room.overwrites.insert(Target::Member(user), open);
             }
+        })
+        .came
+        .contains(&user)
+    }
+
+    /// Takes sight of a channel; says whether the account sees it no more. Administrators see it
+    /// all the same.
+    pub(crate) fn leave(&mut self, channel: ChannelId, user: UserId) -> bool {
+        let guild = self.places.rooms.get(&channel).and_then(|room| room.guild);
+        if guild.is_some_and(|guild| self.places.is_administrator(guild, user)) {
+            return false;
         }
-        leaves
+        self.change_room(channel, |room| {
+            room.added.remove(&user);
+            room.overwrites.remove(&Target::Member(user));
+            if !room.is_thread() && room.guild.is_some() {
+                let closed =
+                    Overwrite { allow: Permissions::NONE, deny: Permissions::VIEW_CHANNEL };
+                room.overwrites.insert(Target::Member(user), closed);
+            }
+        })
+        .went
+        .contains(&user)
+    }
+
+    /// Changes a channel, and pushes what comes of it; says who sees it now and who no more.
+    pub(crate) fn change_room(
+        &mut self,
+        channel: ChannelId,
+        change: impl FnOnce(&mut Room),
+    ) -> Changed {
+        let before = self.places.audience(channel);
+        let Some(room) = self.places.room_mut(channel) else {
+            return Changed::default();
+        };
+        let added: Vec<UserId> = room.added.keys().copied().collect();
+        change(room);
+        let (guild, is_thread) = (room.guild, room.is_thread());
+        let now_added: Vec<UserId> = room.added.keys().copied().collect();
+        let after = self.places.audience(channel);
+        let missing = |of: &[UserId], from: &[UserId]| -> Vec<UserId> {
+            of.iter().copied().filter(|user| !from.contains(user)).collect()
+        };
+        if let (Some(guild), true, true) = (guild, is_thread, added != now_added) {
+            let (added, removed) = (missing(&now_added, &added), missing(&added, &now_added));
+            self.publish(Event::ThreadMembersChanged { thread: channel, guild, added, removed });
+        } else {
+            self.publish(Event::ChannelChanged { channel, guild });
+        }
+        let changed = Changed { came: missing(&after, &before), went: missing(&before, &after) };
+        for user in &changed.came {
+            self.publish(Event::MemberJoined { channel, user: *user });
+        }
+        for user in &changed.went {
+            self.publish(Event::MemberLeft { channel, user: *user });
+        }
+        changed
+    }
+
+    /// Adds an account to a guild; says whether it was not in it.
+    pub(crate) fn join_guild(&mut self, guild: GuildId, user: UserId) -> bool {
+        let now = self.clock.now();
+        let is_in = |found: &super::places::Guild| found.members.contains_key(&user);
+        if self.places.guilds.get(&guild).is_none_or(is_in) {
+            return false;
+        }
+        if let Some(joined) = self.places.guild_mut(guild) {
+            joined.members.insert(user, Member::new(now));
+        }
+        self.publish(Event::GuildMemberAdded { guild, user });
+        true
     }
 
     /// Takes an account out of a guild with all its channels; says whether it was in it. The owner
     /// stays.
     pub(crate) fn leave_guild(&mut self, guild: GuildId, user: UserId) -> bool {
-        let Some(left) = self.places.guilds.get_mut(&guild) else {
+        let Some(left) = self.places.guilds.get(&guild) else {
             return false;
         };
-        if left.owner == user || !left.members.contains(&user) {
+        if left.owner == user || !left.members.contains_key(&user) {
             return false;
         }
-        left.administrators.remove(&user);
-        left.channel_managers.remove(&user);
         let channels: Vec<ChannelId> = left.channels.iter().copied().collect();
-        for channel in &channels {
-            if self.places.rights(*channel, user).is_some() {
-                self.publish(Event::MemberLeft { channel: *channel, user });
-            }
-        }
-        for channel in &channels {
-            if let Some(room) = self.places.rooms.get_mut(channel) {
-                room.access.remove(&user);
-            }
-        }
-        if let Some(left) = self.places.guilds.get_mut(&guild) {
+        let seen = channels.iter().copied();
+        let seen: Vec<_> =
+            seen.filter(|channel| self.places.rights(*channel, user).is_some()).collect();
+        if let Some(left) = self.places.guild_mut(guild) {
             left.members.remove(&user);
         }
+        for channel in &channels {
+            if let Some(room) = self.places.room_mut(*channel) {
+                room.added.remove(&user);
+                room.overwrites.remove(&Target::Member(user));
+            }
+        }
+        for channel in seen {
+            self.publish(Event::MemberLeft { channel, user });
+        }
+        self.publish(Event::GuildMemberRemoved { guild, user });
         true
+    }
+
+    /// Adds a channel and says so.
+    pub(crate) fn add_room(&mut self, room: Room) {
+        let (channel, guild) = (room.id, room.guild);
+        self.places.add(room);
+        self.publish(Event::ChannelCreated { channel, guild });
     }
 
     /// Deletes a channel and its threads; says whether there was one.
     pub(crate) fn delete_channel(&mut self, channel: ChannelId) -> bool {
         if let Some(room) = self.places.rooms.get(&channel) {
-            let (guild, parent) = (room.info.guild, room.info.parent);
-            self.publish(Event::ChannelDeleted { channel, guild, kind: room.kind(), parent });
+            let (guild, kind, parent) = (room.guild, room.kind, room.parent);
+            self.publish(Event::ChannelDeleted { channel, guild, kind, parent });
         }
         !self.places.remove(channel).is_empty()
     }
 
-    /// Changes what an account may do in a channel that names it, or opens it to it.
-    pub(crate) fn change_rights(
+    /// Changes what a guild says of permissions, and pushes who then sees what.
+    pub(crate) fn change_guild(
         &mut self,
-        channel: ChannelId,
-        user: UserId,
-        change: impl FnOnce(&mut Rights),
+        guild: GuildId,
+        change: impl FnOnce(&mut super::places::Guild),
     ) {
-        if let Some(room) = self.places.rooms.get_mut(&channel) {
-            change(room.access.entry(user).or_insert(Rights::FULL));
+        let Some(found) = self.places.guilds.get(&guild) else {
+            return;
+        };
+        let channels: Vec<ChannelId> = found.channels.iter().copied().collect();
+        let before: Vec<_> =
+            channels.iter().map(|channel| self.places.audience(*channel)).collect();
+        if let Some(found) = self.places.guild_mut(guild) {
+            change(found);
+        }
+        for (channel, before) in channels.into_iter().zip(before) {
+            let after: BTreeSet<UserId> = self.places.audience(channel).into_iter().collect();
+            let before: BTreeSet<UserId> = before.into_iter().collect();
+            for user in after.difference(&before) {
+                self.publish(Event::MemberJoined { channel, user: *user });
+            }
+            for user in before.difference(&after) {
+                self.publish(Event::MemberLeft { channel, user: *user });
+            }
         }
     }
+}
+
+/// Who got sight of a channel, and who lost it.
+#[derive(Debug, Default)]
+pub(crate) struct Changed {
+    came: Vec<UserId>,
+    went: Vec<UserId>,
 }

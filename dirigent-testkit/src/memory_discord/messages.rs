@@ -3,16 +3,19 @@
 use dirigent::{ApiError, AuthorKind, ChannelId, ChatKind, ChatMessage, ErrorKind, HistoryRequest};
 use dirigent::{MessageId, Post, Posted, UserId};
 
+use super::details::Details;
 use super::event::Event;
 use super::faults::Fault;
 use super::ledger::PostRecord;
+use super::permissions::Permissions;
+use super::pings::Pings;
 use super::world::World;
 
 /// The most characters that a message may have (resources/message).
-const CONTENT_CHARS_MAX: usize = 2_000;
+pub(crate) const CONTENT_CHARS_MAX: usize = 2_000;
 
 /// The most messages on a page of history (resources/message).
-const PAGE_MAX: u8 = 100;
+pub(crate) const PAGE_MAX: u8 = 100;
 
 impl World {
     /// Posts through the API, and logs it where that is wanted.
@@ -53,13 +56,14 @@ impl World {
         }
         let answers = post.reply_to.is_some_and(|answered| room.messages.find(answered).is_some());
         let content = acceptable(post.content)?;
+        let details = Details::of_post(post.mentions, post.reply_to.filter(|_| answers));
         let now = self.clock.now();
         if let Some(id) = self.nonces.find(now, me, &post.nonce) {
             return Ok(Posted { id, deduplicated: true });
         }
         let id = MessageId::new(self.ids.next(now));
         self.nonces.remember(now, me, &post.nonce, id);
-        self.append(ChatMessage {
+        let message = ChatMessage {
             id,
             channel: post.channel,
             author: me,
@@ -67,7 +71,8 @@ impl World {
             kind: if answers { ChatKind::Reply } else { ChatKind::Default },
             content,
             nonce: Some(post.nonce.as_str().to_owned()),
-        });
+        };
+        self.append(message, details);
         Ok(Posted { id, deduplicated: false })
     }
 
@@ -89,16 +94,18 @@ impl World {
         }
         let content = if kind == ChatKind::System { content } else { acceptable(content)? };
         let id = MessageId::new(self.next_id());
-        self.append(ChatMessage { id, channel, author, author_kind, kind, content, nonce: None });
+        let nonce = None;
+        let message = ChatMessage { id, channel, author, author_kind, kind, content, nonce };
+        self.append(message, Details::plain());
         Ok(id)
     }
 
     /// Keeps a new message and pushes it.
-    fn append(&mut self, message: ChatMessage) {
+    pub(crate) fn append(&mut self, message: ChatMessage, details: Details) {
         let history_max = self.history_max;
         let pushed = self.is_heard().then(|| message.clone());
         if let Some(room) = self.places.rooms.get_mut(&message.channel) {
-            room.messages.keep(message, history_max);
+            room.messages.keep(message, details, history_max);
         }
         if let Some(message) = pushed {
             self.publish(Event::MessageCreated(message));
@@ -113,11 +120,16 @@ impl World {
         };
         message.content = content;
         let edited = message.clone();
+        let now = self.clock.now();
+        let room = self.places.rooms.get_mut(&channel);
+        if let Some(details) = room.and_then(|room| room.messages.details_mut(id)) {
+            details.rare_mut().edited_at = Some(now);
+        }
         self.publish(Event::MessageEdited(edited));
         true
     }
 
-    /// Deletes through the API: its own, or as administrator anybody's.
+    /// Deletes through the API: its own, or with the right to it anybody's.
     pub(crate) fn delete(
         &mut self,
         me: UserId,
@@ -126,9 +138,8 @@ impl World {
     ) -> Result<(), ApiError> {
         let (room, _) = self.places.seen(channel, me)?;
         let message = room.messages.find(id).ok_or(ApiError::new(ErrorKind::Gone))?;
-        let guild = room.info.guild.and_then(|guild| self.places.guilds.get(&guild));
-        let is_allowed = message.author == me || guild.is_some_and(|g| g.is_administrator(me));
-        if !is_allowed {
+        let allowed = self.places.permissions(channel, me);
+        if message.author != me && !allowed.contains(Permissions::MANAGE_MESSAGES) {
             return Err(ApiError::new(ErrorKind::Forbidden));
         }
         self.erase(channel, id);
@@ -162,7 +173,7 @@ impl World {
         Ok(page.into_iter().map(|message| self.as_shown_to(me, message)).collect())
     }
 
-    fn as_shown_to(&self, me: UserId, message: &ChatMessage) -> ChatMessage {
+    pub(crate) fn as_shown_to(&self, me: UserId, message: &ChatMessage) -> ChatMessage {
         let mut shown = message.clone();
         if !self.shows_content(me, message.author, &message.content) {
             shown.content.clear();
@@ -170,13 +181,22 @@ impl World {
         shown
     }
 
-    fn kind_of(&self, user: UserId) -> AuthorKind {
+    pub(crate) fn kind_of(&self, user: UserId) -> AuthorKind {
         self.accounts.get(&user).map_or(AuthorKind::Human, |account| account.kind)
+    }
+
+    /// Whom a message pings, if it is there.
+    pub(crate) fn pings(&self, channel: ChannelId, id: MessageId) -> Option<Pings> {
+        let messages = &self.places.rooms.get(&channel)?.messages;
+        let (message, details) = (messages.find(id)?, messages.details(id)?);
+        let answered = details.rare.as_ref().and_then(|rare| rare.reply_to);
+        let answered = answered.and_then(|answered| messages.find(answered));
+        Some(Pings::of(message, details, answered.map(|answered| answered.author)))
     }
 }
 
 /// The content as it is kept: without white space around it; refused when empty or too long.
-fn acceptable(content: String) -> Result<String, ApiError> {
+pub(crate) fn acceptable(content: String) -> Result<String, ApiError> {
     let trimmed = content.trim();
     let is_long = trimmed.len() > CONTENT_CHARS_MAX && trimmed.chars().count() > CONTENT_CHARS_MAX;
     if trimmed.is_empty() || is_long {

@@ -3,6 +3,8 @@
 use dirigent::{ApiError, ChannelId, ChatKind, ChatMessage, MessageId, UserId};
 
 use super::MemoryDiscord;
+use super::permissions::Permissions;
+use super::pings::Pings;
 
 impl MemoryDiscord {
     /// Lets an account say something: a person, a webhook, or a bot that is none of ours.
@@ -92,6 +94,17 @@ impl MemoryDiscord {
     /// Everybody who sees a channel, by id, with no request counted.
     pub fn audience(&self, channel: ChannelId) -> Vec<UserId> {
         self.world().places.audience(channel)
+    }
+
+    /// Whom a message pings, if it is there, with no request counted.
+    pub fn pings(&self, channel: ChannelId, message: MessageId) -> Option<Pings> {
+        self.world().pings(channel, message)
+    }
+
+    /// What an account may do in a channel, with no request counted: nothing where it does not see
+    /// it.
+    pub fn permissions(&self, channel: ChannelId, user: UserId) -> Permissions {
+        self.world().places.permissions(channel, user)
     }
 
     #[track_caller]

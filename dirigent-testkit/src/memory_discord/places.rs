@@ -1,18 +1,21 @@
-//! Guilds and channels, and who sees what.
+//! Guilds and channels, and who may do what there.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use dirigent::{ApiError, ChannelId, ChannelInfo, ChannelKind, ErrorKind, GuildId, UserId};
+use dirigent::{ApiError, ChannelId, Clock, ErrorKind, GuildId, Timestamp, UserId};
 
 use super::event::Earshot;
 use super::hash::IdMap;
-use super::history::History;
+use super::permissions::Permissions;
+use super::role::{Role, RoleId};
+use super::room::Room;
+use super::rules::{self, Allowed};
 
-/// What an account may do in a channel.
+/// What an account may do in a channel that it sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rights {
-    /// Whether it sees the channel; without that the others count for nothing.
-    pub(crate) see: bool,
     /// Whether it may post.
     pub(crate) write: bool,
     /// Whether it may read what was posted. Without it Discord answers with an empty list, and no
@@ -20,97 +23,160 @@ pub(crate) struct Rights {
     pub(crate) read_history: bool,
 }
 
-impl Rights {
-    /// Everything.
-    pub(crate) const FULL: Self = Self { see: true, write: true, read_history: true };
+/// Somebody in a guild.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    /// Its roles besides the one of everyone.
+    pub(crate) roles: BTreeSet<RoleId>,
+    /// Until when it is in a time-out.
+    pub(crate) timed_out_until: Option<Timestamp>,
+    pub(crate) joined_at: Timestamp,
+}
 
-    /// Nothing, also where everybody else sees the channel.
-    pub(crate) const NONE: Self = Self { see: false, write: false, read_history: false };
+impl Member {
+    pub(crate) const fn new(joined_at: Timestamp) -> Self {
+        Self { roles: BTreeSet::new(), timed_out_until: None, joined_at }
+    }
 }
 
 /// A guild.
 #[derive(Debug)]
 pub(crate) struct Guild {
+    pub(crate) name: String,
     /// Sees all and may do all.
     pub(crate) owner: UserId,
-    /// See all and may do all.
-    pub(crate) administrators: BTreeSet<UserId>,
-    /// May create and delete channels and say who sees them.
-    pub(crate) channel_managers: BTreeSet<UserId>,
+    /// All roles, the one of everyone too.
+    pub(crate) roles: BTreeMap<RoleId, Role>,
     /// Everybody in it, the owner too.
-    pub(crate) members: BTreeSet<UserId>,
+    pub(crate) members: BTreeMap<UserId, Member>,
     /// Its channels and threads, in the order of creation.
     pub(crate) channels: BTreeSet<ChannelId>,
 }
 
-impl Guild {
-    pub(crate) fn is_administrator(&self, user: UserId) -> bool {
-        self.owner == user || self.administrators.contains(&user)
-    }
-
-    pub(crate) fn may_manage_channels(&self, user: UserId) -> bool {
-        self.is_administrator(user) || self.channel_managers.contains(&user)
-    }
-}
-
-/// A channel with what is kept of its messages.
-#[derive(Debug)]
-pub(crate) struct Room {
-    /// What the chat tells about it.
-    pub(crate) info: ChannelInfo,
-    /// Who sees it by name, or is kept out by name.
-    pub(crate) access: BTreeMap<UserId, Rights>,
-    /// The newest messages.
-    pub(crate) messages: History,
-}
-
-impl Room {
-    /// Discord's number for its kind.
-    pub(crate) fn kind(&self) -> u8 {
-        match self.info.kind {
-            ChannelKind::Text => 0,
-            ChannelKind::Direct => 1,
-            ChannelKind::Announcement => 5,
-            ChannelKind::Thread => {
-                if self.info.private {
-                    12
-                } else {
-                    11
-                }
-            }
-            _ => 2,
-        }
-    }
+/// What was found out about a channel, as long as nothing changes.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// For which state of all places it holds.
+    revision: u64,
+    allowed: IdMap<UserId, (Allowed, Option<Timestamp>)>,
+    /// Who sees it, where no time-out plays a part.
+    audience: Option<Vec<UserId>>,
 }
 
 /// All guilds and channels.
-#[derive(Debug, Default)]
 pub(crate) struct Places {
     pub(crate) guilds: BTreeMap<GuildId, Guild>,
     pub(crate) rooms: IdMap<ChannelId, Room>,
+    clock: Arc<dyn Clock>,
+    /// Rises with whatever changes what somebody may do.
+    revision: u64,
 }
 
 impl Places {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { guilds: BTreeMap::new(), rooms: IdMap::default(), clock, revision: 1 }
+    }
+
+    /// A guild, to change something about it.
+    pub(crate) fn guild_mut(&mut self, guild: GuildId) -> Option<&mut Guild> {
+        self.revision += 1;
+        self.guilds.get_mut(&guild)
+    }
+
+    /// A channel, to change who may do what there.
+    pub(crate) fn room_mut(&mut self, channel: ChannelId) -> Option<&mut Room> {
+        self.revision += 1;
+        self.rooms.get_mut(&channel)
+    }
+
+    /// What the account may do in a guild; nothing where it is no member.
+    pub(crate) fn in_guild(&self, guild: GuildId, user: UserId) -> Permissions {
+        let Some(found) = self.guilds.get(&guild) else { return Permissions::NONE };
+        if found.owner == user {
+            return Permissions::ALL;
+        }
+        found.members.get(&user).map_or(Permissions::NONE, |member| {
+            let allowed = rules::in_guild(guild, &found.roles, &member.roles);
+            let is_free = allowed.contains(Permissions::ADMINISTRATOR)
+                || member.timed_out_until.is_none_or(|until| until <= self.clock.now());
+            let kept = Permissions::VIEW_CHANNEL | Permissions::READ_MESSAGE_HISTORY;
+            if is_free { allowed } else { allowed.within(kept) }
+        })
+    }
+
+    /// What the account may do in a channel; nothing where it does not see it.
+    pub(crate) fn permissions(&self, channel: ChannelId, user: UserId) -> Permissions {
+        self.rooms.get(&channel).map_or(Permissions::NONE, |room| self.permissions_in(room, user))
+    }
+
+    fn permissions_in(&self, room: &Room, user: UserId) -> Permissions {
+        let (allowed, timed_out_until) = self.allowed(room, user);
+        match timed_out_until {
+            Some(until) if self.clock.now() < until => allowed.timed_out,
+            Some(_) | None => allowed.free,
+        }
+    }
+
+    /// The same without the time, as it was found out before or is now.
+    fn allowed(&self, room: &Room, user: UserId) -> (Allowed, Option<Timestamp>) {
+        let known = self.known(room).allowed.get(&user).copied();
+        known.unwrap_or_else(|| {
+            let found = self.find_allowed(room, user);
+            self.known(room).allowed.insert(user, found);
+            found
+        })
+    }
+
+    fn known<'a>(&self, room: &'a Room) -> std::cell::RefMut<'a, Known> {
+        let mut known = RefCell::borrow_mut(&room.known);
+        if known.revision != self.revision {
+            *known = Known { revision: self.revision, ..Known::default() };
+        }
+        known
+    }
+
+    fn find_allowed(&self, room: &Room, user: UserId) -> (Allowed, Option<Timestamp>) {
+        const NOTHING: (Allowed, Option<Timestamp>) = (Allowed::NOTHING, None);
+        if room.is_thread() {
+            let parent = room.parent.and_then(|parent| self.rooms.get(&parent));
+            let Some(parent) = parent else { return NOTHING };
+            let (mut allowed, until) = self.allowed(parent, user);
+            if room.is_private_thread() && !room.added.contains_key(&user) {
+                for permissions in [&mut allowed.free, &mut allowed.timed_out] {
+                    if !permissions.contains(Permissions::MANAGE_THREADS) {
+                        *permissions = Permissions::NONE;
+                    }
+                }
+            }
+            return (allowed, until);
+        }
+        let Some(guild) = room.guild else {
+            let is_in = room.added.contains_key(&user);
+            let all = if is_in { Permissions::TALK } else { Permissions::NONE };
+            return (Allowed::of_sight(room.own_overwrite(user, all)), None);
+        };
+        let Some(found) = self.guilds.get(&guild) else { return NOTHING };
+        let Some(member) = found.members.get(&user) else { return NOTHING };
+        let base = if found.owner == user {
+            Permissions::ALL
+        } else {
+            rules::in_guild(guild, &found.roles, &member.roles)
+        };
+        let allowed = rules::in_channel(guild, base, user, &member.roles, &room.overwrites);
+        (allowed, member.timed_out_until)
+    }
+
     /// What the account may do in a channel; none when it does not see it.
     pub(crate) fn rights(&self, channel: ChannelId, user: UserId) -> Option<Rights> {
-        let room = self.rooms.get(&channel)?;
-        let named = room.access.get(&user).copied();
-        let is_thread = room.info.kind == ChannelKind::Thread;
-        if named == Some(Rights::FULL) && !is_thread {
-            return named;
-        }
-        let Some(guild) = self.guild_of(room) else {
-            return named.filter(|rights| rights.see);
-        };
-        if guild.is_administrator(user) {
-            return Some(Rights::FULL);
-        }
-        let by_default = if is_thread {
-            Some(room.info.parent.and_then(|parent| self.rights(parent, user))?)
-        } else {
-            guild.members.contains(&user).then_some(Rights::FULL)
-        };
-        named.or(by_default.filter(|_| !room.info.private)).filter(|rights| rights.see)
+        self.rights_in(self.rooms.get(&channel)?, user)
+    }
+
+    fn rights_in(&self, room: &Room, user: UserId) -> Option<Rights> {
+        let allowed = self.permissions_in(room, user);
+        allowed.contains(Permissions::VIEW_CHANNEL).then(|| Rights {
+            write: allowed.contains(room.right_to_post()),
+            read_history: allowed.contains(Permissions::READ_MESSAGE_HISTORY),
+        })
     }
 
     /// Whether an account may hear of what happens there.
@@ -118,6 +184,9 @@ impl Places {
         let is_in = |guild| self.joined(guild, user).is_ok();
         match earshot {
             Earshot::Sight(channel) => self.rights(channel, user).is_some(),
+            Earshot::SightAnd(channel, other) => {
+                other == user || self.rights(channel, user).is_some()
+            }
             Earshot::Guild(guild) => is_in(guild),
             Earshot::GuildAnd(guild, other) => other == user || is_in(guild),
             Earshot::Account(account) => account == user,
@@ -131,7 +200,7 @@ impl Places {
         user: UserId,
     ) -> Result<(&Room, Rights), ApiError> {
         let room = self.rooms.get(&channel).ok_or(ApiError::new(ErrorKind::Gone))?;
-        match self.rights(channel, user) {
+        match self.rights_in(room, user) {
             Some(rights) => Ok((room, rights)),
             None => Err(ApiError::new(ErrorKind::Forbidden)),
         }
@@ -139,8 +208,30 @@ impl Places {
 
     /// A guild in which the account is.
     pub(crate) fn joined(&self, guild: GuildId, user: UserId) -> Result<&Guild, ApiError> {
-        let found = self.guilds.get(&guild).filter(|guild| guild.members.contains(&user));
+        let found = self.guilds.get(&guild).filter(|guild| guild.members.contains_key(&user));
         found.ok_or(ApiError::new(ErrorKind::Gone))
+    }
+
+    /// Whether the account owns the guild or is an administrator.
+    pub(crate) fn is_administrator(&self, guild: GuildId, user: UserId) -> bool {
+        self.in_guild(guild, user).contains(Permissions::ADMINISTRATOR)
+    }
+
+    /// Whether the everyone role cannot see a channel.
+    pub(crate) fn is_private(&self, room: &Room) -> bool {
+        let Some(guild) = room.guild else { return true };
+        if room.is_private_thread() {
+            return true;
+        }
+        if room.is_thread() {
+            let parent = room.parent.and_then(|parent| self.rooms.get(&parent));
+            return parent.is_none_or(|parent| self.is_private(parent));
+        }
+        let nobody = BTreeSet::new();
+        let Some(found) = self.guilds.get(&guild) else { return true };
+        let base = rules::in_guild(guild, &found.roles, &nobody);
+        let stranger = UserId::new(0);
+        rules::in_channel(guild, base, stranger, &nobody, &room.overwrites).free.is_empty()
     }
 
     /// Everybody who sees a channel, by id.
@@ -148,23 +239,30 @@ impl Places {
         let Some(room) = self.rooms.get(&channel) else {
             return Vec::new();
         };
-        let mut candidates: BTreeSet<UserId> = room.access.keys().copied().collect();
-        if let Some(guild) = self.guild_of(room) {
-            candidates.insert(guild.owner);
-            candidates.extend(&guild.administrators);
-            if !room.info.private {
-                candidates.extend(&guild.members);
-            }
+        let Some(guild) = room.guild.and_then(|guild| self.guilds.get(&guild)) else {
+            return room.added.keys().copied().filter(|user| self.sees(room, *user)).collect();
+        };
+        if let Some(audience) = &self.known(room).audience {
+            return audience.clone();
         }
-        candidates.into_iter().filter(|user| self.rights(channel, *user).is_some()).collect()
+        let everybody = guild.members.keys().copied();
+        let audience: Vec<UserId> = everybody.filter(|user| self.sees(room, *user)).collect();
+        if guild.members.values().all(|member| member.timed_out_until.is_none()) {
+            self.known(room).audience = Some(audience.clone());
+        }
+        audience
+    }
+
+    fn sees(&self, room: &Room, user: UserId) -> bool {
+        self.permissions_in(room, user).contains(Permissions::VIEW_CHANNEL)
     }
 
     /// Adds a channel, which its guild then lists.
-    pub(crate) fn add(&mut self, info: ChannelInfo, access: BTreeMap<UserId, Rights>) {
-        if let Some(guild) = info.guild.and_then(|guild| self.guilds.get_mut(&guild)) {
-            guild.channels.insert(info.id);
+    pub(crate) fn add(&mut self, room: Room) {
+        if let Some(guild) = room.guild.and_then(|guild| self.guilds.get_mut(&guild)) {
+            guild.channels.insert(room.id);
         }
-        self.rooms.insert(info.id, Room { info, access, messages: History::default() });
+        self.rooms.insert(room.id, room);
     }
 
     /// Takes a channel away, with the threads that hang from it; says which went.
@@ -173,11 +271,13 @@ impl Places {
             return Vec::new();
         };
         let mut removed = vec![channel];
-        if let Some(guild) = room.info.guild.and_then(|guild| self.guilds.get_mut(&guild)) {
+        if let Some(guild) = room.guild.and_then(|guild| self.guilds.get_mut(&guild)) {
             guild.channels.remove(&channel);
             let rooms = &mut self.rooms;
             guild.channels.retain(|thread| {
-                let hangs = rooms.get(thread).is_some_and(|room| room.info.parent == Some(channel));
+                let hangs = rooms
+                    .get(thread)
+                    .is_some_and(|room| room.is_thread() && room.parent == Some(channel));
                 if hangs {
                     rooms.remove(thread);
                     removed.push(*thread);
@@ -186,9 +286,5 @@ impl Places {
             });
         }
         removed
-    }
-
-    fn guild_of(&self, room: &Room) -> Option<&Guild> {
-        room.info.guild.and_then(|guild| self.guilds.get(&guild))
     }
 }

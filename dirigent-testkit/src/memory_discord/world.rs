@@ -6,7 +6,7 @@ use std::time::Duration;
 use dirigent::{ApiError, AuthorKind, ChannelId, Clock, ErrorKind, Timestamp, UserId};
 
 use super::event::{Event, Inbox};
-use super::faults::{Fault, Faults, rate_limited};
+use super::faults::{Fault, Faults, PushFault, rate_limited};
 use super::hash::IdMap;
 use super::ledger::{Call, Ledger};
 use super::nonces::Nonces;
@@ -14,8 +14,10 @@ use super::places::Places;
 use super::snowflake::Snowflakes;
 
 /// An account.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Account {
+    /// What others call it.
+    pub(crate) name: String,
     /// What it is.
     pub(crate) kind: AuthorKind,
     /// Whether its token works no more.
@@ -24,6 +26,12 @@ pub(crate) struct Account {
     pub(crate) content_hidden: bool,
     /// Whether it lacks the guild-members intent.
     pub(crate) members_hidden: bool,
+}
+
+impl Account {
+    pub(crate) const fn new(name: String, kind: AuthorKind) -> Self {
+        Self { name, kind, revoked: false, content_hidden: false, members_hidden: false }
+    }
 }
 
 /// Where pushed events go.
@@ -39,6 +47,19 @@ impl Outlet {
     fn wants(&self, event: &Event) -> bool {
         if self.is_gateway { event.is_pushed() } else { event.is_chat() }
     }
+}
+
+/// A session of the gateway. It hears of everything while it happens, when what an event speaks of is
+/// still there to be told.
+pub(crate) trait Listener: Send + Sync {
+    /// Whether nobody will ever read what it hears.
+    fn is_gone(&self, now: Timestamp) -> bool;
+
+    /// Hears an event, which it may have no right to. Where it tells it on, it draws a fault.
+    fn hear(&self, world: &World, event: &Event, draw: &mut dyn FnMut() -> Option<PushFault>);
+
+    /// Ends all delays.
+    fn flush(&self);
 }
 
 /// What an account was told to wait for.
@@ -64,21 +85,23 @@ pub(crate) struct World {
     /// Rate limits in force.
     limits: IdMap<(UserId, Call, Option<ChannelId>), Limit>,
     outlets: Vec<Outlet>,
+    listeners: Vec<Arc<dyn Listener>>,
 }
 
 impl World {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
+            places: Places::new(Arc::clone(&clock)),
             clock,
             ids: Snowflakes::default(),
             accounts: IdMap::default(),
-            places: Places::default(),
             nonces: Nonces::new(),
             ledger: Ledger::default(),
             faults: Faults::new(0),
             history_max: 1_000,
             limits: IdMap::default(),
             outlets: Vec::new(),
+            listeners: Vec::new(),
         }
     }
 
@@ -138,16 +161,28 @@ impl World {
         inbox
     }
 
+    /// Adds a session of the gateway.
+    pub(crate) fn listen(&mut self, listener: Arc<dyn Listener>) {
+        self.listeners.push(listener);
+    }
+
     /// Whether anybody listens.
     pub(crate) fn is_heard(&mut self) -> bool {
         self.outlets.retain(|outlet| !outlet.inbox.is_dropped());
-        !self.outlets.is_empty()
+        if !self.listeners.is_empty() {
+            let now = self.clock.now();
+            self.listeners.retain(|listener| !listener.is_gone(now));
+        }
+        !self.outlets.is_empty() || !self.listeners.is_empty()
     }
 
     /// Pushes an event to everybody who may know of it.
     pub(crate) fn publish(&mut self, event: Event) {
         if !self.is_heard() {
             return;
+        }
+        if event.is_pushed() {
+            self.tell_listeners(&event);
         }
         let now = self.clock.now();
         let earshot = event.earshot();
@@ -171,10 +206,26 @@ impl World {
         }
     }
 
+    /// Lets the sessions of the gateway hear of it.
+    fn tell_listeners(&mut self, event: &Event) {
+        if self.listeners.is_empty() {
+            return;
+        }
+        // They read the world while faults are drawn from it.
+        let mut faults = std::mem::replace(&mut self.faults, Faults::new(0));
+        for listener in &self.listeners {
+            listener.hear(self, event, &mut || faults.draw_push());
+        }
+        self.faults = faults;
+    }
+
     /// Ends all delays of pushed events.
     pub(crate) fn flush_pushes(&self) {
         for outlet in &self.outlets {
             outlet.inbox.flush();
+        }
+        for listener in &self.listeners {
+            listener.flush();
         }
     }
 

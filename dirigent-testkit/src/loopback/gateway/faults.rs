@@ -50,8 +50,9 @@ impl GatewayFault {
 
 /// What goes wrong on the gateway by chance, from a seed.
 ///
-/// Every event that a session is sent is a throw of its dice. They come from the seed, the account and
-/// the shard alone, so that what one bot suffers does not depend on what others do.
+/// Every event that a session is sent is a throw of its dice. They come from the seed, the account, its
+/// shard and how many sessions that had before, so that what one bot suffers does not depend on what
+/// others do.
 ///
 /// ```
 /// use dirigent_testkit::loopback::{GatewayFault, GatewayFaults};
@@ -106,11 +107,11 @@ impl GatewayFaults {
         self
     }
 
-    /// The dice of one account's shard.
-    pub(super) fn dice(&self, user: UserId, shard: Shard) -> Random {
+    /// The dice of an account's shard in its first session, its second, and so on.
+    pub(super) fn dice(&self, user: UserId, shard: Shard, session: u64) -> Random {
         let [id, count] = shard.pair();
         let mut seed = self.seed;
-        for part in [user.get(), id, count] {
+        for part in [user.get(), id, count, session] {
             seed = Random::new(seed ^ part).draw();
         }
         Random::new(seed)
@@ -141,7 +142,7 @@ mod tests {
     use super::*;
 
     fn story(faults: &GatewayFaults, user: u64) -> Vec<(Option<PushFault>, Option<GatewayFault>)> {
-        let mut dice = faults.dice(UserId::new(user), Shard::ONLY);
+        let mut dice = faults.dice(UserId::new(user), Shard::ONLY, 1);
         (0..2_000).map(|_| faults.draw(&mut dice)).collect()
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use dirigent::{Timestamp, UserId};
 use serde_json::Value;
+use tokio::sync::Notify;
 
 use super::close::Close;
 use super::faults::{GatewayFault, GatewayFaults};
@@ -36,6 +37,8 @@ pub(super) struct Session {
     pub(super) shard: Shard,
     /// Whether large payloads may come packed by themselves.
     pub(super) packed: bool,
+    /// From how many members on a guild is not listed in full.
+    pub(super) large_threshold: u64,
     /// The newest number given.
     seq: u64,
     replay: Replay,
@@ -47,12 +50,20 @@ pub(super) struct Session {
     /// What a test or the dice ordered for the connection.
     orders: VecDeque<GatewayFault>,
     /// The connection that it speaks through.
-    holder: Option<u64>,
+    holder: Option<Holder>,
     /// The place of the next entry to send.
     cursor: u64,
     /// When its connection was lost.
     left_at: Option<Timestamp>,
     is_over: bool,
+}
+
+/// A connection that has a session.
+#[derive(Clone, Debug)]
+pub(super) struct Holder {
+    pub(super) number: u64,
+    /// Tells the connection that there is something to do.
+    pub(super) bell: Arc<Notify>,
 }
 
 /// What a connection has to do for its session.
@@ -70,15 +81,16 @@ impl Session {
         user: UserId,
         identify: &Identify,
         faults: Arc<GatewayFaults>,
-        holder: u64,
+        dice: Random,
+        holder: Holder,
     ) -> Self {
-        let dice = faults.dice(user, identify.shard);
         Self {
             id,
             user,
             intents: identify.intents,
             shard: identify.shard,
             packed: identify.packed,
+            large_threshold: identify.large_threshold,
             seq: 0,
             replay: Replay::new(REPLAY_MAX),
             line: Line::default(),
@@ -97,6 +109,7 @@ impl Session {
     pub(super) fn tell(&mut self, name: &'static str, data: Value) {
         self.send(Due { news: News { name, data }, copies: 1 });
         self.trim();
+        self.ring();
     }
 
     /// Tells what happened, as faults have it. One planned for this session comes before `fault`, and
@@ -109,6 +122,7 @@ impl Session {
         }
         self.orders.extend(order);
         self.trim();
+        self.ring();
     }
 
     /// Lets the next event go wrong, or the one after those already planned.
@@ -119,12 +133,13 @@ impl Session {
     /// Lets this happen to the connection, now or when there is one.
     pub(super) fn order(&mut self, fault: GatewayFault) {
         self.orders.push_back(fault);
+        self.ring();
     }
 
     /// Lets things go wrong by another plan. What was planned stays planned.
-    pub(super) fn set_faults(&mut self, faults: Arc<GatewayFaults>) {
-        self.dice = faults.dice(self.user, self.shard);
+    pub(super) fn set_faults(&mut self, faults: Arc<GatewayFaults>, dice: Random) {
         self.faults = faults;
+        self.dice = dice;
     }
 
     /// Ends all faults and lets what they held back arrive.
@@ -140,6 +155,7 @@ impl Session {
         for due in self.line.take_all() {
             self.send(due);
         }
+        self.ring();
     }
 
     /// What this connection has to do now.
@@ -147,7 +163,7 @@ impl Session {
         for due in self.line.take_due(now) {
             self.send(due);
         }
-        if self.is_over || self.holder != Some(connection) {
+        if self.is_over || !self.is_held_by(connection) {
             return Errand::Leave;
         }
         let Some(texts) = self.replay.from(self.cursor).map(Iterator::collect) else {
@@ -167,7 +183,7 @@ impl Session {
     /// `Err` says with what the connection ends; `Ok(false)` that too much was missed.
     pub(super) fn resume(
         &mut self,
-        connection: u64,
+        connection: Holder,
         seq: u64,
         now: Timestamp,
     ) -> Result<bool, Close> {
@@ -180,6 +196,8 @@ impl Session {
             self.is_over = true;
             return Ok(false);
         };
+        // A connection that still had it learns that it has it no more.
+        self.ring();
         self.holder = Some(connection);
         self.left_at = None;
         self.cursor = place;
@@ -189,7 +207,7 @@ impl Session {
 
     /// The connection is lost, or leaves it with this code.
     pub(super) fn leave(&mut self, connection: u64, code: Option<u16>, now: Timestamp) {
-        if self.holder != Some(connection) {
+        if !self.is_held_by(connection) {
             return;
         }
         self.holder = None;
@@ -200,8 +218,9 @@ impl Session {
     }
 
     /// Ends it for good.
-    pub(super) const fn end(&mut self) {
+    pub(super) fn end(&mut self) {
         self.is_over = true;
+        self.ring();
     }
 
     /// Whether nobody can have it any more. A clock that stepped back keeps it.
@@ -218,6 +237,16 @@ impl Session {
     /// The newest number given.
     pub(super) const fn seq(&self) -> u64 {
         self.seq
+    }
+
+    fn is_held_by(&self, connection: u64) -> bool {
+        self.holder.as_ref().is_some_and(|holder| holder.number == connection)
+    }
+
+    fn ring(&self) {
+        if let Some(holder) = &self.holder {
+            holder.bell.notify_one();
+        }
     }
 
     fn send(&mut self, due: Due) {

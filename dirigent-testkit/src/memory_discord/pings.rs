@@ -1,0 +1,96 @@
+//! Whom a message pings.
+
+use dirigent::{ChatMessage, UserId};
+
+use super::details::{Allowed, Details};
+use super::role::RoleId;
+
+/// Whom a message's poster lets it ping, of those whom its text names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AllowedMentions {
+    /// Whether everyone may be pinged.
+    pub(crate) everyone: bool,
+    /// Whether any user may be.
+    pub(crate) any_user: bool,
+    /// Whether any role may be.
+    pub(crate) any_role: bool,
+    /// These may be.
+    pub(crate) users: Vec<UserId>,
+    /// These may be.
+    pub(crate) roles: Vec<RoleId>,
+    /// Whether whose message is answered is pinged.
+    pub(crate) replied_user: bool,
+}
+
+/// Whom a message pings.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent_testkit::{ManualClock, MemoryDiscord};
+///
+/// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
+/// let (person, bot) = (discord.add_human(), discord.add_bot());
+/// let channel = discord.add_channel(discord.add_guild(person), "round-table", &[bot]);
+/// let id = discord.say(channel, person, format!("<@{bot}> are you there?"));
+/// assert_eq!(discord.pings(channel, id).unwrap().users, [bot]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Pings {
+    /// Whether everyone is.
+    pub everyone: bool,
+    /// These users are, in the order in which they are named.
+    pub users: Vec<UserId>,
+    /// These roles are, in the order in which they are named.
+    pub roles: Vec<RoleId>,
+}
+
+impl Pings {
+    /// Whom a message pings; `answered` is whose message it answers.
+    pub(crate) fn of(message: &ChatMessage, details: &Details, answered: Option<UserId>) -> Self {
+        let mut pings = Self::named(&message.content);
+        match &details.allowed {
+            Allowed::Named => pings.add(answered),
+            Allowed::Nobody => pings = Self::default(),
+            Allowed::User(only) => {
+                pings = Self {
+                    users: pings.users.into_iter().filter(|user| user == only).collect(),
+                    ..Self::default()
+                };
+            }
+            Allowed::Listed(listed) => {
+                pings.everyone &= listed.everyone;
+                pings.users.retain(|user| listed.any_user || listed.users.contains(user));
+                pings.roles.retain(|role| listed.any_role || listed.roles.contains(role));
+                pings.add(answered.filter(|_| listed.replied_user));
+            }
+        }
+        pings
+    }
+
+    fn add(&mut self, user: Option<UserId>) {
+        self.users.extend(user.filter(|user| !self.users.contains(user)));
+    }
+
+    /// Whom a text names.
+    fn named(text: &str) -> Self {
+        let mut named = Self {
+            everyone: text.contains("@everyone") || text.contains("@here"),
+            ..Self::default()
+        };
+        for (at, _) in text.match_indices("<@") {
+            let Some(inside) = text.get(at + 2..).and_then(|rest| rest.split('>').next()) else {
+                continue;
+            };
+            if let Some(role) = inside.strip_prefix('&').and_then(|id| id.parse().ok()) {
+                let role = RoleId::new(role);
+                if !named.roles.contains(&role) {
+                    named.roles.push(role);
+                }
+            } else if let Ok(user) = inside.strip_prefix('!').unwrap_or(inside).parse() {
+                named.add(Some(UserId::new(user)));
+            }
+        }
+        named
+    }
+}

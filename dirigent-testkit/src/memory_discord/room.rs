@@ -1,0 +1,119 @@
+//! One channel, thread or direct message.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use dirigent::{ChannelId, ChannelInfo, ChannelKind, GuildId, Timestamp, UserId};
+
+use super::history::History;
+use super::permissions::Permissions;
+use super::places::{Known, Places};
+use super::rules::{Overwrites, Target};
+
+/// Discord's numbers for kinds of channels.
+pub(crate) mod kind {
+    pub(crate) const TEXT: u8 = 0;
+    pub(crate) const DIRECT: u8 = 1;
+    pub(crate) const DIRECT_GROUP: u8 = 3;
+    pub(crate) const ANNOUNCEMENT: u8 = 5;
+    pub(crate) const ANNOUNCEMENT_THREAD: u8 = 10;
+    pub(crate) const PUBLIC_THREAD: u8 = 11;
+    pub(crate) const PRIVATE_THREAD: u8 = 12;
+}
+
+/// A channel with what is kept of its messages.
+#[derive(Debug)]
+pub(crate) struct Room {
+    pub(crate) id: ChannelId,
+    pub(crate) guild: Option<GuildId>,
+    /// What a thread hangs from, or the category of a channel.
+    pub(crate) parent: Option<ChannelId>,
+    /// Discord's number for its kind.
+    pub(crate) kind: u8,
+    pub(crate) name: String,
+    pub(crate) topic: Option<String>,
+    /// Who made a thread.
+    pub(crate) creator: Option<UserId>,
+    /// Whether a thread takes posts only from those who manage threads.
+    pub(crate) locked: bool,
+    /// Whether a thread is put away.
+    pub(crate) archived: bool,
+    /// What it changes for roles and members. A thread has none of its own.
+    pub(crate) overwrites: Overwrites,
+    /// The members of a thread, or who takes part in a direct message, and since when.
+    pub(crate) added: BTreeMap<UserId, Timestamp>,
+    /// The newest messages.
+    pub(crate) messages: History,
+    /// What was found out of who may do what here.
+    pub(crate) known: RefCell<Known>,
+}
+
+impl Room {
+    pub(crate) fn new(id: ChannelId, guild: Option<GuildId>, kind: u8, name: String) -> Self {
+        Self {
+            id,
+            guild,
+            parent: None,
+            kind,
+            name,
+            topic: None,
+            creator: None,
+            locked: false,
+            archived: false,
+            overwrites: Overwrites::new(),
+            added: BTreeMap::new(),
+            messages: History::default(),
+            known: RefCell::default(),
+        }
+    }
+
+    pub(crate) const fn is_thread(&self) -> bool {
+        matches!(self.kind, kind::ANNOUNCEMENT_THREAD | kind::PUBLIC_THREAD | kind::PRIVATE_THREAD)
+    }
+
+    pub(crate) const fn is_private_thread(&self) -> bool {
+        self.kind == kind::PRIVATE_THREAD
+    }
+
+    /// Whether messages can be posted in it.
+    pub(crate) const fn has_messages(&self) -> bool {
+        self.is_thread()
+            || matches!(
+                self.kind,
+                kind::TEXT | kind::ANNOUNCEMENT | kind::DIRECT | kind::DIRECT_GROUP
+            )
+    }
+
+    /// What it takes to post here.
+    pub(crate) const fn right_to_post(&self) -> Permissions {
+        if self.is_thread() {
+            Permissions::SEND_MESSAGES_IN_THREADS
+        } else {
+            Permissions::SEND_MESSAGES
+        }
+    }
+
+    /// What an account's own overwrite leaves of these permissions.
+    pub(crate) fn own_overwrite(&self, user: UserId, permissions: Permissions) -> Permissions {
+        let own = self.overwrites.get(&Target::Member(user)).copied().unwrap_or_default();
+        permissions.without(own.deny)
+    }
+
+    /// What the chat tells about it.
+    pub(crate) fn info(&self, places: &Places) -> ChannelInfo {
+        ChannelInfo {
+            id: self.id,
+            guild: self.guild,
+            parent: self.parent.filter(|_| self.is_thread()),
+            kind: match self.kind {
+                kind::TEXT => ChannelKind::Text,
+                kind::ANNOUNCEMENT => ChannelKind::Announcement,
+                kind::DIRECT | kind::DIRECT_GROUP => ChannelKind::Direct,
+                _ if self.is_thread() => ChannelKind::Thread,
+                _ => ChannelKind::Other,
+            },
+            name: self.name.clone(),
+            private: places.is_private(self),
+        }
+    }
+}
