@@ -2,7 +2,8 @@
 //!
 //! An adapter registers it with what stands here and gives every use of it to
 //! [`Dirigent::set_mode_command`]. The answer is meant for the one who asked and for nobody else
-//! ([`EPHEMERAL`]); it comes within three seconds, as Discord wants it (R063).
+//! ([`EPHEMERAL`]); it comes within three seconds, as Discord wants it (R063), or the chat is told in that
+//! time to wait for it.
 //!
 //! ```
 //! use dirigent::command::{CHOICES, NAME, parse};
@@ -38,8 +39,9 @@ pub const EPHEMERAL: bool = true;
 const ADMINISTRATOR: u64 = 1 << 3;
 const MANAGE_CHANNELS: u64 = 1 << 4;
 
-/// Discord waits three seconds for an answer; the way there and back takes some of it.
-const ANSWER_WITHIN: Duration = Duration::from_secs(2);
+/// How long to wait for an answer where it cannot be given later: Discord waits three seconds for it, and
+/// the way there and back takes some of them.
+pub const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 
 /// Who uses the command, as the chat says it.
 ///
@@ -139,7 +141,8 @@ const NOT_STORED: &str = "The mode could not be stored yet. It may change a litt
      the command.";
 
 impl Dirigent {
-    /// Carries out `/set-channel-mode`. Answers within three seconds, whatever the store does.
+    /// Carries out `/set-channel-mode`. Answers within this time, whatever the store does:
+    /// [`ANSWER_WITHIN`], unless the chat was told to wait.
     ///
     /// # Cancellation
     ///
@@ -149,6 +152,7 @@ impl Dirigent {
         channel: ChannelId,
         invoker: Invoker,
         input: &str,
+        within: Duration,
     ) -> CommandAnswer {
         if invoker.guild.is_none() {
             return CommandAnswer::unchanged(NO_GUILD);
@@ -157,7 +161,7 @@ impl Dirigent {
             return CommandAnswer::unchanged(NOT_ALLOWED);
         }
         let changing = self.change_mode(channel, input);
-        let in_time = self.shared.within(ANSWER_WITHIN, changing).await;
+        let in_time = self.shared.within(within, changing).await;
         in_time.unwrap_or_else(|_| CommandAnswer::unchanged(NOT_STORED))
     }
 

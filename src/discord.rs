@@ -47,6 +47,14 @@ pub trait DiscordApi: Send + Sync + 'static {
     /// `Gone`, `Forbidden`, `RateLimited`, or as transport fails.
     async fn history(&self, request: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError>;
 
+    /// Whether this account may read what was posted in the channel, where that is known without
+    /// asking. The default knows nothing. It matters where a chat shows an empty history to those who
+    /// may not read it, as Discord does: only who surely may takes an empty history for one.
+    fn reads_history(&self, channel: ChannelId) -> Option<bool> {
+        let _ = channel;
+        None
+    }
+
     /// Everybody who can see the channel, over all pages.
     ///
     /// # Errors
@@ -61,8 +69,8 @@ pub trait DiscordApi: Send + Sync + 'static {
         Timestamp::from_millis((message.get() >> 22) + DISCORD_EPOCH)
     }
 
-    /// Shows that this account is typing. Optional; the default does nothing, and the driver does
-    /// not ask for it yet.
+    /// Shows for some seconds that this account is typing. Optional; the default does nothing. Asked for
+    /// again and again while a hosted agent runs, if [`Settings::typing`](crate::Settings::typing) says so.
     ///
     /// # Errors
     ///

@@ -82,6 +82,7 @@ impl Driver {
         let mut busy: FuturesUnordered<Work> = FuturesUnordered::new();
         let mut speaking: FuturesUnordered<Work> = FuturesUnordered::new();
         busy.push(Box::pin(reconcile(Arc::clone(&shared))));
+        busy.push(Box::pin(look_out(Arc::clone(&shared))));
         loop {
             shared.tick();
             if shared.life.stage() >= Stage::Ending {
@@ -120,7 +121,11 @@ async fn sleep_until(shared: &Shared, deadline: Option<dirigent_core::Timestamp>
 }
 
 async fn reconcile(shared: Arc<Shared>) {
-    shared.reconcile().await;
+    shared.reconcile(shared.known()).await;
+}
+
+async fn look_out(shared: Arc<Shared>) {
+    shared.look_out().await;
 }
 
 impl Shared {

@@ -170,7 +170,26 @@ impl Dirigent {
         if let Some(room) = self.shared.room(message.channel).await? {
             let author = self.shared.registry.author(&message);
             let tail = dirigent_core::Tail::of(&message.content);
-            room.submit(&self.shared, &Input::MessageEdited { id: message.id, author, tail })?;
+            let edited = Input::MessageEdited { id: message.id, author, tail };
+            room.lock().changed(message);
+            room.submit(&self.shared, &edited)?;
+        }
+        Ok(())
+    }
+
+    /// A message was deleted: it is not handed to agents that missed it.
+    ///
+    /// # Errors
+    ///
+    /// When the driver is not running.
+    pub async fn message_deleted(
+        &self,
+        channel: ChannelId,
+        message: MessageId,
+    ) -> Result<(), CallError> {
+        self.live().await?;
+        if let Some(room) = self.shared.awake(channel) {
+            room.lock().deleted(message);
         }
         Ok(())
     }
@@ -200,8 +219,9 @@ impl Dirigent {
         input: impl Fn(AgentKey) -> Input,
     ) -> Result<(), CallError> {
         self.live().await?;
-        if let Some(room) = self.shared.room(channel).await? {
-            if let Some(agent) = self.shared.registry.of_user(user) {
+        // Who is no agent is none of the channel's business: it may stay where it is.
+        if let Some(agent) = self.shared.registry.of_user(user) {
+            if let Some(room) = self.shared.room(channel).await? {
                 room.submit(&self.shared, &input(agent))?;
             }
         }

@@ -90,7 +90,12 @@ impl Shared {
             return self.end_call(&room, &call, &Outcome::Pass);
         }
         let speaking = async { hosted.agent.speak(turn).await };
-        let answer = AssertUnwindSafe(speaking).catch_unwind().await;
+        let speaking = AssertUnwindSafe(speaking).catch_unwind();
+        let answer = if self.settings.typing {
+            self.while_typing(&room, &call, hosted.discord.as_ref(), speaking).await
+        } else {
+            speaking.await
+        };
         let reply = answer.unwrap_or_else(|_| Err(AgentError::from("the agent panicked")));
         let text = match reply {
             Ok(Reply::Say(text)) => Some(text),

@@ -239,7 +239,8 @@ impl Shared {
                 // Whoever may not read a history is shown an empty one. Only a discussion's own channel
                 // was empty for certain.
                 let was_empty = letter.kind == LetterKind::Guide && seen == MessageId::new(0);
-                let is_hidden = !was_empty && self.newest_in(letter.to).await?.is_none();
+                let is_certain = was_empty || self.discord.reads_history(letter.to) == Some(true);
+                let is_hidden = !is_certain && self.newest_in(letter.to).await?.is_none();
                 return if is_hidden { Err(unclear()) } else { Ok(None) };
             };
             seen = last.id;

@@ -1,4 +1,4 @@
-//! After a restart: taking up what was left, and what was missed meanwhile (F19).
+//! After a restart or a gap: taking up what was left, and what was missed meanwhile (F19).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -115,12 +115,12 @@ impl Shared {
         }
     }
 
-    /// Brings every channel up to date that keeps turns, a few at a time. Those that could not
+    /// Brings those of these channels up to date that keep turns, a few at a time. Those that could not
     /// be read are tried again: where it is only the chat, as long as a message that was missed may
     /// wake.
-    pub(crate) async fn reconcile(self: &Arc<Self>) {
+    pub(crate) async fn reconcile(self: &Arc<Self>, mut behind: Vec<ChannelId>) {
         let give_up = self.clock.now() + self.settings.missed_wake_max;
-        let (mut behind, mut wait) = (self.known(), TRY_AGAIN);
+        let mut wait = TRY_AGAIN;
         loop {
             let tried = behind.into_iter().map(|channel| async move {
                 (!self.bring_up_to_date(channel).await).then_some(channel)
@@ -143,14 +143,18 @@ impl Shared {
     }
 
     async fn bring_up_to_date(self: &Arc<Self>, channel: ChannelId) -> bool {
-        match self.room(channel).await {
+        let is_done = match self.room(channel).await {
             Ok(Some(room)) => self.catch_up(&room).await,
             Ok(None) => true,
             Err(error) => {
                 tracing::error!(%channel, %error, "a channel could not be read");
                 false
             }
+        };
+        if is_done {
+            self.lookouts.done(channel);
         }
+        is_done
     }
 
     /// What was missed there stays unread; the channels may leave memory again. Those that the store
@@ -162,6 +166,7 @@ impl Shared {
             };
             tracing::error!(%channel, "what was missed could not be read");
             let _ = room.lock().missed_from();
+            self.lookouts.done(*channel);
             false
         });
     }
@@ -172,14 +177,26 @@ impl Shared {
         let Some(MissedFrom { newest, at }) = missed_from else {
             return true;
         };
-        let Ok(mut missed) = self.read_missed(room.id, newest).await else {
+        if self.take_all_missed(room, MissedFrom { newest, at }).await.is_err() {
             room.lock().active().missed_from = missed_from;
             return false;
-        };
+        }
+        true
+    }
+
+    /// Reads what was said since then, and takes in what of it was not heard.
+    pub(crate) async fn take_all_missed(
+        &self,
+        room: &Arc<Room>,
+        from: MissedFrom,
+    ) -> Result<(), ApiError> {
+        let MissedFrom { newest, at } = from;
+        let mut missed = self.read_missed(room.id, newest).await?;
         if newest.is_none() {
             // Nothing had been said, so what counts is what was said since it was last stored.
             missed.retain(|message| self.discord.sent_at(message.id) + CLOCKS_APART > at);
         }
+        let up_to = missed.back().map(|message| message.id);
         let mut reported = 0_usize;
         for message in missed {
             reported += usize::from(self.take_missed(room, message));
@@ -187,7 +204,9 @@ impl Shared {
         if reported > 0 {
             tracing::info!(channel = %room.id, reported, "messages were missed and are too old to wake");
         }
-        true
+        let mut state = room.lock();
+        state.heard.newest = state.heard.newest.max(up_to);
+        Ok(())
     }
 
     /// What was said after this message, oldest first: the newest of it, with the newest human's

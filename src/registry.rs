@@ -91,6 +91,11 @@ impl Registry {
         self.read().moderator
     }
 
+    /// The accounts of all registered agents.
+    pub(crate) fn accounts(&self) -> Vec<UserId> {
+        self.read().by_user.keys().copied().collect()
+    }
+
     pub(crate) fn of_user(&self, user: UserId) -> Option<AgentKey> {
         self.read().by_user.get(&user).copied()
     }

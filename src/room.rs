@@ -51,6 +51,8 @@ pub(crate) struct RoomState {
     pub(crate) abandoned: bool,
     /// The channel comes from the store: what was said before is not in memory.
     pub(crate) forgot: bool,
+    /// Everything before this was heard, or is none of ours.
+    pub(crate) heard: MissedFrom,
     /// What only an active channel has; given back when it rests.
     pub(crate) active: Option<Box<Active>>,
 }
@@ -64,7 +66,7 @@ pub(crate) struct Active {
     pub(crate) call: Option<Call>,
     /// The run whose permission a guard holds.
     pub(crate) guarded: Option<Guarded>,
-    /// The newest message before the process was down, until what was missed is read.
+    /// From where on something was missed, until that is read.
     pub(crate) missed_from: Option<MissedFrom>,
     /// What was said of late, oldest first.
     pub(crate) recent: VecDeque<Arc<ChatMessage>>,
@@ -74,22 +76,26 @@ pub(crate) struct Active {
     pub(crate) outbox: Outbox,
 }
 
-/// From where on an earlier process had not seen what was said.
+/// From where on something may have been said that was not heard.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MissedFrom {
-    /// The newest message that it had seen.
+    /// The newest message that was surely heard.
     pub(crate) newest: Option<MessageId>,
-    /// When it last stored something.
+    /// Where there is none: what was said before then is none of ours.
     pub(crate) at: Timestamp,
 }
 
 /// What an agent was given with its last turn: the messages after one and up to another.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Given {
     agent: AgentKey,
     turn: TurnId,
     after: Option<MessageId>,
     until: Option<MessageId>,
+    /// Older ones that it was given too, since they were heard of late.
+    late: Vec<MessageId>,
+    /// Older ones that were heard of only after it was given the others.
+    later: Vec<MessageId>,
 }
 
 /// A run of the host's for which a guard was given out.
@@ -138,6 +144,7 @@ impl Room {
         channel: Channel,
         discussion: Option<Arc<Discussion>>,
         stored: Revision,
+        heard: MissedFrom,
     ) -> Self {
         let stored_machine = Some(channel.revision());
         let forgot = stored > Revision::default() && channel.view().newest().is_some();
@@ -154,6 +161,7 @@ impl Room {
             due: None,
             abandoned: false,
             forgot,
+            heard,
             active: None,
         };
         Self { id, told: Notify::new(), state: Mutex::new(state) }
@@ -192,6 +200,10 @@ impl Room {
         then(&mut state, &answer);
         if archived {
             state.owe_result(self, shared, now);
+        }
+        if matches!(input, Input::SetMode(_)) {
+            // What was said under another mode is nothing that was missed.
+            state.heard = MissedFrom { newest: state.channel.view().newest(), at: now };
         }
         self.settle_down(shared, &mut state);
         drop(state);
@@ -287,7 +299,11 @@ impl Active {
         if self.recent.get(at).is_some_and(|known| known.id == message.id) {
             return;
         }
+        let id = message.id;
         self.recent.insert(at, message);
+        for given in self.given.iter_mut().filter(|given| Some(id) <= given.until) {
+            given.later.push(id);
+        }
         if self.recent.len() > most {
             self.recent.pop_front();
         }
@@ -305,16 +321,20 @@ impl Active {
         let given = known.map(|at| self.given.swap_remove(at));
         // After a restart nobody knows any more what it was given: it knew what it answered.
         let answered = || self.recent.iter().rev().find(|message| Some(message.author) == own);
-        let after = match given {
-            Some(given) if given.turn == turn => given.after,
-            Some(given) => given.until,
-            None => answered().map(|message| message.id),
+        let (after, late) = match given {
+            Some(mut given) if given.turn == turn => {
+                given.late.append(&mut given.later);
+                (given.after, given.late)
+            }
+            Some(given) => (given.until, given.later),
+            None => (answered().map(|message| message.id), Vec::new()),
         };
         let from = after.map_or(0, |id| self.recent.partition_point(|message| message.id <= id));
-        let missed = self.recent.range(from..);
+        let first = self.recent.range(..from).filter(|message| late.contains(&message.id));
+        let missed = first.chain(self.recent.range(from..));
         let missed = missed.filter(|message| Some(message.author) != own).cloned().collect();
         let until = self.recent.back().map(|message| message.id).or(after);
-        self.given.push(Given { agent, turn, after, until });
+        self.given.push(Given { agent, turn, after, until, late, later: Vec::new() });
         missed
     }
 }

@@ -65,6 +65,34 @@ pub struct Settings {
     pub lost_runs: LostRuns,
     /// Transitions kept for a slow listener, 1 to 65,536. Default 1,024; then it lags.
     pub transitions_max: usize,
+    /// How often channels are looked at for messages of which no event told. Default: 100 of them
+    /// every 5 minutes. `None`: never; then a lost event stays lost until the next restart or
+    /// [`Dirigent::reconnected`](crate::Dirigent::reconnected).
+    pub lookout: Option<Lookout>,
+    /// Whether a hosted agent's account shows that it is typing while the agent runs. Default: no.
+    pub typing: bool,
+    /// Whether a thread that was never given a mode takes over that of its parent, chat or report,
+    /// when something is said in it. Default: no, each stands alone (D19).
+    pub inherit_parent_mode: bool,
+}
+
+/// How often channels are looked at for messages of which no event told.
+///
+/// ```
+/// use dirigent::Lookout;
+/// use std::time::Duration;
+/// let lookout = Lookout { every: Duration::from_secs(300), channels: 100 };
+/// assert_eq!(lookout.channels, 100);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "two numbers that hosts write down")]
+pub struct Lookout {
+    /// The time from one round to the next; at least a second.
+    pub every: Duration,
+    /// How many channels a round looks at, each with one request unless much was missed: first those
+    /// in memory, which are those that spoke in the last minutes, then the others in turn. A quarter
+    /// is always left to the others.
+    pub channels: usize,
 }
 
 /// What becomes of a run that a crash cut off.
@@ -158,6 +186,9 @@ impl Default for Settings {
             missed_wake_max: Duration::from_secs(900),
             lost_runs: LostRuns::Skip,
             transitions_max: 1_024,
+            lookout: Some(Lookout { every: Duration::from_secs(300), channels: 100 }),
+            typing: false,
+            inherit_parent_mode: false,
         }
     }
 }

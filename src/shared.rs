@@ -10,6 +10,7 @@ use tokio::sync::{broadcast, mpsc};
 use crate::events::ChannelEvent;
 use crate::hosted::HostedCall;
 use crate::life::Life;
+use crate::lookout::Lookouts;
 use crate::outbox::Outbox;
 use crate::pacing::Pacer;
 use crate::recorder::Recorder;
@@ -38,6 +39,7 @@ pub(crate) struct Shared {
     pub(crate) timers: Timers,
     pub(crate) events: broadcast::Sender<ChannelEvent>,
     pub(crate) life: Life,
+    pub(crate) lookouts: Lookouts,
     /// How many transitions of a channel the store keeps.
     pub(crate) history_max: usize,
     rooms: Mutex<HashMap<ChannelId, Slot>>,
@@ -118,6 +120,7 @@ impl Shared {
             hosts: RwLock::new(parts.hosts),
             timers: Timers::default(),
             life: Life::default(),
+            lookouts: Lookouts::default(),
             rooms: Mutex::default(),
             loading: Mutex::default(),
             workers: parts.workers,
@@ -143,6 +146,11 @@ impl Shared {
     /// Whether the channel is still as an earlier process left it.
     pub(crate) fn is_unread(&self, channel: ChannelId) -> bool {
         matches!(self.rooms().get(&channel), Some(Slot::Unread))
+    }
+
+    /// Whether the channel was ever given a mode.
+    pub(crate) fn is_known(&self, channel: ChannelId) -> bool {
+        self.rooms().contains_key(&channel)
     }
 
     /// All channels that the store knows.
@@ -197,7 +205,8 @@ impl Shared {
             return Ok(room);
         }
         let machine = self.new_machine(channel);
-        let room = self.record(Room::new(channel, machine, None, Revision::default()));
+        let heard = MissedFrom { newest: None, at: self.clock.now() };
+        let room = self.record(Room::new(channel, machine, None, Revision::default(), heard));
         Ok(self.take_in(room))
     }
 
@@ -230,11 +239,12 @@ impl Shared {
         };
         let machine = Channel::restore(self.config(), &record.snapshot)?;
         let unread = self.is_unread(channel);
-        let (newest, at) = (record.snapshot.newest, record.snapshot.now);
-        let missed_from = unread.then_some(MissedFrom { newest, at });
+        let heard = MissedFrom { newest: record.snapshot.newest, at: record.snapshot.now };
+        let is_behind = unread || self.lookouts.is_wanted(channel);
+        let missed_from = is_behind.then_some(heard);
         let outgoing = record.outgoing;
         let (has_letters, outbox) = (!record.letters.is_empty(), Outbox::left(record.letters));
-        let room = Room::new(channel, machine, record.discussion, revision);
+        let room = Room::new(channel, machine, record.discussion, revision, heard);
         if missed_from.is_some() || outgoing.is_some() || has_letters {
             let active = Active { outgoing, missed_from, outbox, ..Active::default() };
             room.lock().active = Some(Box::new(active));

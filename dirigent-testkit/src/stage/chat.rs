@@ -129,6 +129,10 @@ impl DiscordApi for StageAccount {
         self.points.pass("after reading members").await;
         members
     }
+
+    async fn typing(&self, channel: ChannelId) -> Result<(), ApiError> {
+        self.account.typing(channel).await
+    }
 }
 
 impl fmt::Debug for StageAccount {

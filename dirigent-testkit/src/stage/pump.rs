@@ -45,10 +45,12 @@ pub(crate) async fn pump(mut events: Events, dirigent: Dirigent, hooks: Hooks) {
             Event::MessageEdited(message) => dirigent.message_updated(message).await,
             Event::MemberJoined { channel, user } => dirigent.member_joined(channel, user).await,
             Event::MemberLeft { channel, user } => dirigent.member_left(channel, user).await,
-            // The others only connections of the gateway hear of.
-            Event::MessageDeleted { .. }
-            | Event::ChannelDeleted { .. }
-            | Event::MessagesDeleted { .. }
+            Event::MessageDeleted { channel, message } => {
+                dirigent.message_deleted(channel, message).await
+            }
+            Event::ChannelDeleted { channel, .. } => dirigent.channel_deleted(channel).await,
+            // Only connections of the gateway hear of the others.
+            Event::MessagesDeleted { .. }
             | Event::TypingStarted { .. }
             | Event::ChannelCreated { .. }
             | Event::ChannelChanged { .. }

@@ -38,10 +38,12 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// One channel, one person, a moderator, no agent; no pacing, and everything is pushed.
+    /// One channel, one person, a moderator, no agent; no pacing, no looking out, and everything is
+    /// pushed.
     pub fn new() -> Self {
         let mut settings = Settings::default();
         settings.pacing = Pacing::off();
+        settings.lookout = None;
         settings.stop_words = vec!["stop".to_owned()];
         settings.resume_words = vec!["resume".to_owned()];
         let plan = Plan {

@@ -2,8 +2,8 @@
 
 use dirigent::Clock as _;
 use dirigent::command::{
-    CHOICES, CommandAnswer, DEFAULT_PERMISSIONS, DESCRIPTION, EPHEMERAL, IN_DIRECT_MESSAGES,
-    Invoker, NAME, OPTION, OPTION_DESCRIPTION, parse,
+    ANSWER_WITHIN, CHOICES, CommandAnswer, DEFAULT_PERMISSIONS, DESCRIPTION, EPHEMERAL,
+    IN_DIRECT_MESSAGES, Invoker, NAME, OPTION, OPTION_DESCRIPTION, parse,
 };
 use dirigent::{ChannelId, Mode, PhaseKind};
 use dirigent_testkit::scripted_agent::Act;
@@ -21,7 +21,9 @@ fn allowed(stage: &Stage) -> Invoker {
 
 fn set(stage: &mut Stage, channel: ChannelId, input: &'static str) -> CommandAnswer {
     let invoker = allowed(stage);
-    stage.call(move |d| async move { d.set_mode_command(channel, invoker, input).await })
+    stage.call(
+        move |d| async move { d.set_mode_command(channel, invoker, input, ANSWER_WITHIN).await },
+    )
 }
 
 fn mode(stage: &mut Stage, channel: ChannelId) -> Option<Mode> {
@@ -118,8 +120,9 @@ fn there_is_no_command_in_direct_messages() {
     let mut stage = desk();
     let direct = stage.discord().add_direct(&[stage.person(), stage.moderator()]);
     let invoker = Invoker { guild: None, permissions: u64::MAX, host_word: Some(true) };
-    let answer =
-        stage.call(move |d| async move { d.set_mode_command(direct, invoker, "chat").await });
+    let answer = stage.call(move |d| async move {
+        d.set_mode_command(direct, invoker, "chat", ANSWER_WITHIN).await
+    });
     assert!(answer.text.contains("direct message") && !answer.changed);
     assert_eq!(mode(&mut stage, direct), None);
 }
@@ -173,8 +176,9 @@ fn only_who_may_manage_channels_is_heard_unless_the_host_decides() {
     for (permissions, host_word, may) in cases {
         let invoker = Invoker { guild, permissions, host_word };
         for word in ["chat", "none"] {
-            let answer = stage
-                .call(move |d| async move { d.set_mode_command(channel, invoker, word).await });
+            let answer = stage.call(move |d| async move {
+                d.set_mode_command(channel, invoker, word, ANSWER_WITHIN).await
+            });
             assert_eq!(answer.changed, may, "{invoker:?}");
             assert_eq!(answer.text.contains("Manage Channels"), !may);
         }
