@@ -86,6 +86,11 @@ impl Spoken {
         lines.get(said % lines.len()).copied()
     }
 
+    /// Its time.
+    pub const fn clock(&self) -> FastClock {
+        self.clock
+    }
+
     /// Thinks for as long as it takes.
     pub async fn think(&self) {
         self.clock.sleep_until(self.clock.now() + THINKS).await;

@@ -9,7 +9,7 @@ use dirigent_testkit::memory_discord::{Event, Events};
 use crate::agents::CHARACTERS;
 use crate::loopback::Practice;
 use crate::terminal::{Terminal, scene};
-use crate::{Result};
+use crate::Result;
 
 /// How long the agents may take until they fall silent, by the clock of the evening.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -25,7 +25,7 @@ struct Watch<'a> {
 
 impl Practice {
     /// Plays it, and fails if it does not go as it should.
-    pub(crate) async fn evening(self, dirigent: &Dirigent) -> Result {
+    pub(crate) async fn evening(&self, dirigent: &Dirigent) -> Result {
         let mut terminal = Terminal::new(false);
         terminal.introduce(self.moderator, "Moderator", None);
         terminal.introduce(self.person, "You", None);
@@ -33,10 +33,8 @@ impl Practice {
             terminal.introduce(*user, character.name, Some(AgentId::from(character.name)));
         }
         let (pushed, changes) = (self.server.discord().events(), dirigent.transitions());
-        let mut watch = Watch { practice: &self, dirigent, terminal, pushed, changes };
-        watch.play().await?;
-        self.server.shutdown().await;
-        Ok(())
+        let mut watch = Watch { practice: self, dirigent, terminal, pushed, changes };
+        watch.play().await
     }
 }
 
@@ -79,6 +77,12 @@ impl Watch<'_> {
                 },
                 () = clock.sleep_until(patience) => return Err("nothing happens any more".into()),
             };
+            // A reply is pushed before the library confirms it, but the chat is another stream.
+            if self.terminal.lacks_words_for(&change) {
+                if let Some(Event::MessageCreated(message)) = self.pushed.try_next() {
+                    self.terminal.show_message(&message);
+                }
+            }
             let order = self.order_after(&change).await?;
             self.terminal.show_change(&change, &order);
             if change.transition.cause == last {

@@ -91,7 +91,7 @@ impl Place {
     /// # Errors
     ///
     /// When the evening on this machine does not go as it should.
-    pub async fn stay(self, dirigent: &Dirigent) -> Result {
+    pub async fn stay(&self, dirigent: &Dirigent) -> Result {
         let interrupted = tokio::signal::ctrl_c();
         tokio::select! {
             ended = self.watch(dirigent) => ended,
@@ -99,8 +99,8 @@ impl Place {
         }
     }
 
-    async fn watch(self, dirigent: &Dirigent) -> Result {
-        match self.practice {
+    async fn watch(&self, dirigent: &Dirigent) -> Result {
+        match &self.practice {
             Some(practice) => practice.evening(dirigent).await,
             None => {
                 let mut changes = dirigent.transitions();

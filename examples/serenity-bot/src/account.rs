@@ -13,7 +13,6 @@
 //! What is left out: Discord tells in headers that a limit is near, which nobody looks at here; each limit is
 //! run into once, and then kept. `dirigent-discord` does look.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::{
@@ -32,10 +31,30 @@ const TIMEOUT: Duration = Duration::from_secs(9);
 /// The longest page of members.
 const MEMBERS_MAX: usize = 1_000;
 
-/// An account: serenity's client for everything else the bot does, and a [`DiscordApi`] for the library.
+/// An account of Discord for the library.
 pub struct SerenityAccount {
-    http: Arc<Http>,
+    http: Http,
     client: reqwest::Client,
+}
+
+/// Serenity's client of an account, at Discord or at the address given (`http://host:port`).
+///
+/// # Errors
+///
+/// When TLS is not to be had.
+pub fn http(token: &str, address: Option<&str>) -> reqwest::Result<Http> {
+    let http = HttpBuilder::new(token).client(client(address)?);
+    Ok(match address {
+        // With the limiter, the address would be passed over.
+        Some(address) => http.proxy(address).ratelimiter_disabled(true).build(),
+        None => http.build(),
+    })
+}
+
+fn client(address: Option<&str>) -> reqwest::Result<reqwest::Client> {
+    let client = reqwest::Client::builder().timeout(TIMEOUT);
+    let client = if address.is_some() { client.no_proxy() } else { client };
+    client.build()
 }
 
 impl SerenityAccount {
@@ -45,22 +64,7 @@ impl SerenityAccount {
     ///
     /// When TLS is not to be had.
     pub fn new(token: &str, address: Option<&str>) -> reqwest::Result<Self> {
-        let client = reqwest::Client::builder().timeout(TIMEOUT);
-        let Some(address) = address else {
-            let client = client.build()?;
-            let http = HttpBuilder::new(token).client(client.clone()).build();
-            return Ok(Self { http: Arc::new(http), client });
-        };
-        let client = client.no_proxy().build()?;
-        let http = HttpBuilder::new(token).client(client.clone()).proxy(address);
-        // See above: with the limiter, the address would be passed over.
-        let http = Arc::new(http.ratelimiter_disabled(true).build());
-        Ok(Self { http, client })
-    }
-
-    /// Serenity's client of the account.
-    pub const fn http(&self) -> &Arc<Http> {
-        &self.http
+        Ok(Self { http: http(token, address)?, client: client(address)? })
     }
 
     /// Makes one attempt. The answer is a success's.
