@@ -14,12 +14,24 @@ use tokio::task::JoinHandle;
 
 use crate::memory_discord::MemoryDiscord;
 
+mod commands;
+mod endpoint;
+mod faults;
 pub(crate) mod gateway;
+mod limits;
 mod rest;
 mod server;
 pub(crate) mod state;
 mod token;
+mod traffic;
 pub(crate) mod wire;
+
+pub use commands::{CommandAnswer, CommandError, InteractionId};
+pub use endpoint::Endpoint;
+pub use faults::{RestFault, RestFaults};
+pub use gateway::{GatewayFault, GatewayFaults, SessionInfo};
+pub use limits::{Limit, Limits, Scope};
+pub use traffic::{Request, Traffic};
 
 use state::State;
 
@@ -69,6 +81,32 @@ impl LoopbackDiscord {
     /// A bot's token.
     pub fn token(&self, bot: UserId) -> String {
         token::of(bot)
+    }
+
+    /// Sets other limits; what was counted so far is forgotten. Unless told,
+    /// [`Limits::default`] holds.
+    pub fn set_limits(&self, limits: Limits) {
+        self.state.counters().set(limits);
+    }
+
+    /// Lets things go wrong by another plan from now on.
+    pub fn set_faults(&self, faults: RestFaults) {
+        *self.state.faults() = faults;
+    }
+
+    /// Lets the next request for this route go wrong, or the one after those already planned.
+    pub fn next(&self, endpoint: Endpoint, fault: RestFault) {
+        self.state.faults().next(endpoint, fault);
+    }
+
+    /// Changes the plan of what goes wrong.
+    pub fn inject(&self, change: impl FnOnce(&mut RestFaults)) {
+        change(&mut self.state.faults());
+    }
+
+    /// What was asked since it started, and how that was answered.
+    pub fn traffic(&self) -> Traffic {
+        self.state.traffic().clone()
     }
 
     /// Ends it, and waits until nothing of it runs any more.

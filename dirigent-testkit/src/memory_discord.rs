@@ -11,6 +11,7 @@ use std::time::Duration;
 use dirigent::{Clock, UserId};
 
 mod account;
+pub(crate) mod applications;
 pub(crate) mod details;
 mod dice;
 pub(crate) mod event;
@@ -22,7 +23,7 @@ mod membership;
 pub(crate) mod messages;
 pub(crate) mod nonces;
 mod people;
-mod permissions;
+pub(crate) mod permissions;
 pub(crate) mod pings;
 pub(crate) mod places;
 pub(crate) mod role;

@@ -1,17 +1,200 @@
-//! Discord's REST API.
+//! Discord's REST API: what comes before and after a request is carried out.
 
+use std::time::Duration;
+
+use dirigent::{Clock, Timestamp, UserId};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
 use http::{Request, Response};
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
+use serde_json::Value;
 
+use super::endpoint::{self, Endpoint, Matched, Unmatched};
+use super::faults::RestFault;
+use super::limits::{Standing, TooMany};
 use super::server::Cut;
 use super::state::State;
+use super::traffic;
 
-/// Answers a request.
+mod ask;
+mod body;
+mod channels;
+mod commands;
+mod guilds;
+mod interactions;
+mod messages;
+mod posting;
+pub(super) mod refusal;
+pub(super) mod reply;
+mod sight;
+mod table;
+mod threads;
+mod users;
+
+use ask::Ask;
+use refusal::Refusal;
+use reply::Reply;
+
+/// The longest body that Discord takes.
+const BODY_BYTES_MAX: usize = 25 << 20;
+
+/// How an answer goes out: with what it says of limits, or not at all.
+struct Outcome {
+    /// None cuts the connection.
+    reply: Option<Reply>,
+    standing: Option<Standing>,
+    account: Option<UserId>,
+    endpoint: Option<Endpoint>,
+}
+
+impl Outcome {
+    fn early(reply: Reply, endpoint: Option<Endpoint>) -> Self {
+        Self { reply: Some(reply), standing: None, account: None, endpoint }
+    }
+}
+
+impl Refusal {
+    fn reply(&self) -> Reply {
+        let mut reply = Reply::json(self.body());
+        reply.status = self.status;
+        reply
+    }
+}
+
+/// Answers a request, and keeps account of it.
 pub(super) async fn answer(
     state: &State,
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Cut> {
-    let _ = (state, request);
-    Err(Cut)
+    let came_at = state.discord.clock().now();
+    let outcome = outcome(state, came_at, request).await;
+    let Outcome { reply, standing, account, endpoint } = outcome;
+    let (status, scope) = (reply.as_ref().map(|reply| reply.status), None);
+    let scope = reply.as_ref().map_or(scope, |reply| reply.scope);
+    if let Some(status) = status {
+        state.counters().answered(came_at, status, scope);
+    }
+    tracing::debug!(?endpoint, ?status, "answered");
+    state.traffic().record(traffic::Request { at: came_at, account, endpoint, status, scope });
+    match reply {
+        Some(reply) => Ok(reply.respond(standing.as_ref())),
+        None => Err(Cut),
+    }
+}
+
+async fn outcome(state: &State, now: Timestamp, request: Request<Incoming>) -> Outcome {
+    if let Some(wait) = state.counters().ban_left(now) {
+        return Outcome::early(Reply::turned_away(wait), None);
+    }
+    let matched = match matched(request.method().as_str(), request.uri().path()) {
+        Ok(matched) => matched,
+        Err(refusal) => return Outcome::early(refusal.reply(), None),
+    };
+    let endpoint = matched.endpoint;
+    let refused = |refusal: Refusal| Outcome::early(refusal.reply(), Some(endpoint));
+    let me = match authenticate(state, &request, endpoint) {
+        Ok(me) => me,
+        Err(refusal) => return refused(refusal),
+    };
+    let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok());
+    if !agent.is_some_and(|agent| agent.starts_with("DiscordBot (")) {
+        return refused(Refusal::bad_agent());
+    }
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    let body = match read_body(request).await {
+        Ok(body) => body,
+        Err(refusal) => return refused(refusal),
+    };
+    let (standing, too_many) = state.counters().count(now, me, &matched);
+    let reply = match too_many {
+        Some(too_many) => Some(Reply::too_many(&too_many)),
+        None => {
+            let ask = Ask::new(matched, me.unwrap_or(UserId::new(0)), &query, body);
+            with_faults(state, me, &ask).await
+        }
+    };
+    Outcome { reply, standing: Some(standing), account: me, endpoint: Some(endpoint) }
+}
+
+/// Carries a request out, as a fault has it. None cuts the connection.
+async fn with_faults(state: &State, me: Option<UserId>, ask: &Ask) -> Option<Reply> {
+    let endpoint = ask.matched.endpoint;
+    let fault = state.faults().draw(me, endpoint);
+    if let Some(RestFault::SlowRequest { by }) = fault {
+        wait(state, by).await;
+    }
+    let is_applied = fault.is_none_or(RestFault::is_applied);
+    let reply = is_applied.then(|| {
+        let carried_out = table::carry_out(state, &mut state.discord.world(), ask);
+        carried_out.unwrap_or_else(|refusal| refusal.reply())
+    });
+    match fault {
+        None | Some(RestFault::SlowRequest { .. }) => reply,
+        Some(RestFault::SlowAnswer { by }) => {
+            wait(state, by).await;
+            reply
+        }
+        Some(RestFault::LostAnswer | RestFault::NotDelivered) => None,
+        Some(RestFault::ServerError { status, .. }) => Some(Reply::server_error(status)),
+        Some(RestFault::RateLimited { scope, retry_after: wait }) => {
+            Some(Reply::too_many(&TooMany { scope, wait }))
+        }
+        Some(RestFault::TurnedAway { retry_after }) => Some(Reply::turned_away(retry_after)),
+        Some(RestFault::Unauthorized) => Some(Refusal::unauthorized().reply()),
+        Some(RestFault::Forbidden) => Some(Refusal::missing_permissions().reply()),
+    }
+}
+
+async fn wait(state: &State, by: Duration) {
+    let clock = state.discord.clock();
+    clock.sleep_until(clock.now() + by).await;
+}
+
+/// The route. What this server does not have is refused loudly.
+fn matched(method: &str, path: &str) -> Result<Matched, Refusal> {
+    let below = path.strip_prefix("/api/v10/").or_else(|| path.strip_prefix("/api/v9/"));
+    let unknown = || {
+        tracing::error!(method, path, "the loopback Discord does not have this route");
+        let said = format!("404: Not Found. The loopback Discord does not have {method} {path}");
+        Refusal::new(404, 0, said)
+    };
+    let below = below.ok_or_else(unknown)?;
+    endpoint::find(method, below).map_err(|unmatched| match unmatched {
+        Unmatched::Path => unknown(),
+        Unmatched::Method => {
+            tracing::error!(method, path, "the loopback Discord does not have this method");
+            Refusal::wrong_method()
+        }
+        Unmatched::Id => Refusal::invalid("id", "NUMBER_TYPE_COERCE", "Value is not snowflake."),
+    })
+}
+
+/// Whose token it is. Answers to commands need none.
+fn authenticate(
+    state: &State,
+    request: &Request<Incoming>,
+    endpoint: Endpoint,
+) -> Result<Option<UserId>, Refusal> {
+    if endpoint.is_interaction() || endpoint == Endpoint::GetGateway {
+        return Ok(None);
+    }
+    let token = request.headers().get(AUTHORIZATION).and_then(|token| token.to_str().ok());
+    let holder =
+        token.filter(|token| token.starts_with("Bot ")).and_then(|token| state.holder(token));
+    holder.map(Some).ok_or_else(Refusal::unauthorized)
+}
+
+/// The body as JSON; nothing where there is none.
+async fn read_body(request: Request<Incoming>) -> Result<Value, Refusal> {
+    let content_type = request.headers().get(CONTENT_TYPE).cloned();
+    let collected = Limited::new(request.into_body(), BODY_BYTES_MAX).collect().await;
+    let bytes = collected.map_err(|_| Refusal::too_large())?.to_bytes();
+    if bytes.is_empty() {
+        return Ok(Value::Null);
+    }
+    let content_type = content_type.as_ref().and_then(|kind| kind.to_str().ok()).unwrap_or("");
+    if content_type.starts_with("multipart/") {
+        return Err(Refusal::lacking("files"));
+    }
+    serde_json::from_slice(&bytes).map_err(|_| Refusal::bad_json())
 }

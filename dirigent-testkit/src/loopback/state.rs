@@ -2,12 +2,16 @@
 
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dirigent::{AuthorKind, UserId};
 use tokio::sync::mpsc;
 
+use super::faults::RestFaults;
 use super::gateway::Gateway;
+use super::limits::{Counters, Limits};
 use super::token;
+use super::traffic::Traffic;
 use crate::memory_discord::MemoryDiscord;
 
 /// Something that runs until it ends or the server does.
@@ -21,6 +25,9 @@ pub(crate) struct State {
     /// What the gateway's sessions share.
     pub(crate) gateway: Gateway,
     tasks: mpsc::UnboundedSender<Task>,
+    counters: Mutex<Counters>,
+    faults: Mutex<RestFaults>,
+    traffic: Mutex<Traffic>,
 }
 
 impl State {
@@ -29,7 +36,30 @@ impl State {
         address: SocketAddr,
         tasks: mpsc::UnboundedSender<Task>,
     ) -> Self {
-        Self { discord, address, gateway: Gateway::default(), tasks }
+        Self {
+            discord,
+            address,
+            gateway: Gateway::default(),
+            tasks,
+            counters: Mutex::new(Counters::new(Limits::default())),
+            faults: Mutex::new(RestFaults::new(0)),
+            traffic: Mutex::default(),
+        }
+    }
+
+    /// What was asked so far, as far as limits go.
+    pub(super) fn counters(&self) -> MutexGuard<'_, Counters> {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is to go wrong.
+    pub(super) fn faults(&self) -> MutexGuard<'_, RestFaults> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was asked and answered.
+    pub(super) fn traffic(&self) -> MutexGuard<'_, Traffic> {
+        self.traffic.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets something run beside the connections, until the server ends.

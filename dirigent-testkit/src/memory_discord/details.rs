@@ -35,6 +35,8 @@ pub(crate) struct Rare {
     pub(crate) edited_at: Option<Timestamp>,
     /// Discord's flags.
     pub(crate) flags: u64,
+    /// Whether its nonce was given as a number, and so is told as one.
+    pub(crate) has_number_nonce: bool,
     /// The command that it answers.
     pub(crate) command: Option<UsedCommand>,
     /// Discord's number for its kind, where that is neither a message nor a reply.

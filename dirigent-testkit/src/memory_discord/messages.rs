@@ -58,11 +58,11 @@ impl World {
         let content = acceptable(post.content)?;
         let details = Details::of_post(post.mentions, post.reply_to.filter(|_| answers));
         let now = self.clock.now();
-        if let Some(id) = self.nonces.find(now, me, &post.nonce) {
+        if let Some(id) = self.nonces.find(now, me, post.nonce.as_str()) {
             return Ok(Posted { id, deduplicated: true });
         }
         let id = MessageId::new(self.ids.next(now));
-        self.nonces.remember(now, me, &post.nonce, id);
+        self.nonces.remember(now, me, post.nonce.as_str(), id);
         let message = ChatMessage {
             id,
             channel: post.channel,
@@ -152,6 +152,17 @@ impl World {
         let erased = room.is_some_and(|room| room.messages.remove(id));
         if erased {
             self.publish(Event::MessageDeleted { channel, message: id });
+        }
+        erased
+    }
+
+    /// Deletes a message, of which connections of the gateway are told by who calls; says whether there
+    /// was one.
+    pub(crate) fn erase_quietly(&mut self, channel: ChannelId, id: MessageId) -> bool {
+        let room = self.places.rooms.get_mut(&channel);
+        let erased = room.is_some_and(|room| room.messages.remove(id));
+        if erased {
+            self.publish_to_chat(Event::MessageDeleted { channel, message: id });
         }
         erased
     }

@@ -16,9 +16,9 @@ struct Key {
 }
 
 impl Key {
-    fn new(author: UserId, nonce: &Nonce) -> Self {
+    fn new(author: UserId, nonce: &str) -> Self {
         let mut text = [0; Nonce::MAX];
-        for (place, byte) in text.iter_mut().zip(nonce.as_str().bytes()) {
+        for (place, byte) in text.iter_mut().zip(nonce.bytes()) {
             *place = byte;
         }
         Self { author, text }
@@ -63,7 +63,7 @@ impl Nonces {
         &mut self,
         now: Timestamp,
         author: UserId,
-        nonce: &Nonce,
+        nonce: &str,
     ) -> Option<MessageId> {
         while let Some(&(at, key)) = self.order.front() {
             if now.since(at) < self.window && self.order.len() <= self.remembered_max {
@@ -80,7 +80,7 @@ impl Nonces {
         &mut self,
         now: Timestamp,
         author: UserId,
-        nonce: &Nonce,
+        nonce: &str,
         message: MessageId,
     ) {
         let key = Key::new(author, nonce);

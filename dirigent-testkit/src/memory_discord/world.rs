@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dirigent::{ApiError, AuthorKind, ChannelId, Clock, ErrorKind, Timestamp, UserId};
 
+use super::applications::Applications;
 use super::event::{Event, Inbox};
 use super::faults::{Fault, Faults, PushFault, rate_limited};
 use super::hash::IdMap;
@@ -86,6 +87,8 @@ pub(crate) struct World {
     limits: IdMap<(UserId, Call, Option<ChannelId>), Limit>,
     outlets: Vec<Outlet>,
     listeners: Vec<Arc<dyn Listener>>,
+    /// Commands, and who used which.
+    pub(crate) applications: Applications,
 }
 
 impl World {
@@ -102,6 +105,7 @@ impl World {
             limits: IdMap::default(),
             outlets: Vec::new(),
             listeners: Vec::new(),
+            applications: Applications::default(),
         }
     }
 
@@ -178,18 +182,27 @@ impl World {
 
     /// Pushes an event to everybody who may know of it.
     pub(crate) fn publish(&mut self, event: Event) {
-        if !self.is_heard() {
-            return;
-        }
         if event.is_pushed() {
             self.tell_listeners(&event);
+        }
+        self.publish_where(event, |outlet, event| outlet.wants(event));
+    }
+
+    /// Pushes an event to those who listen to channels, and not to sessions of the gateway.
+    pub(crate) fn publish_to_chat(&mut self, event: Event) {
+        self.publish_where(event, |outlet, event| !outlet.is_gateway && outlet.wants(event));
+    }
+
+    fn publish_where(&mut self, event: Event, wants: impl Fn(&Outlet, &Event) -> bool) {
+        if !self.is_heard() {
+            return;
         }
         let now = self.clock.now();
         let earshot = event.earshot();
         let mut event = Some(event);
         let mut outlets = self.outlets.iter();
         while let Some(outlet) = outlets.next() {
-            let wanted = event.as_ref().is_some_and(|event| outlet.wants(event));
+            let wanted = event.as_ref().is_some_and(|event| wants(outlet, event));
             let hears = outlet.account.is_none_or(|user| self.places.hears(earshot, user));
             if !wanted || !hears {
                 continue;
@@ -208,7 +221,7 @@ impl World {
 
     /// Lets the sessions of the gateway hear of it.
     fn tell_listeners(&mut self, event: &Event) {
-        if self.listeners.is_empty() {
+        if !self.is_heard() || self.listeners.is_empty() {
             return;
         }
         // They read the world while faults are drawn from it.

@@ -78,7 +78,8 @@ mod tests {
         assert_eq!(code(&json!({ "token": "t", "intents": 1 })), 4002);
         assert_eq!(code(&json!({ "token": "t", "properties": {} })), 4013);
         assert_eq!(code(&json!({ "token": "t", "intents": 1 << 30, "properties": {} })), 4013);
-        let shard = |shard: Value| json!({ "token": "t", "intents": 1, "properties": {}, "shard": shard });
+        let shard =
+            |shard: Value| json!({ "token": "t", "intents": 1, "properties": {}, "shard": shard });
         assert_eq!(code(&shard(json!([2, 2]))), 4010);
         assert_eq!(code(&shard(json!([0]))), 4010);
         assert_eq!(code(&shard(json!("0/1"))), 4010);

@@ -56,10 +56,12 @@ impl Replay {
         Some(later.map_or_else(|| self.end(), |later| self.first.saturating_add(later as u64)))
     }
 
-    /// The entries from this place on; none when one of them is forgotten.
-    pub(super) fn from(&self, place: u64) -> Option<impl Iterator<Item = Arc<str>>> {
-        let skipped = usize::try_from(place.checked_sub(self.first)?).ok()?;
-        Some(self.entries.iter().skip(skipped).map(|entry| Arc::clone(&entry.text)))
+    /// The entries from this place on and before that one; none when one of them is forgotten.
+    pub(super) fn between(&self, from: u64, to: u64) -> Option<impl Iterator<Item = Arc<str>>> {
+        let skipped = usize::try_from(from.checked_sub(self.first)?).ok()?;
+        let count = usize::try_from(to.checked_sub(from)?).ok()?;
+        let entries = self.entries.iter().skip(skipped).take(count);
+        Some(entries.map(|entry| Arc::clone(&entry.text)))
     }
 }
 
@@ -68,7 +70,7 @@ mod tests {
     use super::*;
 
     fn texts(replay: &Replay, place: u64) -> Option<Vec<String>> {
-        Some(replay.from(place)?.map(|text| text.to_string()).collect())
+        Some(replay.between(place, replay.end())?.map(|text| text.to_string()).collect())
     }
 
     fn replay_of(seqs: &[u64], kept_max: usize) -> Replay {

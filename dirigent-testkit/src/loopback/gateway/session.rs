@@ -47,8 +47,9 @@ pub(super) struct Session {
     dice: Random,
     /// Faults of the next events, soonest first.
     planned: VecDeque<PushFault>,
-    /// What a test or the dice ordered for the connection.
-    orders: VecDeque<GatewayFault>,
+    /// What a test or the dice ordered for the connection, each behind the place that the replay had
+    /// come to: what is told later is told after it.
+    orders: VecDeque<(u64, GatewayFault)>,
     /// The connection that it speaks through.
     holder: Option<Holder>,
     /// The place of the next entry to send.
@@ -120,7 +121,7 @@ impl Session {
         for due in self.line.put(news, fault, now) {
             self.send(due);
         }
-        self.orders.extend(order);
+        self.orders.extend(order.map(|order| (self.replay.end(), order)));
         self.trim();
         self.ring();
     }
@@ -132,7 +133,7 @@ impl Session {
 
     /// Lets this happen to the connection, now or when there is one.
     pub(super) fn order(&mut self, fault: GatewayFault) {
-        self.orders.push_back(fault);
+        self.orders.push_back((self.replay.end(), fault));
         self.ring();
     }
 
@@ -166,12 +167,15 @@ impl Session {
         if self.is_over || !self.is_held_by(connection) {
             return Errand::Leave;
         }
-        let Some(texts) = self.replay.from(self.cursor).map(Iterator::collect) else {
+        let until = self.orders.front().map_or_else(|| self.replay.end(), |(place, _)| *place);
+        let until = until.max(self.cursor);
+        let Some(texts) = self.replay.between(self.cursor, until) else {
             return Errand::Leave;
         };
-        self.cursor = self.replay.end();
+        let texts = texts.collect();
+        self.cursor = until;
         self.trim();
-        Errand::Send { texts, order: self.orders.pop_front() }
+        Errand::Send { texts, order: self.orders.pop_front().map(|(_, order)| order) }
     }
 
     /// When an event that is held back goes out.

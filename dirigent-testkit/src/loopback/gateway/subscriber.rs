@@ -34,32 +34,17 @@ impl Subscriber {
 
     /// The event as this session is told it; none where it is not for it.
     fn told(&self, session: &Session, world: &World, event: &Event) -> Option<News> {
-        let Dispatch { name, mut data, intents } = match self.own_move(session, world, event) {
-            Some(dispatch) => dispatch,
-            None => wire::dispatch(world, self.user, event)?,
-        };
+        let Dispatch { name, mut data, intents } = wire::dispatch(world, self.user, event)?;
         let is_wanted = session.intents.hear(intents) && session.shard.hears(guild_of(&data, name));
         if !is_wanted {
             return None;
         }
-        if !session.intents.has(intent::CONTENT) {
+        if let (Event::GuildMemberAdded { guild, .. }, "GUILD_CREATE") = (event, name) {
+            data = picture::guild(world, session, *guild)?;
+        } else if name.starts_with("MESSAGE_") && !session.intents.has(intent::CONTENT) {
             wire::hide_content(self.user, &mut data);
         }
         Some(News { name, data })
-    }
-
-    /// That the account itself came into a guild or left it: Discord then tells of the guild.
-    fn own_move(&self, session: &Session, world: &World, event: &Event) -> Option<Dispatch> {
-        let (name, data) = match event {
-            Event::GuildMemberAdded { guild, user } if *user == self.user => {
-                ("GUILD_CREATE", picture::guild(world, session, *guild)?)
-            }
-            Event::GuildMemberRemoved { guild, user } if *user == self.user => {
-                ("GUILD_DELETE", serde_json::json!({ "id": guild.to_string() }))
-            }
-            _ => return None,
-        };
-        Some(Dispatch { name, data, intents: intent::GUILDS })
     }
 }
 

@@ -1,0 +1,103 @@
+//! Refusals, with Discord's codes.
+
+use serde_json::{Value, json};
+
+/// Why a request is refused.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    pub(crate) code: u32,
+    message: String,
+    errors: Option<Value>,
+}
+
+/// The refusals that have one meaning (topics/opcodes-and-status-codes).
+macro_rules! refusals {
+    ($($(#[$doc:meta])* $name:ident = $status:literal, $code:literal, $message:literal;)+) => {
+        impl Refusal {
+            $($(#[$doc])*
+            pub(crate) fn $name() -> Self {
+                Self::new($status, $code, $message)
+            })+
+        }
+    };
+}
+
+refusals! {
+    unauthorized = 401, 0, "401: Unauthorized";
+    no_route = 404, 0, "404: Not Found";
+    wrong_method = 405, 0, "405: Method Not Allowed";
+    too_large = 413, 40005, "Request entity too large";
+    /// The `User-Agent` is none of a bot's.
+    bad_agent = 403, 40333, "internal network error";
+    unknown_application = 404, 10002, "Unknown Application";
+    unknown_channel = 404, 10003, "Unknown Channel";
+    unknown_guild = 404, 10004, "Unknown Guild";
+    unknown_member = 404, 10007, "Unknown Member";
+    unknown_message = 404, 10008, "Unknown Message";
+    unknown_overwrite = 404, 10009, "Unknown Overwrite";
+    unknown_role = 404, 10011, "Unknown Role";
+    unknown_user = 404, 10013, "Unknown User";
+    unknown_webhook = 404, 10015, "Unknown Webhook";
+    unknown_interaction = 404, 10062, "Unknown interaction";
+    unknown_command = 404, 10063, "Unknown application command";
+    answered_already = 400, 40060, "Interaction has already been acknowledged.";
+    missing_access = 403, 50001, "Missing Access";
+    not_the_author = 403, 50005, "Cannot edit a message authored by another user";
+    empty_message = 400, 50006, "Cannot send an empty message";
+    cannot_talk_to = 403, 50007, "Cannot send messages to this user";
+    no_text_channel = 400, 50008, "Cannot send messages in a non-text channel";
+    missing_permissions = 403, 50013, "Missing Permissions";
+    bulk_size = 400, 50016, "Provided too few or too many messages to delete. Must provide at least 2 and fewer than 100 messages to delete.";
+    not_here = 400, 50024, "Cannot execute action on this channel type";
+    invalid_token = 401, 50027, "Invalid Webhook Token";
+    too_old = 400, 50034, "A message provided was too old to bulk delete";
+    bad_json = 400, 50109, "The request body contains invalid JSON.";
+    thread_archived = 400, 50083, "Thread is archived";
+    no_reply_without_history = 400, 160_002, "Cannot reply without permission to read message history";
+    thread_there_already = 400, 160_004, "A thread has already been created for this message";
+    thread_locked = 400, 160_005, "Thread is locked";
+}
+
+impl Refusal {
+    pub(crate) fn new(status: u16, code: u32, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), errors: None }
+    }
+
+    /// Something in the request is not as it should be.
+    pub(crate) fn invalid(field: &str, code: &str, message: &str) -> Self {
+        let mut errors = json!({ "_errors": [{ "code": code, "message": message }] });
+        for part in field.split('.').rev() {
+            errors = json!({ part: errors });
+        }
+        Self { errors: Some(errors), ..Self::new(400, 50035, "Invalid Form Body") }
+    }
+
+    /// A number is beyond its bounds.
+    pub(crate) fn out_of_bounds(field: &str, lowest: u64, highest: u64) -> Self {
+        let message = format!("int value should be between {lowest} and {highest}.");
+        Self::invalid(field, "NUMBER_TYPE_MAX", &message)
+    }
+
+    /// A text has a wrong length.
+    pub(crate) fn wrong_length(field: &str, lowest: usize, highest: usize) -> Self {
+        let message = format!("Must be between {lowest} and {highest} in length.");
+        Self::invalid(field, "BASE_TYPE_BAD_LENGTH", &message)
+    }
+
+    /// What the request wants is real, and this server does not have it. It is said loudly, so that
+    /// nobody takes it for done.
+    pub(crate) fn lacking(what: &str) -> Self {
+        tracing::error!(what, "the loopback Discord does not have this");
+        Self::new(501, 0, format!("The loopback Discord does not have this: {what}"))
+    }
+
+    /// Its body.
+    pub(crate) fn body(&self) -> Value {
+        let mut body = json!({ "message": self.message, "code": self.code });
+        if let (Some(errors), Some(fields)) = (&self.errors, body.as_object_mut()) {
+            fields.insert("errors".to_owned(), errors.clone());
+        }
+        body
+    }
+}

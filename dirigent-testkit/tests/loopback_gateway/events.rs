@@ -1,0 +1,203 @@
+//! What a session is told of what happens.
+
+use super::*;
+
+const GUILDS: u64 = 1;
+const MEMBERS: u64 = 1 << 1;
+const PRESENCES: u64 = 1 << 8;
+const MESSAGES: u64 = 1 << 9;
+const DIRECT: u64 = 1 << 12;
+const CONTENT: u64 = 1 << 15;
+
+#[tokio::test]
+async fn a_session_begins_with_who_it_is_and_where() {
+    let scene = Scene::new().await;
+    let mut client = scene.connect().await;
+    client.send(&scene.identify(INTENTS)).await;
+    let ready = client.event("READY").await;
+    assert_eq!(client.seq, 1);
+    assert_eq!((&ready["v"], &ready["shard"]), (&json!(10), &json!([0, 1])));
+    assert_eq!(ready["user"]["id"], scene.bot.to_string());
+    assert_eq!(ready["application"]["id"], scene.bot.to_string());
+    assert_eq!(ready["resume_gateway_url"], format!("ws://{}", scene.server.address()));
+    let guild = client.event("GUILD_CREATE").await;
+    assert_eq!(client.seq, 2);
+    assert_eq!(guild["channels"][0]["id"], scene.channel.to_string());
+    assert_eq!(guild["roles"][0]["id"], scene.guild.to_string());
+    assert_eq!((&guild["member_count"], &guild["large"]), (&json!(2), &json!(false)));
+    // Without the presences intent it is told of nobody but itself.
+    let members = guild["members"].as_array().unwrap();
+    assert_eq!(members.len(), 1);
+    assert_eq!(members[0]["user"]["id"], scene.bot.to_string());
+}
+
+#[tokio::test]
+async fn all_members_of_a_small_guild_are_listed_to_who_asked_for_presences() {
+    let scene = Scene::new().await;
+    for (extra, listed) in [(0, 2), (49, 1)] {
+        for _ in 0..extra {
+            scene.discord.add_member(scene.guild, scene.discord.add_human());
+        }
+        let mut client = scene.connect().await;
+        client.send(&scene.identify(GUILDS | PRESENCES)).await;
+        client.event("READY").await;
+        let guild = client.event("GUILD_CREATE").await;
+        assert_eq!(guild["members"].as_array().unwrap().len(), listed);
+        assert_eq!(guild["large"], listed == 1);
+    }
+}
+
+#[tokio::test]
+async fn a_message_is_told_with_its_text_to_who_asked_for_it() {
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(INTENTS).await;
+    let id = scene.discord.say(scene.channel, scene.person, "Good morning");
+    let message = client.event("MESSAGE_CREATE").await;
+    assert_eq!(message["id"], id.to_string());
+    assert_eq!(message["content"], "Good morning");
+    assert_eq!(message["guild_id"], scene.guild.to_string());
+    scene.discord.edit(scene.channel, id, "Good evening");
+    assert_eq!(client.event("MESSAGE_UPDATE").await["content"], "Good evening");
+    scene.discord.delete_message(scene.channel, id);
+    let deleted = client.event("MESSAGE_DELETE").await;
+    assert_eq!(
+        (&deleted["id"], &deleted["guild_id"]),
+        (&json!(id.to_string()), &message["guild_id"])
+    );
+}
+
+#[tokio::test]
+async fn without_the_intent_only_own_direct_and_mentioning_messages_have_a_text() {
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(GUILDS | MESSAGES | DIRECT).await;
+    let direct = scene.discord.add_direct(&[scene.person, scene.bot]);
+    let mention = format!("<@{}>, good morning", scene.bot);
+    scene.discord.say(scene.channel, scene.person, "Good morning");
+    scene.discord.say(scene.channel, scene.person, &mention);
+    scene.discord.say(scene.channel, scene.bot, "Good morning to you");
+    scene.discord.say(direct, scene.person, "psst");
+    for told in ["", &mention, "Good morning to you", "psst"] {
+        let mut message = client.payload().await;
+        while message["t"] == "CHANNEL_CREATE" {
+            message = client.payload().await;
+        }
+        assert_eq!(
+            (&message["t"], &message["d"]["content"]),
+            (&json!("MESSAGE_CREATE"), &json!(told))
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_nobody_asked_for_is_not_told() {
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(GUILDS).await;
+    let (mut writer, _) = scene.session(MESSAGES | CONTENT).await;
+    scene.discord.say(scene.channel, scene.person, "Good morning");
+    scene.discord.add_member(scene.guild, scene.discord.add_human());
+    scene.discord.delete_channel(scene.channel);
+    scene.mark(1);
+    client.event("CHANNEL_DELETE").await;
+    client.mark(1).await;
+    writer.event("MESSAGE_CREATE").await;
+    writer.mark(1).await;
+}
+
+#[tokio::test]
+async fn messages_of_a_channel_that_is_not_seen_are_not_told() {
+    let scene = Scene::new().await;
+    let hidden = scene.discord.add_channel(scene.guild, "behind closed doors", &[]);
+    let (mut client, _) = scene.session(MESSAGES).await;
+    scene.discord.say(hidden, scene.person, "a secret");
+    scene.discord.leave(scene.channel, scene.bot);
+    scene.discord.say(scene.channel, scene.person, "another");
+    scene.discord.join(hidden, scene.bot);
+    scene.discord.say(hidden, scene.person, "welcome");
+    assert_eq!(client.event("MESSAGE_CREATE").await["channel_id"], hidden.to_string());
+}
+
+#[tokio::test]
+async fn members_who_come_and_go_are_told_to_who_asked_for_them() {
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(GUILDS | MEMBERS).await;
+    let newcomer = scene.discord.add_human();
+    scene.discord.add_member(scene.guild, newcomer);
+    assert_eq!(client.event("GUILD_MEMBER_ADD").await["user"]["id"], newcomer.to_string());
+    scene.discord.remove_member(scene.guild, newcomer);
+    assert_eq!(client.event("GUILD_MEMBER_REMOVE").await["user"]["id"], newcomer.to_string());
+}
+
+#[tokio::test]
+async fn an_account_that_comes_into_a_guild_is_told_of_it_and_when_it_leaves() {
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(GUILDS | MESSAGES).await;
+    let second = scene.discord.add_guild(scene.person);
+    scene.discord.add_member(second, scene.bot);
+    let told = client.event("GUILD_CREATE").await;
+    assert_eq!((&told["id"], &told["member_count"]), (&json!(second.to_string()), &json!(2)));
+    scene.discord.remove_member(second, scene.bot);
+    let left = client.event("GUILD_DELETE").await;
+    assert_eq!((&left["id"], left.get("unavailable")), (&json!(second.to_string()), None));
+}
+
+#[tokio::test]
+async fn each_guild_is_told_to_one_shard() {
+    let scene = Scene::new().await;
+    let mut guilds = vec![scene.guild];
+    let mut channels = vec![scene.channel];
+    for _ in 0..3 {
+        // An id's upper bits are its time: guilds of the same moment share a shard.
+        scene.clock.advance(Duration::from_millis(1));
+        let guild = scene.discord.add_guild(scene.person);
+        guilds.push(guild);
+        channels.push(scene.discord.add_channel(guild, "round-table", &[scene.bot]));
+    }
+    let direct = scene.discord.add_direct(&[scene.person, scene.bot]);
+    let mut shards = Vec::new();
+    for id in 0..2 {
+        let mut client = scene.connect().await;
+        let mut identify = scene.identify(MESSAGES | DIRECT);
+        identify["d"]["shard"] = json!([id, 2]);
+        client.send(&identify).await;
+        let ready = client.event("READY").await;
+        assert_eq!(
+            (ready["shard"].clone(), ready["guilds"].as_array().unwrap().len()),
+            (json!([id, 2]), 2)
+        );
+        shards.push(client);
+    }
+    for (guild, channel) in guilds.iter().zip(&channels) {
+        scene.discord.say(*channel, scene.person, "Good morning");
+        let shard = usize::try_from((guild.get() >> 22) % 2).unwrap();
+        let message = shards[shard].event("MESSAGE_CREATE").await;
+        assert_eq!(message["guild_id"], guild.to_string());
+    }
+    scene.discord.say(direct, scene.person, "psst");
+    assert_eq!(shards[0].event("MESSAGE_CREATE").await["channel_id"], direct.to_string());
+    // Nothing else was told to either of them.
+    for (guild, number) in guilds.iter().zip(1..) {
+        scene.server.push(scene.bot, Some(*guild), "MARK", &json!({ "number": number }));
+        shards[usize::try_from((guild.get() >> 22) % 2).unwrap()].mark(number).await;
+    }
+}
+
+#[tokio::test]
+async fn members_are_asked_for_over_the_gateway() {
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(GUILDS | MEMBERS).await;
+    let all = json!({ "guild_id": scene.guild.to_string(), "query": "", "limit": 0, "nonce": "n" });
+    client.send(&json!({ "op": 8, "d": all })).await;
+    let chunk = client.event("GUILD_MEMBERS_CHUNK").await;
+    assert_eq!(chunk["members"].as_array().unwrap().len(), 2);
+    assert_eq!((&chunk["chunk_count"], &chunk["nonce"]), (&json!(1), &json!("n")));
+    let stranger = scene.discord.add_human();
+    let ids = [scene.person.to_string(), stranger.to_string()];
+    let some = json!({ "guild_id": scene.guild.to_string(), "user_ids": ids, "limit": 0 });
+    client.send(&json!({ "op": 8, "d": some })).await;
+    let chunk = client.event("GUILD_MEMBERS_CHUNK").await;
+    assert_eq!(chunk["members"][0]["user"]["id"], scene.person.to_string());
+    assert_eq!(chunk["not_found"], json!([stranger.to_string()]));
+    let (mut unasked, _) = scene.session(GUILDS).await;
+    unasked.send(&json!({ "op": 8, "d": all })).await;
+    assert_eq!(unasked.closed().await, 4014);
+}
