@@ -3,12 +3,17 @@
 
 use std::time::Duration;
 
-use dirigent::{AgentId, Cause, ChannelEvent, Clock, Dirigent, Heard, Transitions};
+use dirigent::{
+    AgentId, Cause, ChannelEvent, Clock, Dirigent, Heard, Mode, Transitions, command,
+};
+use dirigent_testkit::loopback::CommandError;
 use dirigent_testkit::memory_discord::{Event, Events};
+
+use serde_json::json;
 
 use crate::agents::CHARACTERS;
 use crate::loopback::Practice;
-use crate::terminal::{Terminal, scene};
+use crate::terminal::{Terminal, note, scene};
 use crate::Result;
 
 /// How long the agents may take until they fall silent, by the clock of the evening.
@@ -26,7 +31,8 @@ struct Watch<'a> {
 impl Practice {
     /// Plays it, and fails if it does not go as it should.
     pub(crate) async fn evening(&self, dirigent: &Dirigent) -> Result {
-        let mut terminal = Terminal::new(false);
+        let is_verbose = std::env::args().any(|given| given == "--verbose");
+        let mut terminal = Terminal::new(is_verbose);
         terminal.introduce(self.moderator, "Moderator", None);
         terminal.introduce(self.person, "You", None);
         for (user, character) in self.agents.iter().zip(CHARACTERS) {
@@ -48,8 +54,35 @@ impl Watch<'_> {
         self.ask("And what would be the first step?").await
     }
 
-    async fn give_mode(&mut self) -> Result {
-        todo!()
+    /// Uses the bot's slash command, as soon as there is one.
+    async fn give_mode(&self) -> Result {
+        let Practice { server, clock, channel, moderator, person, .. } = self.practice;
+        let patience = clock.now() + PATIENCE;
+        let mode = json!(Mode::Chat.as_str());
+        let used = loop {
+            let options = [(command::OPTION, mode.clone())];
+            match server.use_command(*channel, *person, *moderator, command::NAME, &options) {
+                Ok(used) => break used,
+                Err(CommandError::NoCommand) if clock.now() < patience => self.wait().await,
+                Err(error) => return Err(error.into()),
+            }
+        };
+        loop {
+            let answers = server.answers(used);
+            if let Some(answer) = answers.iter().find(|answer| !answer.content.is_empty()) {
+                note(&format!("/{} {}: {}", command::NAME, Mode::Chat, answer.content));
+                return Ok(());
+            }
+            if clock.now() >= patience {
+                return Err("the slash command was not answered".into());
+            }
+            self.wait().await;
+        }
+    }
+
+    async fn wait(&self) {
+        let clock = self.practice.clock;
+        clock.sleep_until(clock.now() + Duration::from_millis(100)).await;
     }
 
     async fn ask(&mut self, question: &str) -> Result {
@@ -75,7 +108,9 @@ impl Watch<'_> {
                     Some(Heard::Event(change)) => change,
                     Some(Heard::Missed(_)) | None => return Err("the minutes have a gap".into()),
                 },
-                () = clock.sleep_until(patience) => return Err("nothing happens any more".into()),
+                () = clock.sleep_until(patience) => {
+                    println!("{:?} {:?}", self.dirigent.status(self.practice.channel).await, self.practice.server.traffic());
+                    return Err("nothing happens any more".into())},
             };
             // A reply is pushed before the library confirms it, but the chat is another stream.
             if self.terminal.lacks_words_for(&change) {

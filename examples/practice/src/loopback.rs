@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent::{ChannelId, GuildId, UserId};
+use dirigent::{ChannelId, UserId};
 use dirigent_testkit::{LoopbackDiscord, MemoryDiscord};
 
 use crate::place::Token;
@@ -13,7 +13,6 @@ use crate::{FastClock, Result};
 pub(crate) struct Practice {
     pub(crate) server: LoopbackDiscord,
     pub(crate) clock: FastClock,
-    pub(crate) guild: GuildId,
     pub(crate) channel: ChannelId,
     pub(crate) moderator: UserId,
     pub(crate) agents: [UserId; 3],
@@ -30,7 +29,7 @@ impl Practice {
         let present = [person, moderator, one, two, three];
         let channel = discord.add_channel(guild, "round-table", &present);
         let server = LoopbackDiscord::start(discord).await?;
-        Ok(Self { server, clock, guild, channel, moderator, agents, person })
+        Ok(Self { server, clock, channel, moderator, agents, person })
     }
 
     pub(crate) fn address(&self) -> String {

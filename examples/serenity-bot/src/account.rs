@@ -32,6 +32,7 @@ const TIMEOUT: Duration = Duration::from_secs(9);
 const MEMBERS_MAX: usize = 1_000;
 
 /// An account of Discord for the library.
+#[derive(Debug)]
 pub struct SerenityAccount {
     http: Http,
     client: reqwest::Client,
