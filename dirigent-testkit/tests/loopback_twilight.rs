@@ -258,17 +258,19 @@ async fn a_bad_day_loses_nothing_but_what_it_says_it_loses() {
         .with_event_rate(PushFault::Duplicated, 100);
     scene.server.set_gateway_faults(faults);
     let mut shard = scene.ready().await;
-    let said: Vec<u64> = (0..200).map(|number| scene.say(&number.to_string()).get()).collect();
-    let mut heard = Vec::new();
-    let mut resumes = 0;
-    while heard.last() != said.last() {
-        match event(&mut shard).await {
-            Event::MessageCreate(message) => heard.push(message.id.get()),
-            Event::Resumed => resumes += 1,
-            other => panic!("neither a message nor a resume: {:?}", other.kind()),
+    let (mut said, mut heard, mut resumes) = (Vec::new(), Vec::new(), 0);
+    for number in 0..200 {
+        said.push(scene.say(&number.to_string()).get());
+        while heard.last() != said.last() {
+            match event(&mut shard).await {
+                Event::MessageCreate(message) => heard.push(message.id.get()),
+                Event::Resumed => resumes += 1,
+                other => panic!("neither a message nor a resume: {:?}", other.kind()),
+            }
         }
     }
-    assert!(heard.len() > said.len() && resumes > 10, "{} {resumes}", heard.len());
+    assert!(heard.len() > said.len() && resumes > 20, "{} {resumes}", heard.len());
     heard.dedup();
     assert_eq!(heard, said);
+    assert_eq!(scene.server.identified(scene.bot), 1);
 }

@@ -50,12 +50,12 @@ const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Serves one connection until it ends. `query` is what stood after the question mark.
 pub(crate) async fn connect(state: Arc<State>, mut socket: Socket, query: String) {
-    let now = state.discord.clock().now();
-    let conversation = Conversation::new(Arc::clone(&state), now);
-    let (compression, hello) = match conversation.on_open(&query) {
+    let (compression, hello) = match Conversation::on_open(&query) {
         Ok(open) => open,
         Err(close) => return farewell(&state, &mut socket, close).await,
     };
+    let now = state.discord.clock().now();
+    let conversation = Conversation::new(Arc::clone(&state), now);
     let mut line = Line { state, socket, compression, conversation };
     let code = line.run(hello).await;
     let now = line.state.discord.clock().now();

@@ -185,7 +185,7 @@ impl World {
         if event.is_pushed() {
             self.tell_listeners(&event);
         }
-        self.publish_where(event, |outlet, event| outlet.wants(event));
+        self.publish_where(event, Outlet::wants);
     }
 
     /// Pushes an event to those who listen to channels, and not to sessions of the gateway.

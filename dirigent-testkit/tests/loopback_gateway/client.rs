@@ -13,15 +13,15 @@ use super::*;
 /// How long a test waits for what must come; only a failing one takes so long.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-pub struct Client {
+pub(super) struct Client {
     socket: WebSocketStream<TcpStream>,
     /// The number of the newest event.
-    pub seq: u64,
+    pub(super) seq: u64,
 }
 
 /// What came over the wire.
 #[derive(Debug, PartialEq)]
-pub enum Heard {
+pub(super) enum Heard {
     Payload(Value),
     Packed(Vec<u8>),
     Closed(Option<u16>),
@@ -29,22 +29,22 @@ pub enum Heard {
 }
 
 impl Client {
-    pub async fn open(address: SocketAddr, query: &str) -> Self {
+    pub(super) async fn open(address: SocketAddr, query: &str) -> Self {
         let stream = TcpStream::connect(address).await.unwrap();
         let url = format!("ws://{address}/{query}");
         let (socket, _) = tokio_tungstenite::client_async(url, stream).await.unwrap();
         Self { socket, seq: 0 }
     }
 
-    pub async fn send(&mut self, payload: &Value) {
+    pub(super) async fn send(&mut self, payload: &Value) {
         self.send_text(&payload.to_string()).await;
     }
 
-    pub async fn send_text(&mut self, payload: &str) {
+    pub(super) async fn send_text(&mut self, payload: &str) {
         self.socket.send(Message::text(payload)).await.unwrap();
     }
 
-    pub async fn hear(&mut self) -> Heard {
+    pub(super) async fn hear(&mut self) -> Heard {
         let message = tokio::time::timeout(PATIENCE, self.socket.next()).await.unwrap();
         match message {
             Some(Ok(Message::Text(text))) => {
@@ -59,7 +59,7 @@ impl Client {
         }
     }
 
-    pub async fn payload(&mut self) -> Value {
+    pub(super) async fn payload(&mut self) -> Value {
         match self.hear().await {
             Heard::Payload(payload) => payload,
             other => panic!("a payload was expected, and it was {other:?}"),
@@ -67,20 +67,20 @@ impl Client {
     }
 
     /// The data of the next event, which must have this name.
-    pub async fn event(&mut self, name: &str) -> Value {
+    pub(super) async fn event(&mut self, name: &str) -> Value {
         let mut payload = self.payload().await;
         assert_eq!((&payload["op"], &payload["t"]), (&json!(0), &json!(name)), "{payload}");
         payload["d"].take()
     }
 
     /// The next event must be this mark; its number in the session comes back.
-    pub async fn mark(&mut self, number: u64) -> u64 {
+    pub(super) async fn mark(&mut self, number: u64) -> u64 {
         assert_eq!(self.event("MARK").await["number"], number);
         self.seq
     }
 
     /// The code with which the gateway closes the connection now.
-    pub async fn closed(&mut self) -> u16 {
+    pub(super) async fn closed(&mut self) -> u16 {
         match self.hear().await {
             Heard::Closed(Some(code)) => code,
             other => panic!("a close frame was expected, and it was {other:?}"),
@@ -88,7 +88,7 @@ impl Client {
     }
 
     /// Closes with this code, or without a word.
-    pub async fn leave(mut self, code: Option<u16>) {
+    pub(super) async fn leave(mut self, code: Option<u16>) {
         if let Some(code) = code {
             let frame = CloseFrame { code: code.into(), reason: "".into() };
             self.socket.close(Some(frame)).await.unwrap();

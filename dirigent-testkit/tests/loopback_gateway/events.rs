@@ -1,5 +1,8 @@
 //! What a session is told of what happens.
 
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
 use super::*;
 
 const GUILDS: u64 = 1;
@@ -53,7 +56,7 @@ async fn a_message_is_told_with_its_text_to_who_asked_for_it() {
     let (mut client, _) = scene.session(INTENTS).await;
     let id = scene.discord.say(scene.channel, scene.person, "Good morning");
     let message = client.event("MESSAGE_CREATE").await;
-    assert_eq!(message["id"], id.to_string());
+    assert_eq!(message["id"], id.get().to_string());
     assert_eq!(message["content"], "Good morning");
     assert_eq!(message["guild_id"], scene.guild.to_string());
     scene.discord.edit(scene.channel, id, "Good evening");
@@ -62,7 +65,7 @@ async fn a_message_is_told_with_its_text_to_who_asked_for_it() {
     let deleted = client.event("MESSAGE_DELETE").await;
     assert_eq!(
         (&deleted["id"], &deleted["guild_id"]),
-        (&json!(id.to_string()), &message["guild_id"])
+        (&json!(id.get().to_string()), &message["guild_id"])
     );
 }
 
@@ -200,4 +203,39 @@ async fn members_are_asked_for_over_the_gateway() {
     let (mut unasked, _) = scene.session(GUILDS).await;
     unasked.send(&json!({ "op": 8, "d": all })).await;
     assert_eq!(unasked.closed().await, 4014);
+}
+
+/// One request of the REST API by hand; its status comes back.
+async fn request(scene: &Scene, method: &str, path: &str, body: &Value) -> String {
+    let (body, token) = (body.to_string(), scene.server.token(scene.bot));
+    let request = format!(
+        "{method} /api/v10{path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bot {token}\r\n\
+         user-agent: DiscordBot (https://example.org, 1)\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len(),
+    );
+    let mut stream = TcpStream::connect(scene.server.address()).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer.lines().next().unwrap().split(' ').nth(1).unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_command_that_somebody_uses_is_told_whatever_the_intents() {
+    let scene = Scene::new().await;
+    let commands = json!([{ "name": "talk", "description": "Says who speaks", "type": 1 }]);
+    let path = format!("/applications/{}/guilds/{}/commands", scene.bot, scene.guild);
+    assert_eq!(request(&scene, "PUT", &path, &commands).await, "200");
+    let (mut client, _) = scene.session(0).await;
+    let (channel, person, bot) = (scene.channel, scene.person, scene.bot);
+    let used = scene.server.use_command(channel, person, bot, "talk", &[]).unwrap();
+    let told = client.event("INTERACTION_CREATE").await;
+    assert_eq!((&told["id"], &told["data"]["name"]), (&json!(used.to_string()), &json!("talk")));
+    assert_eq!(told["member"]["user"]["id"], scene.person.to_string());
+    // It carries what its answer is to be sent with.
+    let path = format!("/interactions/{used}/{}/callback", told["token"].as_str().unwrap());
+    let answer = json!({ "type": 4, "data": { "content": "the bot does" } });
+    assert_eq!(request(&scene, "POST", &path, &answer).await, "204");
+    assert_eq!(scene.server.answers(used)[0].content, "the bot does");
 }

@@ -77,7 +77,7 @@ impl Conversation {
     }
 
     /// Greets, or says why the address is not one that is spoken to; with how payloads are packed.
-    pub(super) fn on_open(&self, query: &str) -> Result<(Compression, Act), Close> {
+    pub(super) fn on_open(query: &str) -> Result<(Compression, Act), Close> {
         let value = |name: &str| {
             let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
             pairs.find(|(key, _)| *key == name).map(|(_, value)| value)

@@ -43,10 +43,9 @@ pub(super) fn read(payload: &[u8]) -> Result<ClientFrame, Close> {
     let data = frame.get("d").unwrap_or(&Value::Null);
     match op {
         1 if data.is_null() || data.is_u64() => Ok(ClientFrame::Heartbeat),
-        1 => Err(Close::DecodeError),
         2 => Identify::read(data).map(ClientFrame::Identify),
         3 if data.is_object() => Ok(ClientFrame::Presence),
-        3 => Err(Close::DecodeError),
+        1 | 3 => Err(Close::DecodeError),
         4 => Err(Close::Lacking("This Discord has no voice.")),
         6 => read_resume(data).map(ClientFrame::Resume).ok_or(Close::DecodeError),
         8 => MembersRequest::read(data).map(ClientFrame::Members),

@@ -38,7 +38,7 @@ pub(super) fn ready(world: &World, session: &Session, guilds: &[GuildId], url: &
     })
 }
 
-/// The data of GUILD_CREATE; none where the account is not in the guild.
+/// The data of `GUILD_CREATE`; none where the account is not in the guild.
 ///
 /// All members are listed to a session that asked for presences, unless the guild is large; to others
 /// only the account itself (events/gateway-events, guild create).

@@ -108,7 +108,7 @@ impl Session {
 
     /// Tells an event that no fault touches: an answer to what the client asked for.
     pub(super) fn tell(&mut self, name: &'static str, data: Value) {
-        self.send(Due { news: News { name, data }, copies: 1 });
+        self.send(&Due { news: News { name, data }, copies: 1 });
         self.trim();
         self.ring();
     }
@@ -119,7 +119,7 @@ impl Session {
         let (by_chance, order) = self.faults.draw(&mut self.dice);
         let fault = self.planned.pop_front().or(fault).or(by_chance);
         for due in self.line.put(news, fault, now) {
-            self.send(due);
+            self.send(&due);
         }
         self.orders.extend(order.map(|order| (self.replay.end(), order)));
         self.trim();
@@ -154,7 +154,7 @@ impl Session {
     /// Lets everything arrive that a fault holds back.
     pub(super) fn flush(&mut self) {
         for due in self.line.take_all() {
-            self.send(due);
+            self.send(&due);
         }
         self.ring();
     }
@@ -162,7 +162,7 @@ impl Session {
     /// What this connection has to do now.
     pub(super) fn errand(&mut self, connection: u64, now: Timestamp) -> Errand {
         for due in self.line.take_due(now) {
-            self.send(due);
+            self.send(&due);
         }
         if self.is_over || !self.is_held_by(connection) {
             return Errand::Leave;
@@ -253,7 +253,7 @@ impl Session {
         }
     }
 
-    fn send(&mut self, due: Due) {
+    fn send(&mut self, due: &Due) {
         self.seq += 1;
         let text: Arc<str> = frame::dispatch(self.seq, due.news.name, &due.news.data).into();
         for _ in 0..due.copies {

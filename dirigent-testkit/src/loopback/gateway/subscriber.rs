@@ -41,10 +41,17 @@ impl Subscriber {
         }
         if let (Event::GuildMemberAdded { guild, .. }, "GUILD_CREATE") = (event, name) {
             data = picture::guild(world, session, *guild)?;
-        } else if name.starts_with("MESSAGE_") && !session.intents.has(intent::CONTENT) {
+        } else if name.starts_with("MESSAGE_") && !self.reads(session, world) {
             wire::hide_content(self.user, &mut data);
         }
         Some(News { name, data })
+    }
+
+    /// Whether the session reads what others say: it asked for that, and the account still may.
+    fn reads(&self, session: &Session, world: &World) -> bool {
+        let account = world.accounts.get(&self.user);
+        session.intents.has(intent::CONTENT)
+            && account.is_some_and(|account| !account.content_hidden)
     }
 }
 

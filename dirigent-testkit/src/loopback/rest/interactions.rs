@@ -72,7 +72,7 @@ pub(super) fn first(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     }
     let written = written(world, id, message)?;
     Ok(Reply::json(json!({
-        "interaction": { "id": id.to_string(), "type": 2, "response_message_id": message.to_string() },
+        "interaction": { "id": id.to_string(), "type": 2, "response_message_id": message.get().to_string() },
         "resource": { "type": 4, "message": written },
     })))
 }

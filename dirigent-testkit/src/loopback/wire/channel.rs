@@ -33,7 +33,7 @@ pub(crate) fn channel(world: &World, viewer: UserId, room: &Room) -> Value {
         "rate_limit_per_user": 0,
         "parent_id": room.parent.map(|parent| parent.to_string()),
         "permission_overwrites": overwrites(&room.overwrites),
-        "last_message_id": room.messages.newest().map(|id| id.to_string()),
+        "last_message_id": room.messages.newest().map(|id| id.get().to_string()),
         "last_pin_timestamp": null,
         "flags": 0,
     })
@@ -111,7 +111,7 @@ fn thread(room: &Room, viewer: UserId) -> Value {
         "name": room.name,
         "parent_id": room.parent.map(|parent| parent.to_string()),
         "owner_id": room.creator.map(|creator| creator.to_string()),
-        "last_message_id": room.messages.newest().map(|id| id.to_string()),
+        "last_message_id": room.messages.newest().map(|id| id.get().to_string()),
         "message_count": messages,
         "total_message_sent": messages,
         // Discord counts no further.
@@ -146,7 +146,7 @@ fn direct(world: &World, viewer: UserId, room: &Room) -> Value {
         "id": room.id.to_string(),
         "type": room.kind,
         "recipients": others.map(|other| user(world, *other)).collect::<Vec<_>>(),
-        "last_message_id": room.messages.newest().map(|id| id.to_string()),
+        "last_message_id": room.messages.newest().map(|id| id.get().to_string()),
         "last_pin_timestamp": null,
         "flags": 0,
     })

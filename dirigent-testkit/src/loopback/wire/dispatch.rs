@@ -1,6 +1,6 @@
 //! Events as the gateway pushes them.
 
-use dirigent::{ChannelId, ChatMessage, GuildId, MessageId, UserId};
+use dirigent::{ChannelId, ChatMessage, GuildId, UserId};
 use serde_json::{Value, json};
 
 use super::channel::{channel, pushed_channel, thread_member};
@@ -33,12 +33,13 @@ pub(crate) fn dispatch(world: &World, account: UserId, event: &Event) -> Option<
         Event::MessageEdited(message) => talk(world, account, "MESSAGE_UPDATE", message),
         Event::MessageDeleted { channel, message } => {
             let (guild, intents) = place(world, *channel);
-            let data = json!({ "id": message.to_string(), "channel_id": channel.to_string() });
+            let data =
+                json!({ "id": message.get().to_string(), "channel_id": channel.to_string() });
             made("MESSAGE_DELETE", intents, within(guild, data))
         }
         Event::MessagesDeleted { channel, messages } => {
             let (guild, intents) = place(world, *channel);
-            let ids: Vec<_> = messages.iter().map(MessageId::to_string).collect();
+            let ids: Vec<_> = messages.iter().map(|id| id.get().to_string()).collect();
             let data = json!({ "ids": ids, "channel_id": channel.to_string() });
             made("MESSAGE_DELETE_BULK", intents, within(guild, data))
         }

@@ -28,7 +28,7 @@ pub(crate) fn message(world: &World, viewer: UserId, shown: &ChatMessage) -> Val
         let guild = room.and_then(|room| room.guild).map(|guild| guild.to_string());
         let reference = json!({
             "type": 0,
-            "message_id": answered.to_string(),
+            "message_id": answered.get().to_string(),
             "channel_id": shown.channel.to_string(),
             "guild_id": guild,
         });
@@ -67,7 +67,7 @@ fn bare(world: &World, viewer: UserId, shown: &ChatMessage) -> Value {
     let pings = world.pings(shown.channel, shown.id).unwrap_or_default();
     let Pings { everyone, users, roles, .. } = pings;
     let mut written = json!({
-        "id": shown.id.to_string(),
+        "id": shown.id.get().to_string(),
         "channel_id": shown.channel.to_string(),
         "type": kind_of(shown, rare),
         "author": user(world, shown.author),
