@@ -5,12 +5,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use dirigent::{ApiError, Clock, MessageId, UserId};
+use dirigent::{ApiError, Clock, MessageId, Timestamp, UserId};
 use hyper::body::Bytes;
 use serde::de::DeserializeOwned;
 use twilight_http::routing::Route;
 
 use crate::member_pages::Unfinished;
+use crate::picture::Picture;
 use crate::route::Ask;
 use crate::traffic::Traffic;
 use crate::transport::{Answer, Transport};
@@ -27,7 +28,8 @@ const POSTED_MAX: usize = 256;
 ///
 /// What it cannot tell: [`Posted::deduplicated`](dirigent::Posted::deduplicated) is true only where
 /// this value itself has seen the message before, since Discord's answers to a first and a repeated post
-/// are alike; and without the permission to read a channel's history, Discord shows an empty one.
+/// are alike; and without the permission to read a channel's history, Discord shows an empty one. With a
+/// [`Feed`](crate::Feed) the account knows its permissions, and such a history is `Forbidden`.
 ///
 /// ```no_run
 /// use dirigent::{DiscordApi, SystemClock};
@@ -48,6 +50,8 @@ pub struct DiscordAccount {
     me: OnceLock<UserId>,
     posted: Mutex<VecDeque<MessageId>>,
     pub(crate) unfinished: Unfinished,
+    pub(crate) picture: Picture,
+    application: OnceLock<wire::Application>,
 }
 
 impl DiscordAccount {
@@ -70,6 +74,8 @@ impl DiscordAccount {
             me: OnceLock::new(),
             posted: Mutex::default(),
             unfinished: Unfinished::default(),
+            picture: Picture::default(),
+            application: OnceLock::new(),
         }
     }
 
@@ -79,12 +85,17 @@ impl DiscordAccount {
 
     /// Makes one attempt. The answer is a success's body.
     pub(crate) async fn ask(&self, ask: Ask) -> Result<Bytes, ApiError> {
+        self.ask_until(ask, self.clock.now() + self.timeout).await
+    }
+
+    /// Makes one attempt, which is over by then.
+    pub(crate) async fn ask_until(&self, ask: Ask, until: Timestamp) -> Result<Bytes, ApiError> {
         let now = self.clock.now();
         let route = ask.key.name;
         let permit = self.traffic.admit(now, ask.key).inspect_err(|error| {
             tracing::debug!(route, kind = ?error.kind(), "not sent");
         })?;
-        let deadline = now + self.timeout;
+        let deadline = until.min(now + self.timeout);
         let sent = self.transport.send(&ask.request, &*self.clock, deadline).await;
         let Answer { status, headers, body } = sent.inspect_err(|error| {
             tracing::debug!(route, kind = ?error.kind(), "not answered");
@@ -123,6 +134,21 @@ impl DiscordAccount {
             Some(me) => Ok(*me),
             None => self.ask_me().await,
         }
+    }
+
+    /// Somebody else has said who this account is.
+    pub(crate) fn know_me(&self, me: UserId) {
+        self.me.get_or_init(|| me);
+    }
+
+    /// The application to which this account belongs, asked once.
+    pub(crate) async fn application(&self) -> Result<wire::Application, ApiError> {
+        if let Some(known) = self.application.get() {
+            return Ok(*known);
+        }
+        let route = Route::GetCurrentUserApplicationInfo;
+        let asked = self.read(Ask::bare("get current application", 0, &route)).await?;
+        Ok(*self.application.get_or_init(|| asked))
     }
 
     /// Whether a message was seen as an answer before; it is from now on.

@@ -6,6 +6,7 @@ use dirigent::{ApiError, ChannelId, ErrorKind, UserId};
 use twilight_http::routing::Route;
 
 use crate::permission::GuildRules;
+use crate::picture::Sight;
 use crate::route::Ask;
 use crate::{DiscordAccount, RestError, wire};
 
@@ -20,10 +21,50 @@ pub(crate) const fn is_thread(kind: u8) -> bool {
     matches!(kind, 10 | 11 | PRIVATE_THREAD)
 }
 
+/// A read of a guild's members for the picture. However it ends, that is told.
+struct Learning<'a> {
+    account: &'a DiscordAccount,
+    guild: u64,
+    members: Option<Vec<wire::Member>>,
+}
+
+impl Drop for Learning<'_> {
+    fn drop(&mut self) {
+        let now = self.account.clock().now();
+        self.account.picture.end_reading(self.guild, self.members.as_deref(), now);
+    }
+}
+
 impl DiscordAccount {
     /// Everybody who sees the channel (R076, R077). A thread is seen by those who see its parent; a
     /// private one only by those of them who were added to it or keep its threads.
+    ///
+    /// What the gateway keeps true is not asked for (D35).
     pub(crate) async fn audience(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {
+        // The members, then those of the thread, then it is known.
+        for _ in 0..3 {
+            match self.picture.sight(channel, self.clock().now()) {
+                Sight::Known(people) => return Ok(people),
+                Sight::WithMembersOf(guild) => self.learn_members(guild).await?,
+                Sight::WithThread => {
+                    let added = self.thread_members(channel.get()).await?;
+                    self.picture.install_thread(channel, added, self.clock().now());
+                }
+                Sight::Unknown => break,
+            }
+        }
+        self.ask_audience(channel).await
+    }
+
+    async fn learn_members(&self, guild: u64) -> Result<(), ApiError> {
+        let mut learning = Learning { account: self, guild, members: None };
+        self.picture.begin_reading(guild);
+        learning.members = Some(self.guild_members(guild).await?);
+        Ok(())
+    }
+
+    /// The same, with nothing known before.
+    async fn ask_audience(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {
         let asked = self.wire_channel(channel.get()).await?;
         let Some(guild) = asked.guild_id else {
             let recipients = asked.recipients.unwrap_or_default().into_iter();
@@ -41,6 +82,8 @@ impl DiscordAccount {
         let overwrites = self.overwritten(asked).await?.overwrites();
         let rules = self.rules(guild.0).await?;
         let members = self.guild_members(guild.0).await?;
+        let now = self.clock().now();
+        let members: Vec<_> = members.iter().map(|member| member.read(now)).collect();
         Ok(rules.audience(&overwrites, added.as_ref(), &members))
     }
 

@@ -7,10 +7,11 @@ use dirigent::{
 };
 use serde::Serialize;
 use twilight_http::routing::Route;
+use twilight_model::guild::Permissions;
 
 use crate::message::read_message;
 use crate::route::Ask;
-use crate::{DiscordAccount, RestError, wire};
+use crate::{DiscordAccount, NeededPermission, RestError, wire};
 
 /// The longest content that Discord takes, in characters.
 const CONTENT_CHARS_MAX: usize = 2_000;
@@ -93,6 +94,10 @@ impl DiscordApi for DiscordAccount {
         if !(1..=PAGE_MAX).contains(&request.limit) {
             return Err(RestError::NotAcceptable.report());
         }
+        if self.reads_history(request.channel) == Some(false) {
+            // Discord would show an empty one.
+            return Err(RestError::Lacks(NeededPermission::ReadMessageHistory).report());
+        }
         let channel_id = request.channel.get();
         let route = Route::GetMessages {
             channel_id,
@@ -104,6 +109,12 @@ impl DiscordApi for DiscordAccount {
         let page: Vec<wire::Message> =
             self.read(Ask::bare("get messages", channel_id, &route)).await?;
         Ok(page.into_iter().filter_map(read_message).collect())
+    }
+
+    /// Known only while a [`Feed`](crate::Feed) tells of the channel.
+    fn reads_history(&self, channel: ChannelId) -> Option<bool> {
+        let wanted = Permissions::VIEW_CHANNEL | Permissions::READ_MESSAGE_HISTORY;
+        self.picture.may(channel, wanted, self.clock().now())
     }
 
     async fn members(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {

@@ -170,7 +170,11 @@ impl GuildApi for DiscordAccount {
 }
 
 impl DiscordAccount {
-    async fn member(&self, guild_id: u64, user: UserId) -> Result<wire::Member, ApiError> {
+    pub(crate) async fn member(
+        &self,
+        guild_id: u64,
+        user: UserId,
+    ) -> Result<wire::Member, ApiError> {
         let route = Route::GetMember { guild_id, user_id: user.get() };
         self.read(Ask::bare("get guild member", guild_id, &route)).await
     }

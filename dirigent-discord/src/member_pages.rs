@@ -7,7 +7,6 @@ use std::time::Duration;
 use dirigent::{ApiError, Timestamp};
 use twilight_http::routing::Route;
 
-use crate::permission::Member;
 use crate::route::Ask;
 use crate::{DiscordAccount, RestError, wire};
 
@@ -26,7 +25,7 @@ pub(crate) struct Unfinished(Mutex<HashMap<u64, Pages>>);
 #[derive(Debug)]
 struct Pages {
     since: Timestamp,
-    members: Vec<Member>,
+    members: Vec<wire::Member>,
     /// The highest id among them.
     after: Option<u64>,
 }
@@ -59,7 +58,7 @@ impl Drop for Reading<'_> {
 impl DiscordAccount {
     /// Reads all members of a guild (R076). It takes the members intent; without it, Discord forbids
     /// this.
-    pub(crate) async fn guild_members(&self, guild: u64) -> Result<Vec<Member>, ApiError> {
+    pub(crate) async fn guild_members(&self, guild: u64) -> Result<Vec<wire::Member>, ApiError> {
         let pages = Some(self.unfinished.take(guild, self.clock().now()));
         let mut reading = Reading { unfinished: &self.unfinished, guild, pages };
         while let Some(pages) = &mut reading.pages {
@@ -67,10 +66,9 @@ impl DiscordAccount {
             let route = Route::GetGuildMembers { guild_id: guild, after, limit };
             let ask = Ask::bare("list guild members", guild, &route);
             let page: Vec<wire::Member> = self.read(ask).await?;
-            let now = self.clock().now();
             let is_last = page.len() < usize::from(PAGE);
-            pages.members.extend(page.iter().map(|member| member.read(now)));
-            let highest = pages.members.iter().map(|member| member.user.get()).max();
+            pages.members.extend(page);
+            let highest = pages.members.iter().map(|member| member.user().get()).max();
             if is_last {
                 break;
             }

@@ -10,7 +10,7 @@ use crate::wire;
 ///
 /// A message in a thread stands in the thread: its channel is the thread's id. Joins, pins, boosts and
 /// the like are [`ChatKind::System`], and so is what answers a command, whoever wrote it. The nonce is
-/// missing, since twilight does not keep it; [`forward_text`](crate::forward_text) does.
+/// missing, since twilight does not keep it; [`ShardFeed::text`](crate::ShardFeed::text) does.
 ///
 /// ```no_run
 /// # fn example(event: &twilight_model::gateway::payload::incoming::MessageCreate) {

@@ -5,6 +5,8 @@ use std::time::Duration;
 use dirigent::{ApiError, Certainty, ErrorKind};
 use http::StatusCode;
 
+use crate::NeededPermission;
+
 /// Why an attempt failed, beyond its [`ErrorKind`]: the source of every [`ApiError`] of this crate.
 /// It holds no text of Discord's answer, since that may repeat what was sent.
 ///
@@ -58,6 +60,9 @@ pub enum RestError {
     /// Not sent: the [`BanGuard`](crate::BanGuard) is closed.
     #[error("not sent, since this address is turned away, or would be after more invalid requests")]
     NearBan,
+    /// Not sent: the account lacks the permission, by what the gateway told.
+    #[error("not sent, since this account lacks the permission {0}")]
+    Lacks(NeededPermission),
     /// Not sent: Discord would not accept it.
     #[error("not sent, since Discord does not accept such a request")]
     NotAcceptable,
@@ -77,7 +82,7 @@ impl RestError {
             Self::Broken | Self::Late => (ErrorKind::NoAnswer, Certainty::Unknown),
             Self::Paced | Self::NearBan => (ErrorKind::RateLimited, Certainty::NotDone),
             Self::TokenRefused => (ErrorKind::Unauthorized, Certainty::NotDone),
-            Self::RouteRefused => (ErrorKind::Forbidden, Certainty::NotDone),
+            Self::RouteRefused | Self::Lacks(_) => (ErrorKind::Forbidden, Certainty::NotDone),
             Self::NotAcceptable => (ErrorKind::Invalid, Certainty::NotDone),
         };
         ApiError::new(kind).with_certainty(certainty).with_source(self)

@@ -49,6 +49,18 @@ impl Ask {
         Ok(Self { key: RouteKey::new(name, major), request })
     }
 
+    /// A request with a JSON body that shows no token but the one in its path.
+    pub(crate) fn without_token(
+        name: &'static str,
+        major: u64,
+        route: &Route<'_>,
+        body: &(impl Serialize + Sync),
+    ) -> Result<Self, ApiError> {
+        let built = Request::builder(route).json(body).use_authorization_token(false).build();
+        let request = built.map_err(|_| ApiError::new(ErrorKind::Invalid))?;
+        Ok(Self { key: RouteKey::new(name, major), request })
+    }
+
     /// The same with a reason for the audit log and no body.
     pub(crate) fn because(
         name: &'static str,

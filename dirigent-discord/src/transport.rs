@@ -99,7 +99,9 @@ impl Transport {
             .body(request.body().map(Bytes::copy_from_slice).unwrap_or_default().into())
             .map_err(unacceptable)?;
         let headers = built.headers_mut();
-        headers.insert(AUTHORIZATION, self.authorization.clone());
+        if request.use_authorization_token() {
+            headers.insert(AUTHORIZATION, self.authorization.clone());
+        }
         headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
         match request.body() {
             Some(body) => {

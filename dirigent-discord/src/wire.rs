@@ -1,5 +1,7 @@
 //! What is read of Discord's answers: only what is needed, so that nothing else can be in the way.
 
+pub(crate) mod pushed;
+
 use std::collections::HashMap;
 use std::fmt;
 
@@ -53,6 +55,14 @@ impl Number {
 #[derive(Debug, Deserialize)]
 pub(crate) struct WithId {
     pub(crate) id: Number,
+}
+
+/// What is read of an application.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct Application {
+    pub(crate) id: Number,
+    #[serde(default)]
+    pub(crate) flags: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -126,6 +136,8 @@ pub(crate) struct Channel {
     permission_overwrites: Option<Vec<Overwrite>>,
     #[serde(default)]
     pub(crate) recipients: Option<Vec<User>>,
+    #[serde(default)]
+    pub(crate) last_message_id: Option<Number>,
 }
 
 impl Channel {
@@ -163,15 +175,21 @@ pub(crate) struct Guild {
     roles: Vec<Role>,
 }
 
-#[derive(Debug, Deserialize)]
-struct Role {
-    id: Number,
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct Role {
+    pub(crate) id: Number,
     permissions: Number,
+}
+
+impl Role {
+    pub(crate) const fn allowed(self) -> Permissions {
+        self.permissions.permissions()
+    }
 }
 
 impl Guild {
     pub(crate) fn rules(&self) -> GuildRules {
-        let roles = self.roles.iter().map(|role| (role.id.0, role.permissions.permissions()));
+        let roles = self.roles.iter().map(|role| (role.id.0, role.allowed()));
         let roles: HashMap<_, _> = roles.collect();
         GuildRules { guild: self.id.0, owner: self.owner_id.user(), roles }
     }
@@ -192,8 +210,17 @@ pub(crate) struct Member {
 }
 
 impl Member {
+    pub(crate) const fn user(&self) -> UserId {
+        self.user.id.user()
+    }
+
+    /// Until when it is in a time-out.
+    pub(crate) fn timed_out_until(&self) -> Option<Timestamp> {
+        self.communication_disabled_until.as_deref().and_then(moment)
+    }
+
     pub(crate) fn read(&self, now: Timestamp) -> permission::Member {
-        let until = self.communication_disabled_until.as_deref().and_then(moment);
+        let until = self.timed_out_until();
         permission::Member {
             user: self.user.id.user(),
             roles: self.roles.iter().map(|role| role.0).collect(),

@@ -6,16 +6,18 @@ use dirigent::{
     AgentId, AuthorKind, CallError, ChannelId, ChatKind, CreatedChannel, Dirigent, Identity,
     MemoryIdentities, Mode, PhaseKind, Status, TurnId, UserId,
 };
-use dirigent_discord::{chat_message, forward, forward_text};
+use dirigent_discord::{BanGuard, Feed, ShardFeed, chat_message};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use serde_json::{Value, json};
 use twilight_model::channel::Message;
+use twilight_model::gateway::ShardId;
 use twilight_model::gateway::event::Event;
 use twilight_model::gateway::payload::incoming::{MessageCreate, MessageUpdate};
 
 /// A chat channel at rest, which two agents see.
 struct Room {
     dirigent: Dirigent,
+    shard: ShardFeed,
     channel: ChannelId,
     second: UserId,
 }
@@ -40,6 +42,7 @@ impl Room {
         let guild = discord.add_guild(person);
         let channel = discord.add_channel(guild, "room", &[moderator, person, bots[0], bots[1]]);
         let account = Arc::new(discord.account(moderator));
+        let nowhere = super::account("http://127.0.0.1:9", &clock, &BanGuard::default());
         let built = Dirigent::builder(account, registry.unwrap(), clock).build();
         let (dirigent, driver) = built.unwrap();
         tokio::spawn(driver.run());
@@ -47,7 +50,9 @@ impl Room {
         let members: Vec<AgentId> = told.iter().map(|name| AgentId::from(*name)).collect();
         let chat = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
         dirigent.created(channel, chat).await.unwrap();
-        Self { dirigent, channel, second: bots[1] }
+        let feed = Feed::builder(dirigent.clone(), Arc::new(nowhere), Feed::INTENTS);
+        let shard = feed.build().0.shard(ShardId::ONE);
+        Self { dirigent, shard, channel, second: bots[1] }
     }
 
     async fn status(&self) -> Status {
@@ -97,9 +102,9 @@ async fn a_persons_message_wakes_the_room() {
         assert_eq!(room.status().await.phase, PhaseKind::Dormant);
         for _ in 0..2 {
             if as_text {
-                forward_text(&room.dirigent, &pushed("MESSAGE_CREATE", &message)).await.unwrap();
+                room.shard.text(&pushed("MESSAGE_CREATE", &message)).await.unwrap();
             } else {
-                forward(&room.dirigent, &created(&message)).await.unwrap();
+                room.shard.event(&created(&message)).await.unwrap();
             }
             assert_ne!(room.status().await.phase, PhaseKind::Dormant);
         }
@@ -121,13 +126,13 @@ async fn what_is_no_talk_wakes_nobody() {
         json!({"channel_id": "999999999999999999"}),
     ] {
         let message = room.message(&changes);
-        forward(&room.dirigent, &created(&message)).await.unwrap();
-        forward_text(&room.dirigent, &pushed("MESSAGE_CREATE", &message)).await.unwrap();
+        room.shard.event(&created(&message)).await.unwrap();
+        room.shard.text(&pushed("MESSAGE_CREATE", &message)).await.unwrap();
         assert_eq!(room.turns().await, quiet, "{message}");
     }
-    forward(&room.dirigent, &Event::GatewayHeartbeatAck).await.unwrap();
+    room.shard.event(&Event::GatewayHeartbeatAck).await.unwrap();
     for text in ["", "{", r#"{"op":11}"#, r#"{"t":"MESSAGE_CREATE","d":{"id":7}}"#] {
-        forward_text(&room.dirigent, text).await.unwrap();
+        room.shard.text(text).await.unwrap();
     }
     assert_eq!(room.turns().await, quiet);
 }
@@ -139,10 +144,10 @@ async fn an_edit_is_told_and_wakes_nobody() {
     let quiet = room.status().await;
     let message = room.message(&json!({"content": "hello, edited"}));
     let edited = Event::MessageUpdate(Box::new(MessageUpdate(twilight(&message))));
-    forward(&room.dirigent, &edited).await.unwrap();
-    forward_text(&room.dirigent, &pushed("MESSAGE_UPDATE", &message)).await.unwrap();
+    room.shard.event(&edited).await.unwrap();
+    room.shard.text(&pushed("MESSAGE_UPDATE", &message)).await.unwrap();
     let partial = json!({"id": "1395700000000000000", "channel_id": room.channel.to_string()});
-    forward_text(&room.dirigent, &pushed("MESSAGE_UPDATE", &partial)).await.unwrap();
+    room.shard.text(&pushed("MESSAGE_UPDATE", &partial)).await.unwrap();
     assert_eq!(room.status().await, quiet);
 }
 
@@ -160,7 +165,7 @@ async fn who_is_added_to_a_thread_joins_it() {
     let update = Event::ThreadMembersUpdate(serde_json::from_value(update).unwrap());
     let alone = room.turns().await;
     assert_eq!((alone.0, alone.2), (PhaseKind::Disabled, 1));
-    forward(&room.dirigent, &update).await.unwrap();
+    room.shard.event(&update).await.unwrap();
     for _ in 0..1_000 {
         tokio::task::yield_now().await;
     }
@@ -173,7 +178,7 @@ async fn who_is_added_to_a_thread_joins_it() {
 async fn without_a_driver_an_event_is_an_error() {
     let room = Room::open().await;
     room.dirigent.shutdown(std::time::Duration::ZERO).await;
-    let told = forward(&room.dirigent, &created(&room.message(&json!({})))).await;
+    let told = room.shard.event(&created(&room.message(&json!({})))).await;
     assert!(matches!(told, Err(CallError::NotRunning)), "{told:?}");
 }
 

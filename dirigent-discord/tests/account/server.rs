@@ -70,7 +70,20 @@ impl Asked {
 #[derive(Debug, Default)]
 struct Played {
     script: VecDeque<Reply>,
+    /// What begins like this is answered like that, and uses up nothing of the script.
+    rules: Vec<(String, Reply)>,
     asked: Vec<Asked>,
+}
+
+impl Played {
+    fn reply(&mut self, asked: &Asked) -> Reply {
+        let rule = self.rules.iter().rev().find(|(start, _)| asked.line.starts_with(start));
+        if let Some((_, reply)) = rule {
+            return reply.clone();
+        }
+        let unexpected = Reply::status(500, "{\"message\":\"nothing is scripted\"}");
+        self.script.pop_front().unwrap_or(unexpected)
+    }
 }
 
 pub(crate) struct Server {
@@ -85,7 +98,7 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let script = script.into_iter().collect();
-        let played = Arc::new(Mutex::new(Played { script, asked: Vec::new() }));
+        let played = Arc::new(Mutex::new(Played { script, ..Played::default() }));
         let (counted, count) = watch::channel(0);
         let shared = Arc::clone(&played);
         let accepting = tokio::spawn(async move {
@@ -102,6 +115,12 @@ impl Server {
 
     pub(crate) fn script(&self, more: impl IntoIterator<Item = Reply>) {
         self.played.lock().unwrap().script.extend(more);
+    }
+
+    /// Answers whatever begins with this method and path (without the version) like that, from now on.
+    pub(crate) fn rule(&self, start: &str, reply: Reply) {
+        let start = start.replacen(" /", " /api/v10/", 1);
+        self.played.lock().unwrap().rules.push((start, reply));
     }
 
     pub(crate) fn asked(&self) -> Vec<Asked> {
@@ -135,9 +154,8 @@ async fn serve(stream: TcpStream, played: Arc<Mutex<Played>>, counted: watch::Se
     while let Some(asked) = read(&mut stream).await {
         let reply = {
             let mut played = played.lock().unwrap();
+            let reply = played.reply(&asked);
             played.asked.push(asked);
-            let unexpected = Reply::status(500, "{\"message\":\"nothing is scripted\"}");
-            let reply = played.script.pop_front().unwrap_or(unexpected);
             counted.send_replace(played.asked.len());
             reply
         };

@@ -1,0 +1,127 @@
+//! Looking for what is not switched on or not allowed, before something fails for it (F20).
+
+use std::collections::HashMap;
+
+use dirigent::{ApiError, ChannelId, ErrorKind, GuildId};
+use twilight_model::gateway::Intents;
+use twilight_model::guild::Permissions;
+
+use crate::audience::{PRIVATE_THREAD, is_thread};
+use crate::permission::{GuildRules, Member};
+use crate::{DiscordAccount, Finding, NeededIntent, NeededPermission, wire};
+
+impl DiscordAccount {
+    /// What is missing for keeping turns in these channels: privileged intents, permissions in each
+    /// channel and in its guild. With the intents of a gateway, also those that it was not asked for.
+    /// Nothing is found where everything is right.
+    ///
+    /// It asks Discord for each channel, each guild and the account's roles there; a
+    /// [`Feed`](crate::Feed) finds the same by itself and writes it to the log.
+    ///
+    /// # Errors
+    ///
+    /// As transport fails, or the token is refused.
+    ///
+    /// ```no_run
+    /// # async fn example(account: dirigent_discord::DiscordAccount, dirigent: dirigent::Dirigent)
+    /// # -> Result<(), dirigent::ApiError> {
+    /// for finding in account.diagnose(&dirigent.channels(), None).await? {
+    ///     eprintln!("{finding}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn diagnose(
+        &self,
+        channels: &[ChannelId],
+        intents: Option<Intents>,
+    ) -> Result<Vec<Finding>, ApiError> {
+        let mut findings = intents.map_or_else(Vec::new, not_asked);
+        findings.extend(self.not_granted().await?);
+        let mut guilds: HashMap<u64, (GuildRules, Member)> = HashMap::new();
+        for channel in channels {
+            let Some(asked) = present(self.wire_channel(channel.get()).await)? else {
+                findings.push(Finding::NoChannel(*channel));
+                continue;
+            };
+            let Some(guild) = asked.guild_id.map(|guild| guild.0) else { continue };
+            if !guilds.contains_key(&guild) {
+                let Some(own) = present(self.own_rules(guild).await)? else {
+                    findings.push(Finding::NoChannel(*channel));
+                    continue;
+                };
+                findings.extend(in_guild(&own.0, &own.1));
+                guilds.insert(guild, own);
+            }
+            let Some(decisive) = present(self.overwritten(asked.clone()).await)? else {
+                findings.push(Finding::InChannel(*channel, NeededPermission::ViewChannels));
+                continue;
+            };
+            if let Some((rules, me)) = guilds.get(&guild) {
+                findings.extend(in_channel(rules, me, &asked, &decisive));
+            }
+        }
+        Ok(findings)
+    }
+
+    /// The privileged intents that this account's application does not have.
+    pub(crate) async fn not_granted(&self) -> Result<Vec<Finding>, ApiError> {
+        let Some(flags) = self.application().await?.flags else {
+            return Ok(Vec::new());
+        };
+        let is_missing =
+            |intent: &NeededIntent| intent.granted_by().is_some_and(|bits| flags & bits == 0);
+        let missing = NeededIntent::ALL.into_iter().filter(is_missing);
+        Ok(missing.map(Finding::IntentNotGranted).collect())
+    }
+
+    async fn own_rules(&self, guild: u64) -> Result<(GuildRules, Member), ApiError> {
+        let rules = self.rules(guild).await?;
+        let me = self.member(guild, self.known_me().await?).await?;
+        Ok((rules, me.read(self.clock().now())))
+    }
+}
+
+/// What was asked for, unless it does not exist or is not shown.
+fn present<T>(asked: Result<T, ApiError>) -> Result<Option<T>, ApiError> {
+    match asked {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if matches!(error.kind(), ErrorKind::Gone | ErrorKind::Forbidden) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The intents that a gateway was not asked for.
+pub(crate) fn not_asked(intents: Intents) -> Vec<Finding> {
+    let missing = NeededIntent::ALL.into_iter().filter(|intent| !intents.contains(intent.bit()));
+    missing.map(Finding::IntentNotAsked).collect()
+}
+
+/// What this member lacks in a whole guild.
+pub(crate) fn in_guild(rules: &GuildRules, me: &Member) -> Vec<Finding> {
+    let allowed = rules.base(me);
+    let guild = GuildId::new(rules.guild);
+    let missing = NeededPermission::OF_GUILD.into_iter();
+    let missing = missing.filter(|permission| !allowed.contains(permission.bit()));
+    missing.map(|permission| Finding::InGuild(guild, permission)).collect()
+}
+
+/// What this member lacks in a channel. Where it sees nothing, that is all there is to say.
+pub(crate) fn in_channel(
+    rules: &GuildRules,
+    me: &Member,
+    channel: &wire::Channel,
+    decisive: &wire::Channel,
+) -> Vec<Finding> {
+    let allowed = rules.in_channel(&decisive.overwrites(), me);
+    let id = ChannelId::new(channel.id.0);
+    let mut wanted = NeededPermission::of_channel(is_thread(channel.kind)).to_vec();
+    if channel.kind == PRIVATE_THREAD {
+        wanted.push(NeededPermission::ManageThreads);
+    }
+    if !allowed.contains(Permissions::VIEW_CHANNEL) {
+        wanted.truncate(1);
+    }
+    let missing = wanted.into_iter().filter(|permission| !allowed.contains(permission.bit()));
+    missing.map(|permission| Finding::InChannel(id, permission)).collect()
+}

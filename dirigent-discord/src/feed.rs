@@ -1,0 +1,176 @@
+//! What the gateway pushes, told to the library, and what is done for it.
+
+mod desk;
+mod shard;
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dirigent::{Dirigent, GuildId, UserId};
+use twilight_model::gateway::{Intents, ShardId};
+
+use crate::DiscordAccount;
+use desk::Desk;
+
+pub use desk::FeedWork;
+pub use shard::ShardFeed;
+
+type MaySetMode = dyn Fn(GuildId, UserId, u64) -> Option<bool> + Send + Sync;
+
+/// Takes in what any number of gateway shards push: tells the library, keeps the account's picture of
+/// who sees what, and has the slash command registered and answered.
+///
+/// Events may come twice, late, in another order or not at all: what is missed is read from the history
+/// after a new session, and now and then by the driver. While a shard is connected and tells of members
+/// ([`Intents::GUILD_MEMBERS`]), [`members`](dirigent::DiscordApi::members) asks Discord for a guild's list
+/// once an hour; without that intent a list is believed for a minute, and without a feed never.
+///
+/// Clones are the same feed. What it has to ask of Discord, and to answer, is done by its [`FeedWork`], which
+/// the host runs beside the driver.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use dirigent::{Dirigent, MemoryIdentities, SystemClock};
+/// use dirigent_discord::{DiscordAccount, Feed};
+/// use twilight_model::gateway::ShardId;
+///
+/// # async fn next_text() -> Option<String> { None }
+/// # async fn bot(token: String) -> Result<(), Box<dyn std::error::Error>> {
+/// let clock = SystemClock::new();
+/// let account = Arc::new(DiscordAccount::builder(token, clock).build()?);
+/// let built = Dirigent::builder(account.clone(), MemoryIdentities::new(), clock).build()?;
+/// let (dirigent, driver) = built;
+/// let (feed, work) = Feed::builder(dirigent, account, Feed::INTENTS).build();
+/// tokio::spawn(driver.run());
+/// tokio::spawn(work.run());
+/// let shard = feed.shard(ShardId::ONE);
+/// while let Some(text) = next_text().await {
+///     shard.text(&text).await?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Feed {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    dirigent: Dirigent,
+    account: Arc<DiscordAccount>,
+    intents: Intents,
+    desk: Arc<Desk>,
+    may_set_mode: Option<Box<MaySetMode>>,
+    registers: bool,
+    /// The guilds whose permissions were looked through.
+    diagnosed: Mutex<HashSet<u64>>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.desk.close();
+    }
+}
+
+/// Sets up a [`Feed`].
+///
+/// ```no_run
+/// # fn example(dirigent: dirigent::Dirigent, account: std::sync::Arc<dirigent_discord::DiscordAccount>) {
+/// use dirigent_discord::Feed;
+///
+/// let feed = Feed::builder(dirigent, account, Feed::INTENTS).without_command().build();
+/// # let _ = feed;
+/// # }
+/// ```
+#[must_use = "nothing is set up until it is built"]
+pub struct FeedBuilder {
+    dirigent: Dirigent,
+    account: Arc<DiscordAccount>,
+    intents: Intents,
+    may_set_mode: Option<Box<MaySetMode>>,
+    registers: bool,
+}
+
+impl Feed {
+    /// What a gateway should be asked for. Members and message content are privileged: they must be
+    /// switched on in the developer portal.
+    pub const INTENTS: Intents = Intents::GUILDS
+        .union(Intents::GUILD_MEMBERS)
+        .union(Intents::GUILD_MESSAGES)
+        .union(Intents::MESSAGE_CONTENT);
+
+    /// Begins to set up a feed. `account` is the one that `dirigent` was built with; `intents` is what
+    /// the gateway is asked for.
+    pub fn builder(
+        dirigent: Dirigent,
+        account: Arc<DiscordAccount>,
+        intents: Intents,
+    ) -> FeedBuilder {
+        FeedBuilder { dirigent, account, intents, may_set_mode: None, registers: true }
+    }
+
+    /// Where this shard's events go in.
+    pub fn shard(&self, id: ShardId) -> ShardFeed {
+        ShardFeed::new(Arc::clone(&self.shared), id)
+    }
+}
+
+impl FeedBuilder {
+    /// Neither registers the slash command nor answers it.
+    pub const fn without_command(mut self) -> Self {
+        self.registers = false;
+        self
+    }
+
+    /// Lets the host decide who may set a channel's mode: by guild, user, and the user's permissions in the
+    /// channel as Discord's bits (D25). `None`: who may manage channels.
+    pub fn may_set_mode(
+        mut self,
+        decide: impl Fn(GuildId, UserId, u64) -> Option<bool> + Send + Sync + 'static,
+    ) -> Self {
+        self.may_set_mode = Some(Box::new(decide));
+        self
+    }
+
+    /// The feed, and the work that the host runs. Starts nothing.
+    pub fn build(self) -> (Feed, FeedWork) {
+        self.account.picture.begin(self.intents);
+        let desk = Arc::new(Desk::default());
+        let work = FeedWork::new(
+            Arc::clone(&desk),
+            self.dirigent.clone(),
+            Arc::clone(&self.account),
+            self.intents,
+        );
+        let shared = Shared {
+            dirigent: self.dirigent,
+            account: self.account,
+            intents: self.intents,
+            desk,
+            may_set_mode: self.may_set_mode,
+            registers: self.registers,
+            diagnosed: Mutex::default(),
+        };
+        (Feed { shared: Arc::new(shared) }, work)
+    }
+}
+
+impl Shared {
+    /// Whether this guild was not looked through before.
+    fn is_new(&self, guild: u64) -> bool {
+        self.diagnosed.lock().unwrap_or_else(PoisonError::into_inner).insert(guild)
+    }
+}
+
+impl fmt::Debug for Feed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Feed").field("intents", &self.shared.intents).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for FeedBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FeedBuilder").field("intents", &self.intents).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,270 @@
+//! What a feed has to ask of Discord and to answer, and the work that does it.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dirigent::{ApiError, Dirigent, ErrorKind, GuildId};
+use futures_util::StreamExt;
+use futures_util::future::{Either, select};
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::Notify;
+use twilight_model::gateway::Intents;
+
+use crate::slash::Use;
+use crate::{DiscordAccount, diagnose};
+
+/// Discord waits three seconds for the first answer; this is left for its way.
+const FIRST_ANSWER: Duration = Duration::from_millis(2_800);
+/// Whoever used the command is told to wait if it takes longer.
+const QUICK: Duration = Duration::from_millis(1_500);
+/// How long whoever was told to wait waits at most. Discord allows fifteen minutes.
+const SLOW: Duration = Duration::from_secs(60);
+/// How long the last words may take on top of that.
+const LAST_WORDS: Duration = Duration::from_secs(60);
+/// How many uses are remembered, to tell a repeated event.
+const USES_MAX: usize = 256;
+/// How many uses are answered at once; more of them are left unanswered.
+const AT_ONCE: usize = 256;
+/// The wait before something is tried again, where nobody said how long; doubles.
+const AGAIN_AFTER: Duration = Duration::from_secs(5);
+/// The longest wait before that.
+const AGAIN_AFTER_MAX: Duration = Duration::from_secs(600);
+
+/// What lies on the desk.
+#[derive(Debug, Default)]
+pub(super) struct Desk {
+    papers: Mutex<Papers>,
+    more: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Papers {
+    /// The command is to be registered in these guilds.
+    guilds: VecDeque<u64>,
+    /// The command is registered there, or it was tried.
+    registered: std::collections::HashSet<u64>,
+    uses: VecDeque<Use>,
+    /// The ids of the newest uses.
+    seen: VecDeque<u64>,
+    /// Whether the intents are to be looked at; once.
+    diagnose: bool,
+    diagnosed: bool,
+    closed: bool,
+}
+
+/// The next piece of work.
+enum Paper {
+    Use(Use),
+    Guild(u64),
+    Diagnose,
+    Nothing,
+    Closed,
+}
+
+impl Desk {
+    /// Somebody used the command; the same use again is the same use.
+    pub(super) fn put(&self, used: Use) {
+        let mut papers = self.papers();
+        if papers.seen.contains(&used.id) || papers.uses.len() >= AT_ONCE {
+            return;
+        }
+        if papers.seen.len() >= USES_MAX {
+            papers.seen.pop_front();
+        }
+        papers.seen.push_back(used.id);
+        papers.uses.push_back(used);
+        drop(papers);
+        self.more.notify_one();
+    }
+
+    /// The command is to be registered in this guild, if it was not before.
+    pub(super) fn register(&self, guild: u64) {
+        let mut papers = self.papers();
+        if papers.registered.insert(guild) {
+            papers.guilds.push_back(guild);
+        }
+        drop(papers);
+        self.more.notify_one();
+    }
+
+    /// The intents are to be looked at, if they were not before.
+    pub(super) fn diagnose(&self) {
+        let mut papers = self.papers();
+        papers.diagnose = !std::mem::replace(&mut papers.diagnosed, true);
+        drop(papers);
+        self.more.notify_one();
+    }
+
+    /// Nobody puts anything here any more.
+    pub(super) fn close(&self) {
+        self.papers().closed = true;
+        self.more.notify_one();
+    }
+
+    fn take(&self, may_register: bool) -> Paper {
+        let mut papers = self.papers();
+        if let Some(used) = papers.uses.pop_front() {
+            return Paper::Use(used);
+        }
+        if may_register {
+            if std::mem::take(&mut papers.diagnose) {
+                return Paper::Diagnose;
+            }
+            if let Some(guild) = papers.guilds.pop_front() {
+                return Paper::Guild(guild);
+            }
+        }
+        if papers.closed { Paper::Closed } else { Paper::Nothing }
+    }
+
+    fn papers(&self) -> MutexGuard<'_, Papers> {
+        self.papers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+type Job<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+/// What a [`Feed`](super::Feed) has to ask of Discord and to answer: it registers the slash command in each
+/// guild, answers its uses, and looks at the start whether the intents are granted. The host runs it, once.
+#[must_use = "no command is registered or answered until this runs"]
+pub struct FeedWork {
+    desk: Arc<Desk>,
+    dirigent: Dirigent,
+    account: Arc<DiscordAccount>,
+    intents: Intents,
+}
+
+impl FeedWork {
+    pub(super) const fn new(
+        desk: Arc<Desk>,
+        dirigent: Dirigent,
+        account: Arc<DiscordAccount>,
+        intents: Intents,
+    ) -> Self {
+        Self { desk, dirigent, account, intents }
+    }
+
+    /// Works until the feed and all its clones and shards are dropped.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future leaves uses of the command unanswered; nothing else is lost.
+    pub async fn run(self) {
+        let work = &self;
+        let mut answering: FuturesUnordered<Job<'_>> = FuturesUnordered::new();
+        // One after the other, so that a start with many guilds leaves the limits to the turns.
+        let mut registering: FuturesUnordered<Job<'_>> = FuturesUnordered::new();
+        loop {
+            match self.desk.take(registering.is_empty()) {
+                Paper::Use(used) => {
+                    if answering.len() < AT_ONCE {
+                        answering.push(Box::pin(work.answer(used)));
+                    }
+                    continue;
+                }
+                Paper::Guild(guild) => {
+                    registering.push(Box::pin(work.register(GuildId::new(guild))));
+                    continue;
+                }
+                Paper::Diagnose => {
+                    registering.push(Box::pin(work.diagnose()));
+                    continue;
+                }
+                Paper::Closed if answering.is_empty() && registering.is_empty() => return,
+                Paper::Closed | Paper::Nothing => {}
+            }
+            tokio::select! {
+                biased;
+                Some(()) = answering.next() => {}
+                () = self.desk.more.notified() => {}
+                Some(()) = registering.next() => {}
+            }
+        }
+    }
+
+    /// Answers within three seconds, whatever the store does (R063): with what came of it, or with a
+    /// request to wait for that.
+    async fn answer(&self, used: Use) {
+        let (channel, invoker) = (used.channel, used.invoker);
+        let clock = self.account.clock();
+        let doing = self.dirigent.set_mode_command(channel, invoker, &used.input, SLOW);
+        let quick = used.at + QUICK;
+        let done = match select(pin!(doing), clock.sleep_until(quick)).await {
+            Either::Left((done, _)) => {
+                let told = self.account.answer(&used, Some(&done.text), used.at + FIRST_ANSWER);
+                return log_answer(&used, told.await);
+            }
+            Either::Right(((), doing)) => {
+                let told = self.account.answer(&used, None, used.at + FIRST_ANSWER).await;
+                let is_told = told.is_ok();
+                log_answer(&used, told);
+                let done = doing.await;
+                if !is_told {
+                    return;
+                }
+                done
+            }
+        };
+        let until = clock.now() + LAST_WORDS;
+        log_answer(&used, self.account.answer_later(&used, &done.text, until).await);
+    }
+
+    async fn register(&self, guild: GuildId) {
+        let registering = self.insist(|| self.account.register_command(guild));
+        match registering.await {
+            Ok(true) => tracing::info!(%guild, "the slash command was registered"),
+            Ok(false) => {}
+            Err(error) if error.kind() == ErrorKind::Forbidden => tracing::warn!(
+                %guild,
+                "the slash command cannot be registered: the bot was invited without the scope \
+                 applications.commands"
+            ),
+            Err(error) => tracing::warn!(%guild, %error, "the slash command is not registered"),
+        }
+    }
+
+    /// Looks for intents that are missing (F20).
+    async fn diagnose(&self) {
+        let mut findings = diagnose::not_asked(self.intents);
+        match self.insist(|| self.account.not_granted()).await {
+            Ok(more) => findings.extend(more),
+            Err(error) => tracing::warn!(%error, "whether the intents are granted is not known"),
+        }
+        for finding in findings {
+            tracing::error!("{finding}");
+        }
+    }
+
+    /// Tries again and again what is no harm to be done twice, until it is done or cannot be.
+    async fn insist<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, ApiError>
+    where
+        F: Future<Output = Result<T, ApiError>>,
+    {
+        let (clock, mut wait) = (self.account.clock(), AGAIN_AFTER);
+        loop {
+            match attempt().await {
+                Err(error) if error.kind().is_worth_repeating() => {
+                    let next = clock.now() + error.retry_after().unwrap_or(wait);
+                    wait = AGAIN_AFTER_MAX.min(wait * 2);
+                    clock.sleep_until(next).await;
+                }
+                done => return done,
+            }
+        }
+    }
+}
+
+fn log_answer(used: &Use, told: Result<(), ApiError>) {
+    if let Err(error) = told {
+        tracing::warn!(channel = %used.channel, %error, "a use of the slash command is not answered");
+    }
+}
+
+impl fmt::Debug for FeedWork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FeedWork").finish_non_exhaustive()
+    }
+}

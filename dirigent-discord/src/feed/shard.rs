@@ -1,0 +1,276 @@
+//! One shard's events, taken in one after the other.
+
+use std::fmt;
+use std::sync::Arc;
+
+use dirigent::{CallError, ChannelId, ChatMessage, MessageId};
+use twilight_model::gateway::event::Event;
+use twilight_model::gateway::{Intents, ShardId};
+
+use super::Shared;
+use crate::news::News;
+use crate::picture::{Moves, Watched};
+use crate::slash::Use;
+use crate::wire::Channel;
+use crate::wire::pushed::{Interaction, PushedGuild};
+use crate::{CloseReason, Finding, diagnose};
+
+/// Where the events of one shard go in, in the order in which they come. From [`Feed::shard`](super::Feed::shard).
+#[derive(Clone)]
+pub struct ShardFeed {
+    shared: Arc<Shared>,
+    shard: ShardId,
+}
+
+impl ShardFeed {
+    pub(super) const fn new(shared: Arc<Shared>, shard: ShardId) -> Self {
+        Self { shared, shard }
+    }
+
+    /// Takes in a gateway's message as it came, in JSON; what does not concern the library, or cannot be
+    /// read, is passed over.
+    ///
+    /// Of the two ways this is the better one: it reads partial updates as far as they say something, and
+    /// keeps the nonce by which a post of our own is known again.
+    ///
+    /// # Errors
+    ///
+    /// When the driver is not running or a channel cannot be read. The rest of the event was taken in.
+    pub async fn text(&self, text: &str) -> Result<(), CallError> {
+        match News::in_text(text) {
+            Some(news) => self.take(news).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Takes in an event of twilight's gateway.
+    ///
+    /// # Errors
+    ///
+    /// As [`text`](Self::text).
+    pub async fn event(&self, event: &Event) -> Result<(), CallError> {
+        if let Event::GatewayClose(frame) = event {
+            let _ = self.closed(frame.as_ref().map(|frame| frame.code));
+            return Ok(());
+        }
+        match News::in_event(event) {
+            Some(news) => self.take(news).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The connection was closed, with this code if there was one: until the session is resumed or begun
+    /// anew, what is known of its guilds is not believed. Where no new connection helps, returns why,
+    /// and writes it to the log.
+    ///
+    /// Hosts that take raw text tell this; in twilight's events it is told by itself.
+    pub fn closed(&self, code: Option<u16>) -> Option<Finding> {
+        self.shared.account.picture.interrupted(self.shard);
+        let finding = code.and_then(CloseReason::of).map(Finding::Closed)?;
+        tracing::error!(shard = self.shard.number(), "{finding}");
+        Some(finding)
+    }
+
+    async fn take(&self, news: News) -> Result<(), CallError> {
+        let dirigent = &self.shared.dirigent;
+        match news {
+            News::Created(message) => return self.created(message).await,
+            News::Updated(message) => return dirigent.message_updated(message).await,
+            News::Deleted(channel, messages) => {
+                for message in messages {
+                    dirigent.message_deleted(channel, message).await?;
+                }
+                return Ok(());
+            }
+            News::Ready(ready) => return self.ready(ready.user.id.user()).await,
+            News::Resumed => {
+                self.shared.account.picture.session_resumed(self.shard);
+                return Ok(());
+            }
+            News::Guild(guild) => return self.guild(&guild).await,
+            News::ChannelDeleted(gone) => return self.gone(gone.id.0).await,
+            News::Interaction(interaction) => {
+                self.used(*interaction);
+                return Ok(());
+            }
+            News::GuildUpdated(_)
+            | News::GuildDeleted(_)
+            | News::Role(_)
+            | News::RoleDeleted(_)
+            | News::Channel(_)
+            | News::Threads(_)
+            | News::ThreadMembers(_)
+            | News::Member(_)
+            | News::MemberRemoved(_) => {}
+        }
+        let moves = self.draw(news);
+        self.tell(moves).await
+    }
+
+    /// Changes the picture; says who sees more or less by that.
+    fn draw(&self, news: News) -> Moves {
+        let Shared { dirigent, account, .. } = &*self.shared;
+        let (picture, now) = (&account.picture, account.clock().now());
+        let users = dirigent.agent_accounts();
+        let channels = |channel| dirigent.is_known(channel);
+        let watched = Watched { users: &users, channels: &channels };
+        match news {
+            News::GuildUpdated(guild) => picture.rules(guild.rules(), &watched),
+            News::GuildDeleted(gone) => {
+                picture.guild_away(gone.id.0);
+                let guild = gone.id.0;
+                let is_outage = gone.unavailable == Some(true);
+                tracing::info!(guild, is_outage, "a guild is away");
+                Moves::default()
+            }
+            News::Role(pushed) => {
+                let (role, allowed) = (pushed.role.id.0, pushed.role.allowed());
+                picture.role(pushed.guild_id.0, role, Some(allowed), &watched)
+            }
+            News::RoleDeleted(gone) => {
+                picture.role(gone.guild_id.0, gone.role_id.0, None, &watched)
+            }
+            News::Channel(channel) => picture.channel(&channel, &watched),
+            News::Threads(list) => {
+                for mut thread in list.threads {
+                    thread.guild_id.get_or_insert(list.guild_id);
+                    picture.channel(&thread, &watched);
+                }
+                Moves::default()
+            }
+            News::ThreadMembers(update) => picture.thread_members(&update, &watched),
+            News::Member(pushed) => {
+                // Most are no agents, and a guild may have many of them.
+                let user = pushed.member.user();
+                let users: Vec<_> = users.iter().copied().filter(|known| *known == user).collect();
+                picture.member(&pushed, now, &Watched { users: &users, ..watched })
+            }
+            News::MemberRemoved(gone) => {
+                picture.member_gone(gone.guild_id.0, gone.user.id.user(), &watched)
+            }
+            News::Created(_)
+            | News::Updated(_)
+            | News::Deleted(..)
+            | News::Ready(_)
+            | News::Resumed
+            | News::Guild(_)
+            | News::ChannelDeleted(_)
+            | News::Interaction(_) => Moves::default(),
+        }
+    }
+
+    async fn tell(&self, moves: Moves) -> Result<(), CallError> {
+        let mut told = Ok(());
+        for (channel, user) in moves.joined {
+            told = told.and(self.shared.dirigent.member_joined(channel, user).await);
+        }
+        for (channel, user) in moves.left {
+            told = told.and(self.shared.dirigent.member_left(channel, user).await);
+        }
+        told
+    }
+
+    async fn created(&self, message: ChatMessage) -> Result<(), CallError> {
+        let dirigent = &self.shared.dirigent;
+        let mut told = Ok(());
+        if !dirigent.is_known(message.channel) {
+            if let Some(parent) = self.shared.account.picture.parent(message.channel) {
+                told = dirigent.thread_seen(message.channel, parent).await;
+            }
+        }
+        told.and(dirigent.message_created(message).await)
+    }
+
+    /// A new session: what happened before it is not pushed any more. With the guilds comes what their
+    /// channels' newest messages are; without them everything is looked through.
+    async fn ready(&self, me: dirigent::UserId) -> Result<(), CallError> {
+        let Shared { dirigent, account, intents, desk, .. } = &*self.shared;
+        account.picture.session_began(self.shard, me);
+        account.know_me(me);
+        desk.diagnose();
+        if intents.contains(Intents::GUILDS) {
+            return Ok(());
+        }
+        dirigent.reconnected().await
+    }
+
+    async fn guild(&self, guild: &PushedGuild) -> Result<(), CallError> {
+        let Shared { dirigent, account, desk, registers, .. } = &*self.shared;
+        account.picture.guild(self.shard, guild, account.clock().now());
+        if guild.unavailable == Some(true) || guild.owner_id.is_none() {
+            return Ok(());
+        }
+        if self.shared.is_new(guild.id.0) {
+            self.log_findings(guild);
+        }
+        if *registers {
+            desk.register(guild.id.0);
+        }
+        let mut told = Ok(());
+        for channel in guild.channels.iter().chain(&guild.threads) {
+            let id = ChannelId::new(channel.id.0);
+            if let Some(newest) = channel.last_message_id.filter(|_| dirigent.is_known(id)) {
+                let newest = MessageId::new(newest.0);
+                told = told.and(dirigent.newest_message(id, newest).await);
+            }
+        }
+        told
+    }
+
+    /// Says what is missing in a guild, and in those of its channels that are kept in order (F20).
+    fn log_findings(&self, guild: &PushedGuild) {
+        let Shared { dirigent, account, .. } = &*self.shared;
+        let Some((rules, me)) = account.picture.own_rules(guild.id.0) else {
+            return;
+        };
+        let mut findings = diagnose::in_guild(&rules, &me);
+        let all = || guild.channels.iter().chain(&guild.threads);
+        for channel in all().filter(|channel| dirigent.is_known(ChannelId::new(channel.id.0))) {
+            let is_parent =
+                |other: &&Channel| channel.parent_id.is_some_and(|id| id.0 == other.id.0);
+            let parent = all().find(is_parent).filter(|_| crate::audience::is_thread(channel.kind));
+            let decisive = parent.unwrap_or(channel);
+            findings.extend(diagnose::in_channel(&rules, &me, channel, decisive));
+        }
+        for finding in findings {
+            match finding {
+                Finding::InChannel(..) => tracing::warn!("{finding}"),
+                // Needed by tools that a host may not use.
+                Finding::InGuild(..)
+                | Finding::IntentNotGranted(_)
+                | Finding::IntentNotAsked(_)
+                | Finding::NoChannel(_)
+                | Finding::Closed(_) => tracing::info!("{finding}"),
+            }
+        }
+    }
+
+    async fn gone(&self, channel: u64) -> Result<(), CallError> {
+        let Shared { dirigent, account, .. } = &*self.shared;
+        let mut told = Ok(());
+        for gone in account.picture.channel_gone(channel) {
+            told = told.and(dirigent.channel_deleted(ChannelId::new(gone)).await);
+        }
+        told
+    }
+
+    fn used(&self, interaction: Interaction) {
+        let Shared { account, desk, registers, may_set_mode, .. } = &*self.shared;
+        let used = Use::read(interaction, account.clock().now());
+        let Some(mut used) = used.filter(|_| *registers) else {
+            return;
+        };
+        if let (Some(decide), Some(guild), Some(user)) =
+            (may_set_mode, used.invoker.guild, used.user)
+        {
+            used.invoker.host_word = decide(guild, user, used.invoker.permissions);
+        }
+        desk.put(used);
+    }
+}
+
+impl fmt::Debug for ShardFeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ShardFeed").field("shard", &self.shard).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,277 @@
+//! What a host has forgotten to switch on or to allow, by the names that Discord gives it.
+
+use std::fmt;
+
+use dirigent::{ChannelId, GuildId};
+use twilight_model::gateway::Intents;
+use twilight_model::guild::Permissions;
+
+/// Something without which a part of the library does not work (F20). `Display` names it as Discord does
+/// and says what will not work.
+///
+/// ```
+/// use dirigent_discord::{Finding, NeededIntent};
+/// let finding = Finding::IntentNotGranted(NeededIntent::MessageContent);
+/// assert!(finding.to_string().contains("Message Content Intent"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Finding {
+    /// The privileged intent is not switched on in the developer portal.
+    IntentNotGranted(NeededIntent),
+    /// The gateway was connected without asking for the intent.
+    IntentNotAsked(NeededIntent),
+    /// The account lacks a permission in the whole guild.
+    InGuild(GuildId, NeededPermission),
+    /// The account lacks a permission in a channel.
+    InChannel(ChannelId, NeededPermission),
+    /// The channel does not exist, or its guild does not have this account.
+    NoChannel(ChannelId),
+    /// Discord closed the gateway for good.
+    Closed(CloseReason),
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::IntentNotGranted(intent) => write!(
+                f,
+                "the {intent} is not switched on in the developer portal (Bot, Privileged Gateway \
+                 Intents): {}",
+                intent.without()
+            ),
+            Self::IntentNotAsked(intent) => write!(
+                f,
+                "the gateway was connected without the intent {}: {}",
+                intent.asked(),
+                intent.without()
+            ),
+            Self::InGuild(guild, permission) => write!(
+                f,
+                "the bot lacks the permission {permission} in the server {guild}: {}",
+                permission.without()
+            ),
+            Self::InChannel(channel, permission) => write!(
+                f,
+                "the bot lacks the permission {permission} in the channel {channel}: {}",
+                permission.without()
+            ),
+            Self::NoChannel(channel) => write!(
+                f,
+                "the channel {channel} does not exist, or the bot is not in its server: no turns are \
+                 kept there"
+            ),
+            Self::Closed(reason) => write!(f, "Discord closed the gateway for good: {reason}"),
+        }
+    }
+}
+
+/// An intent that the library needs. `Display` is its name in the developer portal.
+///
+/// ```
+/// use dirigent_discord::NeededIntent;
+/// assert_eq!(NeededIntent::GuildMembers.to_string(), "Server Members Intent");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NeededIntent {
+    /// Channels, roles and threads.
+    Guilds,
+    /// Who is in a guild. Privileged.
+    GuildMembers,
+    /// That something is said.
+    GuildMessages,
+    /// What is said. Privileged.
+    MessageContent,
+}
+
+impl NeededIntent {
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Guilds, Self::GuildMembers, Self::GuildMessages, Self::MessageContent];
+
+    /// Its bit in what a gateway is asked for.
+    pub(crate) const fn bit(self) -> Intents {
+        match self {
+            Self::Guilds => Intents::GUILDS,
+            Self::GuildMembers => Intents::GUILD_MEMBERS,
+            Self::GuildMessages => Intents::GUILD_MESSAGES,
+            Self::MessageContent => Intents::MESSAGE_CONTENT,
+        }
+    }
+
+    /// The flags of an application to which it is granted, for many guilds or for few; none where it
+    /// is nobody's privilege.
+    pub(crate) const fn granted_by(self) -> Option<u64> {
+        match self {
+            Self::GuildMembers => Some(1 << 14 | 1 << 15),
+            Self::MessageContent => Some(1 << 18 | 1 << 19),
+            Self::Guilds | Self::GuildMessages => None,
+        }
+    }
+
+    const fn asked(self) -> &'static str {
+        match self {
+            Self::Guilds => "GUILDS",
+            Self::GuildMembers => "GUILD_MEMBERS",
+            Self::GuildMessages => "GUILD_MESSAGES",
+            Self::MessageContent => "MESSAGE_CONTENT",
+        }
+    }
+
+    const fn without(self) -> &'static str {
+        match self {
+            Self::Guilds => {
+                "changes of channels and roles are not seen, and the slash command is not registered"
+            }
+            Self::GuildMembers => {
+                "the members of channels cannot be read or are asked for at every round, and agents \
+                 that come or go are noticed late or never"
+            }
+            Self::GuildMessages => "nobody is heard: no channel wakes",
+            Self::MessageContent => {
+                "what people and agents write is empty: replies are not confirmed by what they say, stop \
+                 words are not understood, and agents are handed nothing to read"
+            }
+        }
+    }
+}
+
+impl fmt::Display for NeededIntent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Guilds => "Guilds Intent",
+            Self::GuildMembers => "Server Members Intent",
+            Self::GuildMessages => "Guild Messages Intent",
+            Self::MessageContent => "Message Content Intent",
+        })
+    }
+}
+
+/// A permission that the library needs. `Display` is its name in Discord.
+///
+/// ```
+/// use dirigent_discord::NeededPermission;
+/// assert_eq!(NeededPermission::ReadMessageHistory.to_string(), "Read Message History");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NeededPermission {
+    /// To open discussions that report to this guild, and to be shown it on the control page.
+    Administrator,
+    /// To create channels.
+    ManageChannels,
+    /// To change who sees a channel.
+    ManageRoles,
+    /// To see a channel.
+    ViewChannels,
+    /// To post in a channel.
+    SendMessages,
+    /// To post in a thread.
+    SendMessagesInThreads,
+    /// To read what was posted before.
+    ReadMessageHistory,
+    /// To see a private thread without having been added to it.
+    ManageThreads,
+}
+
+impl NeededPermission {
+    /// What a guild should allow.
+    pub(crate) const OF_GUILD: [Self; 3] =
+        [Self::Administrator, Self::ManageChannels, Self::ManageRoles];
+
+    /// What a channel should allow; a thread, if it is one.
+    pub(crate) const fn of_channel(is_thread: bool) -> [Self; 3] {
+        let send = if is_thread { Self::SendMessagesInThreads } else { Self::SendMessages };
+        [Self::ViewChannels, send, Self::ReadMessageHistory]
+    }
+
+    pub(crate) const fn bit(self) -> Permissions {
+        match self {
+            Self::Administrator => Permissions::ADMINISTRATOR,
+            Self::ManageChannels => Permissions::MANAGE_CHANNELS,
+            Self::ManageRoles => Permissions::MANAGE_ROLES,
+            Self::ViewChannels => Permissions::VIEW_CHANNEL,
+            Self::SendMessages => Permissions::SEND_MESSAGES,
+            Self::SendMessagesInThreads => Permissions::SEND_MESSAGES_IN_THREADS,
+            Self::ReadMessageHistory => Permissions::READ_MESSAGE_HISTORY,
+            Self::ManageThreads => Permissions::MANAGE_THREADS,
+        }
+    }
+
+    const fn without(self) -> &'static str {
+        match self {
+            Self::Administrator => {
+                "no discussion can report to it, and the control page does not show it"
+            }
+            Self::ManageChannels => "agents cannot create channels",
+            Self::ManageRoles => "who takes part in a channel cannot be changed",
+            Self::ViewChannels => "no turns are kept there",
+            Self::SendMessages | Self::SendMessagesInThreads => {
+                "nobody is woken by a message, and no notice is posted"
+            }
+            Self::ReadMessageHistory => {
+                "what was missed is not read, and replies are confirmed by events only"
+            }
+            Self::ManageThreads => "a private thread is seen only if the bot was added to it",
+        }
+    }
+}
+
+impl fmt::Display for NeededPermission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Administrator => "Administrator",
+            Self::ManageChannels => "Manage Channels",
+            Self::ManageRoles => "Manage Roles",
+            Self::ViewChannels => "View Channels",
+            Self::SendMessages => "Send Messages",
+            Self::SendMessagesInThreads => "Send Messages in Threads",
+            Self::ReadMessageHistory => "Read Message History",
+            Self::ManageThreads => "Manage Threads",
+        })
+    }
+}
+
+/// Why Discord closed a gateway in a way that no new connection mends.
+///
+/// ```
+/// use dirigent_discord::CloseReason;
+/// assert_eq!(CloseReason::of(4014), Some(CloseReason::DisallowedIntents));
+/// assert_eq!(CloseReason::of(4009), None, "a session that timed out is begun anew");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum CloseReason {
+    /// 4004.
+    #[error("the token is not valid (4004)")]
+    BadToken,
+    /// 4010 or 4011.
+    #[error("the number of shards is wrong, or more of them are needed (4010, 4011)")]
+    BadShards,
+    /// 4012.
+    #[error("this version of the gateway is not served any more (4012)")]
+    BadVersion,
+    /// 4013.
+    #[error("the intents that were asked for do not exist (4013)")]
+    UnknownIntents,
+    /// 4014.
+    #[error(
+        "an intent was asked for that is not switched on in the developer portal (4014): see there, under \
+         Bot, Privileged Gateway Intents, for the Server Members Intent and the Message Content Intent"
+    )]
+    DisallowedIntents,
+}
+
+impl CloseReason {
+    /// What a close code means, if it means the end.
+    pub const fn of(code: u16) -> Option<Self> {
+        match code {
+            4004 => Some(Self::BadToken),
+            4010 | 4011 => Some(Self::BadShards),
+            4012 => Some(Self::BadVersion),
+            4013 => Some(Self::UnknownIntents),
+            4014 => Some(Self::DisallowedIntents),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What the gateway pushes, read once: from a shard's text or from an event of twilight.
+
+use std::borrow::Cow;
+
+use dirigent::{ChannelId, ChatMessage, MessageId};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use twilight_model::gateway::event::Event;
+
+use crate::message::{chat_message, read_message};
+use crate::wire::pushed::{
+    DeletedChannel, DeletedGuild, DeletedMessage, DeletedMessages, DeletedRole, Interaction,
+    Payload, PushedGuild, PushedMember, PushedMessage, PushedRole, Ready, RemovedMember,
+    ThreadList, ThreadMembers,
+};
+use crate::wire::{Channel, Guild, Number};
+
+/// Something that the library wants to know.
+pub(crate) enum News {
+    /// A new session began: whatever happened before is not pushed any more.
+    Ready(Ready),
+    /// A session goes on: whatever happened meanwhile was pushed.
+    Resumed,
+    Guild(Box<PushedGuild>),
+    GuildUpdated(Guild),
+    GuildDeleted(DeletedGuild),
+    Role(PushedRole),
+    RoleDeleted(DeletedRole),
+    /// A channel or thread is new or has changed.
+    Channel(Box<Channel>),
+    ChannelDeleted(DeletedChannel),
+    Threads(ThreadList),
+    ThreadMembers(ThreadMembers),
+    /// A member is new or has changed.
+    Member(PushedMember),
+    MemberRemoved(RemovedMember),
+    Created(ChatMessage),
+    Updated(ChatMessage),
+    Deleted(ChannelId, Vec<MessageId>),
+    Interaction(Box<Interaction>),
+}
+
+/// The head of a gateway's message.
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(default, borrow)]
+    t: Option<Cow<'a, str>>,
+}
+
+impl News {
+    /// Reads a gateway's message as it came; `None` for what is nothing to us or cannot be read.
+    pub(crate) fn in_text(text: &str) -> Option<Self> {
+        let head: Head<'_> = serde_json::from_str(text).ok()?;
+        let kind = head.t?;
+        let news = Self::by_kind(kind.as_ref(), text)?;
+        if news.is_none() {
+            tracing::debug!(kind = kind.as_ref(), "an event could not be read");
+        }
+        news
+    }
+
+    /// The outer `None`: of no interest; the inner: not to be read.
+    fn by_kind(kind: &str, text: &str) -> Option<Option<Self>> {
+        Some(match kind {
+            "MESSAGE_CREATE" => message(text).map(Self::Created),
+            "MESSAGE_UPDATE" => message(text).map(Self::Updated),
+            "MESSAGE_DELETE" => payload(text).map(deleted),
+            "MESSAGE_DELETE_BULK" => payload(text).map(all_deleted),
+            "GUILD_CREATE" => payload(text).map(Box::new).map(Self::Guild),
+            "GUILD_UPDATE" => payload(text).map(Self::GuildUpdated),
+            "GUILD_DELETE" => payload(text).map(Self::GuildDeleted),
+            "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE" => payload(text).map(Self::Role),
+            "GUILD_ROLE_DELETE" => payload(text).map(Self::RoleDeleted),
+            "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "THREAD_CREATE" | "THREAD_UPDATE" => {
+                payload(text).map(Box::new).map(Self::Channel)
+            }
+            "CHANNEL_DELETE" | "THREAD_DELETE" => payload(text).map(Self::ChannelDeleted),
+            "THREAD_LIST_SYNC" => payload(text).map(Self::Threads),
+            "THREAD_MEMBERS_UPDATE" => payload(text).map(Self::ThreadMembers),
+            "GUILD_MEMBER_ADD" | "GUILD_MEMBER_UPDATE" => payload(text).map(Self::Member),
+            "GUILD_MEMBER_REMOVE" => payload(text).map(Self::MemberRemoved),
+            "INTERACTION_CREATE" => payload(text).map(Box::new).map(Self::Interaction),
+            "READY" => payload(text).map(Self::Ready),
+            "RESUMED" => Some(Self::Resumed),
+            _ => return None,
+        })
+    }
+
+    /// Reads an event of twilight. Twilight drops the nonce of messages.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "most events are nothing to us")]
+    pub(crate) fn in_event(event: &Event) -> Option<Self> {
+        match event {
+            Event::MessageCreate(created) => Some(Self::Created(chat_message(created))),
+            Event::MessageUpdate(updated) => Some(Self::Updated(chat_message(updated))),
+            Event::MessageDelete(gone) => again(gone).map(deleted),
+            Event::MessageDeleteBulk(gone) => again(gone).map(all_deleted),
+            Event::GuildCreate(guild) => again(guild).map(Box::new).map(Self::Guild),
+            Event::GuildUpdate(guild) => again(guild).map(Self::GuildUpdated),
+            Event::GuildDelete(gone) => again(gone).map(Self::GuildDeleted),
+            Event::RoleCreate(role) => again(role).map(Self::Role),
+            Event::RoleUpdate(role) => again(role).map(Self::Role),
+            Event::RoleDelete(gone) => again(gone).map(Self::RoleDeleted),
+            Event::ChannelCreate(channel) => again(channel).map(Box::new).map(Self::Channel),
+            Event::ChannelUpdate(channel) => again(channel).map(Box::new).map(Self::Channel),
+            Event::ThreadCreate(thread) => again(thread).map(Box::new).map(Self::Channel),
+            Event::ThreadUpdate(thread) => again(thread).map(Box::new).map(Self::Channel),
+            Event::ChannelDelete(gone) => again(gone).map(Self::ChannelDeleted),
+            Event::ThreadDelete(gone) => again(gone).map(Self::ChannelDeleted),
+            Event::ThreadListSync(list) => again(list).map(Self::Threads),
+            Event::ThreadMembersUpdate(members) => again(members).map(Self::ThreadMembers),
+            Event::MemberAdd(member) => again(member).map(Self::Member),
+            Event::MemberUpdate(member) => again(member).map(Self::Member),
+            Event::MemberRemove(gone) => again(gone).map(Self::MemberRemoved),
+            Event::InteractionCreate(used) => again(used).map(Box::new).map(Self::Interaction),
+            Event::Ready(ready) => again(ready).map(Self::Ready),
+            Event::Resumed => Some(Self::Resumed),
+            _ => None,
+        }
+    }
+}
+
+fn payload<T: DeserializeOwned>(text: &str) -> Option<T> {
+    serde_json::from_str::<Payload<T>>(text).ok().map(|payload| payload.d)
+}
+
+/// Twilight's types are written as Discord writes them, and so they are read in one place only. Messages
+/// are too many for that.
+fn again<T: DeserializeOwned>(event: &impl Serialize) -> Option<T> {
+    serde_json::from_value(serde_json::to_value(event).ok()?).ok()
+}
+
+fn message(text: &str) -> Option<ChatMessage> {
+    payload::<PushedMessage>(text).and_then(read_message)
+}
+
+fn deleted(gone: DeletedMessage) -> News {
+    News::Deleted(ChannelId::new(gone.channel_id.0), vec![MessageId::new(gone.id.0)])
+}
+
+fn all_deleted(gone: DeletedMessages) -> News {
+    let ids = gone.ids.into_iter().map(|Number(id)| MessageId::new(id)).collect();
+    News::Deleted(ChannelId::new(gone.channel_id.0), ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent::{AuthorKind, ChatKind};
+
+    use super::*;
+
+    fn text(kind: &str, message: &str) -> String {
+        format!(r#"{{"op":0,"s":3,"t":"{kind}","d":{message}}}"#)
+    }
+
+    /// F13: the nonce of a pushed message is kept, as a text or as a number.
+    #[test]
+    fn a_pushed_message_keeps_its_nonce() {
+        for (nonce, kept) in [
+            ("\"0ab1\"", Some("0ab1")),
+            ("12345", Some("12345")),
+            ("18446744073709551615", None),
+            ("null", None),
+        ] {
+            let message = format!(
+                r#"{{"id":"9","channel_id":"7","type":0,"content":"hi","nonce":{nonce},
+                "author":{{"id":"5","bot":true,"username":"x"}},"unknown":[{{}}]}}"#
+            );
+            let Some(News::Created(read)) = News::in_text(&text("MESSAGE_CREATE", &message)) else {
+                panic!("{nonce}");
+            };
+            assert_eq!(read.nonce.as_deref(), kept);
+            assert_eq!((read.id.get(), read.channel.get(), read.author.get()), (9, 7, 5));
+            assert_eq!((read.author_kind, read.kind), (AuthorKind::Bot, ChatKind::Default));
+            assert_eq!(read.content, "hi");
+        }
+    }
+
+    /// F16: a partial update that says too little changes nothing, and one that says enough is told.
+    #[test]
+    fn partial_updates_are_told_as_far_as_they_go() {
+        let whole = r#"{"id":"9","channel_id":"7","type":19,"content":"b","author":{"id":"5"}}"#;
+        let Some(News::Updated(edited)) = News::in_text(&text("MESSAGE_UPDATE", whole)) else {
+            panic!("a whole update was passed over");
+        };
+        assert_eq!((edited.kind, edited.author_kind), (ChatKind::Reply, AuthorKind::Human));
+        for partial in [
+            r#"{"id":"9","channel_id":"7","embeds":[]}"#,
+            r#"{"id":"9","channel_id":"7","content":"c"}"#,
+            r#"{"id":"9","channel_id":"7","type":0,"author":{"id":"5"}}"#,
+        ] {
+            assert!(News::in_text(&text("MESSAGE_UPDATE", partial)).is_none(), "{partial}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_passed_over() {
+        for odd in ["", "[]", "{}", "{\"t\":5}", "{\"t\":null,\"d\":null}", "\u{feff}{}"] {
+            assert!(News::in_text(odd).is_none(), "{odd}");
+        }
+        for kind in
+            ["MESSAGE_CREATE", "GUILD_CREATE", "READY", "INTERACTION_CREATE", "TYPING_START"]
+        {
+            assert!(News::in_text(&text(kind, "null")).is_none(), "{kind}");
+            assert!(News::in_text(&text(kind, "{}")).is_none(), "{kind}");
+        }
+    }
+}

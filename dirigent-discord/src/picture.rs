@@ -1,0 +1,311 @@
+//! What the gateway has told of guilds: who is in them, and who sees which channel.
+
+mod guild;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dirigent::{ChannelId, Timestamp, UserId};
+use twilight_model::gateway::{Intents, ShardId};
+use twilight_model::guild::Permissions;
+
+use crate::permission::{GuildRules, Member};
+use crate::wire;
+use crate::wire::pushed::{PushedGuild, PushedMember, ThreadMembers};
+use guild::Guild;
+
+/// How many members are kept of all guilds together. A guild that does not fit in any more is asked for
+/// every time.
+const MEMBERS_MAX: usize = 200_000;
+
+/// What is known without asking. It is empty until a gateway feeds it, and believed only while that is
+/// connected.
+#[derive(Debug, Default)]
+pub(crate) struct Picture(Mutex<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    me: Option<UserId>,
+    /// Whether the gateway tells of all changes of members.
+    tells_members: bool,
+    guilds: HashMap<u64, Guild>,
+    /// The guild of each channel and thread.
+    places: HashMap<u64, u64>,
+    /// The shards that are connected, by number.
+    live: HashSet<u32>,
+}
+
+/// Who sees a channel, as far as that is known.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Sight {
+    /// These.
+    Known(Vec<UserId>),
+    /// It would be known with the members of this guild.
+    WithMembersOf(u64),
+    /// It would be known with those who were added to this thread.
+    WithThread,
+    /// Nothing is known.
+    Unknown,
+}
+
+/// Who gained or lost sight of which channel.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Moves {
+    pub(crate) joined: Vec<(ChannelId, UserId)>,
+    pub(crate) left: Vec<(ChannelId, UserId)>,
+}
+
+/// Whose moves are of interest, and where.
+pub(crate) struct Watched<'a> {
+    pub(crate) users: &'a [UserId],
+    pub(crate) channels: &'a (dyn Fn(ChannelId) -> bool + Sync),
+}
+
+impl Picture {
+    /// Which account it is for, and what its gateway tells.
+    pub(crate) fn begin(&self, intents: Intents) {
+        self.inner().tells_members = intents.contains(Intents::GUILD_MEMBERS);
+    }
+
+    /// A new session of a shard: what it told before may be outdated.
+    pub(crate) fn session_began(&self, shard: ShardId, me: UserId) {
+        let mut inner = self.inner();
+        inner.me = Some(me);
+        inner.live.insert(shard.number());
+        for guild in inner.guilds.values_mut().filter(|guild| guild.shard == shard.number()) {
+            guild.doubt();
+        }
+    }
+
+    /// A session goes on; all that happened meanwhile was told.
+    pub(crate) fn session_resumed(&self, shard: ShardId) {
+        self.inner().live.insert(shard.number());
+    }
+
+    /// The connection is broken: what happens now is not told, or not yet.
+    pub(crate) fn interrupted(&self, shard: ShardId) {
+        self.inner().live.remove(&shard.number());
+    }
+
+    /// A guild as a whole.
+    pub(crate) fn guild(&self, shard: ShardId, pushed: &PushedGuild, now: Timestamp) {
+        let Some(rules) = pushed.guild().map(|guild| guild.rules()) else {
+            return self.guild_away(pushed.id.0);
+        };
+        let mut inner = self.inner();
+        let inner = &mut *inner;
+        let id = rules.guild;
+        let mut guild = Guild::new(shard.number(), rules);
+        for channel in pushed.channels.iter().chain(&pushed.threads) {
+            guild.save_channel(channel);
+            inner.places.insert(channel.id.0, id);
+        }
+        let whole = pushed.member_count.is_some_and(|count| count <= pushed.members.len() as u64);
+        let mine = |member: &&wire::Member| whole || Some(member.user()) == inner.me;
+        guild.take_members(pushed.members.iter().filter(mine), now);
+        let kept: usize = inner.guilds.values().map(Guild::size).sum();
+        if whole && kept + guild.size() <= MEMBERS_MAX {
+            guild.is_whole_since(now, inner.tells_members);
+        } else {
+            guild.forget_members(inner.me);
+        }
+        if let Some(old) = inner.guilds.get(&id) {
+            guild.follow(old);
+            for gone in old.channels().filter(|channel| !guild.has(*channel)) {
+                inner.places.remove(&gone);
+            }
+        }
+        inner.guilds.insert(id, guild);
+    }
+
+    /// A guild is not available, or left.
+    pub(crate) fn guild_away(&self, guild: u64) {
+        let mut inner = self.inner();
+        inner.guilds.remove(&guild);
+        inner.places.retain(|_, of| *of != guild);
+    }
+
+    /// Owner and roles.
+    pub(crate) fn rules(&self, rules: GuildRules, watched: &Watched<'_>) -> Moves {
+        self.changing(rules.guild, watched, |guild, _| guild.rules = rules)
+    }
+
+    pub(crate) fn role(
+        &self,
+        guild: u64,
+        role: u64,
+        allowed: Option<Permissions>,
+        watched: &Watched<'_>,
+    ) -> Moves {
+        self.changing(guild, watched, |guild, _| match allowed {
+            Some(allowed) => drop(guild.rules.roles.insert(role, allowed)),
+            None => drop(guild.rules.roles.remove(&role)),
+        })
+    }
+
+    /// A channel or thread is new or has changed.
+    pub(crate) fn channel(&self, channel: &wire::Channel, watched: &Watched<'_>) -> Moves {
+        let Some(guild) = channel.guild_id else {
+            return Moves::default();
+        };
+        let mut inner = self.inner();
+        if inner.guilds.contains_key(&guild.0) {
+            inner.places.insert(channel.id.0, guild.0);
+        }
+        drop(inner);
+        self.changing(guild.0, watched, |guild, _| guild.save_channel(channel))
+    }
+
+    /// A channel or thread is gone; returns it and the threads that went with it.
+    pub(crate) fn channel_gone(&self, channel: u64) -> Vec<u64> {
+        let mut inner = self.inner();
+        let guild = inner.places.get(&channel).copied();
+        let gone = match guild.and_then(|guild| inner.guilds.get_mut(&guild)) {
+            Some(guild) => guild.remove_channel(channel),
+            None => vec![channel],
+        };
+        for gone in &gone {
+            inner.places.remove(gone);
+        }
+        gone
+    }
+
+    /// A member is new or has changed.
+    pub(crate) fn member(
+        &self,
+        pushed: &PushedMember,
+        now: Timestamp,
+        watched: &Watched<'_>,
+    ) -> Moves {
+        self.changing(pushed.guild_id.0, watched, |guild, me| {
+            guild.save_member(&pushed.member, now, me);
+        })
+    }
+
+    pub(crate) fn member_gone(&self, guild: u64, user: UserId, watched: &Watched<'_>) -> Moves {
+        self.changing(guild, watched, |guild, _| guild.remove_member(user))
+    }
+
+    /// Who came into a thread, and who left it. Only a private one is seen by that.
+    pub(crate) fn thread_members(&self, update: &ThreadMembers, watched: &Watched<'_>) -> Moves {
+        let thread = ChannelId::new(update.id.0);
+        let mut inner = self.inner();
+        let guild = inner.guilds.get_mut(&update.guild_id.0);
+        let is_private = guild.and_then(|guild| guild.update_thread(update));
+        drop(inner);
+        let is_watched = |user: &UserId| watched.users.contains(user) && (watched.channels)(thread);
+        let added = update.added_members.iter().filter_map(|member| member.user_id);
+        let added = added.map(wire::Number::user).filter(is_watched);
+        let removed = update.removed_member_ids.iter().map(|id| id.user()).filter(is_watched);
+        Moves {
+            joined: added.map(|user| (thread, user)).collect(),
+            left: match is_private {
+                Some(true) => removed.map(|user| (thread, user)).collect(),
+                // Whoever sees the parent sees it on.
+                Some(false) | None => Vec::new(),
+            },
+        }
+    }
+
+    /// Who sees a channel.
+    pub(crate) fn sight(&self, channel: ChannelId, now: Timestamp) -> Sight {
+        let mut inner = self.inner();
+        let inner = &mut *inner;
+        match inner.believed(channel.get()) {
+            Some(guild) => guild.sight(channel.get(), now),
+            None => Sight::Unknown,
+        }
+    }
+
+    /// The members of a guild are being asked for; what is pushed meanwhile counts more.
+    pub(crate) fn begin_reading(&self, guild: u64) {
+        if let Some(guild) = self.inner().guilds.get_mut(&guild) {
+            guild.begin_reading();
+        }
+    }
+
+    /// The members of a guild, as they were answered; `None`: they were not.
+    pub(crate) fn end_reading(&self, id: u64, members: Option<&[wire::Member]>, now: Timestamp) {
+        let mut inner = self.inner();
+        let inner = &mut *inner;
+        let others = inner.guilds.iter().filter(|(other, _)| **other != id);
+        let others: usize = others.map(|(_, guild)| guild.size()).sum();
+        let is_live = inner.guilds.get(&id).is_some_and(|guild| inner.live.contains(&guild.shard));
+        let Some(guild) = inner.guilds.get_mut(&id) else {
+            return;
+        };
+        let fits = |members: &&[wire::Member]| others + members.len() <= MEMBERS_MAX;
+        guild.is_too_large = members.is_some_and(|members| !fits(&members));
+        let is_kept = is_live && inner.tells_members;
+        guild.end_reading(members.filter(fits), now, is_kept, inner.me);
+    }
+
+    /// Those who were added to a private thread, as they were answered.
+    pub(crate) fn install_thread(&self, thread: ChannelId, added: HashSet<UserId>, now: Timestamp) {
+        let mut inner = self.inner();
+        let guild = inner.places.get(&thread.get()).copied();
+        if let Some(guild) = guild.and_then(|guild| inner.guilds.get_mut(&guild)) {
+            guild.install_thread(thread.get(), added, now);
+        }
+    }
+
+    /// Whether this picture's own account may do this in the channel, where that is known.
+    pub(crate) fn may(
+        &self,
+        channel: ChannelId,
+        wanted: Permissions,
+        now: Timestamp,
+    ) -> Option<bool> {
+        let mut inner = self.inner();
+        let me = inner.me?;
+        inner.believed(channel.get())?.may(channel.get(), me, wanted, now)
+    }
+
+    /// What this picture's own account may do in a guild, and in each of its channels: for a
+    /// diagnosis.
+    pub(crate) fn own_rules(&self, guild: u64) -> Option<(GuildRules, Member)> {
+        let inner = self.inner();
+        let me = inner.me?;
+        let guild = inner.guilds.get(&guild)?;
+        Some((guild.rules.clone(), guild.member(me)?))
+    }
+
+    /// The channel from which a thread hangs.
+    pub(crate) fn parent(&self, channel: ChannelId) -> Option<ChannelId> {
+        let inner = self.inner();
+        let guild = inner.places.get(&channel.get())?;
+        inner.guilds.get(guild)?.parent(channel.get()).map(ChannelId::new)
+    }
+
+    fn changing(
+        &self,
+        guild: u64,
+        watched: &Watched<'_>,
+        change: impl FnOnce(&mut Guild, Option<UserId>),
+    ) -> Moves {
+        let mut inner = self.inner();
+        let me = inner.me;
+        let Some(guild) = inner.guilds.get_mut(&guild) else {
+            return Moves::default();
+        };
+        let before = guild.watch(watched);
+        change(guild, me);
+        let after = guild.watch(watched);
+        Moves {
+            joined: after.difference(&before).copied().collect(),
+            left: before.difference(&after).copied().collect(),
+        }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// The guild of a channel, if what is known of it is true now.
+    fn believed(&mut self, channel: u64) -> Option<&mut Guild> {
+        let guild = self.guilds.get_mut(self.places.get(&channel)?)?;
+        (guild.is_true && self.live.contains(&guild.shard)).then_some(guild)
+    }
+}

@@ -1,0 +1,258 @@
+//! The slash command: how it is registered, and how its uses are read and answered.
+
+use std::fmt;
+use std::time::Duration;
+
+use dirigent::command::{
+    CHOICES, DEFAULT_PERMISSIONS, DESCRIPTION, EPHEMERAL, Invoker, NAME, OPTION, OPTION_DESCRIPTION,
+};
+use dirigent::{ApiError, ChannelId, ErrorKind, GuildId, Timestamp, UserId};
+use serde::{Deserialize, Serialize};
+use twilight_http::routing::Route;
+
+use crate::route::Ask;
+use crate::wire::pushed::Interaction;
+use crate::{DiscordAccount, RestError};
+
+/// The number of slash commands among the kinds of commands.
+const CHAT_INPUT: u8 = 1;
+/// The number of text among the kinds of options.
+const TEXT_OPTION: u8 = 3;
+/// The number of a command's use among the kinds of interactions.
+const COMMAND_USED: u8 = 2;
+/// The flag of a message that only one person sees.
+const ONLY_FOR_ONE: u64 = 1 << 6;
+/// Discord's code for an answer to what was answered before.
+const ANSWERED_BEFORE: u64 = 40_060;
+/// The wait before an answer is tried again, where nobody said how long.
+const AGAIN_AFTER: Duration = Duration::from_millis(200);
+
+/// A command as it is registered. Read back, it tells whether it has changed.
+#[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
+struct Command {
+    name: String,
+    #[serde(rename = "type", default = "chat_input")]
+    kind: u8,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    default_member_permissions: Option<String>,
+    #[serde(default)]
+    options: Vec<CommandOption>,
+}
+
+#[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
+struct CommandOption {
+    #[serde(rename = "type")]
+    kind: u8,
+    name: String,
+    description: String,
+    #[serde(default)]
+    required: bool,
+    #[serde(default)]
+    choices: Vec<Choice>,
+}
+
+#[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
+struct Choice {
+    name: String,
+    value: serde_json::Value,
+}
+
+const fn chat_input() -> u8 {
+    CHAT_INPUT
+}
+
+impl Command {
+    /// Registered in a guild, it is offered in no direct message (R061).
+    fn ours() -> Self {
+        let choice = |mode: &dirigent::Mode| Choice {
+            name: mode.as_str().to_owned(),
+            value: mode.as_str().into(),
+        };
+        Self {
+            name: NAME.to_owned(),
+            kind: CHAT_INPUT,
+            description: DESCRIPTION.to_owned(),
+            default_member_permissions: Some(DEFAULT_PERMISSIONS.to_string()),
+            options: vec![CommandOption {
+                kind: TEXT_OPTION,
+                name: OPTION.to_owned(),
+                description: OPTION_DESCRIPTION.to_owned(),
+                required: true,
+                choices: CHOICES.iter().map(choice).collect(),
+            }],
+        }
+    }
+}
+
+impl DiscordAccount {
+    /// Registers `/set-channel-mode` in a guild (R058, R061), if it is not registered there as it should be.
+    /// `false`: it was. Other commands of the application are left alone.
+    ///
+    /// A [`Feed`](crate::Feed) does this by itself.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` where the bot was invited without the scope `applications.commands`, or as transport
+    /// fails.
+    pub async fn register_command(&self, guild: GuildId) -> Result<bool, ApiError> {
+        let application_id = self.application().await?.id.0;
+        let guild_id = guild.get();
+        let with_localizations = Some(false);
+        let route = Route::GetGuildCommands { application_id, guild_id, with_localizations };
+        // One that cannot be read is none of ours.
+        let known: Vec<serde_json::Value> =
+            self.read(Ask::bare("get guild commands", guild_id, &route)).await?;
+        let ours = Command::ours();
+        let mut known = known.into_iter().filter_map(|one| serde_json::from_value(one).ok());
+        if known.any(|known: Command| known == ours) {
+            return Ok(false);
+        }
+        // A command of the same name is replaced.
+        let route = Route::CreateGuildCommand { application_id, guild_id };
+        let ask = Ask::with_body("create guild command", guild_id, &route, &ours, None)?;
+        self.ask(ask).await.map(|_| true)
+    }
+}
+
+/// One use of the command.
+pub(crate) struct Use {
+    pub(crate) id: u64,
+    application: u64,
+    token: String,
+    /// When it was heard of.
+    pub(crate) at: Timestamp,
+    pub(crate) channel: ChannelId,
+    pub(crate) user: Option<UserId>,
+    pub(crate) invoker: Invoker,
+    /// The word that was chosen.
+    pub(crate) input: String,
+}
+
+impl Use {
+    /// Reads an interaction; `None` for what is another command, or no command.
+    pub(crate) fn read(interaction: Interaction, at: Timestamp) -> Option<Self> {
+        let used = interaction.data.filter(|_| interaction.kind == COMMAND_USED)?;
+        let is_ours =
+            used.name.as_deref() == Some(NAME) && used.kind.is_none_or(|kind| kind == CHAT_INPUT);
+        let channel = interaction.channel_id.or(interaction.channel.map(|channel| channel.id));
+        let (channel, member) = (channel.filter(|_| is_ours)?, interaction.member);
+        let option = used.options.into_iter().find(|option| option.name == OPTION);
+        let input = option.and_then(|option| option.value?.as_str().map(str::to_owned));
+        let permissions = member.as_ref().and_then(|member| member.permissions);
+        let permissions = permissions.map_or(0, |permissions| permissions.0);
+        let guild = interaction.guild_id.map(|guild| GuildId::new(guild.0));
+        Some(Self {
+            id: interaction.id.0,
+            application: interaction.application_id.0,
+            token: interaction.token,
+            at,
+            channel: ChannelId::new(channel.0),
+            user: member.and_then(|member| member.user).map(|user| user.id.user()),
+            invoker: Invoker { guild, permissions, host_word: None },
+            input: input.unwrap_or_default(),
+        })
+    }
+}
+
+/// No token.
+impl fmt::Debug for Use {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Use").field("id", &self.id).field("channel", &self.channel).finish()
+    }
+}
+
+#[derive(Serialize)]
+struct FirstAnswer<'a> {
+    #[serde(rename = "type")]
+    kind: u8,
+    data: Words<'a>,
+}
+
+#[derive(Serialize)]
+struct Words<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flags: Option<u64>,
+    allowed_mentions: NoMentions,
+}
+
+#[derive(Serialize)]
+struct NoMentions {
+    parse: [&'static str; 0],
+}
+
+const NO_MENTIONS: NoMentions = NoMentions { parse: [] };
+
+impl DiscordAccount {
+    /// Answers, only for who asked: with words, or with none yet.
+    pub(crate) async fn answer(
+        &self,
+        used: &Use,
+        words: Option<&str>,
+        until: Timestamp,
+    ) -> Result<(), ApiError> {
+        const WITH_WORDS: u8 = 4;
+        const LATER: u8 = 5;
+        let flags = EPHEMERAL.then_some(ONLY_FOR_ONE);
+        let kind = if words.is_some() { WITH_WORDS } else { LATER };
+        let data = Words { content: words, flags, allowed_mentions: NO_MENTIONS };
+        let body = FirstAnswer { kind, data };
+        let route = Route::InteractionCallback {
+            interaction_id: used.id,
+            interaction_token: &used.token,
+            with_response: false,
+        };
+        self.insist(until, || Ask::without_token("answer an interaction", used.id, &route, &body))
+            .await
+    }
+
+    /// Gives the words to an answer that had none.
+    pub(crate) async fn answer_later(
+        &self,
+        used: &Use,
+        words: &str,
+        until: Timestamp,
+    ) -> Result<(), ApiError> {
+        let route = Route::UpdateInteractionOriginal {
+            application_id: used.application,
+            interaction_token: &used.token,
+        };
+        let body = Words { content: Some(words), flags: None, allowed_mentions: NO_MENTIONS };
+        self.insist(until, || Ask::without_token("edit an answer", used.id, &route, &body)).await
+    }
+
+    /// Tries again and again while there is time: whoever used a command waits. An answer that
+    /// arrived before is not given twice by that.
+    async fn insist(
+        &self,
+        until: Timestamp,
+        ask: impl Fn() -> Result<Ask, ApiError>,
+    ) -> Result<(), ApiError> {
+        let mut wait = AGAIN_AFTER;
+        loop {
+            let error = match self.ask_until(ask()?, until).await {
+                Ok(_) => return Ok(()),
+                Err(error) if was_answered(&error) => return Ok(()),
+                Err(error) => error,
+            };
+            let next = self.clock().now() + error.retry_after().unwrap_or(wait);
+            let is_worth_it = matches!(
+                error.kind(),
+                ErrorKind::RateLimited | ErrorKind::Unavailable | ErrorKind::NoAnswer
+            );
+            if !is_worth_it || next >= until {
+                return Err(error);
+            }
+            wait *= 2;
+            self.clock().sleep_until(next).await;
+        }
+    }
+}
+
+fn was_answered(error: &ApiError) -> bool {
+    let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref());
+    matches!(cause, Some(RestError::Refused { code: Some(ANSWERED_BEFORE), .. }))
+}

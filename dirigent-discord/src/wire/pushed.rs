@@ -1,0 +1,164 @@
+//! What is read of the gateway's events.
+
+use serde::Deserialize;
+
+use super::{Author, Channel, Guild, Member, Message, Number, Role, ThreadMember, User, WithId};
+
+/// The data of an event of any kind.
+#[derive(Deserialize)]
+pub(crate) struct Payload<T> {
+    pub(crate) d: T,
+}
+
+/// A session began.
+#[derive(Deserialize)]
+pub(crate) struct Ready {
+    pub(crate) user: WithId,
+}
+
+/// A guild as it is pushed when a session begins or it becomes available.
+#[derive(Deserialize)]
+pub(crate) struct PushedGuild {
+    pub(crate) id: Number,
+    #[serde(default)]
+    pub(crate) unavailable: Option<bool>,
+    #[serde(default)]
+    pub(crate) owner_id: Option<Number>,
+    #[serde(default)]
+    pub(crate) roles: Vec<Role>,
+    #[serde(default)]
+    pub(crate) channels: Vec<Channel>,
+    #[serde(default)]
+    pub(crate) threads: Vec<Channel>,
+    #[serde(default)]
+    pub(crate) members: Vec<Member>,
+    #[serde(default)]
+    pub(crate) member_count: Option<u64>,
+}
+
+impl PushedGuild {
+    /// The part of it that is like a guild that was asked for; none where it is not available.
+    pub(crate) fn guild(&self) -> Option<Guild> {
+        let owner_id = self.owner_id?;
+        Some(Guild { id: self.id, owner_id, roles: self.roles.clone() })
+    }
+}
+
+#[derive(Deserialize)]
+pub(crate) struct DeletedGuild {
+    pub(crate) id: Number,
+    #[serde(default)]
+    pub(crate) unavailable: Option<bool>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct PushedRole {
+    pub(crate) guild_id: Number,
+    pub(crate) role: Role,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct DeletedRole {
+    pub(crate) guild_id: Number,
+    pub(crate) role_id: Number,
+}
+
+/// A channel or thread that is no more.
+#[derive(Deserialize)]
+pub(crate) struct DeletedChannel {
+    pub(crate) id: Number,
+}
+
+/// The active threads of a guild, or of some of its channels.
+#[derive(Deserialize)]
+pub(crate) struct ThreadList {
+    pub(crate) guild_id: Number,
+    #[serde(default)]
+    pub(crate) threads: Vec<Channel>,
+}
+
+/// Who came into a thread, and who left it.
+#[derive(Deserialize)]
+pub(crate) struct ThreadMembers {
+    pub(crate) id: Number,
+    pub(crate) guild_id: Number,
+    #[serde(default)]
+    pub(crate) added_members: Vec<ThreadMember>,
+    #[serde(default)]
+    pub(crate) removed_member_ids: Vec<Number>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct PushedMember {
+    pub(crate) guild_id: Number,
+    #[serde(flatten)]
+    pub(crate) member: Member,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct RemovedMember {
+    pub(crate) guild_id: Number,
+    pub(crate) user: User,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct DeletedMessage {
+    pub(crate) id: Number,
+    pub(crate) channel_id: Number,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct DeletedMessages {
+    pub(crate) ids: Vec<Number>,
+    pub(crate) channel_id: Number,
+}
+
+/// Somebody used a command, or something else of an application.
+#[derive(Deserialize)]
+pub(crate) struct Interaction {
+    pub(crate) id: Number,
+    pub(crate) application_id: Number,
+    #[serde(rename = "type")]
+    pub(crate) kind: u8,
+    pub(crate) token: String,
+    #[serde(default)]
+    pub(crate) guild_id: Option<Number>,
+    #[serde(default)]
+    pub(crate) channel_id: Option<Number>,
+    #[serde(default)]
+    pub(crate) channel: Option<WithId>,
+    #[serde(default)]
+    pub(crate) member: Option<Invoker>,
+    #[serde(default)]
+    pub(crate) data: Option<Used>,
+}
+
+/// The member who used it.
+#[derive(Deserialize)]
+pub(crate) struct Invoker {
+    #[serde(default)]
+    pub(crate) user: Option<Author>,
+    #[serde(default)]
+    pub(crate) permissions: Option<Number>,
+}
+
+/// What was used.
+#[derive(Default, Deserialize)]
+pub(crate) struct Used {
+    #[serde(default)]
+    pub(crate) name: Option<String>,
+    #[serde(default, rename = "type")]
+    pub(crate) kind: Option<u8>,
+    #[serde(default)]
+    pub(crate) options: Vec<UsedOption>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct UsedOption {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) value: Option<serde_json::Value>,
+}
+
+/// A message of any state of completeness.
+pub(crate) type PushedMessage = Message;
