@@ -6,24 +6,26 @@ use dirigent_discord::ShardFeed;
 use futures_util::StreamExt;
 use practice::Result;
 use twilight_gateway::queue::InMemoryQueue;
-use twilight_gateway::{ConfigBuilder, Intents, Message, Shard, ShardId};
+use twilight_gateway::{Config, ConfigBuilder, Intents, Message, Shard, ShardId};
 
-/// The shards of a token: one, or as many as `SHARDS` says. A bot in more than 2,500 servers needs
-/// several; here they all feed one driver.
-pub(crate) fn shards(
-    token: &str,
-    intents: Intents,
-    address: Option<&str>,
-) -> Result<Vec<Shard>> {
-    let count = std::env::var("SHARDS").map_or(Ok(1), |count| count.parse())?;
-    let mut config = ConfigBuilder::new(token.to_owned(), intents);
-    if let Some(address) = address {
+/// How the shards of a token connect: to Discord, or to the address given.
+pub(crate) fn config(token: &str, intents: Intents, address: Option<&str>) -> Config {
+    let config = ConfigBuilder::new(token.to_owned(), intents);
+    match address {
         // On this machine nobody minds if all come at once.
-        let at_once = InMemoryQueue::new(u16::MAX, 1_000, Duration::from_secs(86_400), 1_000);
-        config = config.proxy_url(address.to_owned()).queue(at_once);
+        Some(address) => {
+            let at_once = InMemoryQueue::new(u16::MAX, 1_000, Duration::from_secs(86_400), 1_000);
+            config.proxy_url(address.to_owned()).queue(at_once).build()
+        }
+        None => config.build(),
     }
+}
+
+/// One shard, or as many as `SHARDS` says: a bot in more than 2,500 servers needs several. They all feed one
+/// driver.
+pub(crate) fn shards(config: &Config) -> Result<Vec<Shard>> {
+    let count = std::env::var("SHARDS").map_or(Ok(1), |count| count.parse())?;
     // Clones of a configuration share its queue: shards of one token must not all come at once.
-    let config = config.build();
     let shard = |id| Shard::with_config(ShardId::new(id, count), config.clone());
     Ok((0..count).map(shard).collect())
 }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::{
-    AgentId, ChannelId, ChatMessage, Clock, Dirigent, DiscordApi, Ending, Mentions, Nonce, Post,
-    RunId, UserId,
+    AgentId, ChannelId, ChatMessage, Clock, Dirigent, DiscordApi, Ending, Mentions, MessageId,
+    Nonce, Post, RunId, UserId,
 };
 use dirigent_discord::{DiscordAccount, chat_message};
 use practice::{Result, Spoken};
-use twilight_gateway::{Event, EventTypeFlags, Intents, Shard, StreamExt};
+use twilight_gateway::{Config, Event, EventTypeFlags, Intents, Shard, ShardId, StreamExt};
 
 /// What an agent needs of the gateway: what is said.
 pub(crate) const INTENTS: Intents = Intents::GUILD_MESSAGES.union(Intents::MESSAGE_CONTENT);
@@ -27,7 +27,6 @@ pub(crate) struct Asking {
     account: Arc<DiscordAccount>,
     /// What was said since its last turn.
     missed: HashMap<ChannelId, Vec<ChatMessage>>,
-    runs: u64,
 }
 
 impl Asking {
@@ -37,7 +36,7 @@ impl Asking {
         spoken: Spoken,
         account: Arc<DiscordAccount>,
     ) -> Self {
-        Self { agent: name.into(), me, spoken, account, missed: HashMap::new(), runs: 0 }
+        Self { agent: name.into(), me, spoken, account, missed: HashMap::new() }
     }
 
     /// A trigger mentions the agent; anything else it keeps in mind.
@@ -46,16 +45,16 @@ impl Asking {
             return Ok(());
         }
         if message.content.contains(&format!("<@{}>", self.me)) {
-            return self.run(dirigent, message.channel).await;
+            return self.run(dirigent, message.channel, message.id).await;
         }
         self.missed.entry(message.channel).or_default().push(message);
         Ok(())
     }
 
-    /// Asks, thinks, says that it is over, and posts.
-    async fn run(&mut self, dirigent: &Dirigent, channel: ChannelId) -> Result {
-        self.runs += 1;
-        let run = RunId::new(self.runs);
+    /// Asks, thinks, says that it is over, and posts. No two runs of a channel have the same number, whichever
+    /// agent's they are: the trigger's is taken, so that a trigger that is heard twice is one run.
+    async fn run(&mut self, dirigent: &Dirigent, channel: ChannelId, cause: MessageId) -> Result {
+        let run = RunId::new(cause.get());
         let decision = dirigent.may_speak(channel, &self.agent, Some(run)).await?;
         if !decision.is_allowed() {
             return Ok(()); // The model is not called: nothing was spent.
@@ -70,16 +69,16 @@ impl Asking {
             }
         }
         match text {
-            Some(text) => self.deliver(channel, text).await,
+            Some(text) => self.deliver(channel, cause, text).await,
             None => Ok(()),
         }
     }
 
     /// Posts a reply with the agent's own account; again with the same nonce, where no answer came. The
     /// library recognises it when it is pushed.
-    async fn deliver(&self, channel: ChannelId, text: &str) -> Result {
+    async fn deliver(&self, channel: ChannelId, cause: MessageId, text: &str) -> Result {
         let clock = self.spoken.clock();
-        let nonce = Nonce::from_parts(channel.get(), clock.now().as_millis(), self.runs);
+        let nonce = Nonce::from_parts(channel.get(), cause.get() >> 22, cause.get());
         let (mentions, reply_to) = (Mentions::Nobody, None);
         let post = Post { channel, content: text.to_owned(), nonce, mentions, reply_to };
         let mut attempt = 1;
@@ -93,6 +92,17 @@ impl Asking {
         }
         Ok(())
     }
+}
+
+/// Connects an agent, so that it hears what is said from now on.
+pub(crate) async fn connect(config: Config) -> Result<Shard> {
+    let mut shard = Shard::with_config(ShardId::ONE, config);
+    while let Some(event) = shard.next_event(EventTypeFlags::READY).await {
+        if let Ok(Event::Ready(_)) = event {
+            return Ok(shard);
+        }
+    }
+    Err("Discord does not let an agent connect: are its intents switched on?".into())
 }
 
 /// Lets the agent hear what its shard is told.

@@ -60,18 +60,20 @@ async fn main() -> Result {
     let (dirigent, driver) = builder.build()?;
     let driver = tokio::spawn(driver.run());
 
-    let (feed, work) = Feed::builder(dirigent.clone(), Arc::clone(&moderator), Feed::INTENTS).build();
+    let (feed, work) =
+        Feed::builder(dirigent.clone(), Arc::clone(&moderator), Feed::INTENTS).build();
     let mut gateway = JoinSet::new();
     gateway.spawn(work.run());
-    for shard in gateway::shards(place.moderator.as_str(), Feed::INTENTS, place.gateway.as_deref())? {
+    let gateway_url = place.gateway.as_deref();
+    let config = gateway::config(place.moderator.as_str(), Feed::INTENTS, gateway_url);
+    for shard in gateway::shards(&config)? {
         let fed = feed.shard(shard.id());
         gateway.spawn(gateway::run(shard, fed));
     }
     for (agent, token) in asking {
-        let gateway_url = place.gateway.as_deref();
-        for shard in gateway::shards(token.as_str(), hooks::INTENTS, gateway_url)? {
-            gateway.spawn(hooks::run(shard, agent, dirigent.clone()));
-        }
+        let config = gateway::config(token.as_str(), hooks::INTENTS, gateway_url);
+        let shard = hooks::connect(config).await?;
+        gateway.spawn(hooks::run(shard, agent, dirigent.clone()));
     }
     for finding in moderator.diagnose(&dirigent.channels(), Some(Feed::INTENTS)).await? {
         eprintln!("{finding}");

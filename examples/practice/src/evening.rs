@@ -3,18 +3,16 @@
 
 use std::time::Duration;
 
-use dirigent::{
-    AgentId, Cause, ChannelEvent, Clock, Dirigent, Heard, Mode, Transitions, command,
-};
+use dirigent::{AgentId, Cause, ChannelEvent, Clock, Dirigent, Heard, Mode, Transitions, command};
 use dirigent_testkit::loopback::CommandError;
 use dirigent_testkit::memory_discord::{Event, Events};
 
 use serde_json::json;
 
+use crate::Result;
 use crate::agents::CHARACTERS;
 use crate::loopback::Practice;
 use crate::terminal::{Terminal, note, scene};
-use crate::Result;
 
 /// How long the agents may take until they fall silent, by the clock of the evening.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -58,12 +56,15 @@ impl Watch<'_> {
     async fn give_mode(&self) -> Result {
         let Practice { server, clock, channel, moderator, person, .. } = self.practice;
         let patience = clock.now() + PATIENCE;
-        let mode = json!(Mode::Chat.as_str());
+        // Poise numbers what can be chosen.
+        let number = command::CHOICES.iter().position(|mode| *mode == Mode::Chat);
+        let mut value = json!(Mode::Chat.as_str());
         let used = loop {
-            let options = [(command::OPTION, mode.clone())];
+            let options = [(command::OPTION, value.clone())];
             match server.use_command(*channel, *person, *moderator, command::NAME, &options) {
                 Ok(used) => break used,
                 Err(CommandError::NoCommand) if clock.now() < patience => self.wait().await,
+                Err(CommandError::BadValue(_)) if value.is_string() => value = json!(number),
                 Err(error) => return Err(error.into()),
             }
         };
@@ -108,9 +109,7 @@ impl Watch<'_> {
                     Some(Heard::Event(change)) => change,
                     Some(Heard::Missed(_)) | None => return Err("the minutes have a gap".into()),
                 },
-                () = clock.sleep_until(patience) => {
-                    println!("{:?} {:?}", self.dirigent.status(self.practice.channel).await, self.practice.server.traffic());
-                    return Err("nothing happens any more".into())},
+                () = clock.sleep_until(patience) => return Err("nothing happens any more".into()),
             };
             // A reply is pushed before the library confirms it, but the chat is another stream.
             if self.terminal.lacks_words_for(&change) {
@@ -132,6 +131,8 @@ impl Watch<'_> {
             return Ok(Vec::new());
         }
         let status = self.dirigent.status(change.channel).await?;
-        Ok(status.map_or_else(Vec::new, |status| status.list.into_iter().map(|(agent, _)| agent).collect()))
+        Ok(status.map_or_else(Vec::new, |status| {
+            status.list.into_iter().map(|(agent, _)| agent).collect()
+        }))
     }
 }

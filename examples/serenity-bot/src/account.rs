@@ -87,7 +87,8 @@ impl SerenityAccount {
     }
 
     async fn channel(&self, channel_id: discord::ChannelId) -> Result<GuildChannel, ApiError> {
-        let asked = self.read(Request::new(Route::Channel { channel_id }, LightMethod::Get)).await?;
+        let asked =
+            self.read(Request::new(Route::Channel { channel_id }, LightMethod::Get)).await?;
         match asked {
             discord::Channel::Guild(channel) => Ok(channel),
             // Direct messages are never managed.
@@ -211,14 +212,15 @@ impl DiscordApi for SerenityAccount {
 
     async fn typing(&self, channel: ChannelId) -> Result<(), ApiError> {
         let channel_id = discord::ChannelId::new(channel.get());
-        self.ask(Request::new(Route::ChannelTyping { channel_id }, LightMethod::Post)).await.map(drop)
+        self.ask(Request::new(Route::ChannelTyping { channel_id }, LightMethod::Post))
+            .await
+            .map(drop)
     }
 }
 
 /// No answer came, or only a part of it: whether it was done is known only if no connection came about.
 fn not_answered(error: reqwest::Error) -> ApiError {
-    let certainty =
-        if error.is_connect() { Certainty::NotDone } else { Certainty::Unknown };
+    let certainty = if error.is_connect() { Certainty::NotDone } else { Certainty::Unknown };
     ApiError::new(ErrorKind::NoAnswer).with_certainty(certainty).with_source(error.without_url())
 }
 

@@ -1,6 +1,8 @@
 //! What serenity's gateway connection pushes, told to the library.
 
-use dirigent::{AuthorKind, CallError, ChannelId, ChatKind, ChatMessage, Dirigent, MessageId, UserId};
+use dirigent::{
+    AuthorKind, CallError, ChannelId, ChatKind, ChatMessage, Dirigent, MessageId, UserId,
+};
 use serenity::all as discord;
 use serenity::client::{Context, EventHandler};
 
