@@ -1,0 +1,160 @@
+//! The adapter keeps the contracts over real HTTP, against the loopback Discord.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod permissions;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use dirigent::{ChannelId, DiscordApi, GuildApi, GuildId, MessageId, UserId};
+use dirigent_discord::{BanGuard, DiscordAccount};
+use dirigent_testkit::loopback::{Endpoint, Limits, RestFault, Scope};
+use dirigent_testkit::memory_discord::Fault;
+use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord, contract};
+
+/// A guild behind the server, and an adapter for each of its bots.
+struct Stage {
+    loopback: LoopbackDiscord,
+    clock: ManualClock,
+    guild: GuildId,
+    owner: UserId,
+    person: UserId,
+    accounts: [Arc<DiscordAccount>; 2],
+    bots: [UserId; 2],
+    moderator: Arc<DiscordAccount>,
+    outsider: UserId,
+    stranger: Arc<DiscordAccount>,
+}
+
+impl Stage {
+    async fn new() -> Self {
+        let clock = ManualClock::new();
+        let discord = MemoryDiscord::new(Arc::new(clock.clone()));
+        let owner = discord.add_human();
+        let guild = discord.add_guild(owner);
+        let person = discord.add_human();
+        let bots = [discord.add_bot(), discord.add_bot()];
+        let (moderator, outsider) = (discord.add_bot(), discord.add_bot());
+        discord.set_channel_manager(guild, moderator, true);
+        for bot in bots {
+            discord.add_member(guild, bot);
+        }
+        let loopback = LoopbackDiscord::start(discord).await.unwrap();
+        loopback.set_limits(Limits::generous());
+        let account = |bot| Arc::new(account(&loopback, bot, &clock));
+        Self {
+            guild,
+            owner,
+            person,
+            accounts: bots.map(account),
+            bots,
+            moderator: account(moderator),
+            outsider,
+            stranger: account(outsider),
+            loopback,
+            clock,
+        }
+    }
+}
+
+/// An adapter for a bot. Each has a guard of its own: refusals of one say nothing about the others.
+fn account(loopback: &LoopbackDiscord, bot: UserId, clock: &ManualClock) -> DiscordAccount {
+    let builder = DiscordAccount::builder(loopback.token(bot), clock.clone());
+    let builder = builder.proxy(format!("http://{}", loopback.address()));
+    builder.timeout(Duration::from_secs(9)).ban_guard(&BanGuard::default()).build().unwrap()
+}
+
+#[async_trait]
+impl contract::DiscordHarness for Stage {
+    fn account(&self) -> Arc<dyn DiscordApi> {
+        let [account, _] = &self.accounts;
+        Arc::clone(account) as Arc<dyn DiscordApi>
+    }
+
+    fn colleague(&self) -> Arc<dyn DiscordApi> {
+        let [_, colleague] = &self.accounts;
+        Arc::clone(colleague) as Arc<dyn DiscordApi>
+    }
+
+    fn person(&self) -> UserId {
+        self.person
+    }
+
+    fn stranger(&self) -> Option<Arc<dyn DiscordApi>> {
+        Some(Arc::clone(&self.stranger) as Arc<dyn DiscordApi>)
+    }
+
+    async fn fresh_channel(&self) -> ChannelId {
+        // The adapter paces itself by this clock.
+        self.clock.advance(Duration::from_secs(1));
+        let [one, two] = self.bots;
+        self.loopback.discord().add_channel(self.guild, "contract", &[one, two, self.person])
+    }
+
+    async fn person_says(&self, channel: ChannelId, text: &str) -> MessageId {
+        self.loopback.discord().say(channel, self.person, text)
+    }
+
+    fn can_break_posts(&self) -> bool {
+        true
+    }
+
+    fn break_next_post(&self, fault: Fault) {
+        let fault = match fault {
+            Fault::LostAnswer => RestFault::LostAnswer,
+            Fault::NotDelivered => RestFault::NotDelivered,
+            Fault::RateLimited { retry_after } => {
+                RestFault::RateLimited { scope: Scope::User, retry_after }
+            }
+            Fault::ServerErrorApplied => RestFault::ServerError { status: 502, is_applied: true },
+            Fault::ServerErrorNotApplied => {
+                RestFault::ServerError { status: 500, is_applied: false }
+            }
+            other => panic!("no check breaks a post in this way: {other:?}"),
+        };
+        self.loopback.next(Endpoint::CreateMessage, fault);
+    }
+}
+
+impl contract::GuildHarness for Stage {
+    fn guild(&self) -> GuildId {
+        self.guild
+    }
+
+    fn moderator(&self) -> Arc<dyn GuildApi> {
+        Arc::clone(&self.moderator) as Arc<dyn GuildApi>
+    }
+
+    fn member(&self) -> Arc<dyn GuildApi> {
+        let [member, _] = &self.accounts;
+        Arc::clone(member) as Arc<dyn GuildApi>
+    }
+
+    fn administrator(&self) -> UserId {
+        self.owner
+    }
+
+    fn outsider(&self) -> UserId {
+        self.outsider
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_adapter_chats_over_http_as_a_discord_must() {
+    let stage = Stage::new().await;
+    let report = contract::discord_api(&stage).await.unwrap();
+    assert_eq!(report.left_out(), [""; 0], "the server can show everything");
+    assert!(report.passed().len() >= 27, "{:?}", report.passed());
+    let traffic = stage.loopback.traffic();
+    assert_eq!(traffic.unknown(), 0, "the adapter asks for nothing that Discord does not have");
+    assert_eq!(traffic.cut(), 2, "an answer lost and a request lost");
+    assert!(traffic.of(Endpoint::CreateMessage) > 30);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_adapter_administers_over_http_as_a_discord_must() {
+    let stage = Stage::new().await;
+    contract::guild_api(&stage).await.unwrap();
+    assert_eq!(stage.loopback.traffic().unknown(), 0);
+}

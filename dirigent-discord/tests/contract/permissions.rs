@@ -1,0 +1,194 @@
+//! Two implementations of Discord's permissions, written apart, say the same of random guilds.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::{ChannelId, ChannelKind, DiscordApi, GuildApi, GuildId, UserId};
+use dirigent_testkit::check::Random;
+use dirigent_testkit::loopback::Limits;
+use dirigent_testkit::memory_discord::{Permissions, RoleId};
+use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord};
+
+use super::account;
+
+/// How many guilds are tried.
+const GUILDS: u64 = 60;
+
+/// A guild by chance.
+struct Town {
+    dice: Random,
+    discord: MemoryDiscord,
+    guild: GuildId,
+    /// Sees all, so that it can ask about everything.
+    reader: UserId,
+    members: Vec<UserId>,
+    roles: Vec<RoleId>,
+    channels: Vec<ChannelId>,
+}
+
+impl Town {
+    fn new(seed: u64, discord: MemoryDiscord) -> Self {
+        let owner = discord.add_human();
+        let guild = discord.add_guild(owner);
+        let reader = discord.add_bot();
+        discord.set_administrator(guild, reader, true);
+        let members = vec![owner, reader];
+        let roles = vec![RoleId::everyone(guild)];
+        let dice = Random::new(seed);
+        let mut town = Self { dice, discord, guild, reader, members, roles, channels: Vec::new() };
+        town.build();
+        town
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        let limit = u64::try_from(limit).unwrap();
+        usize::try_from(self.dice.draw() % limit).unwrap()
+    }
+
+    fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
+    }
+
+    /// Bits that matter to sight, and some that do not.
+    fn permissions(&mut self, with_administrator: bool) -> Permissions {
+        let bits = [
+            Permissions::VIEW_CHANNEL,
+            Permissions::SEND_MESSAGES,
+            Permissions::READ_MESSAGE_HISTORY,
+            Permissions::MANAGE_THREADS,
+            Permissions::MANAGE_CHANNELS,
+        ];
+        let chosen = bits.into_iter().filter(|_| self.dice.draw() % 3 == 0);
+        let chosen: Vec<_> = chosen.collect();
+        let mut all = chosen.into_iter().fold(Permissions::NONE, Permissions::with);
+        if with_administrator && self.below(12) == 0 {
+            all = all | Permissions::ADMINISTRATOR;
+        }
+        all
+    }
+
+    fn build(&mut self) {
+        let everyone = self.permissions(false);
+        self.discord.set_role_permissions(self.guild, RoleId::everyone(self.guild), everyone);
+        for number in 0..self.below(5) {
+            let permissions = self.permissions(true);
+            let role = self.discord.add_role(self.guild, format!("role-{number}"), permissions);
+            self.roles.push(role);
+        }
+        for _ in 0..3 + self.below(8) {
+            let user = self.discord.add_human();
+            self.discord.add_member(self.guild, user);
+            self.members.push(user);
+            for role in self.roles.clone() {
+                if self.below(3) == 0 {
+                    self.discord.set_role(self.guild, user, role, true);
+                }
+            }
+            if self.below(4) == 0 {
+                let time = Duration::from_secs(60 * (1 + self.dice.draw() % 3));
+                self.discord.set_timed_out(self.guild, user, Some(time));
+            }
+        }
+        for number in 0..1 + self.below(4) {
+            let channel = self.discord.add_open_channel(self.guild, &format!("room-{number}"));
+            self.channels.push(channel);
+            self.overwrite(channel);
+            for _ in 0..self.below(3) {
+                let added: Vec<_> =
+                    self.members.clone().into_iter().filter(|_| self.below(3) == 0).collect();
+                let thread = match self.below(3) {
+                    0 => self.discord.add_public_thread(channel, "aside"),
+                    _ => self.discord.add_thread(channel, "aside", &added),
+                };
+                self.channels.push(thread);
+            }
+        }
+    }
+
+    fn overwrite(&mut self, channel: ChannelId) {
+        for _ in 0..self.below(6) {
+            let (allow, deny) = (self.permissions(false), self.permissions(false));
+            if self.below(2) == 0 {
+                let role = self.one_of(&self.roles.clone());
+                self.discord.set_role_overwrite(channel, role, allow, deny);
+            } else {
+                let user = self.one_of(&self.members.clone());
+                self.discord.set_member_overwrite(channel, user, allow, deny);
+            }
+        }
+    }
+
+    /// Whether somebody sees a channel who came just now.
+    fn newcomer_sees(&self, channel: ChannelId) -> bool {
+        let newcomer = self.discord.add_human();
+        self.discord.add_member(self.guild, newcomer);
+        let sees = self.discord.audience(channel).contains(&newcomer);
+        self.discord.remove_member(self.guild, newcomer);
+        sees
+    }
+
+    /// Changes something of what there is.
+    fn stir(&mut self) {
+        let (guild, user) = (self.guild, self.one_of(&self.members[2..].to_vec()));
+        match self.below(4) {
+            0 => {
+                let role = self.one_of(&self.roles.clone());
+                let permissions = self.permissions(true);
+                self.discord.set_role_permissions(guild, role, permissions);
+            }
+            1 => {
+                let (role, has_it) = (self.one_of(&self.roles.clone()), self.below(2) == 0);
+                self.discord.set_role(guild, user, role, has_it);
+            }
+            2 => {
+                let channel = self.one_of(&self.channels.clone());
+                self.overwrite(channel);
+            }
+            _ => {
+                self.discord.remove_member(guild, user);
+            }
+        }
+    }
+}
+
+/// R076, R077, D94: over HTTP the adapter works out the same as the server's own model, which was
+/// written apart from it.
+#[tokio::test(flavor = "current_thread")]
+async fn both_implementations_of_permissions_agree_about_random_guilds() {
+    let (mut compared, mut partly) = (0, 0);
+    for seed in 0..GUILDS {
+        let clock = ManualClock::new();
+        let discord = MemoryDiscord::new(Arc::new(clock.clone()));
+        let mut town = Town::new(seed, discord.clone());
+        let loopback = LoopbackDiscord::start(discord).await.unwrap();
+        loopback.set_limits(Limits::generous());
+        let reader = account(&loopback, town.reader, &clock);
+        let memory = town.discord.account(town.reader);
+        for round in 0..3 {
+            for channel in town.channels.clone() {
+                let expected = town.discord.audience(channel);
+                let found = reader.members(channel).await.expect("the reader sees all");
+                let found: BTreeSet<_> = found.into_iter().collect();
+                assert!(
+                    found.iter().eq(&expected),
+                    "guild {seed}, round {round}, channel {channel}: {found:?} and {expected:?}"
+                );
+                compared += 1;
+                partly += u32::from(expected.len() < town.members.len() && expected.len() > 2);
+                let info = reader.channel(channel).await.unwrap();
+                assert_eq!(info, memory.channel(channel).await.unwrap(), "guild {seed}");
+                if info.kind != ChannelKind::Thread {
+                    assert_eq!(info.private, !town.newcomer_sees(channel), "guild {seed}");
+                }
+                // The adapter paces itself by this clock.
+                clock.advance(Duration::from_secs(1));
+            }
+            town.stir();
+            // Some time-outs end meanwhile.
+            clock.advance(Duration::from_secs(61));
+        }
+        loopback.shutdown().await;
+    }
+    assert!(compared > 300 && partly > 100, "{compared} channels, {partly} of them seen by some");
+}
