@@ -1,5 +1,5 @@
 //! Discord, for [`dirigent`]: its REST API as [`DiscordApi`](dirigent::DiscordApi) and
-//! [`GuildApi`](dirigent::GuildApi), and gateway events of twilight, told to the library.
+//! [`GuildApi`](dirigent::GuildApi), and the events of its gateway, told to the library.
 //!
 //! The smallest bot: a moderator whose channel is kept in order. (The gateway itself is
 //! `twilight-gateway`'s; a shard gives text messages.)
@@ -7,18 +7,24 @@
 //! ```no_run
 //! use std::sync::Arc;
 //! use dirigent::{Dirigent, MemoryIdentities, Mode, SystemClock};
-//! use dirigent_discord::{DiscordAccount, forward_text};
+//! use dirigent_discord::{DiscordAccount, Feed};
+//! use twilight_model::gateway::ShardId;
 //!
 //! # async fn next_text() -> Option<String> { None }
 //! # async fn bot() -> Result<(), Box<dyn std::error::Error>> {
 //! let clock = SystemClock::new();
-//! let moderator = DiscordAccount::builder(std::env::var("DISCORD_TOKEN")?, clock).build()?;
+//! let token = std::env::var("DISCORD_TOKEN")?;
+//! let moderator = Arc::new(DiscordAccount::builder(token, clock).build()?);
 //! let (dirigent, driver) =
-//!     Dirigent::builder(Arc::new(moderator), MemoryIdentities::new(), clock).build()?;
+//!     Dirigent::builder(moderator.clone(), MemoryIdentities::new(), clock).build()?;
+//! // The shards are to be asked for these intents.
+//! let (feed, work) = Feed::builder(dirigent.clone(), moderator, Feed::INTENTS).build();
 //! tokio::spawn(driver.run());
+//! tokio::spawn(work.run());
 //! dirigent.set_mode("123456789012345678".parse()?, Mode::Chat).await?;
+//! let shard = feed.shard(ShardId::ONE);
 //! while let Some(text) = next_text().await {
-//!     forward_text(&dirigent, &text).await?;
+//!     shard.text(&text).await?;
 //! }
 //! # Ok(())
 //! # }
@@ -37,13 +43,21 @@
 //!   that would be too early is not sent and not held back: the error says when.
 //! * **No ban.** After a 401, or three 403 in a row on a route, that is not asked again for five minutes; a
 //!   [`BanGuard`] stops everything at a tenth of the invalid requests that get an address banned.
+//! * **No event is needed.** Those that come twice or late change nothing, and what was lost is read from the
+//!   history: after a new session where a channel's newest message is news, and now and then by the driver.
+//! * **No request for what the gateway told.** Who sees a channel is followed while it is connected; a
+//!   [`Feed`] asks for a guild's members once an hour.
+//! * **An answer within three seconds.** `/set-channel-mode` is registered in each guild and answered to who asked
+//!   only; where the store is slow, who asked is told to wait.
 //! * **No secret and no text in an error, a log line or `Debug`.**
 //!
 //! # What Discord must allow
 //!
-//! To see and write in the channel and to read its history. For the list of members the account needs the
-//! privileged members intent, and to read what people write that of message content; for creating channels
-//! the permission to manage channels, and for changing who sees one that to manage roles.
+//! To see and write in the channel and to read its history. For the list of members the application needs the
+//! privileged Server Members Intent, and to read what people write the Message Content Intent; for creating
+//! channels the bot needs the permission Manage Channels, and for changing who sees one Manage Roles. It is
+//! invited with the scopes `bot` and `applications.commands`. What of this is missing is in the log at the
+//! start, each a [`Finding`], and [`DiscordAccount::diagnose`] returns it.
 //!
 //! # TLS
 //!

@@ -165,7 +165,7 @@ async fn a_thread_is_as_private_as_its_parent() {
     }
 }
 
-/// D94: the channels of a guild, without threads; a guild that does not let one in is gone.
+/// R160, D94: the channels of a guild, without threads; a guild that does not let one in is gone.
 #[tokio::test]
 async fn the_channels_of_a_guild_are_listed() {
     let all = [channel(700, 0, HIDE), channel(701, 2, ""), channel(702, 11, "")].join(",");
@@ -183,7 +183,7 @@ async fn the_channels_of_a_guild_are_listed() {
     }
 }
 
-/// R061: all guilds, over all pages.
+/// R061, R159: all guilds, over all pages.
 #[tokio::test]
 async fn all_guilds_are_listed() {
     let first: Vec<_> = (1_000..1_200).map(|id| format!(r#"{{"id":"{id}","name":"g"}}"#)).collect();
@@ -196,7 +196,7 @@ async fn all_guilds_are_listed() {
     );
 }
 
-/// R139: the owner and administrators are administrators, nobody else, and strangers are gone.
+/// R139, R159: the owner and administrators are administrators, nobody else, and strangers are gone.
 #[tokio::test]
 async fn administrators_are_the_owner_and_their_roles() {
     let user = |id: u64| UserId::new(id);

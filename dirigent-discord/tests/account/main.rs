@@ -2,14 +2,20 @@
 //! and what it makes of each answer.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod diagnosis;
 mod events;
 mod failures;
+mod feed;
 mod guilds;
 mod limits;
 mod members;
+mod pacing;
+mod picture;
 mod posting;
 mod reading;
 mod server;
+mod slash;
+mod town;
 
 use std::error::Error;
 use std::time::Duration;

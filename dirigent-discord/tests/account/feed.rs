@@ -1,0 +1,229 @@
+//! What the gateway pushes, and what the driver makes of it.
+
+use dirigent::{ChannelId, Mode, PhaseKind, Settings};
+use dirigent_discord::Feed;
+use serde_json::{Value, json};
+use twilight_model::gateway::Intents;
+use twilight_model::gateway::event::Event;
+
+use crate::CHANNEL;
+use crate::server::Reply;
+use crate::town::{
+    ALL, MESSAGE, Plan, Town, VIEW, den, everybody, guild, is_untouched, person, said, settle,
+    until,
+};
+
+fn member(id: u64, roles: &[&str]) -> Value {
+    let mut member = person(id, roles);
+    member["guild_id"] = "1".into();
+    member
+}
+
+async fn connected() -> Town {
+    let town = Town::open().await;
+    town.chat().await;
+    town.connect(everybody()).await;
+    assert_eq!(town.present().await, ["a", "b"]);
+    town
+}
+
+/// R077: an agent that gains or loses sight of a channel joins or leaves it, by whatever that came about.
+#[tokio::test]
+async fn who_gains_or_loses_sight_joins_or_leaves() {
+    let town = connected().await;
+    let both = ["a", "b"];
+    town.push("GUILD_MEMBER_UPDATE", &member(31, &[])).await;
+    assert_eq!(town.present().await, ["b"]);
+    town.push("GUILD_MEMBER_UPDATE", &member(31, &["20"])).await;
+    assert_eq!(town.present().await, both);
+    let mut closed = den(ALL);
+    closed["permission_overwrites"][1]["allow"] = "0".into();
+    town.push("CHANNEL_UPDATE", &closed).await;
+    assert!(town.present().await.is_empty());
+    town.push("CHANNEL_UPDATE", &den(ALL)).await;
+    assert_eq!(town.present().await, both);
+    let role =
+        |allowed: &str| json!({"guild_id": "1", "role": {"id": "20", "permissions": allowed}});
+    town.push("CHANNEL_UPDATE", &closed).await;
+    town.push("GUILD_ROLE_UPDATE", &role("8")).await;
+    assert_eq!(town.present().await, both, "administrators see all");
+    town.push("GUILD_ROLE_DELETE", &json!({"guild_id": "1", "role_id": "20"})).await;
+    assert!(town.present().await.is_empty());
+    town.push("CHANNEL_UPDATE", &den(ALL)).await;
+    let gone = json!({"guild_id": "1", "user": {"id": "32"}});
+    for _ in 0..2 {
+        town.push("GUILD_MEMBER_REMOVE", &gone).await;
+        assert_eq!(town.present().await, ["a"]);
+    }
+    town.push("GUILD_MEMBER_ADD", &member(32, &["20"])).await;
+    assert_eq!(town.present().await, both);
+}
+
+/// People, other guilds and other channels concern no agent.
+#[tokio::test]
+async fn what_concerns_no_agent_changes_nothing() {
+    let town = connected().await;
+    town.push("GUILD_MEMBER_UPDATE", &member(33, &["20"])).await;
+    let mut elsewhere = member(31, &[]);
+    elsewhere["guild_id"] = "2".into();
+    town.push("GUILD_MEMBER_UPDATE", &elsewhere).await;
+    let mut other = den("0");
+    other["id"] = "702".into();
+    town.push("CHANNEL_CREATE", &other).await;
+    town.push("CHANNEL_UPDATE", &other).await;
+    let quiet = town.status().await;
+    assert_eq!(town.present().await, ["a", "b"]);
+    assert!(is_untouched(&quiet));
+}
+
+/// F19: after a new session what was missed is read, where something was missed and nowhere else.
+#[tokio::test]
+async fn after_a_new_session_what_was_missed_is_read() {
+    let town = connected().await;
+    town.push("RESUMED", &Value::Null).await;
+    settle().await;
+    assert_eq!(town.count("GET /channels/700/messages"), 0, "nothing was missed");
+    town.server.rule(
+        "GET /channels/700/messages",
+        Reply::ok(Value::from(vec![said(MESSAGE + 5, "Is anybody there?")]).to_string()),
+    );
+    let mut told = guild(everybody());
+    told["channels"][0]["last_message_id"] = (MESSAGE + 5).to_string().into();
+    town.push("READY", &json!({"user": {"id": "500"}})).await;
+    town.push("GUILD_CREATE", &told).await;
+    until("the missed message is read", || town.count("GET /channels/700/messages") > 0).await;
+    settle().await;
+    let woken = town.status().await;
+    assert_ne!(woken.phase, PhaseKind::Dormant);
+    // It is known now.
+    let reads = town.count("GET /channels/700/messages");
+    town.push("READY", &json!({"user": {"id": "500"}})).await;
+    town.push("GUILD_CREATE", &told).await;
+    settle().await;
+    assert_eq!(town.count("GET /channels/700/messages"), reads);
+    assert_eq!(town.status().await.turn, woken.turn);
+}
+
+/// F19: a gateway that does not tell of guilds has everything looked through.
+#[tokio::test]
+async fn without_guilds_everything_is_looked_through() {
+    let intents = Feed::INTENTS.difference(Intents::GUILDS);
+    let town = Town::with(Plan { intents, ..Plan::default() }).await;
+    town.chat().await;
+    town.push("READY", &json!({"user": {"id": "500"}})).await;
+    until("the history is read", || town.count("GET /channels/700/messages") == 1).await;
+}
+
+/// F19: events may come twice, and in any order.
+#[tokio::test]
+async fn duplicates_and_reorderings_change_nothing() {
+    let town = connected().await;
+    town.push("MESSAGE_CREATE", &said(MESSAGE + 9, "second")).await;
+    let woken = town.status().await;
+    for id in [9, 5, 9, 5] {
+        town.push("MESSAGE_CREATE", &said(MESSAGE + id, "again")).await;
+    }
+    assert_eq!((town.status().await.turn, town.status().await.phase), (woken.turn, woken.phase));
+}
+
+/// What is gone is gone: a channel, and the threads with it.
+#[tokio::test]
+async fn a_deleted_channel_keeps_no_turns() {
+    for (kind, gone) in [("CHANNEL_DELETE", "700"), ("THREAD_DELETE", "701")] {
+        let town = connected().await;
+        let thread =
+            json!({"id": "701", "type": 11, "guild_id": "1", "parent_id": "700", "name": "t"});
+        town.push("THREAD_CREATE", &thread).await;
+        let id = ChannelId::new(701);
+        town.dirigent.set_mode(id, Mode::Chat).await.unwrap();
+        town.push(kind, &json!({"id": gone, "guild_id": "1", "type": 0})).await;
+        let thread = town.dirigent.status(id).await.unwrap().unwrap();
+        assert_eq!(thread.mode, Mode::None);
+        let expected = if kind == "CHANNEL_DELETE" { Mode::None } else { Mode::Chat };
+        assert_eq!(town.status().await.mode, expected);
+        town.push("MESSAGE_CREATE", &said(MESSAGE, "hello")).await;
+    }
+}
+
+/// D19: something is said in a thread: it stands alone, or is as its parent.
+#[tokio::test]
+async fn a_thread_stands_alone_unless_the_host_wants_otherwise() {
+    for (inherit_parent_mode, mode) in [(false, None), (true, Some(Mode::Chat))] {
+        let mut settings = Settings::default();
+        settings.inherit_parent_mode = inherit_parent_mode;
+        let town = Town::with(Plan { settings, ..Plan::default() }).await;
+        town.chat().await;
+        town.connect(everybody()).await;
+        let list = json!({"guild_id": "1", "members": [], "threads": [
+            {"id": "701", "type": 11, "parent_id": "700", "name": "t"}]});
+        town.push("THREAD_LIST_SYNC", &list).await;
+        let mut message = said(MESSAGE, "hello");
+        message["channel_id"] = "701".into();
+        town.push("MESSAGE_CREATE", &message).await;
+        let status = town.dirigent.status(ChannelId::new(701)).await.unwrap();
+        assert_eq!(status.map(|status| status.mode), mode);
+        // A channel in a category is no thread.
+        let mut other = den(ALL);
+        (other["id"], other["parent_id"]) = ("702".into(), "700".into());
+        town.push("CHANNEL_CREATE", &other).await;
+        message["channel_id"] = "702".into();
+        town.push("MESSAGE_CREATE", &message).await;
+        assert!(town.dirigent.status(ChannelId::new(702)).await.unwrap().is_none());
+    }
+}
+
+/// An agent that is taken out of a private thread leaves it; out of a public one it sees on.
+#[tokio::test]
+async fn who_is_taken_out_of_a_private_thread_leaves_it() {
+    for (kind, present) in [(12, vec!["b"]), (11, vec!["a", "b"])] {
+        let town = Town::open().await;
+        town.connect(everybody()).await;
+        let id = ChannelId::new(701);
+        let chat = dirigent::CreatedChannel {
+            mode: Mode::Chat,
+            members: ["a", "b"].map(Into::into).to_vec(),
+            ..Default::default()
+        };
+        town.dirigent.created(id, chat).await.unwrap();
+        let thread =
+            json!({"id": "701", "type": kind, "guild_id": "1", "parent_id": "700", "name": "t"});
+        town.push("THREAD_CREATE", &thread).await;
+        let update = json!({"id": "701", "guild_id": "1", "member_count": 1,
+            "removed_member_ids": ["31", "33"]});
+        town.push("THREAD_MEMBERS_UPDATE", &update).await;
+        let status = town.dirigent.status(id).await.unwrap().unwrap();
+        let seats = status.list.into_iter().filter(|(_, seat)| !seat.left);
+        let seated: Vec<_> = seats.map(|(agent, _)| agent.as_str().to_owned()).collect();
+        assert_eq!(seated, present, "{kind}");
+    }
+}
+
+/// Twilight's events say the same as the raw text.
+#[tokio::test]
+async fn an_event_of_twilight_says_the_same() {
+    let town = connected().await;
+    let user =
+        json!({"id": "31", "username": "a", "discriminator": "0", "avatar": null, "bot": true});
+    let update = json!({"guild_id": "1", "roles": [], "user": user, "pending": false, "deaf": false,
+        "mute": false, "joined_at": "2025-06-15T15:06:40.000000+00:00", "nick": null, "avatar": null,
+        "communication_disabled_until": null, "premium_since": null});
+    let update = Event::MemberUpdate(Box::new(serde_json::from_value(update).unwrap()));
+    town.shard.event(&update).await.unwrap();
+    assert_eq!(town.present().await, ["b"]);
+    let role = json!({"guild_id": "1", "role": {"id": "1", "name": "@everyone", "color": 0,
+        "hoist": false, "managed": false, "mentionable": false, "permissions": "8", "position": 0,
+        "flags": 0, "colors": {"primary_color": 0, "secondary_color": null, "tertiary_color": null}}});
+    town.shard.event(&Event::RoleUpdate(serde_json::from_value(role).unwrap())).await.unwrap();
+    assert_eq!(town.present().await, ["a", "b"]);
+    let removed = json!({"guild_id": "1", "user": user});
+    let removed = Event::MemberRemove(serde_json::from_value(removed).unwrap());
+    town.shard.event(&removed).await.unwrap();
+    assert_eq!(town.present().await, ["b"]);
+    let mut gone = den(VIEW);
+    gone["position"] = 0.into();
+    let gone = Event::ChannelDelete(Box::new(serde_json::from_value(gone).unwrap()));
+    town.shard.event(&gone).await.unwrap();
+    assert_eq!(town.dirigent.status(CHANNEL).await.unwrap().unwrap().mode, Mode::None);
+    town.shard.event(&Event::Resumed).await.unwrap();
+    town.shard.event(&Event::GatewayClose(None)).await.unwrap();
+}

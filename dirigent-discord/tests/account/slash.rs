@@ -1,0 +1,303 @@
+//! The slash command: registered, used, answered.
+
+use std::sync::Arc;
+
+use dirigent::{
+    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, GuildId,
+    MemoryChannels, Mode, Revision, StoredChannel,
+};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use crate::CHANNEL;
+use crate::server::Reply;
+use crate::town::{Plan, Town, person, settle, until};
+
+const CALLBACK: &str = "POST /interactions/";
+const LISTED: &str = "GET /applications/800/guilds/1/commands";
+const REGISTERED: &str = "POST /applications/800/guilds/1/commands";
+
+/// The command as Discord shows it when it is registered.
+fn registered() -> Value {
+    json!({"id": "77", "application_id": "800", "version": "1", "type": 1, "name": "set-channel-mode",
+        "name_localizations": null, "description": "Sets how agents take turns in this channel",
+        "default_member_permissions": "16", "dm_permission": true, "contexts": null, "nsfw": false,
+        "guild_id": "1",
+        "options": [{"type": 3, "name": "mode", "required": true, "name_localizations": null,
+            "description": "none: no rules; chat: one after the other; report: nobody is woken",
+            "choices": [{"name": "none", "value": "none", "name_localizations": null},
+                {"name": "chat", "value": "chat"}, {"name": "report", "value": "report"}]}]})
+}
+
+/// A command of the host's own.
+fn another() -> Value {
+    json!({"id": "78", "type": 1, "name": "ping", "description": "pong", "options": [
+        {"type": 1, "name": "deep", "description": "d", "options": [{"type": 9}]}]})
+}
+
+/// A use of the command by somebody who may manage channels, with these changes.
+fn used(id: u64, changes: &Value) -> Value {
+    let mut used = json!({"id": id.to_string(), "application_id": "800", "type": 2,
+        "token": "secret-token", "version": 1, "guild_id": "1", "channel_id": "700",
+        "member": {"user": {"id": "33"}, "roles": [], "permissions": "16"},
+        "data": {"id": "77", "name": "set-channel-mode", "type": 1,
+            "options": [{"type": 3, "name": "mode", "value": "chat"}]}});
+    let fields = changes.as_object().cloned().unwrap_or_default();
+    used.as_object_mut().unwrap().extend(fields);
+    used
+}
+
+async fn use_it(town: &Town, id: u64, changes: &Value) {
+    town.push("INTERACTION_CREATE", &used(id, changes)).await;
+}
+
+/// The bodies of all first answers.
+fn answers(town: &Town) -> Vec<Value> {
+    let asked = town.server.asked().into_iter();
+    let answers = asked.filter(|asked| asked.line.starts_with("POST /api/v10/interactions/"));
+    answers.map(|asked| serde_json::from_str(&asked.body).unwrap()).collect()
+}
+
+async fn answered(town: &Town, count: usize) -> Value {
+    until("an answer", || town.count(CALLBACK) >= count).await;
+    answers(town).last().cloned().unwrap()
+}
+
+/// R058, R061, D25: registered in the guild with exactly these choices, for who may manage channels.
+#[tokio::test]
+async fn the_command_is_registered_in_each_guild() {
+    let town = Town::open().await;
+    town.server.rule(LISTED, Reply::ok(Value::from(vec![another()]).to_string()));
+    town.connect([person(500, &[])]).await;
+    until("it is registered", || town.count(REGISTERED) == 1).await;
+    let asked = town.server.asked();
+    let body = &asked.iter().find(|asked| asked.line.contains("POST")).unwrap().body;
+    let body: Value = serde_json::from_str(body).unwrap();
+    let choice = |mode: &str| json!({"name": mode, "value": mode});
+    assert_eq!(
+        body,
+        json!({"name": "set-channel-mode", "type": 1, "default_member_permissions": "16",
+            "description": "Sets how agents take turns in this channel",
+            "options": [{"type": 3, "name": "mode", "required": true,
+                "description": "none: no rules; chat: one after the other; report: nobody is woken",
+                "choices": [choice("none"), choice("chat"), choice("report")]}]})
+    );
+    assert!(town.server.lines().iter().all(|line| !line.starts_with("PUT")), "others are kept");
+    town.connect([person(500, &[])]).await;
+    settle().await;
+    assert_eq!((town.count(LISTED), town.count(REGISTERED)), (1, 1), "once is enough");
+}
+
+/// R058: what is registered is left as it is, unless it differs.
+#[tokio::test]
+async fn only_what_differs_is_registered_anew() {
+    let account = async |known: Value| {
+        let town = Town::open().await;
+        town.server.rule(LISTED, Reply::ok(Value::from(vec![another(), known]).to_string()));
+        town.account.register_command(GuildId::new(1)).await.unwrap()
+    };
+    assert!(!account(registered()).await);
+    for (field, value) in [
+        ("default_member_permissions", Value::Null),
+        ("default_member_permissions", "32".into()),
+        ("description", "old".into()),
+        ("options", json!([])),
+        ("type", 2.into()),
+    ] {
+        let mut known = registered();
+        known[field] = value;
+        assert!(account(known).await, "{field}");
+    }
+    let mut known = registered();
+    known["options"][0]["choices"][1] = json!({"name": "work", "value": "work"});
+    assert!(account(known).await);
+}
+
+/// F22: without the scope it is not tried again and again; a limit is waited for.
+#[tokio::test]
+async fn a_refused_registration_is_left_and_a_limited_one_is_not() {
+    let town = Town::open().await;
+    town.server.rule(LISTED, Reply::status(403, r#"{"code":50001}"#));
+    town.connect([person(500, &[])]).await;
+    until("it was tried", || town.count(LISTED) == 1).await;
+    town.pass(3_600_000);
+    settle().await;
+    assert_eq!(town.count(LISTED), 1);
+
+    let town = Town::open().await;
+    let limited = Reply::status(429, r#"{"retry_after":7.0}"#).header("X-RateLimit-Scope", "user");
+    town.server.rule(LISTED, limited);
+    town.connect([person(500, &[])]).await;
+    until("it was tried", || town.count(LISTED) == 1).await;
+    settle().await;
+    town.server.rule(LISTED, Reply::ok("[]"));
+    town.pass(6_999);
+    settle().await;
+    assert_eq!(town.count(LISTED), 1);
+    town.pass(1);
+    until("it is registered", || town.count(REGISTERED) == 1).await;
+}
+
+/// R062, R063: a use is carried out and answered at once, to who asked and nobody else.
+#[tokio::test]
+async fn a_use_is_answered_at_once_and_only_to_who_asked() {
+    let town = Town::open().await;
+    use_it(&town, 900, &json!({})).await;
+    let answer = answered(&town, 1).await;
+    assert_eq!(
+        answer,
+        json!({"type": 4, "data": {"content": "The mode of this channel is now chat.", "flags": 64,
+            "allowed_mentions": {"parse": []}}})
+    );
+    assert_eq!(town.status().await.mode, Mode::Chat);
+    let asked = town.server.asked();
+    let asked = asked.iter().find(|asked| asked.line.contains("interactions")).unwrap();
+    assert!(asked.line.starts_with("POST /api/v10/interactions/900/secret-token/callback"));
+    assert_eq!(asked.header("authorization"), None, "the bot's token is not needed");
+}
+
+/// R059, R060, D25, D26: what is refused is answered too.
+#[tokio::test]
+async fn a_refusal_is_answered_too() {
+    let town = Town::open().await;
+    let option = |word: &str| {
+        json!({"data": {"id": "77", "name": "set-channel-mode", "type": 1,
+            "options": [{"type": 3, "name": "mode", "value": word}]}})
+    };
+    for (number, (changes, part)) in [
+        (option("work"), "create-work-channel"),
+        (option("loud"), "There is no such mode"),
+        (json!({"member": {"user": {"id": "33"}, "permissions": "2048"}}), "Manage Channels"),
+        (json!({"member": null}), "Manage Channels"),
+        (json!({"guild_id": null}), "direct message"),
+        (json!({"data": {"name": "set-channel-mode", "type": 1}}), "There is no such mode"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        use_it(&town, 900 + number as u64, &changes).await;
+        let answer = answered(&town, number + 1).await;
+        let words = answer["data"]["content"].as_str().unwrap();
+        assert!(words.contains(part), "{words}");
+    }
+    assert!(town.dirigent.status(CHANNEL).await.unwrap().is_none());
+}
+
+/// D25: the host may decide.
+#[tokio::test]
+async fn the_host_may_decide_who_may() {
+    for (may, permissions, mode) in [(true, "0", Some(Mode::Chat)), (false, "16", None)] {
+        let town = Town::with(Plan { may_set_mode: Some(may), ..Plan::default() }).await;
+        let member = json!({"member": {"user": {"id": "33"}, "permissions": permissions}});
+        use_it(&town, 900, &member).await;
+        answered(&town, 1).await;
+        let status = town.dirigent.status(CHANNEL).await.unwrap();
+        assert_eq!(status.map(|status| status.mode), mode);
+    }
+}
+
+/// Another command, and what is no command, is the host's; the same use twice is one.
+#[tokio::test]
+async fn another_command_is_not_answered_and_a_duplicate_once() {
+    let town = Town::open().await;
+    for changes in [
+        json!({"data": {"id": "78", "name": "ping", "type": 1}}),
+        json!({"data": {"id": "78", "name": "set-channel-mode", "type": 3}}),
+        json!({"type": 3, "data": {"custom_id": "set-channel-mode", "component_type": 2}}),
+        json!({"type": 4}),
+        json!({"type": 1, "data": null}),
+        json!({"channel_id": null}),
+    ] {
+        use_it(&town, 899, &changes).await;
+    }
+    for _ in 0..3 {
+        use_it(&town, 900, &json!({"channel_id": null, "channel": {"id": "700", "type": 0}})).await;
+    }
+    answered(&town, 1).await;
+    settle().await;
+    assert_eq!(town.count(CALLBACK), 1);
+}
+
+/// A store that lets nothing be written until it is told.
+#[derive(Clone)]
+struct Gate {
+    inner: Arc<MemoryChannels>,
+    open: Arc<Semaphore>,
+}
+
+#[dirigent::async_trait]
+impl ChannelStore for Gate {
+    async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
+        self.inner.channels().await
+    }
+
+    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, ApiError> {
+        self.inner.load(channel).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
+        let _open = self.open.acquire().await.unwrap();
+        self.inner.commit(commit).await
+    }
+
+    async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
+        self.inner.agents().await
+    }
+
+    async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError> {
+        self.inner.add_agent(agent).await
+    }
+}
+
+/// R063: where the store is slow, who asked is told within three seconds to wait, and then what came of it.
+#[tokio::test]
+async fn a_slow_store_is_waited_for_after_a_first_answer() {
+    let gate = Gate { inner: Arc::default(), open: Arc::new(Semaphore::new(0)) };
+    let town = Town::with(Plan { store: Arc::new(gate.clone()), ..Plan::default() }).await;
+    use_it(&town, 900, &json!({})).await;
+    settle().await;
+    town.pass(1_499);
+    settle().await;
+    assert_eq!(town.count(CALLBACK), 0);
+    town.pass(1);
+    let first = answered(&town, 1).await;
+    assert_eq!(first, json!({"type": 5, "data": {"flags": 64, "allowed_mentions": {"parse": []}}}));
+    town.pass(5_000);
+    settle().await;
+    assert_eq!(town.count("PATCH /webhooks/800/secret-token/messages/@original"), 0);
+    gate.open.add_permits(1);
+    until("the last words", || town.count("PATCH /webhooks/800/") == 1).await;
+    let asked = town.server.asked();
+    let last = &asked.iter().find(|asked| asked.line.starts_with("PATCH")).unwrap().body;
+    let last: Value = serde_json::from_str(last).unwrap();
+    assert_eq!(last["content"], "The mode of this channel is now chat.");
+    assert_eq!((town.count(CALLBACK), last["allowed_mentions"]["parse"].clone()), (1, json!([])));
+}
+
+/// R063: an answer that is lost is given again while there is time; one that arrived is not doubled.
+#[tokio::test]
+async fn an_answer_that_was_lost_is_given_again_in_time() {
+    let town = Town::open().await;
+    town.server.rule(CALLBACK, Reply::status(503, ""));
+    use_it(&town, 900, &json!({})).await;
+    until("a first try", || town.count(CALLBACK) == 1).await;
+    settle().await;
+    town.server.rule(CALLBACK, Reply::status(400, r#"{"code":40060}"#));
+    town.pass(200);
+    until("a second try", || town.count(CALLBACK) == 2).await;
+    for _ in 0..20 {
+        town.pass(500);
+        settle().await;
+    }
+    assert_eq!(town.count(CALLBACK), 2, "it was answered before");
+
+    town.server.rule(CALLBACK, Reply::status(503, ""));
+    use_it(&town, 901, &json!({})).await;
+    for _ in 0..40 {
+        town.pass(500);
+        settle().await;
+    }
+    let tries = town.count(CALLBACK) - 2;
+    assert!((2..=8).contains(&tries), "{tries}");
+    assert_eq!(town.count("PATCH /webhooks/"), 0, "who was not answered cannot be told more");
+}
