@@ -21,10 +21,11 @@ pub(crate) fn config(token: &str, intents: Intents, address: Option<&str>) -> Co
     }
 }
 
-/// One shard, or as many as `SHARDS` says: a bot in more than 2,500 servers needs several. They all feed one
-/// driver.
+/// One shard, or as many as `--shards` says: a bot in more than 2,500 servers needs several. They all feed
+/// one driver.
 pub(crate) fn shards(config: &Config) -> Result<Vec<Shard>> {
-    let count = std::env::var("SHARDS").map_or(Ok(1), |count| count.parse())?;
+    let count = std::env::args().skip_while(|given| given != "--shards").nth(1);
+    let count = count.map_or(Ok(1), |count| count.parse())?;
     // Clones of a configuration share its queue: shards of one token must not all come at once.
     let shard = |id| Shard::with_config(ShardId::new(id, count), config.clone());
     Ok((0..count).map(shard).collect())

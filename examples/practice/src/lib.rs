@@ -8,12 +8,14 @@ mod clock;
 mod evening;
 mod loopback;
 mod place;
+mod rehearsal;
 #[path = "../../roundtable/terminal.rs"]
 mod terminal;
 
 pub use agents::{CHARACTERS, Character, Spoken};
 pub use clock::FastClock;
-pub use place::Place;
+pub use place::{Place, Token};
+pub use rehearsal::rehearse;
 
 /// What a bot's `main` answers.
 pub type Result<T = ()> = std::result::Result<T, dirigent::AgentError>;
