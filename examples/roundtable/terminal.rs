@@ -122,7 +122,7 @@ impl Terminal {
 }
 
 /// A line that nobody says.
-fn note(text: &str) {
+pub(crate) fn note(text: &str) {
     if std::io::stdout().is_terminal() {
         println!("\x1b[2m{:>11}  · {text}\x1b[0m", "");
     } else {

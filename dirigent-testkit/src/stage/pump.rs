@@ -49,7 +49,7 @@ pub(crate) async fn pump(mut events: Events, dirigent: Dirigent, hooks: Hooks) {
                 dirigent.message_deleted(channel, message).await
             }
             Event::ChannelDeleted { channel, .. } => dirigent.channel_deleted(channel).await,
-            // The others only connections of the gateway hear of.
+            // Only connections of the gateway hear of the others.
             Event::MessagesDeleted { .. }
             | Event::TypingStarted { .. }
             | Event::ChannelCreated { .. }

@@ -1,0 +1,357 @@
+//! The server, the library on top of it through two shards, and time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::{
+    ChannelId, Clock, Config, Dirigent, Identity, MemoryIdentities, Mode, PhaseKind, Settings,
+    Timestamp, UserId,
+};
+use dirigent_discord::{BanGuard, DiscordAccount, Feed, ShardFeed};
+use dirigent_testkit::loopback::{Endpoint, GatewayFaults, RestFaults, Traffic};
+use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord};
+use futures_util::StreamExt;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+use twilight_gateway::queue::Queue;
+use twilight_gateway::{ConfigBuilder, Intents, Message, Shard, ShardId};
+
+use crate::asking::{self, Asking};
+use crate::hosted::Talker;
+use crate::minutes::{Minutes, number_of};
+
+/// How often nothing must have changed while everybody had the chance to go on.
+const QUIET: u32 = 40;
+/// How long a channel may do nothing; longer is a stall. The driver looks for lost events every five
+/// minutes.
+const STALL: Duration = Duration::from_secs(1_200);
+const AGENTS: usize = 4;
+
+/// How agents are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Agents {
+    Hosted,
+    Asking,
+}
+
+/// Lets every shard identify at once: nothing is to wait.
+#[derive(Debug)]
+pub(crate) struct NoQueue;
+
+impl Queue for NoQueue {
+    fn enqueue(&self, _: u32) -> oneshot::Receiver<()> {
+        let (sender, receiver) = oneshot::channel();
+        let _ = sender.send(());
+        receiver
+    }
+}
+
+pub(crate) struct House {
+    agents: Agents,
+    clock: ManualClock,
+    server: LoopbackDiscord,
+    dirigent: Dirigent,
+    minutes: Minutes,
+    moderator: UserId,
+    person: UserId,
+    bots: Vec<UserId>,
+    /// One in each of two guilds, on a shard each.
+    channels: Vec<ChannelId>,
+    /// Channels to which the person spoke, and when.
+    waiting: BTreeMap<ChannelId, Timestamp>,
+    began: Timestamp,
+    running: JoinSet<()>,
+}
+
+impl House {
+    pub(crate) async fn build(agents: Agents, seed: u64) -> Self {
+        let clock = ManualClock::new();
+        let discord = MemoryDiscord::new(Arc::new(clock.clone())).with_history_max(100_000);
+        let (person, moderator) = (discord.add_human(), discord.add_bot());
+        let bots: Vec<_> = (0..AGENTS).map(|_| discord.add_bot()).collect();
+        let mut present = vec![person, moderator];
+        present.extend(&bots);
+        let mut channels = Vec::new();
+        for name in ["one", "two"] {
+            // A guild's shard follows from the millisecond in its id.
+            clock.advance(Duration::from_millis(1));
+            channels.push(discord.add_channel(discord.add_guild(person), name, &present));
+        }
+        let server = LoopbackDiscord::start(discord).await.unwrap();
+        let guard = BanGuard::default();
+        let account = |bot: UserId| {
+            let builder = DiscordAccount::builder(server.token(bot), clock.clone());
+            let builder = builder.proxy(format!("http://{}", server.address()));
+            Arc::new(builder.ban_guard(&guard).build().unwrap())
+        };
+        let minutes = Minutes::default();
+        let names = bots.iter().enumerate().map(|(number, bot)| (*bot, format!("agent-{number}")));
+        let identities = MemoryIdentities::with(names.clone().map(|(bot, name)| Identity {
+            discord_user_id: bot,
+            agent_id: name.as_str().into(),
+            agent_name: name,
+        }))
+        .unwrap();
+        let mut config = Config::default();
+        (config.turns_max, config.cycles_max) = (None, None);
+        let mut settings = Settings::default();
+        (settings.retries, settings.work_deadline) = (12, Duration::from_secs(120));
+        let moderators = account(moderator);
+        let mut builder =
+            Dirigent::builder(Arc::clone(&moderators) as _, identities, clock.clone())
+                .config(config)
+                .settings(settings)
+                .seed(seed);
+        if agents == Agents::Hosted {
+            for (bot, name) in names.clone() {
+                let talker = Talker { minutes: minutes.clone() };
+                builder = builder.host(name, talker, account(bot));
+            }
+        }
+        let (dirigent, driver) = builder.build().unwrap();
+        let mut running = JoinSet::new();
+        running.spawn(async move { driver.run().await.unwrap() });
+        let (feed, work) = Feed::builder(dirigent.clone(), moderators, Feed::INTENTS).build();
+        running.spawn(work.run());
+        for number in 0..2 {
+            let shard = shard(&server, moderator, Feed::INTENTS, ShardId::new(number, 2));
+            running.spawn(feed_from(shard, feed.shard(ShardId::new(number, 2))));
+        }
+        if agents == Agents::Asking {
+            for (bot, name) in names {
+                let asking = Asking {
+                    agent: name.into(),
+                    me: bot,
+                    account: account(bot),
+                    clock: clock.clone(),
+                    dirigent: dirigent.clone(),
+                    minutes: minutes.clone(),
+                };
+                running.spawn(asking.listen(shard(&server, bot, asking::INTENTS, ShardId::ONE)));
+            }
+        }
+        let (began, waiting) = (clock.now(), BTreeMap::new());
+        #[rustfmt::skip]
+        let mut house = Self {
+            agents, clock, server, dirigent, minutes, moderator, person, bots, channels, waiting, began,
+            running,
+        };
+        house.settle().await;
+        for channel in house.channels.clone() {
+            let (dirigent, set) = (house.dirigent.clone(), oneshot::channel());
+            house.running.spawn(async move {
+                dirigent.set_mode(channel, Mode::Chat).await.unwrap();
+                let _ = set.0.send(());
+            });
+            house.settle().await;
+            set.1.await.unwrap();
+        }
+        house
+    }
+
+    pub(crate) fn set_faults(&self, rest: RestFaults, gateway: GatewayFaults) {
+        self.server.set_faults(rest);
+        self.server.set_gateway_faults(gateway);
+    }
+
+    pub(crate) fn clear_faults(&self) {
+        self.server.set_faults(RestFaults::new(0));
+        self.server.stop_gateway_faults();
+    }
+
+    pub(crate) fn traffic(&self) -> Traffic {
+        self.server.traffic()
+    }
+
+    /// How many turns were taken with words.
+    pub(crate) fn turns(&self) -> u64 {
+        self.minutes.taken()
+    }
+
+    /// Lets the agents talk until so many turns were taken.
+    pub(crate) async fn talk(&mut self, turns: u64) {
+        let (mut taken, mut since) = (self.turns(), self.clock.now());
+        while self.turns() < turns {
+            self.settle().await;
+            self.wake_up().await;
+            self.settle().await;
+            if self.turns() > taken {
+                (taken, since) = (self.turns(), self.clock.now());
+            }
+            let idle = self.clock.now().since(since);
+            assert!(idle < STALL, "a stall after {taken} turns: {:?}", self.statuses().await);
+            self.clock.advance_to_next_wake().unwrap();
+        }
+    }
+
+    /// Nobody has anything to say any more: the channels must come to rest by themselves.
+    pub(crate) async fn fall_silent(&mut self) {
+        self.minutes.end();
+        let since = self.clock.now();
+        loop {
+            self.settle().await;
+            let phases = self.phases().await;
+            if phases.iter().all(|phase| *phase == PhaseKind::Dormant) {
+                break;
+            }
+            let idle = self.clock.now().since(since);
+            assert!(idle < STALL, "it does not fall silent: {:?}", self.statuses().await);
+            self.clock.advance_to_next_wake().unwrap();
+        }
+        // Deletions that were put off.
+        for _ in 0..20 {
+            self.clock.advance(Duration::from_secs(5));
+            self.settle().await;
+        }
+    }
+
+    /// Where nobody speaks, the person does, once until somebody answers.
+    async fn wake_up(&mut self) {
+        let phases = self.phases().await;
+        for (channel, phase) in self.channels.clone().into_iter().zip(phases) {
+            if phase != PhaseKind::Dormant {
+                self.waiting.remove(&channel);
+            } else if !self.waiting.contains_key(&channel) {
+                self.server.discord().say(channel, self.person, "What do you think of it?");
+                self.waiting.insert(channel, self.clock.now());
+            }
+        }
+    }
+
+    async fn phases(&self) -> Vec<PhaseKind> {
+        let mut phases = Vec::new();
+        for channel in &self.channels {
+            phases.push(self.dirigent.status(*channel).await.unwrap().unwrap().phase);
+        }
+        phases
+    }
+
+    async fn statuses(&self) -> Vec<Option<dirigent::Status>> {
+        let mut statuses = Vec::new();
+        for channel in &self.channels {
+            statuses.push(self.dirigent.status(*channel).await.unwrap());
+        }
+        statuses
+    }
+
+    /// Lets everything happen that needs no time. All of it runs on this thread, and the machine's own
+    /// sockets deliver at once; so when everybody had the chance to go on and nothing changes, nothing will.
+    async fn settle(&self) {
+        let mut seen = None;
+        let mut quiet = 0;
+        while quiet < QUIET {
+            tokio::task::yield_now().await;
+            let now = (self.clock.waiting(), self.clock.next_wake(), self.minutes.taken());
+            quiet = if seen == Some(now) { quiet + 1 } else { 0 };
+            seen = Some(now);
+        }
+    }
+
+    /// No turn was taken twice, nothing was posted twice, what was said stands in the order of the turns, and
+    /// the ban is far.
+    pub(crate) async fn check(&mut self) {
+        for channel in &self.channels {
+            let taken = self.minutes.of(*channel);
+            let twice: Vec<_> = taken.iter().filter(|(_, times)| **times != 1).collect();
+            assert_eq!(twice, [], "turns that were taken more than once");
+            let messages = self.server.discord().messages(*channel);
+            let replies: Vec<_> =
+                messages.iter().filter_map(|message| number_of(&message.content)).collect();
+            let distinct: BTreeSet<_> = replies.iter().copied().collect();
+            assert_eq!(distinct.len(), replies.len(), "replies that were posted twice");
+            assert!(replies.is_sorted(), "a reply stands before that of an earlier turn");
+            assert_eq!(distinct, taken.keys().copied().collect(), "replies and turns");
+            let left = messages.iter().filter(|message| message.author == self.moderator).count();
+            assert_eq!(left, 0, "triggers that were not deleted");
+        }
+        let invalid = self.traffic().invalid();
+        assert!(invalid < 1_000, "{invalid} invalid requests");
+        assert_eq!(self.traffic().unknown(), 0, "requests for what Discord does not have");
+        self.dirigent.shutdown(Duration::from_secs(5)).await;
+        self.running.shutdown().await;
+    }
+
+    /// What was asked since then.
+    pub(crate) fn spent_since(&self, before: &Traffic) -> Spent {
+        let now = self.traffic();
+        let routes = [
+            Endpoint::CreateMessage,
+            Endpoint::DeleteMessage,
+            Endpoint::ListMessages,
+            Endpoint::ListGuildMembers,
+            Endpoint::GetChannel,
+            Endpoint::GetGuild,
+            Endpoint::ListGuildRoles,
+            Endpoint::GetGuildMember,
+        ];
+        let routes = routes.map(|route| (route, now.of(route) - before.of(route)));
+        Spent { total: now.total() - before.total(), routes: routes.into() }
+    }
+
+    /// Tells what it took.
+    pub(crate) async fn report(&self, how: &str) {
+        let (turns, traffic) = (self.turns(), self.traffic());
+        let spent = self.spent_since(&Traffic::default());
+        let lasted = self.clock.now().since(self.began);
+        let connected: u64 = std::iter::once(&self.moderator)
+            .chain(&self.bots)
+            .map(|bot| self.server.identified(*bot))
+            .sum();
+        println!(
+            "{:?} agents, {how}: {turns} turns in {} s of their time",
+            self.agents,
+            lasted.as_secs()
+        );
+        let per_turn = |count: u64| {
+            format!("{}.{:02}", count / turns.max(1), count * 100 / turns.max(1) % 100)
+        };
+        println!("  requests a turn: {} in all", per_turn(spent.total));
+        for (route, count) in spent.routes.iter().filter(|(_, count)| *count > 0) {
+            println!("    {route:?}: {} ({count})", per_turn(*count));
+        }
+        println!(
+            "  {} cut, {} 429, {} 5xx, {} invalid; {connected} sessions begun",
+            traffic.cut(),
+            traffic.with_status(429),
+            traffic.with_status(500) + traffic.with_status(502),
+            traffic.invalid(),
+        );
+    }
+}
+
+/// Requests by route.
+#[derive(Debug)]
+pub(crate) struct Spent {
+    total: u64,
+    routes: Vec<(Endpoint, u64)>,
+}
+
+impl Spent {
+    pub(crate) const fn total(&self) -> u64 {
+        self.total
+    }
+
+    pub(crate) fn of(&self, route: Endpoint) -> u64 {
+        self.routes.iter().find(|(of, _)| *of == route).map_or(0, |(_, count)| *count)
+    }
+}
+
+fn shard(server: &LoopbackDiscord, bot: UserId, intents: Intents, id: ShardId) -> Shard<NoQueue> {
+    let config = ConfigBuilder::new(server.token(bot), intents);
+    let config = config.proxy_url(format!("ws://{}", server.address()));
+    Shard::with_config(id, config.queue(NoQueue).build())
+}
+
+/// As a bot does it.
+async fn feed_from(mut shard: Shard<NoQueue>, feed: ShardFeed) {
+    while let Some(message) = shard.next().await {
+        match message {
+            Ok(Message::Text(text)) => feed.text(&text).await.unwrap(),
+            Ok(Message::Close(frame)) => {
+                let _ = feed.closed(frame.map(|frame| frame.code));
+            }
+            Err(_) => {}
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Hundreds of turns through twilight's gateway and this adapter against the loopback Discord, while requests
+//! and connections fail; and what a turn costs in requests when nothing does.
+//!
+//! Sockets are real, time is not: it moves on when nothing happens without it. `SOAK_TURNS` says how many
+//! turns are taken (100 if nothing is said):
+//!
+//! ```text
+//! SOAK_TURNS=1000 cargo test -p dirigent-discord --test soak -- --nocapture --test-threads 1
+//! ```
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails, and tells")]
+
+mod asking;
+mod faults;
+mod hosted;
+mod house;
+mod minutes;
+
+use dirigent_testkit::loopback::Endpoint;
+
+use house::{Agents, House};
+
+/// How many turns are taken in all.
+fn turns() -> u64 {
+    std::env::var("SOAK_TURNS").map_or(100, |turns| turns.parse().unwrap())
+}
+
+async fn soak(agents: Agents) {
+    let mut house = House::build(agents, 1).await;
+    house.set_faults(faults::rest(11), faults::gateway(12));
+    house.talk(turns()).await;
+    house.clear_faults();
+    house.fall_silent().await;
+    house.report("with faults").await;
+    house.check().await;
+}
+
+/// F13, F14, F22: nothing is posted twice, no turn is taken twice or stalls, and the ban is far.
+#[tokio::test(flavor = "current_thread")]
+async fn hosted_agents_take_every_turn_once_whatever_fails() {
+    soak(Agents::Hosted).await;
+}
+
+/// F13, F14, F22: the same with agents that ask, woken by triggers.
+#[tokio::test(flavor = "current_thread")]
+async fn asking_agents_take_every_turn_once_whatever_fails() {
+    soak(Agents::Asking).await;
+}
+
+/// A hosted turn costs its reply. Who is in the channel is read once and then known from the gateway.
+#[tokio::test(flavor = "current_thread")]
+async fn a_hosted_turn_costs_one_request() {
+    let mut house = House::build(Agents::Hosted, 2).await;
+    let before = house.traffic();
+    house.talk(turns()).await;
+    let spent = house.spent_since(&before);
+    house.fall_silent().await;
+    house.report("without faults").await;
+    house.check().await;
+    let turns = house.turns();
+    assert_eq!(spent.of(Endpoint::CreateMessage), turns, "a post a turn");
+    assert!(spent.total() <= turns + 10, "{spent:?}");
+}
+
+/// A triggered turn costs the trigger and its deletion, beside the reply that the agent's host posts.
+#[tokio::test(flavor = "current_thread")]
+async fn a_triggered_turn_costs_two_requests() {
+    let mut house = House::build(Agents::Asking, 3).await;
+    let before = house.traffic();
+    house.talk(turns()).await;
+    let spent = house.spent_since(&before);
+    house.fall_silent().await;
+    house.report("without faults").await;
+    house.check().await;
+    let turns = house.turns();
+    // The last of them may be under way.
+    assert!(spent.of(Endpoint::DeleteMessage).abs_diff(turns) <= 2, "{spent:?}");
+    assert!(spent.of(Endpoint::CreateMessage).abs_diff(2 * turns) <= 4, "{spent:?}");
+    assert!(spent.total() <= 3 * turns + 16, "{spent:?}");
+}

@@ -1,0 +1,54 @@
+//! The moderator's connections to the gateway, whose events feed the library.
+
+use std::time::Duration;
+
+use dirigent_discord::ShardFeed;
+use futures_util::StreamExt;
+use practice::Result;
+use twilight_gateway::queue::InMemoryQueue;
+use twilight_gateway::{Config, ConfigBuilder, Intents, Message, Shard, ShardId};
+
+/// How the shards of a token connect: to Discord, or to the address given.
+pub(crate) fn config(token: &str, intents: Intents, address: Option<&str>) -> Config {
+    let config = ConfigBuilder::new(token.to_owned(), intents);
+    match address {
+        // On this machine nobody minds if all come at once.
+        Some(address) => {
+            let at_once = InMemoryQueue::new(u16::MAX, 1_000, Duration::from_secs(86_400), 1_000);
+            config.proxy_url(address.to_owned()).queue(at_once).build()
+        }
+        None => config.build(),
+    }
+}
+
+/// One shard, or as many as `--shards` says: a bot in more than 2,500 servers needs several. They all feed
+/// one driver.
+pub(crate) fn shards(config: &Config) -> Result<Vec<Shard>> {
+    let count = std::env::args().skip_while(|given| given != "--shards").nth(1);
+    let count = count.map_or(Ok(1), |count| count.parse())?;
+    // Clones of a configuration share its queue: shards of one token must not all come at once.
+    let shard = |id| Shard::with_config(ShardId::new(id, count), config.clone());
+    Ok((0..count).map(shard).collect())
+}
+
+/// Feeds the library with what a shard is told, until Discord wants the bot no more.
+pub(crate) async fn run(mut shard: Shard, feed: ShardFeed) {
+    while let Some(message) = shard.next().await {
+        let told = match message {
+            Ok(Message::Text(text)) => feed.text(&text).await,
+            Ok(Message::Close(frame)) => {
+                // Why no new connection would help is written to the log.
+                let _ = feed.closed(frame.map(|frame| frame.code));
+                Ok(())
+            }
+            // The shard connects again by itself.
+            Err(error) => {
+                tracing::warn!(%error, "the gateway's connection failed");
+                Ok(())
+            }
+        };
+        if let Err(error) = told {
+            tracing::warn!(%error, "an event could not be told");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A bot on twilight: a moderator, and three agents that speak in turn.
+//!
+//! ```text
+//! cargo run -p discord-bot                          on this machine, without a token
+//! cargo run -p discord-bot -- --hooks               the same with agents that ask before they run
+//! DISCORD_TOKEN=... OPTIMIST_TOKEN=... SCEPTIC_TOKEN=... HISTORIAN_TOKEN=... cargo run -p discord-bot
+//! ```
+//!
+//! `gateway.rs` connects the moderator's shards, `hooks.rs` is an agent that is a bot of its own.
+#![expect(clippy::print_stderr, reason = "what is missing is told to whoever starts the bot")]
+
+mod gateway;
+mod hooks;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::{Dirigent, DiscordApi, Identity, MemoryIdentities};
+use dirigent_discord::{BanGuard, DiscordAccount, Feed};
+use practice::{Place, Result};
+use tokio::task::JoinSet;
+
+use hooks::Asking;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result {
+    // Twilight's gateway needs to be told which cryptography to use; it was told before if this fails.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let place = Place::find().await?;
+    let is_asking = std::env::args().any(|given| given == "--hooks");
+    let guard = BanGuard::default();
+    let account = |token: &str| {
+        let account = DiscordAccount::builder(token, place.clock).ban_guard(&guard);
+        match &place.address {
+            Some(address) => account.proxy(address).build(),
+            None => account.build(),
+        }
+    };
+
+    let moderator = Arc::new(account(place.moderator.as_str())?);
+    let identities = MemoryIdentities::new();
+    let mut builder =
+        Dirigent::builder(Arc::clone(&moderator) as _, identities.clone(), place.clock);
+    let mut asking = Vec::new();
+    for (character, token) in &place.agents {
+        let (account, name) = (Arc::new(account(token.as_str())?), character.name);
+        let user = account.me().await?;
+        identities.add(Identity {
+            discord_user_id: user,
+            agent_id: name.into(),
+            agent_name: name.to_owned(),
+        })?;
+        let spoken = character.with(place.clock);
+        if is_asking {
+            asking.push((Asking::new(name, user, spoken, account), token));
+        } else {
+            builder = builder.host(name, spoken, account);
+        }
+    }
+    let (dirigent, driver) = builder.build()?;
+    let driver = tokio::spawn(driver.run());
+
+    let (feed, work) =
+        Feed::builder(dirigent.clone(), Arc::clone(&moderator), Feed::INTENTS).build();
+    let mut gateway = JoinSet::new();
+    gateway.spawn(work.run());
+    let gateway_url = place.gateway.as_deref();
+    let config = gateway::config(place.moderator.as_str(), Feed::INTENTS, gateway_url);
+    for shard in gateway::shards(&config)? {
+        let fed = feed.shard(shard.id());
+        gateway.spawn(gateway::run(shard, fed));
+    }
+    for (agent, token) in asking {
+        let config = gateway::config(token.as_str(), hooks::INTENTS, gateway_url);
+        let shard = hooks::connect(config).await?;
+        gateway.spawn(hooks::run(shard, agent, dirigent.clone()));
+    }
+    for finding in moderator.diagnose(&dirigent.channels(), Some(Feed::INTENTS)).await? {
+        eprintln!("{finding}");
+    }
+
+    let stayed = place.stay(&dirigent).await;
+    dirigent.shutdown(Duration::from_secs(5)).await;
+    gateway.shutdown().await;
+    driver.await??;
+    stayed
+}

@@ -1,0 +1,105 @@
+//! A bot on poise: as the one on serenity beside it, with the slash command in poise's way.
+//!
+//! ```text
+//! cargo run -p poise-bot                            on this machine, without a token
+//! DISCORD_TOKEN=... OPTIMIST_TOKEN=... SCEPTIC_TOKEN=... HISTORIAN_TOKEN=... cargo run -p poise-bot
+//! ```
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::command::Invoker;
+use dirigent::{AgentError, ChannelId, Dirigent, DiscordApi, GuildId, Identity, MemoryIdentities};
+use poise::serenity_prelude::{ClientBuilder, GatewayIntents};
+use practice::{Place, Result};
+use serenity_bot::{Relay, SerenityAccount};
+
+/// How long the library may take once Discord was told to wait.
+const WITHIN: Duration = Duration::from_secs(10);
+
+/// Sets how agents take turns in this channel
+#[poise::command(
+    slash_command,
+    ephemeral,
+    guild_only,
+    rename = "set-channel-mode",
+    default_member_permissions = "MANAGE_CHANNELS"
+)]
+async fn set_channel_mode(
+    context: poise::ApplicationContext<'_, Dirigent, AgentError>,
+    #[description = "none: no rules; chat: one after the other; report: nobody is woken"]
+    #[choices("none", "chat", "report")]
+    mode: &'static str,
+) -> Result {
+    // Discord is told at once to wait, since it gives up after three seconds.
+    context.defer_response(true).await?;
+    let used = context.interaction;
+    let permissions = used.member.as_ref().and_then(|member| member.permissions);
+    let invoker = Invoker {
+        guild: used.guild_id.map(|guild| GuildId::new(guild.get())),
+        permissions: permissions.map_or(0, |permissions| permissions.bits()),
+        host_word: None,
+    };
+    let channel = ChannelId::new(used.channel_id.get());
+    let answer = context.data().set_mode_command(channel, invoker, mode, WITHIN).await;
+    poise::say_reply(context.into(), answer.text).await?;
+    Ok(())
+}
+
+/// Poise with the command, which it registers in the bot's guilds.
+fn framework(dirigent: Dirigent) -> poise::Framework<Dirigent, AgentError> {
+    let options = poise::FrameworkOptions {
+        commands: vec![set_channel_mode()],
+        ..poise::FrameworkOptions::default()
+    };
+    let builder = poise::Framework::builder().options(options).initialize_owners(false);
+    builder
+        .setup(|context, ready, framework| {
+            Box::pin(async move {
+                for guild in &ready.guilds {
+                    let commands = &framework.options().commands;
+                    poise::builtins::register_in_guild(context, commands, guild.id).await?;
+                }
+                Ok(dirigent)
+            })
+        })
+        .build()
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result {
+    let place = Place::find().await?;
+    let address = place.address.as_deref();
+    let moderator = SerenityAccount::new(place.moderator.as_str(), address)?;
+    let identities = MemoryIdentities::new();
+    let mut builder = Dirigent::builder(Arc::new(moderator), identities.clone(), place.clock);
+    for (character, token) in &place.agents {
+        let account = SerenityAccount::new(token.as_str(), address)?;
+        identities.add(Identity {
+            discord_user_id: account.me().await?,
+            agent_id: character.name.into(),
+            agent_name: character.name.to_owned(),
+        })?;
+        builder = builder.host(character.name, character.with(place.clock), Arc::new(account));
+    }
+    let (dirigent, driver) = builder.build()?;
+    let driver = tokio::spawn(driver.run());
+
+    let intents = GatewayIntents::non_privileged()
+        | GatewayIntents::MESSAGE_CONTENT
+        | GatewayIntents::GUILD_MEMBERS;
+    let http = serenity_bot::http(place.moderator.as_str(), address)?;
+    let mut client = ClientBuilder::new_with_http(http, intents)
+        .framework(framework(dirigent.clone()))
+        .event_handler(Relay(dirigent.clone()))
+        .await?;
+    let shards = Arc::clone(&client.shard_manager);
+    let gateway = tokio::spawn(async move { client.start().await });
+
+    place.stay(&dirigent).await?;
+    dirigent.shutdown(Duration::from_secs(5)).await;
+    shards.shutdown_all().await;
+    gateway.await??;
+    driver.await??;
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! An evening on this machine: a person gives the channel its mode, says something, hears the agents out,
+//! and wakes them once more.
+
+use std::time::Duration;
+
+use dirigent::{AgentId, Cause, ChannelEvent, Clock, Dirigent, Heard, Mode, Transitions, command};
+use dirigent_testkit::loopback::CommandError;
+use dirigent_testkit::memory_discord::{Event, Events};
+
+use serde_json::json;
+
+use crate::Result;
+use crate::agents::CHARACTERS;
+use crate::loopback::Practice;
+use crate::terminal::{Terminal, note, scene};
+
+/// How long the agents may take until they fall silent, by the clock of the evening.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// What there is to be seen, and its two sources.
+struct Watch<'a> {
+    practice: &'a Practice,
+    dirigent: &'a Dirigent,
+    terminal: Terminal,
+    pushed: Events,
+    changes: Transitions,
+}
+
+impl Practice {
+    /// Plays it, and fails if it does not go as it should.
+    pub(crate) async fn evening(&self, dirigent: &Dirigent) -> Result {
+        let is_verbose = std::env::args().any(|given| given == "--verbose");
+        let mut terminal = Terminal::new(is_verbose);
+        terminal.introduce(self.moderator, "Moderator", None);
+        terminal.introduce(self.person, "You", None);
+        for (user, character) in self.agents.iter().zip(CHARACTERS) {
+            terminal.introduce(*user, character.name, Some(AgentId::from(character.name)));
+        }
+        let (pushed, changes) = (self.server.discord().events(), dirigent.transitions());
+        let mut watch = Watch { practice: self, dirigent, terminal, pushed, changes };
+        watch.play().await
+    }
+}
+
+impl Watch<'_> {
+    async fn play(&mut self) -> Result {
+        scene("A person gives the channel its mode.");
+        self.give_mode().await?;
+        scene("A person asks; the agents speak in turn until nobody has anything to add.");
+        self.ask("Shall we build the new search?").await?;
+        scene("Silence costs nothing: dormant, until somebody writes again.");
+        self.ask("And what would be the first step?").await
+    }
+
+    /// Uses the bot's slash command, as soon as there is one.
+    async fn give_mode(&self) -> Result {
+        let Practice { server, clock, channel, moderator, person, .. } = self.practice;
+        let patience = clock.now() + PATIENCE;
+        // Poise numbers what can be chosen.
+        let number = command::CHOICES.iter().position(|mode| *mode == Mode::Chat);
+        let mut value = json!(Mode::Chat.as_str());
+        let used = loop {
+            let options = [(command::OPTION, value.clone())];
+            match server.use_command(*channel, *person, *moderator, command::NAME, &options) {
+                Ok(used) => break used,
+                Err(CommandError::NoCommand) if clock.now() < patience => self.wait().await,
+                Err(CommandError::BadValue(_)) if value.is_string() => value = json!(number),
+                Err(error) => return Err(error.into()),
+            }
+        };
+        loop {
+            let answers = server.answers(used);
+            if let Some(answer) = answers.iter().find(|answer| !answer.content.is_empty()) {
+                note(&format!("/{} {}: {}", command::NAME, Mode::Chat, answer.content));
+                return Ok(());
+            }
+            if clock.now() >= patience {
+                return Err("the slash command was not answered".into());
+            }
+            self.wait().await;
+        }
+    }
+
+    async fn wait(&self) {
+        let clock = self.practice.clock;
+        clock.sleep_until(clock.now() + Duration::from_millis(100)).await;
+    }
+
+    async fn ask(&mut self, question: &str) -> Result {
+        let Practice { server, channel, person, .. } = self.practice;
+        server.discord().say(*channel, *person, question);
+        self.until(Cause::AllPassed).await
+    }
+
+    /// Shows what happens, up to this change.
+    async fn until(&mut self, last: Cause) -> Result {
+        let clock = self.practice.clock;
+        let patience = clock.now() + PATIENCE;
+        loop {
+            let change = tokio::select! {
+                biased;
+                event = self.pushed.next() => {
+                    if let Some(Event::MessageCreated(message)) = event {
+                        self.terminal.show_message(&message);
+                    }
+                    continue;
+                }
+                heard = self.changes.next() => match heard {
+                    Some(Heard::Event(change)) => change,
+                    Some(Heard::Missed(_)) | None => return Err("the minutes have a gap".into()),
+                },
+                () = clock.sleep_until(patience) => return Err("nothing happens any more".into()),
+            };
+            // A reply is pushed before the library confirms it, but the chat is another stream.
+            if self.terminal.lacks_words_for(&change) {
+                if let Some(Event::MessageCreated(message)) = self.pushed.try_next() {
+                    self.terminal.show_message(&message);
+                }
+            }
+            let order = self.order_after(&change).await?;
+            self.terminal.show_change(&change, &order);
+            if change.transition.cause == last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The speaking order after a shuffle, unless that cycle is over by now.
+    async fn order_after(&self, change: &ChannelEvent) -> Result<Vec<AgentId>> {
+        if change.transition.cause != Cause::Reshuffled {
+            return Ok(Vec::new());
+        }
+        let status = self.dirigent.status(change.channel).await?;
+        Ok(status.map_or_else(Vec::new, |status| {
+            status.list.into_iter().map(|(agent, _)| agent).collect()
+        }))
+    }
+}

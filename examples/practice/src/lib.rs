@@ -1,0 +1,21 @@
+//! What the three bots beside it share: agents that need no model, and where the bot is: at Discord, or
+//! at a Discord on this machine on which it can be tried without a token.
+//!
+//! Nothing of it is needed by a bot of your own.
+
+mod agents;
+mod clock;
+mod evening;
+mod loopback;
+mod place;
+mod rehearsal;
+#[path = "../../roundtable/terminal.rs"]
+mod terminal;
+
+pub use agents::{CHARACTERS, Character, Spoken};
+pub use clock::FastClock;
+pub use place::{Place, Token};
+pub use rehearsal::rehearse;
+
+/// What a bot's `main` answers.
+pub type Result<T = ()> = std::result::Result<T, dirigent::AgentError>;

@@ -1,0 +1,50 @@
+//! A Discord on this machine: a guild, a channel, a moderator, three agents and a person.
+
+use std::sync::Arc;
+
+use dirigent::{ChannelId, UserId};
+use dirigent_testkit::{LoopbackDiscord, MemoryDiscord};
+
+use crate::place::Token;
+use crate::{FastClock, Result};
+
+/// A Discord on this machine, and who is there.
+#[derive(Debug)]
+pub(crate) struct Practice {
+    pub(crate) server: LoopbackDiscord,
+    pub(crate) clock: FastClock,
+    pub(crate) channel: ChannelId,
+    pub(crate) moderator: UserId,
+    pub(crate) agents: [UserId; 3],
+    pub(crate) person: UserId,
+}
+
+impl Practice {
+    pub(crate) async fn begin(clock: FastClock) -> Result<Self> {
+        let discord = MemoryDiscord::new(Arc::new(clock));
+        let (person, moderator) = (discord.add_human(), discord.add_bot());
+        let agents = [discord.add_bot(), discord.add_bot(), discord.add_bot()];
+        let guild = discord.add_guild(person);
+        let [one, two, three] = agents;
+        let present = [person, moderator, one, two, three];
+        let channel = discord.add_channel(guild, "round-table", &present);
+        let server = LoopbackDiscord::start(discord).await?;
+        Ok(Self { server, clock, channel, moderator, agents, person })
+    }
+
+    pub(crate) fn address(&self) -> String {
+        format!("http://{}", self.server.address())
+    }
+
+    pub(crate) fn gateway(&self) -> String {
+        format!("ws://{}", self.server.address())
+    }
+
+    pub(crate) fn moderator(&self) -> Token {
+        Token::new(self.server.token(self.moderator))
+    }
+
+    pub(crate) fn agents(&self) -> [Token; 3] {
+        self.agents.map(|agent| Token::new(self.server.token(agent)))
+    }
+}

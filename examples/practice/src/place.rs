@@ -1,0 +1,121 @@
+//! Where the bot is.
+
+use dirigent::{ChannelEvent, Dirigent, Heard};
+
+use crate::agents::CHARACTERS;
+use crate::loopback::Practice;
+use crate::{Character, FastClock, Result};
+
+/// How many seconds pass in one where nobody watches.
+const HURRY: u32 = 20;
+
+/// Where the bot is, and with which tokens: at Discord, with those of the environment (`DISCORD_TOKEN` for
+/// the moderator; `OPTIMIST_TOKEN`, `SCEPTIC_TOKEN` and `HISTORIAN_TOKEN`), or on this machine.
+#[derive(Debug)]
+pub struct Place {
+    /// Where the REST API is, if not at Discord: `http://host:port`.
+    pub address: Option<String>,
+    /// Where the gateway is, if not at Discord: `ws://host:port`.
+    pub gateway: Option<String>,
+    /// The moderator's token.
+    pub moderator: Token,
+    /// The agents, with their tokens.
+    pub agents: Vec<(Character, Token)>,
+    /// The time here.
+    pub clock: FastClock,
+    practice: Option<Practice>,
+}
+
+/// A token. `Debug` does not show it.
+pub struct Token(String);
+
+impl Token {
+    pub(crate) const fn new(token: String) -> Self {
+        Self(token)
+    }
+
+    /// The token itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+impl Place {
+    /// At Discord if there is a token for it, else on this machine; there `--fast` does not wait for anybody
+    /// to read along.
+    ///
+    /// # Errors
+    ///
+    /// When an agent's token is missing, or the Discord on this machine cannot be started.
+    pub async fn find() -> Result<Self> {
+        let Ok(moderator) = std::env::var("DISCORD_TOKEN") else {
+            let speed = if std::env::args().any(|given| given == "--fast") { HURRY } else { 1 };
+            return Self::on_this_machine(FastClock::new(speed)).await;
+        };
+        let agents = CHARACTERS.map(|character| {
+            let name = format!("{}_TOKEN", character.name.to_uppercase());
+            let token = std::env::var(&name).map_err(|_| format!("{name} is not set"))?;
+            Ok((character, Token(token)))
+        });
+        Ok(Self {
+            address: None,
+            gateway: None,
+            moderator: Token(moderator),
+            agents: agents.into_iter().collect::<Result<_>>()?,
+            clock: FastClock::new(1),
+            practice: None,
+        })
+    }
+
+    async fn on_this_machine(clock: FastClock) -> Result<Self> {
+        let practice = Practice::begin(clock).await?;
+        let agents = CHARACTERS.into_iter().zip(practice.agents());
+        Ok(Self {
+            address: Some(practice.address()),
+            gateway: Some(practice.gateway()),
+            moderator: practice.moderator(),
+            agents: agents.collect(),
+            clock,
+            practice: Some(practice),
+        })
+    }
+
+    /// Shows what the library does, until Ctrl-C; on this machine until the evening is over.
+    ///
+    /// # Errors
+    ///
+    /// When the evening on this machine does not go as it should.
+    pub async fn stay(&self, dirigent: &Dirigent) -> Result {
+        let interrupted = tokio::signal::ctrl_c();
+        tokio::select! {
+            ended = self.watch(dirigent) => ended,
+            interrupted = interrupted => Ok(interrupted?),
+        }
+    }
+
+    async fn watch(&self, dirigent: &Dirigent) -> Result {
+        match &self.practice {
+            Some(practice) => practice.evening(dirigent).await,
+            None => {
+                let mut changes = dirigent.transitions();
+                while let Some(heard) = changes.next().await {
+                    if let Heard::Event(change) = heard {
+                        show(&change);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "this is what one came to see")]
+fn show(change: &ChannelEvent) {
+    println!("{}: {change}", change.channel);
+}

@@ -1,0 +1,47 @@
+//! What every bot shows on this machine, for the tests of each.
+
+use std::process::Command;
+
+/// What is said, in this order whoever has the floor: each is moved by the one before.
+const WORDS: [&str; 11] = [
+    "/set-channel-mode chat: The mode of this channel is now chat.",
+    "You: Shall we build the new search?",
+    "optimist: Let us just do it, it takes a week at most!",
+    "sceptic: And who is going to use it?",
+    "historian: The same was asked in 1998, and nobody knew.",
+    "dormant: nobody had anything to add",
+    "You: And what would be the first step?",
+    "optimist: I knew that somebody would ask that!",
+    "sceptic: Has anybody tried that before?",
+    "historian: Twice, and both times it was raining.",
+    "dormant: nobody had anything to add",
+];
+
+/// Lets a bot's program play its evening, and looks whether everything was said once and in order.
+///
+/// # Errors
+///
+/// What went wrong, with what the program said.
+pub fn rehearse(program: &str, arguments: &[&str]) -> Result<String, String> {
+    let mut command = Command::new(program);
+    let played = command.arg("--fast").args(arguments).env_remove("DISCORD_TOKEN").output();
+    let played = played.map_err(|error| format!("{program} did not start: {error}"))?;
+    let said = String::from_utf8_lossy(&played.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&played.stderr);
+    if !played.status.success() || !errors.is_empty() {
+        return Err(format!("{program} ended with {}: {errors}\n{said}", played.status));
+    }
+    let mut rest = said.as_str();
+    for words in WORDS {
+        let Some((_, after)) = rest.split_once(words) else {
+            return Err(format!("\"{words}\" is missing, or in another place:\n{said}"));
+        };
+        rest = after;
+    }
+    for words in WORDS.iter().filter(|words| !words.starts_with("dormant")) {
+        if said.matches(words).count() != 1 {
+            return Err(format!("\"{words}\" was said twice:\n{said}"));
+        }
+    }
+    Ok(said)
+}

@@ -1,0 +1,253 @@
+//! One account of Discord by serenity's routes and models, as the library's [`DiscordApi`].
+//!
+//! Every request is built by serenity and sent once by [`reqwest`], so that its whole answer can be
+//! read. Serenity's own calls (`ChannelId::send_message` and its like) cannot be used for it:
+//!
+//! * Their error keeps of an answer the status and Discord's code, and nothing else: how long to wait
+//!   after a 429 is lost, in the header and in the body.
+//! * With serenity's rate limiter they wait, however long, and repeat a 429 by themselves; the driver, which
+//!   paces its posts, could neither see nor end that.
+//! * With the limiter, [`HttpBuilder::proxy`] is passed over without a word: a bot that was meant for a
+//!   Discord on this machine would take its token to the real one.
+//!
+//! What is left out: Discord tells in headers that a limit is near, which nobody looks at here; each limit is
+//! run into once, and then kept. `dirigent-discord` does look.
+
+use std::time::Duration;
+
+use dirigent::{
+    ApiError, Certainty, ChannelId, ChatMessage, DiscordApi, ErrorKind, HistoryRequest, Mentions,
+    MessageId, Post, Posted, UserId,
+};
+use reqwest::{Response, StatusCode, header::RETRY_AFTER};
+use serde_json::Value;
+use serenity::all as discord;
+use serenity::http::{Http, HttpBuilder, LightMethod, Request, Route};
+
+use crate::message::chat_message;
+
+/// A little less than the driver waits for a call.
+const TIMEOUT: Duration = Duration::from_secs(9);
+/// The longest page of members.
+const MEMBERS_MAX: usize = 1_000;
+
+/// An account of Discord for the library.
+#[derive(Debug)]
+pub struct SerenityAccount {
+    http: Http,
+    client: reqwest::Client,
+}
+
+/// Serenity's client of an account, at Discord or at the address given (`http://host:port`).
+///
+/// # Errors
+///
+/// When TLS is not to be had.
+pub fn http(token: &str, address: Option<&str>) -> reqwest::Result<Http> {
+    let http = HttpBuilder::new(token).client(client(address)?);
+    Ok(match address {
+        // With the limiter, the address would be passed over.
+        Some(address) => http.proxy(address).ratelimiter_disabled(true).build(),
+        None => http.build(),
+    })
+}
+
+fn client(address: Option<&str>) -> reqwest::Result<reqwest::Client> {
+    let client = reqwest::Client::builder().timeout(TIMEOUT);
+    let client = if address.is_some() { client.no_proxy() } else { client };
+    client.build()
+}
+
+impl SerenityAccount {
+    /// The account of this token, at Discord or at the address given (`http://host:port`).
+    ///
+    /// # Errors
+    ///
+    /// When TLS is not to be had.
+    pub fn new(token: &str, address: Option<&str>) -> reqwest::Result<Self> {
+        Ok(Self { http: http(token, address)?, client: client(address)? })
+    }
+
+    /// Makes one attempt. The answer is a success's.
+    async fn ask(&self, request: Request<'_>) -> Result<Response, ApiError> {
+        let (token, address) = (self.http.token(), self.http.proxy.as_deref());
+        let built = request.build(&self.client, token, address);
+        let built = built.map_err(|_| ApiError::new(ErrorKind::Invalid))?;
+        let answer = built.send().await.map_err(not_answered)?;
+        if answer.status().is_success() { Ok(answer) } else { Err(refused(answer).await) }
+    }
+
+    async fn read<T: serde::de::DeserializeOwned>(
+        &self,
+        request: Request<'_>,
+    ) -> Result<T, ApiError> {
+        let body = self.ask(request).await?.bytes().await.map_err(not_answered)?;
+        let unreadable = |_| ApiError::new(ErrorKind::Unavailable);
+        serde_json::from_slice(&body).map_err(unreadable)
+    }
+
+    async fn channel(&self, channel_id: discord::ChannelId) -> Result<GuildChannel, ApiError> {
+        let asked =
+            self.read(Request::new(Route::Channel { channel_id }, LightMethod::Get)).await?;
+        match asked {
+            discord::Channel::Guild(channel) => Ok(channel),
+            // Direct messages are never managed.
+            discord::Channel::Private(_) | _ => Err(ApiError::new(ErrorKind::Unsupported)),
+        }
+    }
+
+    /// All members of a guild, page by page.
+    async fn guild_members(
+        &self,
+        guild_id: discord::GuildId,
+    ) -> Result<Vec<discord::Member>, ApiError> {
+        let mut members: Vec<discord::Member> = Vec::new();
+        loop {
+            let after = members.last().map_or(0, |last| last.user.id.get());
+            let params = vec![("limit", MEMBERS_MAX.to_string()), ("after", after.to_string())];
+            let request = Request::new(Route::GuildMembers { guild_id }, LightMethod::Get);
+            let mut page: Vec<Value> = self.read(request.params(Some(params))).await?;
+            let is_last = page.len() < MEMBERS_MAX;
+            for member in &mut page {
+                // Serenity wants to be told, Discord does not tell.
+                member["guild_id"] = guild_id.get().into();
+            }
+            let page = serde_json::from_value::<Vec<discord::Member>>(page.into());
+            members.extend(page.map_err(|_| ApiError::new(ErrorKind::Unavailable))?);
+            members.sort_by_key(|member| member.user.id);
+            if is_last {
+                return Ok(members);
+            }
+        }
+    }
+}
+
+type GuildChannel = discord::GuildChannel;
+
+#[dirigent::async_trait]
+impl DiscordApi for SerenityAccount {
+    async fn me(&self) -> Result<UserId, ApiError> {
+        let me: discord::CurrentUser =
+            self.read(Request::new(Route::UserMe, LightMethod::Get)).await?;
+        Ok(UserId::new(me.id.get()))
+    }
+
+    async fn post(&self, post: Post) -> Result<Posted, ApiError> {
+        let length = post.content.chars().count();
+        if post.content.trim().is_empty() || length > discord::constants::MESSAGE_CODE_LIMIT {
+            return Err(ApiError::new(ErrorKind::Invalid));
+        }
+        let channel_id = discord::ChannelId::new(post.channel.get());
+        let users = match post.mentions {
+            Mentions::User(user) => vec![discord::UserId::new(user.get())],
+            Mentions::Nobody | _ => Vec::new(),
+        };
+        let mentions = discord::CreateAllowedMentions::new().users(users).replied_user(false);
+        let mut message = discord::CreateMessage::new()
+            .content(post.content)
+            .allowed_mentions(mentions)
+            .nonce(discord::Nonce::String(post.nonce.as_str().to_owned()))
+            .enforce_nonce(true);
+        if let Some(original) = post.reply_to {
+            let reference = discord::MessageReference::from((
+                channel_id,
+                discord::MessageId::new(original.get()),
+            ));
+            message = message.reference_message(reference.fail_if_not_exists(false));
+        }
+        let body = serde_json::to_vec(&message).map_err(|_| ApiError::new(ErrorKind::Invalid))?;
+        let request = Request::new(Route::ChannelMessages { channel_id }, LightMethod::Post);
+        let posted: discord::Message = self.read(request.body(Some(body))).await?;
+        // Discord's answers to a first and a repeated post are alike.
+        Ok(Posted { id: MessageId::new(posted.id.get()), deduplicated: false })
+    }
+
+    async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {
+        let channel_id = discord::ChannelId::new(channel.get());
+        let message_id = discord::MessageId::new(message.get());
+        let route = Route::ChannelMessage { channel_id, message_id };
+        self.ask(Request::new(route, LightMethod::Delete)).await.map(drop)
+    }
+
+    async fn history(&self, asked: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError> {
+        if !(1..=100).contains(&asked.limit) {
+            return Err(ApiError::new(ErrorKind::Invalid));
+        }
+        let channel_id = discord::ChannelId::new(asked.channel.get());
+        let mut params = vec![("limit", asked.limit.to_string())];
+        params.extend(asked.after.map(|after| ("after", after.get().to_string())));
+        let request = Request::new(Route::ChannelMessages { channel_id }, LightMethod::Get);
+        let messages: Vec<discord::Message> = self.read(request.params(Some(params))).await?;
+        Ok(messages.iter().map(chat_message).collect())
+    }
+
+    async fn members(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {
+        let asked = self.channel(discord::ChannelId::new(channel.get())).await?;
+        let guild_id = asked.guild_id;
+        let is_thread = asked.thread_metadata.is_some();
+        // A thread is seen by whoever sees what it hangs from; a private one only by its own members.
+        let mut named: Option<Vec<discord::UserId>> = None;
+        if asked.kind == discord::ChannelType::PrivateThread {
+            let route = Route::ChannelThreadMembers { channel_id: asked.id };
+            let members: Vec<discord::ThreadMember> =
+                self.read(Request::new(route, LightMethod::Get)).await?;
+            named = Some(members.iter().map(|member| member.user_id).collect());
+        }
+        let decisive = match asked.parent_id.filter(|_| is_thread) {
+            Some(parent) => self.channel(parent).await?,
+            None => asked,
+        };
+        let guild: discord::PartialGuild =
+            self.read(Request::new(Route::Guild { guild_id }, LightMethod::Get)).await?;
+        let mut seeing = Vec::new();
+        for member in self.guild_members(guild_id).await? {
+            let rights = guild.user_permissions_in(&decisive, &member);
+            let is_in = named.as_ref().is_none_or(|named| named.contains(&member.user.id));
+            if rights.view_channel() && (is_in || rights.manage_threads()) {
+                seeing.push(UserId::new(member.user.id.get()));
+            }
+        }
+        Ok(seeing)
+    }
+
+    async fn typing(&self, channel: ChannelId) -> Result<(), ApiError> {
+        let channel_id = discord::ChannelId::new(channel.get());
+        self.ask(Request::new(Route::ChannelTyping { channel_id }, LightMethod::Post))
+            .await
+            .map(drop)
+    }
+}
+
+/// No answer came, or only a part of it: whether it was done is known only if no connection came about.
+fn not_answered(error: reqwest::Error) -> ApiError {
+    let certainty = if error.is_connect() { Certainty::NotDone } else { Certainty::Unknown };
+    ApiError::new(ErrorKind::NoAnswer).with_certainty(certainty).with_source(error.without_url())
+}
+
+/// What a status means. What is neither success nor refusal leaves doubt, as the kinds say by themselves:
+/// a gateway in between may have answered after Discord had begun.
+async fn refused(answer: Response) -> ApiError {
+    match answer.status() {
+        StatusCode::UNAUTHORIZED => ApiError::new(ErrorKind::Unauthorized),
+        StatusCode::FORBIDDEN => ApiError::new(ErrorKind::Forbidden),
+        StatusCode::NOT_FOUND => ApiError::new(ErrorKind::Gone),
+        StatusCode::TOO_MANY_REQUESTS => {
+            ApiError::new(ErrorKind::RateLimited).with_retry_after(wait_of(answer).await)
+        }
+        StatusCode::REQUEST_TIMEOUT => ApiError::new(ErrorKind::NoAnswer),
+        status if status.is_client_error() => ApiError::new(ErrorKind::Invalid),
+        _ => ApiError::new(ErrorKind::Unavailable),
+    }
+}
+
+/// How long a 429 says to wait: to the millisecond in its body, else in whole seconds in its header.
+async fn wait_of(answer: Response) -> Duration {
+    let header = answer.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok());
+    let header = header.and_then(|wait| wait.parse().ok());
+    let body: Value = match answer.bytes().await {
+        Ok(body) => serde_json::from_slice(&body).unwrap_or_default(),
+        Err(_) => Value::Null,
+    };
+    let seconds = body["retry_after"].as_f64().or(header).unwrap_or(1.0);
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(1))
+}

@@ -1,0 +1,72 @@
+//! The slash command `/set-channel-mode`.
+
+use dirigent::command::{self, Invoker};
+use dirigent::{ChannelId, Dirigent, GuildId};
+use serenity::all as discord;
+use serenity::client::{Context, EventHandler};
+
+/// How long the library may take once Discord was told to wait.
+const WITHIN: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// Registers the command in the bot's guilds, and carries it out.
+#[derive(Clone, Debug)]
+pub struct SlashCommand(pub Dirigent);
+
+#[dirigent::async_trait]
+impl EventHandler for SlashCommand {
+    async fn ready(&self, context: Context, ready: discord::Ready) {
+        for guild in ready.guilds {
+            if let Err(error) = guild.id.create_command(&context, to_register()).await {
+                tracing::warn!(guild = %guild.id, %error, "the command could not be registered");
+            }
+        }
+    }
+
+    async fn interaction_create(&self, context: Context, interaction: discord::Interaction) {
+        if let discord::Interaction::Command(used) = interaction {
+            if let Err(error) = answer(&self.0, &context, &used).await {
+                tracing::warn!(%error, "the command could not be answered");
+            }
+        }
+    }
+}
+
+/// What Discord is told of the command.
+fn to_register() -> discord::CreateCommand {
+    let kind = discord::CommandOptionType::String;
+    let option =
+        discord::CreateCommandOption::new(kind, command::OPTION, command::OPTION_DESCRIPTION);
+    let option = command::CHOICES.iter().fold(option.required(true), |option, mode| {
+        option.add_string_choice(mode.as_str(), mode.as_str())
+    });
+    discord::CreateCommand::new(command::NAME)
+        .description(command::DESCRIPTION)
+        .default_member_permissions(discord::Permissions::from_bits_retain(
+            command::DEFAULT_PERMISSIONS,
+        ))
+        .add_option(option)
+}
+
+/// Carries it out. Discord is told at once to wait, since it gives up after three seconds.
+async fn answer(
+    dirigent: &Dirigent,
+    context: &Context,
+    used: &discord::CommandInteraction,
+) -> serenity::Result<()> {
+    if used.data.name != command::NAME {
+        return Ok(());
+    }
+    used.defer_ephemeral(context).await?;
+    let word = used.data.options.iter().find_map(|option| option.value.as_str());
+    let permissions = used.member.as_ref().and_then(|member| member.permissions);
+    let invoker = Invoker {
+        guild: used.guild_id.map(|guild| GuildId::new(guild.get())),
+        permissions: permissions.map_or(0, |permissions| permissions.bits()),
+        host_word: None,
+    };
+    let channel = ChannelId::new(used.channel_id.get());
+    let word = word.unwrap_or_default();
+    let answer = dirigent.set_mode_command(channel, invoker, word, WITHIN).await;
+    let edit = discord::EditInteractionResponse::new().content(answer.text);
+    used.edit_response(context, edit).await.map(drop)
+}

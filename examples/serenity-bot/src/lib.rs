@@ -1,0 +1,13 @@
+//! What a bot on serenity needs for Dirigent: its accounts as a `DiscordApi`, and its events told.
+//!
+//! Take the files along. `account.rs` says why it does not use serenity's own calls.
+
+mod account;
+mod command;
+mod message;
+mod relay;
+
+pub use account::{SerenityAccount, http};
+pub use command::SlashCommand;
+pub use message::chat_message;
+pub use relay::Relay;

@@ -1,0 +1,95 @@
+//! What serenity's gateway connection pushes, told to the library.
+
+use dirigent::{
+    AuthorKind, CallError, ChannelId, ChatKind, ChatMessage, Dirigent, MessageId, UserId,
+};
+use serenity::all as discord;
+use serenity::client::{Context, EventHandler};
+
+use crate::chat_message;
+
+/// Tells the library what happens, beside whatever other handlers the bot has.
+#[derive(Clone, Debug)]
+pub struct Relay(pub Dirigent);
+
+#[dirigent::async_trait]
+impl EventHandler for Relay {
+    async fn message(&self, _: Context, message: discord::Message) {
+        told(self.0.message_created(chat_message(&message)).await);
+    }
+
+    async fn message_update(
+        &self,
+        _: Context,
+        _: Option<discord::Message>,
+        _: Option<discord::Message>,
+        event: discord::MessageUpdateEvent,
+    ) {
+        if let Some(message) = edited(event) {
+            told(self.0.message_updated(message).await);
+        }
+    }
+
+    async fn message_delete(
+        &self,
+        _: Context,
+        channel: discord::ChannelId,
+        message: discord::MessageId,
+        _: Option<discord::GuildId>,
+    ) {
+        let (channel, message) = (ChannelId::new(channel.get()), MessageId::new(message.get()));
+        told(self.0.message_deleted(channel, message).await);
+    }
+
+    async fn thread_members_update(&self, _: Context, update: discord::ThreadMembersUpdateEvent) {
+        let thread = ChannelId::new(update.id.get());
+        for added in update.added_members {
+            told(self.0.member_joined(thread, UserId::new(added.user_id.get())).await);
+        }
+        for gone in update.removed_member_ids {
+            told(self.0.member_left(thread, UserId::new(gone.get())).await);
+        }
+    }
+
+    async fn channel_delete(
+        &self,
+        _: Context,
+        channel: discord::GuildChannel,
+        _: Option<Vec<discord::Message>>,
+    ) {
+        told(self.0.channel_deleted(ChannelId::new(channel.id.get())).await);
+    }
+
+    /// A new session knows nothing of what happened since the last. After a resume, Discord repeats
+    /// what was missed by itself.
+    async fn ready(&self, _: Context, _: discord::Ready) {
+        told(self.0.reconnected().await);
+    }
+}
+
+/// An edit, if it says who wrote what: others (an embed that came later) change nothing for us.
+fn edited(event: discord::MessageUpdateEvent) -> Option<ChatMessage> {
+    let author = event.author?;
+    let author_kind = if author.bot { AuthorKind::Bot } else { AuthorKind::Human };
+    let kind = match event.kind? {
+        discord::MessageType::Regular => ChatKind::Default,
+        discord::MessageType::InlineReply => ChatKind::Reply,
+        _ => ChatKind::System,
+    };
+    Some(ChatMessage {
+        id: MessageId::new(event.id.get()),
+        channel: ChannelId::new(event.channel_id.get()),
+        author: UserId::new(author.id.get()),
+        author_kind,
+        kind,
+        content: event.content?,
+        nonce: None,
+    })
+}
+
+/// The library is shutting down, or a channel's record cannot be read: nothing that a handler could do.
+fn told(told: Result<(), CallError>) {
+    if let Err(error) = told {
+        tracing::warn!(%error, "an event could not be told");
+    }
+}
