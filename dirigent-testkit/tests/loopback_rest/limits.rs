@@ -4,7 +4,6 @@ use dirigent_testkit::loopback::{Endpoint, Limit, RestFault, Scope};
 
 use super::*;
 
-/// F22
 #[tokio::test(flavor = "current_thread")]
 async fn a_bucket_tells_how_much_is_left_and_then_how_long_to_wait() {
     let limits = Limits::generous().with(Endpoint::CreateMessage, Limit::new(2, 5 * SECOND));
@@ -70,7 +69,7 @@ async fn a_shared_limit_is_over_all_accounts_and_is_nobodys_fault() {
     assert_eq!(stage.get("users/@me").await.status, 200, "and no step towards a ban");
 }
 
-/// F22: invalid requests get the address banned, whoever asks then.
+/// Invalid requests get the address banned, whoever asks then.
 #[tokio::test(flavor = "current_thread")]
 async fn too_many_invalid_requests_ban_the_address() {
     let stage = Stage::with(Limits::generous().with_ban(5, 60 * SECOND)).await;

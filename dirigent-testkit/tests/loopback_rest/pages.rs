@@ -37,7 +37,7 @@ fn users(answer: &Answer) -> Vec<u64> {
     ids.map(|id| id.as_str().unwrap().parse().unwrap()).collect()
 }
 
-/// R076: one member is all that comes unasked, and the list takes the members intent.
+/// One member is all that comes unasked, and the list takes the members intent.
 #[tokio::test(flavor = "current_thread")]
 async fn members_come_by_rising_id_one_unless_more_are_asked_for() {
     let stage = Stage::new().await;

@@ -9,7 +9,7 @@ fn id(answer: &Answer) -> u64 {
     answer.json()["id"].as_str().unwrap().parse().unwrap()
 }
 
-/// F13: only with `enforce_nonce` is a repeated post the first one's.
+/// Only with `enforce_nonce` is a repeated post the first one's.
 #[tokio::test(flavor = "current_thread")]
 async fn a_nonce_is_enforced_only_where_that_is_asked_for() {
     let stage = Stage::new().await;
@@ -46,7 +46,7 @@ async fn a_nonce_is_told_to_its_author_alone() {
     assert_eq!(read[0].get("nonce"), None);
 }
 
-/// F21: who would be pinged is what the poster allowed of whom the text names.
+/// Who would be pinged is what the poster allowed of whom the text names.
 #[tokio::test(flavor = "current_thread")]
 async fn only_those_are_pinged_whom_the_poster_allows() {
     let stage = Stage::new().await;
@@ -128,7 +128,7 @@ async fn a_message_is_changed_and_deleted() {
     assert!(stage.discord.messages(stage.channel).is_empty());
 }
 
-/// F15: without the message-content intent others' texts are empty, over REST too.
+/// Without the message-content intent others' texts are empty, over REST too.
 #[tokio::test(flavor = "current_thread")]
 async fn without_the_content_intent_texts_are_empty() {
     let stage = Stage::new().await;

@@ -11,7 +11,7 @@ fn member(user: UserId, allow: u64, deny: u64) -> Value {
     json!({ "id": user.to_string(), "type": 1, "allow": allow, "deny": deny })
 }
 
-/// R048, R049: a private channel is made by denying it to everyone and opening it to each.
+/// A private channel is made by denying it to everyone and opening it to each.
 #[tokio::test(flavor = "current_thread")]
 async fn a_channel_is_created_with_its_overwrites() {
     let stage = Stage::new().await;
