@@ -115,8 +115,8 @@ async fn messages_of_a_channel_that_is_not_seen_are_not_told() {
     scene.discord.leave(scene.channel, scene.bot);
     scene.discord.say(scene.channel, scene.person, "another");
     scene.discord.join(hidden, scene.bot);
-    scene.discord.say(hidden, scene.person, "welcome");
-    assert_eq!(client.event("MESSAGE_CREATE").await["channel_id"], hidden.to_string());
+    let seen = scene.discord.say(hidden, scene.person, "welcome");
+    assert_eq!(client.event("MESSAGE_CREATE").await["id"], seen.get().to_string());
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Sessions outlive their connections, most of the time.
 
-use dirigent_testkit::loopback::GatewayFault;
+use dirigent_testkit::loopback::{GatewayFault, GatewayFaults};
 use dirigent_testkit::memory_discord::PushFault;
 
 use super::*;
@@ -188,4 +188,41 @@ async fn events_are_lost_doubled_and_overtaken_on_demand() {
     scene.mark(7);
     scene.server.stop_gateway_faults();
     client.mark(7).await;
+}
+
+#[tokio::test]
+async fn faults_by_chance_begin_and_end_with_a_session_under_way() {
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(INTENTS).await;
+    let all_lost = GatewayFaults::new(1).with_event_rate(PushFault::Dropped, 1_000);
+    scene.server.set_gateway_faults(all_lost);
+    scene.mark(1);
+    scene.server.stop_gateway_faults();
+    scene.mark(2);
+    client.mark(2).await;
+}
+
+#[tokio::test]
+async fn a_client_that_takes_nothing_loses_its_session() {
+    let scene = Scene::new().await;
+    let (mut client, session) = scene.session(INTENTS).await;
+    let seen = client.seq;
+    // The connection has no turn to send before all this has happened.
+    for number in 0..65_537 {
+        scene.mark(number);
+    }
+    assert!(scene.server.sessions(scene.bot).is_empty());
+    assert_eq!(client.hear().await, Heard::Cut);
+    let (_client, answer) = answer_to(&scene, &scene.resume(&session, seen)).await;
+    assert_eq!((&answer["op"], &answer["d"]), (&json!(9), &json!(INVALID)));
+}
+
+#[tokio::test]
+async fn a_burst_beyond_what_is_kept_for_a_resume_reaches_who_is_there() {
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(INTENTS).await;
+    (0..3_000).for_each(|number| scene.mark(number));
+    for number in 0..3_000 {
+        client.mark(number).await;
+    }
 }
