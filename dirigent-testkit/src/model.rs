@@ -24,6 +24,7 @@ mod operate;
 mod overdue;
 mod permit;
 mod rest;
+mod resting;
 mod rounds;
 mod run;
 mod state;
@@ -38,7 +39,8 @@ use dirigent_core::{
 
 pub use self::answer::{EndedTurn, ModelAnswer, Portrait};
 use self::memory::Memory;
-use self::state::{Away, Closing, Cycle, Debt, Litter, Permit, Phase, Range, Refresh, Slot};
+use self::resting::Range;
+use self::state::{Away, Closing, Cycle, Debt, Litter, Permit, Phase, Refresh, Slot};
 
 /// Agents a channel holds at most, and muted ones beside them.
 const AGENTS_MAX: usize = 64;

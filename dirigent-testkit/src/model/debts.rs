@@ -6,7 +6,8 @@ use dirigent_core::{
 };
 
 use super::Model;
-use super::state::{Debt, Litter, Owed, Phase, Poll, Range, Stage};
+use super::resting::Range;
+use super::state::{Debt, Litter, Owed, Phase, Poll, Stage};
 
 /// Debts remembered at most.
 const DEBTS_MAX: usize = 32;

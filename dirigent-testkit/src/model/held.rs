@@ -1,7 +1,8 @@
 //! What people said that nobody has heard yet (rule 54).
 
 use super::Model;
-use super::state::{First, Phase, Range};
+use super::resting::Range;
+use super::state::{First, Phase};
 
 impl Model {
     /// Holds messages for the next that is granted.

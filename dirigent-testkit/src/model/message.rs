@@ -5,7 +5,8 @@ use dirigent_core::{
     MessageKind, Notice, Refusal, SeatTurn, TurnId, WakeRule,
 };
 
-use super::state::{First, Phase, Purpose, Range, Stage};
+use super::resting::Range;
+use super::state::{First, Phase, Purpose, Stage};
 use super::{AGENTS_MAX, Model};
 
 impl Model {

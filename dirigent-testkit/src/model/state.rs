@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dirigent_core::{
-    AgentKey, MessageId, Outcome, PhaseKind, RunId, SeatTurn, Tail, Ticket, Timestamp,
-};
+use dirigent_core::{AgentKey, MessageId, PhaseKind, RunId, SeatTurn, Tail, Ticket, Timestamp};
+
+use super::resting::{Rested, Waiting};
 
 /// Where a channel is in its life.
 #[expect(clippy::large_enum_variant, reason = "a model is one of a kind; plain beats small")]
@@ -96,32 +96,6 @@ pub(super) enum First {
     After(AgentKey),
     /// Rule 61: at this agent, whom an operator chose.
     Chosen(AgentKey),
-}
-
-/// Messages from the first to the last, by id (rules 54, 55).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
-    /// The first.
-    pub(super) first: MessageId,
-    /// The last.
-    pub(super) last: MessageId,
-}
-
-impl Range {
-    /// One message.
-    pub(super) const fn of(id: MessageId) -> Self {
-        Self { first: id, last: id }
-    }
-
-    /// Both, as one range.
-    pub(super) fn both(one: Option<Self>, other: Option<Self>) -> Option<Self> {
-        match (one, other) {
-            (Some(one), Some(other)) => {
-                Some(Self { first: one.first.min(other.first), last: one.last.max(other.last) })
-            }
-            (one, other) => one.or(other),
-        }
-    }
 }
 
 /// Why an agent is away (rule 56).
@@ -237,53 +211,6 @@ pub(super) enum Stage {
     },
     /// Rule 55: it rests until a human was answered.
     Waiting(Waiting),
-}
-
-/// A turn that rests (rule 55).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Waiting {
-    /// What it will be again.
-    pub(super) rested: Rested,
-    /// What remained until its run is slow.
-    pub(super) slow_left: Option<Duration>,
-    /// What remained until the turn's end.
-    pub(super) end_left: Option<Duration>,
-    /// The debt.
-    pub(super) ticket: Ticket,
-    /// The consultation's deadline.
-    pub(super) due: Timestamp,
-    /// What is asked about.
-    pub(super) asked: Range,
-    /// What was said since.
-    pub(super) next: Option<Range>,
-    /// What must be handed over in the end.
-    pub(super) over: Option<Range>,
-    /// The end of its run, if that came meanwhile.
-    pub(super) kept: Option<Outcome>,
-}
-
-impl Waiting {
-    /// Whether it rests as Running.
-    pub(super) fn rests_running(&self) -> bool {
-        matches!(self.rested, Rested::Running { .. })
-    }
-}
-
-/// The phase in which a turn rests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rested {
-    /// Granted, after so many re-triggers.
-    Granted {
-        /// Re-triggers made.
-        attempt: u8,
-    },
-    /// Running.
-    Running {
-        /// What remained of the run deadline.
-        left: Option<Duration>,
-    },
-    /// Continuing.
-    Continuing,
 }
 
 /// The wait for a reply.

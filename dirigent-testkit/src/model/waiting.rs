@@ -3,7 +3,8 @@
 use dirigent_core::{Cause, MessageId, Outcome, RunId, Settlement, Ticket};
 
 use super::Model;
-use super::state::{Fate, Phase, Range, Rested, Stage, Waiting};
+use super::resting::{Range, Rested, Waiting};
+use super::state::{Fate, Phase, Stage};
 
 impl Model {
     /// The rest, if the turn rests.
