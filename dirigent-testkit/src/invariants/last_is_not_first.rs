@@ -36,12 +36,12 @@ impl Observer for LastIsNotFirst {
                         | Input::Mute(_)
                         | Input::Unmute(_)
                         | Input::Offline(_)
-                        | Input::Online(_)
-                        | Input::Assign(_)
                 );
                 let mut told_of = seen.transitions();
                 let chosen = told_of.any(|told| told.cause == Cause::OperatorChoice);
-                if !chosen && seen.before.chosen.is_none() {
+                // An agent that is assigned in the same step goes to the end of the new order.
+                let moved = matches!(seen.input, Input::Online(_) | Input::Assign(_));
+                if !chosen && !moved && seen.before.chosen.is_none() {
                     self.check(seen.after, !marks)?;
                 }
             }
