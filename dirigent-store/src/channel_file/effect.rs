@@ -40,7 +40,7 @@ enum EffectFile {
     },
     Notice {
         ticket: u64,
-        notice: Name<Notice>,
+        notice: NoticeFile,
     },
     Reminder {
         ticket: u64,
@@ -52,6 +52,19 @@ enum EffectFile {
         turn: u64,
         message: Id,
     },
+    Deliver {
+        agent: u32,
+        turn: u64,
+        first: Id,
+        last: Id,
+    },
+    Consult {
+        ticket: u64,
+        agent: u32,
+        turn: u64,
+        first: Id,
+        last: Id,
+    },
     CancelRun {
         agent: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,6 +73,54 @@ enum EffectFile {
         turn: Option<u64>,
     },
     Transition(TransitionFile),
+}
+
+/// A notice, with whom it is about.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum NoticeFile {
+    Archived,
+    Closed,
+    Ceiling,
+    Budget,
+    TimedOut {
+        agent: u32,
+    },
+    Disconnected {
+        agent: u32,
+    },
+    /// One that is newer than this store.
+    #[serde(skip)]
+    Newer,
+}
+
+impl From<Notice> for NoticeFile {
+    fn from(notice: Notice) -> Self {
+        match notice {
+            Notice::Archived => Self::Archived,
+            Notice::Closed => Self::Closed,
+            Notice::Ceiling => Self::Ceiling,
+            Notice::Budget => Self::Budget,
+            Notice::TimedOut { agent } => Self::TimedOut { agent: agent.get() },
+            Notice::Disconnected { agent } => Self::Disconnected { agent: agent.get() },
+            _ => Self::Newer,
+        }
+    }
+}
+
+impl From<NoticeFile> for Notice {
+    fn from(file: NoticeFile) -> Self {
+        match file {
+            NoticeFile::Archived | NoticeFile::Newer => Self::Archived,
+            NoticeFile::Closed => Self::Closed,
+            NoticeFile::Ceiling => Self::Ceiling,
+            NoticeFile::Budget => Self::Budget,
+            NoticeFile::TimedOut { agent } => Self::TimedOut { agent: AgentKey::new(agent) },
+            NoticeFile::Disconnected { agent } => {
+                Self::Disconnected { agent: AgentKey::new(agent) }
+            }
+        }
+    }
 }
 
 /// A change of a channel.
@@ -135,7 +196,7 @@ impl From<&Effect> for EffectFile {
                 Self::Poll { ticket: ticket.get(), after: after.map(|id| Id(id.get())) }
             }
             Effect::Notice { ticket, notice } => {
-                Self::Notice { ticket: ticket.get(), notice: Name(notice) }
+                Self::Notice { ticket: ticket.get(), notice: notice.into() }
             }
             Effect::Reminder { ticket, initiator, place } => Self::Reminder {
                 ticket: ticket.get(),
@@ -145,6 +206,19 @@ impl From<&Effect> for EffectFile {
             Effect::Inject { agent, turn, message } => {
                 Self::Inject { agent: agent.get(), turn: turn.get(), message: Id(message.get()) }
             }
+            Effect::Deliver { agent, turn, first, last } => Self::Deliver {
+                agent: agent.get(),
+                turn: turn.get(),
+                first: Id(first.get()),
+                last: Id(last.get()),
+            },
+            Effect::Consult { ticket, agent, turn, first, last } => Self::Consult {
+                ticket: ticket.get(),
+                agent: agent.get(),
+                turn: turn.get(),
+                first: Id(first.get()),
+                last: Id(last.get()),
+            },
             Effect::CancelRun { agent, run, turn } => Self::CancelRun {
                 agent: agent.get(),
                 run: run.map(|id| Id(id.get())),
@@ -176,7 +250,7 @@ impl From<EffectFile> for Effect {
                 after: after.map(|id| MessageId::new(id.0)),
             },
             EffectFile::Notice { ticket, notice } => {
-                Self::Notice { ticket: Ticket::new(ticket), notice: notice.0 }
+                Self::Notice { ticket: Ticket::new(ticket), notice: notice.into() }
             }
             EffectFile::Reminder { ticket, initiator, place } => Self::Reminder {
                 ticket: Ticket::new(ticket),
@@ -188,6 +262,21 @@ impl From<EffectFile> for Effect {
                 turn: turn(number),
                 message: MessageId::new(message.0),
             },
+            EffectFile::Deliver { agent: key, turn: number, first, last } => Self::Deliver {
+                agent: agent(key),
+                turn: turn(number),
+                first: MessageId::new(first.0),
+                last: MessageId::new(last.0),
+            },
+            EffectFile::Consult { ticket, agent: key, turn: number, first, last } => {
+                Self::Consult {
+                    ticket: Ticket::new(ticket),
+                    agent: agent(key),
+                    turn: turn(number),
+                    first: MessageId::new(first.0),
+                    last: MessageId::new(last.0),
+                }
+            }
             EffectFile::CancelRun { agent: key, run, turn: number } => Self::CancelRun {
                 agent: agent(key),
                 run: run.map(|id| RunId::new(id.0)),

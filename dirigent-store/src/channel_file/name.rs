@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use dirigent::LetterKind;
-use dirigent_core::{Cause, Mode, Notice, PhaseKind, ReminderPlace, Rest, RunFate, SeatTurn};
+use dirigent_core::{Cause, Mode, PhaseKind, ReminderPlace, Rest, RunFate, SeatTurn};
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Error as _, Serialize, Serializer};
 
@@ -70,10 +70,9 @@ macro_rules! named {
 }
 
 named! {
-    Rest { Held = "held", Stopped = "stopped", }
+    Rest { Held = "held", Stopped = "stopped", Finished = "finished", }
     SeatTurn { Ahead = "ahead", Passed = "passed", Spoke = "spoke", Skipped = "skipped", }
     RunFate { Denied = "denied", Ended = "ended", }
-    Notice { Archived = "archived", Closed = "closed", Ceiling = "ceiling", }
     ReminderPlace { Discussion = "discussion", Callback = "callback", }
     LetterKind { Guide = "guide", Result = "result", }
 }
