@@ -4,12 +4,14 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dirigent_core::{
-    AgentKey, Answer, Channel, Effect, Input, MessageId, Refusal, RunId, Timestamp, Transition,
-    TurnId,
+    AgentKey, Answer, Cause, Channel, Effect, Input, MessageId, PhaseKind, Refusal, RunId,
+    Timestamp, Transition, TurnId,
 };
 use tokio::sync::{Notify, oneshot};
 
 use crate::agent::TurnLink;
+use crate::deferral::Deferred;
+use crate::held::Held;
 use crate::outbox::{Outbox, is_archiving};
 use crate::shared::Shared;
 use crate::store::Outgoing;
@@ -72,6 +74,14 @@ pub(crate) struct Active {
     pub(crate) given: Vec<Given>,
     /// What a discussion still has to post.
     pub(crate) outbox: Outbox,
+    /// What people said and whoever has the floor is handed.
+    pub(crate) held: Option<Held>,
+    /// The orchestrator's answer that is waited for.
+    pub(crate) consulting: Option<Arc<TurnLink>>,
+    /// Who is to be called back when its turn comes.
+    pub(crate) deferred: Vec<Deferred>,
+    /// What agents answered too late.
+    pub(crate) late: Vec<(AgentKey, Arc<str>)>,
 }
 
 /// From where on an earlier process had not seen what was said.
@@ -233,12 +243,45 @@ impl RoomState {
     /// Queues what the machine asks for, and keeps what changed for the history.
     fn take_effects(&mut self, effects: &mut Vec<Effect>, history_max: usize) {
         for effect in effects.drain(..) {
+            if let Effect::Deliver { agent, turn, first, last } = effect {
+                self.hold(Held { agent, turn, first, last });
+            }
+            if let Effect::Inject { agent, turn, message } = effect {
+                self.hold(Held { agent, turn, first: message, last: message });
+            }
             if let Effect::Transition(transition) = effect {
+                self.tell_calls(&transition);
                 if self.transitions.len() < history_max {
                     self.transitions.push(transition);
                 }
             }
             self.work.push_back(Work::Effect(effect));
+        }
+        if self.active.as_ref().is_some_and(|active| active.held.is_some()) {
+            self.let_go_of_held();
+        }
+    }
+
+    /// Those that run are told when their turn rests, goes on, or takes long.
+    fn tell_calls(&mut self, transition: &Transition) {
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        let (was, rests) =
+            (transition.from == PhaseKind::Waiting, transition.to == PhaseKind::Waiting);
+        if was && !rests {
+            if let Some(asked) = active.consulting.take() {
+                asked.cancel();
+            }
+        }
+        let Some(call) = &active.call else {
+            return;
+        };
+        if was != rests {
+            call.link.pause(rests);
+        }
+        if transition.cause == Cause::RunSlow && transition.agent == Some(call.agent) {
+            call.link.hurry();
         }
     }
 

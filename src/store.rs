@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use dirigent_core::{AgentKey, MessageId, RunId, Snapshot, Transition, TurnId};
 
-use crate::{AgentId, ApiError, ChannelId, Discussion, Letter, Nonce};
+use crate::{AgentId, ApiError, ChannelId, Discussion, Held, Letter, Nonce};
 
 /// Keeps channels, and the keys that agents were given.
 ///
@@ -172,12 +172,20 @@ pub struct ChannelRecord {
     pub letters: Vec<Letter>,
     /// A hosted agent's reply that is being posted. Erased when the reply was posted.
     pub outgoing: Option<Arc<Outgoing>>,
+    /// What people said and whoever has the floor is handed. Erased when the turn is over.
+    pub held: Option<Held>,
 }
 
 impl ChannelRecord {
     /// A record to be written over.
     pub(crate) const fn blank() -> Self {
-        Self { snapshot: Snapshot::blank(), discussion: None, letters: Vec::new(), outgoing: None }
+        Self {
+            snapshot: Snapshot::blank(),
+            discussion: None,
+            letters: Vec::new(),
+            outgoing: None,
+            held: None,
+        }
     }
 }
 

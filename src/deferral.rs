@@ -1,0 +1,118 @@
+//! Calling a host back when the turn of an agent comes that was denied (seed "Wake-up problem",
+//! solution 4).
+
+use std::fmt;
+
+use dirigent_core::{AgentKey, TurnId};
+use tokio::sync::oneshot;
+
+use crate::room::Active;
+
+/// Names a run that waits for its turn, within this process.
+///
+/// ```
+/// fn log(key: dirigent::DeferralKey) -> String {
+///     format!("called back as {key}")
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DeferralKey(u64);
+
+impl DeferralKey {
+    pub(crate) const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The number inside.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for DeferralKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// A run that was not denied but put off: from
+/// [`Dirigent::may_speak_or_defer`](crate::Dirigent::may_speak_or_defer).
+///
+/// Whoever holds it is told when the turn comes, and nobody else is woken then: no trigger message is
+/// posted. Once it is dropped, the agent is woken as ever, and a
+/// [`WakeCall`](crate::WakeCall) carries the [`key`](Self::key).
+///
+/// ```
+/// # async fn example(dirigent: dirigent::Dirigent, channel: dirigent::ChannelId) -> Result<(), dirigent::CallError> {
+/// use dirigent::Decision;
+///
+/// let poet = "poet".into();
+/// if let Decision::Deferred { deferral, .. } =
+///     dirigent.may_speak_or_defer(channel, &poet, None).await?
+/// {
+///     // Keep the message that the agent was to answer, and go on with it then.
+///     if let Some(turn) = deferral.turn().await {
+///         println!("turn {turn:?} is the poet's; now it may ask again");
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+#[must_use = "whoever drops it is not told"]
+pub struct Deferral {
+    key: DeferralKey,
+    turn: oneshot::Receiver<TurnId>,
+}
+
+impl Deferral {
+    /// Under which a host is called back that wakes its agents itself.
+    pub const fn key(&self) -> DeferralKey {
+        self.key
+    }
+
+    /// Waits until the agent's turn comes; the run then asks again, and may use the same run id. `None`
+    /// when it never will: the agent asked anew, or the channel was left alone for so long that it
+    /// forgot.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future gives the wait up.
+    pub async fn turn(self) -> Option<TurnId> {
+        self.turn.await.ok()
+    }
+}
+
+/// An agent that is to be called back: each at most once.
+#[derive(Debug)]
+pub(crate) struct Deferred {
+    agent: AgentKey,
+    pub(crate) key: DeferralKey,
+    tell: oneshot::Sender<TurnId>,
+}
+
+impl Deferred {
+    /// Tells whoever waits; `false` when nobody does.
+    pub(crate) fn tell(self, turn: TurnId) -> bool {
+        self.tell.send(turn).is_ok()
+    }
+}
+
+impl Active {
+    /// The agent is to be called back; whoever waited for it before waits in vain.
+    pub(crate) fn defer(&mut self, agent: AgentKey, key: DeferralKey) -> Deferral {
+        let known = self.deferred.iter().position(|known| known.agent == agent);
+        let key = known.map_or(key, |at| self.deferred.swap_remove(at).key);
+        let (tell, turn) = oneshot::channel();
+        if self.deferred.len() < dirigent_core::AGENTS_MAX {
+            self.deferred.push(Deferred { agent, key, tell });
+        }
+        Deferral { key, turn }
+    }
+
+    /// The agent's turn has come.
+    pub(crate) fn take_deferred(&mut self, agent: AgentKey) -> Option<Deferred> {
+        let at = self.deferred.iter().position(|known| known.agent == agent)?;
+        Some(self.deferred.swap_remove(at))
+    }
+}
