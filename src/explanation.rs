@@ -50,7 +50,9 @@ impl Explanation {
             Reason::TooFewAgents => "fewer than two agents are here, so no turns are kept",
             Reason::YourTurn => "it has the floor",
             Reason::InitiatorPermit => "it opened the discussion and was reminded to conclude it",
-            Reason::Dead => "in a report channel agents write of their own accord and answer nothing",
+            Reason::Dead => {
+                "in a report channel agents write of their own accord and answer nothing"
+            }
             Reason::Archived => "the channel is archived",
             Reason::Stopped => "the channel was stopped",
             Reason::Held => "the channel is on hold",
@@ -94,7 +96,9 @@ impl Explanation {
             Reason::Dormant => "A person's message begins a round.",
             Reason::Refreshing => "Then a turn is given.",
             Reason::NotYourTurn { .. } => "Its turn comes when the list comes to it.",
-            Reason::TurnAlreadyUsed => "When the reply has arrived, the next in the list has its turn.",
+            Reason::TurnAlreadyUsed => {
+                "When the reply has arrived, the next in the list has its turn."
+            }
             Reason::RunAlreadyDenied | Reason::RunAlreadyEnded => "A new run may ask anew.",
             Reason::NotRegistered => "Register it first.",
             Reason::Muted => "An operator can unmute it.",

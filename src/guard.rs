@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use dirigent_core::{Input, MessageId, Outcome, Reason, Refusal, SilencePolicy, Tail, TurnId};
 
-use crate::AgentId;
 use crate::room::Guarded;
 use crate::shared::{RoomRef, Shared};
 use crate::transcript::{TranscriptMessage, final_text};
+use crate::{AgentId, Deferral};
 
 /// Whether an agent may run now, and why.
 #[derive(Debug)]
@@ -34,6 +34,16 @@ pub enum Decision {
         speaker: Option<AgentId>,
         /// The model to send the run to where the host cannot skip it.
         no_reply_model: String,
+    },
+    /// It must stay silent now, and is called back when its turn comes (R193). Only from
+    /// [`Dirigent::may_speak_or_defer`](crate::Dirigent::may_speak_or_defer).
+    Deferred {
+        /// Why not now.
+        reason: Reason,
+        /// Who has the floor instead.
+        speaker: Option<AgentId>,
+        /// The call that will come.
+        deferral: Deferral,
     },
 }
 
@@ -63,7 +73,9 @@ impl Decision {
     /// Why.
     pub const fn reason(&self) -> Reason {
         match self {
-            Self::Allowed { reason, .. } | Self::Denied { reason, .. } => *reason,
+            Self::Allowed { reason, .. }
+            | Self::Denied { reason, .. }
+            | Self::Deferred { reason, .. } => *reason,
         }
     }
 
@@ -71,7 +83,7 @@ impl Decision {
     pub fn into_guard(self) -> Option<RunGuard> {
         match self {
             Self::Allowed { guard, .. } => guard,
-            Self::Denied { .. } => None,
+            Self::Denied { .. } | Self::Deferred { .. } => None,
         }
     }
 }
@@ -116,6 +128,7 @@ impl RunGuard {
         // Without a run id only the turn tells this run from the agent's next.
         let now = self.room.lock().channel.view().turn();
         let Guarded { agent, turn, run } = self.guarded;
+        self.shared.sign_of_life(agent);
         if turn.is_some_and(|turn| turn != now) {
             return Err(Refusal::StaleRun);
         }

@@ -1,5 +1,6 @@
 //! What a host calls: a cheap clone without type parameters.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -12,8 +13,8 @@ use crate::life::Stage;
 use crate::room::{Guarded, Room, RoomState};
 use crate::shared::{Hosted, RoomRef, Shared};
 use crate::{
-    Agent, AgentId, ApiError, CallError, ChannelId, ChatMessage, Clock, DiscordApi, Durability,
-    ErrorKind, IdentityStore, RunError, UserId,
+    Agent, AgentId, ApiError, CallError, ChannelId, ChatMessage, Clock, DeferralKey, DiscordApi,
+    Durability, ErrorKind, IdentityStore, RunError, UserId,
 };
 
 /// Decides who speaks when, in as many channels as the host has.
@@ -58,6 +59,63 @@ impl Dirigent {
             return Ok(Decision::unmanaged());
         };
         let key = self.shared.registry.key(agent);
+        self.decide(room, key, run).await
+    }
+
+    /// The same, but instead of a denial that time may change the run is put off: the host keeps what
+    /// the agent was to answer, and is called back when its turn comes. The run was not denied then: it
+    /// asks again with the same id (R193). Each agent waits at most once in each channel.
+    ///
+    /// # Errors
+    ///
+    /// As [`Dirigent::may_speak`].
+    pub async fn may_speak_or_defer(
+        &self,
+        channel: ChannelId,
+        agent: &AgentId,
+        run: Option<RunId>,
+    ) -> Result<Decision, CallError> {
+        self.live().await?;
+        let Some(room) = self.shared.room(channel).await? else {
+            return Ok(Decision::unmanaged());
+        };
+        let key = self.shared.registry.key(agent);
+        if let Some(agent) = key {
+            self.shared.sign_of_life(agent);
+            // What is due may give the agent its turn.
+            room.submit(&self.shared, &Input::Tick)?;
+            let mut state = room.lock();
+            let reason = state.channel.explain(agent);
+            if can_pass(reason) {
+                let number = self.shared.deferrals.fetch_add(1, Ordering::Relaxed);
+                let deferral = state.active().defer(agent, DeferralKey::new(number));
+                drop(state);
+                return Ok(Decision::Deferred {
+                    reason,
+                    speaker: self.speaker_of(reason),
+                    deferral,
+                });
+            }
+        }
+        self.decide(room, key, run).await
+    }
+
+    fn speaker_of(&self, reason: Reason) -> Option<AgentId> {
+        let Reason::NotYourTurn { speaker } = reason else {
+            return None;
+        };
+        self.shared.registry.name(speaker)
+    }
+
+    async fn decide(
+        &self,
+        room: RoomRef,
+        key: Option<AgentKey>,
+        run: Option<RunId>,
+    ) -> Result<Decision, CallError> {
+        if let Some(agent) = key {
+            self.shared.sign_of_life(agent);
+        }
         let (tell, told) = oneshot::channel();
         let gate = Input::Gate { agent: key, run, latest: None };
         let mut armed = false;
@@ -80,27 +138,7 @@ impl Dirigent {
                 Ok(Decision::allowed(reason, turn, anchor, None))
             }
             (Some(Verdict::Deny { reason }), _) => {
-                let speaker = match reason {
-                    Reason::NotYourTurn { speaker } => self.shared.registry.name(speaker),
-                    Reason::Unmanaged
-                    | Reason::TooFewAgents
-                    | Reason::YourTurn
-                    | Reason::InitiatorPermit
-                    | Reason::Dead
-                    | Reason::Archived
-                    | Reason::Stopped
-                    | Reason::Held
-                    | Reason::Dormant
-                    | Reason::CeilingReached
-                    | Reason::Refreshing
-                    | Reason::TurnAlreadyUsed
-                    | Reason::RunAlreadyDenied
-                    | Reason::RunAlreadyEnded
-                    | Reason::NotRegistered
-                    | Reason::Muted
-                    | Reason::NotListed
-                    | _ => None,
-                };
+                let speaker = self.speaker_of(reason);
                 Ok(Decision::denied(reason, speaker, &self.shared.settings.no_reply_model))
             }
             (None, _) => Ok(Decision::unmanaged()),
@@ -127,6 +165,7 @@ impl Dirigent {
         let outcome = ending.outcome(self.shared.settings.silence);
         self.live().await?;
         let agent = self.key(agent)?;
+        self.shared.sign_of_life(agent);
         self.tell(channel, &Input::RunEnded { agent, run, outcome }).await
     }
 
@@ -362,6 +401,12 @@ fn guards_first(
     let guarded = Some(Guarded { agent, turn, run });
     let active = state.active();
     std::mem::replace(&mut active.guarded, guarded) != guarded
+}
+
+/// Whether an agent that is denied for this reason may be allowed later without anybody doing
+/// something about the agent itself.
+const fn can_pass(reason: Reason) -> bool {
+    !reason.allows() && !matches!(reason, Reason::Dead | Reason::Archived | Reason::NotRegistered)
 }
 
 /// Whether the answer allows a run that must be ended again: in a turn, or after a reminder.

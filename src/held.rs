@@ -134,11 +134,9 @@ impl RoomState {
         let active = self.active();
         let same = active.held.filter(|known| (known.agent, known.turn) == (held.agent, held.turn));
         active.held = Some(match same {
-            Some(known) => Held {
-                first: known.first.min(held.first),
-                last: known.last.max(held.last),
-                ..held
-            },
+            Some(known) => {
+                Held { first: known.first.min(held.first), last: known.last.max(held.last), ..held }
+            }
             None => held,
         });
     }

@@ -5,9 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
-use dirigent_core::{
-    AgentKey, Author, Effect, MessageId, Settlement, Ticket, Timestamp, TurnId,
-};
+use dirigent_core::{AgentKey, Effect, MessageId, Settlement, Ticket, Timestamp, TurnId};
 use futures_util::FutureExt;
 
 use crate::agent::TurnLink;
@@ -109,8 +107,7 @@ impl Shared {
     /// Puts the question beside the room's worker, which goes on. Where nobody can be asked, the
     /// turn goes on at once.
     pub(crate) async fn consult(self: &Arc<Self>, room: &Arc<Room>, question: Question) {
-        let orchestrator =
-            self.orchestrator.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let orchestrator = self.orchestrator.read().unwrap_or_else(PoisonError::into_inner).clone();
         let (Some(orchestrator), Some(agent)) = (orchestrator, self.registry.name(question.agent))
         else {
             return self.settle(room, question.ticket, Settlement::Failed { retry_at: None });
@@ -207,8 +204,7 @@ impl Shared {
             return;
         };
         let (author_kind, kind, channel) = (AuthorKind::Bot, ChatKind::Reply, room.id);
-        let message =
-            ChatMessage { id, channel, author, author_kind, kind, content, nonce: None };
+        let message = ChatMessage { id, channel, author, author_kind, kind, content, nonce: None };
         room.lock().active().remember(Arc::new(message), self.settings.missed_max);
     }
 }

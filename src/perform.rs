@@ -12,7 +12,8 @@ use crate::events::ChannelEvent;
 use crate::room::Room;
 use crate::shared::Shared;
 use crate::{
-    AgentId, ApiError, ChannelId, DeferralKey, ErrorKind, HistoryRequest, Mentions, Nonce, Post, WakeCall, Woken,
+    AgentId, ApiError, ChannelId, DeferralKey, ErrorKind, HistoryRequest, Mentions, Nonce, Post,
+    WakeCall, Woken,
 };
 
 impl Shared {

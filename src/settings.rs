@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use dirigent_core::SilencePolicy;
 
+use crate::Heartbeat;
+
 /// How decisions are carried out; the rules themselves are in [`Config`](crate::Config).
 ///
 /// ```
@@ -32,6 +34,12 @@ pub struct Settings {
     pub closed_notice: String,
     /// The words of the notice at a ceiling.
     pub ceiling_notice: String,
+    /// The words of the notice when an agent's turn timed out. `{agent}` is the agent's name (M8).
+    pub timeout_notice: String,
+    /// The words of the notice when an agent went offline. `{agent}` is the agent's name.
+    pub disconnect_notice: String,
+    /// The words of the notice when a budget is spent.
+    pub budget_notice: String,
     /// A discussion's result. `{discussionChannel}` is its channel, `{summary}` the path that the
     /// initiator gave.
     pub result_template: String,
@@ -63,6 +71,8 @@ pub struct Settings {
     pub missed_wake_max: Duration,
     /// What becomes of a hosted run that a crash cut off. Default: it is skipped.
     pub lost_runs: LostRuns,
+    /// When an agent whose heartbeats stay away counts as offline. Default: never; the host says so.
+    pub heartbeat: Option<Heartbeat>,
     /// Transitions kept for a slow listener, 1 to 65,536. Default 1,024; then it lags.
     pub transitions_max: usize,
 }
@@ -141,6 +151,9 @@ impl Default for Settings {
             archived_notice: Notice::Archived.text().to_owned(),
             closed_notice: Notice::Closed.text().to_owned(),
             ceiling_notice: Notice::Ceiling.text().to_owned(),
+            timeout_notice: Self::TIMEOUT_NOTICE.to_owned(),
+            disconnect_notice: Self::DISCONNECT_NOTICE.to_owned(),
+            budget_notice: Notice::Budget.text().to_owned(),
             result_template: "Discussion <#{discussionChannel}> is concluded. Summary: {summary}"
                 .to_owned(),
             unfinished_template: "Discussion <#{discussionChannel}> was closed without a summary."
@@ -157,12 +170,23 @@ impl Default for Settings {
             retries: 3,
             missed_wake_max: Duration::from_secs(900),
             lost_runs: LostRuns::Skip,
+            heartbeat: None,
             transitions_max: 1_024,
         }
     }
 }
 
 impl Settings {
+    /// The default words of the notice when an agent's turn timed out.
+    pub const TIMEOUT_NOTICE: &str = "⏱️ {agent} turn timed out, moving to next agent";
+    /// The default words of the notice when an agent went offline.
+    pub const DISCONNECT_NOTICE: &str = "⚠️ {agent} disconnected";
+
+    /// How the seed "Message flow" carries decisions out: with its signal, which is taken off.
+    pub fn message_flow() -> Self {
+        Self::default()
+    }
+
     /// The trigger message for an account.
     pub(crate) fn trigger(&self, user: crate::UserId) -> String {
         self.trigger_template

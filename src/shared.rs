@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use dirigent_core::{AgentKey, Channel, Config, Effect, Snapshot};
 use tokio::sync::{broadcast, mpsc};
 
-use crate::events::ChannelEvent;
 use crate::driver::Work;
+use crate::events::ChannelEvent;
 use crate::life::Life;
 use crate::outbox::Outbox;
 use crate::pacing::Pacer;
@@ -279,8 +279,11 @@ impl Shared {
         room.settle_down(self, &mut room.lock());
         let mut rooms = self.rooms();
         let abandoned = room.lock().abandoned;
-        let slot =
-            if abandoned { Slot::Parked(0) } else { Slot::Awake { room: Arc::clone(&room), held: 1 } };
+        let slot = if abandoned {
+            Slot::Parked(0)
+        } else {
+            Slot::Awake { room: Arc::clone(&room), held: 1 }
+        };
         rooms.insert(room.id, slot);
         drop(rooms);
         // What is said from now on reaches the channel here.

@@ -198,6 +198,7 @@ impl ChannelRecord {
 ///     agent: AgentKey::new(1),
 ///     turn: TurnId::new(9),
 ///     run: RunId::new(9),
+///     end: dirigent::ReplyEnd::Finished,
 ///     parts: Vec::new(),
 /// };
 /// assert!(reply.parts.is_empty());
@@ -211,8 +212,27 @@ pub struct Outgoing {
     pub turn: TurnId,
     /// Of which run.
     pub run: RunId,
+    /// What becomes of the turn once it has arrived.
+    pub end: ReplyEnd,
     /// Its messages in order.
     pub parts: Vec<OutgoingPart>,
+}
+
+/// What becomes of a turn once the agent's reply has arrived.
+///
+/// ```
+/// assert_eq!(dirigent::ReplyEnd::default(), dirigent::ReplyEnd::Finished);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[expect(clippy::exhaustive_enums, reason = "a store must know how to write each")]
+pub enum ReplyEnd {
+    /// It is over, and the next in the list has its turn.
+    #[default]
+    Finished,
+    /// The agent keeps the floor: its completion signal is still to come.
+    Unfinished,
+    /// It is over, and a person shall answer before any agent does.
+    AwaitsHuman,
 }
 
 /// One message of a reply.

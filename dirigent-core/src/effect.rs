@@ -124,7 +124,10 @@ impl Effect {
             | Self::Notice { ticket, .. }
             | Self::Consult { ticket, .. }
             | Self::Reminder { ticket, .. } => Some(ticket),
-            Self::Inject { .. } | Self::Deliver { .. } | Self::CancelRun { .. } | Self::Transition(_) => None,
+            Self::Inject { .. }
+            | Self::Deliver { .. }
+            | Self::CancelRun { .. }
+            | Self::Transition(_) => None,
         }
     }
 

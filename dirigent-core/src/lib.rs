@@ -63,9 +63,7 @@ mod view;
 
 pub use audit::Breach;
 pub use channel::{AGENTS_MAX, Archived, Channel, Litter, Permit, PermitRun, Refresh};
-pub use config::{
-    Config, ConfigError, HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule,
-};
+pub use config::{Config, ConfigError, HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule};
 pub use deadline::{Deadline, DeadlineReason};
 pub use debts::Debt;
 pub use delivery::Piece;

@@ -73,7 +73,9 @@ impl Step<'_> {
         }
         match (outcome, arrived) {
             (
-                Outcome::Spoke { tail } | Outcome::Unfinished { tail } | Outcome::AwaitsHuman { tail },
+                Outcome::Spoke { tail }
+                | Outcome::Unfinished { tail }
+                | Outcome::AwaitsHuman { tail },
                 _,
             ) => {
                 let fingerprint = &tail.last(self.channel.config.fingerprint_length);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use dirigent::LetterKind;
+use dirigent::{LetterKind, ReplyEnd};
 use dirigent_core::{Cause, Mode, PhaseKind, ReminderPlace, Rest, RunFate, SeatTurn};
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Error as _, Serialize, Serializer};
@@ -74,6 +74,7 @@ named! {
     SeatTurn { Ahead = "ahead", Passed = "passed", Spoke = "spoke", Skipped = "skipped", }
     RunFate { Denied = "denied", Ended = "ended", }
     ReminderPlace { Discussion = "discussion", Callback = "callback", }
+    ReplyEnd { Finished = "finished", Unfinished = "unfinished", AwaitsHuman = "awaits-human", }
     LetterKind { Guide = "guide", Result = "result", }
 }
 
