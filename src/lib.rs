@@ -71,6 +71,7 @@ mod status;
 mod store;
 mod timers;
 pub mod tools;
+mod trace;
 mod transcript;
 mod waker;
 mod worker;
@@ -117,6 +118,7 @@ pub use store::{
     ChannelRecord, ChannelStore, Commit, CommitError, Durability, Outgoing, OutgoingPart, ReplyEnd,
     Revision, StoredChannel,
 };
+pub use trace::{Told, Trace, TraceEntry};
 pub use transcript::{Content, Part, Role, TranscriptMessage, final_text};
 pub use waker::{AgentWaker, WakeCall, Woken};
 

@@ -17,9 +17,9 @@ use serde_json::value::RawValue;
 
 pub(crate) use effect::TransitionFile;
 pub(crate) use extra::Extra;
+pub(crate) use name::Name;
 use record::RecordFile;
-use scalar::Id;
-pub(crate) use scalar::whole;
+pub(crate) use scalar::{Id, TailText, whole};
 
 use crate::error::BadFile;
 use crate::json::{Field, Fields, quoted};
