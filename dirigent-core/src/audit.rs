@@ -3,7 +3,8 @@
 use core::fmt;
 
 use crate::channel::{Channel, Phase, Purpose};
-use crate::{Debt, Effect, Mode, Rest, SeatTurn, Slot};
+use crate::steering::{Rested, Span, Steering, TurnTerms};
+use crate::{AgentKey, Debt, Effect, Mode, Rest, SeatTurn, Slot};
 
 /// An invariant of ours that does not hold: a bug of the library, or a forged snapshot.
 ///
@@ -69,7 +70,7 @@ const RULES: &[Rule] = &[
         report == (c.phase == Phase::Dead)
     }),
     ("a stopped channel has no speaker", |c| {
-        c.rest != Some(Rest::Stopped)
+        !matches!(c.rest, Some(Rest::Stopped | Rest::Finished))
             || matches!(c.phase, Phase::Dormant | Phase::Disabled | Phase::Dead)
     }),
     ("only a discussion has an initiator", |c| {
@@ -122,6 +123,8 @@ const RULES: &[Rule] = &[
             Phase::Granted(_)
                 | Phase::Running { .. }
                 | Phase::Confirming { .. }
+                | Phase::Continuing { .. }
+                | Phase::Waiting(_)
                 | Phase::Refreshing(Purpose::Boundary)
         );
         let ahead = |slot: &Slot| slot.turn == SeatTurn::Ahead;
@@ -131,7 +134,71 @@ const RULES: &[Rule] = &[
         [c.next_ticket, c.turn.get(), c.revision].into_iter().all(|count| count < u64::MAX / 2)
     }),
     ("a channel that was never given a mode has none", |c| c.created || c.mode == Mode::None),
+    ("a word is unheard only until the list was read", |c| {
+        !c.unheard || matches!(c.phase, Phase::Refreshing(_))
+    }),
+    ("a turn rests exactly while an answer is waited for", |c| {
+        matches!(c.phase, Phase::Waiting(_)) == c.waiting().is_some()
+    }),
+    ("an end is kept only of a run", |c| {
+        c.waiting().is_none_or(|waiting| {
+            waiting.end.is_none() || matches!(waiting.rested, Rested::Running { .. })
+        })
+    }),
+    ("an orchestrator is asked only while its answer is waited for", |c| {
+        let asked = |debt: &&Debt| matches!(debt.effect, Effect::Consult { .. });
+        let open = c.waiting().map(|waiting| waiting.consult);
+        c.debts().iter().filter(asked).all(|debt| debt.effect.ticket() == open)
+    }),
+    ("an answer that is waited for was asked for", |c| {
+        c.waiting().is_none_or(|waiting| waiting.consult.get() < c.next_ticket)
+    }),
+    ("whoever is asked to go on has spoken", |c| {
+        let rested = c.waiting().is_some_and(|waiting| waiting.rested == Rested::Continuing);
+        c.terms().spoken || !(rested || matches!(c.phase, Phase::Continuing { .. }))
+    }),
+    ("what a turn has been through is forgotten with it", |c| {
+        c.speaker().is_some() || c.terms() == TurnTerms::default()
+    }),
+    ("ranges of messages do not end before they begin", |c| {
+        let waiting = c.waiting().copied();
+        let asked = waiting.into_iter().flat_map(|w| [Some(w.asked), w.more, w.unanswered]);
+        let held = c.steering.iter().map(|steering| steering.held);
+        asked.chain(held).flatten().all(|Span { first, last }| first <= last)
+    }),
+    ("those who are away ascend", |c| {
+        steered(c, |s| s.away.is_sorted_by(|a, b| a.agent < b.agent))
+    }),
+    ("the addressed ascend", |c| {
+        let ascends = |round: &[AgentKey]| round.is_sorted_by(|a, b| a < b);
+        steered(c, |s| ascends(&s.round) && ascends(&s.next_round))
+    }),
+    ("a cycle for the addressed is a cycle", |c| {
+        let in_cycle = c.speaker().is_some() || c.phase == Phase::Refreshing(Purpose::Boundary);
+        in_cycle || steered(c, |s| s.round.is_empty())
+    }),
+    ("nothing is planned for a channel at rest", |c| {
+        !c.phase.is_idle() || steered(c, |s| s.chosen.is_none() && s.next_round.is_empty())
+    }),
+    ("whoever has the floor is not chosen again", |c| {
+        c.speaker().is_none() || steered(c, |s| s.chosen != c.speaker())
+    }),
+    ("a person is awaited only while nobody has the floor", |c| {
+        c.phase == Phase::Dormant || steered(c, |s| !s.awaits_human)
+    }),
+    ("people's messages are held only where turns are kept", |c| {
+        let kept = c.mode.keeps_turns() && c.archived.is_none();
+        kept || steered(c, |s| s.held.is_none())
+    }),
+    ("what is held for an idle channel is kept in mind", |c| {
+        !c.phase.is_idle() || c.missed || steered(c, |s| s.held.is_none())
+    }),
 ];
+
+/// Whether this holds of what is beyond the plain rotation, where there is any.
+fn steered(channel: &Channel, holds: impl Fn(&Steering) -> bool) -> bool {
+    channel.steering.as_deref().is_none_or(holds)
+}
 
 impl Channel {
     /// Checks every internal invariant.

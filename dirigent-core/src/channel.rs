@@ -1,8 +1,12 @@
 //! One channel's turn keeping: the state, the way in, and the questions that may be asked.
 
 mod advance;
+mod away;
+mod budget;
+mod choice;
 mod expire;
 mod gate;
+mod interrupts;
 mod members;
 mod message;
 mod operate;
@@ -10,6 +14,7 @@ mod permit;
 mod phase;
 mod run;
 mod settle;
+mod signal;
 mod step;
 mod wake;
 
@@ -18,7 +23,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 pub use permit::{Permit, PermitRun};
-pub(crate) use phase::{Grant, Phase, Polls, Purpose, TurnRun};
+pub(crate) use phase::{Grant, Phase, Polls, Purpose, Start, TurnRun};
 use step::Step;
 
 use crate::debts::Debts;
@@ -27,9 +32,10 @@ use crate::limits::Limits;
 use crate::rng::Rng;
 use crate::seen::Seen;
 use crate::speaker_list::SpeakerList;
+use crate::steering::{Rested, Steering, TurnTerms, Waiting};
 use crate::{
-    AgentKey, Answer, Config, Deadline, Debt, Effect, Input, MessageId, Mode, PhaseKind, Reason,
-    Refusal, Rest, Ticket, Timestamp, TurnId, TurnState, View,
+    AgentKey, AgentState, Answer, Config, Deadline, Debt, Effect, Input, MessageId, Mode,
+    PhaseKind, Reason, Refusal, Rest, Ticket, Timestamp, TurnId, TurnState, View,
 };
 
 /// The most agents that a channel's list and its mute list hold.
@@ -85,8 +91,10 @@ pub struct Channel {
     pub(crate) initiator: Option<AgentKey>,
     /// Stopped or on hold.
     pub(crate) rest: Option<Rest>,
-    /// A qualifying message came while the channel was stopped or had too few agents.
+    /// A qualifying message is kept in mind: nobody could be granted for it.
     pub(crate) missed: bool,
+    /// The channel woke for a word that nobody was granted for yet.
+    pub(crate) unheard: bool,
     /// A message after the cycle began wants another cycle.
     pub(crate) vetoed: bool,
     /// Who has the floor, and how far it got.
@@ -127,6 +135,8 @@ pub struct Channel {
     pub(crate) litter: Vec<Litter>,
     /// Chance.
     pub(crate) rng: Rng,
+    /// What the rules beyond the plain rotation need; nothing while none is used.
+    pub(crate) steering: Option<Box<Steering>>,
     /// Rises with every change that a restart must not lose.
     pub(crate) revision: u64,
 }
@@ -199,6 +209,7 @@ impl Channel {
             initiator: None,
             rest: None,
             missed: false,
+            unheard: false,
             vetoed: false,
             phase: Phase::Disabled,
             turn: TurnId::default(),
@@ -219,6 +230,7 @@ impl Channel {
             next_ticket: 0,
             litter: Vec::new(),
             rng: Rng(seed),
+            steering: None,
             revision: 0,
         }
     }
@@ -241,6 +253,7 @@ impl Channel {
         step.expire();
         let answer = step.consider(input);
         step.expire();
+        self.drop_unused();
         if effects.len() > before {
             self.revision += 1;
         }
@@ -260,7 +273,26 @@ impl Channel {
 
     /// Why this agent may, or may not, speak now.
     pub fn explain(&self, agent: AgentKey) -> Reason {
-        gate::reason(self, Some(agent), None)
+        gate::explain(self, agent)
+    }
+
+    /// What an agent is doing in this channel (M7).
+    ///
+    /// ```
+    /// use dirigent_core::{AgentKey, AgentState, Channel, Config};
+    /// let channel = Channel::new(Config::default().into(), 1);
+    /// assert_eq!(channel.agent_state(AgentKey::new(1)), AgentState::Idle);
+    /// ```
+    pub fn agent_state(&self, agent: AgentKey) -> AgentState {
+        let listed = self.list.slot(agent).is_some_and(|slot| !slot.left);
+        let turns = self.mode.keeps_turns() && self.archived.is_none();
+        match self.phase {
+            _ if self.away(agent) == Some(true) => AgentState::Offline,
+            Phase::Waiting(speaker) if speaker == agent => AgentState::Waiting,
+            _ if self.speaker() == Some(agent) => AgentState::Active,
+            _ if turns && listed && self.is_available(agent) => AgentState::Queued,
+            _ => AgentState::Idle,
+        }
     }
 
     /// The effects that are owed, oldest first, with the moment each was asked for. After a restart
@@ -274,7 +306,8 @@ impl Channel {
     pub fn wants(&self, effect: &Effect) -> bool {
         match *effect {
             Effect::Trigger { ticket, turn, .. } => {
-                let waits = matches!(self.phase, Phase::Granted(_)) && self.rest.is_none();
+                let waits = matches!(self.phase, Phase::Granted(_) | Phase::Continuing { .. })
+                    && self.rest.is_none();
                 waits && turn == self.turn && self.newest_trigger() == Some(ticket)
             }
             Effect::Poll { ticket, .. } => self.polls().is_some_and(|p| p.open == Some(ticket)),
@@ -285,7 +318,8 @@ impl Channel {
                     && !self.is_stopped()
             }
             Effect::Inject { turn, .. } => turn == self.turn,
-            Effect::Deliver { turn, .. } | Effect::Consult { turn, .. } => turn == self.turn,
+            Effect::Deliver { turn, .. } => turn == self.turn,
+            Effect::Consult { ticket, .. } => self.waiting().is_some_and(|w| w.consult == ticket),
             Effect::Delete { .. }
             | Effect::Notice { .. }
             | Effect::CancelRun { .. }
@@ -339,7 +373,7 @@ impl Channel {
     }
 
     pub(crate) const fn anchor(&self) -> Option<MessageId> {
-        match self.phase.run() {
+        match self.turn_run() {
             Some(run) => run.anchor,
             None => None,
         }
@@ -354,7 +388,49 @@ impl Channel {
             | Phase::Dormant
             | Phase::Refreshing(_)
             | Phase::Granted(_)
-            | Phase::Running { .. } => None,
+            | Phase::Running { .. }
+            | Phase::Continuing { .. }
+            | Phase::Waiting(_) => None,
+        }
+    }
+
+    /// The run of the turn under way, whether the turn rests or not.
+    pub(crate) const fn turn_run(&self) -> Option<TurnRun> {
+        match (&self.phase, self.waiting()) {
+            (Phase::Waiting(agent), Some(Waiting { rested, .. })) => match *rested {
+                Rested::Running { run, anchor, .. } => {
+                    Some(TurnRun { agent: *agent, id: run, anchor })
+                }
+                Rested::Granted { .. } | Rested::Continuing => None,
+            },
+            (phase, _) => phase.run().copied(),
+        }
+    }
+
+    /// What the turn under way has been through.
+    pub(crate) fn terms(&self) -> TurnTerms {
+        self.steering.as_ref().map_or_else(TurnTerms::default, |steering| steering.terms)
+    }
+
+    /// The turn that rests.
+    pub(crate) const fn waiting(&self) -> Option<&Waiting> {
+        match &self.steering {
+            Some(steering) => steering.waiting.as_ref(),
+            None => None,
+        }
+    }
+
+    /// What is beyond the plain rotation, to be changed.
+    pub(crate) fn steering_mut(&mut self) -> &mut Steering {
+        self.steering.get_or_insert_default()
+    }
+
+    /// An idle channel keeps no room for what it does not use.
+    fn drop_unused(&mut self) {
+        if let Some(steering) = &self.steering {
+            if self.phase.is_idle() && steering.is_empty() {
+                self.steering = None;
+            }
         }
     }
 
@@ -363,15 +439,18 @@ impl Channel {
     }
 
     pub(crate) fn is_available(&self, agent: AgentKey) -> bool {
-        self.list.slot(agent).is_some_and(|slot| !slot.left) && !self.is_muted(agent)
+        self.list.slot(agent).is_some_and(|slot| !slot.left)
+            && !self.is_muted(agent)
+            && self.away(agent).is_none()
     }
 
     pub(crate) fn is_held(&self) -> bool {
         self.rest == Some(Rest::Held)
     }
 
+    /// Stopped or finished.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.rest == Some(Rest::Stopped)
+        matches!(self.rest, Some(Rest::Stopped | Rest::Finished))
     }
 
     pub(crate) fn ceiling_reached(&self) -> bool {
@@ -432,6 +511,9 @@ impl Channel {
         }
         if let Some(delivery) = &mut self.delivery {
             visit(&mut delivery.last_seen);
+        }
+        if let Some(steering) = &mut self.steering {
+            steering.for_each_moment(&mut visit);
         }
         visit(&mut self.stirred_at);
         visit(&mut self.limits.since);

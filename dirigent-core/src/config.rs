@@ -235,6 +235,23 @@ impl Config {
         }
     }
 
+    /// The timing of the message flow of seed 4: a turn ends sixty seconds after it was granted,
+    /// which is told in the channel (R258 to R261, X2).
+    ///
+    /// ```
+    /// let config = dirigent_core::Config::message_flow();
+    /// assert_eq!(config.turn_deadline, Some(std::time::Duration::from_secs(60)));
+    /// ```
+    pub fn message_flow() -> Self {
+        Self {
+            turn_deadline: Some(Duration::from_secs(60)),
+            start_deadline: None,
+            run_deadline: None,
+            announce_timeouts: true,
+            ..Self::default()
+        }
+    }
+
     /// Checks that every value can be obeyed.
     ///
     /// # Errors

@@ -132,7 +132,7 @@ const TOKEN: &str = "NO_REPLY";
 const HEARTBEAT: &str = "HEARTBEAT_OK";
 
 /// White space as hosts trim it: Unicode's, and the byte order mark.
-fn is_space(c: char) -> bool {
+pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace() || c == '\u{feff}'
 }
 

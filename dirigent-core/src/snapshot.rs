@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use crate::channel::{AGENTS_MAX, Channel, Grant, Phase, Polls, Purpose, TurnRun};
+use crate::channel::{AGENTS_MAX, Channel, Grant, Phase, Polls, Purpose, Start, TurnRun};
 use crate::debts::{DEBTS_MAX, Debts};
 use crate::delivery::{Delivery, PIECES_MAX};
 use crate::limits::Limits;
@@ -15,7 +15,7 @@ use crate::seen::{MESSAGES_MAX, RUNS_MAX, Recent, Seen};
 use crate::speaker_list::SpeakerList;
 use crate::{
     AgentKey, Archived, Breach, Config, Debt, Litter, MessageId, Mode, Permit, Piece, Refresh,
-    Rest, RunFate, RunId, Slot, Tail, Ticket, Timestamp, TurnId,
+    Rest, RunFate, RunId, Slot, Steering, Tail, Ticket, Timestamp, TurnId,
 };
 
 /// Everything a channel knows, as plain data. A store maps it to its own file format.
@@ -50,8 +50,10 @@ pub struct Snapshot {
     pub initiator: Option<AgentKey>,
     /// Stopped or on hold.
     pub rest: Option<Rest>,
-    /// A qualifying message waits for the end of a stop, or for a second agent.
+    /// A qualifying message is kept in mind: nobody could be granted for it.
     pub missed: bool,
+    /// The channel woke for a word that nobody was granted for yet.
+    pub unheard: bool,
     /// The cycle was vetoed.
     pub vetoed: bool,
     /// Where the channel stands.
@@ -102,6 +104,8 @@ pub struct Snapshot {
     pub next_ticket: u64,
     /// Trigger messages to be removed.
     pub litter: Vec<Litter>,
+    /// What the rules beyond the plain rotation need; nothing where none is used.
+    pub steering: Option<Box<Steering>>,
     /// The state of chance.
     pub rng: u64,
     /// See [`Channel::revision`].
@@ -131,6 +135,8 @@ pub enum PhaseData {
     RefreshingBoundary,
     /// The list is read on waking.
     RefreshingWake { first: Option<AgentKey> },
+    /// The list is read on waking, and whoever is next after the sender speaks first.
+    RefreshingWakeAfter { sender: AgentKey },
     /// An agent has the floor.
     Granted { agent: AgentKey, until: Option<Timestamp>, attempt: u8 },
     /// An agent runs.
@@ -151,6 +157,10 @@ pub enum PhaseData {
         poll_next: Timestamp,
         poll_interval: Duration,
     },
+    /// An agent has spoken without finishing.
+    Continuing { agent: AgentKey, until: Option<Timestamp> },
+    /// The turn of an agent rests.
+    Waiting { agent: AgentKey },
 }
 
 /// The reply under way as plain data. Holds ends of texts, at most 64 scalars each.
@@ -243,6 +253,7 @@ impl Channel {
         out.initiator = self.initiator;
         out.rest = self.rest;
         out.missed = self.missed;
+        out.unheard = self.unheard;
         out.vetoed = self.vetoed;
         out.phase = self.phase.into();
         out.turn = self.turn;
@@ -261,6 +272,7 @@ impl Channel {
         out.newest = self.seen.newest();
         out.stirred_at = self.stirred_at;
         out.next_ticket = self.next_ticket;
+        out.steering = self.steering.clone().filter(|steering| !steering.is_empty());
         out.rng = self.rng.0;
         out.revision = self.revision;
     }
@@ -287,6 +299,7 @@ impl Channel {
             initiator: snapshot.initiator,
             rest: snapshot.rest,
             missed: snapshot.missed,
+            unheard: snapshot.unheard,
             vetoed: snapshot.vetoed,
             phase: snapshot.phase.into(),
             turn: snapshot.turn,
@@ -307,6 +320,7 @@ impl Channel {
             next_ticket: snapshot.next_ticket,
             litter: snapshot.litter.clone(),
             rng: Rng(snapshot.rng),
+            steering: snapshot.steering.clone(),
             revision: snapshot.revision,
         };
         channel.audit().map_err(RestoreError::Broken)?;
@@ -326,6 +340,7 @@ impl Snapshot {
             initiator: None,
             rest: None,
             missed: false,
+            unheard: false,
             vetoed: false,
             phase: PhaseData::Disabled,
             turn: TurnId::new(0),
@@ -351,6 +366,7 @@ impl Snapshot {
             debts: Vec::new(),
             next_ticket: 0,
             litter: Vec::new(),
+            steering: None,
             rng: 0,
             revision: 0,
         }
@@ -397,7 +413,13 @@ fn check_size(snapshot: &Snapshot) -> Result<(), RestoreError> {
         return Err(RestoreError::Version { found: snapshot.version });
     }
     let pieces = snapshot.delivery.as_ref().map_or(0, |delivery| delivery.pieces.len());
+    let steering = snapshot.steering.as_deref();
+    let size = |of: fn(&Steering) -> usize| steering.map_or(0, of);
     let sizes = [
+        ("away", size(|s| s.away.len()), AGENTS_MAX),
+        ("round", size(|s| s.round.len()), AGENTS_MAX),
+        ("nextRound", size(|s| s.next_round.len()), AGENTS_MAX),
+        ("spoken", size(|s| s.spoken.len()), AGENTS_MAX * usize::from(u8::MAX)),
         ("list", snapshot.list.len(), AGENTS_MAX),
         ("muted", snapshot.muted.len(), AGENTS_MAX),
         ("messages", snapshot.messages.len(), MESSAGES_MAX),
@@ -420,7 +442,15 @@ impl From<Phase> for PhaseData {
             Phase::Archived => Self::Archived,
             Phase::Dormant => Self::Dormant,
             Phase::Refreshing(Purpose::Boundary) => Self::RefreshingBoundary,
-            Phase::Refreshing(Purpose::Wake(first)) => Self::RefreshingWake { first },
+            Phase::Refreshing(Purpose::Wake(Start::First)) => Self::RefreshingWake { first: None },
+            Phase::Refreshing(Purpose::Wake(Start::At(agent))) => {
+                Self::RefreshingWake { first: Some(agent) }
+            }
+            Phase::Refreshing(Purpose::Wake(Start::After(sender))) => {
+                Self::RefreshingWakeAfter { sender }
+            }
+            Phase::Continuing { agent, until } => Self::Continuing { agent, until },
+            Phase::Waiting(agent) => Self::Waiting { agent },
             Phase::Granted(Grant { agent, until, attempt }) => {
                 Self::Granted { agent, until, attempt }
             }
@@ -450,7 +480,14 @@ impl From<PhaseData> for Phase {
             PhaseData::Archived => Self::Archived,
             PhaseData::Dormant => Self::Dormant,
             PhaseData::RefreshingBoundary => Self::Refreshing(Purpose::Boundary),
-            PhaseData::RefreshingWake { first } => Self::Refreshing(Purpose::Wake(first)),
+            PhaseData::RefreshingWake { first } => {
+                Self::Refreshing(Purpose::Wake(first.map_or(Start::First, Start::At)))
+            }
+            PhaseData::RefreshingWakeAfter { sender } => {
+                Self::Refreshing(Purpose::Wake(Start::After(sender)))
+            }
+            PhaseData::Continuing { agent, until } => Self::Continuing { agent, until },
+            PhaseData::Waiting { agent } => Self::Waiting(agent),
             PhaseData::Granted { agent, until, attempt } => {
                 Self::Granted(Grant { agent, until, attempt })
             }

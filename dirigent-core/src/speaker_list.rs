@@ -30,12 +30,16 @@ pub struct Slot {
     /// When its last turn ended in another way than by passing: for a while after that, its
     /// messages are taken for late pieces of that turn.
     pub grace_from: Option<Timestamp>,
+    /// It passed, and nothing was said since (only kept with [`Config::skip_passed`]).
+    ///
+    /// [`Config::skip_passed`]: crate::Config::skip_passed
+    pub passed: bool,
 }
 
 impl Slot {
     /// A fresh place.
     pub const fn new(agent: AgentKey) -> Self {
-        Self { agent, turn: SeatTurn::Ahead, left: false, grace_from: None }
+        Self { agent, turn: SeatTurn::Ahead, left: false, grace_from: None, passed: false }
     }
 }
 
@@ -85,8 +89,26 @@ impl SpeakerList {
         self.slots.iter_mut().for_each(|slot| slot.turn = SeatTurn::Ahead);
     }
 
-    pub(crate) fn anybody_spoke(&self) -> bool {
-        self.slots.iter().any(|slot| slot.turn == SeatTurn::Spoke)
+    /// Who spoke in this cycle.
+    pub(crate) fn speakers(&self) -> impl Iterator<Item = AgentKey> + '_ {
+        self.slots.iter().filter(|slot| slot.turn == SeatTurn::Spoke).map(|slot| slot.agent)
+    }
+
+    /// Something was said: whoever passed may be asked again.
+    /// Gives whether anybody had.
+    pub(crate) fn forget_passed(&mut self) -> bool {
+        let passed = self.slots.iter_mut().map(|slot| core::mem::take(&mut slot.passed));
+        passed.fold(false, |any, passed| any | passed)
+    }
+
+    /// Moves a slot so that it stands at this place of the others, with its turn ahead; gives what
+    /// became of the turn it had.
+    pub(crate) fn move_to(&mut self, agent: AgentKey, at: usize) -> Option<SeatTurn> {
+        let from = self.position(agent)?;
+        let slot = self.slots.remove(from);
+        let at = at.min(self.slots.len());
+        self.slots.insert(at, Slot { turn: SeatTurn::Ahead, ..slot });
+        Some(slot.turn)
     }
 
     /// Whether anybody completed a turn of this cycle.

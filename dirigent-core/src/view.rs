@@ -1,7 +1,10 @@
 //! A look at a channel from outside.
 
 use crate::channel::Channel;
-use crate::{AgentKey, Deadline, MessageId, Mode, PhaseKind, RunId, Timestamp, TurnId, TurnState};
+use crate::{
+    AgentKey, Away, Budget, Deadline, MessageId, Mode, PhaseKind, RunId, Span, Timestamp, TurnId,
+    TurnState,
+};
 
 /// What a channel looks like now: phase, speaker, list, counters (F11). Borrowed, costs nothing.
 ///
@@ -50,7 +53,7 @@ impl<'a> View<'a> {
     /// The run of the speaker, or else the permitted one; none where nobody runs, or where the host
     /// gave it no name.
     pub fn run(&self) -> Option<RunId> {
-        match self.channel.phase.run() {
+        match self.channel.turn_run() {
             Some(run) => run.id,
             None => self.channel.permit.and_then(|permit| permit.run_id()),
         }
@@ -84,6 +87,7 @@ impl<'a> View<'a> {
             turn: slot.turn,
             left: slot.left,
             muted: channel.is_muted(slot.agent),
+            away: channel.away(slot.agent).is_some(),
         })
     }
 
@@ -112,6 +116,122 @@ impl<'a> View<'a> {
         self.channel.archived.as_ref().is_some_and(|archived| archived.concluded)
     }
 
+    /// People's messages that the next grant hands over (R264).
+    ///
+    /// ```
+    /// use dirigent_core::{Channel, Config};
+    /// let channel = Channel::new(Config::default().into(), 1);
+    /// assert_eq!(channel.view().held(), None);
+    /// ```
+    pub fn held(&self) -> Option<Span> {
+        self.channel.steering.as_ref().and_then(|steering| steering.held)
+    }
+
+    /// What an orchestrator is asked about while a turn rests (R266).
+    ///
+    /// ```
+    /// use dirigent_core::{Channel, Config};
+    /// let channel = Channel::new(Config::default().into(), 1);
+    /// assert_eq!(channel.view().asked(), None);
+    /// ```
+    pub fn asked(&self) -> Option<Span> {
+        self.channel.waiting().map(|waiting| waiting.asked)
+    }
+
+    /// Whether a message is kept in mind that wakes the channel when somebody can be granted.
+    ///
+    /// ```
+    /// use dirigent_core::{Channel, Config};
+    /// let channel = Channel::new(Config::default().into(), 1);
+    /// assert!(!channel.view().is_missed());
+    /// ```
+    pub const fn is_missed(&self) -> bool {
+        self.channel.missed
+    }
+
+    /// Who is away, by ascending key, listed or not (R270).
+    ///
+    /// ```
+    /// use dirigent_core::{AgentKey, Channel, Config, Input, Timestamp};
+    /// let mut channel = Channel::new(Config::default().into(), 1);
+    /// let crashed = Input::Offline(AgentKey::new(1));
+    /// channel.handle(Timestamp::from_millis(1), &crashed, &mut Vec::new())?;
+    /// assert!(channel.view().away().iter().all(|away| away.offline));
+    /// # Ok::<(), dirigent_core::Refusal>(())
+    /// ```
+    pub fn away(&self) -> &'a [Away] {
+        self.channel.steering.as_deref().map_or(&[], |steering| &steering.away)
+    }
+
+    /// Who an operator wants to speak next.
+    ///
+    /// ```
+    /// use dirigent_core::{Channel, Config};
+    /// let channel = Channel::new(Config::default().into(), 1);
+    /// assert_eq!(channel.view().chosen(), None);
+    /// ```
+    pub fn chosen(&self) -> Option<AgentKey> {
+        self.channel.steering.as_ref().and_then(|steering| steering.chosen)
+    }
+
+    /// Whom this cycle is for, by ascending key; nobody: for everybody (F06).
+    ///
+    /// ```
+    /// use dirigent_core::{Channel, Config};
+    /// let channel = Channel::new(Config::default().into(), 1);
+    /// assert!(channel.view().round().is_empty());
+    /// ```
+    pub fn round(&self) -> &'a [AgentKey] {
+        self.channel.steering.as_deref().map_or(&[], |steering| &steering.round)
+    }
+
+    /// Whether an agent asked for a person, who has not written yet (F07).
+    ///
+    /// ```
+    /// use dirigent_core::{Channel, Config};
+    /// let channel = Channel::new(Config::default().into(), 1);
+    /// assert!(!channel.view().awaits_human());
+    /// ```
+    pub fn awaits_human(&self) -> bool {
+        self.channel.awaits_human()
+    }
+
+    /// What was used of the budgets.
+    ///
+    /// ```
+    /// use dirigent_core::{Channel, Config, Input, Timestamp};
+    /// let mut channel = Channel::new(Config::default().into(), 1);
+    /// let spent = Input::Spent { cost: 7 };
+    /// channel.handle(Timestamp::from_millis(1), &spent, &mut Vec::new())?;
+    /// assert_eq!(channel.view().budget().cost, 7);
+    /// # Ok::<(), dirigent_core::Refusal>(())
+    /// ```
+    pub fn budget(&self) -> Budget {
+        self.channel.budget()
+    }
+
+    /// Whether a budget is spent.
+    ///
+    /// ```
+    /// use dirigent_core::{Channel, Config};
+    /// let channel = Channel::new(Config::default().into(), 1);
+    /// assert!(!channel.view().is_budget_spent());
+    /// ```
+    pub fn is_budget_spent(&self) -> bool {
+        self.channel.budget_spent()
+    }
+
+    /// Whether the agent has had its turns for this hour (F09).
+    ///
+    /// ```
+    /// use dirigent_core::{AgentKey, Channel, Config};
+    /// let channel = Channel::new(Config::default().into(), 1);
+    /// assert!(!channel.view().is_capped(AgentKey::new(1)));
+    /// ```
+    pub fn is_capped(&self, agent: AgentKey) -> bool {
+        self.channel.is_capped(agent)
+    }
+
     /// Who opened the discussion.
     pub const fn initiator(&self) -> Option<AgentKey> {
         self.channel.initiator
@@ -123,7 +243,8 @@ impl<'a> View<'a> {
 /// ```
 /// use dirigent_core::{AgentKey, Seat, SeatTurn};
 ///
-/// let seat = Seat { agent: AgentKey::new(1), turn: SeatTurn::Ahead, left: false, muted: false };
+/// let (agent, turn) = (AgentKey::new(1), SeatTurn::Ahead);
+/// let seat = Seat { agent, turn, left: false, muted: false, away: false };
 /// assert!(seat.is_available());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,12 +258,14 @@ pub struct Seat {
     pub left: bool,
     /// It is muted.
     pub muted: bool,
+    /// It is offline, or came back and was not assigned.
+    pub away: bool,
 }
 
 impl Seat {
     /// Whether the agent can be given the floor.
     pub const fn is_available(&self) -> bool {
-        !self.left && !self.muted
+        !self.left && !self.muted && !self.away
     }
 }
 
@@ -164,6 +287,40 @@ pub enum SeatTurn {
     Spoke,
     /// Not completed: the agent left, is muted, or did not answer in time.
     Skipped,
+}
+
+/// What an agent is doing in a channel (M7).
+///
+/// ```
+/// use dirigent_core::AgentState;
+/// assert_eq!(AgentState::Queued.as_str(), "queued");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "the seed names exactly these five")]
+pub enum AgentState {
+    /// It has no turns here.
+    Idle,
+    /// It is in the queue.
+    Queued,
+    /// It has the floor.
+    Active,
+    /// Its turn rests until a human was answered.
+    Waiting,
+    /// It crashed or disconnected.
+    Offline,
+}
+
+impl AgentState {
+    /// The name in lower case.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Queued => "queued",
+            Self::Active => "active",
+            Self::Waiting => "waiting",
+            Self::Offline => "offline",
+        }
+    }
 }
 
 /// Why a channel rests although it could go on.

@@ -7,11 +7,16 @@
 //! arrived at, complains if the rules forbid it, and goes on with it.
 
 mod answer;
+mod away;
+mod budget;
+mod caps;
+mod choice;
 mod clock;
 mod confirm;
 mod cycle;
 mod debts;
 mod gate;
+mod held;
 mod members;
 mod memory;
 mod message;
@@ -19,10 +24,12 @@ mod operate;
 mod overdue;
 mod permit;
 mod rest;
+mod rounds;
 mod run;
 mod state;
+mod waiting;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dirigent_core::{
@@ -31,7 +38,9 @@ use dirigent_core::{
 
 pub use self::answer::{EndedTurn, ModelAnswer, Portrait};
 use self::memory::Memory;
-use self::state::{Closing, Cycle, Debt, Litter, Permit, Phase, Refresh, Slot};
+use self::state::{
+    Away, Budget, Closing, Cycle, Debt, Litter, Permit, Phase, Range, Refresh, Slot,
+};
 
 /// Agents a channel holds at most, and muted ones beside them.
 const AGENTS_MAX: usize = 64;
@@ -67,6 +76,23 @@ pub struct Model {
     rest: Option<Rest>,
     /// Whether a qualifying message waits for the resume or the second agent (rules 25, 26).
     kept_in_mind: bool,
+    /// Whether a human's word woke the channel or came between turns, and nobody was granted since
+    /// (rule 54).
+    unheard: bool,
+    /// The messages held (rule 54).
+    held: Option<Range>,
+    /// Who shall speak next (rule 61).
+    choice: Option<AgentKey>,
+    /// The round that has not begun (rule 62).
+    round_to_come: Option<Vec<AgentKey>>,
+    /// The round that this cycle is (rule 62).
+    round: Option<Vec<AgentKey>>,
+    /// Whether a person is awaited (rule 63).
+    awaits_human: bool,
+    /// Who is away (rule 56).
+    away: BTreeMap<AgentKey, Away>,
+    /// What was spent (rule 65).
+    budget: Budget,
     /// Where it is.
     phase: Phase,
     /// When the phase was entered (rule 41).
@@ -131,6 +157,14 @@ impl Model {
             closing: None,
             rest: None,
             kept_in_mind: false,
+            unheard: false,
+            held: None,
+            choice: None,
+            round_to_come: None,
+            round: None,
+            awaits_human: false,
+            away: BTreeMap::new(),
+            budget: Budget::default(),
             phase: Phase::Disabled,
             phase_since: Timestamp::default(),
             list: Vec::new(),
@@ -187,7 +221,8 @@ impl Model {
             Input::SetMode(mode) => self.on_set_mode(*mode),
             Input::RunEnded { agent, run, outcome } => self.on_run_ended(*agent, *run, outcome),
             Input::Receipt { agent, run, messages } => self.on_receipt(*agent, *run, messages),
-            Input::Message(message) => self.on_message(message),
+            Input::Message(message) => self.on_message(message, None),
+            Input::Addressed { message, agents } => self.on_message(message, Some(agents)),
             Input::MessageEdited { id, author, tail } => {
                 self.on_edit(*id, *author, tail);
                 Ok(())
@@ -210,9 +245,19 @@ impl Model {
             Input::Resume => self.on_resume(),
             Input::Mute(agent) => self.on_mute(*agent),
             Input::Unmute(agent) => {
-                self.muted.remove(agent);
+                self.on_unmute(*agent);
                 Ok(())
             }
+            Input::SpeakNext(agent) => self.on_speak_next(*agent),
+            Input::Finish => self.on_finish(),
+            Input::Offline(agent) => self.on_offline(*agent),
+            Input::Online(agent) => {
+                self.on_online(*agent);
+                Ok(())
+            }
+            Input::Assign(agent) => self.on_assign(*agent),
+            Input::Spent { cost } => self.on_spent(*cost),
+            Input::ResetBudget => self.on_reset_budget(),
             Input::Reconfigure(config) => self.on_reconfigure(config),
             Input::RunsLost { rerun } => {
                 self.on_runs_lost(*rerun);
@@ -229,6 +274,7 @@ impl Model {
             return Err(Refusal::BadConfig);
         }
         self.config = Arc::clone(config);
+        self.trim_spoken_turns(); // rule 64
         Ok(())
     }
 

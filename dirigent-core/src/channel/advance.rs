@@ -1,15 +1,23 @@
 //! From one turn to the next: granting, ending, the cycle's boundary, dormancy (rules 29 to 34)
 
-use super::phase::{Grant, Phase, Purpose};
+use super::Channel;
+use super::phase::{Grant, Phase, Purpose, Start};
 use super::step::Step;
+use crate::steering::Span;
 use crate::{AgentKey, Cause, Effect, Mode, Notice, SeatTurn, Slot, TurnId};
 
 /// What a cycle came to. Read off the list before it is rebuilt, so that what an agent said counts
 /// even if it has left since (D74).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EndedCycle {
-    /// Somebody spoke, or a message asked for another cycle.
-    goes_on: bool,
+    /// Something asked for another cycle.
+    vetoed: bool,
+    /// Somebody spoke.
+    speaker: Option<AgentKey>,
+    /// More than one spoke.
+    several: bool,
+    /// It was for the addressed only.
+    was_round: bool,
     /// Somebody completed a turn, if only with nothing to say.
     anybody_completed: bool,
     /// Its order was a random one.
@@ -19,8 +27,12 @@ pub(super) struct EndedCycle {
 impl Step<'_> {
     pub(super) fn ended_cycle(&self) -> EndedCycle {
         let list = &self.channel.list;
+        let mut speakers = list.speakers();
         EndedCycle {
-            goes_on: self.channel.vetoed || list.anybody_spoke(),
+            vetoed: self.channel.vetoed,
+            speaker: speakers.next(),
+            several: speakers.next().is_some(),
+            was_round: self.channel.is_round(),
             anybody_completed: list.anybody_completed(),
             was_shuffled: list.len() >= 3,
         }
@@ -28,102 +40,155 @@ impl Step<'_> {
 
     /// The speaker's turn is over, and the next one follows.
     pub(super) fn complete(&mut self, agent: AgentKey, turn: SeatTurn, cause: Cause) {
+        let awaits = turn == SeatTurn::Spoke && self.channel.asks_for_human();
         self.record(agent, turn, cause);
-        self.advance_after(agent);
+        if self.channel.config.announce_timeouts && is_timeout(cause) {
+            let notice = Notice::TimedOut { agent };
+            self.owe(|ticket| Effect::Notice { ticket, notice });
+        }
+        if awaits { self.await_human() } else { self.advance_after(agent) }
     }
 
-    /// Writes down how the speaker's turn ended.
+    /// Writes down how the speaker's turn ended. One that has said something has spoken.
     pub(super) fn record(&mut self, agent: AgentKey, turn: SeatTurn, cause: Cause) {
-        let now = self.channel.now;
+        let turn = if self.channel.terms().spoken { SeatTurn::Spoke } else { turn };
+        let (now, skips) = (self.channel.now, self.channel.config.skip_passed);
         if let Some(slot) = self.channel.list.slot_mut(agent) {
             slot.turn = turn;
             if turn != SeatTurn::Passed {
                 slot.grace_from = Some(now);
             }
+            slot.passed = skips && turn == SeatTurn::Passed;
+        }
+        if turn == SeatTurn::Spoke {
+            self.note_spoken(agent);
         }
         if turn != SeatTurn::Skipped {
             self.channel.last_completer = Some(agent);
         }
+        self.leave_turn();
         self.tell(Some(agent), cause);
     }
 
-    /// Grants the next available agent after this one, or ends the cycle.
+    /// Grants whoever was chosen, or the next who can be granted after this one, or ends the cycle.
     pub(super) fn advance_after(&mut self, agent: AgentKey) {
+        if let Some(chosen) = self.channel.choice() {
+            return self.grant_chosen(chosen, agent);
+        }
+        if self.channel.is_round_due() {
+            return self.begin_cycle(Start::First, Cause::MentionRound);
+        }
         match self.channel.list.position(agent) {
             Some(at) => self.grant_from(at + 1, Cause::NextInList),
             None => self.begin_boundary(),
         }
     }
 
-    /// Grants the first available agent from this slot on; skips those before it, having told why.
+    /// Grants the first agent that can be, from this slot on; skips those before it, having told why.
     fn grant_from(&mut self, from: usize, cause: Cause) {
         let (mut at, mut cause) = (from, cause);
         while let Some(slot) = self.channel.list.slots().get(at).copied() {
-            if self.channel.is_available(slot.agent) {
+            let Some(hindrance) = self.channel.hindrance(&slot) else {
                 return self.grant(slot.agent, cause);
-            }
+            };
             if cause != Cause::NextInList {
                 self.tell(None, core::mem::replace(&mut cause, Cause::NextInList));
             }
-            self.skip(at, slot.left);
+            self.skip(at, hindrance);
             at += 1;
         }
         self.begin_boundary();
     }
 
-    fn skip(&mut self, at: usize, left: bool) {
-        let cause = if left { Cause::AgentLeft } else { Cause::AgentMuted };
+    /// Whoever passed before passes again; others miss their turn.
+    fn skip(&mut self, at: usize, cause: Cause) {
         if let Some(slot) = self.channel.list.slots_mut().get_mut(at) {
-            slot.turn = SeatTurn::Skipped;
+            let passes = cause == Cause::AgentPassed;
+            slot.turn = if passes { SeatTurn::Passed } else { SeatTurn::Skipped };
             let agent = slot.agent;
             self.tell(Some(agent), cause);
         }
     }
 
-    fn grant(&mut self, agent: AgentKey, cause: Cause) {
+    pub(super) fn grant(&mut self, agent: AgentKey, cause: Cause) {
+        if self.channel.turn_budget_spent() {
+            return self.stop_at_budget();
+        }
         if self.channel.turns_reached() {
             return self.stop_at_ceiling();
         }
         self.channel.limits.count_turn();
+        self.channel.count_budget_turn();
+        self.channel.unheard = false;
+        self.channel.forget_choice();
         self.channel.turn = TurnId::new(self.channel.turn.get() + 1);
         let grant = Grant { agent, until: None, attempt: 0 };
         self.shift(Phase::Granted(grant), Some(agent), cause);
-        self.trigger();
+        self.trigger_anew();
     }
 
-    /// Wakes the granted agent and gives it time to start; not while on hold.
-    pub(super) fn trigger(&mut self) {
-        let until = self.channel.config.start_deadline.map(|limit| self.channel.now + limit);
-        let turn = self.channel.turn;
-        let Phase::Granted(grant) = &mut self.channel.phase else {
-            return;
-        };
-        grant.until = None;
-        if self.channel.rest.is_some() {
-            return;
+    /// Wakes the agent of a new turn, or of one that goes on after a hold: with all its time, and
+    /// with what people said.
+    pub(super) fn trigger_anew(&mut self) {
+        if self.channel.rest.is_none() {
+            self.set_turn_end();
         }
-        grant.until = until;
-        let Grant { agent, attempt, .. } = *grant;
+        let held = match &mut self.channel.steering {
+            Some(steering) if self.channel.rest.is_none() => steering.held.take(),
+            Some(_) | None => None,
+        };
+        self.trigger(held);
+    }
+
+    /// Wakes the agent that has the floor and gives it time to start, and these messages; not while
+    /// on hold.
+    pub(super) fn trigger(&mut self, handed: Option<Span>) {
+        let (agent, attempt) = match self.channel.phase {
+            Phase::Granted(Grant { agent, attempt, .. }) => (agent, attempt),
+            Phase::Continuing { agent, .. } => (agent, 0),
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Refreshing(_)
+            | Phase::Running { .. }
+            | Phase::Confirming { .. }
+            | Phase::Waiting(_) => return,
+        };
+        let turn = self.channel.turn;
+        self.set_start_deadline();
+        if self.channel.rest.is_some() {
+            return self.hold_back(handed);
+        }
         self.clean_up_before_trigger();
+        if let Some(Span { first, last }) = handed {
+            self.effects.push(Effect::Deliver { agent, turn, first, last });
+        }
         self.owe(|ticket| Effect::Trigger { ticket, agent, turn, attempt });
     }
 
-    /// A new cycle: from the first slot, or from this agent's if it is listed and available.
-    pub(super) fn begin_cycle(&mut self, first: Option<AgentKey>, cause: Cause) {
+    /// A new cycle: from the first slot, or from another. It is for the addressed if such a round is
+    /// due and nobody else was chosen.
+    pub(super) fn begin_cycle(&mut self, start: Start, cause: Cause) {
         self.forget_cycle();
+        if self.channel.budget_spent() {
+            return self.stop_at_budget();
+        }
         if self.channel.limits.cycles_reached(&self.channel.config, self.channel.mode) {
             return self.stop_at_ceiling();
         }
         self.channel.limits.count_cycle();
-        let from = first
-            .filter(|agent| self.channel.is_available(*agent))
-            .and_then(|agent| self.channel.list.position(agent))
-            .unwrap_or(0);
+        self.channel.count_budget_cycle();
+        if self.channel.choice().is_none() {
+            self.channel.begin_round();
+        }
+        let from = self.channel.place(start);
         for slot in self.channel.list.slots_mut().iter_mut().take(from) {
             slot.turn = SeatTurn::Skipped;
         }
         self.channel.vetoed = from > 0;
         self.grant_from(from, cause);
+        self.channel.forget_choice();
     }
 
     /// Nobody took a turn, nothing wants another cycle.
@@ -131,6 +196,7 @@ impl Step<'_> {
         self.channel.list.begin_cycle();
         self.channel.last_completer = None;
         self.channel.vetoed = false;
+        self.channel.end_round();
     }
 
     /// The last slot is behind: the member list is read again, exactly once.
@@ -141,23 +207,55 @@ impl Step<'_> {
 
     /// The member list is there, or will not come: another cycle, or dormancy.
     pub(super) fn end_boundary(&mut self, ended: EndedCycle, anybody_new: bool) {
-        if !ended.goes_on && !anybody_new {
-            let completed = ended.anybody_completed;
-            let cause = if completed { Cause::AllPassed } else { Cause::NobodyAnswered };
+        if !ended.vetoed && !anybody_new && !self.could_be_answered(&ended) {
+            let cause = match ended.speaker {
+                Some(_) => Cause::NobodyElse,
+                None if ended.anybody_completed => Cause::AllPassed,
+                None => Cause::NobodyAnswered,
+            };
             return self.become_dormant(cause);
         }
-        self.reorder(ended.was_shuffled);
-        self.begin_cycle(None, Cause::NextCycle);
+        let planned = self.channel.is_round_planned();
+        if !planned && !ended.was_round {
+            self.reorder(ended.was_shuffled);
+        }
+        let cause = match self.channel.choice() {
+            Some(chosen) => {
+                self.channel.list.move_to(chosen, 0);
+                Cause::OperatorChoice
+            }
+            None if planned => Cause::MentionRound,
+            None => Cause::NextCycle,
+        };
+        self.begin_cycle(Start::First, cause);
+    }
+
+    /// Whether somebody spoke whom another agent could answer. After a round of the addressed that is
+    /// so in any case: the others were not asked.
+    fn could_be_answered(&self, ended: &EndedCycle) -> bool {
+        let alone = ended.speaker.filter(|_| !ended.several);
+        ended.speaker.is_some() && (ended.was_round || self.channel.is_anybody_free_but(alone))
     }
 
     /// Three or more speak in a new random order. Two keep theirs; but where they were more, nobody
     /// speaks twice in a row (D13, D31).
     fn reorder(&mut self, was_shuffled: bool) {
-        let super::Channel { list, muted, rng, last_completer: last, .. } = &mut *self.channel;
-        match list.len() {
-            3.. => list.shuffle(rng, |order| does_not_repeat(order, muted, *last)),
-            2 if was_shuffled && last.is_some() && list.first() == *last => list.swap_pair(),
-            _ => return,
+        let mut list = core::mem::take(&mut self.channel.list);
+        let (mut rng, last) = (self.channel.rng, self.channel.last_completer);
+        let shuffled = match list.len() {
+            3.. => {
+                list.shuffle(&mut rng, |order| self.channel.does_not_repeat(order, last));
+                true
+            }
+            2 if was_shuffled && last.is_some() && list.first() == last => {
+                list.swap_pair();
+                true
+            }
+            _ => false,
+        };
+        (self.channel.list, self.channel.rng) = (list, rng);
+        if !shuffled {
+            return;
         }
         self.tell(None, Cause::Reshuffled);
     }
@@ -173,19 +271,39 @@ impl Step<'_> {
 
     pub(super) fn become_dormant(&mut self, cause: Cause) {
         self.forget_cycle();
+        self.channel.forget_plans();
+        self.channel.keep_unheard();
         self.shift(Phase::Dormant, None, cause);
-        if self.channel.mode == Mode::Discussion {
+        if self.channel.mode == Mode::Discussion && cause != Cause::AwaitingHuman {
             self.schedule_reminder();
         }
     }
 }
 
-/// Whether the last to complete a turn is neither first in the order nor the first who can speak,
-/// unless nobody else can.
-fn does_not_repeat(order: &[Slot], muted: &[AgentKey], last: Option<AgentKey>) -> bool {
-    let can_speak = |slot: &&Slot| !slot.left && muted.binary_search(&slot.agent).is_err();
-    let mut speakers = order.iter().filter(can_speak).map(|slot| slot.agent);
-    let (first, second) = (speakers.next(), speakers.next());
-    let leads = order.first().map(|slot| slot.agent) == last;
-    last.is_none() || (!leads && (first != last || second.is_none()))
+impl Channel {
+    /// Whether the reply asks for a person, who has not written anyway.
+    pub(super) fn asks_for_human(&self) -> bool {
+        self.steering.as_ref().is_some_and(|it| {
+            let word = it.held.is_some() || it.chosen.is_some() || !it.next_round.is_empty();
+            it.terms.awaits_human && !word
+        })
+    }
+
+    /// Whether the last to complete a turn is neither first in the order nor the first who can
+    /// speak, unless nobody else can.
+    fn does_not_repeat(&self, order: &[Slot], last: Option<AgentKey>) -> bool {
+        let can_speak = |slot: &&Slot| {
+            let Slot { agent, left, .. } = **slot;
+            !left && !self.is_muted(agent) && self.away(agent).is_none() && !self.is_capped(agent)
+        };
+        let mut speakers = order.iter().filter(can_speak).map(|slot| slot.agent);
+        let (first, second) = (speakers.next(), speakers.next());
+        let leads = order.first().map(|slot| slot.agent) == last;
+        last.is_none() || (!leads && (first != last || second.is_none()))
+    }
+}
+
+/// Whether a turn that ended so took too long.
+const fn is_timeout(cause: Cause) -> bool {
+    matches!(cause, Cause::StartTimedOut | Cause::RunTimedOut | Cause::SignalMissing)
 }

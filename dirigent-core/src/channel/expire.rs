@@ -1,8 +1,9 @@
 //! What is due, and what happens then (rules 40 and 41)
 
 use super::Channel;
+use super::budget::HOUR;
 use super::permit::Permit;
-use super::phase::{Grant, Phase};
+use super::phase::{Grant, Phase, Start};
 use super::step::Step;
 use crate::{Cause, Deadline, DeadlineReason, SeatTurn, Timestamp};
 
@@ -32,8 +33,20 @@ pub(super) fn next_deadline(channel: &Channel) -> Option<Deadline> {
 /// The earliest deadline of the phase itself.
 fn of_the_phase(channel: &Channel) -> Option<Deadline> {
     match channel.phase {
-        Phase::Granted(grant) => deadline(grant.until, DeadlineReason::Start),
-        Phase::Running { until, .. } => deadline(until, DeadlineReason::Run),
+        Phase::Granted(Grant { until, .. }) | Phase::Continuing { until, .. } => {
+            let end = channel.turn_end();
+            deadline(until.into_iter().chain(end).min(), DeadlineReason::Start)
+        }
+        Phase::Running { until, .. } => {
+            let terms = channel.terms();
+            let end = until.into_iter().chain(terms.until).min();
+            let slow = deadline(terms.slow_at, DeadlineReason::Slow);
+            let candidates = [deadline(end, DeadlineReason::Run), slow];
+            candidates.into_iter().flatten().min_by_key(|candidate| candidate.at)
+        }
+        Phase::Waiting(_) => {
+            deadline(channel.waiting().map(|waiting| waiting.until), DeadlineReason::Consult)
+        }
         Phase::Confirming { since, polls, .. } => {
             let delivered_by = since + channel.config.delivery_timeout;
             let candidates = [
@@ -50,6 +63,7 @@ fn of_the_phase(channel: &Channel) -> Option<Deadline> {
                 deadline(due, DeadlineReason::Reminder),
                 deadline(permit, DeadlineReason::Permit),
                 deadline(channel.overdue_at(), DeadlineReason::Overdue),
+                deadline(channel.cap_deadline(), DeadlineReason::Cap),
             ];
             candidates.into_iter().flatten().min_by_key(|candidate| candidate.at)
         }
@@ -92,7 +106,9 @@ impl Step<'_> {
             DeadlineReason::Quiet => {
                 self.end_confirming_or_running(SeatTurn::Spoke, Cause::QuietAfterMessage);
             }
-            DeadlineReason::Slow | DeadlineReason::Consult | DeadlineReason::Cap => {}
+            DeadlineReason::Slow => self.on_slow(),
+            DeadlineReason::Consult => self.on_consult_late(),
+            DeadlineReason::Cap => self.wake(Start::First, Cause::HumanMessage),
             DeadlineReason::Poll => self.poll(),
             DeadlineReason::Members => self.go_on_without_list(Cause::MembersLate),
             DeadlineReason::Reminder => self.remind(),
@@ -103,17 +119,23 @@ impl Step<'_> {
         }
     }
 
-    /// The granted agent did not start: it is woken once more, then skipped (D64).
+    /// The granted agent did not start: it is woken once more, unless its turn is over, then skipped
+    /// (D64). One that has spoken is not waited for any longer.
     fn on_start_late(&mut self) {
         let retriggers = self.channel.config.retriggers;
-        let Phase::Granted(Grant { agent, attempt, .. }) = &mut self.channel.phase else {
+        let end = self.channel.turn_end();
+        if let Phase::Continuing { agent, .. } = self.channel.phase {
+            return self.on_signal_missing(agent);
+        }
+        let Phase::Granted(Grant { agent, attempt, until }) = &mut self.channel.phase else {
             return;
         };
         let agent = *agent;
-        if *attempt < retriggers {
+        let is_over = end.is_some_and(|end| until.is_none_or(|until| end <= until));
+        if *attempt < retriggers && !is_over {
             *attempt += 1;
             self.tell(Some(agent), Cause::Retriggered);
-            self.trigger();
+            self.trigger(None);
         } else {
             self.complete(agent, SeatTurn::Skipped, Cause::StartTimedOut);
         }
@@ -132,7 +154,14 @@ impl Step<'_> {
         self.channel.debts.shrink();
         self.channel.litter.shrink_to_fit();
         self.channel.muted.shrink_to_fit();
+        self.channel.list.forget_passed();
         self.channel.list.shrink();
+        let now = self.channel.now;
+        if let Some(steering) = &mut self.channel.steering {
+            steering.spoken.retain(|turn| turn.at + HOUR > now);
+            steering.spoken.shrink_to_fit();
+            steering.away.shrink_to_fit();
+        }
         self.changed();
     }
 }

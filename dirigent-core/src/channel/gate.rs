@@ -7,8 +7,16 @@ use super::step::Step;
 use crate::seen::RunFate;
 use crate::{AgentKey, Cause, MessageId, Mode, Reason, Rest, RunId, Verdict};
 
-/// Why the agent may, or may not, run now. Changes nothing.
-pub(super) fn reason(channel: &Channel, agent: Option<AgentKey>, run: Option<RunId>) -> Reason {
+/// Why the agent may, or may not, speak now. Changes nothing.
+pub(super) fn explain(channel: &Channel, agent: AgentKey) -> Reason {
+    match reason(channel, Some(agent), None) {
+        Reason::YourTurn if matches!(channel.phase, Phase::Waiting(_)) => Reason::Waiting,
+        reason => reason,
+    }
+}
+
+/// Why the agent may, or may not, run now.
+fn reason(channel: &Channel, agent: Option<AgentKey>, run: Option<RunId>) -> Reason {
     if let Some(reason) = of_the_channel(channel) {
         return reason;
     }
@@ -24,13 +32,16 @@ pub(super) fn reason(channel: &Channel, agent: Option<AgentKey>, run: Option<Run
     if channel.speaker() == Some(agent) {
         return match channel.phase {
             Phase::Confirming { .. } => Reason::TurnAlreadyUsed,
+            Phase::Waiting(_) if !rests_running(channel, run) => Reason::Waiting,
             Phase::Disabled
             | Phase::Dead
             | Phase::Archived
             | Phase::Dormant
             | Phase::Refreshing(_)
             | Phase::Granted(_)
-            | Phase::Running { .. } => Reason::YourTurn,
+            | Phase::Running { .. }
+            | Phase::Continuing { .. }
+            | Phase::Waiting(_) => Reason::YourTurn,
         };
     }
     if channel.permit.is_some_and(|permit| permit.agent == agent) {
@@ -39,20 +50,29 @@ pub(super) fn reason(channel: &Channel, agent: Option<AgentKey>, run: Option<Run
     of_the_silent(channel, agent)
 }
 
+/// Whether the run of the turn that rests runs on, and this is it, as far as its name tells.
+fn rests_running(channel: &Channel, id: Option<RunId>) -> bool {
+    let open = channel.waiting().is_some_and(|waiting| waiting.end.is_none());
+    let run = channel.turn_run().filter(|_| open);
+    run.is_some_and(|run| id.is_none() || run.id == id)
+}
+
 /// Whether this is the agent's own run that runs now, in its turn or by its permit, whatever became
 /// of another agent's run of that name.
 fn runs_now(channel: &Channel, agent: AgentKey, id: RunId) -> bool {
     let permitted = channel.permit.filter(|permit| permit.agent == agent);
-    let in_turn = channel.phase.run().filter(|run| run.agent == agent);
+    let in_turn = channel.turn_run().filter(|run| run.agent == agent);
     match channel.phase {
         Phase::Running { .. } => in_turn.is_some_and(|run| run.id == Some(id)),
+        Phase::Waiting(_) => in_turn.is_some() && rests_running(channel, Some(id)),
         Phase::Dormant => permitted.is_some_and(|permit| permit.run_id() == Some(id)),
         Phase::Disabled
         | Phase::Dead
         | Phase::Archived
         | Phase::Refreshing(_)
         | Phase::Granted(_)
-        | Phase::Confirming { .. } => false,
+        | Phase::Confirming { .. }
+        | Phase::Continuing { .. } => false,
     }
 }
 
@@ -75,13 +95,22 @@ fn of_the_silent(channel: &Channel, agent: AgentKey) -> Reason {
     if channel.is_muted(agent) {
         return Reason::Muted;
     }
+    match channel.away(agent) {
+        Some(true) => return Reason::Offline,
+        Some(false) => return Reason::Unassigned,
+        None => {}
+    }
     match (channel.speaker(), channel.phase) {
         (_, Phase::Refreshing(_)) => Reason::Refreshing,
         (Some(speaker), _) => match channel.list.slot(agent) {
-            Some(slot) if !slot.left => Reason::NotYourTurn { speaker },
-            _ => Reason::NotListed,
+            Some(slot) if slot.left => Reason::NotListed,
+            Some(_) if channel.is_capped(agent) => Reason::Capped,
+            Some(_) => Reason::NotYourTurn { speaker },
+            None => Reason::NotListed,
         },
+        (None, _) if channel.budget_spent() => Reason::BudgetSpent,
         (None, _) if channel.ceiling_reached() => Reason::CeilingReached,
+        (None, _) if channel.awaits_human() => Reason::AwaitingHuman,
         (None, _) => Reason::Dormant,
     }
 }
@@ -114,12 +143,13 @@ impl Step<'_> {
     /// The speaker starts, or starts again with a newer run (D37 to D39).
     fn start_turn_run(&mut self, agent: AgentKey, id: Option<RunId>, latest: Option<MessageId>) {
         match &mut self.channel.phase {
-            Phase::Granted(_) => {
+            Phase::Granted(_) | Phase::Continuing { .. } => {
                 let anchor = self.channel.seen.newest().max(latest);
                 let until = self.channel.config.run_deadline.map(|limit| self.channel.now + limit);
                 let run = TurnRun { agent, id, anchor };
                 self.channel.delivery.get_or_insert_default().clear();
                 let phase = Phase::Running { run, until, receipt: false };
+                self.watch_run();
                 self.shift(phase, Some(agent), Cause::RunStarted);
             }
             Phase::Running { run, .. } if id.is_some() && run.id != id => {
@@ -133,7 +163,8 @@ impl Step<'_> {
             | Phase::Dormant
             | Phase::Refreshing(_)
             | Phase::Running { .. }
-            | Phase::Confirming { .. } => {}
+            | Phase::Confirming { .. }
+            | Phase::Waiting(_) => {}
         }
     }
 
@@ -167,6 +198,7 @@ const fn is_remembered(reason: Reason) -> bool {
         Reason::Dead
             | Reason::Archived
             | Reason::Stopped
+            | Reason::Finished
             | Reason::RunAlreadyDenied
             | Reason::RunAlreadyEnded
     )

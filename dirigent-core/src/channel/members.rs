@@ -1,7 +1,7 @@
 //! Who is in the channel: reading the list, joining, leaving (rules 26, 28, 32 and 37)
 
 use super::advance::EndedCycle;
-use super::phase::{Phase, Purpose};
+use super::phase::{Phase, Purpose, Start};
 use super::step::Step;
 use super::{AGENTS_MAX, Refresh};
 use crate::{AgentKey, Cause, Effect, Refusal, SeatTurn, Ticket};
@@ -54,6 +54,7 @@ impl Step<'_> {
         let ended = self.ended_cycle();
         let anybody_new = self.channel.list.rebuild(agents);
         self.channel.list_at = Some(self.channel.now);
+        self.forget_spoken();
         if first_list {
             self.shuffle_first();
         }
@@ -82,21 +83,23 @@ impl Step<'_> {
             Phase::Disabled if enough => {
                 self.shift(Phase::Dormant, None, Cause::EnoughAgents);
                 if self.channel.missed && !self.channel.is_stopped() {
-                    self.wake(None, Cause::EnoughAgents);
+                    self.wake(Start::First, Cause::EnoughAgents);
                 }
             }
             Phase::Dormant | Phase::Refreshing(_) if !enough => {
                 self.disable_for_lack_of_agents();
             }
             Phase::Refreshing(Purpose::Boundary) => self.end_boundary(ended, anybody_new),
-            Phase::Refreshing(Purpose::Wake(first)) => self.begin_cycle(first, Cause::NextInList),
+            Phase::Refreshing(Purpose::Wake(start)) => self.begin_cycle(start, Cause::NextInList),
             Phase::Disabled
             | Phase::Dead
             | Phase::Archived
             | Phase::Dormant
             | Phase::Granted(_)
             | Phase::Running { .. }
-            | Phase::Confirming { .. } => {}
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. }
+            | Phase::Waiting(_) => {}
         }
     }
 
@@ -104,6 +107,9 @@ impl Step<'_> {
         self.withdraw_permit();
         self.channel.reminder_due = None;
         self.forget_cycle();
+        self.channel.forget_plans();
+        self.channel.stop_awaiting();
+        self.channel.keep_unheard();
         self.shift(Phase::Disabled, None, Cause::TooFewAgents);
     }
 
@@ -111,13 +117,18 @@ impl Step<'_> {
         if !self.channel.mode.keeps_turns() || self.channel.archived.is_some() {
             return;
         }
+        let mut cleared = false;
         if let Some(slot) = self.channel.list.slot_mut(agent) {
             if core::mem::take(&mut slot.left) {
                 self.changed();
+                cleared = true;
             }
         }
         if self.counts_agents() && self.channel.refresh.is_none() {
             self.fetch_members();
+        }
+        if cleared {
+            self.wake_for_missed();
         }
     }
 

@@ -1,14 +1,32 @@
 //! A message was seen: it wakes, vetoes, interrupts, counts, or means nothing (rules 21 to 25)
 
-use super::phase::{Phase, Purpose};
+use super::AGENTS_MAX;
+use super::phase::{Phase, Purpose, Start};
 use super::step::Step;
 use crate::limits::Limits;
 use crate::{
-    AgentKey, Author, Cause, Effect, InterruptPolicy, Message, MessageKind, Mode, Refusal, SeatTurn,
+    AgentKey, Author, Cause, InterruptPolicy, Message, MessageKind, Mode, Refusal, SeatTurn,
+    WakeRule,
 };
 
 impl Step<'_> {
-    pub(super) fn on_message(&mut self, message: &Message) -> Result<(), Refusal> {
+    /// A message that mentions agents (rule 62).
+    pub(super) fn on_addressed(
+        &mut self,
+        message: &Message,
+        agents: &[AgentKey],
+    ) -> Result<(), Refusal> {
+        if agents.len() > AGENTS_MAX {
+            return Err(Refusal::TooManyAgents);
+        }
+        self.on_message(message, agents)
+    }
+
+    pub(super) fn on_message(
+        &mut self,
+        message: &Message,
+        mentioned: &[AgentKey],
+    ) -> Result<(), Refusal> {
         if self.channel.archived.is_some() {
             return self.on_message_when_archived(message);
         }
@@ -33,14 +51,18 @@ impl Step<'_> {
                 self.on_resume()
             }
             _ => {
-                self.take_part(message);
+                self.take_part(message, mentioned);
                 Ok(())
             }
         }
     }
 
-    /// A human's word lifts the ceilings (F02).
+    /// A human's word lifts the ceilings, and is what an agent asked for (F02, F07).
     pub(super) fn hear_human(&mut self) {
+        if self.channel.awaits_human() {
+            self.channel.stop_awaiting();
+            self.changed();
+        }
         let in_discussion = self.channel.mode == Mode::Discussion;
         let since = if in_discussion { self.channel.now } else { crate::Timestamp::default() };
         let fresh = Limits { since, ..Limits::default() };
@@ -68,7 +90,7 @@ impl Step<'_> {
         }
     }
 
-    fn take_part(&mut self, message: &Message) {
+    fn take_part(&mut self, message: &Message, mentioned: &[AgentKey]) {
         if let Author::Agent(agent) = message.author {
             if self.channel.speaker() == Some(agent) {
                 return self.on_piece(message.id, &message.tail);
@@ -79,20 +101,58 @@ impl Step<'_> {
             self.keep_in_mind(qualifies);
             return;
         }
+        let addressed = self.addressed(message.author, mentioned);
+        if message.author == Author::Human {
+            self.must_be_heard();
+        }
         match self.channel.phase {
-            Phase::Dormant => self.on_message_when_dormant(message.author, qualifies),
+            Phase::Dormant => self.on_message_when_dormant(message.author, qualifies, addressed),
             Phase::Disabled => {
                 self.keep_in_mind(qualifies);
                 self.recount();
             }
             _ if !qualifies => {}
-            Phase::Refreshing(Purpose::Boundary) => self.veto(),
-            Phase::Granted(_) | Phase::Running { .. } => {
+            Phase::Refreshing(Purpose::Boundary) => {
                 self.veto();
-                self.inject(message);
+                self.plan_round(addressed);
             }
-            Phase::Confirming { run, .. } => self.interrupt(run.agent, message.author),
-            Phase::Refreshing(Purpose::Wake(_)) | Phase::Dead | Phase::Archived => {}
+            Phase::Granted(_)
+            | Phase::Running { .. }
+            | Phase::Continuing { .. }
+            | Phase::Waiting(_) => {
+                self.veto();
+                self.plan_round(addressed);
+                if message.author == Author::Human {
+                    self.hear_in_turn(message.id);
+                }
+            }
+            Phase::Confirming { .. }
+                if message.author == Author::Human && self.channel.holds_messages() =>
+            {
+                self.veto();
+                self.plan_round(addressed);
+                self.hear_in_turn(message.id);
+            }
+            Phase::Confirming { run, .. } => self.interrupt(run.agent, message.author, addressed),
+            Phase::Refreshing(Purpose::Wake(_)) => {
+                self.plan_round_on_waking(addressed);
+            }
+            Phase::Dead | Phase::Archived => {}
+        }
+    }
+
+    /// For whom a round is to be held, if the message asks for one.
+    fn addressed<'a>(&self, author: Author, agents: &'a [AgentKey]) -> Option<&'a [AgentKey]> {
+        let asks = author == Author::Human && self.channel.config.mention_rounds;
+        let available = |agent: &AgentKey| self.channel.is_available(*agent);
+        Some(agents).filter(|agents| asks && agents.iter().any(available))
+    }
+
+    /// A person's word that comes while the list is read counts until somebody was granted.
+    pub(super) fn must_be_heard(&mut self) {
+        let reads = matches!(self.channel.phase, Phase::Refreshing(_));
+        if reads && !core::mem::replace(&mut self.channel.unheard, true) {
+            self.changed();
         }
     }
 
@@ -120,7 +180,12 @@ impl Step<'_> {
         }
     }
 
-    fn on_message_when_dormant(&mut self, author: Author, qualifies: bool) {
+    fn on_message_when_dormant(
+        &mut self,
+        author: Author,
+        qualifies: bool,
+        addressed: Option<&[AgentKey]>,
+    ) {
         if let (Author::Agent(agent), Some(permit)) = (author, &mut self.channel.permit) {
             if permit.agent == agent && permit.is_running() {
                 permit.mark_spoken();
@@ -128,28 +193,44 @@ impl Step<'_> {
                 return;
             }
         }
-        if qualifies && (author == Author::Human || !self.channel.ceiling_reached()) {
-            self.wake(None, message_cause(author));
+        if qualifies {
+            self.wake_by(author, addressed);
         }
     }
 
-    /// Hands a human's message to the speaker without disturbing its turn (D62, inject).
-    fn inject(&mut self, message: &Message) {
-        if let (Author::Human, Some(agent), false) =
-            (message.author, self.channel.speaker(), self.channel.is_held())
-        {
-            let turn = self.channel.turn;
-            self.effects.push(Effect::Inject { agent, turn, message: message.id });
+    /// A message wakes the channel, unless it is at rest for a reason that the author cannot lift.
+    pub(super) fn wake_by(&mut self, author: Author, addressed: Option<&[AgentKey]>) {
+        let barred = self.channel.ceiling_reached() || self.channel.awaits_human();
+        if author != Author::Human && barred {
+            return;
         }
+        if self.channel.budget_spent() {
+            return self.keep_in_mind(true);
+        }
+        self.wake_with(author, addressed);
+    }
+
+    fn wake_with(&mut self, author: Author, addressed: Option<&[AgentKey]>) {
+        let start = match (author, self.channel.config.wake_rule) {
+            (Author::Agent(sender), WakeRule::NextAfterSender) => Start::After(sender),
+            (Author::Agent(_) | Author::Human | Author::Bot | Author::Moderator, _) => Start::First,
+        };
+        self.channel.forget_plans();
+        self.plan_round(addressed);
+        self.wake_as_planned(start, message_cause(author));
     }
 
     /// Somebody else spoke while the reply was on its way (D61).
-    fn interrupt(&mut self, speaker: AgentKey, author: Author) {
+    fn interrupt(&mut self, speaker: AgentKey, author: Author, addressed: Option<&[AgentKey]>) {
+        let awaits = author != Author::Human && self.channel.asks_for_human();
         self.record(speaker, SeatTurn::Spoke, Cause::Interrupted);
+        self.channel.unheard |= author == Author::Human;
         match self.channel.config.interrupt {
-            InterruptPolicy::RestartCycle => self.wake(None, message_cause(author)),
+            _ if awaits => self.await_human(),
+            InterruptPolicy::RestartCycle => self.wake_with(author, addressed),
             InterruptPolicy::AdvanceNormally => {
                 self.veto();
+                self.plan_round(addressed);
                 self.advance_after(speaker);
             }
         }

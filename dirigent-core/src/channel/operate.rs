@@ -4,9 +4,10 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 use super::message::is_conversation;
-use super::phase::Phase;
+use super::phase::{Phase, Start};
 use super::step::Step;
 use super::{AGENTS_MAX, Archived};
+use crate::steering::Rested;
 use crate::{
     AgentKey, Author, Cause, Config, Creation, Effect, Message, Mode, Notice, Refusal, Rest,
     SeatTurn,
@@ -55,7 +56,7 @@ impl Step<'_> {
         if mode != self.channel.mode {
             self.end_everything();
             self.channel.limits = crate::limits::Limits::default();
-            self.channel.missed = false;
+            self.forget_words();
             self.enter_mode(mode, Cause::ModeChanged);
             if mode.keeps_turns() {
                 self.fetch_members();
@@ -79,6 +80,15 @@ impl Step<'_> {
         }
     }
 
+    /// What people said in another life of the channel is nobody's business any more.
+    fn forget_words(&mut self) {
+        self.channel.missed = false;
+        self.channel.unheard = false;
+        if let Some(steering) = &mut self.channel.steering {
+            steering.held = None;
+        }
+    }
+
     /// Whatever was under way is over: runs are cancelled, lists and cycles forgotten.
     fn end_everything(&mut self) {
         let now = self.channel.now;
@@ -91,6 +101,12 @@ impl Step<'_> {
         self.forget_refresh();
         self.forget_cycle();
         self.channel.reminder_due = None;
+        if let Some(agent) = speaker.filter(|_| self.channel.terms().spoken) {
+            self.note_spoken(agent);
+        }
+        self.leave_turn();
+        self.channel.forget_plans();
+        self.channel.stop_awaiting();
     }
 
     /// Stop and hold make sense where agents could be woken or denied.
@@ -104,12 +120,30 @@ impl Step<'_> {
 
     pub(super) fn on_stop(&mut self) -> Result<(), Refusal> {
         self.require_managed()?;
-        if self.channel.is_stopped() {
-            return Ok(());
+        if self.channel.rest != Some(Rest::Stopped) {
+            self.come_to_rest(Rest::Stopped, Cause::Stopped);
         }
+        Ok(())
+    }
+
+    /// An operator says that the work is done (M6).
+    pub(super) fn on_finish(&mut self) -> Result<(), Refusal> {
+        self.require_managed()?;
+        match self.channel.rest {
+            Some(Rest::Stopped) => Err(Refusal::Stopped),
+            Some(Rest::Finished) => Ok(()),
+            Some(Rest::Held) | None => {
+                self.come_to_rest(Rest::Finished, Cause::Finished);
+                Ok(())
+            }
+        }
+    }
+
+    fn come_to_rest(&mut self, rest: Rest, cause: Cause) {
         let speaker = self.channel.speaker();
         self.end_everything();
-        self.channel.rest = Some(Rest::Stopped);
+        self.channel.keep_unheard();
+        self.channel.rest = Some(rest);
         let phase = match self.channel.phase {
             Phase::Disabled => Phase::Disabled,
             Phase::Dead => Phase::Dead,
@@ -118,10 +152,11 @@ impl Step<'_> {
             | Phase::Refreshing(_)
             | Phase::Granted(_)
             | Phase::Running { .. }
-            | Phase::Confirming { .. } => Phase::Dormant,
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. }
+            | Phase::Waiting(_) => Phase::Dormant,
         };
-        self.shift(phase, speaker, Cause::Stopped);
-        Ok(())
+        self.shift(phase, speaker, cause);
     }
 
     pub(super) fn on_hold(&mut self) -> Result<(), Refusal> {
@@ -132,13 +167,18 @@ impl Step<'_> {
             Some(Rest::Held) => Ok(()),
             None => {
                 self.channel.rest = Some(Rest::Held);
-                if let Phase::Granted(grant) = &mut self.channel.phase {
-                    grant.until = None;
+                if self.has_not_started() {
+                    self.set_start_deadline();
                 }
                 self.tell(None, Cause::Held);
                 Ok(())
             }
         }
+    }
+
+    /// Whether somebody has the floor and is waited for to start.
+    const fn has_not_started(&self) -> bool {
+        matches!(self.channel.phase, Phase::Granted(_) | Phase::Continuing { .. })
     }
 
     pub(super) fn on_resume(&mut self) -> Result<(), Refusal> {
@@ -148,9 +188,9 @@ impl Step<'_> {
         let rest = self.channel.rest.take().ok_or(Refusal::NotResting)?;
         self.tell(None, Cause::Resumed);
         match (rest, self.channel.phase) {
-            (Rest::Held, Phase::Granted(_)) => self.trigger(),
-            (Rest::Stopped, Phase::Dormant) if self.channel.missed => {
-                self.wake(None, Cause::Resumed);
+            (Rest::Held, _) if self.has_not_started() => self.trigger_anew(),
+            (Rest::Stopped | Rest::Finished, Phase::Dormant) if self.channel.missed => {
+                self.wake(Start::First, Cause::Resumed);
             }
             _ => {}
         }
@@ -181,12 +221,14 @@ impl Step<'_> {
         if let Ok(at) = self.channel.muted.binary_search(&agent) {
             self.channel.muted.remove(at);
             self.tell(Some(agent), Cause::AgentUnmuted);
+            self.wake_for_missed();
         }
     }
 
     pub(super) fn on_reconfigure(&mut self, config: &Arc<Config>) -> Result<(), Refusal> {
         config.validate().map_err(|_| Refusal::BadConfig)?;
         self.channel.config = Arc::clone(config);
+        self.forget_spoken();
         self.changed();
         Ok(())
     }
@@ -216,13 +258,13 @@ impl Step<'_> {
     }
 
     pub(super) fn archive(&mut self, by: Option<AgentKey>, cause: Cause) {
-        let running = self.channel.phase.run().map(|run| run.agent).or_else(|| {
+        let running = self.channel.reply_under_way().or_else(|| {
             self.channel.permit.filter(super::permit::Permit::is_running).map(|permit| permit.agent)
         });
         self.end_everything();
         self.channel.created = true;
         self.channel.rest = None;
-        self.channel.missed = false;
+        self.forget_words();
         self.channel.archived = Some(Box::new(Archived {
             at: self.channel.now,
             concluded: by.is_some(),
@@ -259,5 +301,23 @@ impl Step<'_> {
         let notice = if archived.concluded { Notice::Closed } else { Notice::Archived };
         self.owe(|ticket| Effect::Notice { ticket, notice });
         Ok(())
+    }
+}
+
+impl super::Channel {
+    /// Whose reply may be on its way: whoever runs, has spoken, or rests after either.
+    fn reply_under_way(&self) -> Option<AgentKey> {
+        let rests = self.waiting().is_some_and(|it| !matches!(it.rested, Rested::Granted { .. }));
+        let speaks = match self.phase {
+            Phase::Running { .. } | Phase::Confirming { .. } | Phase::Continuing { .. } => true,
+            Phase::Waiting(_) => rests,
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Refreshing(_)
+            | Phase::Granted(_) => false,
+        };
+        self.speaker().filter(|_| speaks)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::phase::Phase;
 use super::step::Step;
-use crate::{AgentKey, Cause, Effect, Mode, ReminderPlace, RunId, Timestamp};
+use crate::{AgentKey, Author, Cause, Effect, Mode, ReminderPlace, RunId, Timestamp};
 
 /// The initiator of an idle discussion may run once, to conclude it or to go on.
 ///
@@ -121,8 +121,8 @@ impl Step<'_> {
         self.remember_run(permit.run_id(), crate::seen::RunFate::Ended);
         self.tell(Some(permit.agent), Cause::PermitUsed);
         let spoke = matches!(permit.run, PermitRun::Running { spoke: true, .. });
-        if spoke && !self.channel.ceiling_reached() {
-            self.wake(None, Cause::AgentMessage);
+        if spoke {
+            self.wake_by(Author::Agent(permit.agent), None);
         }
     }
 

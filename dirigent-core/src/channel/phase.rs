@@ -37,6 +37,16 @@ pub(crate) enum Phase {
         /// Looking for the reply.
         polls: Polls,
     },
+    /// An agent has spoken without finishing, and has not started again.
+    Continuing {
+        /// Who keeps the floor.
+        agent: AgentKey,
+        /// When it must have started again.
+        until: Option<Timestamp>,
+    },
+    /// The turn of this agent rests until a human was answered; how far it got stands in
+    /// [`Waiting`](crate::Waiting).
+    Waiting(AgentKey),
 }
 
 /// Why the list is read.
@@ -44,8 +54,20 @@ pub(crate) enum Phase {
 pub(crate) enum Purpose {
     /// A cycle ended.
     Boundary,
-    /// The channel wakes, with this agent first if it is listed.
-    Wake(Option<AgentKey>),
+    /// The channel wakes.
+    Wake(Start),
+}
+
+/// With whom a cycle starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) enum Start {
+    /// The first of the list.
+    #[default]
+    First,
+    /// This agent, if it is listed and available.
+    At(AgentKey),
+    /// Whoever can be granted next after this agent, if it is listed.
+    After(AgentKey),
 }
 
 /// A turn that was granted.
@@ -104,6 +126,8 @@ impl Phase {
             Self::Granted(_) => PhaseKind::Granted,
             Self::Running { .. } => PhaseKind::Running,
             Self::Confirming { .. } => PhaseKind::Confirming,
+            Self::Continuing { .. } => PhaseKind::Continuing,
+            Self::Waiting(_) => PhaseKind::Waiting,
         }
     }
 
@@ -111,12 +135,14 @@ impl Phase {
         match self {
             Self::Granted(grant) => Some(grant.agent),
             Self::Running { run, .. } | Self::Confirming { run, .. } => Some(run.agent),
+            Self::Continuing { agent, .. } | Self::Waiting(agent) => Some(*agent),
             Self::Disabled | Self::Dead | Self::Archived | Self::Dormant | Self::Refreshing(_) => {
                 None
             }
         }
     }
 
+    /// The run of a turn that does not rest.
     pub(crate) const fn run(&self) -> Option<&TurnRun> {
         match self {
             Self::Running { run, .. } | Self::Confirming { run, .. } => Some(run),
@@ -125,7 +151,9 @@ impl Phase {
             | Self::Archived
             | Self::Dormant
             | Self::Refreshing(_)
-            | Self::Granted(_) => None,
+            | Self::Granted(_)
+            | Self::Continuing { .. }
+            | Self::Waiting(_) => None,
         }
     }
 
@@ -137,7 +165,8 @@ impl Phase {
     pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
         match self {
             Self::Granted(Grant { until: Some(until), .. })
-            | Self::Running { until: Some(until), .. } => visit(until),
+            | Self::Running { until: Some(until), .. }
+            | Self::Continuing { until: Some(until), .. } => visit(until),
             Self::Confirming { since, polls, .. } => {
                 visit(since);
                 visit(&mut polls.next);
@@ -148,7 +177,9 @@ impl Phase {
             | Self::Dormant
             | Self::Refreshing(_)
             | Self::Granted(_)
-            | Self::Running { .. } => {}
+            | Self::Running { .. }
+            | Self::Continuing { .. }
+            | Self::Waiting(_) => {}
         }
     }
 }

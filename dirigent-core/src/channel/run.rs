@@ -5,6 +5,7 @@ use core::time::Duration;
 use super::phase::{Grant, Phase, Polls, TurnRun};
 use super::step::Step;
 use crate::seen::RunFate;
+use crate::steering::{Rested, Waiting};
 use crate::{
     AgentKey, Author, Cause, Effect, MessageId, Outcome, Refusal, RunId, SeatTurn, Tail, Ticket,
     Timestamp,
@@ -19,9 +20,7 @@ impl Step<'_> {
     ) -> Result<(), Refusal> {
         self.require_turns()?;
         match self.channel.phase {
-            Phase::Running { run, receipt, .. }
-                if run.matches(agent, id) && (run.id.is_some() || self.is_open(id)) =>
-            {
+            Phase::Running { run, receipt, .. } if self.ends(&run, agent, id) => {
                 self.remember_run(run.id.or(id), RunFate::Ended);
                 self.end_turn_run(run, receipt, outcome);
                 Ok(())
@@ -31,6 +30,7 @@ impl Step<'_> {
                 self.end_permit_run();
                 Ok(())
             }
+            Phase::Waiting(_) => self.keep_end(agent, id, outcome),
             Phase::Disabled
             | Phase::Dead
             | Phase::Archived
@@ -38,8 +38,14 @@ impl Step<'_> {
             | Phase::Refreshing(_)
             | Phase::Granted(_)
             | Phase::Running { .. }
-            | Phase::Confirming { .. } => Err(Refusal::StaleRun),
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. } => Err(Refusal::StaleRun),
         }
+    }
+
+    /// Whether this is the end of the turn's run.
+    pub(super) fn ends(&self, run: &TurnRun, agent: AgentKey, id: Option<RunId>) -> bool {
+        run.matches(agent, id) && (run.id.is_some() || self.is_open(id))
     }
 
     fn permit_ends(&self, agent: AgentKey, id: Option<RunId>) -> bool {
@@ -62,11 +68,19 @@ impl Step<'_> {
             | Phase::Refreshing(_)
             | Phase::Granted(_)
             | Phase::Running { .. }
-            | Phase::Confirming { .. } => Ok(()),
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. }
+            | Phase::Waiting(_) => Ok(()),
         }
     }
 
-    fn end_turn_run(&mut self, run: TurnRun, receipt: bool, outcome: &Outcome) {
+    pub(super) fn end_turn_run(&mut self, run: TurnRun, receipt: bool, outcome: &Outcome) {
+        self.unwatch_run();
+        match outcome {
+            Outcome::Unfinished { .. } => return self.continue_turn(run.agent),
+            Outcome::AwaitsHuman { .. } => self.channel.steering_mut().terms.awaits_human = true,
+            Outcome::Spoke { .. } | Outcome::Pass | Outcome::Failed => {}
+        }
         let arrived = self.channel.delivery.as_ref().is_some_and(|d| !d.is_empty());
         if receipt {
             return self.complete(run.agent, SeatTurn::Spoke, Cause::ReceiptGiven);
@@ -91,6 +105,7 @@ impl Step<'_> {
 
     /// The host was restarted: what ran is gone, but what it said has been said (rule 43).
     pub(super) fn on_runs_lost(&mut self, rerun: bool) {
+        self.lose_consultation();
         if self.channel.phase == Phase::Dormant {
             return self.lose_permit_run(rerun);
         }
@@ -102,9 +117,15 @@ impl Step<'_> {
         if receipt || arrived {
             self.end_turn_run(run, receipt, &Outcome::Failed);
         } else if rerun {
-            let grant = Grant { agent: run.agent, until: None, attempt: 0 };
-            self.shift(Phase::Granted(grant), Some(run.agent), Cause::RunLost);
-            self.trigger();
+            self.unwatch_run();
+            let (agent, until) = (run.agent, None);
+            let phase = if self.channel.terms().spoken {
+                Phase::Continuing { agent, until }
+            } else {
+                Phase::Granted(Grant { agent, until, attempt: 0 })
+            };
+            self.shift(phase, Some(agent), Cause::RunLost);
+            self.trigger(None);
         } else {
             self.complete(run.agent, SeatTurn::Skipped, Cause::RunLost);
         }
@@ -157,14 +178,36 @@ impl Step<'_> {
                 }
                 _ => return Err(Refusal::StaleRun),
             },
+            Phase::Waiting(_) => return self.keep_receipt(agent, id, messages),
             Phase::Disabled
             | Phase::Dead
             | Phase::Archived
             | Phase::Refreshing(_)
             | Phase::Granted(_)
             | Phase::Running { .. }
-            | Phase::Confirming { .. } => return Err(Refusal::StaleRun),
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. } => return Err(Refusal::StaleRun),
         }
+        Ok(())
+    }
+
+    /// The reply of a run whose turn rests has arrived.
+    fn keep_receipt(
+        &mut self,
+        agent: AgentKey,
+        id: Option<RunId>,
+        messages: &[MessageId],
+    ) -> Result<(), Refusal> {
+        let run = self.channel.turn_run().filter(|run| run.matches(agent, id));
+        let steering = self.channel.steering_mut();
+        match &mut steering.waiting {
+            Some(Waiting { rested: Rested::Running { receipt, .. }, .. }) if run.is_some() => {
+                *receipt = true;
+            }
+            Some(_) | None => return Err(Refusal::StaleRun),
+        }
+        self.changed();
+        self.remember_all(messages);
         Ok(())
     }
 
@@ -176,9 +219,12 @@ impl Step<'_> {
 
     /// A message of the speaker in its turn: a piece of its reply, if it stands after the anchor.
     pub(super) fn on_piece(&mut self, id: MessageId, tail: &Tail) {
-        let now = self.channel.now;
+        let (now, rests) = (self.channel.now, self.channel.turn_run());
         match &mut self.channel.phase {
             Phase::Running { run, .. } if run.covers(id) => {
+                self.channel.delivery.get_or_insert_default().put(now, id, tail);
+            }
+            Phase::Waiting(_) if rests.is_some_and(|run| run.covers(id)) => {
                 self.channel.delivery.get_or_insert_default().put(now, id, tail);
             }
             Phase::Confirming { run, polls, .. } if run.covers(id) => {
@@ -196,7 +242,9 @@ impl Step<'_> {
             | Phase::Refreshing(_)
             | Phase::Granted(_)
             | Phase::Running { .. }
-            | Phase::Confirming { .. } => {}
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. }
+            | Phase::Waiting(_) => {}
         }
     }
 

@@ -17,6 +17,7 @@ impl Step<'_> {
         self.changed();
         match (debt.effect, settlement) {
             (Effect::FetchMembers { .. }, _) => self.go_on_without_list(Cause::MembersFailed),
+            (Effect::Consult { .. }, _) => self.on_consulted(settlement),
             (Effect::Poll { .. }, Settlement::Failed { retry_at }) => {
                 self.on_polled(ticket, retry_at);
             }

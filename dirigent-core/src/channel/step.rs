@@ -24,7 +24,8 @@ impl Step<'_> {
             }
             Input::RunEnded { agent, run, outcome } => self.on_run_ended(*agent, *run, outcome)?,
             Input::Receipt { agent, run, messages } => self.on_receipt(*agent, *run, messages)?,
-            Input::Message(message) => self.on_message(message)?,
+            Input::Message(message) => self.on_message(message, &[])?,
+            Input::Addressed { message, agents } => self.on_addressed(message, agents)?,
             Input::MessageEdited { id, author, tail } => self.on_edit(*id, *author, tail),
             Input::Members { ticket, agents } => self.on_members(*ticket, agents)?,
             Input::MemberJoined(agent) => self.on_joined(*agent),
@@ -42,15 +43,14 @@ impl Step<'_> {
             Input::Unmute(agent) => self.on_unmute(*agent),
             Input::RunsLost { rerun } => self.on_runs_lost(*rerun),
             Input::Reconfigure(config) => self.on_reconfigure(config)?,
-            Input::Addressed { message, .. } => self.on_message(message)?,
-            Input::SpeakNext(_)
-            | Input::Finish
-            | Input::Offline(_)
-            | Input::Online(_)
-            | Input::Assign(_)
-            | Input::Spent { .. }
-            | Input::ResetBudget
-            | Input::Tick => {}
+            Input::SpeakNext(agent) => self.on_speak_next(*agent)?,
+            Input::Finish => self.on_finish()?,
+            Input::Offline(agent) => self.on_offline(*agent)?,
+            Input::Online(agent) => self.on_online(*agent)?,
+            Input::Assign(agent) => self.on_assign(*agent)?,
+            Input::Spent { cost } => self.on_spent(*cost)?,
+            Input::ResetBudget => self.on_reset_budget()?,
+            Input::Tick => {}
         }
         Ok(Answer::Accepted)
     }
@@ -117,7 +117,9 @@ impl Step<'_> {
 
     /// Takes the permission from the turn's run, if it runs.
     pub(super) fn cancel_turn_run(&mut self) {
-        if let Phase::Running { run, .. } = self.channel.phase {
+        let ended = self.channel.waiting().is_some_and(|waiting| waiting.end.is_some());
+        let runs = matches!(self.channel.phase, Phase::Running { .. } | Phase::Waiting(_));
+        if let Some(run) = self.channel.turn_run().filter(|_| runs && !ended) {
             self.cancel(run.agent, run.id, Some(self.channel.turn));
         }
     }

@@ -1,8 +1,8 @@
 //! From dormancy back to a turn (rules 27 and 35)
 
-use super::phase::{Phase, Purpose};
+use super::phase::{Phase, Purpose, Start};
 use super::step::Step;
-use crate::{AgentKey, Cause, Refusal, WakeCause};
+use crate::{AgentKey, Cause, Refusal, Rest, WakeCause};
 
 impl Step<'_> {
     pub(super) fn on_wake(
@@ -10,21 +10,23 @@ impl Step<'_> {
         first: Option<AgentKey>,
         cause: WakeCause,
     ) -> Result<(), Refusal> {
-        if self.channel.phase == Phase::Archived {
-            return Err(Refusal::Archived);
+        self.require_going_on()?;
+        if self.channel.budget_spent() {
+            return Err(Refusal::BudgetSpent);
         }
-        if self.channel.is_stopped() {
-            return Err(Refusal::Stopped);
-        }
-        self.require_turns()?;
         if cause == WakeCause::Operator {
             self.hear_human();
+            self.must_be_heard();
         }
         if self.channel.ceiling_reached() {
             return Err(Refusal::CeilingReached);
         }
+        if self.channel.awaits_human() {
+            return Err(Refusal::AwaitingHuman);
+        }
+        let start = first.map_or(Start::First, Start::At);
         match self.channel.phase {
-            Phase::Dormant => self.wake(first, cause.into()),
+            Phase::Dormant => self.wake(start, cause.into()),
             Phase::Refreshing(Purpose::Wake(_)) => {}
             Phase::Disabled
             | Phase::Dead
@@ -32,16 +34,37 @@ impl Step<'_> {
             | Phase::Refreshing(_)
             | Phase::Granted(_)
             | Phase::Running { .. }
-            | Phase::Confirming { .. } => self.veto(),
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. }
+            | Phase::Waiting(_) => self.veto(),
         }
         Ok(())
     }
 
+    /// Refuses what makes the channel go on where it must not, or keeps no turns.
+    pub(super) fn require_going_on(&self) -> Result<(), Refusal> {
+        match self.channel.rest {
+            _ if self.channel.archived.is_some() => Err(Refusal::Archived),
+            Some(Rest::Stopped) => Err(Refusal::Stopped),
+            Some(Rest::Finished) => Err(Refusal::Finished),
+            Some(Rest::Held) | None => self.require_turns(),
+        }
+    }
+
+    /// A new cycle begins, with a fresh list; what was planned for another is forgotten.
+    pub(super) fn wake(&mut self, start: Start, cause: Cause) {
+        self.channel.forget_plans();
+        self.wake_as_planned(start, cause);
+    }
+
     /// A new cycle begins, with a fresh list.
-    pub(super) fn wake(&mut self, first: Option<AgentKey>, cause: Cause) {
+    pub(super) fn wake_as_planned(&mut self, start: Start, cause: Cause) {
         self.withdraw_permit();
         self.channel.reminder_due = None;
+        self.channel.unheard = self.channel.missed || is_word(cause);
         self.channel.missed = false;
+        self.channel.stop_awaiting();
+        self.channel.list.forget_passed();
         self.forget_cycle();
         let fresh = self
             .channel
@@ -49,9 +72,9 @@ impl Step<'_> {
             .is_some_and(|at| self.channel.now.since(at) <= self.channel.config.list_fresh);
         if fresh {
             self.forget_refresh();
-            self.begin_cycle(first, cause);
+            self.begin_cycle(start, cause);
         } else {
-            self.shift(Phase::Refreshing(Purpose::Wake(first)), None, cause);
+            self.shift(Phase::Refreshing(Purpose::Wake(start)), None, cause);
             if self.channel.refresh.is_none() {
                 self.fetch_members();
             }
@@ -60,8 +83,8 @@ impl Step<'_> {
 
     /// Something was said after the cycle began: everybody gets another chance.
     pub(super) fn veto(&mut self) {
-        if !self.channel.vetoed {
-            self.channel.vetoed = true;
+        let may_start_again = self.channel.list.forget_passed();
+        if !core::mem::replace(&mut self.channel.vetoed, true) || may_start_again {
             self.changed();
         }
     }
@@ -75,4 +98,9 @@ impl From<WakeCause> for Cause {
             WakeCause::Result => Self::ResultPosted,
         }
     }
+}
+
+/// Whether the channel woke for a person's word.
+const fn is_word(cause: Cause) -> bool {
+    matches!(cause, Cause::HumanMessage | Cause::OperatorWake | Cause::OperatorChoice)
 }

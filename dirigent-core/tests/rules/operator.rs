@@ -148,7 +148,7 @@ fn what_runs_may_end_during_a_hold_and_the_next_waits() {
     assert_eq!(room.speaker(), Some(B));
     assert!(room.human("and").asks().is_empty());
     assert!(room.human("another thing").asks().is_empty());
-    assert_eq!(room.tell(Input::Resume).asks(), ["trigger B"]);
+    assert_eq!(room.tell(Input::Resume).asks(), ["deliver 1003 to 1004 to B", "trigger B"]);
 }
 
 /// F05
@@ -159,7 +159,7 @@ fn several_messages_of_a_person_can_be_written_in_peace() {
     for part in ["first,", "second,", "third."] {
         assert!(room.human(part).asks().is_empty());
     }
-    assert_eq!(room.tell(Input::Resume).asks(), ["trigger A"]);
+    assert_eq!(room.tell(Input::Resume).asks(), ["deliver 1002 to 1003 to A", "trigger A"]);
 }
 
 /// F04, F05

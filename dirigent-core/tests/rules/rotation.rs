@@ -267,7 +267,9 @@ fn the_only_one_who_can_speak_speaks_again_in_any_order() {
         room.tell(Input::Mute(A));
         room.tell(Input::Mute(C));
         room.human("hello");
-        room.speaks(B);
+        room.talks(B, "a reply");
+        room.says(B, "a reply");
+        room.human("go on");
         room.members();
         assert_eq!(room.speaker(), Some(B), "seed {seed}");
         orders.insert(room.order());

@@ -168,8 +168,8 @@ impl Model {
     /// The anchor of a turn that started.
     fn anchor(&self) -> Option<MessageId> {
         self.phase.turn().and_then(|turn| match turn.stage {
-            Stage::Granted { .. } => None,
-            Stage::Running { .. } | Stage::Confirming(_) => turn.anchor,
+            Stage::Confirming(_) => turn.anchor,
+            _ => turn.anchor.filter(|_| turn.listens()), // rule 49
         })
     }
 }

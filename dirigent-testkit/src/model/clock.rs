@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Cause, SeatTurn, Timestamp};
+use dirigent_core::{Cause, Notice, SeatTurn, Timestamp};
 
 use super::Model;
-use super::state::{Litter, Phase, Poll, Stage};
+use super::state::{First, Litter, Phase, Poll, Stage};
 
 /// Expiries in one step after which something must be wrong.
 const EXPIRIES_MAX: usize = 1_000;
@@ -17,6 +17,10 @@ enum Due {
     Start,
     /// Rule 40: the run must have ended.
     Run,
+    /// Rule 52: the run is slow.
+    Slow,
+    /// Rule 55: the orchestrator must have answered.
+    Consult,
     /// Rules 14 and 17: quiet confirms. Before `Delivery` (rule 18).
     Quiet,
     /// Rule 18: the reply must have arrived.
@@ -31,6 +35,8 @@ enum Due {
     Permit,
     /// Rule 48: an idle discussion at a ceiling is archived.
     Overdue,
+    /// Rule 64: a capped agent may have a turn again.
+    Cap,
     /// Rule 42: a trigger message is removed.
     Cleanup,
     /// Rule 41: an idle channel forgets.
@@ -63,6 +69,8 @@ impl Model {
         let moments = [
             (start, Due::Start),
             (run, Due::Run),
+            (self.slow_due(), Due::Slow),
+            (self.waiting().map(|waiting| waiting.due), Due::Consult),
             (self.quiet_due(), Due::Quiet),
             (self.delivery_due(), Due::Delivery),
             (self.poll_due(), Due::Poll),
@@ -70,6 +78,7 @@ impl Model {
             (self.reminder_moment(), Due::Reminder),
             (permit.and_then(|running| running.due), Due::Permit),
             (self.overdue_moment(), Due::Overdue),
+            (self.cap_moment(), Due::Cap),
             (self.litter.iter().filter_map(|one| one.due).min(), Due::Cleanup),
             (self.forget_due(), Due::Forget),
         ];
@@ -83,10 +92,18 @@ impl Model {
             return (None, None);
         };
         match &turn.stage {
-            Stage::Granted { due, .. } => (*due, None),
-            Stage::Running { due } => (None, *due),
-            Stage::Confirming(_) => (None, None),
+            Stage::Granted { due, .. } | Stage::Continuing { due } => {
+                (earlier(*due, turn.end), None) // rule 50
+            }
+            Stage::Running { due } => (None, earlier(*due, turn.end)),
+            Stage::Confirming(_) | Stage::Waiting(_) => (None, None),
         }
+    }
+
+    /// Rule 52: when the run is slow.
+    fn slow_due(&self) -> Option<Timestamp> {
+        let turn = self.phase.turn()?;
+        turn.slow.filter(|_| matches!(turn.stage, Stage::Running { .. }))
     }
 
     /// Rules 40 and 41.
@@ -95,9 +112,15 @@ impl Model {
             Due::Start => self.on_start_due(),
             Due::Run => {
                 self.cancel_turn_run();
-                self.end_turn(SeatTurn::Skipped, Cause::RunTimedOut);
-                self.advance();
+                self.time_out(SeatTurn::Skipped, Cause::RunTimedOut);
             }
+            Due::Slow => {
+                self.causes.push(Cause::RunSlow);
+                if let Some(turn) = self.phase.turn_mut() {
+                    turn.slow = None;
+                }
+            }
+            Due::Consult => self.on_consult_due(),
             Due::Quiet => self.confirm(Cause::QuietAfterMessage),
             Due::Delivery => self.confirm(Cause::DeliveryTimedOut),
             Due::Poll => self.on_poll_due(),
@@ -105,6 +128,7 @@ impl Model {
             Due::Reminder => self.send_reminder(),
             Due::Permit => self.withdraw_permit(),
             Due::Overdue => self.close(Cause::Overdue, Vec::new()),
+            Due::Cap => self.wake(First::Front),
             Due::Cleanup => self.clean_up(),
             Due::Forget => self.memory.forget(),
         }
@@ -118,18 +142,29 @@ impl Model {
             return;
         };
         let Stage::Granted { attempt, due } = &mut turn.stage else {
+            self.time_out(SeatTurn::Spoke, Cause::SignalMissing); // rule 49
             return;
         };
-        if *attempt < retriggers {
+        let is_over = turn.end.is_some_and(|end| due.is_none_or(|due| end <= due)); // rule 50
+        if *attempt < retriggers && !is_over {
             *attempt += 1;
             *due = again;
             self.causes.push(Cause::Retriggered);
             let (agent, attempt) = (turn.agent, *attempt);
-            self.emit_trigger(agent, attempt);
+            self.emit_trigger(agent, attempt, None);
         } else {
-            self.end_turn(SeatTurn::Skipped, Cause::StartTimedOut);
-            self.advance();
+            self.time_out(SeatTurn::Skipped, Cause::StartTimedOut);
         }
+    }
+
+    /// Rules 40 and 51: a turn that took too long.
+    fn time_out(&mut self, how: SeatTurn, cause: Cause) {
+        let speaker = self.speaker();
+        self.end_turn(how, cause);
+        if let Some(agent) = speaker.filter(|_| self.config.announce_timeouts) {
+            self.emit_notice(Notice::TimedOut { agent });
+        }
+        self.advance();
     }
 
     /// Rule 42: removes the trigger messages that are due.
@@ -169,12 +204,16 @@ impl Model {
         }
         let graces = self.list.iter_mut();
         graces.filter_map(|slot| slot.grace_since.as_mut()).for_each(|at| back(at, by));
+        let spoken = self.list.iter_mut().flat_map(|slot| slot.spoke_at.iter_mut());
+        spoken.for_each(|at| back(at, by));
         let litter: &mut Vec<Litter> = &mut self.litter;
         litter.iter_mut().filter_map(|one| one.due.as_mut()).for_each(|at| back(at, by));
         let running = self.permit.iter_mut().filter_map(|permit| permit.running.as_mut());
         running.filter_map(|running| running.due.as_mut()).for_each(|at| back(at, by));
         if let Phase::Turn(turn) = &mut self.phase {
             turn.last_piece.iter_mut().for_each(|at| back(at, by));
+            turn.end.iter_mut().for_each(|at| back(at, by));
+            turn.slow.iter_mut().for_each(|at| back(at, by));
             turn_stage_back(&mut turn.stage, by);
         }
     }
@@ -183,7 +222,7 @@ impl Model {
 /// Moves the moments of a turn's stage back.
 fn turn_stage_back(stage: &mut Stage, by: Duration) {
     match stage {
-        Stage::Granted { due, .. } | Stage::Running { due } => {
+        Stage::Granted { due, .. } | Stage::Running { due } | Stage::Continuing { due } => {
             if let Some(due) = due {
                 back(due, by);
             }
@@ -194,7 +233,13 @@ fn turn_stage_back(stage: &mut Stage, by: Duration) {
                 back(at, by);
             }
         }
+        Stage::Waiting(waiting) => back(&mut waiting.due, by),
     }
+}
+
+/// The earlier of two moments, where there are any.
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    one.into_iter().chain(other).min()
 }
 
 /// Moves one moment back.

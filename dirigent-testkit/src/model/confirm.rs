@@ -16,7 +16,7 @@ impl Model {
         let Phase::Turn(turn) = &mut self.phase else {
             return;
         };
-        let listens = matches!(turn.stage, Stage::Running { .. } | Stage::Confirming(_));
+        let listens = turn.listens() || matches!(turn.stage, Stage::Confirming(_));
         let is_later = turn.anchor.is_none_or(|anchor| id > anchor);
         if turn.agent != author || !listens || !is_later {
             return;
@@ -100,8 +100,9 @@ impl Model {
 
     /// Rule 20: the turn is real.
     pub(super) fn confirm(&mut self, cause: Cause) {
+        let awaits = self.awaits_a_person();
         self.end_turn(SeatTurn::Spoke, cause);
-        self.advance();
+        if awaits { self.await_a_person() } else { self.advance() }
     }
 
     /// Rule 14, last case: an empty turn.

@@ -7,12 +7,22 @@ use dirigent_core::{AgentKey, Cause, Notice, SeatTurn};
 use super::Model;
 use super::answer::EndedTurn;
 use super::members::CycleSoFar;
-use super::state::{Cycle, Phase, Purpose, Slot, Stage, Turn};
+use super::state::{Cycle, First, Phase, Purpose, Slot, Stage, Turn};
 
 impl Model {
     /// Rule 27: a new cycle begins, with a fresh list.
-    pub(super) fn wake(&mut self, first: Option<AgentKey>) {
+    pub(super) fn wake(&mut self, first: First) {
+        self.wake_for(first, None);
+    }
+
+    /// Rules 27 and 62: a new cycle begins, as a round of these if there are any.
+    pub(super) fn wake_for(&mut self, first: First, round: Option<Vec<AgentKey>>) {
+        self.unheard |= std::mem::take(&mut self.kept_in_mind); // rule 54
+        self.awaits_human = false; // rule 63
+        self.choice = None; // rule 61
+        self.round_to_come = round;
         self.empty_cycle();
+        self.forgive_passing(); // rule 59
         self.withdraw_permit();
         self.reminder_due = None;
         if self.is_list_fresh() {
@@ -32,42 +42,80 @@ impl Model {
             slot.turn = SeatTurn::Ahead;
         }
         self.cycle = Cycle::default();
+        self.round = None;
     }
 
-    /// Rule 29: counts the cycle and grants its first turn, or the one asked for (rule 27).
-    pub(super) fn start_cycle(&mut self, first: Option<AgentKey>) {
+    /// Rule 29: counts the cycle and grants its first turn, or the one asked for.
+    pub(super) fn start_cycle(&mut self, first: First) {
+        if self.is_any_budget_spent() {
+            self.on_budget_spent();
+            return;
+        }
         if self.are_cycles_used_up() {
             self.on_ceiling();
             return;
         }
         self.cycles = self.cycles.saturating_add(1);
-        let asked = self.list.iter().position(|slot| Some(slot.agent) == first);
-        let asked = asked.filter(|at| self.is_available(*at)).unwrap_or(0);
-        if asked > 0 {
-            self.cycle.vetoed = true;
+        self.count_cycle_of_budget();
+        let start = self.start_of(first);
+        let chosen = self.list.get(start).map(|slot| First::Chosen(slot.agent));
+        let is_chosen = chosen == Some(first) && self.is_place_available(start);
+        if !is_chosen {
+            self.round = self.round_to_come.take(); // rule 62: a choice comes first
         }
-        for slot in self.list.iter_mut().take(asked) {
+        if start > 0 {
+            self.veto();
+        }
+        for slot in self.list.iter_mut().take(start) {
             slot.turn = SeatTurn::Skipped;
         }
-        self.grant_from(asked);
+        if is_chosen {
+            self.grant(start);
+        } else {
+            self.grant_from(start);
+        }
     }
 
-    /// Rules 29 and 31: grants the next available slot, or meets the boundary.
+    /// Rules 27, 58 and 61: at which slot the cycle starts.
+    fn start_of(&self, first: First) -> usize {
+        let place = |agent| self.list.iter().position(|slot| slot.agent == agent);
+        match first {
+            First::Front => 0,
+            First::At(agent) | First::Chosen(agent) => {
+                place(agent).filter(|at| self.is_place_available(*at)).unwrap_or(0)
+            }
+            First::After(sender) => {
+                let Some(place) = place(sender) else {
+                    return 0;
+                };
+                let mut cyclically = (place + 1..self.list.len()).chain(0..=place);
+                cyclically.find(|at| self.hindrance(*at).is_none()).unwrap_or(0)
+            }
+        }
+    }
+
+    /// Rules 29 and 31: grants the next slot that can be granted, or meets the boundary.
     fn grant_from(&mut self, start: usize) {
         for at in start..self.list.len() {
-            if self.is_available(at) {
+            let Some(hindrance) = self.hindrance(at) else {
                 self.grant(at);
                 return;
-            }
+            };
+            let passes = hindrance == Cause::AgentPassed;
             if let Some(slot) = self.list.get_mut(at) {
-                slot.turn = SeatTurn::Skipped;
+                slot.turn = if passes { SeatTurn::Passed } else { SeatTurn::Skipped };
             }
+            self.causes.push(hindrance);
         }
         self.on_boundary();
     }
 
     /// Rule 30.
     fn grant(&mut self, at: usize) {
+        if self.is_turn_budget_spent() {
+            self.on_budget_spent();
+            return;
+        }
         if self.are_turns_used_up() || self.is_time_up() {
             self.on_ceiling();
             return;
@@ -76,9 +124,12 @@ impl Model {
             return;
         };
         self.turns = self.turns.saturating_add(1);
+        self.count_turn_of_budget();
         self.turn += 1;
+        self.unheard = false; // rule 54
         let held = self.is_held();
         let due = self.config.start_deadline.map(|time| self.now + time);
+        let end = self.config.turn_deadline.map(|time| self.now + time);
         self.enter(Phase::Turn(Turn {
             agent,
             stage: Stage::Granted { attempt: 0, due: due.filter(|_| !held) },
@@ -87,34 +138,62 @@ impl Model {
             pieces: BTreeMap::new(),
             last_piece: None,
             receipt: false,
+            spoken: false,
+            asked: 0,
+            end: end.filter(|_| !held), // rule 50
+            slow: None,
+            awaits_human: false,
         }));
         if !held {
-            self.emit_trigger(agent, 0);
+            let over = self.held.take(); // rule 54
+            self.emit_trigger(agent, 0, over);
         }
     }
 
     /// Rules 20, 23 and 31: the speaker's turn is over, and how.
     pub(super) fn end_turn(&mut self, how: SeatTurn, cause: Cause) {
-        let Some(agent) = self.speaker() else {
+        self.end_rest(); // rule 55
+        let Some((agent, spoken)) = self.phase.turn().map(|turn| (turn.agent, turn.spoken)) else {
             return;
         };
+        let how = if spoken { SeatTurn::Spoke } else { how }; // rule 49
         self.ended.push(EndedTurn { agent, cause });
-        let now = self.now;
+        let (now, skips) = (self.now, self.config.skip_passed);
         if let Some(slot) = self.list.iter_mut().find(|slot| slot.agent == agent) {
             slot.turn = how;
             if how != SeatTurn::Passed {
                 slot.grace_since = Some(now);
+            } else if skips {
+                slot.passed_over = true; // rule 59
             }
+        }
+        if how == SeatTurn::Spoke {
+            self.note_spoke(agent);
         }
         if matches!(how, SeatTurn::Passed | SeatTurn::Spoke) {
             self.cycle.last_completer = Some(agent); // D30
         }
     }
 
-    /// Rule 31: on to the next slot.
+    /// Rules 59 and 64: a slot became Spoke.
+    pub(super) fn note_spoke(&mut self, agent: AgentKey) {
+        self.forgive_passing();
+        self.remember_spoken_turn(agent);
+    }
+
+    /// Rule 31: on to the next slot, to whom an operator chose, or to a round.
     pub(super) fn advance(&mut self) {
         let speaker = self.speaker();
         let at = self.list.iter().position(|slot| Some(slot.agent) == speaker);
+        if let Some(next) = self.move_choice_behind(at) {
+            self.grant(next); // rule 61
+            return;
+        }
+        if self.round.is_none() && self.round_to_come.is_some() {
+            self.empty_cycle();
+            self.start_cycle(First::Front); // rule 62
+            return;
+        }
         self.grant_from(at.map_or(0, |at| at + 1));
     }
 
@@ -130,25 +209,48 @@ impl Model {
             self.disable();
             return;
         }
-        if !is_anybody_new && !self.cycle.vetoed && !before.spoke {
+        let is_after_round = self.round.take().is_some();
+        let is_answered = if is_after_round {
+            !before.spoke.is_empty() // rule 62
+        } else {
+            self.can_be_answered(&before.spoke)
+        };
+        if !is_anybody_new && !self.cycle.vetoed && !is_answered {
             let nobody = self.cycle.last_completer.is_none();
-            self.causes.push(if nobody { Cause::NobodyAnswered } else { Cause::AllPassed });
+            self.causes.push(match (before.spoke.is_empty(), nobody) {
+                (false, _) => Cause::NobodyElse,
+                (true, true) => Cause::NobodyAnswered,
+                (true, false) => Cause::AllPassed,
+            });
             self.enter_dormancy();
             return;
         }
         let last = self.cycle.last_completer;
         self.empty_cycle();
-        if self.list.len() >= 3 {
-            self.adopt_order(last);
+        let choice = self.choice.take().filter(|agent| {
+            let place = self.list.iter().position(|slot| slot.agent == *agent);
+            place.is_some_and(|at| self.is_place_available(at))
+        });
+        if is_after_round || (choice.is_none() && self.round_to_come.is_some()) {
+            // Rule 62: the order is what it was.
+        } else if self.list.len() >= 3 {
+            self.adopt_order(last, choice);
         } else if before.agents >= 3 && self.list.first().map(|slot| slot.agent) == last {
             self.causes.push(Cause::Reshuffled);
             self.list.swap(0, 1);
         }
-        self.start_cycle(None);
+        self.move_to_front(choice);
+        self.start_cycle(choice.map_or(First::Front, First::Chosen));
+    }
+
+    /// Rule 32: whether one of these could be answered by another.
+    fn can_be_answered(&self, spoke: &[AgentKey]) -> bool {
+        let mut able = self.list.iter().filter(|slot| self.is_free(slot));
+        able.any(|slot| spoke.iter().any(|speaker| *speaker != slot.agent))
     }
 
     /// Takes the machine's order for a shuffled one, if the rules allow it.
-    pub(super) fn adopt_order(&mut self, not_first: Option<AgentKey>) {
+    pub(super) fn adopt_order(&mut self, not_first: Option<AgentKey>, choice: Option<AgentKey>) {
         self.causes.push(Cause::Reshuffled);
         let slots = std::mem::take(&mut self.list);
         let sought = self.order.iter();
@@ -159,14 +261,21 @@ impl Model {
         let missing: Vec<Slot> = missing.cloned().collect();
         // When nobody is available, the cycle is over at once, and an answer in the very same step
         // may have changed the list again.
-        let again = !slots.iter().any(|slot| self.can_speak(slot));
+        let again = !slots.iter().any(|slot| self.hindrance_of(slot).is_none());
         let is_whole = missing.is_empty() && self.list.len() == slots.len();
         if !is_whole && !again {
             let what = format!("{:?} is no order of {slots:?}", self.order);
             self.violations.push(what);
         }
         self.list.extend(missing);
-        let mut able = self.list.iter().filter(|slot| self.can_speak(slot));
+        if choice.is_some() {
+            let first = self.list.first().map(|slot| slot.agent);
+            if first != choice && !again {
+                self.violations.push(format!("{choice:?} was chosen and is not first"));
+            }
+            return; // where it was before it was moved is not to be seen
+        }
+        let mut able = self.list.iter().filter(|slot| self.is_free(slot));
         let first_able = able.next().map(|slot| slot.agent);
         let is_only = first_able == not_first && able.next().is_none();
         let first = self.list.first().map(|slot| slot.agent);
@@ -189,27 +298,83 @@ impl Model {
 
     /// Rule 34.
     pub(super) fn enter_dormancy(&mut self) {
+        self.fall_asleep();
+        self.plan_reminder();
+    }
+
+    /// Rules 34 and 54: nobody has the floor, and what nobody heard is kept in mind.
+    pub(super) fn fall_asleep(&mut self) {
+        self.keep_unheard();
+        self.choice = None;
+        self.round_to_come = None;
         self.empty_cycle();
         self.enter(Phase::Dormant);
-        self.plan_reminder();
     }
 
     /// Fewer than two agents: everybody may speak.
     pub(super) fn disable(&mut self) {
         self.causes.push(Cause::TooFewAgents);
+        self.keep_unheard();
+        self.awaits_human = false;
+        self.choice = None;
+        self.round_to_come = None;
         self.empty_cycle();
         self.withdraw_permit();
         self.reminder_due = None;
         self.enter(Phase::Disabled);
     }
 
-    /// Whether the slot's agent can be given the floor.
-    fn is_available(&self, at: usize) -> bool {
-        self.list.get(at).is_some_and(|slot| self.can_speak(slot))
+    /// D66: the boundary may not end in dormancy, and who passed is asked again (rule 59).
+    pub(super) fn veto(&mut self) {
+        self.cycle.vetoed = true;
+        self.forgive_passing();
     }
 
-    /// Whether the agent is neither gone nor muted.
-    fn can_speak(&self, slot: &Slot) -> bool {
-        !slot.left && !self.muted.contains(&slot.agent)
+    /// Rule 59: nobody is passed over any more.
+    fn forgive_passing(&mut self) {
+        for slot in &mut self.list {
+            slot.passed_over = false;
+        }
+    }
+
+    /// Rule 29: what hinders this place from being granted.
+    pub(super) fn hindrance(&self, at: usize) -> Option<Cause> {
+        self.list.get(at).and_then(|slot| self.hindrance_of(slot))
+    }
+
+    /// Rule 29: what hinders this slot from being granted.
+    fn hindrance_of(&self, slot: &Slot) -> Option<Cause> {
+        if slot.left {
+            return Some(Cause::AgentLeft);
+        }
+        if self.muted.contains(&slot.agent) {
+            return Some(Cause::AgentMuted);
+        }
+        if self.away.contains_key(&slot.agent) {
+            return Some(Cause::AgentOffline);
+        }
+        if self.config.skip_passed && slot.passed_over {
+            return Some(Cause::AgentPassed);
+        }
+        if self.round.as_ref().is_some_and(|round| !round.contains(&slot.agent)) {
+            return Some(Cause::NotMentioned);
+        }
+        self.is_slot_capped(slot).then_some(Cause::AgentCapped)
+    }
+
+    /// Rule 29: whether the slot's agent is neither gone, muted nor away.
+    pub(super) fn is_available(&self, slot: &Slot) -> bool {
+        let barred = self.muted.contains(&slot.agent) || self.away.contains_key(&slot.agent);
+        !slot.left && !barred
+    }
+
+    /// Rule 29: whether the agent at this place is available.
+    pub(super) fn is_place_available(&self, at: usize) -> bool {
+        self.list.get(at).is_some_and(|slot| self.is_available(slot))
+    }
+
+    /// Rule 32: whether the slot's agent is available and not capped.
+    fn is_free(&self, slot: &Slot) -> bool {
+        self.is_available(slot) && !self.is_slot_capped(slot)
     }
 }

@@ -6,7 +6,7 @@ use dirigent_core::{
 };
 
 use super::Model;
-use super::state::{Debt, Litter, Owed, Phase, Poll, Stage};
+use super::state::{Debt, Litter, Owed, Phase, Poll, Range, Stage};
 
 /// Debts remembered at most.
 const DEBTS_MAX: usize = 32;
@@ -44,8 +44,9 @@ impl Model {
         ticket
     }
 
-    /// Asks for a trigger; what waited for the next one is removed first.
-    pub(super) fn emit_trigger(&mut self, agent: AgentKey, attempt: u8) {
+    /// Asks for a trigger; what waited for the next one is removed first, and what is to be handed
+    /// over goes before it (rule 54).
+    pub(super) fn emit_trigger(&mut self, agent: AgentKey, attempt: u8, over: Option<Range>) {
         let litter = std::mem::take(&mut self.litter);
         let (waiting, rest) = litter.into_iter().partition(|one| one.due.is_none());
         self.litter = rest;
@@ -53,8 +54,25 @@ impl Model {
         for litter in waiting {
             self.emit_delete(litter.message);
         }
+        self.emit_deliver(agent, over);
         let ticket = self.owe(Owed::Trigger);
         self.emitted.push(Effect::Trigger { ticket, agent, turn: TurnId::new(self.turn), attempt });
+    }
+
+    /// Rule 54: hands messages to the agent that has the floor.
+    pub(super) fn emit_deliver(&mut self, agent: AgentKey, over: Option<Range>) {
+        if let Some(Range { first, last }) = over {
+            let turn = TurnId::new(self.turn);
+            self.emitted.push(Effect::Deliver { agent, turn, first, last });
+        }
+    }
+
+    /// Rule 55: asks the orchestrator.
+    pub(super) fn emit_consult(&mut self, agent: AgentKey, range: Range) -> Ticket {
+        let ticket = self.owe(Owed::Consult);
+        let (turn, Range { first, last }) = (TurnId::new(self.turn), range);
+        self.emitted.push(Effect::Consult { ticket, agent, turn, first, last });
+        ticket
     }
 
     /// Asks for a trigger's removal.
@@ -102,6 +120,7 @@ impl Model {
                 }
             }
             Owed::Poll => self.on_poll_settled(ticket, settlement),
+            Owed::Consult => self.on_consult_settled(ticket, settlement),
             Owed::Delete | Owed::Notice | Owed::Reminder => {}
         }
         Ok(())

@@ -1,9 +1,9 @@
 //! May it run? (rules 7 to 11)
 
-use dirigent_core::{AgentKey, Cause, MessageId, Mode, Reason, RunId, TurnId, Verdict};
+use dirigent_core::{AgentKey, Cause, MessageId, Mode, Reason, Rest, RunId, TurnId, Verdict};
 
 use super::Model;
-use super::state::{Fate, PermitRun, Phase, Stage};
+use super::state::{Away, Fate, PermitRun, Phase, Stage};
 
 impl Model {
     /// Rules 7 to 11: a gate call.
@@ -13,7 +13,7 @@ impl Model {
         run: Option<RunId>,
         latest: Option<MessageId>,
     ) -> Verdict {
-        let reason = self.reason_for(agent, run);
+        let reason = self.reason_in_a_rest(agent, run);
         let verdict = if reason == Reason::YourTurn {
             self.start_turn(run, latest)
         } else if reason.allows() {
@@ -35,7 +35,8 @@ impl Model {
             return Reason::Archived;
         }
         if self.is_stopped() {
-            return Reason::Stopped;
+            let finished = self.rest == Some(Rest::Finished);
+            return if finished { Reason::Finished } else { Reason::Stopped };
         }
         match self.mode {
             Mode::None | Mode::Work => return Reason::Unmanaged,
@@ -60,6 +61,15 @@ impl Model {
         self.reason_for_agent(agent)
     }
 
+    /// Rule 55: the speaker's running run, and no run while it runs, are allowed though it rests.
+    fn reason_in_a_rest(&self, agent: Option<AgentKey>, run: Option<RunId>) -> Reason {
+        let reason = self.reason_for(agent, run);
+        let runs = self.phase.turn().is_some_and(|turn| {
+            turn.is_running() && (run.is_none() || run == turn.run) && agent == Some(turn.agent)
+        });
+        if reason == Reason::Waiting && runs { Reason::YourTurn } else { reason }
+    }
+
     /// Whether this is the agent's very run that was allowed and has not ended.
     fn runs_now(&self, agent: AgentKey, run: RunId) -> bool {
         let turn = self.phase.turn().filter(|turn| turn.agent == agent && turn.is_running());
@@ -74,8 +84,11 @@ impl Model {
         if let Phase::Turn(turn) = &self.phase {
             if turn.agent == agent {
                 return match turn.stage {
-                    Stage::Granted { .. } | Stage::Running { .. } => Reason::YourTurn,
+                    Stage::Granted { .. } | Stage::Running { .. } | Stage::Continuing { .. } => {
+                        Reason::YourTurn
+                    }
                     Stage::Confirming(_) => Reason::TurnAlreadyUsed,
+                    Stage::Waiting(_) => Reason::Waiting,
                 };
             }
         }
@@ -85,14 +98,26 @@ impl Model {
         if self.muted.contains(&agent) {
             return Reason::Muted;
         }
+        match self.away.get(&agent) {
+            Some(Away::Offline) => return Reason::Offline,
+            Some(Away::Unassigned) => return Reason::Unassigned,
+            None => {}
+        }
         match &self.phase {
             Phase::Refreshing(_) => Reason::Refreshing,
-            Phase::Turn(turn) if self.is_present(agent) => {
-                Reason::NotYourTurn { speaker: turn.agent }
-            }
-            Phase::Turn(_) => Reason::NotListed,
+            Phase::Turn(_) if !self.is_present(agent) => Reason::NotListed,
+            Phase::Turn(_) if self.is_capped(agent) => Reason::Capped,
+            Phase::Turn(turn) => Reason::NotYourTurn { speaker: turn.agent },
             Phase::Dormant | Phase::Disabled | Phase::Dead | Phase::Archived => {
-                if self.is_ceiling_reached() { Reason::CeilingReached } else { Reason::Dormant }
+                if self.is_any_budget_spent() {
+                    Reason::BudgetSpent
+                } else if self.is_ceiling_reached() {
+                    Reason::CeilingReached
+                } else if self.awaits_human {
+                    Reason::AwaitingHuman
+                } else {
+                    Reason::Dormant
+                }
             }
         }
     }
@@ -101,11 +126,13 @@ impl Model {
     fn start_turn(&mut self, run: Option<RunId>, latest: Option<MessageId>) -> Verdict {
         let newest = self.memory.newest;
         let due = self.config.run_deadline.map(|time| self.now + time);
+        let slow = self.config.slow_after.map(|time| self.now + time);
         let mut replaced = None;
         let mut anchor = None;
         if let Phase::Turn(turn) = &mut self.phase {
-            if matches!(turn.stage, Stage::Granted { .. }) {
+            if matches!(turn.stage, Stage::Granted { .. } | Stage::Continuing { .. }) {
                 turn.stage = Stage::Running { due };
+                turn.slow = slow; // rule 52
                 turn.run = run;
                 turn.anchor = newest.max(latest);
                 self.memory.run_started = true;
@@ -152,6 +179,7 @@ impl Model {
                 | Reason::Dead
                 | Reason::Archived
                 | Reason::Stopped
+                | Reason::Finished
         );
         if let (false, Some(run)) = (forgettable, run) {
             if self.memory.fate(run) == Some(Fate::Denied) {

@@ -2,7 +2,7 @@
 
 use dirigent_core::{AgentKey, Cause, Refusal, SeatTurn, Ticket};
 
-use super::state::{Phase, Purpose, Refresh, Slot};
+use super::state::{First, Phase, Purpose, Refresh, Slot};
 use super::{AGENTS_MAX, Model};
 
 impl Model {
@@ -56,7 +56,7 @@ impl Model {
         let is_anybody_new = self.rebuild(&present);
         self.list_read = Some(self.now);
         if !had_list && self.config.shuffle_first && self.list.len() >= 3 {
-            self.adopt_order(None); // rule 28
+            self.adopt_order(None, None); // rule 28
         }
         self.go_on(is_anybody_new, before);
         Ok(())
@@ -92,7 +92,7 @@ impl Model {
         self.causes.push(Cause::EnoughAgents);
         self.enter(Phase::Dormant); // no reminder, as on creation
         if !self.is_stopped() && std::mem::take(&mut self.kept_in_mind) {
-            self.wake(None); // when stopped, what is kept in mind waits for the resume
+            self.wake(First::Front); // when stopped, what is kept in mind waits for the resume
         }
     }
 
@@ -113,10 +113,8 @@ impl Model {
 
     /// What the boundary must know of the list before it is rebuilt.
     fn cycle_so_far(&self) -> CycleSoFar {
-        CycleSoFar {
-            spoke: self.list.iter().any(|slot| slot.turn == SeatTurn::Spoke),
-            agents: self.list.len(),
-        }
+        let spoke = self.list.iter().filter(|slot| slot.turn == SeatTurn::Spoke);
+        CycleSoFar { spoke: spoke.map(|slot| slot.agent).collect(), agents: self.list.len() }
     }
 
     /// Rule 37: whether the agent is listed and has not left.
@@ -134,10 +132,10 @@ impl Model {
         if self.closing.is_some() || !self.mode.keeps_turns() {
             return;
         }
-        for slot in &mut self.list {
-            if slot.agent == agent {
-                slot.left = false;
-            }
+        let slot = self.list.iter_mut().find(|slot| slot.agent == agent && slot.left);
+        if let Some(slot) = slot {
+            slot.left = false;
+            self.wake_if_kept_in_mind(); // rule 54
         }
         if self.is_disabled_by_count() && self.refresh.is_none() {
             self.ask_refresh(); // rule 26: regardless of the interval
@@ -146,10 +144,10 @@ impl Model {
 }
 
 /// The cycle as it was before the list was rebuilt (rule 32).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct CycleSoFar {
-    /// Whether somebody Spoke in it, even if it has left since.
-    pub(super) spoke: bool,
+    /// Who Spoke in it, even if it has left since.
+    pub(super) spoke: Vec<AgentKey>,
     /// How many were listed.
     pub(super) agents: usize,
 }

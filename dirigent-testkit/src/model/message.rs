@@ -1,16 +1,23 @@
 //! Messages (rules 21 to 25, 39).
 
 use dirigent_core::{
-    AgentKey, Author, Cause, Effect, InterruptPolicy, Message, MessageId, MessageKind, Notice,
-    Refusal, SeatTurn, TurnId,
+    AgentKey, Author, Cause, Effect, HumanInterrupt, InterruptPolicy, Message, MessageId,
+    MessageKind, Notice, Refusal, SeatTurn, TurnId, WakeRule,
 };
 
-use super::Model;
-use super::state::{Phase, Purpose, Stage};
+use super::state::{First, Phase, Purpose, Range, Stage};
+use super::{AGENTS_MAX, Model};
 
 impl Model {
-    /// Rule 21.
-    pub(super) fn on_message(&mut self, message: &Message) -> Result<(), Refusal> {
+    /// Rule 21; rule 62 for a message that addresses agents.
+    pub(super) fn on_message(
+        &mut self,
+        message: &Message,
+        addressed: Option<&[AgentKey]>,
+    ) -> Result<(), Refusal> {
+        if addressed.is_some_and(|agents| agents.len() > AGENTS_MAX) {
+            return Err(Refusal::TooManyAgents); // rule 62
+        }
         if self.closing.is_none() && !self.mode.keeps_turns() {
             self.memory.note_newest(message.id);
             return Ok(());
@@ -31,7 +38,8 @@ impl Model {
             (Author::Human, MessageKind::StopWord) => self.on_stop(), // rule 24
             (Author::Human, MessageKind::ResumeWord) if self.rest.is_some() => self.on_resume(),
             _ => {
-                self.converse(message);
+                let round = self.round_of(message.author, addressed);
+                self.converse(message, round);
                 Ok(())
             }
         }
@@ -57,6 +65,7 @@ impl Model {
         self.turns = 0;
         self.cycles = 0;
         self.talk_since = self.now;
+        self.awaits_human = false; // rule 63
         if std::mem::take(&mut self.ceiling_announced) {
             self.causes.push(Cause::CeilingReset);
         }
@@ -68,7 +77,7 @@ impl Model {
     }
 
     /// Rules 16, 23 and 25: something was said.
-    fn converse(&mut self, message: &Message) {
+    fn converse(&mut self, message: &Message, round: Option<Vec<AgentKey>>) {
         let author = message.author;
         let qualifies = self.qualifies(author);
         if let Author::Agent(agent) = author {
@@ -82,7 +91,7 @@ impl Model {
         if qualifies && self.is_stopped() {
             self.kept_in_mind = true;
         } else if qualifies {
-            self.on_qualifying(author, message.id);
+            self.on_qualifying(author, message.id, round);
         }
         if counts_again {
             self.ask_recount();
@@ -107,44 +116,101 @@ impl Model {
     }
 
     /// Rule 25: what a qualifying message does in a channel that is not stopped.
-    fn on_qualifying(&mut self, author: Author, id: MessageId) {
+    fn on_qualifying(&mut self, author: Author, id: MessageId, round: Option<Vec<AgentKey>>) {
         let is_human = author == Author::Human;
-        let held = self.is_held();
-        match &self.phase {
+        match &mut self.phase {
             Phase::Dormant => {
-                if is_human || !self.is_ceiling_reached() {
-                    self.wake(None);
+                let wakes = is_human || !(self.is_ceiling_reached() || self.awaits_human);
+                if wakes && self.is_any_budget_spent() {
+                    self.kept_in_mind = true; // rule 65
+                } else if wakes {
+                    self.unheard |= is_human;
+                    self.wake_for(self.first_for(author), round);
                 }
             }
             Phase::Disabled => self.kept_in_mind = true,
-            Phase::Refreshing(Purpose::Boundary) => self.cycle.vetoed = true,
-            Phase::Refreshing(Purpose::Waking { .. }) | Phase::Dead | Phase::Archived => {}
+            Phase::Refreshing(Purpose::Boundary) => {
+                self.unheard |= is_human; // rule 54
+                self.veto();
+                self.plan_round(round);
+            }
+            Phase::Refreshing(Purpose::Waking { first }) => {
+                if round.is_some() && !matches!(first, First::Chosen(_)) {
+                    *first = First::Front;
+                }
+                self.unheard |= is_human;
+                self.plan_round(round);
+            }
+            Phase::Dead | Phase::Archived => {}
             Phase::Turn(turn) => {
-                if matches!(turn.stage, Stage::Confirming(_)) {
-                    self.interrupt();
+                if matches!(turn.stage, Stage::Confirming(_)) && !(is_human && self.holds_words()) {
+                    self.interrupt(author, round);
                     return;
                 }
-                self.cycle.vetoed = true;
-                if is_human && !held {
-                    self.emitted.push(Effect::Inject {
-                        agent: turn.agent,
-                        turn: TurnId::new(self.turn),
-                        message: id,
-                    });
+                self.veto();
+                if is_human {
+                    self.plan_round(round);
+                    self.say_to_speaker(id);
                 }
             }
         }
     }
 
+    /// Rule 58: where the cycle starts that this author's message begins.
+    fn first_for(&self, author: Author) -> First {
+        match author {
+            Author::Agent(agent) => self.first_after(agent),
+            Author::Human | Author::Bot | Author::Moderator | _ => First::Front,
+        }
+    }
+
+    /// Rule 58: where the cycle starts that this agent's message begins.
+    pub(super) fn first_after(&self, agent: AgentKey) -> First {
+        match self.config.wake_rule {
+            WakeRule::NextAfterSender => First::After(agent),
+            WakeRule::FirstInList | _ => First::Front,
+        }
+    }
+
+    /// Rule 53: whether a human's message is held whatever the phase.
+    fn holds_words(&self) -> bool {
+        self.is_held() || self.config.human_interrupt == HumanInterrupt::Queue
+    }
+
+    /// Rule 53: a human spoke during a turn.
+    fn say_to_speaker(&mut self, id: MessageId) {
+        let Phase::Turn(turn) = &mut self.phase else {
+            return;
+        };
+        let (agent, turn_id) = (turn.agent, TurnId::new(self.turn));
+        if let Stage::Waiting(waiting) = &mut turn.stage {
+            waiting.next = Range::both(waiting.next, Some(Range::of(id))); // rule 55
+        } else if self.holds_words() {
+            self.hold(Some(Range::of(id)));
+        } else if self.config.human_interrupt == HumanInterrupt::Interrupt {
+            self.rest_turn(id);
+        } else {
+            self.emitted.push(Effect::Inject { agent, turn: turn_id, message: id });
+        }
+    }
+
     /// Rule 25: somebody else wrote while a reply was awaited.
-    fn interrupt(&mut self) {
+    fn interrupt(&mut self, author: Author, round: Option<Vec<AgentKey>>) {
+        let is_human = author == Author::Human;
+        let awaits = !is_human && self.awaits_a_person(); // rule 63
         self.end_turn(SeatTurn::Spoke, Cause::Interrupted);
+        if awaits {
+            self.await_a_person();
+            return;
+        }
+        self.unheard |= is_human; // rule 54
         match self.config.interrupt {
             InterruptPolicy::AdvanceNormally => {
-                self.cycle.vetoed = true;
+                self.veto();
+                self.plan_round(round);
                 self.advance();
             }
-            InterruptPolicy::RestartCycle | _ => self.wake(None),
+            InterruptPolicy::RestartCycle | _ => self.wake_for(self.first_for(author), round),
         }
     }
 

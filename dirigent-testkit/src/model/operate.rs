@@ -1,11 +1,11 @@
 //! What people and tools ask of a channel (rules 4, 5, 35, 37, 38).
 
 use dirigent_core::{
-    AgentKey, Cause, Creation, Effect, Mode, Refusal, SeatTurn, TurnId, WakeCause,
+    AgentKey, Cause, Creation, Effect, Mode, Refusal, Rest, SeatTurn, TurnId, WakeCause,
 };
 
 use super::members::without_duplicates;
-use super::state::{Closing, Phase, Purpose, Slot, Stage};
+use super::state::{Closing, First, Phase, Purpose, Slot};
 use super::{AGENTS_MAX, Model};
 
 impl Model {
@@ -32,7 +32,7 @@ impl Model {
         if !self.list.is_empty() {
             self.list_read = Some(self.now);
             if self.config.shuffle_first && self.list.len() >= 3 {
-                self.adopt_order(None);
+                self.adopt_order(None, None);
             }
         }
         match (creation.mode.keeps_turns(), self.list.len()) {
@@ -75,7 +75,7 @@ impl Model {
         self.withdraw_permit();
         self.forget_refresh();
         self.empty_cycle();
-        self.kept_in_mind = false;
+        self.forget_words(); // rule 54
         self.turns = 0; // the operator is a human
         self.cycles = 0;
         self.ceiling_announced = false;
@@ -103,7 +103,11 @@ impl Model {
     /// Takes the floor away: the run is cancelled, and late pieces of it are no news (rule 23).
     pub(super) fn cancel_floor(&mut self) {
         self.cancel_turn_run();
+        self.end_rest(); // rule 55
         let (now, speaker) = (self.now, self.speaker());
+        if let Some(turn) = self.phase.turn().filter(|turn| turn.spoken) {
+            self.note_spoke(turn.agent); // rule 49
+        }
         if let Some(slot) = self.list.iter_mut().find(|slot| Some(slot.agent) == speaker) {
             slot.grace_since = Some(now);
         }
@@ -118,11 +122,12 @@ impl Model {
         if self.closing.is_some() {
             return Err(Refusal::Archived);
         }
-        if self.is_stopped() {
-            return Err(Refusal::Stopped);
-        }
+        self.check_not_stopped()?;
         if !self.mode.keeps_turns() || self.phase == Phase::Disabled {
             return Err(Refusal::NotManaged);
+        }
+        if self.is_any_budget_spent() {
+            return Err(Refusal::BudgetSpent);
         }
         if cause == WakeCause::Operator {
             self.on_human_word();
@@ -130,9 +135,15 @@ impl Model {
         if self.is_ceiling_reached() {
             return Err(Refusal::CeilingReached);
         }
+        if self.awaits_human {
+            return Err(Refusal::AwaitingHuman);
+        }
         match self.phase {
-            Phase::Dormant => self.wake(first),
-            Phase::Refreshing(Purpose::Boundary) | Phase::Turn(_) => self.cycle.vetoed = true,
+            Phase::Dormant => {
+                self.unheard |= cause == WakeCause::Operator; // rule 54
+                self.wake(first.map_or(First::Front, First::At));
+            }
+            Phase::Refreshing(Purpose::Boundary) | Phase::Turn(_) => self.veto(),
             Phase::Refreshing(Purpose::Waking { .. })
             | Phase::Disabled
             | Phase::Dead
@@ -165,6 +176,22 @@ impl Model {
         self.muted.insert(agent);
         self.lose(agent, Cause::AgentMuted);
         Ok(())
+    }
+
+    /// Rules 37 and 54: `Unmute`.
+    pub(super) fn on_unmute(&mut self, agent: AgentKey) {
+        if self.muted.remove(&agent) {
+            self.wake_if_kept_in_mind();
+        }
+    }
+
+    /// Rules 35 and 60: what a stopped or finished channel refuses.
+    pub(super) fn check_not_stopped(&self) -> Result<(), Refusal> {
+        match self.rest {
+            Some(Rest::Stopped) => Err(Refusal::Stopped),
+            Some(Rest::Finished) => Err(Refusal::Finished),
+            Some(Rest::Held | _) | None => Ok(()),
+        }
     }
 
     /// Rules 36 and 37: an agent that is gone loses the floor and the permit.
@@ -209,7 +236,7 @@ impl Model {
     pub(super) fn close(&mut self, cause: Cause, mut farewell: Vec<AgentKey>) {
         let concluded = cause == Cause::Concluded;
         if let Phase::Turn(turn) = &self.phase {
-            if !matches!(turn.stage, Stage::Granted { .. }) {
+            if turn.is_under_way() {
                 farewell.push(turn.agent);
             }
         }
@@ -220,7 +247,7 @@ impl Model {
         self.forget_refresh();
         self.empty_cycle();
         self.rest = None;
-        self.kept_in_mind = false;
+        self.forget_words(); // rule 54
         self.reminder_due = None;
         self.enter(Phase::Archived);
         self.causes.push(cause);

@@ -22,7 +22,7 @@ impl Model {
 
     /// Rule 36: the reminder's moment, while the channel is dormant and not stopped.
     pub(super) fn reminder_moment(&self) -> Option<Timestamp> {
-        let waits = self.phase == Phase::Dormant && !self.is_stopped();
+        let waits = self.phase == Phase::Dormant && !self.is_stopped() && !self.awaits_human;
         self.reminder_due.filter(|_| waits)
     }
 
@@ -36,8 +36,8 @@ impl Model {
         self.reminded = Some(self.now);
         if self.is_present(initiator) {
             self.emit_reminder(initiator, ReminderPlace::Discussion);
-            let muted = self.muted.contains(&initiator);
-            self.permit = (!muted).then_some(Permit { agent: initiator, running: None });
+            let able = !self.muted.contains(&initiator) && !self.away.contains_key(&initiator);
+            self.permit = able.then_some(Permit { agent: initiator, running: None });
         } else {
             self.emit_reminder(initiator, ReminderPlace::Callback);
         }

@@ -3,12 +3,12 @@
 use dirigent_core::{Cause, Mode, Refusal, Rest};
 
 use super::Model;
-use super::state::{Phase, Stage};
+use super::state::{First, Phase, Stage};
 
 impl Model {
-    /// Whether everybody is denied.
+    /// Whether everybody is denied: stopped or finished (rule 60).
     pub(super) fn is_stopped(&self) -> bool {
-        self.rest == Some(Rest::Stopped)
+        matches!(self.rest, Some(Rest::Stopped | Rest::Finished))
     }
 
     /// Whether the channel pauses.
@@ -30,12 +30,32 @@ impl Model {
     /// Rule 37: `Stop`, or a human's stop word (rule 24).
     pub(super) fn on_stop(&mut self) -> Result<(), Refusal> {
         self.check_may_rest()?;
-        if self.is_stopped() {
-            return Ok(());
+        if self.rest != Some(Rest::Stopped) {
+            self.come_to_rest(Rest::Stopped, Cause::Stopped);
         }
-        self.causes.push(Cause::Stopped);
-        self.rest = Some(Rest::Stopped);
+        Ok(())
+    }
+
+    /// Rule 60: `Finish`.
+    pub(super) fn on_finish(&mut self) -> Result<(), Refusal> {
+        self.check_may_rest()?;
+        match self.rest {
+            Some(Rest::Stopped) => return Err(Refusal::Stopped),
+            Some(Rest::Finished) => {}
+            Some(Rest::Held | _) | None => self.come_to_rest(Rest::Finished, Cause::Finished),
+        }
+        Ok(())
+    }
+
+    /// The round is over, and nobody may speak until a resume.
+    fn come_to_rest(&mut self, rest: Rest, cause: Cause) {
+        self.causes.push(cause);
+        self.rest = Some(rest);
         self.cancel_floor();
+        self.keep_unheard(); // rule 54
+        self.awaits_human = false;
+        self.choice = None;
+        self.round_to_come = None;
         self.withdraw_permit();
         self.reminder_due = None;
         self.forget_refresh();
@@ -47,22 +67,24 @@ impl Model {
                 self.enter(Phase::Dormant);
             }
         }
-        Ok(())
     }
 
     /// Rule 37: `Hold`.
     pub(super) fn on_hold(&mut self) -> Result<(), Refusal> {
         self.check_may_rest()?;
-        if self.is_stopped() {
-            return Err(Refusal::Stopped);
+        match self.rest {
+            Some(Rest::Stopped) => return Err(Refusal::Stopped),
+            Some(Rest::Finished) => return Err(Refusal::Finished),
+            Some(Rest::Held | _) | None => {}
         }
         if !self.is_held() {
             self.causes.push(Cause::Held);
         }
         self.rest = Some(Rest::Held);
         if let Phase::Turn(turn) = &mut self.phase {
-            if let Stage::Granted { due, .. } = &mut turn.stage {
+            if let Stage::Granted { due, .. } | Stage::Continuing { due } = &mut turn.stage {
                 *due = None;
+                turn.end = None; // rule 50
             }
         }
         Ok(())
@@ -75,8 +97,8 @@ impl Model {
         }
         match self.rest.take() {
             None => return Err(Refusal::NotResting),
-            Some(Rest::Stopped) => self.end_stop(),
-            Some(_) => self.end_hold(),
+            Some(Rest::Stopped | Rest::Finished) => self.end_stop(),
+            Some(Rest::Held | _) => self.end_hold(),
         }
         Ok(())
     }
@@ -84,19 +106,31 @@ impl Model {
     /// After a stop: dormant, unless somebody wrote.
     fn end_stop(&mut self) {
         if self.phase == Phase::Dormant && std::mem::take(&mut self.kept_in_mind) {
-            self.wake(None);
+            self.wake(First::Front);
         }
     }
 
-    /// After a hold: a granted agent is woken anew.
+    /// After a hold: an agent that was granted or goes on is woken anew.
     fn end_hold(&mut self) {
         let fresh = self.config.start_deadline.map(|time| self.now + time);
-        if let Phase::Turn(turn) = &mut self.phase {
-            if let Stage::Granted { due, attempt } = &mut turn.stage {
+        let end = self.config.turn_deadline.map(|time| self.now + time);
+        let Phase::Turn(turn) = &mut self.phase else {
+            return;
+        };
+        let attempt = match &mut turn.stage {
+            Stage::Granted { due, attempt } => {
                 *due = fresh;
-                let (agent, attempt) = (turn.agent, *attempt);
-                self.emit_trigger(agent, attempt);
+                *attempt
             }
-        }
+            Stage::Continuing { due } => {
+                *due = fresh; // rule 49
+                0
+            }
+            Stage::Running { .. } | Stage::Confirming(_) | Stage::Waiting(_) => return,
+        };
+        turn.end = end; // rule 50
+        let agent = turn.agent;
+        let over = self.held.take(); // rule 54
+        self.emit_trigger(agent, attempt, over);
     }
 }

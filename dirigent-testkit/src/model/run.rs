@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dirigent_core::{AgentKey, Cause, MessageId, Outcome, Refusal, RunId, SeatTurn, Tail};
 
 use super::Model;
-use super::state::{Confirming, Phase, Poll, Stage, Turn};
+use super::state::{Confirming, Permit, Phase, Poll, Stage, Turn};
 
 /// What a run's end or a receipt may belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,12 @@ impl Model {
         }
         match belongs {
             Belongs::RunningTurn => {
-                self.end_run(run, outcome);
+                if self.waiting().is_some_and(|waiting| waiting.kept.is_some()) {
+                    return Err(Refusal::StaleRun); // rule 55
+                }
+                if !self.keep_end(run, outcome) {
+                    self.end_run(run, outcome);
+                }
                 Ok(())
             }
             Belongs::PermitRun => {
@@ -108,8 +113,10 @@ impl Model {
         if let Phase::Turn(turn) = &self.phase {
             if turn.agent == agent && matches_run(turn.run) {
                 return match turn.stage {
-                    Stage::Granted { .. } => Belongs::Stale,
+                    Stage::Granted { .. } | Stage::Continuing { .. } => Belongs::Stale,
                     Stage::Running { .. } => Belongs::RunningTurn,
+                    Stage::Waiting(_) if turn.listens() => Belongs::RunningTurn, // rule 55
+                    Stage::Waiting(_) => Belongs::Stale,
                     Stage::Confirming(_) => Belongs::ConfirmingTurn,
                 };
             }
@@ -126,24 +133,71 @@ impl Model {
 
     /// Rule 14: the end of the turn's run.
     fn end_run(&mut self, run: Option<RunId>, outcome: &Outcome) {
+        let known = self.phase.turn().and_then(|turn| turn.run);
+        self.remember_ended(known.or(run));
+        self.let_end_take_effect(outcome);
+    }
+
+    /// Rules 14, 49 and 63: what the end of the turn's run does.
+    pub(super) fn let_end_take_effect(&mut self, outcome: &Outcome) {
+        if matches!(outcome, Outcome::Unfinished { .. }) {
+            self.go_on_with_turn();
+            return;
+        }
         let Phase::Turn(turn) = &mut self.phase else {
             return;
         };
-        let known = turn.run.or(run);
-        let receipt = turn.receipt;
+        turn.awaits_human = matches!(outcome, Outcome::AwaitsHuman { .. });
+        turn.slow = None;
         let spoke_before = !turn.pieces.is_empty();
-        self.remember_ended(known);
-        if receipt {
+        if turn.receipt {
             self.confirm(Cause::ReceiptGiven);
             return;
         }
         let length = self.config.fingerprint_length;
         match outcome {
-            Outcome::Spoke { tail } => self.await_reply(&tail.last(length)),
+            Outcome::Spoke { tail } | Outcome::AwaitsHuman { tail } => {
+                self.await_reply(&tail.last(length));
+            }
             _ if spoke_before => self.await_reply(&Tail::EMPTY), // D46
             Outcome::Pass => self.end_empty(Cause::Passed),
             Outcome::Failed | _ => self.end_empty(Cause::RunFailed),
         }
+    }
+
+    /// Rule 49: it spoke, has not finished, and keeps the floor.
+    fn go_on_with_turn(&mut self) {
+        let held = self.is_held();
+        self.causes.push(Cause::Unfinished);
+        let continuations = self.config.continuations;
+        let Some(turn) = self.continue_turn() else {
+            return;
+        };
+        turn.spoken = true;
+        let asks = turn.asked < continuations && !held;
+        if asks {
+            turn.asked += 1;
+        }
+        let agent = turn.agent;
+        if asks {
+            self.emit_trigger(agent, 0, None);
+        }
+    }
+
+    /// Rule 49: from Running to Continuing.
+    fn continue_turn(&mut self) -> Option<&mut Turn> {
+        let (held, start) = (self.is_held(), self.config.start_deadline);
+        let due = start.map(|time| self.now + time).filter(|_| !held);
+        let turn = self.phase.turn_mut()?;
+        turn.stage = Stage::Continuing { due };
+        turn.run = None;
+        turn.anchor = None;
+        turn.pieces.clear();
+        turn.last_piece = None;
+        turn.receipt = false;
+        turn.slow = None;
+        turn.end = turn.end.filter(|_| !held); // rule 50
+        Some(turn)
     }
 
     /// Rule 14: from Running to Confirming.
@@ -162,6 +216,7 @@ impl Model {
 
     /// Rule 43: the host was restarted, and what ran is gone.
     pub(super) fn on_runs_lost(&mut self, rerun: bool) {
+        self.lose_consultation(); // rule 55
         if self.phase.turn().is_some_and(Turn::is_running) {
             self.lose_turn_run(rerun);
             return;
@@ -183,8 +238,6 @@ impl Model {
 
     /// Rule 43: the turn's run is gone.
     fn lose_turn_run(&mut self, rerun: bool) {
-        let (held, start) = (self.is_held(), self.config.start_deadline);
-        let due = start.map(|time| self.now + time).filter(|_| !held);
         let Phase::Turn(turn) = &mut self.phase else {
             return;
         };
@@ -193,28 +246,35 @@ impl Model {
             self.end_run(None, &Outcome::Failed);
             return;
         }
-        if rerun {
-            turn.stage = Stage::Granted { attempt: 0, due };
-            turn.run = None;
-            turn.anchor = None;
-        }
         self.remember_ended(run);
         if !rerun {
             self.end_turn(SeatTurn::Skipped, Cause::RunLost);
             self.advance();
-        } else if !held {
-            self.emit_trigger(agent, 0);
+            return;
+        }
+        if let Some(turn) = self.continue_turn() {
+            if let (Stage::Continuing { due }, false) = (&turn.stage, turn.spoken) {
+                turn.stage = Stage::Granted { attempt: 0, due: *due };
+            }
+        }
+        if !self.is_held() {
+            self.emit_trigger(agent, 0, None);
         }
     }
 
     /// Rule 15: the end of the permit's run.
     fn end_permit_run(&mut self, run: Option<RunId>) {
-        let Some(running) = self.permit.take().and_then(|permit| permit.running) else {
+        let Some(Permit { agent, running: Some(running) }) = self.permit.take() else {
             return;
         };
         self.remember_ended(running.run.or(run));
-        if running.spoken && !self.is_ceiling_reached() {
-            self.wake(None);
+        if !running.spoken || self.is_ceiling_reached() || self.awaits_human {
+            return;
+        }
+        if self.is_any_budget_spent() {
+            self.kept_in_mind = true; // rule 65
+        } else {
+            self.wake(self.first_after(agent)); // rule 58
         }
     }
 }

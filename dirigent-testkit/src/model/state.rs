@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dirigent_core::{AgentKey, MessageId, PhaseKind, RunId, SeatTurn, Tail, Ticket, Timestamp};
+use dirigent_core::{
+    AgentKey, MessageId, Outcome, PhaseKind, RunId, SeatTurn, Tail, Ticket, Timestamp,
+};
 
 /// Where a channel is in its life.
 #[expect(clippy::large_enum_variant, reason = "a model is one of a kind; plain beats small")]
@@ -36,6 +38,8 @@ impl Phase {
                 Stage::Granted { .. } => PhaseKind::Granted,
                 Stage::Running { .. } => PhaseKind::Running,
                 Stage::Confirming(_) => PhaseKind::Confirming,
+                Stage::Continuing { .. } => PhaseKind::Continuing,
+                Stage::Waiting(_) => PhaseKind::Waiting,
             },
         }
     }
@@ -72,13 +76,74 @@ impl Phase {
 /// What a refresh that holds up the channel is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Rule 27: the channel wakes, if asked for at this agent.
+    /// Rule 27: the channel wakes.
     Waking {
         /// Who shall speak first.
-        first: Option<AgentKey>,
+        first: First,
     },
     /// Rule 32: a cycle is over.
     Boundary,
+}
+
+/// Where a cycle starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum First {
+    /// Rule 29: at the front of the list.
+    Front,
+    /// Rule 27: at this agent.
+    At(AgentKey),
+    /// Rule 58: after this agent.
+    After(AgentKey),
+    /// Rule 61: at this agent, whom an operator chose.
+    Chosen(AgentKey),
+}
+
+/// Messages from the first to the last, by id (rules 54, 55).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    /// The first.
+    pub(super) first: MessageId,
+    /// The last.
+    pub(super) last: MessageId,
+}
+
+impl Range {
+    /// One message.
+    pub(super) const fn of(id: MessageId) -> Self {
+        Self { first: id, last: id }
+    }
+
+    /// Both, as one range.
+    pub(super) fn both(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(one), Some(other)) => {
+                Some(Self { first: one.first.min(other.first), last: one.last.max(other.last) })
+            }
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+/// Why an agent is away (rule 56).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Away {
+    /// It crashed or disconnected.
+    Offline,
+    /// It is back, and has no turns.
+    Unassigned,
+}
+
+/// What was spent since the budgets began (rule 65).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Budget {
+    /// Turns granted.
+    pub(super) turns: u32,
+    /// Cycles begun.
+    pub(super) cycles: u32,
+    /// Cost reported.
+    pub(super) cost: u64,
+    /// Whether the notice was posted.
+    pub(super) announced: bool,
 }
 
 /// One agent's hold of the floor.
@@ -98,6 +163,16 @@ pub(super) struct Turn {
     pub(super) last_piece: Option<Timestamp>,
     /// Whether a receipt is kept until the run ends (rule 13).
     pub(super) receipt: bool,
+    /// Rule 49: it has spoken without finishing.
+    pub(super) spoken: bool,
+    /// Rule 49: how often it was asked to go on.
+    pub(super) asked: u8,
+    /// Rule 50: the turn's end.
+    pub(super) end: Option<Timestamp>,
+    /// Rule 52: when its run is slow.
+    pub(super) slow: Option<Timestamp>,
+    /// Rule 63: a person shall answer it.
+    pub(super) awaits_human: bool,
 }
 
 impl Turn {
@@ -105,7 +180,10 @@ impl Turn {
     pub(super) fn confirming(&self) -> Option<&Confirming> {
         match &self.stage {
             Stage::Confirming(confirming) => Some(confirming),
-            Stage::Granted { .. } | Stage::Running { .. } => None,
+            Stage::Granted { .. }
+            | Stage::Running { .. }
+            | Stage::Continuing { .. }
+            | Stage::Waiting(_) => None,
         }
     }
 
@@ -113,13 +191,38 @@ impl Turn {
     pub(super) fn confirming_mut(&mut self) -> Option<&mut Confirming> {
         match &mut self.stage {
             Stage::Confirming(confirming) => Some(confirming),
-            Stage::Granted { .. } | Stage::Running { .. } => None,
+            Stage::Granted { .. }
+            | Stage::Running { .. }
+            | Stage::Continuing { .. }
+            | Stage::Waiting(_) => None,
         }
     }
 
-    /// Whether its run was allowed and has not ended.
+    /// Whether its run was allowed and has not ended, whether the turn rests or not.
     pub(super) fn is_running(&self) -> bool {
-        matches!(self.stage, Stage::Running { .. })
+        match &self.stage {
+            Stage::Running { .. } => true,
+            Stage::Waiting(waiting) => waiting.rests_running() && waiting.kept.is_none(),
+            Stage::Granted { .. } | Stage::Confirming(_) | Stage::Continuing { .. } => false,
+        }
+    }
+
+    /// Whether its words may still be on the way when the channel is archived (rule 39).
+    pub(super) fn is_under_way(&self) -> bool {
+        match &self.stage {
+            Stage::Granted { .. } => false,
+            Stage::Running { .. } | Stage::Confirming(_) | Stage::Continuing { .. } => true,
+            Stage::Waiting(waiting) => !matches!(waiting.rested, Rested::Granted { .. }),
+        }
+    }
+
+    /// Whether it rests or runs as Running, even if an end is kept (rule 55).
+    pub(super) fn listens(&self) -> bool {
+        match &self.stage {
+            Stage::Running { .. } => true,
+            Stage::Waiting(waiting) => waiting.rests_running(),
+            Stage::Granted { .. } | Stage::Confirming(_) | Stage::Continuing { .. } => false,
+        }
     }
 }
 
@@ -141,6 +244,60 @@ pub(super) enum Stage {
     },
     /// Its run ended and the reply is awaited.
     Confirming(Confirming),
+    /// Rule 49: it spoke, and keeps the floor.
+    Continuing {
+        /// The start deadline.
+        due: Option<Timestamp>,
+    },
+    /// Rule 55: it rests until a human was answered.
+    Waiting(Waiting),
+}
+
+/// A turn that rests (rule 55).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Waiting {
+    /// What it will be again.
+    pub(super) rested: Rested,
+    /// What remained until its run is slow.
+    pub(super) slow_left: Option<Duration>,
+    /// What remained until the turn's end.
+    pub(super) end_left: Option<Duration>,
+    /// The debt.
+    pub(super) ticket: Ticket,
+    /// The consultation's deadline.
+    pub(super) due: Timestamp,
+    /// What is asked about.
+    pub(super) asked: Range,
+    /// What was said since.
+    pub(super) next: Option<Range>,
+    /// What must be handed over in the end.
+    pub(super) over: Option<Range>,
+    /// The end of its run, if that came meanwhile.
+    pub(super) kept: Option<Outcome>,
+}
+
+impl Waiting {
+    /// Whether it rests as Running.
+    pub(super) fn rests_running(&self) -> bool {
+        matches!(self.rested, Rested::Running { .. })
+    }
+}
+
+/// The phase in which a turn rests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rested {
+    /// Granted, after so many re-triggers.
+    Granted {
+        /// Re-triggers made.
+        attempt: u8,
+    },
+    /// Running.
+    Running {
+        /// What remained of the run deadline.
+        left: Option<Duration>,
+    },
+    /// Continuing.
+    Continuing,
 }
 
 /// The wait for a reply.
@@ -176,12 +333,23 @@ pub(super) struct Slot {
     pub(super) left: bool,
     /// When its last turn ended, unless it passed (rule 23).
     pub(super) grace_since: Option<Timestamp>,
+    /// Rule 59: it passed, and is not asked again.
+    pub(super) passed_over: bool,
+    /// Rule 64: when its turns became Spoke, oldest first.
+    pub(super) spoke_at: Vec<Timestamp>,
 }
 
 impl Slot {
     /// A newcomer's place.
     pub(super) fn new(agent: AgentKey) -> Self {
-        Self { agent, turn: SeatTurn::Ahead, left: false, grace_since: None }
+        Self {
+            agent,
+            turn: SeatTurn::Ahead,
+            left: false,
+            grace_since: None,
+            passed_over: false,
+            spoke_at: Vec::new(),
+        }
     }
 }
 
@@ -251,6 +419,8 @@ pub(super) enum Owed {
     Notice,
     /// A reminder.
     Reminder,
+    /// A consultation.
+    Consult,
 }
 
 /// One debt.

@@ -146,6 +146,12 @@ fn words(effect: &Effect) -> String {
         Effect::Inject { agent, message, .. } => {
             format!("inject {} to {}", message.get(), name(agent))
         }
+        Effect::Deliver { agent, first, last, .. } => {
+            format!("deliver {} to {} to {}", first.get(), last.get(), name(agent))
+        }
+        Effect::Consult { agent, first, last, .. } => {
+            format!("consult about {} to {} for {}", first.get(), last.get(), name(agent))
+        }
         Effect::CancelRun { agent, turn, .. } => match turn {
             Some(_) => format!("cancel the run of {}", name(agent)),
             None => format!("cancel the permitted run of {}", name(agent)),
@@ -206,6 +212,8 @@ pub(crate) struct Room {
     pub(crate) trigger: Option<Ticket>,
     /// The poll asked for last.
     pub(crate) poll: Option<Ticket>,
+    /// The consultation asked for last.
+    pub(crate) consult: Option<Ticket>,
     /// Effects since the room was opened.
     pub(crate) log: Vec<Effect>,
 }
@@ -229,6 +237,7 @@ impl Room {
             fetch: None,
             trigger: None,
             poll: None,
+            consult: None,
             log: Vec::new(),
         }
     }
@@ -348,10 +357,12 @@ impl Room {
                 Effect::FetchMembers { ticket } => self.fetch = Some(ticket),
                 Effect::Trigger { ticket, .. } => self.trigger = Some(ticket),
                 Effect::Poll { ticket, .. } => self.poll = Some(ticket),
+                Effect::Consult { ticket, .. } => self.consult = Some(ticket),
                 Effect::Delete { .. }
                 | Effect::Notice { .. }
                 | Effect::Reminder { .. }
                 | Effect::Inject { .. }
+                | Effect::Deliver { .. }
                 | Effect::CancelRun { .. }
                 | Effect::Transition(_) => {}
             }

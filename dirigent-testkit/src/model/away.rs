@@ -1,0 +1,72 @@
+//! Agents that crash, come back and are assigned (rule 56).
+
+use dirigent_core::{AgentKey, Cause, Notice, Refusal, SeatTurn};
+
+use super::state::Away;
+use super::{AGENTS_MAX, Model};
+
+impl Model {
+    /// `Offline`.
+    pub(super) fn on_offline(&mut self, agent: AgentKey) -> Result<(), Refusal> {
+        match self.away.get(&agent) {
+            Some(Away::Offline) => return Ok(()),
+            Some(Away::Unassigned) => {}
+            None if self.away.len() >= AGENTS_MAX => return Err(Refusal::TooManyAgents),
+            None => {}
+        }
+        self.away.insert(agent, Away::Offline);
+        if self.permit.as_ref().is_some_and(|permit| permit.agent == agent) {
+            self.withdraw_permit();
+        }
+        let had_floor = self.speaker() == Some(agent);
+        if had_floor {
+            self.cancel_turn_run();
+            self.end_turn(SeatTurn::Skipped, Cause::AgentOffline);
+        }
+        let concerns = self.closing.is_none() && self.mode.keeps_turns() && self.is_present(agent);
+        if self.config.announce_offline && concerns {
+            self.emit_notice(Notice::Disconnected { agent });
+        }
+        if had_floor {
+            self.advance();
+        }
+        Ok(())
+    }
+
+    /// `Online`.
+    pub(super) fn on_online(&mut self, agent: AgentKey) {
+        if self.away.get(&agent) != Some(&Away::Offline) {
+            return;
+        }
+        if self.config.auto_requeue {
+            self.assign(agent);
+        } else {
+            self.away.insert(agent, Away::Unassigned);
+            self.causes.push(Cause::AgentOnline);
+        }
+    }
+
+    /// `Assign`.
+    pub(super) fn on_assign(&mut self, agent: AgentKey) -> Result<(), Refusal> {
+        match self.away.get(&agent) {
+            Some(Away::Offline) => return Err(Refusal::AgentOffline),
+            Some(Away::Unassigned) => self.assign(agent),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// It has turns again, at the end of the list.
+    fn assign(&mut self, agent: AgentKey) {
+        self.away.remove(&agent);
+        self.causes.push(Cause::AgentAssigned);
+        let is_to_come = |turn| matches!(turn, SeatTurn::Ahead | SeatTurn::Skipped);
+        let mut slots = self.list.iter();
+        if let Some(at) = slots.position(|slot| slot.agent == agent && is_to_come(slot.turn)) {
+            let mut slot = self.list.remove(at);
+            slot.turn = SeatTurn::Ahead;
+            self.list.push(slot);
+        }
+        self.wake_if_kept_in_mind();
+    }
+}

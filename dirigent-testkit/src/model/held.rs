@@ -1,0 +1,36 @@
+//! What people said that nobody has heard yet (rule 54).
+
+use super::Model;
+use super::state::{First, Phase, Range};
+
+impl Model {
+    /// Holds messages for the next that is granted.
+    pub(super) fn hold(&mut self, range: Option<Range>) {
+        self.held = Range::both(self.held, range);
+    }
+
+    /// What nobody has heard when turns end for now is kept in mind.
+    pub(super) fn keep_unheard(&mut self) {
+        if std::mem::take(&mut self.unheard) || self.held.is_some() {
+            self.kept_in_mind = true;
+        }
+    }
+
+    /// What hindered is gone: what is kept in mind wakes.
+    pub(super) fn wake_if_kept_in_mind(&mut self) {
+        let may = self.phase == Phase::Dormant && !self.is_stopped() && !self.is_any_budget_spent();
+        if may && self.kept_in_mind && !self.awaits_human {
+            self.wake(First::Front);
+        }
+    }
+
+    /// A change of mode and archiving forget what was said (rules 4, 38).
+    pub(super) fn forget_words(&mut self) {
+        self.kept_in_mind = false;
+        self.unheard = false;
+        self.held = None;
+        self.choice = None;
+        self.round_to_come = None;
+        self.awaits_human = false;
+    }
+}
