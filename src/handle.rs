@@ -162,7 +162,7 @@ impl Dirigent {
         run: Option<RunId>,
         ending: Ending<'_>,
     ) -> Result<(), CallError> {
-        let outcome = ending.outcome(self.shared.settings.silence);
+        let outcome = ending.outcome(&self.shared.settings);
         self.live().await?;
         let agent = self.key(agent)?;
         self.shared.sign_of_life(agent);

@@ -104,13 +104,12 @@ impl Shared {
                 return self.end_call(&room, &call, &Outcome::Failed);
             }
         };
-        let words = text.as_deref().map_or("", |text| self.settings.silence.deliverable(text));
-        if words.is_empty() {
+        let Some((words, end)) = text.as_deref().and_then(|text| self.settings.reply(text)) else {
             return self.end_call(&room, &call, &Outcome::Pass);
-        }
+        };
         // While a person is being answered, nobody else speaks.
         call.link.resumed().await;
-        self.send_reply(&room, &call, words, ReplyEnd::Finished);
+        self.send_reply(&room, &call, words, end);
     }
 
     fn end_call(&self, room: &Arc<Room>, call: &Call, outcome: &Outcome) {

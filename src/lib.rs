@@ -83,10 +83,10 @@ pub use call_error::CallError;
 pub use clock::{Clock, SystemClock};
 pub use deferral::{Deferral, DeferralKey};
 pub use dirigent_core::{
-    AgentKey, Cause, Config, ConfigError, Deadline, DeadlineReason, HumanInterrupt, Input,
-    InterruptPolicy, MessageId, Mode, Outcome, PhaseKind, Reason, Refusal, Rest, RestoreError,
-    RunId, Seat, SeatTurn, SilencePolicy, Snapshot, Timestamp, Transition, TriggerCleanup, TurnId,
-    TurnState, WakeCause, WakeRule,
+    AgentKey, AgentState, Cause, CompletionPolicy, Config, ConfigError, Deadline, DeadlineReason,
+    HumanInterrupt, HumanMarker, Input, InterruptPolicy, MessageId, Mode, Outcome, PhaseKind,
+    Reason, Refusal, Rest, RestoreError, RunId, Seat, SeatTurn, Signal, SilencePolicy, Snapshot,
+    Timestamp, Transition, TriggerCleanup, TurnId, TurnState, WakeCause, WakeRule,
 };
 pub use discord::{
     Access, ChannelInfo, ChannelKind, DiscordApi, GuildApi, HistoryRequest, Mentions, NewChannel,

@@ -28,7 +28,7 @@ pub enum Profile {
     /// The same seed to the letter, without nets: see [`Config::seed_literal`].
     SeedLiteral,
     /// The seed "Message flow": a turn lasts until its signal, sixty seconds at most, and what
-    /// happens to it is announced: see `Config::message_flow`.
+    /// happens to it is announced: see [`Config::message_flow`].
     MessageFlow,
 }
 
@@ -38,17 +38,9 @@ impl Profile {
         match self {
             Self::Dirigent => (Config::default(), Settings::default()),
             Self::SeedLiteral => (Config::seed_literal(), Settings::default()),
-            Self::MessageFlow => (message_flow(), Settings::message_flow()),
+            Self::MessageFlow => (Config::message_flow(), Settings::message_flow()),
         }
     }
-}
-
-// TODO-TEMP until the core has it
-fn message_flow() -> Config {
-    let mut config = Config::default();
-    config.turn_deadline = Some(Duration::from_secs(60));
-    config.announce_timeouts = true;
-    config
 }
 
 /// The configuration of the seed "Message flow" (section 3). In its JSON every key may be left out.

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use dirigent_core::SilencePolicy;
+use dirigent_core::{CompletionPolicy, HumanMarker, Outcome, Signal, SilencePolicy};
 
-use crate::Heartbeat;
+use crate::{Heartbeat, ReplyEnd};
 
 /// How decisions are carried out; the rules themselves are in [`Config`](crate::Config).
 ///
@@ -47,6 +47,12 @@ pub struct Settings {
     pub unfinished_template: String,
     /// What counts as silence.
     pub silence: SilencePolicy,
+    /// What completes a turn: the end of its run (default), or a signal in a reply (M1). A hosted reply
+    /// is posted without the signal, unless the signal says otherwise.
+    pub completion: CompletionPolicy,
+    /// The mark at a reply's end with which an agent asks for a person: everybody waits until one writes
+    /// (F07). Default: there is none.
+    pub human_marker: Option<HumanMarker>,
     /// A human's message that is exactly one of these, in any case, stops the channel (F04).
     pub stop_words: Vec<String>,
     /// A human's message that is exactly one of these, in any case, resumes it.
@@ -159,6 +165,8 @@ impl Default for Settings {
             unfinished_template: "Discussion <#{discussionChannel}> was closed without a summary."
                 .to_owned(),
             silence: SilencePolicy::default(),
+            completion: CompletionPolicy::default(),
+            human_marker: None,
             stop_words: Vec::new(),
             resume_words: Vec::new(),
             pacing: Pacing::default(),
@@ -184,7 +192,27 @@ impl Settings {
 
     /// How the seed "Message flow" carries decisions out: with its signal, which is taken off.
     pub fn message_flow() -> Self {
-        Self::default()
+        Self { completion: CompletionPolicy::Signal(Signal::default()), ..Self::default() }
+    }
+
+    /// How a run ended whose text this is, by the policies of silence and completion and the mark.
+    pub fn outcome(&self, text: &str) -> Outcome {
+        match &self.human_marker {
+            Some(marker) => marker.outcome(&self.completion, self.silence, text),
+            None => self.completion.outcome(self.silence, text),
+        }
+    }
+
+    /// What of a hosted agent's text is posted, and what becomes of its turn then; nothing when it has
+    /// nothing to say.
+    pub(crate) fn reply<'a>(&self, text: &'a str) -> Option<(&'a str, ReplyEnd)> {
+        let end = match self.outcome(text) {
+            Outcome::Unfinished { .. } => ReplyEnd::Unfinished,
+            Outcome::AwaitsHuman { .. } => ReplyEnd::AwaitsHuman,
+            Outcome::Spoke { .. } => ReplyEnd::Finished,
+            Outcome::Pass | Outcome::Failed | _ => return None,
+        };
+        Some((self.completion.deliverable(self.silence, text), end))
     }
 
     /// The trigger message for an account.

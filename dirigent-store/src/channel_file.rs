@@ -8,6 +8,7 @@ mod phase;
 mod record;
 mod scalar;
 mod snapshot;
+mod steering;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ pub(crate) use extra::Extra;
 pub(crate) use name::Name;
 use record::RecordFile;
 pub(crate) use scalar::{Id, TailText, whole};
+pub(crate) use steering::OutcomeFile;
 
 use crate::error::BadFile;
 use crate::json::{Field, Fields, quoted};

@@ -20,6 +20,17 @@ pub(super) enum PhaseFile {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         first: Option<u32>,
     },
+    RefreshingWakeAfter {
+        sender: u32,
+    },
+    Continuing {
+        agent: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Millis>,
+    },
+    Waiting {
+        agent: u32,
+    },
     Granted {
         agent: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,6 +74,13 @@ impl From<&PhaseData> for PhaseFile {
             PhaseData::RefreshingWake { first } => {
                 Self::RefreshingWake { first: first.map(AgentKey::get) }
             }
+            PhaseData::RefreshingWakeAfter { sender } => {
+                Self::RefreshingWakeAfter { sender: sender.get() }
+            }
+            PhaseData::Continuing { agent, until } => {
+                Self::Continuing { agent: agent.get(), until: until.map(Millis) }
+            }
+            PhaseData::Waiting { agent } => Self::Waiting { agent: agent.get() },
             PhaseData::Granted { agent, until, attempt } => {
                 Self::Granted { agent: agent.get(), until: until.map(Millis), attempt }
             }
@@ -101,6 +119,13 @@ impl From<PhaseFile> for PhaseData {
             PhaseFile::RefreshingWake { first } => {
                 Self::RefreshingWake { first: first.map(AgentKey::new) }
             }
+            PhaseFile::RefreshingWakeAfter { sender } => {
+                Self::RefreshingWakeAfter { sender: AgentKey::new(sender) }
+            }
+            PhaseFile::Continuing { agent, until } => {
+                Self::Continuing { agent: AgentKey::new(agent), until: until.map(|until| until.0) }
+            }
+            PhaseFile::Waiting { agent } => Self::Waiting { agent: AgentKey::new(agent) },
             PhaseFile::Granted { agent, until, attempt } => Self::Granted {
                 agent: AgentKey::new(agent),
                 until: until.map(|until| until.0),

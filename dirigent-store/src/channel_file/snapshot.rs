@@ -12,6 +12,7 @@ use super::name::Name;
 use super::phase::PhaseFile;
 use super::record::RecordFile;
 use super::scalar::{Id, Millis, TailText};
+use super::steering::SteeringFile;
 
 /// A snapshot, but for what the record says in front of it. Absent is what is empty.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,6 +29,8 @@ pub(super) struct SnapshotFile {
     created: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     missed: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    unheard: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     vetoed: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -73,6 +76,8 @@ pub(super) struct SnapshotFile {
     litter: Vec<LitterFile>,
     rng: Id,
     revision: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    steering: Option<SteeringFile>,
     #[serde(flatten)]
     pub(super) extra: Extra,
 }
@@ -84,6 +89,8 @@ struct SlotFile {
     turn: Name<SeatTurn>,
     #[serde(default, skip_serializing_if = "is_false")]
     left: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    passed: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     grace_from: Option<Millis>,
 }
@@ -157,6 +164,7 @@ impl SnapshotFile {
             rest: s.rest.map(Name),
             created: s.created,
             missed: s.missed,
+            unheard: s.unheard,
             vetoed: s.vetoed,
             list: s.list.iter().map(SlotFile::from).collect(),
             list_at: s.list_at.map(Millis),
@@ -182,6 +190,7 @@ impl SnapshotFile {
             litter: s.litter.iter().map(LitterFile::from).collect(),
             rng: Id(s.rng),
             revision: s.revision,
+            steering: s.steering.as_deref().map(SteeringFile::from),
             extra,
         }
     }
@@ -200,6 +209,7 @@ impl From<RecordFile> for Snapshot {
             created: file.created,
             rest: file.rest.map(|rest| rest.0),
             missed: file.missed,
+            unheard: file.unheard,
             vetoed: file.vetoed,
             phase: file.phase.into(),
             turn: TurnId::new(file.turn),
@@ -227,6 +237,7 @@ impl From<RecordFile> for Snapshot {
             litter: file.litter.into_iter().map(Litter::from).collect(),
             rng: file.rng.0,
             revision: file.revision,
+            steering: file.steering.map(|steering| Box::new(steering.into())),
         }
     }
 }
@@ -251,8 +262,9 @@ const fn is_zero(number: &u32) -> bool {
 
 impl From<&Slot> for SlotFile {
     fn from(slot: &Slot) -> Self {
-        let Slot { agent, turn, left, grace_from } = *slot;
-        Self { agent: agent.get(), turn: Name(turn), left, grace_from: grace_from.map(Millis) }
+        let Slot { agent, turn, left, passed, grace_from } = *slot;
+        let grace_from = grace_from.map(Millis);
+        Self { agent: agent.get(), turn: Name(turn), left, passed, grace_from }
     }
 }
 
@@ -260,7 +272,7 @@ impl From<SlotFile> for Slot {
     fn from(file: SlotFile) -> Self {
         let agent = AgentKey::new(file.agent);
         let grace_from = file.grace_from.map(|at| at.0);
-        Self { agent, turn: file.turn.0, left: file.left, grace_from }
+        Self { agent, turn: file.turn.0, left: file.left, passed: file.passed, grace_from }
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use dirigent::{AgentKey, Input, MessageId, Mode, Outcome, RunId, Timestamp, WakeCause};
+use dirigent::{AgentKey, Input, MessageId, Mode, RunId, Timestamp, WakeCause};
 use dirigent_core::{Author, Creation, Message, MessageKind, Settlement, Ticket};
 use serde::{Deserialize, Serialize};
 
 use super::config::ConfigFile;
-use crate::channel_file::{Id, Name, TailText};
+use crate::channel_file::{Id, Name, OutcomeFile, TailText};
 
 /// An input.
 #[derive(Debug, Serialize, Deserialize)]
@@ -85,18 +85,6 @@ pub(super) enum InputFile {
     Reconfigure(Box<ConfigFile>),
     Tick,
     /// One that is newer than this crate.
-    #[serde(skip)]
-    Newer,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) enum OutcomeFile {
-    Pass,
-    Spoke(TailText),
-    Unfinished(TailText),
-    AwaitsHuman(TailText),
-    Failed,
     #[serde(skip)]
     Newer,
 }
@@ -309,31 +297,6 @@ impl From<InputFile> for Input {
             InputFile::RunsLost { rerun } => Self::RunsLost { rerun },
             InputFile::Reconfigure(config) => Self::Reconfigure(Arc::new((*config).into())),
             InputFile::Tick | InputFile::Newer => Self::Tick,
-        }
-    }
-}
-
-impl From<&Outcome> for OutcomeFile {
-    fn from(outcome: &Outcome) -> Self {
-        match *outcome {
-            Outcome::Pass => Self::Pass,
-            Outcome::Spoke { tail } => Self::Spoke(TailText(tail)),
-            Outcome::Unfinished { tail } => Self::Unfinished(TailText(tail)),
-            Outcome::AwaitsHuman { tail } => Self::AwaitsHuman(TailText(tail)),
-            Outcome::Failed => Self::Failed,
-            _ => Self::Newer,
-        }
-    }
-}
-
-impl From<OutcomeFile> for Outcome {
-    fn from(file: OutcomeFile) -> Self {
-        match file {
-            OutcomeFile::Pass => Self::Pass,
-            OutcomeFile::Spoke(tail) => Self::Spoke { tail: tail.0 },
-            OutcomeFile::Unfinished(tail) => Self::Unfinished { tail: tail.0 },
-            OutcomeFile::AwaitsHuman(tail) => Self::AwaitsHuman { tail: tail.0 },
-            OutcomeFile::Failed | OutcomeFile::Newer => Self::Failed,
         }
     }
 }
