@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use dirigent_core::{
-    AgentKey, Archived, Debt, DeliveryData, Effect, Litter, MessageId, Mode, Notice, Permit,
-    PermitRun, PhaseData, Piece, Refresh, ReminderPlace, Rest, RunFate, RunId, SeatTurn, Slot,
-    Snapshot, Tail, Ticket, TurnId,
+    AgentKey, Archived, Away, Budget, Debt, DeliveryData, Effect, Litter, MessageId, Mode, Notice,
+    Outcome, Permit, PermitRun, PhaseData, Piece, Refresh, ReminderPlace, Rest, Rested, RunFate,
+    RunId, SeatTurn, Slot, Snapshot, Span, SpokenTurn, Steering, Tail, Ticket, TurnId, TurnTerms,
+    Waiting,
 };
 
 use super::reader::Reader;
@@ -16,7 +17,7 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
         version: if r.byte() == 255 { 2 } else { Snapshot::VERSION },
         mode: Mode::ALL.get(usize::from(r.byte() % 5)).copied().unwrap_or_default(),
         phase: phase(r),
-        rest: r.maybe(|r| if r.flag() { Rest::Held } else { Rest::Stopped }),
+        rest: r.maybe(rest),
         initiator: r.maybe(agent),
         archived: r.maybe(archived),
         list: r.list(70, slot),
@@ -48,6 +49,16 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
         reminder_due: r.maybe(Reader::moment),
         rng: r.small(),
         revision: r.small(),
+        unheard: r.flag(),
+        steering: r.maybe(|r| Box::new(steering(r))),
+    }
+}
+
+fn rest(r: &mut Reader<'_>) -> Rest {
+    match r.byte() {
+        2 => Rest::Finished,
+        byte if byte & 1 == 1 => Rest::Held,
+        _ => Rest::Stopped,
     }
 }
 
@@ -73,6 +84,7 @@ fn slot(r: &mut Reader<'_>) -> Slot {
     slot.turn = turns.get(usize::from(r.byte() % 4)).copied().unwrap_or_default();
     slot.left = r.byte() % 8 == 7;
     slot.grace_from = r.maybe(Reader::moment);
+    slot.passed = slot.turn == SeatTurn::Passed && slot.grace_from.is_some();
     slot
 }
 
@@ -94,6 +106,59 @@ fn permit(r: &mut Reader<'_>) -> Permit {
     Permit { agent: agent(r), run: running.unwrap_or(PermitRun::Offered) }
 }
 
+fn steering(r: &mut Reader<'_>) -> Steering {
+    Steering {
+        terms: TurnTerms {
+            until: r.maybe(Reader::moment),
+            slow_at: r.maybe(Reader::moment),
+            spoken: r.flag(),
+            continued: r.byte() % 5,
+            awaits_human: r.flag(),
+        },
+        waiting: r.maybe(waiting),
+        held: r.maybe(span),
+        away: r.list(70, |r| Away { agent: agent(r), offline: r.flag() }),
+        chosen: r.maybe(agent),
+        round: r.list(70, agent),
+        next_round: r.list(70, agent),
+        awaits_human: r.flag(),
+        spoken: r.list(70, |r| SpokenTurn { agent: agent(r), at: r.moment() }),
+        budget: Budget {
+            turns: u32::try_from(r.small()).unwrap_or(u32::MAX),
+            cycles: u32::try_from(r.small()).unwrap_or(u32::MAX),
+            cost: r.small(),
+            announced: r.flag(),
+        },
+    }
+}
+
+fn span(r: &mut Reader<'_>) -> Span {
+    Span { first: message(r), last: message(r) }
+}
+
+fn waiting(r: &mut Reader<'_>) -> Waiting {
+    let rested = match r.byte() % 3 {
+        0 => Rested::Granted { attempt: r.byte() },
+        1 => Rested::Running {
+            run: r.maybe(run),
+            anchor: r.maybe(message),
+            until: r.maybe(Reader::moment),
+            receipt: r.flag(),
+        },
+        _ => Rested::Continuing,
+    };
+    Waiting {
+        rested,
+        since: r.moment(),
+        consult: ticket(r),
+        until: r.moment(),
+        asked: span(r),
+        more: r.maybe(span),
+        unanswered: r.maybe(span),
+        end: r.maybe(|r| if r.flag() { Outcome::Pass } else { Outcome::Failed }),
+    }
+}
+
 fn delivery(r: &mut Reader<'_>) -> DeliveryData {
     let words = |r: &mut Reader<'_>| Tail::of(&"words ".repeat(usize::from(r.byte() % 16)));
     DeliveryData {
@@ -104,7 +169,7 @@ fn delivery(r: &mut Reader<'_>) -> DeliveryData {
 }
 
 fn phase(r: &mut Reader<'_>) -> PhaseData {
-    match r.byte() % 9 {
+    match r.byte() % 12 {
         0 => PhaseData::Dead,
         1 => PhaseData::Archived,
         2 => PhaseData::Dormant,
@@ -131,12 +196,15 @@ fn phase(r: &mut Reader<'_>) -> PhaseData {
             poll_next: r.moment(),
             poll_interval: Duration::from_millis(r.small()),
         },
+        9 => PhaseData::RefreshingWakeAfter { sender: agent(r) },
+        10 => PhaseData::Continuing { agent: agent(r), until: r.maybe(Reader::moment) },
+        11 => PhaseData::Waiting { agent: agent(r) },
         _ => PhaseData::Disabled,
     }
 }
 
 fn effect(r: &mut Reader<'_>) -> Effect {
-    let (kind, ticket) = (r.byte() % 7, ticket(r));
+    let (kind, ticket) = (r.byte() % 8, ticket(r));
     match kind {
         0 => Effect::FetchMembers { ticket },
         1 => Effect::Delete { ticket, message: message(r) },
@@ -145,6 +213,11 @@ fn effect(r: &mut Reader<'_>) -> Effect {
         4 => {
             let place = if r.flag() { ReminderPlace::Discussion } else { ReminderPlace::Callback };
             Effect::Reminder { ticket, initiator: agent(r), place }
+        }
+        7 => {
+            let (agent, turn) = (agent(r), TurnId::new(r.small()));
+            let Span { first, last } = span(r);
+            Effect::Consult { ticket, agent, turn, first, last }
         }
         5 => Effect::CancelRun { agent: agent(r), run: None, turn: None },
         _ => {

@@ -135,6 +135,7 @@ impl Model {
             turn: slot.turn,
             left: slot.left,
             muted: self.muted.contains(&slot.agent),
+            away: self.away.contains_key(&slot.agent),
         });
         Portrait {
             mode: self.mode,
