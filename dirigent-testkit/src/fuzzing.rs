@@ -5,6 +5,7 @@
 
 mod reader;
 mod snapshot;
+mod steering;
 mod tools;
 
 use std::sync::Arc;

@@ -33,14 +33,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dirigent_core::{
-    AgentKey, Answer, Cause, Config, Effect, Input, Mode, Refusal, Rest, Timestamp,
+    AgentKey, Answer, Budget, Cause, Config, Effect, Input, Mode, Refusal, Rest, Timestamp,
 };
 
 pub use self::answer::{EndedTurn, ModelAnswer, Portrait};
 use self::memory::Memory;
-use self::state::{
-    Away, Budget, Closing, Cycle, Debt, Litter, Permit, Phase, Range, Refresh, Slot,
-};
+use self::state::{Away, Closing, Cycle, Debt, Litter, Permit, Phase, Range, Refresh, Slot};
 
 /// Agents a channel holds at most, and muted ones beside them.
 const AGENTS_MAX: usize = 64;

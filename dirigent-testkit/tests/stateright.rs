@@ -159,6 +159,7 @@ impl World {
 
     fn perform(&mut self, effect: &Effect) {
         match *effect {
+            Effect::Deliver { .. } | Effect::Consult { .. } => {}
             Effect::Trigger { ticket, agent, .. } => {
                 self.triggers += 1;
                 self.stirred |= self.archived;

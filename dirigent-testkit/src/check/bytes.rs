@@ -7,6 +7,7 @@ use dirigent_core::{Config, InterruptPolicy, TriggerCleanup};
 use super::step::Step;
 
 mod acts;
+mod combined;
 mod inputs;
 mod words;
 
@@ -52,6 +53,9 @@ impl Step {
 pub fn config_from_bytes(bytes: [u8; 8]) -> Config {
     let [base, text, wait, starts, lists, policy, ceilings, idle] = bytes;
     let mut config = if base % 4 == 0 { Config::seed_literal() } else { Config::default() };
+    if base >= 64 {
+        combined::policies(&mut config, u64::from_le_bytes(bytes));
+    }
     if base % 4 < 2 {
         return config;
     }

@@ -112,11 +112,20 @@ pub(super) fn ends(effects: &[Effect]) -> impl Iterator<Item = EndedTurn> {
                 | Cause::RunTimedOut
                 | Cause::AgentLeft
                 | Cause::AgentMuted
+                | Cause::AgentOffline
+                | Cause::SignalMissing
         );
         let begins_to_wait = change.from != change.to && change.to == PhaseKind::Confirming;
-        let begins_anew = change.cause == Cause::RunLost && change.to == PhaseKind::Granted;
-        let on_the_floor =
-            matches!(change.from, PhaseKind::Granted | PhaseKind::Running | PhaseKind::Confirming);
+        let begins_anew = change.cause == Cause::RunLost
+            && matches!(change.to, PhaseKind::Granted | PhaseKind::Continuing);
+        let on_the_floor = matches!(
+            change.from,
+            PhaseKind::Granted
+                | PhaseKind::Running
+                | PhaseKind::Confirming
+                | PhaseKind::Continuing
+                | PhaseKind::Waiting
+        );
         let is_end = ends && on_the_floor && !begins_to_wait && !begins_anew;
         let agent = change.agent.filter(|_| is_end)?;
         Some(EndedTurn { agent, cause: change.cause })
@@ -146,6 +155,22 @@ fn settled_causes(effects: &[Effect]) -> impl Iterator<Item = Cause> {
                     | Cause::CeilingReached
                     | Cause::CeilingReset
                     | Cause::TooFewAgents
+                    | Cause::Unfinished
+                    | Cause::RunSlow
+                    | Cause::HumanInterrupted
+                    | Cause::OrchestratorAnswered
+                    | Cause::OrchestratorFailed
+                    | Cause::OrchestratorLate
+                    | Cause::AgentOnline
+                    | Cause::AgentAssigned
+                    | Cause::AgentPassed
+                    | Cause::NotMentioned
+                    | Cause::AgentCapped
+                    | Cause::NobodyElse
+                    | Cause::AwaitingHuman
+                    | Cause::BudgetSpent
+                    | Cause::BudgetReset
+                    | Cause::Finished
             )
     });
     named.map(|change| change.cause)
@@ -166,7 +191,7 @@ fn ended(effects: &[Effect], predicted: &[EndedTurn]) -> Result<(), String> {
     for end in &theirs {
         if next == Some(end) {
             next = awaited.next();
-        } else if !matches!(end.cause, Cause::AgentLeft | Cause::AgentMuted) {
+        } else if !matches!(end.cause, Cause::AgentLeft | Cause::AgentMuted | Cause::AgentOffline) {
             return same("ended turns", &theirs.as_slice(), &predicted);
         }
     }

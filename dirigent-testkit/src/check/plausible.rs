@@ -1,7 +1,8 @@
 //! What fits the moment.
 
 use dirigent_core::{
-    AgentKey, Author, Effect, Input, MessageId, MessageKind, PhaseKind, RunId, Tail, Ticket,
+    AgentKey, Author, Effect, Input, Message, MessageId, MessageKind, PhaseKind, RunId, Settlement,
+    Tail, Ticket,
 };
 
 use super::step::{Act, EndOutcome, message};
@@ -48,6 +49,18 @@ impl Walk {
                 ticket: self.owed(|effect| matches!(effect, Effect::FetchMembers { .. }), 0),
                 agents: agents.clone(),
             },
+            Act::Address { agents } => {
+                Input::Addressed { message: human_message(newest + 1), agents: agents.clone() }
+            }
+            Act::Choose { place } => Input::SpeakNext(self.seat(*place)),
+            Act::Crash { place: Some(place) } => Input::Offline(self.seat(*place)),
+            Act::Crash { place: None } => Input::Offline(speaker.unwrap_or(agent)),
+            Act::Return { assigned: true, agent } => Input::Assign(*agent),
+            Act::Return { assigned: false, agent } => Input::Online(*agent),
+            Act::Answer { settlement } => Input::Settled {
+                ticket: self.owed(|effect| matches!(effect, Effect::Consult { .. }), 0),
+                settlement: *settlement,
+            },
             Act::Settle { nth, settlement } => Input::Settled {
                 ticket: self.owed(|_| true, usize::from(*nth)),
                 settlement: *settlement,
@@ -61,6 +74,16 @@ impl Walk {
         let mut fitting = debts.filter(|debt| fits(&debt.effect));
         let debt = fitting.nth(nth).and_then(|debt| debt.effect.ticket());
         debt.unwrap_or(Ticket::new(u64::MAX))
+    }
+
+    /// The agent at this place of the list, or the next one if that has the floor.
+    fn seat(&self, place: u8) -> AgentKey {
+        let view = self.machine.view();
+        let seats: Vec<_> = view.list().map(|seat| seat.agent).collect();
+        let at = usize::from(place) % seats.len().max(1);
+        let mut from_there = seats.iter().cycle().skip(at).take(seats.len());
+        let other = from_there.find(|agent| view.speaker() != Some(**agent));
+        other.copied().unwrap_or(AgentKey::new(1))
     }
 
     /// The end of everything that the speaker wrote in its turn.
@@ -88,10 +111,25 @@ impl Walk {
         }
         match view.phase() {
             PhaseKind::Granted => Act::GateAnew,
+            PhaseKind::Continuing => match choice % 4 {
+                0 => says(),
+                _ => Act::GateAnew,
+            },
+            PhaseKind::Waiting => match choice % 8 {
+                0 => Act::End { outcome: EndOutcome::Pass },
+                1 => Act::End { outcome: EndOutcome::Spoke(Box::new(self.said_so_far())) },
+                2 => says(),
+                3 => Act::Answer { settlement: Settlement::Failed { retry_at: None } },
+                _ => Act::Answer { settlement: Settlement::Done { message: None } },
+            },
             PhaseKind::Running => match choice % 8 {
                 0..=2 => says(),
                 3 | 7 => Act::End { outcome: EndOutcome::Pass },
                 4 => Act::End { outcome: EndOutcome::Spoke(Box::new(self.said_so_far())) },
+                5 if choice >= 192 => {
+                    Act::End { outcome: EndOutcome::AwaitsHuman(Box::new(*tail)) }
+                }
+                5 => Act::End { outcome: EndOutcome::Unfinished(Box::new(*tail)) },
                 _ => Act::End { outcome: EndOutcome::Spoke(Box::new(*tail)) },
             },
             PhaseKind::Confirming => says(),
@@ -109,6 +147,12 @@ impl Walk {
             },
         }
     }
+}
+
+/// What a human says.
+fn human_message(id: u64) -> Message {
+    let (id, author) = (MessageId::new(id), Author::Human);
+    Message { id, author, kind: MessageKind::Conversation, tail: Tail::of("you there") }
 }
 
 /// A gate call.

@@ -109,7 +109,7 @@ impl Shortest {
 type Reset = fn(&mut Config, &Config);
 
 /// Every rule by itself.
-const RESETS: [Reset; 27] = [
+const RESETS: [Reset; 42] = [
     |to, from| *to = from.clone(),
     |to, from| to.fingerprint_length = from.fingerprint_length,
     |to, from| to.delivery_timeout = from.delivery_timeout,
@@ -137,4 +137,19 @@ const RESETS: [Reset; 27] = [
     |to, from| to.farewell = from.farewell,
     |to, from| to.bot_notice_interval = from.bot_notice_interval,
     |to, from| to.forget_after = from.forget_after,
+    |to, from| to.continuations = from.continuations,
+    |to, from| to.turn_deadline = from.turn_deadline,
+    |to, from| to.slow_after = from.slow_after,
+    |to, from| to.announce_timeouts = from.announce_timeouts,
+    |to, from| to.announce_offline = from.announce_offline,
+    |to, from| to.auto_requeue = from.auto_requeue,
+    |to, from| to.human_interrupt = from.human_interrupt,
+    |to, from| to.consult_deadline = from.consult_deadline,
+    |to, from| to.wake_rule = from.wake_rule,
+    |to, from| to.skip_passed = from.skip_passed,
+    |to, from| to.mention_rounds = from.mention_rounds,
+    |to, from| to.agent_turns_per_hour = from.agent_turns_per_hour,
+    |to, from| to.budget_turns = from.budget_turns,
+    |to, from| to.budget_cycles = from.budget_cycles,
+    |to, from| to.budget_cost = from.budget_cost,
 ];

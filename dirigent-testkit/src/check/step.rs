@@ -116,6 +116,34 @@ pub enum Act {
         /// Who is present.
         agents: Vec<AgentKey>,
     },
+    /// A human writes something new that addresses agents.
+    Address {
+        /// Whom.
+        agents: Vec<AgentKey>,
+    },
+    /// An operator chooses the agent at this place of the list, or the first behind it that has not
+    /// the floor.
+    Choose {
+        /// Which place.
+        place: u8,
+    },
+    /// Who has the floor, or the agent at this place of the list, goes offline.
+    Crash {
+        /// Which place; `None`: who has the floor.
+        place: Option<u8>,
+    },
+    /// An agent that is offline comes back, or one that is back is assigned.
+    Return {
+        /// Whether it is assigned.
+        assigned: bool,
+        /// Who, if it is away.
+        agent: AgentKey,
+    },
+    /// The outstanding consultation is settled.
+    Answer {
+        /// What became of it.
+        settlement: Settlement,
+    },
     /// An owed effect is settled.
     Settle {
         /// Which, counted back from the newest.
@@ -142,6 +170,10 @@ pub enum EndOutcome {
     Spoke(Box<Tail>),
     /// It broke off.
     Failed,
+    /// It spoke, and has not finished its turn.
+    Unfinished(Box<Tail>),
+    /// It spoke, and a person shall answer.
+    AwaitsHuman(Box<Tail>),
 }
 
 impl EndOutcome {
@@ -151,6 +183,8 @@ impl EndOutcome {
             Self::Pass => Outcome::Pass,
             Self::Spoke(tail) => Outcome::Spoke { tail: **tail },
             Self::Failed => Outcome::Failed,
+            Self::Unfinished(tail) => Outcome::Unfinished { tail: **tail },
+            Self::AwaitsHuman(tail) => Outcome::AwaitsHuman { tail: **tail },
         }
     }
 }

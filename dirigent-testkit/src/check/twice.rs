@@ -58,7 +58,11 @@ fn attempt(
 
 /// One input, once and twice.
 fn twice(walk: &mut Walk, twin: &mut Channel, input: &Input) -> Result<(), String> {
-    if matches!(input, Input::Wake { .. }) {
+    let adds = matches!(
+        input,
+        Input::Wake { .. } | Input::SpeakNext(_) | Input::Spent { .. } | Input::ResetBudget
+    );
+    if adds {
         return Ok(());
     }
     let (answer, effects) = walk.feed(input);

@@ -122,7 +122,13 @@ impl Walk {
                 Input::Gate { agent: Some(agent), run, .. },
                 Ok(Answer::Verdict(Verdict::Allow { .. })),
             ) => self.allowed = Some((*agent, *run)),
-            (Input::RunEnded { outcome: Outcome::Spoke { tail }, .. }, Ok(_)) => {
+            (
+                Input::RunEnded {
+                    outcome: Outcome::Spoke { tail } | Outcome::AwaitsHuman { tail },
+                    ..
+                },
+                Ok(_),
+            ) => {
                 self.promised = *tail;
             }
             (Input::Message(Message { id, author: Author::Agent(agent), tail, .. }), Ok(_))

@@ -1,12 +1,12 @@
 //! What the model says about a step, and how it looks from outside.
 
 use dirigent_core::{
-    AgentKey, Answer, Cause, Effect, MessageId, Mode, PhaseKind, Reason, Refusal, Rest, Seat,
-    Ticket, Timestamp, TurnId, TurnState,
+    AgentKey, Answer, Budget, Cause, Effect, MessageId, Mode, PhaseKind, Reason, Refusal, Rest,
+    Seat, Ticket, Timestamp, TurnId, TurnState,
 };
 
 use super::Model;
-use super::state::Stage;
+use super::state::{Away, Stage};
 
 /// What the rules say about one step.
 ///
@@ -94,6 +94,24 @@ pub struct Portrait {
     pub deadline: Option<Timestamp>,
     /// Who opened the discussion.
     pub initiator: Option<AgentKey>,
+    /// The messages held: the first and the last.
+    pub held: Option<(MessageId, MessageId)>,
+    /// What the orchestrator is asked about: the first message and the last.
+    pub asked: Option<(MessageId, MessageId)>,
+    /// Whether a message is kept in mind.
+    pub kept_in_mind: bool,
+    /// Who is away, ascending, and whether it is offline.
+    pub away: Vec<(AgentKey, bool)>,
+    /// Who shall speak next.
+    pub chosen: Option<AgentKey>,
+    /// Whom this cycle is for, ascending; nobody: for everybody.
+    pub round: Vec<AgentKey>,
+    /// Whether a person is awaited.
+    pub awaits_human: bool,
+    /// What was used of the budgets.
+    pub budget: Budget,
+    /// Who has had its turns for this hour.
+    pub capped: Vec<AgentKey>,
     /// What is owed and since when, oldest first.
     pub owed: Vec<(Ticket, Timestamp)>,
 }
@@ -119,6 +137,15 @@ impl Portrait {
             cycles: view.cycles_since_human(),
             deadline: channel.next_deadline().map(|deadline| deadline.at),
             initiator: view.initiator(),
+            held: view.held().map(|span| (span.first, span.last)),
+            asked: view.asked().map(|span| (span.first, span.last)),
+            kept_in_mind: view.is_missed(),
+            away: view.away().iter().map(|away| (away.agent, away.offline)).collect(),
+            chosen: view.chosen(),
+            round: view.round().to_vec(),
+            awaits_human: view.awaits_human(),
+            budget: view.budget(),
+            capped: view.list().map(|seat| seat.agent).filter(|one| view.is_capped(*one)).collect(),
             owed: owed.collect(),
         }
     }
@@ -137,6 +164,11 @@ impl Model {
             muted: self.muted.contains(&slot.agent),
             away: self.away.contains_key(&slot.agent),
         });
+        let away = self.away.iter().map(|(agent, how)| (*agent, *how == Away::Offline));
+        let capped = self.list.iter().filter(|slot| self.is_slot_capped(slot));
+        let mut round = self.round.clone().unwrap_or_default();
+        round.sort_unstable();
+        round.dedup();
         Portrait {
             mode: self.mode,
             turn_state: if archived { TurnState::Archived } else { state },
@@ -152,6 +184,15 @@ impl Model {
             cycles: self.cycles,
             deadline: self.next_deadline(),
             initiator: self.initiator,
+            held: self.held.map(|range| (range.first, range.last)),
+            asked: self.waiting().map(|waiting| (waiting.asked.first, waiting.asked.last)),
+            kept_in_mind: self.kept_in_mind,
+            away: away.collect(),
+            chosen: self.choice,
+            round,
+            awaits_human: self.awaits_human,
+            budget: self.budget,
+            capped: capped.map(|slot| slot.agent).collect(),
             owed: debts.collect(),
         }
     }

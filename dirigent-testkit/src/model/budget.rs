@@ -1,9 +1,8 @@
 //! Budgets (rule 65).
 
-use dirigent_core::{Cause, Notice, Refusal};
+use dirigent_core::{Budget, Cause, Notice, Refusal};
 
 use super::Model;
-use super::state::Budget;
 
 impl Model {
     /// Whether the budget of turns or of cost is spent.

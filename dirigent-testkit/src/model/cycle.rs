@@ -105,7 +105,9 @@ impl Model {
             if let Some(slot) = self.list.get_mut(at) {
                 slot.turn = if passes { SeatTurn::Passed } else { SeatTurn::Skipped };
             }
-            self.causes.push(hindrance);
+            let is_named =
+                !matches!(hindrance, Cause::AgentLeft | Cause::AgentMuted | Cause::AgentOffline);
+            self.causes.extend(is_named.then_some(hindrance));
         }
         self.on_boundary();
     }

@@ -133,19 +133,6 @@ pub(super) enum Away {
     Unassigned,
 }
 
-/// What was spent since the budgets began (rule 65).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Budget {
-    /// Turns granted.
-    pub(super) turns: u32,
-    /// Cycles begun.
-    pub(super) cycles: u32,
-    /// Cost reported.
-    pub(super) cost: u64,
-    /// Whether the notice was posted.
-    pub(super) announced: bool,
-}
-
 /// One agent's hold of the floor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Turn {

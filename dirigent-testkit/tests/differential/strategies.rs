@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{
-    AgentKey, Author, Config, Creation, Input, InterruptPolicy, Message, MessageId, MessageKind,
-    Mode, Outcome, RunId, Settlement, Tail, Ticket, Timestamp, TriggerCleanup, WakeCause,
+    AgentKey, Author, Config, Creation, HumanInterrupt, Input, InterruptPolicy, Message, MessageId,
+    MessageKind, Mode, Outcome, RunId, Settlement, Tail, Ticket, Timestamp, TriggerCleanup,
+    WakeCause, WakeRule,
 };
 use dirigent_testkit::check::{Act, EndOutcome, Step};
 use proptest::collection::vec;
@@ -16,22 +17,30 @@ use proptest::sample::select;
 
 /// Everything that a long enough search must have met.
 pub(crate) fn everything() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let phases = "dormant refreshing granted running confirming disabled dead archived";
-    let effects = "fetch-members trigger delete poll notice reminder inject cancel-run";
+    let phases = "dormant refreshing granted running confirming continuing waiting disabled \
+        dead archived";
+    let effects = "fetch-members trigger delete poll notice reminder inject deliver consult \
+        cancel-run";
     let reasons = "unmanaged too-few-agents your-turn initiator-permit dead archived stopped held \
         dormant ceiling-reached refreshing not-your-turn turn-already-used run-already-denied \
-        run-already-ended not-registered muted not-listed";
+        run-already-ended not-registered muted not-listed finished waiting offline unassigned \
+        capped budget-spent awaiting-human";
     let refusals = "repeated-message stale-run unknown-ticket not-managed mode-locked \
         creation-only already-created initiator-mismatch archived not-a-discussion \
         not-the-initiator already-concluded stopped not-resting ceiling-reached too-many-agents \
-        empty-receipt bad-config";
+        empty-receipt bad-config finished not-listed muted agent-offline has-the-floor \
+        budget-spent awaiting-human";
     let causes = "created mode-changed human-message agent-message bot-message operator-wake \
         guide-posted result-posted cycle-boundary next-cycle reshuffled members-failed \
         members-late next-in-list run-started run-replaced passed spoke run-failed tail-matched \
         receipt-given quiet-after-message delivery-timed-out interrupted retriggered \
         start-timed-out run-timed-out run-lost agent-left agent-muted agent-unmuted all-passed \
         nobody-answered ceiling-reached ceiling-reset too-few-agents enough-agents \
-        initiator-reminded permit-used stopped held resumed concluded archived";
+        initiator-reminded permit-used stopped held resumed concluded archived unfinished \
+        signal-missing run-slow human-interrupted orchestrator-answered orchestrator-failed \
+        orchestrator-late agent-offline agent-online agent-assigned agent-passed not-mentioned \
+        agent-capped mention-round operator-choice nobody-else awaiting-human budget-spent \
+        budget-reset finished overdue";
     let named = [
         ("phase", phases),
         ("effect", effects),
@@ -75,10 +84,11 @@ fn millis(count: impl Strategy<Value = u64>) -> impl Strategy<Value = Duration> 
 
 /// The defaults, the seed's rules, and rules at the edge of what is allowed.
 pub(crate) fn config() -> impl Strategy<Value = Config> {
-    let odd = policies(lists(deadlines(confirmation(Just(Config::default())))));
+    let odd = combined(policies(lists(deadlines(confirmation(Just(Config::default()))))));
     prop_oneof![
         2 => Just(Config::default()),
         2 => Just(Config::seed_literal()),
+        2 => combined(Just(Config::default())),
         6 => odd,
     ]
 }
@@ -162,6 +172,52 @@ fn policies(base: impl Strategy<Value = Config>) -> impl Strategy<Value = Config
             config.trigger_cleanup = cleanup;
             config.bots_qualify = bots;
             (config.reminder_interval, config.farewell, config.bot_notice_interval) = idle;
+            config
+        },
+    )
+}
+
+/// Every policy on top of the turns, in any combination.
+fn combined(base: impl Strategy<Value = Config>) -> impl Strategy<Value = Config> {
+    combined_words(combined_turns(base))
+}
+
+/// How long turns last, and who has them.
+fn combined_turns(base: impl Strategy<Value = Config>) -> impl Strategy<Value = Config> {
+    let end = option::of(millis(select(vec![1, 1_500, 45_000, 90_000])));
+    let slow = option::of(millis(select(vec![1, 1_000, 2_000])));
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    (base, 0..4_u8, end, slow, flags).prop_map(|(mut config, continuations, end, slow, flags)| {
+        config.continuations = continuations;
+        config.turn_deadline = end;
+        config.slow_after = slow;
+        (
+            config.announce_timeouts,
+            config.announce_offline,
+            config.auto_requeue,
+            config.skip_passed,
+            config.mention_rounds,
+        ) = flags;
+        config
+    })
+}
+
+/// What humans' words do, and what is spent.
+fn combined_words(base: impl Strategy<Value = Config>) -> impl Strategy<Value = Config> {
+    let words = vec![HumanInterrupt::Inject, HumanInterrupt::Queue, HumanInterrupt::Interrupt];
+    let wakes = vec![WakeRule::FirstInList, WakeRule::NextAfterSender];
+    let consult = millis(select(vec![1, 2_000, 30_000]));
+    let budgets = (option::of(1..6_u32), option::of(1..4_u32), option::of(1..6_u64));
+    let cap = option::weighted(0.3, 1..4_u8);
+    let some = option::weighted(0.3, budgets);
+    (base, select(words), select(wakes), consult, cap, some).prop_map(
+        |(mut config, words, wake, consult, cap, budgets)| {
+            config.human_interrupt = words;
+            config.wake_rule = wake;
+            config.consult_deadline = consult;
+            config.agent_turns_per_hour = cap;
+            (config.budget_turns, config.budget_cycles, config.budget_cost) =
+                budgets.unwrap_or_default();
             config
         },
     )
@@ -276,6 +332,8 @@ fn settlement() -> impl Strategy<Value = Settlement> {
 fn end() -> impl Strategy<Value = EndOutcome> {
     prop_oneof![
         5 => tail().prop_map(|tail| EndOutcome::Spoke(Box::new(tail))),
+        2 => tail().prop_map(|tail| EndOutcome::Unfinished(Box::new(tail))),
+        1 => tail().prop_map(|tail| EndOutcome::AwaitsHuman(Box::new(tail))),
         2 => Just(EndOutcome::Pass),
         1 => Just(EndOutcome::Failed),
     ]
@@ -296,6 +354,12 @@ fn act() -> impl Strategy<Value = Act> {
             .prop_map(|(author, kind, tail)| Act::Say { author, kind, tail }),
         2 => (0..3_u8, boxed()).prop_map(|(back, tail)| Act::Edit { back, tail }),
         4 => agents().prop_map(|agents| Act::Members { agents }),
+        2 => agents().prop_map(|agents| Act::Address { agents }),
+        2 => any::<u8>().prop_map(|place| Act::Choose { place }),
+        1 => option::of(any::<u8>()).prop_map(|place| Act::Crash { place }),
+        2 => (any::<bool>(), agent())
+            .prop_map(|(assigned, agent)| Act::Return { assigned, agent }),
+        2 => settlement().prop_map(|settlement| Act::Answer { settlement }),
         6 => (0..4_u8, settlement())
             .prop_map(|(nth, settlement)| Act::Settle { nth, settlement }),
     ]
@@ -315,6 +379,8 @@ fn runs() -> impl Strategy<Value = Input> {
         EndOutcome::Pass => Outcome::Pass,
         EndOutcome::Spoke(tail) => Outcome::Spoke { tail: *tail },
         EndOutcome::Failed => Outcome::Failed,
+        EndOutcome::Unfinished(tail) => Outcome::Unfinished { tail: *tail },
+        EndOutcome::AwaitsHuman(tail) => Outcome::AwaitsHuman { tail: *tail },
     });
     let asks = (option::weighted(0.9, agent()), run(), option::of(message_id()));
     prop_oneof![
@@ -330,9 +396,15 @@ fn runs() -> impl Strategy<Value = Input> {
 fn talk() -> impl Strategy<Value = Input> {
     let message = (message_id(), author(), kind(), tail())
         .prop_map(|(id, author, kind, tail)| Input::Message(Message { id, author, kind, tail }));
+    let addressed =
+        (message_id(), author(), kind(), agents()).prop_map(|(id, author, kind, agents)| {
+            let message = Message { id, author, kind, tail: Tail::of("you") };
+            Input::Addressed { message, agents }
+        });
     let ticket = || (0..30_u64).prop_map(Ticket::new);
     prop_oneof![
         4 => message,
+        1 => addressed,
         1 => (message_id(), author(), tail())
             .prop_map(|(id, author, tail)| Input::MessageEdited { id, author, tail }),
         1 => (ticket(), agents()).prop_map(|(ticket, agents)| Input::Members { ticket, agents }),
@@ -347,6 +419,9 @@ fn people() -> impl Strategy<Value = Input> {
         agent().prop_map(Input::MemberLeft),
         agent().prop_map(Input::Mute),
         agent().prop_map(Input::Unmute),
+        agent().prop_map(Input::Offline),
+        agent().prop_map(Input::Online),
+        agent().prop_map(Input::Assign),
         Just(Input::Tick),
     ]
 }
@@ -364,6 +439,10 @@ fn orders() -> impl Strategy<Value = Input> {
         1 => Just(Input::Archive),
         2 => Just(Input::Stop),
         2 => Just(Input::Hold),
+        1 => Just(Input::Finish),
+        2 => agent().prop_map(Input::SpeakNext),
+        1 => (0..4_u64).prop_map(|cost| Input::Spent { cost }),
+        1 => Just(Input::ResetBudget),
         4 => Just(Input::Resume),
         2 => creation().prop_map(Input::Create),
         2 => mode().prop_map(Input::SetMode),

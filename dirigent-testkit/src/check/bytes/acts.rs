@@ -7,13 +7,18 @@ use super::words;
 pub(super) fn act(kind: u8, after: i64, details: [u8; 5]) -> Step {
     let [a, b, c, d, last] = details;
     let act = match kind {
-        0..=55 => Act::Proceed {
+        0..=49 => Act::Proceed {
             choice: a,
             ahead: words::ahead(last),
             tail: Box::new(words::tail(b)),
             agents: words::agents(c | d, b),
         },
-        56..=61 => Act::GateAnew,
+        50 | 51 => Act::Address { agents: words::agents(a, b) },
+        52 => Act::Choose { place: a },
+        53 => Act::Crash { place: (b % 4 != 0).then_some(a) },
+        54 | 55 => Act::Return { assigned: kind == 54, agent: words::agent(a) },
+        56..=59 => Act::GateAnew,
+        60 | 61 => Act::Answer { settlement: words::settlement(a, b) },
         62 | 63 => Act::Gate { run: words::run(a) },
         64 | 65 => Act::GateAgain,
         66..=75 => Act::End { outcome: words::outcome(a, b) },

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent_core::{Creation, Input, MessageKind, Mode, Ticket, WakeCause};
+use dirigent_core::{Creation, Input, Message, MessageKind, Mode, Ticket, WakeCause};
 
 use super::super::step::message;
 use super::words;
@@ -61,9 +61,9 @@ fn about_runs_and_messages(kind: u8, details: [u8; 5]) -> Input {
 fn about_people_and_modes(kind: u8, details: [u8; 5]) -> Input {
     let [a, b, c, d, last] = details;
     match kind {
-        45..=48 => Input::MemberJoined(words::agent(a)),
-        49..=53 => Input::MemberLeft(words::agent(a)),
-        54..=59 => Input::Wake {
+        45 | 46 => Input::MemberJoined(words::agent(a)),
+        47..=53 | 58 | 59 | 87..=89 => about_absence_and_choices(kind, details),
+        54..=57 => Input::Wake {
             first: (a % 4 != 0).then(|| words::agent(a / 4)),
             cause: match b % 4 {
                 0 | 1 => WakeCause::Operator,
@@ -93,6 +93,30 @@ fn about_people_and_modes(kind: u8, details: [u8; 5]) -> Input {
             initiator: (mode(a) == Mode::Discussion || d % 16 == 0).then(|| words::agent(last)),
         }),
         _ => Input::Tick,
+    }
+}
+
+/// Crashes and returns, choices, budgets, and what a human says to some.
+fn about_absence_and_choices(kind: u8, details: [u8; 5]) -> Input {
+    let [a, b, c, d, _] = details;
+    match kind {
+        47 => Input::Assign(words::agent(a)),
+        48 => Input::SpeakNext(words::agent(a)),
+        49 | 50 => Input::MemberLeft(words::agent(a)),
+        51 | 88 => Input::Offline(words::agent(a)),
+        52 | 53 => Input::Online(words::agent(a)),
+        58 => Input::Spent { cost: u64::from(a % 8) },
+        59 => Input::Finish,
+        87 if a < 128 => Input::ResetBudget,
+        _ => {
+            let message = Message {
+                id: words::message_id(a),
+                author: words::author(b),
+                kind: words::kind(c),
+                tail: words::tail(d),
+            };
+            Input::Addressed { message, agents: words::agents(b ^ d, c) }
+        }
     }
 }
 

@@ -77,7 +77,9 @@ pub(super) fn tail(byte: u8) -> Tail {
 
 pub(super) fn outcome(how: u8, text: u8) -> EndOutcome {
     match how % 8 {
-        0..=4 => EndOutcome::Spoke(Box::new(tail(text))),
+        0..=2 => EndOutcome::Spoke(Box::new(tail(text))),
+        3 if how < 64 => EndOutcome::AwaitsHuman(Box::new(tail(text))),
+        3 | 4 => EndOutcome::Unfinished(Box::new(tail(text))),
         5 | 6 => EndOutcome::Pass,
         _ => EndOutcome::Failed,
     }
