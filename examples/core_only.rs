@@ -132,7 +132,14 @@ impl Simulation {
             | Effect::Delete { ticket, .. }
             | Effect::Notice { ticket, .. }
             | Effect::Reminder { ticket, .. } => self.settle(ticket),
-            Effect::Inject { .. } | Effect::CancelRun { .. } => {}
+            // Nobody is here to answer for the agents: they are handed what was said.
+            Effect::Consult { ticket, .. } => {
+                self.plan(
+                    Duration::ZERO,
+                    Input::Settled { ticket, settlement: Settlement::Failed { retry_at: None } },
+                );
+            }
+            Effect::Inject { .. } | Effect::Deliver { .. } | Effect::CancelRun { .. } => {}
         }
     }
 

@@ -190,9 +190,11 @@ impl Turn {
         &self.missed
     }
 
-    /// Takes a human's message that came during the turn, oldest first.
+    /// Takes a human's message that came during the turn, oldest first. One that is not taken is handed
+    /// to the next agent.
     pub fn take_injected(&self) -> Option<Arc<ChatMessage>> {
-        self.link.injected.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        let mut injected = self.link.injected.lock().unwrap_or_else(PoisonError::into_inner);
+        injected.waiting.pop_front()
     }
 
     /// Whether the turn was taken away: by a stop, a deadline, a change of mode.
@@ -270,7 +272,14 @@ pub(crate) struct TurnLink {
     slow: AtomicBool,
     paused: AtomicBool,
     changed: Notify,
-    injected: Mutex<VecDeque<Arc<ChatMessage>>>,
+    injected: Mutex<Injected>,
+}
+
+/// What people said during the turn.
+#[derive(Debug, Default)]
+struct Injected {
+    waiting: VecDeque<Arc<ChatMessage>>,
+    is_closed: bool,
 }
 
 impl TurnLink {
@@ -318,7 +327,20 @@ impl TurnLink {
         }
     }
 
-    pub(crate) fn inject(&self, message: Arc<ChatMessage>) {
-        self.injected.lock().unwrap_or_else(PoisonError::into_inner).push_back(message);
+    /// Hands a message over; `false` when the agent has answered and would not see it.
+    pub(crate) fn inject(&self, message: Arc<ChatMessage>) -> bool {
+        let mut injected = self.injected.lock().unwrap_or_else(PoisonError::into_inner);
+        if injected.is_closed {
+            return false;
+        }
+        injected.waiting.push_back(message);
+        true
+    }
+
+    /// The agent has answered. Returns whether it took every message that it was handed.
+    pub(crate) fn close(&self) -> bool {
+        let mut injected = self.injected.lock().unwrap_or_else(PoisonError::into_inner);
+        injected.is_closed = true;
+        injected.waiting.is_empty()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dirigent_core::{AgentKey, Author, MessageId, PhaseKind, TurnId};
 
 use crate::agent::TurnLink;
-use crate::room::{Room, RoomState};
+use crate::room::{Active, Room, RoomState};
 use crate::shared::Shared;
 use crate::{ChatKind, ChatMessage};
 
@@ -43,14 +43,15 @@ impl Shared {
             return;
         }
         let messages = self.said_between(room, held.first, held.last).await;
-        let link = room.lock().running_call(held);
-        if let Some(link) = link {
-            messages.into_iter().for_each(|message| link.inject(message));
+        let mut state = room.lock();
+        if let Some(link) = state.running_call(held) {
+            let taken = messages.into_iter().all(|message| link.inject(message));
+            state.active().is_held_given = taken;
         }
     }
 
     /// What the agent missed, with what it is handed besides. The same turn again is given the same
-    /// again.
+    /// again; what a turn before was to be handed and never was, goes to this one.
     pub(crate) async fn missed(
         &self,
         room: &Room,
@@ -62,9 +63,9 @@ impl Shared {
             let mut state = room.lock();
             let newest = state.channel.view().newest();
             let active = state.active();
-            (newest, active.missed(agent, turn, own), active.held)
+            (newest, active.missed(agent, turn, own), active.give_held(agent, turn))
         };
-        if let Some(held) = held.filter(|held| (held.agent, held.turn) == (agent, turn)) {
+        if let Some(held) = held {
             missed.extend(self.said_between(room, held.first, held.last).await);
             missed.sort_unstable_by_key(|message| message.id);
             missed.dedup_by_key(|message| message.id);
@@ -128,25 +129,43 @@ impl Shared {
     }
 }
 
+impl Active {
+    /// What this turn is handed, if anything is held. It counts as given from here on.
+    pub(crate) fn give_held(&mut self, agent: AgentKey, turn: TurnId) -> Option<Held> {
+        let held = self.held.take()?;
+        if (held.agent, held.turn) != (agent, turn) && self.is_held_given {
+            return None;
+        }
+        self.is_held_given = true;
+        self.held = Some(Held { agent, turn, ..held });
+        self.held
+    }
+}
+
 impl RoomState {
     /// Takes note of what is handed over with this turn, in the record too.
     pub(crate) fn hold(&mut self, held: Held) {
         let active = self.active();
-        let same = active.held.filter(|known| (known.agent, known.turn) == (held.agent, held.turn));
-        active.held = Some(match same {
+        let given = active.is_held_given;
+        let known = active
+            .held
+            .filter(|known| !given || (known.agent, known.turn) == (held.agent, held.turn));
+        active.held = Some(match known {
             Some(known) => {
                 Held { first: known.first.min(held.first), last: known.last.max(held.last), ..held }
             }
             None => held,
         });
+        active.is_held_given = false;
     }
 
-    /// Forgets what was handed over with a turn that is over.
+    /// Forgets what was handed over with a turn that is over. What was not, is kept for the next one.
     pub(crate) fn let_go_of_held(&mut self) {
         let view = self.channel.view();
         let now = (view.speaker(), view.turn());
         if let Some(active) = &mut self.active {
-            active.held = active.held.filter(|held| (Some(held.agent), held.turn) == now);
+            let given = active.is_held_given;
+            active.held = active.held.filter(|held| !given || (Some(held.agent), held.turn) == now);
         }
     }
 

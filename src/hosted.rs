@@ -95,6 +95,10 @@ impl Shared {
         }
         let speaking = async { hosted.agent.speak(turn).await };
         let answer = AssertUnwindSafe(speaking).catch_unwind().await;
+        if !call.link.close() {
+            // It did not take all that people said: whoever is next is handed it.
+            room.lock().active().is_held_given = false;
+        }
         let reply = answer.unwrap_or_else(|_| Err(AgentError::from("the agent panicked")));
         let text = match reply {
             Ok(Reply::Say(text)) => Some(text),

@@ -93,6 +93,7 @@ impl Shared {
         let deferred = room.lock().active().take_deferred(agent);
         let key = deferred.as_ref().map(|deferred| deferred.key);
         if deferred.is_some_and(|deferred| deferred.tell(turn)) {
+            room.lock().active().give_held(agent, turn);
             return self.settle(room, ticket, Settlement::Done { message: None });
         }
         match self.wake_directly(room, (agent, turn, attempt), key).await {
@@ -107,6 +108,8 @@ impl Shared {
         let Some(user) = self.registry.user(agent) else {
             return self.settle(room, ticket, Settlement::Failed { retry_at: None });
         };
+        // Where the trigger stands, they stand as well.
+        room.lock().active().give_held(agent, turn);
         let content = self.settings.trigger(user);
         let mentions = Mentions::User(user);
         let posted = self.post_as_moderator(room, ticket, content, mentions, Some(agent)).await;

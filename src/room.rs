@@ -76,6 +76,8 @@ pub(crate) struct Active {
     pub(crate) outbox: Outbox,
     /// What people said and whoever has the floor is handed.
     pub(crate) held: Option<Held>,
+    /// Whether it was; what was not is handed to whoever is next.
+    pub(crate) is_held_given: bool,
     /// The orchestrator's answer that is waited for.
     pub(crate) consulting: Option<Arc<TurnLink>>,
     /// Who is to be called back when its turn comes.

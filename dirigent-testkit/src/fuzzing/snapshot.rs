@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use dirigent_core::{
-    AgentKey, Archived, Away, Budget, Debt, DeliveryData, Effect, Litter, MessageId, Mode, Notice,
-    Outcome, Permit, PermitRun, PhaseData, Piece, Refresh, ReminderPlace, Rest, Rested, RunFate,
-    RunId, SeatTurn, Slot, Snapshot, Span, SpokenTurn, Steering, Tail, Ticket, TurnId, TurnTerms,
-    Waiting,
+    AgentKey, Archived, Debt, DeliveryData, Effect, Litter, MessageId, Mode, Notice, Permit,
+    PermitRun, PhaseData, Piece, Refresh, ReminderPlace, Rest, RunFate, RunId, SeatTurn, Slot,
+    Snapshot, Tail, Ticket, TurnId,
 };
 
 use super::reader::Reader;
@@ -35,6 +34,7 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
         litter: r.list(20, |r| Litter { message: message(r), due: r.maybe(Reader::moment) }),
         created: r.flag(),
         missed: r.flag(),
+        unheard: r.flag(),
         vetoed: r.flag(),
         ceiling_announced: r.flag(),
         talk_since: r.moment(),
@@ -47,34 +47,33 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
         asked_at: r.maybe(Reader::moment),
         reminded_at: r.maybe(Reader::moment),
         reminder_due: r.maybe(Reader::moment),
+        steering: r.maybe(|r| Box::new(super::steering::read(r))),
         rng: r.small(),
         revision: r.small(),
-        unheard: r.flag(),
-        steering: r.maybe(|r| Box::new(steering(r))),
     }
 }
 
 fn rest(r: &mut Reader<'_>) -> Rest {
-    match r.byte() {
+    match r.byte() % 4 {
+        0 | 1 => Rest::Stopped,
         2 => Rest::Finished,
-        byte if byte & 1 == 1 => Rest::Held,
-        _ => Rest::Stopped,
+        _ => Rest::Held,
     }
 }
 
-fn agent(r: &mut Reader<'_>) -> AgentKey {
+pub(super) fn agent(r: &mut Reader<'_>) -> AgentKey {
     AgentKey::new(u32::from(r.byte() % 5))
 }
 
-fn message(r: &mut Reader<'_>) -> MessageId {
+pub(super) fn message(r: &mut Reader<'_>) -> MessageId {
     MessageId::new(r.small())
 }
 
-fn run(r: &mut Reader<'_>) -> RunId {
+pub(super) fn run(r: &mut Reader<'_>) -> RunId {
     RunId::new(r.small())
 }
 
-fn ticket(r: &mut Reader<'_>) -> Ticket {
+pub(super) fn ticket(r: &mut Reader<'_>) -> Ticket {
     Ticket::new(r.small())
 }
 
@@ -84,7 +83,6 @@ fn slot(r: &mut Reader<'_>) -> Slot {
     slot.turn = turns.get(usize::from(r.byte() % 4)).copied().unwrap_or_default();
     slot.left = r.byte() % 8 == 7;
     slot.grace_from = r.maybe(Reader::moment);
-    slot.passed = slot.turn == SeatTurn::Passed && slot.grace_from.is_some();
     slot
 }
 
@@ -104,59 +102,6 @@ fn permit(r: &mut Reader<'_>) -> Permit {
         spoke: r.flag(),
     });
     Permit { agent: agent(r), run: running.unwrap_or(PermitRun::Offered) }
-}
-
-fn steering(r: &mut Reader<'_>) -> Steering {
-    Steering {
-        terms: TurnTerms {
-            until: r.maybe(Reader::moment),
-            slow_at: r.maybe(Reader::moment),
-            spoken: r.flag(),
-            continued: r.byte() % 5,
-            awaits_human: r.flag(),
-        },
-        waiting: r.maybe(waiting),
-        held: r.maybe(span),
-        away: r.list(70, |r| Away { agent: agent(r), offline: r.flag() }),
-        chosen: r.maybe(agent),
-        round: r.list(70, agent),
-        next_round: r.list(70, agent),
-        awaits_human: r.flag(),
-        spoken: r.list(70, |r| SpokenTurn { agent: agent(r), at: r.moment() }),
-        budget: Budget {
-            turns: u32::try_from(r.small()).unwrap_or(u32::MAX),
-            cycles: u32::try_from(r.small()).unwrap_or(u32::MAX),
-            cost: r.small(),
-            announced: r.flag(),
-        },
-    }
-}
-
-fn span(r: &mut Reader<'_>) -> Span {
-    Span { first: message(r), last: message(r) }
-}
-
-fn waiting(r: &mut Reader<'_>) -> Waiting {
-    let rested = match r.byte() % 3 {
-        0 => Rested::Granted { attempt: r.byte() },
-        1 => Rested::Running {
-            run: r.maybe(run),
-            anchor: r.maybe(message),
-            until: r.maybe(Reader::moment),
-            receipt: r.flag(),
-        },
-        _ => Rested::Continuing,
-    };
-    Waiting {
-        rested,
-        since: r.moment(),
-        consult: ticket(r),
-        until: r.moment(),
-        asked: span(r),
-        more: r.maybe(span),
-        unanswered: r.maybe(span),
-        end: r.maybe(|r| if r.flag() { Outcome::Pass } else { Outcome::Failed }),
-    }
 }
 
 fn delivery(r: &mut Reader<'_>) -> DeliveryData {
@@ -196,9 +141,9 @@ fn phase(r: &mut Reader<'_>) -> PhaseData {
             poll_next: r.moment(),
             poll_interval: Duration::from_millis(r.small()),
         },
-        9 => PhaseData::RefreshingWakeAfter { sender: agent(r) },
-        10 => PhaseData::Continuing { agent: agent(r), until: r.maybe(Reader::moment) },
-        11 => PhaseData::Waiting { agent: agent(r) },
+        8 => PhaseData::RefreshingWakeAfter { sender: agent(r) },
+        9 => PhaseData::Continuing { agent: agent(r), until: r.maybe(Reader::moment) },
+        10 => PhaseData::Waiting { agent: agent(r) },
         _ => PhaseData::Disabled,
     }
 }
@@ -209,17 +154,26 @@ fn effect(r: &mut Reader<'_>) -> Effect {
         0 => Effect::FetchMembers { ticket },
         1 => Effect::Delete { ticket, message: message(r) },
         2 => Effect::Poll { ticket, after: r.maybe(message) },
-        3 => Effect::Notice { ticket, notice: Notice::Ceiling },
+        3 => {
+            let agent = agent(r);
+            let notices = [
+                Notice::Ceiling,
+                Notice::Budget,
+                Notice::TimedOut { agent },
+                Notice::Disconnected { agent },
+            ];
+            let notice = notices.get(usize::from(r.byte() % 4)).copied();
+            Effect::Notice { ticket, notice: notice.unwrap_or(Notice::Ceiling) }
+        }
         4 => {
             let place = if r.flag() { ReminderPlace::Discussion } else { ReminderPlace::Callback };
             Effect::Reminder { ticket, initiator: agent(r), place }
         }
-        7 => {
-            let (agent, turn) = (agent(r), TurnId::new(r.small()));
-            let Span { first, last } = span(r);
-            Effect::Consult { ticket, agent, turn, first, last }
-        }
         5 => Effect::CancelRun { agent: agent(r), run: None, turn: None },
+        6 => {
+            let (agent, turn) = (agent(r), TurnId::new(r.small()));
+            Effect::Consult { ticket, agent, turn, first: message(r), last: message(r) }
+        }
         _ => {
             let turn = TurnId::new(r.small());
             Effect::Trigger { ticket, agent: agent(r), turn, attempt: r.byte() }
