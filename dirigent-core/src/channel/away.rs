@@ -64,7 +64,7 @@ impl Step<'_> {
         self.channel.config.announce_offline
             && self.channel.mode.keeps_turns()
             && self.channel.archived.is_none()
-            && self.channel.list.slot(agent).is_some()
+            && self.channel.list.slot(agent).is_some_and(|slot| !slot.left)
     }
 
     pub(super) fn on_online(&mut self, agent: AgentKey) -> Result<(), Refusal> {

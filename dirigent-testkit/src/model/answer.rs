@@ -6,7 +6,7 @@ use dirigent_core::{
 };
 
 use super::Model;
-use super::state::{Away, Stage};
+use super::state::{Away, First, Phase, Purpose, Stage};
 
 /// What the rules say about one step.
 ///
@@ -188,7 +188,7 @@ impl Model {
             asked: self.waiting().map(|waiting| (waiting.asked.first, waiting.asked.last)),
             kept_in_mind: self.kept_in_mind,
             away: away.collect(),
-            chosen: self.choice,
+            chosen: self.chosen(),
             round,
             awaits_human: self.awaits_human,
             budget: self.budget,
@@ -200,6 +200,14 @@ impl Model {
     /// Why this agent may, or may not, speak now (rule 7).
     pub fn explain(&self, agent: AgentKey) -> Reason {
         self.reason_for(Some(agent), None)
+    }
+
+    /// Who shall speak next, or first on waking (rule 61).
+    fn chosen(&self) -> Option<AgentKey> {
+        match self.phase {
+            Phase::Refreshing(Purpose::Waking { first: First::Chosen(agent) }) => Some(agent),
+            _ => self.choice,
+        }
     }
 
     /// Who has the floor.

@@ -57,9 +57,10 @@ impl Model {
         Ok(())
     }
 
-    /// At an advance: moves the chosen slot behind the one whose turn ended; where it is then.
+    /// At an advance: moves the chosen slot behind the one whose turn ended; where it is then. A
+    /// choice that is not available waits for the boundary, or is forgotten by another grant.
     pub(super) fn move_choice_behind(&mut self, ended: Option<usize>) -> Option<usize> {
-        let chosen = self.choice.take()?;
+        let chosen = self.choice?;
         let ended = self.list.get(ended?).map(|slot| slot.agent)?;
         let from = self.list.iter().position(|slot| slot.agent == chosen)?;
         if !self.is_place_available(from) || chosen == ended {

@@ -47,6 +47,7 @@ impl Model {
 
     /// Rule 29: counts the cycle and grants its first turn, or the one asked for.
     pub(super) fn start_cycle(&mut self, first: First) {
+        self.choice = None; // rule 61
         if self.is_any_budget_spent() {
             self.on_budget_spent();
             return;
@@ -129,6 +130,7 @@ impl Model {
         self.count_turn_of_budget();
         self.turn += 1;
         self.unheard = false; // rule 54
+        self.choice = None; // rule 61
         let held = self.is_held();
         let due = self.config.start_deadline.map(|time| self.now + time);
         let end = self.config.turn_deadline.map(|time| self.now + time);
@@ -218,11 +220,10 @@ impl Model {
             self.can_be_answered(&before.spoke)
         };
         if !is_anybody_new && !self.cycle.vetoed && !is_answered {
-            let nobody = self.cycle.last_completer.is_none();
-            self.causes.push(match (before.spoke.is_empty(), nobody) {
+            self.causes.push(match (before.spoke.is_empty(), before.passed) {
                 (false, _) => Cause::NobodyElse,
-                (true, true) => Cause::NobodyAnswered,
-                (true, false) => Cause::AllPassed,
+                (true, true) => Cause::AllPassed,
+                (true, false) => Cause::NobodyAnswered,
             });
             self.enter_dormancy();
             return;
@@ -233,7 +234,7 @@ impl Model {
             let place = self.list.iter().position(|slot| slot.agent == *agent);
             place.is_some_and(|at| self.is_place_available(at))
         });
-        if is_after_round || (choice.is_none() && self.round_to_come.is_some()) {
+        if is_after_round || self.round_to_come.is_some() {
             // Rule 62: the order is what it was.
         } else if self.list.len() >= 3 {
             self.adopt_order(last, choice);

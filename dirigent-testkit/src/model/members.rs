@@ -91,7 +91,7 @@ impl Model {
     fn end_disabled(&mut self) {
         self.causes.push(Cause::EnoughAgents);
         self.enter(Phase::Dormant); // no reminder, as on creation
-        if !self.is_stopped() && std::mem::take(&mut self.kept_in_mind) {
+        if !self.is_stopped() && self.kept_in_mind {
             self.wake(First::Front); // when stopped, what is kept in mind waits for the resume
         }
     }
@@ -114,7 +114,11 @@ impl Model {
     /// What the boundary must know of the list before it is rebuilt.
     fn cycle_so_far(&self) -> CycleSoFar {
         let spoke = self.list.iter().filter(|slot| slot.turn == SeatTurn::Spoke);
-        CycleSoFar { spoke: spoke.map(|slot| slot.agent).collect(), agents: self.list.len() }
+        CycleSoFar {
+            spoke: spoke.map(|slot| slot.agent).collect(),
+            passed: self.list.iter().any(|slot| slot.turn == SeatTurn::Passed),
+            agents: self.list.len(),
+        }
     }
 
     /// Rule 37: whether the agent is listed and has not left.
@@ -148,6 +152,8 @@ impl Model {
 pub(super) struct CycleSoFar {
     /// Who Spoke in it, even if it has left since.
     pub(super) spoke: Vec<AgentKey>,
+    /// Whether a slot of it was Passed.
+    pub(super) passed: bool,
     /// How many were listed.
     pub(super) agents: usize,
 }

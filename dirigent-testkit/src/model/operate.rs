@@ -129,7 +129,8 @@ impl Model {
         if self.is_any_budget_spent() {
             return Err(Refusal::BudgetSpent);
         }
-        if cause == WakeCause::Operator {
+        let by_operator = cause == WakeCause::Operator;
+        if by_operator {
             self.on_human_word();
         }
         if self.is_ceiling_reached() {
@@ -140,12 +141,16 @@ impl Model {
         }
         match self.phase {
             Phase::Dormant => {
-                self.unheard |= cause == WakeCause::Operator; // rule 54
+                self.unheard |= by_operator; // rule 54
                 self.wake(first.map_or(First::Front, First::At));
             }
-            Phase::Refreshing(Purpose::Boundary) | Phase::Turn(_) => self.veto(),
-            Phase::Refreshing(Purpose::Waking { .. })
-            | Phase::Disabled
+            Phase::Refreshing(Purpose::Boundary) => {
+                self.unheard |= by_operator;
+                self.veto();
+            }
+            Phase::Refreshing(Purpose::Waking { .. }) => self.unheard |= by_operator,
+            Phase::Turn(_) => self.veto(),
+                        | Phase::Disabled
             | Phase::Dead
             | Phase::Archived => {}
         }

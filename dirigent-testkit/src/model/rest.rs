@@ -105,7 +105,7 @@ impl Model {
 
     /// After a stop: dormant, unless somebody wrote.
     fn end_stop(&mut self) {
-        if self.phase == Phase::Dormant && std::mem::take(&mut self.kept_in_mind) {
+        if self.phase == Phase::Dormant && self.kept_in_mind {
             self.wake(First::Front);
         }
     }
