@@ -2,11 +2,14 @@
 //! solution 4).
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use dirigent_core::{AgentKey, TurnId};
+use dirigent_core::{AgentKey, Timestamp, TurnId};
 use tokio::sync::oneshot;
 
-use crate::room::Active;
+use crate::room::{Active, Room, RoomState};
+use crate::shared::Shared;
 
 /// Names a run that waits for its turn, within this process.
 ///
@@ -19,10 +22,6 @@ use crate::room::Active;
 pub struct DeferralKey(u64);
 
 impl DeferralKey {
-    pub(crate) const fn new(number: u64) -> Self {
-        Self(number)
-    }
-
     /// The number inside.
     pub const fn get(self) -> u64 {
         self.0
@@ -72,8 +71,8 @@ impl Deferral {
     }
 
     /// Waits until the agent's turn comes; the run then asks again, and may use the same run id. `None`
-    /// when it never will: the agent asked anew, or the channel was left alone for so long that it
-    /// forgot.
+    /// when it never will: the agent asked anew, or nobody has said anything for so long that the
+    /// channel forgot ([`Config::forget_after`](crate::Config::forget_after)).
     ///
     /// # Cancellation
     ///
@@ -100,7 +99,7 @@ impl Deferred {
 
 impl Active {
     /// The agent is to be called back; whoever waited for it before waits in vain.
-    pub(crate) fn defer(&mut self, agent: AgentKey, key: DeferralKey) -> Deferral {
+    fn defer(&mut self, agent: AgentKey, key: DeferralKey) -> Deferral {
         let known = self.deferred.iter().position(|known| known.agent == agent);
         let key = known.map_or(key, |at| self.deferred.swap_remove(at).key);
         let (tell, turn) = oneshot::channel();
@@ -113,6 +112,44 @@ impl Active {
     /// The agent's turn has come.
     pub(crate) fn take_deferred(&mut self, agent: AgentKey) -> Option<Deferred> {
         let at = self.deferred.iter().position(|known| known.agent == agent)?;
-        Some(self.deferred.swap_remove(at))
+        let deferred = self.deferred.swap_remove(at);
+        if self.deferred.is_empty() {
+            self.deferred_until = None;
+        }
+        Some(deferred)
+    }
+}
+
+impl Room {
+    /// Puts the agent's run off until its turn comes. The channel stays in memory for it, but not for
+    /// ever.
+    pub(crate) fn defer(self: &Arc<Self>, shared: &Shared, agent: AgentKey) -> Deferral {
+        let number = shared.deferrals.fetch_add(1, Ordering::Relaxed);
+        let until = shared.clock.now() + shared.config().forget_after;
+        let mut state = self.lock();
+        let active = state.active();
+        active.deferred_until = Some(until);
+        let deferral = active.defer(agent, DeferralKey(number));
+        self.settle_down(shared, &mut state);
+        deferral
+    }
+}
+
+impl RoomState {
+    /// Where nothing has happened for long, nobody waits any more.
+    pub(crate) fn expire_deferrals(&mut self, shared: &Shared, now: Timestamp) {
+        let is_idle = self.channel.view().speaker().is_none();
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        if active.deferred_until.is_none_or(|until| now < until) {
+            return;
+        }
+        if is_idle {
+            active.deferred.clear();
+            active.deferred_until = None;
+        } else {
+            active.deferred_until = Some(now + shared.config().forget_after);
+        }
     }
 }

@@ -1,6 +1,5 @@
 //! What a host calls: a cheap clone without type parameters.
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -13,8 +12,8 @@ use crate::life::Stage;
 use crate::room::{Guarded, Room, RoomState};
 use crate::shared::{Hosted, RoomRef, Shared};
 use crate::{
-    Agent, AgentId, ApiError, CallError, ChannelId, ChatMessage, Clock, DeferralKey, DiscordApi,
-    Durability, ErrorKind, IdentityStore, RunError, UserId,
+    Agent, AgentId, ApiError, CallError, ChannelId, ChatMessage, Clock, DiscordApi, Durability,
+    ErrorKind, IdentityStore, RunError, UserId,
 };
 
 /// Decides who speaks when, in as many channels as the host has.
@@ -84,17 +83,11 @@ impl Dirigent {
             self.shared.sign_of_life(agent);
             // What is due may give the agent its turn.
             room.submit(&self.shared, &Input::Tick)?;
-            let mut state = room.lock();
-            let reason = state.channel.explain(agent);
+            let reason = room.lock().channel.explain(agent);
             if can_pass(reason) {
-                let number = self.shared.deferrals.fetch_add(1, Ordering::Relaxed);
-                let deferral = state.active().defer(agent, DeferralKey::new(number));
-                drop(state);
-                return Ok(Decision::Deferred {
-                    reason,
-                    speaker: self.speaker_of(reason),
-                    deferral,
-                });
+                let speaker = self.speaker_of(reason);
+                let deferral = room.defer(&self.shared, agent);
+                return Ok(Decision::Deferred { reason, speaker, deferral });
             }
         }
         self.decide(room, key, run).await

@@ -82,6 +82,8 @@ pub(crate) struct Active {
     pub(crate) consulting: Option<Arc<TurnLink>>,
     /// Who is to be called back when its turn comes.
     pub(crate) deferred: Vec<Deferred>,
+    /// Until when they wait, if nothing happens.
+    pub(crate) deferred_until: Option<Timestamp>,
     /// What agents answered too late.
     pub(crate) late: Vec<(AgentKey, Arc<str>)>,
 }
@@ -199,6 +201,7 @@ impl Room {
             recorder.recorded(self.id, now, input);
         }
         state.retry_letters(now);
+        state.expire_deferrals(shared, now);
         let archived = effects.iter().any(is_archiving);
         state.take_effects(&mut effects, shared.history_max);
         then(&mut state, &answer);
@@ -289,9 +292,11 @@ impl RoomState {
 
     /// When something is due: a deadline of the machine, or a letter that is tried again.
     fn due(&self) -> Option<Timestamp> {
-        let letter = self.active.as_ref().and_then(|active| active.outbox.due());
+        let active = self.active.as_ref();
+        let letter = active.and_then(|active| active.outbox.due());
+        let deferred = active.and_then(|active| active.deferred_until);
         let deadline = self.channel.next_deadline().map(|deadline| deadline.at);
-        deadline.into_iter().chain(letter).min()
+        [deadline, letter, deferred].into_iter().flatten().min()
     }
 
     /// From now on it is as if nothing had happened here, and that is stored over whatever was.

@@ -150,9 +150,7 @@ impl Model {
             }
             Phase::Refreshing(Purpose::Waking { .. }) => self.unheard |= by_operator,
             Phase::Turn(_) => self.veto(),
-                        | Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived => {}
+            Phase::Disabled | Phase::Dead | Phase::Archived => {}
         }
         Ok(())
     }
