@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use dirigent_core::{AgentKey, Timestamp, TurnId};
+use dirigent_core::{AgentKey, Reason, Timestamp, TurnId};
 use tokio::sync::oneshot;
 
 use crate::room::{Active, Room, RoomState};
@@ -121,17 +121,25 @@ impl Active {
 }
 
 impl Room {
-    /// Puts the agent's run off until its turn comes. The channel stays in memory for it, but not for
-    /// ever.
-    pub(crate) fn defer(self: &Arc<Self>, shared: &Shared, agent: AgentKey) -> Deferral {
+    /// Puts the agent's run off until its turn comes, if it may not run now and that may change. The
+    /// channel stays in memory for it, but not for ever.
+    pub(crate) fn defer(
+        self: &Arc<Self>,
+        shared: &Shared,
+        agent: AgentKey,
+    ) -> Option<(Reason, Deferral)> {
         let number = shared.deferrals.fetch_add(1, Ordering::Relaxed);
         let until = shared.clock.now() + shared.config().forget_after;
         let mut state = self.lock();
+        let reason = state.channel.explain(agent);
+        if !can_pass(reason) {
+            return None;
+        }
         let active = state.active();
         active.deferred_until = Some(until);
         let deferral = active.defer(agent, DeferralKey(number));
         self.settle_down(shared, &mut state);
-        deferral
+        Some((reason, deferral))
     }
 }
 
@@ -152,4 +160,10 @@ impl RoomState {
             active.deferred_until = Some(now + shared.config().forget_after);
         }
     }
+}
+
+/// Whether an agent that is denied for this reason may be allowed later without anybody doing
+/// something about the agent itself.
+const fn can_pass(reason: Reason) -> bool {
+    !reason.allows() && !matches!(reason, Reason::Dead | Reason::Archived | Reason::NotRegistered)
 }

@@ -83,10 +83,8 @@ impl Dirigent {
             self.shared.sign_of_life(agent);
             // What is due may give the agent its turn.
             room.submit(&self.shared, &Input::Tick)?;
-            let reason = room.lock().channel.explain(agent);
-            if can_pass(reason) {
+            if let Some((reason, deferral)) = room.defer(&self.shared, agent) {
                 let speaker = self.speaker_of(reason);
-                let deferral = room.defer(&self.shared, agent);
                 return Ok(Decision::Deferred { reason, speaker, deferral });
             }
         }
@@ -394,12 +392,6 @@ fn guards_first(
     let guarded = Some(Guarded { agent, turn, run });
     let active = state.active();
     std::mem::replace(&mut active.guarded, guarded) != guarded
-}
-
-/// Whether an agent that is denied for this reason may be allowed later without anybody doing
-/// something about the agent itself.
-const fn can_pass(reason: Reason) -> bool {
-    !reason.allows() && !matches!(reason, Reason::Dead | Reason::Archived | Reason::NotRegistered)
 }
 
 /// Whether the answer allows a run that must be ended again: in a turn, or after a reminder.
