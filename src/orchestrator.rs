@@ -185,7 +185,8 @@ impl Shared {
         let Some(since) = since else {
             return Err(ApiError::new(ErrorKind::Gone).with_source("nobody waits for it any more"));
         };
-        let number = question.ticket.get() << 8 | part;
+        // The first part has the debt's own name, and the others are told apart by what is beyond it.
+        let number = question.ticket.get() | part << 24;
         let post = Post {
             channel: room.id,
             content: content.clone(),
