@@ -131,14 +131,8 @@ impl Simulation {
             Effect::Poll { ticket, .. }
             | Effect::Delete { ticket, .. }
             | Effect::Notice { ticket, .. }
+            | Effect::Consult { ticket, .. }
             | Effect::Reminder { ticket, .. } => self.settle(ticket),
-            // Nobody is here to answer for the agents: they are handed what was said.
-            Effect::Consult { ticket, .. } => {
-                self.plan(
-                    Duration::ZERO,
-                    Input::Settled { ticket, settlement: Settlement::Failed { retry_at: None } },
-                );
-            }
             Effect::Inject { .. } | Effect::Deliver { .. } | Effect::CancelRun { .. } => {}
         }
     }

@@ -106,6 +106,18 @@ impl<'a> View<'a> {
         self.channel.limits.time_up(&self.channel.config, self.channel.mode)
     }
 
+    /// When the turn under way is taken away, or the agent woken once more, if nothing happens
+    /// before; never while it rests.
+    ///
+    /// ```
+    /// use dirigent_core::{Channel, Config};
+    /// let channel = Channel::new(Config::default().into(), 1);
+    /// assert_eq!(channel.view().turn_ends_at(), None);
+    /// ```
+    pub fn turn_ends_at(&self) -> Option<Timestamp> {
+        self.channel.turn_ends_at()
+    }
+
     /// When something is due next, and why.
     pub fn deadline(&self) -> Option<Deadline> {
         self.channel.next_deadline()

@@ -1,6 +1,6 @@
 //! `orchestration-state.json`: what every channel stands at, for people and for other programs.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use dirigent::{
     AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Config, Durability, PhaseKind, Timestamp,
     Transition, TurnId,
 };
-use dirigent_core::{Channel, View};
+use dirigent_core::{AgentState as Doing, Channel, Seat};
 use serde::Serialize;
 
 use crate::error::StoreError;
@@ -67,8 +67,14 @@ pub struct OrchestrationState {
 pub struct AgentState {
     /// Where it has the floor.
     pub active_in: Vec<ChannelId>,
-    /// Where it is in the list and somebody else has the floor, or nobody.
+    /// Where it waits for its turn.
     pub queued_in: Vec<ChannelId>,
+    /// Where its turn rests until a person was answered.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting_in: Vec<ChannelId>,
+    /// Where it was last known to be offline, and not back since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub offline_in: Vec<ChannelId>,
 }
 
 /// What a channel stands at.
@@ -88,7 +94,7 @@ pub struct ChannelState {
     pub turn_state: &'static str,
     /// The phase.
     pub phase: &'static str,
-    /// The speaker list in order.
+    /// The speaker list in order, without those who have left, are muted or are away.
     pub queue: Vec<AgentId>,
     /// Where in it the speaker stands.
     pub current_index: Option<usize>,
@@ -155,7 +161,7 @@ impl OrchestrationState {
             match Channel::restore(Arc::clone(&config), &stored.record.snapshot) {
                 Ok(machine) => {
                     let history = store.history(channel).await?;
-                    state.add(channel, machine.view(), &history, &names);
+                    state.add(channel, &machine, &history, &names);
                 }
                 Err(_) => state.unreadable.push(channel),
             }
@@ -177,7 +183,7 @@ impl OrchestrationState {
     fn add(
         &mut self,
         channel: ChannelId,
-        view: View<'_>,
+        machine: &Channel,
         history: &[Transition],
         names: &[AgentId],
     ) {
@@ -185,25 +191,29 @@ impl OrchestrationState {
             let known = usize::try_from(key.get()).ok().and_then(|at| names.get(at));
             known.cloned().unwrap_or_else(|| "unknown".into())
         };
+        let view = machine.view();
         let speaker = view.speaker();
-        for seat in view.list() {
-            let agent = self.agents.entry(name(seat.agent)).or_default();
-            if Some(seat.agent) == speaker {
-                agent.active_in.push(channel);
-            } else {
-                agent.queued_in.push(channel);
+        let keys = view.list().map(|seat| seat.agent).chain(view.away().iter().map(|it| it.agent));
+        for key in keys.collect::<BTreeSet<_>>() {
+            let agent = self.agents.entry(name(key)).or_default();
+            match machine.agent_state(key) {
+                Doing::Active => agent.active_in.push(channel),
+                Doing::Queued => agent.queued_in.push(channel),
+                Doing::Waiting => agent.waiting_in.push(channel),
+                Doing::Offline => agent.offline_in.push(channel),
+                Doing::Idle => {}
             }
         }
-        let deadline = view.deadline().filter(|_| speaker.is_some());
+        let queue = || view.list().filter(Seat::is_available).map(|seat| seat.agent);
         let state = ChannelState {
             mode: view.mode().as_str(),
             turn_state: view.turn_state().as_str(),
             phase: view.phase().as_str(),
-            queue: view.list().map(|seat| name(seat.agent)).collect(),
-            current_index: view.list().position(|seat| Some(seat.agent) == speaker),
+            queue: queue().map(name).collect(),
+            current_index: queue().position(|agent| Some(agent) == speaker),
             active_agent: speaker.map(name),
             turn_started_at: speaker.and_then(|_| granted_at(history, view.turn())),
-            turn_timeout_at: deadline.map(|deadline| deadline.at.as_millis()),
+            turn_timeout_at: view.turn_ends_at().map(Timestamp::as_millis),
         };
         self.channels.insert(channel, state);
         for change in history {

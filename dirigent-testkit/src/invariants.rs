@@ -7,9 +7,11 @@
 //! Every file ends with tests that show the invariant a forged observation which it must reject:
 //! a net that cannot catch anything would be found out.
 
+mod absent_are_not_granted;
 mod archived_absorbs;
 mod audited;
 mod bounded;
+mod budgets_hold;
 mod ceilings_hold;
 mod dormant_after_silence;
 #[cfg(test)]
@@ -32,6 +34,7 @@ mod triggers_are_counted;
 mod turns_end;
 mod watched;
 mod whole_cycles;
+mod whole_turns_end;
 
 use std::fmt;
 
@@ -97,6 +100,7 @@ pub const ALL: &[Invariant] = &[
     no_loop::INVARIANT,
     archived_absorbs::INVARIANT,
     turns_end::INVARIANT,
+    whole_turns_end::INVARIANT,
     whole_cycles::INVARIANT,
     last_is_not_first::INVARIANT,
     stale_changes_nothing::INVARIANT,
@@ -105,6 +109,8 @@ pub const ALL: &[Invariant] = &[
     bounded::INVARIANT,
     triggers_are_counted::INVARIANT,
     ceilings_hold::INVARIANT,
+    budgets_hold::INVARIANT,
+    absent_are_not_granted::INVARIANT,
     says_why::INVARIANT,
     transitions_tell_all::INVARIANT,
     humans_are_heard::INVARIANT,

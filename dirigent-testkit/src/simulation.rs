@@ -25,6 +25,7 @@ mod report;
 mod room;
 mod rules;
 mod stage;
+mod steering;
 mod texts;
 mod world;
 

@@ -33,25 +33,21 @@ pub(super) fn next_deadline(channel: &Channel) -> Option<Deadline> {
 /// The earliest deadline of the phase itself.
 fn of_the_phase(channel: &Channel) -> Option<Deadline> {
     match channel.phase {
-        Phase::Granted(Grant { until, .. }) | Phase::Continuing { until, .. } => {
-            let end = channel.turn_end();
-            deadline(until.into_iter().chain(end).min(), DeadlineReason::Start)
+        Phase::Granted(_) | Phase::Continuing { .. } => {
+            deadline(channel.turn_ends_at(), DeadlineReason::Start)
         }
-        Phase::Running { until, .. } => {
-            let terms = channel.terms();
-            let end = until.into_iter().chain(terms.until).min();
-            let slow = deadline(terms.slow_at, DeadlineReason::Slow);
-            let candidates = [deadline(end, DeadlineReason::Run), slow];
+        Phase::Running { .. } => {
+            let slow = deadline(channel.terms().slow_at, DeadlineReason::Slow);
+            let candidates = [deadline(channel.turn_ends_at(), DeadlineReason::Run), slow];
             candidates.into_iter().flatten().min_by_key(|candidate| candidate.at)
         }
         Phase::Waiting(_) => {
             deadline(channel.waiting().map(|waiting| waiting.until), DeadlineReason::Consult)
         }
         Phase::Confirming { since, polls, .. } => {
-            let delivered_by = since + channel.config.delivery_timeout;
             let candidates = [
                 deadline(channel.quiet_deadline(since), DeadlineReason::Quiet),
-                deadline(Some(delivered_by), DeadlineReason::Delivery),
+                deadline(channel.turn_ends_at(), DeadlineReason::Delivery),
                 deadline(polls.open.is_none().then_some(polls.next), DeadlineReason::Poll),
             ];
             candidates.into_iter().flatten().min_by_key(|candidate| candidate.at)
@@ -76,6 +72,23 @@ fn deadline(at: Option<Timestamp>, reason: DeadlineReason) -> Option<Deadline> {
 }
 
 impl Channel {
+    /// When somebody is waited for no longer, if nothing happens before: whoever was granted or
+    /// asked to go on must have started, whoever runs must have ended, a reply must have arrived.
+    pub(crate) fn turn_ends_at(&self) -> Option<Timestamp> {
+        match self.phase {
+            Phase::Granted(Grant { until, .. })
+            | Phase::Running { until, .. }
+            | Phase::Continuing { until, .. } => until.into_iter().chain(self.turn_end()).min(),
+            Phase::Confirming { since, .. } => Some(since + self.config.delivery_timeout),
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Refreshing(_)
+            | Phase::Waiting(_) => None,
+        }
+    }
+
     /// Whether an idle channel holds memory that it could give back.
     fn has_memory(&self) -> bool {
         self.phase.is_idle() && (!self.seen.is_forgotten() || self.delivery.is_some())

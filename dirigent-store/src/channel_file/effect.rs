@@ -75,52 +75,22 @@ enum EffectFile {
     Transition(TransitionFile),
 }
 
-/// A notice, with whom it is about.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum NoticeFile {
     Archived,
     Closed,
     Ceiling,
-    Budget,
     TimedOut {
         agent: u32,
     },
     Disconnected {
         agent: u32,
     },
-    /// One that is newer than this store.
+    Budget,
+    /// One that is newer than this crate: it cannot be written.
     #[serde(skip)]
     Newer,
-}
-
-impl From<Notice> for NoticeFile {
-    fn from(notice: Notice) -> Self {
-        match notice {
-            Notice::Archived => Self::Archived,
-            Notice::Closed => Self::Closed,
-            Notice::Ceiling => Self::Ceiling,
-            Notice::Budget => Self::Budget,
-            Notice::TimedOut { agent } => Self::TimedOut { agent: agent.get() },
-            Notice::Disconnected { agent } => Self::Disconnected { agent: agent.get() },
-            _ => Self::Newer,
-        }
-    }
-}
-
-impl From<NoticeFile> for Notice {
-    fn from(file: NoticeFile) -> Self {
-        match file {
-            NoticeFile::Archived | NoticeFile::Newer => Self::Archived,
-            NoticeFile::Closed => Self::Closed,
-            NoticeFile::Ceiling => Self::Ceiling,
-            NoticeFile::Budget => Self::Budget,
-            NoticeFile::TimedOut { agent } => Self::TimedOut { agent: AgentKey::new(agent) },
-            NoticeFile::Disconnected { agent } => {
-                Self::Disconnected { agent: AgentKey::new(agent) }
-            }
-        }
-    }
 }
 
 /// A change of a channel.
@@ -283,6 +253,35 @@ impl From<EffectFile> for Effect {
                 turn: number.map(turn),
             },
             EffectFile::Transition(transition) => Self::Transition(transition.into()),
+        }
+    }
+}
+
+impl From<Notice> for NoticeFile {
+    fn from(notice: Notice) -> Self {
+        match notice {
+            Notice::Archived => Self::Archived,
+            Notice::Closed => Self::Closed,
+            Notice::Ceiling => Self::Ceiling,
+            Notice::TimedOut { agent } => Self::TimedOut { agent: agent.get() },
+            Notice::Disconnected { agent } => Self::Disconnected { agent: agent.get() },
+            Notice::Budget => Self::Budget,
+            _ => Self::Newer,
+        }
+    }
+}
+
+impl From<NoticeFile> for Notice {
+    fn from(file: NoticeFile) -> Self {
+        match file {
+            NoticeFile::Archived => Self::Archived,
+            NoticeFile::Closed => Self::Closed,
+            NoticeFile::Ceiling | NoticeFile::Newer => Self::Ceiling,
+            NoticeFile::TimedOut { agent } => Self::TimedOut { agent: AgentKey::new(agent) },
+            NoticeFile::Disconnected { agent } => {
+                Self::Disconnected { agent: AgentKey::new(agent) }
+            }
+            NoticeFile::Budget => Self::Budget,
         }
     }
 }

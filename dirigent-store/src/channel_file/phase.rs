@@ -20,17 +20,6 @@ pub(super) enum PhaseFile {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         first: Option<u32>,
     },
-    RefreshingWakeAfter {
-        sender: u32,
-    },
-    Continuing {
-        agent: u32,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        until: Option<Millis>,
-    },
-    Waiting {
-        agent: u32,
-    },
     Granted {
         agent: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,6 +47,17 @@ pub(super) enum PhaseFile {
         poll: Option<u64>,
         poll_next: Millis,
         poll_interval: Duration,
+    },
+    RefreshingWakeAfter {
+        sender: u32,
+    },
+    Continuing {
+        agent: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Millis>,
+    },
+    Waiting {
+        agent: u32,
     },
 }
 

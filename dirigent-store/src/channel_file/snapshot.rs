@@ -74,10 +74,10 @@ pub(super) struct SnapshotFile {
     next_ticket: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     litter: Vec<LitterFile>,
-    rng: Id,
-    revision: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     steering: Option<SteeringFile>,
+    rng: Id,
+    revision: u64,
     #[serde(flatten)]
     pub(super) extra: Extra,
 }
@@ -89,10 +89,10 @@ struct SlotFile {
     turn: Name<SeatTurn>,
     #[serde(default, skip_serializing_if = "is_false")]
     left: bool,
-    #[serde(default, skip_serializing_if = "is_false")]
-    passed: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     grace_from: Option<Millis>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    passed: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -188,9 +188,9 @@ impl SnapshotFile {
             debts: s.debts.iter().map(DebtFile::from).collect(),
             next_ticket: s.next_ticket,
             litter: s.litter.iter().map(LitterFile::from).collect(),
+            steering: s.steering.as_deref().map(SteeringFile::from),
             rng: Id(s.rng),
             revision: s.revision,
-            steering: s.steering.as_deref().map(SteeringFile::from),
             extra,
         }
     }
@@ -235,9 +235,9 @@ impl From<RecordFile> for Snapshot {
             debts: file.debts.into_iter().map(Into::into).collect(),
             next_ticket: file.next_ticket,
             litter: file.litter.into_iter().map(Litter::from).collect(),
+            steering: file.steering.map(|steering| Box::new(steering.into())),
             rng: file.rng.0,
             revision: file.revision,
-            steering: file.steering.map(|steering| Box::new(steering.into())),
         }
     }
 }
@@ -262,9 +262,9 @@ const fn is_zero(number: &u32) -> bool {
 
 impl From<&Slot> for SlotFile {
     fn from(slot: &Slot) -> Self {
-        let Slot { agent, turn, left, passed, grace_from } = *slot;
+        let Slot { agent, turn, left, grace_from, passed } = *slot;
         let grace_from = grace_from.map(Millis);
-        Self { agent: agent.get(), turn: Name(turn), left, passed, grace_from }
+        Self { agent: agent.get(), turn: Name(turn), left, grace_from, passed }
     }
 }
 
@@ -272,7 +272,7 @@ impl From<SlotFile> for Slot {
     fn from(file: SlotFile) -> Self {
         let agent = AgentKey::new(file.agent);
         let grace_from = file.grace_from.map(|at| at.0);
-        Self { agent, turn: file.turn.0, left: file.left, passed: file.passed, grace_from }
+        Self { agent, turn: file.turn.0, left: file.left, grace_from, passed: file.passed }
     }
 }
 

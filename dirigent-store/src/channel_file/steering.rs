@@ -1,20 +1,19 @@
-//! What people, hosts and options ask of a channel, as it stands in a file.
+//! What is beyond the plain rotation, as it stands in a file. Absent is what is empty.
 
 use dirigent_core::{
-    AgentKey, Away, Budget, MessageId, Outcome, Rested, RunId, Span, SpokenTurn, Steering, Ticket,
-    TurnTerms, Waiting,
+    AgentKey, Away, Budget, MessageId, Outcome, Rested, RunId, Span, SpokenTurn, Steering, Tail,
+    Ticket, TurnTerms, Waiting,
 };
 use serde::{Deserialize, Serialize};
 
 use super::scalar::{Id, Millis, TailText};
 use super::snapshot::is_false;
 
-/// Everything beyond the plain rotation. Absent is what is empty.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SteeringFile {
-    #[serde(default, skip_serializing_if = "TermsFile::is_empty")]
-    terms: TermsFile,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    terms: Option<TermsFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     waiting: Option<WaitingFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,29 +30,31 @@ pub(super) struct SteeringFile {
     awaits_human: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     spoken: Vec<SpokenFile>,
-    #[serde(default, skip_serializing_if = "BudgetFile::is_empty")]
-    budget: BudgetFile,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    budget: Option<BudgetFile>,
 }
 
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct TermsFile {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     until: Option<Millis>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     slow_at: Option<Millis>,
+    #[serde(default, skip_serializing_if = "is_false")]
     spoken: bool,
     continued: u8,
+    #[serde(default, skip_serializing_if = "is_false")]
     awaits_human: bool,
 }
 
-impl TermsFile {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
+#[derive(Debug, Serialize, Deserialize)]
+struct SpanFile {
+    first: Id,
+    last: Id,
 }
 
-/// The turn that rests until a person was answered.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct WaitingFile {
     rested: RestedFile,
     since: Millis,
@@ -86,24 +87,23 @@ enum RestedFile {
     Continuing,
 }
 
-/// How a run ended.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum OutcomeFile {
     Pass,
-    Spoke(TailText),
-    Unfinished(TailText),
-    AwaitsHuman(TailText),
+    Spoke {
+        tail: TailText,
+    },
+    Unfinished {
+        tail: TailText,
+    },
+    AwaitsHuman {
+        tail: TailText,
+    },
     Failed,
-    /// One that is newer than this store.
+    /// One that is newer than this crate: it cannot be written.
     #[serde(skip)]
     Newer,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct SpanFile {
-    first: Id,
-    last: Id,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -118,97 +118,91 @@ struct SpokenFile {
     at: Millis,
 }
 
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Serialize, Deserialize)]
 struct BudgetFile {
     turns: u32,
     cycles: u32,
-    cost: u64,
+    cost: Id,
     announced: bool,
-}
-
-impl BudgetFile {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-fn keys(agents: &[AgentKey]) -> Vec<u32> {
-    agents.iter().map(|agent| agent.get()).collect()
-}
-
-fn agents(keys: Vec<u32>) -> Vec<AgentKey> {
-    keys.into_iter().map(AgentKey::new).collect()
 }
 
 impl From<&Steering> for SteeringFile {
     fn from(steering: &Steering) -> Self {
-        let away = |away: &Away| AwayFile { agent: away.agent.get(), offline: away.offline };
-        let spoken =
-            |turn: &SpokenTurn| SpokenFile { agent: turn.agent.get(), at: Millis(turn.at) };
-        let TurnTerms { until, slow_at, spoken: has_spoken, continued, awaits_human } =
-            steering.terms;
-        let Budget { turns, cycles, cost, announced } = steering.budget;
+        let keys = |round: &[AgentKey]| round.iter().map(|agent| agent.get()).collect();
+        let Steering { terms, waiting, held, away, chosen, round, next_round, .. } = steering;
+        let Steering { awaits_human, spoken, budget, .. } = steering;
         Self {
-            terms: TermsFile {
-                until: until.map(Millis),
-                slow_at: slow_at.map(Millis),
-                spoken: has_spoken,
-                continued,
-                awaits_human,
-            },
-            waiting: steering.waiting.as_ref().map(WaitingFile::from),
-            held: steering.held.map(SpanFile::from),
-            away: steering.away.iter().map(away).collect(),
-            chosen: steering.chosen.map(AgentKey::get),
-            round: keys(&steering.round),
-            next_round: keys(&steering.next_round),
-            awaits_human: steering.awaits_human,
-            spoken: steering.spoken.iter().map(spoken).collect(),
-            budget: BudgetFile { turns, cycles, cost, announced },
+            terms: (*terms != TurnTerms::default()).then(|| (*terms).into()),
+            waiting: waiting.as_ref().map(WaitingFile::from),
+            held: held.map(SpanFile::from),
+            away: away.iter().map(AwayFile::from).collect(),
+            chosen: chosen.map(AgentKey::get),
+            round: keys(round),
+            next_round: keys(next_round),
+            awaits_human: *awaits_human,
+            spoken: spoken.iter().map(SpokenFile::from).collect(),
+            budget: (*budget != Budget::default()).then(|| (*budget).into()),
         }
     }
 }
 
 impl From<SteeringFile> for Steering {
     fn from(file: SteeringFile) -> Self {
-        let key = AgentKey::new;
-        let away = |away: AwayFile| Away { agent: key(away.agent), offline: away.offline };
-        let spoken = |turn: SpokenFile| SpokenTurn { agent: key(turn.agent), at: turn.at.0 };
-        let BudgetFile { turns, cycles, cost, announced } = file.budget;
+        let agents = |round: Vec<u32>| round.into_iter().map(AgentKey::new).collect();
         Self {
-            terms: TurnTerms {
-                until: file.terms.until.map(|at| at.0),
-                slow_at: file.terms.slow_at.map(|at| at.0),
-                spoken: file.terms.spoken,
-                continued: file.terms.continued,
-                awaits_human: file.terms.awaits_human,
-            },
+            terms: file.terms.map(TurnTerms::from).unwrap_or_default(),
             waiting: file.waiting.map(Waiting::from),
             held: file.held.map(Span::from),
-            away: file.away.into_iter().map(away).collect(),
-            chosen: file.chosen.map(key),
+            away: file.away.into_iter().map(Away::from).collect(),
+            chosen: file.chosen.map(AgentKey::new),
             round: agents(file.round),
             next_round: agents(file.next_round),
             awaits_human: file.awaits_human,
-            spoken: file.spoken.into_iter().map(spoken).collect(),
-            budget: Budget { turns, cycles, cost, announced },
+            spoken: file.spoken.into_iter().map(SpokenTurn::from).collect(),
+            budget: file.budget.map(Budget::from).unwrap_or_default(),
         }
+    }
+}
+
+impl From<TurnTerms> for TermsFile {
+    fn from(terms: TurnTerms) -> Self {
+        let TurnTerms { until, slow_at, spoken, continued, awaits_human } = terms;
+        let (until, slow_at) = (until.map(Millis), slow_at.map(Millis));
+        Self { until, slow_at, spoken, continued, awaits_human }
+    }
+}
+
+impl From<TermsFile> for TurnTerms {
+    fn from(file: TermsFile) -> Self {
+        let TermsFile { until, slow_at, spoken, continued, awaits_human } = file;
+        let (until, slow_at) = (until.map(|at| at.0), slow_at.map(|at| at.0));
+        Self { until, slow_at, spoken, continued, awaits_human }
+    }
+}
+
+impl From<Span> for SpanFile {
+    fn from(span: Span) -> Self {
+        Self { first: Id(span.first.get()), last: Id(span.last.get()) }
+    }
+}
+
+impl From<SpanFile> for Span {
+    fn from(file: SpanFile) -> Self {
+        Self { first: MessageId::new(file.first.0), last: MessageId::new(file.last.0) }
     }
 }
 
 impl From<&Waiting> for WaitingFile {
     fn from(waiting: &Waiting) -> Self {
-        let Waiting { rested, since, consult, until, asked, more, unanswered, end } = waiting;
         Self {
-            rested: (*rested).into(),
-            since: Millis(*since),
-            consult: consult.get(),
-            until: Millis(*until),
-            asked: (*asked).into(),
-            more: more.map(SpanFile::from),
-            unanswered: unanswered.map(SpanFile::from),
-            end: end.as_ref().map(OutcomeFile::from),
+            rested: waiting.rested.into(),
+            since: Millis(waiting.since),
+            consult: waiting.consult.get(),
+            until: Millis(waiting.until),
+            asked: waiting.asked.into(),
+            more: waiting.more.map(SpanFile::from),
+            unanswered: waiting.unanswered.map(SpanFile::from),
+            end: waiting.end.as_ref().map(OutcomeFile::from),
         }
     }
 }
@@ -234,7 +228,7 @@ impl From<Rested> for RestedFile {
             Rested::Granted { attempt } => Self::Granted { attempt },
             Rested::Running { run, anchor, until, receipt } => Self::Running {
                 run: run.map(|run| Id(run.get())),
-                anchor: anchor.map(|anchor| Id(anchor.get())),
+                anchor: anchor.map(|message| Id(message.get())),
                 until: until.map(Millis),
                 receipt,
             },
@@ -249,8 +243,8 @@ impl From<RestedFile> for Rested {
             RestedFile::Granted { attempt } => Self::Granted { attempt },
             RestedFile::Running { run, anchor, until, receipt } => Self::Running {
                 run: run.map(|run| RunId::new(run.0)),
-                anchor: anchor.map(|anchor| MessageId::new(anchor.0)),
-                until: until.map(|until| until.0),
+                anchor: anchor.map(|message| MessageId::new(message.0)),
+                until: until.map(|at| at.0),
                 receipt,
             },
             RestedFile::Continuing => Self::Continuing,
@@ -258,25 +252,14 @@ impl From<RestedFile> for Rested {
     }
 }
 
-impl From<Span> for SpanFile {
-    fn from(span: Span) -> Self {
-        Self { first: Id(span.first.get()), last: Id(span.last.get()) }
-    }
-}
-
-impl From<SpanFile> for Span {
-    fn from(file: SpanFile) -> Self {
-        Self { first: MessageId::new(file.first.0), last: MessageId::new(file.last.0) }
-    }
-}
-
 impl From<&Outcome> for OutcomeFile {
     fn from(outcome: &Outcome) -> Self {
-        match *outcome {
+        let text = |tail: &Tail| TailText(*tail);
+        match outcome {
             Outcome::Pass => Self::Pass,
-            Outcome::Spoke { tail } => Self::Spoke(TailText(tail)),
-            Outcome::Unfinished { tail } => Self::Unfinished(TailText(tail)),
-            Outcome::AwaitsHuman { tail } => Self::AwaitsHuman(TailText(tail)),
+            Outcome::Spoke { tail } => Self::Spoke { tail: text(tail) },
+            Outcome::Unfinished { tail } => Self::Unfinished { tail: text(tail) },
+            Outcome::AwaitsHuman { tail } => Self::AwaitsHuman { tail: text(tail) },
             Outcome::Failed => Self::Failed,
             _ => Self::Newer,
         }
@@ -287,10 +270,48 @@ impl From<OutcomeFile> for Outcome {
     fn from(file: OutcomeFile) -> Self {
         match file {
             OutcomeFile::Pass => Self::Pass,
-            OutcomeFile::Spoke(tail) => Self::Spoke { tail: tail.0 },
-            OutcomeFile::Unfinished(tail) => Self::Unfinished { tail: tail.0 },
-            OutcomeFile::AwaitsHuman(tail) => Self::AwaitsHuman { tail: tail.0 },
+            OutcomeFile::Spoke { tail } => Self::Spoke { tail: tail.0 },
+            OutcomeFile::Unfinished { tail } => Self::Unfinished { tail: tail.0 },
+            OutcomeFile::AwaitsHuman { tail } => Self::AwaitsHuman { tail: tail.0 },
             OutcomeFile::Failed | OutcomeFile::Newer => Self::Failed,
         }
+    }
+}
+
+impl From<&Away> for AwayFile {
+    fn from(away: &Away) -> Self {
+        Self { agent: away.agent.get(), offline: away.offline }
+    }
+}
+
+impl From<AwayFile> for Away {
+    fn from(file: AwayFile) -> Self {
+        Self { agent: AgentKey::new(file.agent), offline: file.offline }
+    }
+}
+
+impl From<&SpokenTurn> for SpokenFile {
+    fn from(turn: &SpokenTurn) -> Self {
+        Self { agent: turn.agent.get(), at: Millis(turn.at) }
+    }
+}
+
+impl From<SpokenFile> for SpokenTurn {
+    fn from(file: SpokenFile) -> Self {
+        Self { agent: AgentKey::new(file.agent), at: file.at.0 }
+    }
+}
+
+impl From<Budget> for BudgetFile {
+    fn from(budget: Budget) -> Self {
+        let Budget { turns, cycles, cost, announced } = budget;
+        Self { turns, cycles, cost: Id(cost), announced }
+    }
+}
+
+impl From<BudgetFile> for Budget {
+    fn from(file: BudgetFile) -> Self {
+        let BudgetFile { turns, cycles, cost, announced } = file;
+        Self { turns, cycles, cost: cost.0, announced }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dirigent::{
     ChannelId, ChannelRecord, ChannelStore, Commit, Config, Durability, Mode, Revision, Timestamp,
 };
-use dirigent_core::{Channel, Creation, Input, RunId, WakeCause};
+use dirigent_core::{AgentKey, Channel, Creation, Input, RunId, WakeCause};
 use dirigent_store::{JsonChannels, OrchestrationState};
 use serde_json::json;
 
@@ -14,6 +14,11 @@ use crate::place::{HERE, Place, THERE};
 
 /// A chat of three that went through this.
 async fn talk(store: &JsonChannels, channel: ChannelId, started: bool) {
+    talk_then(store, channel, started, &[]).await;
+}
+
+/// A chat of three that went through this, and then more.
+async fn talk_then(store: &JsonChannels, channel: ChannelId, started: bool, more: &[Input]) {
     let mut members = Vec::new();
     for name in ["ada", "bob", "eve"] {
         members.push(store.add_agent(name.into()).await.unwrap());
@@ -27,6 +32,7 @@ async fn talk(store: &JsonChannels, channel: ChannelId, started: bool) {
         inputs.push(Input::Wake { first: None, cause: WakeCause::Operator });
         inputs.push(Input::Gate { agent: first, run: Some(RunId::new(5)), latest: None });
     }
+    inputs.extend_from_slice(more);
     for (input, second) in inputs.iter().zip(1..) {
         machine.handle(Timestamp::from_millis(second * 1_000), input, &mut effects).unwrap();
     }
@@ -105,4 +111,19 @@ async fn the_picture_tells_the_newest_hundred_changes_of_all_channels() {
     let state = picture(&store).await;
     assert_eq!((state.channels.len(), state.history.len()), (60, 100));
     assert_eq!(state.history.back().map(|entry| entry.cause), Some("run-started"));
+}
+
+/// R279, R270
+#[tokio::test]
+async fn the_queue_is_without_those_who_are_away() {
+    let place = Place::new();
+    let store = place.lazy();
+    talk_then(&store, HERE, true, &[Input::Offline(AgentKey::new(1))]).await;
+    let state = picture(&store).await;
+    let shown = &state.channels[&HERE];
+    let queue: Vec<_> = shown.queue.iter().map(ToString::to_string).collect();
+    assert_eq!((queue.join(" "), shown.current_index), ("ada eve".to_owned(), Some(0)));
+    let [bob, eve] = ["bob", "eve"].map(|name| &state.agents[&name.into()]);
+    assert_eq!((&bob.offline_in[..], &bob.queued_in[..]), (&[HERE][..], &[][..]));
+    assert_eq!((&eve.offline_in[..], &eve.queued_in[..]), (&[][..], &[HERE][..]));
 }

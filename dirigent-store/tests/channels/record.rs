@@ -6,7 +6,9 @@ use dirigent::{
     ChannelId, ChannelRecord, Config, Discussion, GuildId, Held, Letter, LetterKind, MessageId,
     Nonce, Outgoing, OutgoingPart, ReplyEnd, Revision, RunId, Snapshot, Timestamp, TurnId,
 };
-use dirigent_core::{AgentKey, Channel, Input, Settlement};
+use dirigent_core::{
+    AgentKey, Channel, Creation, Input, Mode, Settlement, Span, Steering, WakeCause,
+};
 use dirigent_store::{BadFile, ParsedChannel, parse_channel};
 use dirigent_testkit::check::{Random, Step};
 use dirigent_testkit::fuzzing::forged_snapshot;
@@ -128,6 +130,47 @@ fn what_a_machine_went_through_comes_back_whole() {
         }
     }
     assert!(kinds.len() >= 4, "only {kinds:?}");
+}
+
+/// F27
+#[test]
+fn a_channel_that_uses_no_option_is_written_as_before_there_were_any() {
+    let mut channel = Channel::new(Config::default().into(), 1);
+    let members = [0, 1, 2].map(AgentKey::new).to_vec();
+    let create = Creation { mode: Mode::Chat, members, initiator: None };
+    let wake = Input::Wake { first: None, cause: WakeCause::Guide };
+    for input in [Input::Create(create), wake] {
+        channel.handle(Timestamp::from_millis(1), &input, &mut Vec::new()).unwrap();
+    }
+    let mut record = ChannelRecord::default();
+    channel.snapshot_into(&mut record.snapshot);
+    let file = ParsedChannel::new(ChannelId::new(7), Revision::new(1), record);
+    let json = String::from_utf8(file.to_json().unwrap()).unwrap();
+    for newer in ["steering", "unheard", "passed"] {
+        assert!(!json.contains(newer), "{json}");
+    }
+}
+
+/// F26
+#[test]
+fn what_a_channel_steers_by_is_refused_where_it_is_no_such_thing() {
+    let mut snapshot = Snapshot { missed: true, ..Snapshot::default() };
+    let (first, last) = (MessageId::new(3), MessageId::new(5));
+    let mut steering = Steering { held: Some(Span { first, last }), ..Steering::default() };
+    steering.budget.cost = 7;
+    snapshot.steering = Some(steering.into());
+    let record = ChannelRecord { snapshot, ..ChannelRecord::default() };
+    let file = ParsedChannel::new(ChannelId::new(7), Revision::new(8), record);
+    let json = String::from_utf8(file.to_json().unwrap()).unwrap();
+    let changed = |from: &str, to: &str| {
+        assert!(json.contains(from), "{json}");
+        parse_channel(with_checksum(&json.replacen(from, to, 1)).as_bytes())
+    };
+    assert_eq!(changed("\"3\"", "\"4\"").unwrap().agents, file.agents);
+    for (from, to) in [("\"3\"", "3"), ("\"3\"", "\"03\""), ("\"7\", \"ann", "7, \"ann")] {
+        let refused = changed(from, to).unwrap_err();
+        assert!(matches!(refused, BadFile::WrongShape { .. }), "{to}: {refused}");
+    }
 }
 
 /// F27

@@ -42,7 +42,14 @@ fn is_afterlife(effect: &Effect) -> bool {
     match effect {
         Effect::Notice { .. } | Effect::Delete { .. } => true,
         Effect::Transition(told) => {
-            matches!(told.cause, Cause::AgentMuted | Cause::AgentUnmuted)
+            matches!(
+                told.cause,
+                Cause::AgentMuted
+                    | Cause::AgentUnmuted
+                    | Cause::AgentOffline
+                    | Cause::AgentOnline
+                    | Cause::AgentAssigned
+            )
         }
         Effect::FetchMembers { .. }
         | Effect::Trigger { .. }

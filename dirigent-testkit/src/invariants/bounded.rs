@@ -3,8 +3,8 @@
 use std::mem::size_of;
 
 use dirigent_core::{
-    AGENTS_MAX, AgentKey, Channel, Debt, DeliveryData, Litter, MessageId, Piece, RunFate, RunId,
-    Slot, Snapshot,
+    AGENTS_MAX, AgentKey, Away, Channel, Debt, DeliveryData, Litter, MessageId, Piece, RunFate,
+    RunId, Slot, Snapshot, SpokenTurn, Steering,
 };
 
 use super::{Invariant, Observation, Observer};
@@ -41,12 +41,31 @@ impl Observer for Bounded {
         };
         let bytes = owned_bytes(restored.original);
         let extra = restored.original.list.len().saturating_sub(USUAL_AGENTS) * size_of::<Slot>()
-            + restored.original.muted.len() * size_of::<AgentKey>();
+            + restored.original.muted.len() * size_of::<AgentKey>()
+            + restored.original.steering.as_deref().map_or(0, list_bytes);
+        let cap = usize::from(seen.rules.agent_turns_per_hour.unwrap_or(0));
+        let spoken = restored.original.steering.as_deref().map_or(0, |it| it.spoken.len());
+        if spoken > after.seats.len() * cap {
+            return Err(format!("{spoken} turns are remembered"));
+        }
         if bytes > BYTES_MAX + extra {
             return Err(format!("the channel owns {bytes} bytes"));
         }
         Ok(())
     }
+}
+
+/// What the rules beyond the plain rotation own.
+fn steering_bytes(steering: &Steering) -> usize {
+    size_of::<Steering>() + list_bytes(steering)
+}
+
+/// What grows of it with the agents that are away, addressed or capped.
+fn list_bytes(steering: &Steering) -> usize {
+    let agents = steering.round.len() + steering.next_round.len();
+    agents * size_of::<AgentKey>()
+        + steering.away.len() * size_of::<Away>()
+        + steering.spoken.len() * size_of::<SpokenTurn>()
 }
 
 /// What a channel with this snapshot owns, itself included.
@@ -60,6 +79,7 @@ fn owned_bytes(snapshot: &Snapshot) -> usize {
         + snapshot.debts.len() * size_of::<Debt>()
         + snapshot.litter.len() * size_of::<Litter>()
         + snapshot.delivery.as_ref().map_or(0, pieces)
+        + snapshot.steering.as_deref().map_or(0, steering_bytes)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! C1: without a person, agents talk only so long.
 
-use dirigent_core::{Author, Config, Effect, Input, Notice};
+use dirigent_core::{Author, Config, Effect, Notice};
 
 use super::glance::cycles_max;
 use super::observation::{begins_cycle, is_grant};
@@ -89,7 +89,7 @@ fn ceiling(seen: &Observation<'_>, of: impl Fn(&Config) -> Option<u32>) -> Optio
 
 /// Whether an agent's word was taken in and nothing was granted over it.
 fn is_agents_word(seen: &Observation<'_>) -> bool {
-    let Input::Message(message) = seen.input else {
+    let Some(message) = seen.message() else {
         return false;
     };
     let by_agent = matches!(message.author, Author::Agent(_));

@@ -2,7 +2,7 @@
 
 use dirigent_core::{AgentKey, Cause, Input, MessageKind, PhaseKind};
 
-use super::observation::{begins_cycle, is_reply};
+use super::observation::{begins_cycle, is_reply, is_skip};
 use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
@@ -37,7 +37,7 @@ impl Observer for DormantAfterSilence {
                 // Those who were skipped just before belong to the cycle that begins.
                 *self = Self { done: std::mem::take(&mut skipped_first), ..Self::default() };
             }
-            if matches!(told.cause, Cause::AgentLeft | Cause::AgentMuted) {
+            if is_skip(told.cause) {
                 skipped_first.extend(told.agent);
             } else {
                 skipped_first.clear();
@@ -71,10 +71,8 @@ impl DormantAfterSilence {
                 | Cause::StartTimedOut
                 | Cause::RunTimedOut
                 | Cause::RunLost
-                | Cause::AgentLeft
-                | Cause::AgentMuted
         );
-        if ended {
+        if ended || is_skip(cause) {
             self.done.extend(agent);
         }
     }
@@ -102,7 +100,7 @@ impl DormantAfterSilence {
 
 /// Whether the word is a stop or resume word that was obeyed: it qualifies for nothing (rule 24).
 fn is_order(seen: &Observation<'_>) -> bool {
-    let Input::Message(message) = seen.input else {
+    let Some(message) = seen.message() else {
         return false;
     };
     message.kind == MessageKind::StopWord

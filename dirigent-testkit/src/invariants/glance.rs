@@ -1,8 +1,8 @@
 //! What an observer notes of a channel: everything a view shows, as plain data.
 
 use dirigent_core::{
-    AgentKey, Channel, Config, Deadline, MessageId, Mode, PhaseKind, Rest, Seat, Timestamp, TurnId,
-    TurnState,
+    AgentKey, Budget, Channel, Config, Deadline, MessageId, Mode, PhaseKind, Rest, Seat, Timestamp,
+    TurnId, TurnState,
 };
 
 /// A channel as it looked at one moment. Plain data, so that a test can forge one.
@@ -49,6 +49,26 @@ pub struct Glance {
     pub deadline: Option<Deadline>,
     /// Who opened the discussion.
     pub initiator: Option<AgentKey>,
+    /// The messages held: the first and the last.
+    pub held: Option<(MessageId, MessageId)>,
+    /// What an orchestrator is asked about: the first message and the last.
+    pub asked: Option<(MessageId, MessageId)>,
+    /// Whether a message is kept in mind.
+    pub kept_in_mind: bool,
+    /// Who is away, and whether it is offline.
+    pub away: Vec<(AgentKey, bool)>,
+    /// Whom an operator chose.
+    pub chosen: Option<AgentKey>,
+    /// Whom this cycle is for; nobody: for everybody.
+    pub round: Vec<AgentKey>,
+    /// Whether a person is awaited.
+    pub awaits_human: bool,
+    /// Whether a budget is spent.
+    pub budget_spent: bool,
+    /// What was used of the budgets.
+    pub budget: Budget,
+    /// Who has had its turns for this hour.
+    pub capped: Vec<AgentKey>,
     /// How many changes it went through.
     pub revision: u64,
     /// How many effects are owed.
@@ -75,6 +95,16 @@ impl Default for Glance {
             time_up: None,
             deadline: None,
             initiator: None,
+            held: None,
+            asked: None,
+            kept_in_mind: false,
+            away: Vec::new(),
+            chosen: None,
+            round: Vec::new(),
+            awaits_human: false,
+            budget_spent: false,
+            budget: Budget::default(),
+            capped: Vec::new(),
             revision: 0,
             debts: 0,
             allowed: 0,
@@ -102,9 +132,34 @@ impl Glance {
         self.time_up = view.time_up();
         self.deadline = view.deadline();
         self.initiator = view.initiator();
+        self.refill_steering(channel);
         self.revision = channel.revision();
         self.debts = channel.debts().len();
         self.allowed = if self.keeps_turns() { self.count_allowed(channel) } else { 0 };
+    }
+
+    /// Looks at what goes beyond the plain rotation.
+    fn refill_steering(&mut self, channel: &Channel) {
+        let view = channel.view();
+        self.held = view.held().map(|span| (span.first, span.last));
+        self.asked = view.asked().map(|span| (span.first, span.last));
+        self.kept_in_mind = view.is_missed();
+        self.away.clear();
+        self.away.extend(view.away().iter().map(|away| (away.agent, away.offline)));
+        self.chosen = view.chosen();
+        self.round.clear();
+        self.round.extend(view.round());
+        self.awaits_human = view.awaits_human();
+        self.budget_spent = view.is_budget_spent();
+        self.budget = view.budget();
+        self.capped.clear();
+        let listed = self.seats.iter().map(|seat| seat.agent);
+        self.capped.extend(listed.filter(|agent| view.is_capped(*agent)));
+    }
+
+    /// Whether nobody is active by order: stopped or finished.
+    pub const fn is_stopped(&self) -> bool {
+        matches!(self.rest, Some(Rest::Stopped | Rest::Finished))
     }
 
     /// Whether the channel is in one of the phases in which turns are kept.
@@ -150,11 +205,16 @@ pub(crate) fn cycles_max(rules: &Config, mode: Mode) -> Option<u32> {
 pub(crate) const fn is_active(phase: PhaseKind) -> bool {
     matches!(
         phase,
-        PhaseKind::Refreshing | PhaseKind::Granted | PhaseKind::Running | PhaseKind::Confirming
+        PhaseKind::Refreshing
+            | PhaseKind::Granted
+            | PhaseKind::Running
+            | PhaseKind::Confirming
+            | PhaseKind::Continuing
+            | PhaseKind::Waiting
     )
 }
 
 /// Whether an agent has the floor in this phase.
 pub(crate) const fn has_speaker(phase: PhaseKind) -> bool {
-    matches!(phase, PhaseKind::Granted | PhaseKind::Running | PhaseKind::Confirming)
+    is_active(phase) && !matches!(phase, PhaseKind::Refreshing)
 }

@@ -1,24 +1,29 @@
 //! H1: no word of a person is lost.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dirigent_core::{Cause, Config, Effect, Input, MessageKind, PhaseKind};
+use dirigent_core::{Cause, Config, Effect, MessageId, MessageKind, PhaseKind};
 
 use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "H1",
     promise: 4,
-    requirements: "R020, D62, D66, rules 22-27",
-    sentence: "a person's word in a live channel is handed over or followed by a turn within bounded time",
+    requirements: "R020, R264, R265, D62, D66, M11, rules 22-27, 53-55",
+    sentence: "a person's word is handed over, answered or followed by a turn within bounded time, or kept in mind until it is",
     observer: || Box::new(HumansAreHeard::default()),
 };
 
+/// Words followed at a time; more are few enough to do without.
+const FOLLOWED: usize = 16;
+
 #[derive(Debug, Default)]
 struct HumansAreHeard {
-    /// How long a word has been waiting to be heard.
-    waiting: Option<Duration>,
-    /// How long it may wait at most, by the most patient rules that the channel ever
+    /// The words that nobody has heard yet, and how long each has been waiting while somebody
+    /// could have heard it.
+    waiting: BTreeMap<MessageId, Duration>,
+    /// How long a word may wait at most, by the most patient rules that the channel ever
     /// had: what is under way may have begun under any of them.
     patience: Duration,
     /// The rules once set no limit.
@@ -27,87 +32,102 @@ struct HumansAreHeard {
 
 impl Observer for HumansAreHeard {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
-        let new = self.hear(seen)?;
-        let Some(waited) = &mut self.waiting else {
-            return Ok(());
-        };
         let after = seen.after;
-        let heard = seen.grants().next().is_some()
-            || seen.effects.iter().any(|e| matches!(e, Effect::Inject { .. }));
-        let nobody = !after.seats.iter().any(dirigent_core::Seat::is_available);
         for rules in [seen.rules_before, seen.rules] {
             self.patience = self.patience.max(longest_cycle(rules, after));
             self.unlimited |= rules.start_deadline.is_none() || rules.run_deadline.is_none();
         }
-        if heard || nobody || after.rest.is_some() || !after.keeps_turns() {
-            self.waiting = None;
+        let forgotten = seen.before.mode != after.mode || !after.mode.keeps_turns();
+        if forgotten || after.phase == PhaseKind::Archived {
+            self.waiting.clear(); // rules 4 and 38
             return Ok(());
         }
-        if after.phase == PhaseKind::Dormant {
-            let by_order = seen
-                .transitions()
-                .any(|told| matches!(told.cause, Cause::CeilingReached | Cause::ModeChanged));
-            self.waiting = None;
-            return if by_order {
-                Ok(())
-            } else {
-                Err("dormant, and a person's word was heard by nobody".to_owned())
-            };
+        let new = word(seen);
+        self.waiting.extend(new.map(|id| (id, Duration::ZERO)));
+        while self.waiting.len() > FOLLOWED {
+            self.waiting.pop_first();
         }
-        if !new {
-            *waited += seen.elapsed;
-        }
-        if !self.unlimited && *waited > self.patience {
-            return Err(format!("a person's word has waited {waited:?}"));
-        }
-        Ok(())
+        let granted = seen.grants().next().is_some();
+        self.waiting.retain(|id, _| !is_heard(seen, *id, granted));
+        self.wait_on(seen, new)
     }
 
     fn restarted(&mut self, _: &Glance) {
         // A crash may have come before the word was stored; then it was not taken in at all.
-        self.waiting = None;
+        self.waiting.clear();
     }
 }
 
 impl HumansAreHeard {
-    /// Begins to wait for the answer to a word that was taken in, unless one is awaited already.
-    fn hear(&mut self, seen: &Observation<'_>) -> Result<bool, String> {
-        let Input::Message(message) = seen.input else {
-            return Ok(false);
-        };
-        let live = seen.before.keeps_turns() && seen.before.rest.is_none();
-        if !seen.human_spoke() || message.kind == MessageKind::StopWord || !live {
-            return Ok(false);
-        }
+    /// Whether those who wait are kept in mind, or will be heard before long.
+    fn wait_on(&mut self, seen: &Observation<'_>, new: Option<MessageId>) -> Result<(), String> {
         let after = seen.after;
-        let some_available = after.seats.iter().any(dirigent_core::Seat::is_available);
-        let dormant = after.phase == PhaseKind::Dormant && after.rest.is_none();
-        let ceiling = seen.transitions().any(|told| told.cause == Cause::CeilingReached);
-        if dormant && some_available && !ceiling {
-            return Err("a person wrote and the channel stayed dormant".to_owned());
+        if let Some(id) = self.waiting.keys().next().filter(|_| !after.is_active()) {
+            if after.kept_in_mind {
+                return Ok(());
+            }
+            return Err(format!("{:?}, and {id} was heard by nobody", after.phase));
         }
-        let new = self.waiting.is_none();
-        self.waiting.get_or_insert_default();
-        Ok(new)
+        let goes_on = seen.transitions().any(|told| told.cause == Cause::Unfinished);
+        for (id, waited) in &mut self.waiting {
+            if goes_on || after.rest.is_some() {
+                *waited = Duration::ZERO;
+            } else if Some(*id) != new {
+                *waited += seen.elapsed;
+            }
+            if !self.unlimited && *waited > self.patience {
+                return Err(format!("{id} has waited {waited:?}"));
+            }
+        }
+        Ok(())
     }
+}
+
+/// A person's word that was taken in now and that somebody should hear.
+fn word(seen: &Observation<'_>) -> Option<MessageId> {
+    let message = seen.message().filter(|_| seen.human_spoke())?;
+    let orders = match message.kind {
+        MessageKind::StopWord => true,
+        MessageKind::ResumeWord => seen.before.rest.is_some(),
+        MessageKind::Conversation | MessageKind::System | _ => false,
+    };
+    (!orders).then_some(message.id)
+}
+
+/// Whether this step handed the word over, had it answered, or let somebody run after it.
+fn is_heard(seen: &Observation<'_>, id: MessageId, granted: bool) -> bool {
+    let within = |range: Option<(MessageId, MessageId)>| {
+        range.is_some_and(|(first, last)| first <= id && id <= last)
+    };
+    let handed = seen.effects.iter().any(|effect| match effect {
+        Effect::Inject { message, .. } => *message == id,
+        Effect::Deliver { first, last, .. } => within(Some((*first, *last))),
+        _ => false,
+    });
+    let answered = seen.transitions().any(|told| told.cause == Cause::OrchestratorAnswered);
+    let is_kept = within(seen.after.held) || seen.after.phase == PhaseKind::Waiting;
+    handed || (answered && within(seen.before.asked)) || (granted && !is_kept)
 }
 
 /// How long a whole cycle may take, with the reading of the list at both ends.
 fn longest_cycle(rules: &Config, glance: &Glance) -> Duration {
-    let start = rules.start_deadline.unwrap_or_default() * (u32::from(rules.retriggers) + 1);
-    let turn = start + rules.run_deadline.unwrap_or_default() + rules.delivery_timeout;
+    let start = rules.start_deadline.unwrap_or_default();
+    let run = rules.run_deadline.unwrap_or_default();
+    let parts = start * (u32::from(rules.retriggers) + 1) + run;
+    let continued = (start + run) * u32::from(rules.continuations);
+    let turn = parts + continued + rules.delivery_timeout + rules.consult_deadline * 8;
     let agents = u32::try_from(glance.seats.len()).unwrap_or(u32::MAX);
     turn * agents.max(1) + rules.refresh_deadline * 2
 }
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{Author, Message, MessageId, Tail};
+    use dirigent_core::{AgentKey, Author, Input, Message, Tail, TurnId};
 
-    use super::super::forged::{Forged, fresh};
+    use super::super::forged::{A, B, Forged, fresh};
     use super::*;
 
-    fn word(phase: PhaseKind) -> Forged {
+    fn word_in(phase: PhaseKind) -> Forged {
         let mut step = Forged {
             input: Input::Message(Message {
                 id: MessageId::new(3),
@@ -122,23 +142,50 @@ mod tests {
         step
     }
 
+    fn told(mut step: Forged, agent: AgentKey, last: u64) -> Forged {
+        let (first, last) = (MessageId::new(3), MessageId::new(last));
+        step.effects.push(Effect::Deliver { agent, turn: TurnId::new(1), first, last });
+        step
+    }
+
     #[test]
     fn a_word_that_wakes_nobody_is_caught() {
-        word(PhaseKind::Dormant).rejected(fresh(&INVARIANT).as_mut(), "stayed dormant");
+        word_in(PhaseKind::Dormant).rejected(fresh(&INVARIANT).as_mut(), "heard by nobody");
+        let mut kept = word_in(PhaseKind::Dormant);
+        kept.after.kept_in_mind = true;
+        kept.accepted(fresh(&INVARIANT).as_mut());
     }
 
     #[test]
     fn a_word_that_is_forgotten_is_caught() {
         let mut observer = fresh(&INVARIANT);
-        word(PhaseKind::Refreshing).accepted(observer.as_mut());
+        word_in(PhaseKind::Refreshing).accepted(observer.as_mut());
+        Forged::default().rejected(observer.as_mut(), "heard by nobody");
+    }
+
+    #[test]
+    fn a_word_that_is_held_and_not_handed_over_is_caught() {
+        let mut observer = fresh(&INVARIANT);
+        word_in(PhaseKind::Running).accepted(observer.as_mut());
+        let mut other = told(Forged::default(), B, 3);
+        other.after.phase = PhaseKind::Granted;
+        other.accepted(observer.as_mut());
+        Forged::default().accepted(observer.as_mut());
+
+        let mut observer = fresh(&INVARIANT);
+        word_in(PhaseKind::Running).accepted(observer.as_mut());
+        let grant = [(PhaseKind::Running, PhaseKind::Granted, A, Cause::NextInList)];
+        let mut holds = Forged::default().telling(&grant);
+        holds.after.held = Some((MessageId::new(3), MessageId::new(3)));
+        holds.accepted(observer.as_mut());
         Forged::default().rejected(observer.as_mut(), "heard by nobody");
     }
 
     #[test]
     fn a_word_that_waits_for_ever_is_caught() {
         let mut observer = fresh(&INVARIANT);
-        word(PhaseKind::Refreshing).accepted(observer.as_mut());
-        let mut later = Forged { elapsed: Duration::from_secs(7_200), ..Forged::default() };
+        word_in(PhaseKind::Refreshing).accepted(observer.as_mut());
+        let mut later = Forged { elapsed: Duration::from_secs(72_000), ..Forged::default() };
         later.after.phase = PhaseKind::Refreshing;
         later.rejected(observer.as_mut(), "has waited");
     }

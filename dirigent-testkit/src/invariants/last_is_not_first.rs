@@ -24,6 +24,9 @@ impl Observer for LastIsNotFirst {
             if is_completion(told.cause) {
                 self.completer = told.agent;
             }
+            if told.cause == Cause::OperatorChoice && self.completer == told.agent {
+                self.completer = None; // its slot is ahead again
+            }
             if told.cause == Cause::Reshuffled {
                 // Whether an agent could speak then is known if the input did not change it since.
                 let marks = matches!(
@@ -32,8 +35,14 @@ impl Observer for LastIsNotFirst {
                         | Input::MemberJoined(_)
                         | Input::Mute(_)
                         | Input::Unmute(_)
+                        | Input::Offline(_)
+                        | Input::Online(_)
+                        | Input::Assign(_)
                 );
-                self.check(&seen.after.seats, !marks)?;
+                let chosen = seen.transitions().any(|told| told.cause == Cause::OperatorChoice);
+                if !chosen {
+                    self.check(seen.after, !marks)?;
+                }
             }
             let over = matches!(
                 told.to,
@@ -52,14 +61,16 @@ impl Observer for LastIsNotFirst {
 }
 
 impl LastIsNotFirst {
-    fn check(&self, seats: &[Seat], marks_known: bool) -> Result<(), String> {
+    fn check(&self, after: &Glance, marks_known: bool) -> Result<(), String> {
+        let seats = &after.seats;
         let Some(last) = self.completer.filter(|_| seats.len() >= 2) else {
             return Ok(());
         };
         if seats.first().is_some_and(|seat| seat.agent == last) {
             return Err(format!("{last} was last and is first again"));
         }
-        let mut speakers = seats.iter().filter(|seat| seat.is_available());
+        let able = |seat: &&Seat| seat.is_available() && !after.capped.contains(&seat.agent);
+        let mut speakers = seats.iter().filter(able);
         let repeats = speakers.next().is_some_and(|seat| seat.agent == last);
         if marks_known && repeats && speakers.next().is_some() {
             return Err(format!("{last} was last and speaks first again"));

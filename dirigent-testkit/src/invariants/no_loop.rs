@@ -1,6 +1,6 @@
 //! I5: nothing but a qualifying word starts a round.
 
-use dirigent_core::{Author, Cause, Input, MessageKind, PhaseKind, Rest};
+use dirigent_core::{Author, Cause, Input, MessageKind, PhaseKind};
 
 use super::glance::is_active;
 use super::observation::is_wake;
@@ -16,7 +16,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
 
 #[derive(Debug, Default)]
 struct NoLoop {
-    /// Somebody wrote while the channel was stopped or had too few agents.
+    /// Somebody wrote, and nobody was granted since.
     missed: bool,
 }
 
@@ -40,21 +40,22 @@ impl Observer for NoLoop {
 impl NoLoop {
     /// The end of a stop, or a second agent, wakes only if somebody wrote meanwhile.
     fn follow_missed(&mut self, seen: &Observation<'_>) -> Result<(), String> {
-        let of_itself = !matches!(seen.input, Input::Message(_) | Input::Wake { .. });
+        let word = matches!(
+            seen.input,
+            Input::Message(_) | Input::Addressed { .. } | Input::Wake { .. } | Input::SpeakNext(_)
+        );
         for told in seen.transitions() {
             if told.from != PhaseKind::Dormant || !is_active(told.to) {
                 continue;
             }
             let kept = matches!(told.cause, Cause::Resumed | Cause::HumanMessage);
-            if of_itself && kept && !self.missed {
+            if !word && kept && !self.missed {
                 return Err(format!("{:?} woke the channel and nobody had written", told.cause));
             }
-            self.missed = false;
         }
-        let deaf = seen.after.rest == Some(Rest::Stopped)
-            || seen.before.phase == PhaseKind::Disabled
-            || seen.after.phase == PhaseKind::Disabled;
-        if let (Input::Message(message), Ok(_), true) = (seen.input, seen.answer, deaf) {
+        self.missed &= seen.grants().next().is_none() || seen.after.held.is_some();
+        self.missed |= matches!(seen.input, Input::Wake { .. } | Input::SpeakNext(_));
+        if let (Some(message), Ok(_)) = (seen.message(), seen.answer) {
             // The ceiling is looked at when the channel goes on, not when the word is kept.
             let talk = message.kind != MessageKind::System;
             let agent = matches!(message.author, Author::Agent(_));
@@ -74,9 +75,7 @@ fn powerless(seen: &Observation<'_>) -> Option<&'static str> {
     if matches!(seen.input, Input::MessageEdited { .. }) {
         return Some("an edit");
     }
-    let Input::Message(message) = seen.input else {
-        return None;
-    };
+    let message = seen.message()?;
     let by_agent = matches!(message.author, Author::Agent(_));
     if message.kind == MessageKind::System {
         Some("a system message")
@@ -84,6 +83,10 @@ fn powerless(seen: &Observation<'_>) -> Option<&'static str> {
         Some("the moderator")
     } else if message.author == Author::Bot && !seen.rules.bots_qualify {
         Some("a bot")
+    } else if seen.before.phase == PhaseKind::Dormant && seen.before.budget_spent {
+        Some("a word beyond the budget")
+    } else if by_agent && seen.before.awaits_human {
+        Some("an agent where a person is awaited")
     } else if by_agent && ceiling_was_reached(seen) {
         Some("an agent beyond the ceiling")
     } else {

@@ -34,7 +34,9 @@ impl Observer for NoLostWakeUp {
         }
         let triggered = seen.effects.iter().any(|effect| matches!(effect, Effect::Trigger { .. }));
         let (before, turn) = (seen.before, after.turn);
-        if before.phase != after.phase || before.turn != turn || triggered || !after.is_active() {
+        let waits = before.phase == PhaseKind::Waiting || after.phase == PhaseKind::Waiting;
+        let moved = before.phase != after.phase && !(waits && before.is_active());
+        if moved || before.turn != turn || triggered || !after.is_active() {
             *self = Self { patience: self.patience, ..Self::default() };
         }
         let waits = longest_wait(seen.rules).max(longest_wait(seen.rules_before));
@@ -60,8 +62,8 @@ impl Observer for NoLostWakeUp {
 
 /// The longest that any one phase may wait.
 fn longest_wait(rules: &Config) -> Duration {
-    let optional = rules.start_deadline.max(rules.run_deadline);
-    let fixed = rules.refresh_deadline.max(rules.delivery_timeout);
+    let optional = rules.start_deadline.max(rules.run_deadline).max(rules.turn_deadline);
+    let fixed = rules.refresh_deadline.max(rules.delivery_timeout).max(rules.consult_deadline);
     fixed.max(optional.unwrap_or_default())
 }
 
@@ -70,8 +72,8 @@ fn waits_for_ever(glance: &Glance, before: &Config, rules: &Config) -> bool {
     let start = before.start_deadline.is_none() || rules.start_deadline.is_none();
     let run = before.run_deadline.is_none() || rules.run_deadline.is_none();
     let held = glance.rest == Some(Rest::Held);
-    (glance.phase == PhaseKind::Granted && (start || held))
-        || (glance.phase == PhaseKind::Running && run)
+    let asked = matches!(glance.phase, PhaseKind::Granted | PhaseKind::Continuing);
+    (asked && (start || held)) || (glance.phase == PhaseKind::Running && run)
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use dirigent_core::{
-    Answer, Author, Breach, Cause, Config, Effect, Input, MessageKind, Mode, PhaseKind, Reason,
-    Refusal, Snapshot, Timestamp, Transition, WakeCause,
+    Answer, Author, Breach, Cause, Config, Effect, Input, Message, MessageKind, Mode, PhaseKind,
+    Reason, Refusal, Snapshot, Timestamp, Transition, WakeCause,
 };
 
 use super::Glance;
@@ -89,9 +89,17 @@ impl<'a> Observation<'a> {
         self.transitions().filter(|told| is_grant(told))
     }
 
+    /// The message that was taken in or refused, if the input is one.
+    pub const fn message(&self) -> Option<&'a Message> {
+        match self.input {
+            Input::Message(message) | Input::Addressed { message, .. } => Some(message),
+            _ => None,
+        }
+    }
+
     /// Whether the input is a person's word that the channel took in, as far as turns are kept.
     pub fn human_spoke(&self) -> bool {
-        let Input::Message(message) = self.input else {
+        let Some(message) = self.message() else {
             return false;
         };
         message.author == Author::Human
@@ -105,6 +113,9 @@ impl<'a> Observation<'a> {
         if let Input::Wake { cause, .. } = self.input {
             return *cause == WakeCause::Operator && self.answer.is_ok();
         }
+        if let Input::SpeakNext(_) = self.input {
+            return self.answer.is_ok();
+        }
         self.before.mode != self.after.mode || self.human_spoke()
     }
 
@@ -117,14 +128,40 @@ impl<'a> Observation<'a> {
 
 /// Whether a transition grants a turn. A turn that is given back after a restart is no new one.
 pub(crate) fn is_grant(told: &Transition) -> bool {
+    let moves =
+        matches!(told.cause, Cause::NextInList | Cause::OperatorChoice | Cause::MentionRound);
     told.to == PhaseKind::Granted
-        && told.cause != Cause::RunLost
-        && (told.from != PhaseKind::Granted || told.cause == Cause::NextInList)
+        && !is_return(told.cause)
+        && (told.from != PhaseKind::Granted || (moves && told.agent.is_some()))
+}
+
+/// Whether a turn that was interrupted goes on, or begins anew.
+pub(crate) const fn is_return(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::RunLost
+            | Cause::OrchestratorAnswered
+            | Cause::OrchestratorFailed
+            | Cause::OrchestratorLate
+    )
+}
+
+/// Whether a slot's turn did not come.
+pub(crate) const fn is_skip(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::AgentLeft
+            | Cause::AgentMuted
+            | Cause::AgentOffline
+            | Cause::AgentPassed
+            | Cause::NotMentioned
+            | Cause::AgentCapped
+    )
 }
 
 /// Whether a transition grants the first turn of a cycle.
 pub(crate) fn is_first_grant(told: &Transition) -> bool {
-    let within = told.cause == Cause::NextInList
+    let within = matches!(told.cause, Cause::NextInList | Cause::OperatorChoice)
         && is_active(told.from)
         && told.from != PhaseKind::Refreshing;
     is_grant(told) && !within
@@ -134,7 +171,10 @@ pub(crate) fn is_first_grant(told: &Transition) -> bool {
 /// skipped at its front.
 pub(crate) fn begins_cycle(told: &Transition) -> bool {
     let resumed = told.cause == Cause::Resumed && told.from != PhaseKind::Dormant;
-    told.cause == Cause::NextCycle || (is_wake(told.cause) && !resumed) || is_first_grant(told)
+    let idle = matches!(told.from, PhaseKind::Dormant | PhaseKind::Refreshing);
+    let chosen = told.cause == Cause::OperatorChoice && idle;
+    let next = matches!(told.cause, Cause::NextCycle | Cause::MentionRound);
+    next || chosen || (is_wake(told.cause) && !resumed) || is_first_grant(told)
 }
 
 /// Whether a transition says that its agent completed a turn.
@@ -142,7 +182,8 @@ pub(crate) const fn is_completion(cause: Cause) -> bool {
     matches!(cause, Cause::Passed | Cause::RunFailed) || is_reply(cause)
 }
 
-/// Whether a transition says that its agent's turn ended with a reply.
+/// Whether a transition says that its agent's turn ended with a reply, or will: one that goes on
+/// after a text has spoken however it ends.
 pub(crate) const fn is_reply(cause: Cause) -> bool {
     matches!(
         cause,
@@ -151,6 +192,8 @@ pub(crate) const fn is_reply(cause: Cause) -> bool {
             | Cause::QuietAfterMessage
             | Cause::DeliveryTimedOut
             | Cause::Interrupted
+            | Cause::Unfinished
+            | Cause::SignalMissing
     )
 }
 

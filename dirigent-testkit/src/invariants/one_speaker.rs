@@ -79,7 +79,12 @@ impl OneSpeaker {
         if after.phase == PhaseKind::Running && holder != after.speaker {
             return Err(format!("{:?} runs but {holder:?} was allowed", after.speaker));
         }
-        let may_hold = after.phase == PhaseKind::Running || after.permit.is_some();
+        let runs = matches!(after.phase, PhaseKind::Running | PhaseKind::Waiting);
+        if after.phase == PhaseKind::Waiting && holder.is_some_and(|one| Some(one) != after.speaker)
+        {
+            return Err(format!("{holder:?} is allowed while {:?} waits", after.speaker));
+        }
+        let may_hold = runs || after.permit.is_some();
         if !may_hold && holder.is_some() {
             return Err(format!("{holder:?} keeps a permission in {:?}", after.phase));
         }

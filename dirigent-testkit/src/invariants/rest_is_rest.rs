@@ -1,14 +1,14 @@
 //! H2: stop means stop, and hold means hold.
 
-use dirigent_core::{Answer, Cause, Effect, Reason, Rest};
+use dirigent_core::{Answer, Cause, Effect, Reason};
 
 use super::{Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "H2",
     promise: 4,
-    requirements: "F04, F05, rules 7, 24, 25, 37",
-    sentence: "while a channel is stopped nobody is allowed or granted; on hold nobody is woken, given a message or late",
+    requirements: "F04, F05, R278, rules 7, 24, 25, 37, 53, 60",
+    sentence: "while a channel is stopped or finished nobody is allowed or granted; on hold nobody is woken, given a message or late",
     observer: || Box::new(RestIsRest),
 };
 
@@ -18,18 +18,24 @@ struct RestIsRest;
 impl Observer for RestIsRest {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         let (before, after) = (seen.before.rest, seen.after.rest);
-        if after == Some(Rest::Stopped) && (seen.after.is_active() || seen.after.allowed > 0) {
+        if seen.after.is_stopped() && (seen.after.is_active() || seen.after.allowed > 0) {
             return Err(format!("stopped, and yet {:?}", seen.after.phase));
         }
         if before.is_none() || before != after {
             return Ok(());
         }
-        let disturbs =
-            |effect: &&Effect| matches!(effect, Effect::Trigger { .. } | Effect::Inject { .. });
+        let disturbs = |effect: &&Effect| {
+            matches!(
+                effect,
+                Effect::Trigger { .. } | Effect::Inject { .. } | Effect::Deliver { .. }
+            )
+        };
         if let Some(effect) = seen.effects.iter().find(disturbs) {
             return Err(format!("{effect:?} while {before:?}"));
         }
-        let late = |cause| matches!(cause, Cause::Retriggered | Cause::StartTimedOut);
+        let late = |cause| {
+            matches!(cause, Cause::Retriggered | Cause::StartTimedOut | Cause::SignalMissing)
+        };
         if let Some(told) = seen.transitions().find(|told| late(told.cause)) {
             return Err(format!("{:?} while {before:?}", told.cause));
         }
@@ -37,7 +43,7 @@ impl Observer for RestIsRest {
             return Ok(());
         };
         let free = matches!(verdict.reason(), Reason::Unmanaged | Reason::TooFewAgents);
-        if verdict.is_allowed() && (before == Some(Rest::Stopped) || !free) {
+        if verdict.is_allowed() && (seen.before.is_stopped() || !free) {
             return Err(format!("{verdict:?} while {before:?}"));
         }
         Ok(())

@@ -44,6 +44,10 @@ impl Observer for SaysWhy {
             // A view does not show the mark of an agent that is not listed.
             return explained_alike(seen, *agent, reason);
         }
+        if reason == Reason::YourTurn && seen.after.phase == PhaseKind::Waiting {
+            // Its run was under way before the turn came to rest (rule 55).
+            return Ok(());
+        }
         let expected = derive(seen.after, seen.rules, seen.now, *agent);
         if reason != expected {
             return Err(format!("{agent:?} was told {reason:?}, the rules say {expected:?}"));
@@ -70,8 +74,10 @@ fn derive(glance: &Glance, rules: &Config, now: Timestamp, agent: Option<AgentKe
     if glance.phase == PhaseKind::Archived {
         return Reason::Archived;
     }
-    if glance.rest == Some(Rest::Stopped) {
-        return Reason::Stopped;
+    match glance.rest {
+        Some(Rest::Stopped) => return Reason::Stopped,
+        Some(Rest::Finished) => return Reason::Finished,
+        Some(Rest::Held | _) | None => {}
     }
     match (glance.mode, glance.phase, glance.rest, agent) {
         (Mode::None | Mode::Work, ..) => Reason::Unmanaged,
@@ -85,17 +91,24 @@ fn derive(glance: &Glance, rules: &Config, now: Timestamp, agent: Option<AgentKe
 
 fn derive_for(glance: &Glance, rules: &Config, now: Timestamp, agent: AgentKey) -> Reason {
     let seat = glance.seat(agent);
+    let away = glance.away.iter().find(|(one, _)| *one == agent).map(|(_, offline)| *offline);
     match glance.speaker {
         Some(speaker) if speaker == agent && glance.phase == PhaseKind::Confirming => {
             Reason::TurnAlreadyUsed
         }
+        Some(speaker) if speaker == agent && glance.phase == PhaseKind::Waiting => Reason::Waiting,
         Some(speaker) if speaker == agent => Reason::YourTurn,
         _ if glance.permit == Some(agent) => Reason::InitiatorPermit,
         _ if seat.is_some_and(|seat| seat.muted) => Reason::Muted,
+        _ if away == Some(true) => Reason::Offline,
+        _ if away == Some(false) => Reason::Unassigned,
         None if glance.phase == PhaseKind::Refreshing => Reason::Refreshing,
+        None if glance.budget_spent => Reason::BudgetSpent,
         None if glance.is_at_ceiling(rules, now) => Reason::CeilingReached,
+        None if glance.awaits_human => Reason::AwaitingHuman,
         None => Reason::Dormant,
         Some(_) if seat.is_none_or(|seat| seat.left) => Reason::NotListed,
+        Some(_) if glance.capped.contains(&agent) => Reason::Capped,
         Some(speaker) => Reason::NotYourTurn { speaker },
     }
 }

@@ -2,7 +2,7 @@
 
 use dirigent_core::{Cause, Effect, PhaseKind, Rest};
 
-use super::observation::is_grant;
+use super::observation::{is_grant, is_return};
 use super::{Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
@@ -17,26 +17,47 @@ pub(super) const INVARIANT: Invariant = Invariant {
 struct TriggersAreCounted {
     /// The most re-triggers that any rules allowed so far.
     retriggers_max: u8,
+    /// The most continuations that any rules allowed so far.
+    continuations_max: u8,
+    /// How often the agent under way was asked to go on.
+    asked: u8,
 }
 
 impl Observer for TriggersAreCounted {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         self.retriggers_max =
             self.retriggers_max.max(seen.rules.retriggers).max(seen.rules_before.retriggers);
+        self.continuations_max = self
+            .continuations_max
+            .max(seen.rules.continuations)
+            .max(seen.rules_before.continuations);
+        let mut unfinished = false;
         let mut allowance = 0_usize;
         let mut granted = seen.before.speaker;
         let mut triggers = 0_usize;
         for effect in seen.effects {
             if let Effect::Transition(told) = effect {
-                let again =
-                    matches!(told.cause, Cause::Retriggered | Cause::Resumed | Cause::RunLost);
-                if is_grant(told) || (again && told.to == PhaseKind::Granted) {
+                let again = is_return(told.cause)
+                    || matches!(
+                        told.cause,
+                        Cause::Retriggered | Cause::Resumed | Cause::Unfinished
+                    );
+                let waits = matches!(told.to, PhaseKind::Granted | PhaseKind::Continuing);
+                if is_grant(told) {
+                    self.asked = 0;
+                }
+                if is_grant(told) || (again && waits) {
+                    unfinished = told.cause == Cause::Unfinished;
                     allowance += 1;
                     granted = told.agent.or(granted);
                 }
             }
             if let Effect::Trigger { agent, turn, attempt, .. } = effect {
                 triggers += 1;
+                self.asked += u8::from(unfinished);
+                if std::mem::take(&mut unfinished) && self.asked > self.continuations_max {
+                    return Err(format!("{agent} was asked to go on {} times", self.asked));
+                }
                 if triggers > allowance {
                     return Err(format!("{agent} was triggered for {turn} once too often"));
                 }

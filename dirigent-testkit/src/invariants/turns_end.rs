@@ -24,6 +24,8 @@ struct TurnsEnd {
     limit: Option<Duration>,
     /// How long the list that was asked for last may take, by the rules of then.
     patience: Duration,
+    /// How long the run under way may last, by the rules of when it began.
+    run: Option<Duration>,
 }
 
 impl Observer for TurnsEnd {
@@ -41,21 +43,33 @@ impl Observer for TurnsEnd {
             .transitions()
             .any(|told| told.to == after.phase && (told.from != told.to || has_speaker(told.to)));
         let asked = |effect: &Effect| {
-            matches!(effect, Effect::Trigger { .. } | Effect::FetchMembers { .. })
+            matches!(
+                effect,
+                Effect::Trigger { .. } | Effect::FetchMembers { .. } | Effect::Consult { .. }
+            )
         };
         let triggered = seen.effects.iter().any(asked);
         let anew = (entered && seen.before.phase != after.phase)
             || seen.before.turn != after.turn
             || triggered;
         if anew || !after.is_active() {
+            let back = seen.before.phase == PhaseKind::Waiting;
+            let runs = after.phase == PhaseKind::Running;
             self.lasted = Duration::ZERO;
-            self.limit = limit;
+            self.limit = if runs && back { longer(self.run, limit) } else { limit };
+            if runs {
+                self.run = self.limit;
+            }
             return Ok(());
         }
         if seen.rules != seen.rules_before {
             self.limit = longer(self.limit, limit);
+            if after.phase == PhaseKind::Running {
+                self.run = self.limit;
+            }
         }
-        if after.phase == PhaseKind::Granted && after.rest == Some(Rest::Held) {
+        let asked = matches!(after.phase, PhaseKind::Granted | PhaseKind::Continuing);
+        if asked && after.rest == Some(Rest::Held) {
             self.lasted = Duration::ZERO;
             return Ok(());
         }
@@ -79,6 +93,8 @@ fn limit(glance: &Glance, rules: &Config, patience: Duration) -> Option<Duration
     let limits = [
         (PhaseKind::Granted, rules.start_deadline),
         (PhaseKind::Running, rules.run_deadline),
+        (PhaseKind::Continuing, rules.start_deadline),
+        (PhaseKind::Waiting, Some(rules.consult_deadline)),
         (PhaseKind::Confirming, Some(rules.delivery_timeout)),
         (PhaseKind::Refreshing, Some(patience)),
     ];

@@ -1,8 +1,8 @@
 //! I8: in every cycle everybody is asked once, in the order of the list.
 
-use dirigent_core::{AgentKey, Cause, PhaseKind, Seat, SeatTurn};
+use dirigent_core::{AgentKey, Cause, Input, PhaseKind, Seat, SeatTurn};
 
-use super::observation::{begins_cycle, is_grant};
+use super::observation::{begins_cycle, is_grant, is_skip};
 use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
@@ -18,6 +18,8 @@ pub(super) const INVARIANT: Invariant = Invariant {
 struct WholeCycles {
     granted: Vec<AgentKey>,
     passed_over: Vec<AgentKey>,
+    /// Who counts as Passed without having been asked.
+    passing: Vec<AgentKey>,
 }
 
 impl Observer for WholeCycles {
@@ -29,31 +31,49 @@ impl Observer for WholeCycles {
                 self.granted.clear();
             }
             if is_grant(told) {
+                if told.cause == Cause::OperatorChoice {
+                    self.granted.retain(|one| *one != agent); // its slot was moved
+                }
                 if self.granted.contains(&agent) {
                     return Err(format!("{agent} was granted twice in one cycle"));
                 }
                 self.granted.push(agent);
             }
-            if matches!(told.cause, Cause::AgentLeft | Cause::AgentMuted) {
+            if is_skip(told.cause) {
                 self.passed_over.push(agent);
+            }
+            if told.cause == Cause::AgentPassed {
+                self.passing.push(agent);
+            }
+            if told.cause == Cause::AgentAssigned && !has_completed(seen.after, agent) {
+                self.granted.retain(|one| *one != agent); // its slot was moved, too
             }
             boundary = told.cause == Cause::CycleBoundary;
             if boundary && matches!(told.from, PhaseKind::Dormant | PhaseKind::Refreshing) {
                 self.granted.clear();
             }
         }
-        if boundary && seen.after.phase == PhaseKind::Refreshing {
+        let moves = matches!(seen.input, Input::Assign(_) | Input::Online(_));
+        if boundary && seen.after.phase == PhaseKind::Refreshing && !moves {
             self.check(&seen.after.seats)?;
             self.passed_over.clear();
+            self.passing.clear();
         }
         if !seen.after.is_active() {
             self.granted.clear();
             self.passed_over.clear();
+            self.passing.clear();
         }
         Ok(())
     }
 
     fn restarted(&mut self, _: &Glance) {}
+}
+
+/// Whether the agent's slot says that it completed a turn.
+fn has_completed(glance: &Glance, agent: AgentKey) -> bool {
+    let seat = glance.seat(agent);
+    seat.is_some_and(|seat| matches!(seat.turn, SeatTurn::Passed | SeatTurn::Spoke))
 }
 
 impl WholeCycles {
@@ -71,7 +91,8 @@ impl WholeCycles {
                 }
                 continue;
             }
-            if seat.turn != SeatTurn::Skipped {
+            let passes = seat.turn == SeatTurn::Passed && self.passing.contains(&seat.agent);
+            if seat.turn != SeatTurn::Skipped && !passes {
                 return Err(format!("{} completed a turn that it was never given", seat.agent));
             }
             if begun && !self.passed_over.contains(&seat.agent) {

@@ -26,6 +26,8 @@ pub(super) enum Happening {
     Receive { agent: u8, run: RunId, after: Option<MessageId>, epoch: u32 },
     /// The host says that it was restarted, and that what ran is gone.
     LoseRuns { rerun: bool, epoch: u32 },
+    /// An agent that crashed is back; later an operator assigns it.
+    Back { agent: u8, assigned: bool },
     /// The members were read.
     Members { ticket: Ticket, epoch: u32 },
     /// An effect is settled.
@@ -37,6 +39,10 @@ pub(super) enum Happening {
 pub(super) enum Ending {
     Pass,
     Spoke(Text),
+    /// It forgot the signal, or has more to say.
+    Unfinished(Text),
+    /// A person shall answer.
+    AwaitsHuman(Text),
     Failed,
 }
 

@@ -33,7 +33,8 @@ impl World {
             710..=899 => self.operate(),
             900..=919 => self.settle_nothing(),
             920..=939 => self.change_rules(),
-            940..=959 => self.conclude(),
+            940..=949 => self.conclude(),
+            950..=989 => self.steer(),
             _ => self.feed(&Input::Tick).map(drop),
         }
     }
@@ -42,6 +43,10 @@ impl World {
     fn write(&mut self, author: Author, kind: MessageKind) -> Result<(), Violation> {
         let text = Text::whole(self.dice.next());
         let id = self.room.post(author, kind, text);
+        if author == Author::Human && self.dice.hits(200_000) {
+            let places = self.dice.next() & self.dice.next();
+            self.room.mention(places);
+        }
         if self.dice.hits(500_000) {
             self.push(id, self.time);
             return Ok(());

@@ -21,6 +21,12 @@ pub(super) struct Character {
     pub(super) edits: u32,
     /// Its host says which messages a run posted.
     pub(super) receipts: u32,
+    /// Ends a run with a text that does not complete the turn.
+    pub(super) forgets: u32,
+    /// Asks for a person with its reply.
+    pub(super) asks: u32,
+    /// Crashes for a while instead of ending what it began.
+    pub(super) dies: u32,
     /// Its host has names for runs.
     pub(super) names: u32,
     /// Goes on after its run was cancelled, or asks again after a denial.
@@ -41,6 +47,9 @@ const TALKER: Character = Character {
     tools: 50_000,
     edits: 20_000,
     receipts: 0,
+    forgets: 30_000,
+    asks: 5_000,
+    dies: 5_000,
     names: ALWAYS,
     stubborn: 20_000,
     thinks_ms: 20_000,
@@ -48,8 +57,8 @@ const TALKER: Character = Character {
 };
 
 /// Talker, passer, slow, never starts, never ends, crashes, tool poster, stale runs, edits,
-/// receipts, nameless runs.
-const CHARACTERS: [Character; 11] = [
+/// receipts, nameless runs, forgets the signal, asks for people, goes offline.
+const CHARACTERS: [Character; 14] = [
     TALKER,
     Character { speaks: 100_000, ..TALKER },
     Character { thinks_ms: 900_000, posts_ms: 25_000, speaks: 400_000, ..TALKER },
@@ -61,6 +70,9 @@ const CHARACTERS: [Character; 11] = [
     Character { edits: 800_000, speaks: 500_000, ..TALKER },
     Character { receipts: 900_000, speaks: 500_000, ..TALKER },
     Character { names: 0, speaks: 300_000, ..TALKER },
+    Character { forgets: 600_000, ..TALKER },
+    Character { asks: 200_000, ..TALKER },
+    Character { dies: 200_000, speaks: 400_000, ..TALKER },
 ];
 
 /// One agent.
@@ -72,6 +84,8 @@ pub(super) struct Agent {
     pub(super) present: bool,
     /// Whether an operator has muted it.
     pub(super) muted: bool,
+    /// Whether it crashed and is not back.
+    pub(super) offline: bool,
     /// Its run that is under way in the host, and whether the channel allowed it a turn.
     pub(super) run: Option<(RunId, bool)>,
 }
@@ -80,7 +94,8 @@ impl Agent {
     pub(super) fn new(number: u64, dice: &mut Dice) -> Self {
         let key = AgentKey::new(u32::try_from(number + 1).unwrap_or(1));
         let character = dice.pick(&CHARACTERS).unwrap_or(TALKER);
-        Self { key, character, present: dice.hits(900_000), muted: false, run: None }
+        let present = dice.hits(900_000);
+        Self { key, character, present, muted: false, offline: false, run: None }
     }
 
     /// Becomes reliable and quiet, for the time after all faults.
@@ -93,6 +108,9 @@ impl Agent {
             tools: 0,
             edits: 0,
             stubborn: 0,
+            forgets: 0,
+            asks: 0,
+            dies: 0,
             thinks_ms: 5_000,
             ..TALKER
         };

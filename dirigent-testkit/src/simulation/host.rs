@@ -30,9 +30,7 @@ impl World {
                 }
             }
             Effect::Poll { ticket, after } => self.poll(ticket, after),
-            Effect::Consult { ticket, .. } => {
-                self.post(ticket);
-            }
+            Effect::Consult { ticket, .. } => self.consult(ticket),
             Effect::Inject { .. } | Effect::Deliver { .. } => {
                 self.moves += 1;
                 self.answers += 1;
@@ -46,6 +44,22 @@ impl World {
                 }
             }
         }
+    }
+
+    /// An orchestrator that answers, fails, is late or never answers.
+    fn consult(&mut self, ticket: Ticket) {
+        let epoch = self.epoch;
+        let patience = self.watched.channel().config().consult_deadline.as_millis();
+        let patience = u64::try_from(patience).unwrap_or(30_000);
+        if self.fault(self.faults.consult_lost) {
+            return;
+        }
+        let failed = self.fault(self.faults.consult_failed);
+        let late = self.fault(self.faults.consult_late);
+        let how = if failed { How::Failed { retry_ms: 0 } } else { How::Done(None) };
+        let longest = if late { patience * 3 } else { patience / 2 };
+        let at = self.time + self.dice.below(longest + 1);
+        self.agenda.add(at, Happening::Settle { ticket, how, epoch });
     }
 
     fn fetch_members(&mut self, ticket: Ticket) {
@@ -102,7 +116,7 @@ impl World {
     }
 
     /// The woken agent asks before long, if it is one that starts.
-    fn wake(&mut self, agent: AgentKey) {
+    pub(super) fn wake(&mut self, agent: AgentKey) {
         let Some(place) = self.cast.iter().position(|known| known.key == agent) else {
             return;
         };

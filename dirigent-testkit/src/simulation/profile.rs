@@ -40,6 +40,12 @@ pub struct Faults {
     pub run_event_repeated: u32,
     /// The end of a run is never told.
     pub run_end_lost: u32,
+    /// The orchestrator fails.
+    pub consult_failed: u32,
+    /// The orchestrator is late.
+    pub consult_late: u32,
+    /// The orchestrator never answers.
+    pub consult_lost: u32,
     /// A timer fires only when something else happens.
     pub timer_late: u32,
 }
@@ -61,6 +67,9 @@ impl Default for Faults {
             post_doubtful: 20_000,
             run_event_repeated: 30_000,
             run_end_lost: 10_000,
+            consult_failed: 150_000,
+            consult_late: 50_000,
+            consult_lost: 50_000,
             timer_late: 50_000,
         }
     }
@@ -84,6 +93,9 @@ impl Faults {
             post_doubtful: 0,
             run_event_repeated: 0,
             run_end_lost: 0,
+            consult_failed: 0,
+            consult_late: 0,
+            consult_lost: 0,
             timer_late: 0,
         }
     }

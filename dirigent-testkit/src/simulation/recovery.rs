@@ -53,18 +53,25 @@ impl World {
             };
             agent.present = true;
             agent.muted = false;
+            agent.offline = false;
             let key = agent.key;
+            self.feed(&Input::Online(key))?;
+            self.feed(&Input::Assign(key))?;
             self.feed(&Input::Unmute(key))?;
             self.feed(&Input::MemberJoined(key))?;
         }
         let answers = self.answers;
         let recount = self.watched.channel().config().recount_interval.as_millis();
-        let until = self.time + within + u64::try_from(recount).unwrap_or(0) + PERSISTENCE * 2;
+        let capped = self.watched.channel().config().agent_turns_per_hour.is_some();
+        let hour = if capped { 3_600_000 } else { 0 };
+        let until =
+            self.time + hour + within + u64::try_from(recount).unwrap_or(0) + PERSISTENCE * 2;
         while self.answers == answers {
             if self.watched.glance().rest.is_some() {
                 // A stop word of before may still have been under way.
                 self.feed(&Input::Resume)?;
             }
+            self.feed(&Input::ResetBudget)?;
             self.write_once()?;
             let next_word = until.min(self.time + PERSISTENCE);
             while self.answers == answers && self.time < next_word {

@@ -16,6 +16,8 @@ pub(super) struct Record {
     pub(super) author: Author,
     pub(super) kind: MessageKind,
     pub(super) text: Text,
+    /// Whom it mentions, by their places in the cast; nobody: 0.
+    pub(super) mentions: u64,
 }
 
 impl Record {
@@ -40,8 +42,15 @@ impl Room {
         if self.records.len() >= KEPT {
             self.records.pop_front();
         }
-        self.records.push_back(Record { id, author, kind, text });
+        self.records.push_back(Record { id, author, kind, text, mentions: 0 });
         id
+    }
+
+    /// The newest message mentions agents at these places of the cast.
+    pub(super) fn mention(&mut self, places: u64) {
+        if let Some(record) = self.records.back_mut() {
+            record.mentions = places;
+        }
     }
 
     /// The message, if it can still be read.

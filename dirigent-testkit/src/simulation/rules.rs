@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{Config, InterruptPolicy, TriggerCleanup};
+use dirigent_core::{Config, HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule};
 
 use super::dice::Dice;
 
@@ -51,7 +51,49 @@ pub(super) fn choose(dice: &mut Dice) -> Arc<Config> {
     if dice.hits(150_000) {
         hurry(&mut config, dice);
     }
+    policies(&mut config, dice);
     Arc::new(config)
+}
+
+/// Every policy by itself, in any combination; in some worlds none.
+fn policies(config: &mut Config, dice: &mut Dice) {
+    if dice.hits(250_000) {
+        return;
+    }
+    if dice.hits(400_000) {
+        config.continuations = u8::try_from(dice.below(4)).unwrap_or(3);
+    }
+    if dice.hits(300_000) {
+        config.turn_deadline = dice.pick(&[2, 60, 300]).map(Duration::from_secs);
+    }
+    if dice.hits(300_000) {
+        config.slow_after = dice.pick(&[1, 5, 60]).map(Duration::from_secs);
+    }
+    config.announce_timeouts = dice.hits(500_000);
+    config.announce_offline = dice.hits(500_000);
+    config.auto_requeue = dice.hits(500_000);
+    let words = [HumanInterrupt::Inject, HumanInterrupt::Queue, HumanInterrupt::Interrupt];
+    config.human_interrupt = dice.pick(&words).unwrap_or(HumanInterrupt::Inject);
+    if dice.hits(300_000) {
+        config.consult_deadline = Duration::from_millis(dice.between(1, 5_000));
+    }
+    if dice.hits(500_000) {
+        config.wake_rule = WakeRule::NextAfterSender;
+    }
+    config.skip_passed = dice.hits(500_000);
+    config.mention_rounds = dice.hits(500_000);
+    if dice.hits(200_000) {
+        config.agent_turns_per_hour = dice.pick(&[1, 3, 20]);
+    }
+    if dice.hits(150_000) {
+        config.budget_turns = dice.pick(&[1, 5, 100]);
+    }
+    if dice.hits(150_000) {
+        config.budget_cycles = dice.pick(&[1, 5, 50]);
+    }
+    if dice.hits(150_000) {
+        config.budget_cost = dice.pick(&[1, 500, 20_000]);
+    }
 }
 
 /// Time-outs of milliseconds: whatever is to race, races.
@@ -74,8 +116,11 @@ fn hurry(config: &mut Config, dice: &mut Dice) {
 /// How long a turn may take at most, from the trigger to the end of its confirmation, with the
 /// reading of the list before it. `None`: for ever.
 pub(super) fn turn_timeout(config: &Config) -> Option<Duration> {
-    let start = config.start_deadline? * (u32::from(config.retriggers) + 1);
-    Some(start + config.run_deadline? + config.delivery_timeout + config.refresh_deadline)
+    let (start, run) = (config.start_deadline?, config.run_deadline?);
+    let parts = start * (u32::from(config.retriggers) + 1) + run;
+    let continued = (start + run) * u32::from(config.continuations);
+    let fixed = config.delivery_timeout + config.refresh_deadline + config.consult_deadline;
+    Some(parts + continued + fixed)
 }
 
 #[cfg(test)]

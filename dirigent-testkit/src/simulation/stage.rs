@@ -18,7 +18,10 @@ impl World {
         let epoch = self.epoch;
         match happening {
             Happening::Deliver(id) => match self.room.get(id).copied() {
-                Some(record) => self.feed(&Input::Message(record.message())).map(drop),
+                Some(record) => {
+                    let input = self.told(&record);
+                    self.feed(&input).map(drop)
+                }
                 None => Ok(()),
             },
             Happening::DeliverEdit(id) => match self.room.get(id).copied() {
@@ -50,6 +53,7 @@ impl World {
                 self.cast.iter_mut().for_each(|agent| agent.run = None);
                 self.feed(&Input::RunsLost { rerun }).map(drop)
             }
+            Happening::Back { agent, assigned } => self.come_back(agent, assigned),
             Happening::Members { ticket, epoch: of } if of == epoch => self.answer_members(ticket),
             Happening::Settle { ticket, how, epoch: of } if of == epoch => self.settle(ticket, how),
             Happening::Ask { .. }
@@ -91,6 +95,9 @@ impl World {
         let Some(agent) = self.agent(place) else {
             return Ok(());
         };
+        if agent.offline && !self.dice.hits(50_000) {
+            return Ok(());
+        }
         let named = self.name(&agent, run);
         let known = if self.dice.hits(2_000) { None } else { Some(agent.key) };
         let latest = if self.dice.hits(300_000) { self.room.newest() } else { None };
@@ -128,18 +135,29 @@ impl World {
             let at = self.dice.between(time, ends_at);
             self.agenda.add(at, Happening::Post { agent: place, text, draft: false });
         }
+        if self.dice.hits(character.dies) {
+            let at = self.dice.between(time, ends_at);
+            return self.agenda.add(at, Happening::Back { agent: place, assigned: false });
+        }
         if !self.dice.hits(character.ends) {
             return;
         }
         let ending = if self.dice.hits(character.crashes) {
             Ending::Failed
         } else if self.dice.hits(character.speaks) {
-            Ending::Spoke(Text::whole(self.dice.next()))
+            let text = Text::whole(self.dice.next());
+            if self.dice.hits(character.forgets) {
+                Ending::Unfinished(text)
+            } else if self.dice.hits(character.asks) {
+                Ending::AwaitsHuman(text)
+            } else {
+                Ending::Spoke(text)
+            }
         } else {
             Ending::Pass
         };
         self.agenda.add(ends_at, Happening::End { agent: place, run, ending, epoch });
-        if let Ending::Spoke(text) = ending {
+        if let Ending::Spoke(text) | Ending::Unfinished(text) | Ending::AwaitsHuman(text) = ending {
             let early = self.dice.hits(250_000);
             let delay = self.dice.below(character.posts_ms + 1);
             let from =
@@ -193,6 +211,8 @@ impl World {
             Ending::Pass => Outcome::Pass,
             Ending::Failed => Outcome::Failed,
             Ending::Spoke(text) => Outcome::Spoke { tail: text.tail() },
+            Ending::Unfinished(text) => Outcome::Unfinished { tail: text.tail() },
+            Ending::AwaitsHuman(text) => Outcome::AwaitsHuman { tail: text.tail() },
         };
         // The host has forgotten the run before the channel hears of its end.
         let named = self.name(&agent, run);
@@ -203,6 +223,10 @@ impl World {
         if self.dice.hits(agent.character.stubborn) {
             self.ask_again(agent.key, run);
         }
+        if matches!(ending, Ending::Unfinished(_)) && self.dice.hits(200_000) {
+            self.wake(agent.key); // it goes on before it is asked
+        }
+        self.report_cost()?;
         if answer.is_some() {
             // A nameless end counts for whatever run is under way.
             self.set_run(place, None);

@@ -1,0 +1,201 @@
+//! A1: who may not speak is not asked.
+
+use std::collections::BTreeSet;
+
+use dirigent_core::{AgentKey, Answer, Cause, Input, Reason, Transition, Verdict};
+
+use super::observation::is_reply;
+use super::{Glance, Invariant, Observation, Observer};
+
+pub(super) const INVARIANT: Invariant = Invariant {
+    id: "A1",
+    promise: 1,
+    requirements: "R186, R270, R271, R274, R275, F06, F08, F09, M14, M16, M17, rules 29, 56, 59, 62, 64",
+    sentence: "an agent that is away or muted is never granted or allowed, one that is capped or not addressed only when chosen, and only who passed is passed over",
+    observer: || Box::new(AbsentAreNotGranted::default()),
+};
+
+/// The book of who was reported away or muted, and of who passed.
+#[derive(Debug, Default)]
+struct AbsentAreNotGranted {
+    away: BTreeSet<AgentKey>,
+    muted: BTreeSet<AgentKey>,
+    passed: BTreeSet<AgentKey>,
+}
+
+impl Observer for AbsentAreNotGranted {
+    fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
+        // What became due came before the input, so a mark that goes now still held for it.
+        let mut barred = self.barred();
+        self.follow(seen);
+        if seen.undisturbed {
+            barred = self.barred();
+        }
+        for told in seen.transitions() {
+            match told.cause {
+                Cause::Passed | Cause::RunFailed => self.passed.extend(told.agent),
+                cause if is_reply(cause) => self.passed.clear(),
+                Cause::AgentPassed => self.expect_passed(told)?,
+                _ => {}
+            }
+        }
+        for grant in seen.grants() {
+            let agent = grant.agent.unwrap_or_default();
+            if barred.contains(&agent) && self.barred().contains(&agent) {
+                return Err(format!("{agent} was granted and is away or muted"));
+            }
+            expect_in_turn(seen, grant, agent)?;
+        }
+        let Ok(Answer::Verdict(Verdict::Allow { reason, .. })) = seen.answer else {
+            return Ok(());
+        };
+        let Input::Gate { agent: Some(agent), .. } = seen.input else {
+            return Ok(());
+        };
+        let turn = matches!(reason, Reason::YourTurn | Reason::InitiatorPermit);
+        if turn && barred.contains(agent) {
+            return Err(format!("{agent} was allowed and is away or muted"));
+        }
+        Ok(())
+    }
+
+    fn restarted(&mut self, now: &Glance) {
+        // A report that was not stored was not taken in.
+        self.away = now.away.iter().map(|(agent, _)| *agent).collect();
+        let muted = now.seats.iter().filter(|seat| seat.muted);
+        self.muted.retain(|agent| now.seat(*agent).is_none());
+        self.muted.extend(muted.map(|seat| seat.agent));
+    }
+}
+
+impl AbsentAreNotGranted {
+    fn barred(&self) -> BTreeSet<AgentKey> {
+        self.away.union(&self.muted).copied().collect()
+    }
+
+    fn follow(&mut self, seen: &Observation<'_>) {
+        if seen.answer.is_err() {
+            return;
+        }
+        match seen.input {
+            Input::Offline(agent) => {
+                self.away.insert(*agent);
+            }
+            Input::Assign(agent) => {
+                self.away.remove(agent);
+            }
+            Input::Online(agent) if seen.rules.auto_requeue => {
+                // One that was unassigned before is not offline, and stays as it is.
+                if !seen.after.away.iter().any(|(one, _)| one == agent) {
+                    self.away.remove(agent);
+                }
+            }
+            Input::Mute(agent) => {
+                self.muted.insert(*agent);
+            }
+            Input::Unmute(agent) => {
+                self.muted.remove(agent);
+            }
+            _ => {}
+        }
+    }
+
+    fn expect_passed(&self, told: &Transition) -> Result<(), String> {
+        match told.agent {
+            Some(agent) if self.passed.contains(&agent) => Ok(()),
+            agent => Err(format!("{agent:?} was passed over and never passed")),
+        }
+    }
+}
+
+/// Whether the agent is one of those whose turn this is.
+fn expect_in_turn(
+    seen: &Observation<'_>,
+    grant: &Transition,
+    agent: AgentKey,
+) -> Result<(), String> {
+    let after = seen.after;
+    let chosen = grant.cause == Cause::OperatorChoice
+        || seen.before.chosen == Some(agent)
+        || matches!(seen.input, Input::SpeakNext(chosen) if *chosen == agent);
+    let is_last = after.turn == grant.turn && after.speaker == Some(agent);
+    if chosen || !is_last {
+        return Ok(());
+    }
+    if after.capped.contains(&agent) && seen.rules == seen.rules_before {
+        return Err(format!("{agent} was granted and has had its turns"));
+    }
+    if !after.round.is_empty() && !after.round.contains(&agent) {
+        return Err(format!("{agent} was granted and was not addressed"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent_core::PhaseKind;
+
+    use super::super::forged::{A, B, Forged, fresh};
+    use super::*;
+
+    fn granting(agent: AgentKey, cause: Cause) -> Forged {
+        let told = [(PhaseKind::Dormant, PhaseKind::Granted, agent, cause)];
+        let mut step = Forged::default().telling(&told);
+        step.after.speaker = Some(agent);
+        step
+    }
+
+    #[test]
+    fn a_grant_of_an_agent_that_crashed_is_caught() {
+        let mut observer = fresh(&INVARIANT);
+        granting(A, Cause::HumanMessage).accepted(observer.as_mut());
+        let offline = Forged { input: Input::Offline(A), ..Forged::default() };
+        offline.accepted(observer.as_mut());
+        granting(B, Cause::HumanMessage).accepted(observer.as_mut());
+        granting(A, Cause::HumanMessage).rejected(observer.as_mut(), "away or muted");
+        let assigned = Forged { input: Input::Assign(A), ..Forged::default() };
+        assigned.accepted(observer.as_mut());
+        granting(A, Cause::HumanMessage).accepted(observer.as_mut());
+    }
+
+    #[test]
+    fn a_permission_of_a_muted_agent_is_caught() {
+        let mut observer = fresh(&INVARIANT);
+        Forged { input: Input::Mute(A), ..Forged::default() }.accepted(observer.as_mut());
+        let (reason, turn) = (Reason::YourTurn, None);
+        let gate = Forged {
+            input: Input::Gate { agent: Some(A), run: None, latest: None },
+            answer: Ok(Answer::Verdict(Verdict::Allow { reason, turn, anchor: None })),
+            ..Forged::default()
+        };
+        gate.rejected(observer.as_mut(), "was allowed");
+    }
+
+    #[test]
+    fn a_grant_of_an_agent_that_has_had_its_turns_is_caught() {
+        let mut capped = granting(A, Cause::HumanMessage);
+        capped.after.capped.push(A);
+        capped.rejected(fresh(&INVARIANT).as_mut(), "had its turns");
+        let mut chosen = granting(A, Cause::OperatorChoice);
+        chosen.after.capped.push(A);
+        chosen.accepted(fresh(&INVARIANT).as_mut());
+    }
+
+    #[test]
+    fn a_grant_of_an_agent_that_was_not_addressed_is_caught() {
+        let mut step = granting(A, Cause::NextInList);
+        step.after.round.push(B);
+        step.rejected(fresh(&INVARIANT).as_mut(), "not addressed");
+    }
+
+    #[test]
+    fn passing_over_an_agent_that_did_not_pass_is_caught() {
+        let told = [(PhaseKind::Running, PhaseKind::Running, B, Cause::AgentPassed)];
+        let step = Forged::default().telling(&told);
+        step.rejected(fresh(&INVARIANT).as_mut(), "never passed");
+        let mut observer = fresh(&INVARIANT);
+        let passes = [(PhaseKind::Running, PhaseKind::Running, B, Cause::Passed)];
+        Forged::default().telling(&passes).accepted(observer.as_mut());
+        step.accepted(observer.as_mut());
+    }
+}
