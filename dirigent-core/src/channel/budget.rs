@@ -68,7 +68,7 @@ impl Channel {
         }
         let agents = self.list.slots().iter().map(|slot| slot.agent);
         let free = agents.filter(|agent| self.is_available(*agent));
-        free.filter_map(|agent| self.cap_ends(agent)).filter(|at| *at > self.now).min()
+        free.filter_map(|agent| self.cap_ends(agent)).min()
     }
 
     /// Whether a message that is kept in mind may wake the channel.

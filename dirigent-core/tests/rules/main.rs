@@ -5,6 +5,7 @@
 #![cfg(test)]
 
 mod archive;
+mod away;
 mod bad_input;
 mod ceilings;
 mod cycle;
@@ -14,6 +15,7 @@ mod dormancy;
 mod forgery;
 mod gate;
 mod interruption;
+mod interrupts;
 mod lost_runs;
 mod members;
 mod memory;
@@ -25,6 +27,7 @@ mod rotation;
 mod run_end;
 mod scenarios;
 mod settings;
+mod signal;
 mod silence;
 mod status;
 mod wake;

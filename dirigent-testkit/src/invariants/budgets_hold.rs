@@ -26,8 +26,14 @@ impl Observer for BudgetsHold {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         // A reset comes after what was due, and before what it wakes.
         let resets = matches!(seen.input, Input::ResetBudget) && seen.answer.is_ok();
-        if resets && seen.undisturbed {
+        if resets {
             *self = Self::default();
+            if !seen.undisturbed {
+                // What was due came first, and may have met the budget of before.
+                self.turns = seen.after.budget.turns;
+                self.cycles = seen.after.budget.cycles;
+                return Ok(());
+            }
         }
         let mut begun = false;
         for told in seen.transitions() {
@@ -50,11 +56,7 @@ impl Observer for BudgetsHold {
         if let (Input::Spent { cost }, Ok(_)) = (seen.input, seen.answer) {
             self.cost = self.cost.saturating_add(*cost);
         }
-        self.count_notices(seen)?;
-        if resets {
-            self.restarted(seen.after);
-        }
-        Ok(())
+        self.count_notices(seen)
     }
 
     fn restarted(&mut self, now: &Glance) {
@@ -70,8 +72,7 @@ impl BudgetsHold {
     fn count_notices(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         for effect in seen.effects {
             if let Effect::Notice { notice: Notice::Budget, .. } = effect {
-                let twice = core::mem::replace(&mut self.announced, true);
-                if twice && !matches!(seen.input, Input::ResetBudget) {
+                if core::mem::replace(&mut self.announced, true) {
                     return Err("a spent budget was announced twice".to_owned());
                 }
             }

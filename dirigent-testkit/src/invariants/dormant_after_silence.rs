@@ -47,7 +47,8 @@ impl Observer for DormantAfterSilence {
             }
             // A wake that finds nobody available tells only of the boundary that follows at once.
             let at_once = told.cause == Cause::CycleBoundary && told.from == PhaseKind::Dormant;
-            woken |= told.cause == Cause::HumanMessage || at_once;
+            let by_word = matches!(told.cause, Cause::HumanMessage | Cause::MentionRound);
+            woken |= by_word || at_once;
             self.note_done(told.agent, told.cause);
             if told.to == PhaseKind::Dormant && told.from == PhaseKind::Refreshing {
                 self.check(told.cause, seen)?;

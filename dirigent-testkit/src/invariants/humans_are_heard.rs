@@ -68,11 +68,12 @@ impl HumansAreHeard {
             }
             return Err(format!("{:?}, and {id} was heard by nobody", after.phase));
         }
+        let nobody = !after.seats.iter().any(dirigent_core::Seat::is_available);
         let goes_on = seen.transitions().any(|told| told.cause == Cause::Unfinished);
         for (id, waited) in &mut self.waiting {
-            if goes_on || after.rest.is_some() {
+            if goes_on || nobody || after.rest.is_some() {
                 *waited = Duration::ZERO;
-            } else if Some(*id) != new {
+            } else if Some(*id) != new && seen.before.is_active() {
                 *waited += seen.elapsed;
             }
             if !self.unlimited && *waited > self.patience {

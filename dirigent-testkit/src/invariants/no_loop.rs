@@ -58,7 +58,7 @@ impl NoLoop {
         if let (Some(message), Ok(_)) = (seen.message(), seen.answer) {
             // The ceiling is looked at when the channel goes on, not when the word is kept.
             let talk = message.kind != MessageKind::System;
-            let agent = matches!(message.author, Author::Agent(_));
+            let agent = matches!(message.author, Author::Agent(_) | Author::Human);
             self.missed |= powerless(seen).is_none() || (agent && talk);
         }
         Ok(())
@@ -83,7 +83,7 @@ fn powerless(seen: &Observation<'_>) -> Option<&'static str> {
         Some("the moderator")
     } else if message.author == Author::Bot && !seen.rules.bots_qualify {
         Some("a bot")
-    } else if seen.before.phase == PhaseKind::Dormant && seen.before.budget_spent {
+    } else if over_budget(seen) {
         Some("a word beyond the budget")
     } else if by_agent && seen.before.awaits_human {
         Some("an agent where a person is awaited")
@@ -92,6 +92,13 @@ fn powerless(seen: &Observation<'_>) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// Whether a budget was spent before the step: then no word may wake anybody. A resume word may,
+/// for what was said before it (rule 37).
+fn over_budget(seen: &Observation<'_>) -> bool {
+    let idle = seen.before.phase == PhaseKind::Dormant && seen.before.rest.is_none();
+    idle && seen.before.budget_spent
 }
 
 /// Whether the ceiling stood before the step: then an agent's word may wake nobody.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use dirigent_core::{AgentKey, Answer, Effect, Input, Reason, Refusal, RunId, Verdict};
 
-use super::{Invariant, Observation, Observer};
+use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I10",
@@ -108,7 +108,9 @@ impl StaleChangesNothing {
 }
 
 fn expect_nothing(refusal: Refusal, seen: &Observation<'_>) -> Result<(), String> {
-    if seen.undisturbed && (seen.before != seen.after || !seen.effects.is_empty()) {
+    // Who is capped changes with time alone.
+    let before = Glance { capped: seen.after.capped.clone(), ..seen.before.clone() };
+    if seen.undisturbed && (before != *seen.after || !seen.effects.is_empty()) {
         return Err(format!(
             "refused with {refusal:?} and yet {:?} became {:?} with {} effects",
             seen.before,

@@ -46,6 +46,14 @@ impl Model {
         self.list.iter().any(|slot| slot.agent == agent && self.is_slot_capped(slot))
     }
 
+    /// Rule 66: turns older than an hour are forgotten.
+    pub(super) fn forget_old_turns(&mut self) {
+        let now = self.now;
+        for slot in &mut self.list {
+            slot.spoke_at.retain(|at| now < *at + HOUR);
+        }
+    }
+
     /// Deadline `Cap`: when a message in mind may be answered after all.
     pub(super) fn cap_moment(&self) -> Option<Timestamp> {
         let waits = self.phase == Phase::Dormant && self.kept_in_mind && !self.is_stopped();
@@ -54,7 +62,7 @@ impl Model {
             return None;
         }
         let able = self.list.iter();
-        let able = able.filter(|slot| self.is_available(slot) && self.is_slot_capped(slot));
+        let able = able.filter(|slot| self.is_available(slot));
         able.filter_map(|slot| self.capped_until(slot)).min()
     }
 }

@@ -130,7 +130,10 @@ impl Model {
             Due::Overdue => self.close(Cause::Overdue, Vec::new()),
             Due::Cap => self.wake(First::Front),
             Due::Cleanup => self.clean_up(),
-            Due::Forget => self.memory.forget(),
+            Due::Forget => {
+                self.memory.forget();
+                self.forget_old_turns(); // rule 66
+            }
         }
     }
 

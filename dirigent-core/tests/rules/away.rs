@@ -1,0 +1,208 @@
+//! Agents that crash, come back and are assigned again (rule 56).
+
+use crate::room::{A, B, C, D, Room, STRANGER, agents, secs};
+use dirigent_core::{
+    AgentKey, AgentState, Cause, Input, Mode, PhaseKind, Reason, Refusal, SeatTurn,
+};
+
+fn woken(count: usize) -> Room {
+    let mut room = Room::chat(count);
+    room.human("hello");
+    room
+}
+
+/// R270, R272, R284
+#[test]
+fn a_crashed_speaker_is_offline_and_the_next_goes_on() {
+    let mut room = woken(3);
+    room.start(A);
+    let step = room.tell(Input::Offline(A));
+    assert_eq!(
+        step.all(),
+        [
+            "cancel the run of A",
+            "running > running A: agent-offline",
+            "running > granted B: next-in-list",
+            "trigger B"
+        ]
+    );
+    assert_eq!(
+        (room.channel.agent_state(A), room.seat(A).turn),
+        (AgentState::Offline, SeatTurn::Skipped)
+    );
+    assert_eq!(room.explain(A), Reason::Offline);
+    assert_eq!(room.order(), [A, B, C], "its place is kept");
+    assert!(room.seat(A).away && !room.seat(A).is_available());
+    assert!(room.tell(Input::Offline(A)).is_silent(), "twice changes nothing");
+}
+
+/// R271, M16
+#[test]
+fn a_crashed_agent_that_waits_is_skipped_when_its_turn_comes() {
+    let mut room = woken(3);
+    let step = room.tell(Input::Offline(B));
+    assert_eq!(
+        (step.all(), room.speaker()),
+        (vec!["granted > granted B: agent-offline".to_owned()], Some(A))
+    );
+    let step = room.passes(A);
+    assert_eq!(step.causes(), [Cause::Passed, Cause::AgentOffline, Cause::NextInList]);
+    assert_eq!(room.speaker(), Some(C));
+}
+
+/// R273
+#[test]
+fn a_crash_is_announced_only_where_that_is_wanted_and_concerns_the_channel() {
+    let loud = |count| Room::chat_with(count, |config| config.announce_offline = true);
+    let notice = |agent: u32| format!("Disconnected {{ agent: agent-{agent} }}");
+    let mut room = loud(3);
+    room.human("hello");
+    assert_eq!(room.tell(Input::Offline(A)).asks(), [notice(1), "trigger B".to_owned()]);
+    assert_eq!(room.tell(Input::Offline(C)).asks(), [notice(3)]);
+    assert!(room.tell(Input::Offline(STRANGER)).asks().is_empty(), "nobody here knows it");
+    let mut room = loud(3);
+    room.leaves(B);
+    assert!(room.tell(Input::Offline(B)).asks().is_empty(), "it has left anyway");
+    room.tell(Input::SetMode(Mode::None));
+    assert!(room.tell(Input::Offline(A)).asks().is_empty(), "no turns are kept");
+    let mut room = loud(3);
+    room.tell(Input::Archive);
+    assert!(room.tell(Input::Offline(A)).asks().is_empty());
+    assert!(woken(3).tell(Input::Offline(B)).asks().is_empty(), "the default");
+}
+
+/// R274, M14
+#[test]
+fn an_agent_that_is_back_has_no_turn_until_it_is_assigned() {
+    let mut room = woken(3);
+    room.tell(Input::Offline(A));
+    assert_eq!(room.refusal(Input::Assign(A)), Refusal::AgentOffline);
+    assert_eq!(room.tell(Input::Online(A)).causes(), [Cause::AgentOnline]);
+    assert!(room.tell(Input::Online(A)).is_silent());
+    assert_eq!(
+        (room.channel.agent_state(A), room.explain(A)),
+        (AgentState::Idle, Reason::Unassigned)
+    );
+    assert_eq!(room.tell(Input::Assign(A)).causes(), [Cause::AgentAssigned]);
+    assert_eq!(room.channel.agent_state(A), AgentState::Queued);
+    assert_eq!(room.order(), [B, C, A], "after all others");
+    assert_eq!(room.seat(A).turn, SeatTurn::Ahead);
+    assert!(room.tell(Input::Assign(A)).is_silent(), "it is not away");
+    room.passes(B);
+    room.passes(C);
+    assert_eq!(room.speaker(), Some(A));
+}
+
+/// M14
+#[test]
+fn an_agent_that_is_back_is_assigned_at_once_where_that_is_wanted() {
+    let mut room = Room::chat_with(3, |config| config.auto_requeue = true);
+    room.human("hello");
+    room.tell(Input::Offline(A));
+    assert_eq!(room.tell(Input::Online(A)).causes(), [Cause::AgentAssigned]);
+    assert_eq!(room.order(), [B, C, A]);
+}
+
+/// R274, R284
+#[test]
+fn whoever_had_its_turn_keeps_its_place_when_it_is_assigned() {
+    let mut room = woken(3);
+    room.speaks(A);
+    room.tell(Input::Offline(A));
+    room.tell(Input::Online(A));
+    room.tell(Input::Assign(A));
+    assert_eq!((room.order(), room.seat(A).turn), (vec![A, B, C], SeatTurn::Spoke));
+}
+
+/// R275, M17
+#[test]
+fn with_everybody_away_a_word_waits_for_the_first_who_is_assigned() {
+    let mut room = Room::chat(2);
+    room.tell(Input::Offline(A));
+    room.tell(Input::Offline(B));
+    room.human("anybody?");
+    room.members();
+    assert_eq!((room.phase(), room.speaker()), (PhaseKind::Dormant, None));
+    room.tell(Input::Online(B));
+    assert_eq!(room.speaker(), None);
+    let step = room.tell(Input::Assign(B));
+    assert_eq!(step.causes()[..2], [Cause::AgentAssigned, Cause::HumanMessage]);
+    assert_eq!(room.speaker(), Some(B));
+}
+
+/// R270
+#[test]
+fn absence_outlives_lists_and_modes() {
+    let mut room = Room::chat(3);
+    room.tell(Input::Offline(B));
+    room.tell(Input::Offline(STRANGER));
+    room.tell(Input::SetMode(Mode::None));
+    room.tell(Input::SetMode(Mode::Chat));
+    room.present = vec![A, B, C, STRANGER];
+    room.members();
+    assert_eq!(room.order(), [A, B, C, STRANGER]);
+    assert_eq!(room.explain(B), Reason::Offline);
+    assert_eq!(room.explain(STRANGER), Reason::Offline);
+    assert_eq!(room.state(), dirigent_core::TurnState::Shuffle, "who is away counts");
+}
+
+/// R270
+#[test]
+fn no_more_agents_are_away_than_a_channel_holds() {
+    let mut room = Room::chat(2);
+    for agent in agents(66).into_iter().skip(2) {
+        room.tell(Input::Offline(agent));
+    }
+    assert_eq!(room.channel.view().away().len(), 64);
+    assert_eq!(room.refusal(Input::Offline(A)), Refusal::TooManyAgents);
+    room.tell(Input::Online(AgentKey::new(5)));
+    room.tell(Input::Offline(AgentKey::new(5)));
+    assert!(room.channel.view().away().is_sorted_by_key(|away| away.agent));
+}
+
+/// R270, D84
+#[test]
+fn an_initiator_that_is_away_has_no_permit() {
+    let idle = || {
+        let mut room = Room::discussion(2);
+        room.human("hello");
+        room.all_pass();
+        room
+    };
+    let mut room = idle();
+    room.members();
+    room.start(A);
+    assert_eq!(
+        room.tell(Input::Offline(A)).all(),
+        ["cancel the permitted run of A", "dormant > dormant A: agent-offline"]
+    );
+    assert_eq!(room.channel.view().permit(), None);
+    let mut room = idle();
+    room.tell(Input::Offline(A));
+    room.members();
+    assert_eq!(room.channel.view().permit(), None, "it is reminded all the same");
+}
+
+/// M7, R247, R253, R256
+#[test]
+fn every_agent_is_in_one_state_in_a_channel() {
+    let mut room = woken(4);
+    room.tell(Input::Mute(C));
+    room.leaves(D);
+    let states =
+        |room: &Room| [A, B, C, D, STRANGER].map(|agent| room.channel.agent_state(agent).as_str());
+    assert_eq!(states(&room), ["active", "queued", "idle", "idle", "idle"]);
+    room.speaks(A);
+    assert_eq!(states(&room), ["queued", "active", "idle", "idle", "idle"]);
+    room.tell(Input::Archive);
+    assert_eq!(states(&room), ["idle"; 5]);
+    let mut room = Room::chat_with(2, |config| {
+        config.human_interrupt = dirigent_core::HumanInterrupt::Interrupt;
+    });
+    room.human("hello");
+    room.human("wait");
+    assert_eq!(room.channel.agent_state(A), AgentState::Waiting);
+    room.tell(Input::SetMode(Mode::None));
+    assert_eq!(room.channel.agent_state(B), AgentState::Idle, "no turns, no queue");
+    room.wait(secs(1));
+}
