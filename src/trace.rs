@@ -140,7 +140,7 @@ impl Trace {
     fn arrow(&self, entry: &TraceEntry) -> Option<String> {
         let agent = entry.agent.map(|key| format!("A{}", key.get()));
         let agent = agent.unwrap_or_else(|| "P".to_owned());
-        let text = self.words(entry);
+        let text = self.words(entry).replace("->", "→");
         let between = match entry.what {
             Told::PersonWrote => "P->>D".to_owned(),
             Told::BotWrote => return None,
