@@ -80,7 +80,6 @@ impl Explanation {
     /// What would change it.
     const fn remedy(&self) -> Option<&'static str> {
         Some(match self.reason {
-            Reason::Unmanaged | Reason::YourTurn => return None,
             Reason::TooFewAgents => "When a second one comes, they take turns.",
             Reason::InitiatorPermit => "This is its one run.",
             Reason::Dead => "Another mode would let agents talk.",
@@ -103,7 +102,7 @@ impl Explanation {
             Reason::NotRegistered => "Register it first.",
             Reason::Muted => "An operator can unmute it.",
             Reason::NotListed => "If it can see the channel, it is listed in the next round.",
-            _ => return None,
+            Reason::Unmanaged | Reason::YourTurn | _ => return None,
         })
     }
 }

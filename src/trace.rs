@@ -142,8 +142,6 @@ impl Trace {
         let agent = agent.unwrap_or_else(|| "P".to_owned());
         let text = self.words(entry).replace("->", "→");
         let between = match entry.what {
-            Told::PersonWrote => "P->>D".to_owned(),
-            Told::BotWrote => return None,
             Told::AgentWrote => format!("{agent}->>P"),
             Told::Woken { .. } | Told::HandedOver | Told::Cancelled => format!("D->>{agent}"),
             Told::Allowed(_) => format!("D-->>{agent}"),
@@ -151,13 +149,13 @@ impl Trace {
             Told::Ended(_) | Told::EndRefused(_) => format!("{agent}->>D"),
             Told::Noticed(_) => "D->>P".to_owned(),
             Told::Consulted => return Some(format!("    Note over D: {text}")),
-            Told::Ordered(_) | Told::OrderRefused(..) => "P->>D".to_owned(),
+            Told::PersonWrote | Told::Ordered(_) | Told::OrderRefused(..) => "P->>D".to_owned(),
             // What an arrow says already is not said twice.
             Told::Changed(change) if is_worth_a_note(&change) => match entry.agent {
                 Some(_) => return Some(format!("    Note over {agent}: {text}")),
                 None => return Some(format!("    Note over D: {text}")),
             },
-            Told::Changed(_) => return None,
+            Told::BotWrote | Told::Changed(_) => return None,
         };
         Some(format!("    {between}: {text}"))
     }

@@ -11,7 +11,7 @@ use dirigent::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::channel_file::{Extras, parse_record, record_text};
+use crate::channel_file::{Extras, Id, parse_record, record_text};
 use crate::error::{BadFile, StoreError};
 use crate::replace::replace;
 
@@ -64,7 +64,7 @@ pub struct ChannelRecording {
 #[serde(rename_all = "camelCase")]
 struct Head {
     recording: u32,
-    channel: ChannelId,
+    channel: Id,
     agents: Vec<AgentId>,
     config: ConfigFile,
     start: Box<RawValue>,
@@ -103,7 +103,7 @@ impl ChannelRecording {
         let start = start.and_then(|start| serde_json::value::to_raw_value(&start).ok());
         let head = Head {
             recording: VERSION,
-            channel: self.channel,
+            channel: Id(self.channel.get()),
             agents: self.agents.clone(),
             config: ConfigFile::from(&*self.recorded.config),
             start: start.ok_or(NewerValue)?,
@@ -141,7 +141,7 @@ impl ChannelRecording {
             let line: Line = serde_json::from_str(line).map_err(|_| wrong())?;
             recorded.inputs.push((Timestamp::from_millis(line.at), line.input.into()));
         }
-        Ok(Self { channel: head.channel, agents: head.agents, recorded })
+        Ok(Self { channel: ChannelId::new(head.channel.0), agents: head.agents, recorded })
     }
 
     /// Writes it in the place of the file. Works on the calling thread.
