@@ -76,6 +76,7 @@ pub const AGENTS_MAX: usize = 64;
 /// # Ok::<(), dirigent_core::Refusal>(())
 /// ```
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Channel {
     /// The rules.
     pub(crate) config: Arc<Config>,
@@ -284,14 +285,17 @@ impl Channel {
     /// assert_eq!(channel.agent_state(AgentKey::new(1)), AgentState::Idle);
     /// ```
     pub fn agent_state(&self, agent: AgentKey) -> AgentState {
-        let listed = self.list.slot(agent).is_some_and(|slot| !slot.left);
         let turns = self.mode.keeps_turns() && self.archived.is_none();
-        match self.phase {
-            _ if self.away(agent) == Some(true) => AgentState::Offline,
-            Phase::Waiting(speaker) if speaker == agent => AgentState::Waiting,
-            _ if self.speaker() == Some(agent) => AgentState::Active,
-            _ if turns && listed && self.is_available(agent) => AgentState::Queued,
-            _ => AgentState::Idle,
+        if self.away(agent) == Some(true) {
+            AgentState::Offline
+        } else if self.phase == Phase::Waiting(agent) {
+            AgentState::Waiting
+        } else if self.speaker() == Some(agent) {
+            AgentState::Active
+        } else if turns && self.is_available(agent) {
+            AgentState::Queued
+        } else {
+            AgentState::Idle
         }
     }
 
@@ -317,8 +321,7 @@ impl Channel {
                     && self.initiator == Some(initiator)
                     && !self.is_stopped()
             }
-            Effect::Inject { turn, .. } => turn == self.turn,
-            Effect::Deliver { turn, .. } => turn == self.turn,
+            Effect::Inject { turn, .. } | Effect::Deliver { turn, .. } => turn == self.turn,
             Effect::Consult { ticket, .. } => self.waiting().is_some_and(|w| w.consult == ticket),
             Effect::Delete { .. }
             | Effect::Notice { .. }

@@ -216,7 +216,11 @@ impl HumanMarker {
             Outcome::Spoke { tail } | Outcome::Unfinished { tail } if asks => {
                 Outcome::AwaitsHuman { tail }
             }
-            outcome => outcome,
+            outcome @ (Outcome::Pass
+            | Outcome::Spoke { .. }
+            | Outcome::Unfinished { .. }
+            | Outcome::AwaitsHuman { .. }
+            | Outcome::Failed) => outcome,
         }
     }
 }

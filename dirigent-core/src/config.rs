@@ -68,6 +68,7 @@ pub enum WakeRule {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Config {
     /// Scalars of a reply's end that must arrive; 0 means any message of the author. Default 40,
     /// at most [`Tail::MAX`] (R105, R119).

@@ -172,7 +172,6 @@ pub struct Creation {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-#[expect(clippy::large_enum_variant, reason = "tails are inline so that no turn allocates")]
 pub enum Outcome {
     /// The agent has nothing to say.
     Pass,

@@ -15,8 +15,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{
-    AgentKey, Author, Channel, Config, Creation, Effect, Input, Message, MessageId, MessageKind,
-    Mode, Outcome, PhaseKind, RunId, Settlement, Snapshot, Tail, Ticket, Timestamp, TurnId,
+    AgentKey, Author, Channel, Config, Creation, Effect, HumanInterrupt, Input, Message, MessageId,
+    MessageKind, Mode, Outcome, PhaseKind, RunId, Settlement, Snapshot, Tail, Ticket, Timestamp,
+    TurnId,
 };
 use stateright::{Checker, Model, Property};
 
@@ -29,6 +30,12 @@ struct Room {
     crashes_max: u8,
     repeats_max: u8,
     retriggers: u64,
+    /// How many words the person says.
+    words: u64,
+    /// Whether agents leave their turns unfinished.
+    unfinished: bool,
+    /// How often an agent crashes and comes back.
+    absences_max: u8,
 }
 
 /// Everything in the world: the channel, what was stored, and what is on its way.
@@ -49,6 +56,9 @@ struct World {
     repeats: u8,
     triggers: u64,
     redriven: u64,
+    /// How often the orchestrator was asked.
+    consults: u64,
+    absences: u8,
     /// A word of the person was taken in.
     heard: bool,
     archived: bool,
@@ -93,6 +103,11 @@ enum Event {
     NeverAsks(AgentKey),
     Pass(AgentKey, RunId),
     Speak(AgentKey, RunId),
+    Unfinished(AgentKey, RunId),
+    Answer(Ticket),
+    AnswerFails(Ticket),
+    Vanish(AgentKey),
+    Return(AgentKey),
     TimePasses,
     Archive,
     Crash,
@@ -114,6 +129,7 @@ impl World {
             &self.runs,
             (self.posted, self.asked, self.crashes, self.repeats),
             (self.triggers, self.redriven, self.heard, self.archived, self.stirred),
+            (self.consults, self.absences),
         )
     }
 
@@ -122,15 +138,17 @@ impl World {
             channel: Channel::new(Arc::clone(&room.config), 1),
             now: Snapshot::default(),
             stored: Arc::default(),
-            flying: vec![(1, Author::Human)],
+            flying: (1..=room.words).map(|id| (id, Author::Human)).collect(),
             woken: Vec::new(),
             runs: Vec::new(),
-            posted: 1,
+            posted: room.words,
             asked: 0,
             crashes: 0,
             repeats: 0,
             triggers: 0,
             redriven: 0,
+            consults: 0,
+            absences: 0,
             heard: false,
             archived: false,
             stirred: false,
@@ -159,7 +177,11 @@ impl World {
 
     fn perform(&mut self, effect: &Effect) {
         match *effect {
-            Effect::Deliver { .. } | Effect::Consult { .. } => {}
+            Effect::Deliver { .. } => self.stirred |= self.archived,
+            Effect::Consult { .. } => {
+                self.consults += 1;
+                self.stirred |= self.archived;
+            }
             Effect::Trigger { ticket, agent, .. } => {
                 self.triggers += 1;
                 self.stirred |= self.archived;
@@ -235,6 +257,24 @@ impl World {
                 let outcome = Outcome::Spoke { tail: Tail::of("words") };
                 self.end(now, *agent, *run, &outcome, perform);
             }
+            Event::Unfinished(agent, run) => {
+                let outcome = Outcome::Unfinished { tail: Tail::of("words") };
+                self.end(now, *agent, *run, &outcome, perform);
+            }
+            Event::Answer(ticket) => {
+                let settlement = Settlement::Done { message: None };
+                self.feed(now, &Input::Settled { ticket: *ticket, settlement }, perform);
+            }
+            Event::AnswerFails(ticket) => {
+                let settlement = Settlement::Failed { retry_at: None };
+                self.feed(now, &Input::Settled { ticket: *ticket, settlement }, perform);
+            }
+            Event::Vanish(agent) => {
+                self.absences += 1;
+                self.runs.retain(|run| run.0 != *agent);
+                self.feed(now, &Input::Offline(*agent), perform);
+            }
+            Event::Return(agent) => self.feed(now, &Input::Online(*agent), perform),
             Event::TimePasses => {
                 if let Some(deadline) = self.channel.next_deadline() {
                     self.feed(deadline.at, &Input::Tick, perform);
@@ -292,6 +332,14 @@ impl World {
         self.feed(now, &Input::RunEnded { agent, run: Some(run), outcome: *outcome }, perform);
     }
 
+    fn absent_events(&self, events: &mut Vec<Event>, room: &Room) {
+        if self.absences < room.absences_max {
+            events.extend(room.keys().map(Event::Vanish));
+        }
+        let away = self.channel.view().away().iter();
+        events.extend(away.map(|away| Event::Return(away.agent)));
+    }
+
     fn plain_events(&self, events: &mut Vec<Event>, room: &Room) {
         for (id, author) in &self.flying {
             events.push(Event::Push(*id, *author));
@@ -305,7 +353,12 @@ impl World {
                 events.push(Event::Members(ticket));
                 events.push(Event::MembersFail(ticket));
             }
+            if let Effect::Consult { ticket, .. } = debt.effect {
+                events.push(Event::Answer(ticket));
+                events.push(Event::AnswerFails(ticket));
+            }
         }
+        self.absent_events(events, room);
         for agent in &self.woken {
             events.push(Event::Ask(*agent));
             events.push(Event::NeverAsks(*agent));
@@ -313,6 +366,9 @@ impl World {
         for (agent, run, _) in &self.runs {
             events.push(Event::Pass(*agent, *run));
             events.push(Event::Speak(*agent, *run));
+            if room.unfinished {
+                events.push(Event::Unfinished(*agent, *run));
+            }
         }
         if self.channel.next_deadline().is_some() {
             events.push(Event::TimePasses);
@@ -367,11 +423,29 @@ impl Model for Room {
             }),
             Property::always("T1: triggers are counted", |room: &Self, world: &World| {
                 let turns = world.channel.view().turn().get();
-                world.triggers <= turns * (1 + room.retriggers) + world.redriven
+                let continued = u64::from(room.config.continuations);
+                let once = 1 + room.retriggers + continued;
+                world.triggers <= turns * once + world.redriven + world.consults
             }),
-            Property::always("A1: the audit finds nothing", |_, world: &World| {
+            Property::always("R1: the audit finds nothing", |_, world: &World| {
                 world.channel.audit().is_ok()
             }),
+            Property::always("H1: what is held is kept in mind", |_, world: &World| {
+                let view = world.channel.view();
+                let dormant = view.phase() == PhaseKind::Dormant;
+                !dormant || view.held().is_none() || view.is_missed()
+            }),
+            Property::always("A1: nobody speaks who is away", |_, world: &World| {
+                let view = world.channel.view();
+                view.away().iter().all(|away| Some(away.agent) != view.speaker())
+            }),
+            Property::always(
+                "an archived or dormant channel has no turn that rests",
+                |_, world: &World| {
+                    let view = world.channel.view();
+                    view.asked().is_none() || view.phase() == PhaseKind::Waiting
+                },
+            ),
             Property::sometimes("a whole round is lived through", |room: &Self, world: &World| {
                 let view = world.channel.view();
                 let dormant = view.phase() == PhaseKind::Dormant;
@@ -431,6 +505,9 @@ fn every_order_of_events_in_a_room_of_three() {
         crashes_max: 1,
         repeats_max: 1,
         retriggers: 1,
+        words: 1,
+        unfinished: false,
+        absences_max: 0,
     };
     let (generated, _) = explore(room, states.unwrap_or(600_000), false);
     assert!(generated >= 100_000);
@@ -445,7 +522,56 @@ fn every_order_of_events_in_a_room_of_two_to_the_end() {
         crashes_max: 0,
         repeats_max: 1,
         retriggers: 1,
+        words: 1,
+        unfinished: false,
+        absences_max: 0,
     };
     let (_, complete) = explore(room, 5_000_000, true);
     assert!(complete, "the room has become too large to go through it all");
+}
+
+/// R249-R252, R262-R271, M11, M12
+#[test]
+fn every_order_of_events_where_turns_rest_go_on_and_break_off() {
+    let mut config = rules();
+    config.human_interrupt = HumanInterrupt::Interrupt;
+    config.continuations = 1;
+    config.auto_requeue = true;
+    config.turn_deadline = Some(Duration::from_secs(90));
+    let room = Room {
+        agents: 2,
+        config: Arc::new(config),
+        turns_max: 3,
+        crashes_max: 1,
+        repeats_max: 0,
+        retriggers: 1,
+        words: 2,
+        unfinished: true,
+        absences_max: 1,
+    };
+    let states = env::var("DIRIGENT_STATES").ok().and_then(|text| text.parse().ok());
+    let (generated, _) = explore(room, states.unwrap_or(400_000), false);
+    assert!(generated >= 100_000);
+}
+
+/// R264, R265, M11
+#[test]
+fn every_order_of_events_where_words_are_held() {
+    let mut config = rules();
+    config.human_interrupt = HumanInterrupt::Queue;
+    config.skip_passed = true;
+    let room = Room {
+        agents: 2,
+        config: Arc::new(config),
+        turns_max: 3,
+        crashes_max: 0,
+        repeats_max: 0,
+        retriggers: 1,
+        words: 2,
+        unfinished: true,
+        absences_max: 2,
+    };
+    let states = env::var("DIRIGENT_STATES").ok().and_then(|text| text.parse().ok());
+    let (generated, _) = explore(room, states.unwrap_or(400_000), false);
+    assert!(generated >= 100_000);
 }

@@ -12,16 +12,14 @@ use crate::{AgentKey, Cause, Effect, Mode, Notice, SeatTurn, Slot, TurnId};
 pub(super) struct EndedCycle {
     /// Something asked for another cycle.
     vetoed: bool,
-    /// Somebody spoke.
-    speaker: Option<AgentKey>,
-    /// More than one spoke.
-    several: bool,
+    /// The first two who spoke.
+    speakers: [Option<AgentKey>; 2],
     /// It was for the addressed only.
     was_round: bool,
     /// Somebody completed a turn, if only with nothing to say.
     anybody_completed: bool,
-    /// Its order was a random one.
-    was_shuffled: bool,
+    /// How many were listed.
+    agents: usize,
 }
 
 impl Step<'_> {
@@ -30,11 +28,10 @@ impl Step<'_> {
         let mut speakers = list.speakers();
         EndedCycle {
             vetoed: self.channel.vetoed,
-            speaker: speakers.next(),
-            several: speakers.next().is_some(),
+            speakers: [speakers.next(), speakers.next()],
             was_round: self.channel.is_round(),
             anybody_completed: list.anybody_completed(),
-            was_shuffled: list.len() >= 3,
+            agents: list.len(),
         }
     }
 
@@ -208,16 +205,16 @@ impl Step<'_> {
     /// The member list is there, or will not come: another cycle, or dormancy.
     pub(super) fn end_boundary(&mut self, ended: EndedCycle, anybody_new: bool) {
         if !ended.vetoed && !anybody_new && !self.could_be_answered(&ended) {
-            let cause = match ended.speaker {
-                Some(_) => Cause::NobodyElse,
-                None if ended.anybody_completed => Cause::AllPassed,
-                None => Cause::NobodyAnswered,
+            let cause = match ended.speakers {
+                [Some(_), _] => Cause::NobodyElse,
+                [None, _] if ended.anybody_completed => Cause::AllPassed,
+                [None, _] => Cause::NobodyAnswered,
             };
             return self.become_dormant(cause);
         }
         let planned = self.channel.is_round_planned();
         if !planned && !ended.was_round {
-            self.reorder(ended.was_shuffled);
+            self.reorder(ended.agents >= 3);
         }
         let cause = match self.channel.choice() {
             Some(chosen) => {
@@ -233,21 +230,25 @@ impl Step<'_> {
     /// Whether somebody spoke whom another agent could answer. After a round of the addressed that is
     /// so in any case: the others were not asked.
     fn could_be_answered(&self, ended: &EndedCycle) -> bool {
-        let alone = ended.speaker.filter(|_| !ended.several);
-        ended.speaker.is_some() && (ended.was_round || self.channel.is_anybody_free_but(alone))
+        match ended.speakers {
+            [None, _] => false,
+            [Some(_), _] if ended.was_round => true,
+            [alone, None] => self.channel.is_anybody_free_but(alone),
+            [Some(_), Some(_)] => self.channel.is_anybody_free_but(None),
+        }
     }
 
     /// Three or more speak in a new random order. Two keep theirs; but where they were more, nobody
     /// speaks twice in a row (D13, D31).
     fn reorder(&mut self, was_shuffled: bool) {
         let mut list = core::mem::take(&mut self.channel.list);
-        let (mut rng, last) = (self.channel.rng, self.channel.last_completer);
+        let (mut rng, completer) = (self.channel.rng, self.channel.last_completer);
         let shuffled = match list.len() {
             3.. => {
-                list.shuffle(&mut rng, |order| self.channel.does_not_repeat(order, last));
+                list.shuffle(&mut rng, |order| self.channel.does_not_repeat(order, completer));
                 true
             }
-            2 if was_shuffled && last.is_some() && list.first() == last => {
+            2 if was_shuffled && completer.is_some() && list.first() == completer => {
                 list.swap_pair();
                 true
             }

@@ -55,9 +55,8 @@ impl Channel {
     /// The place in the list at which a cycle starts.
     pub(super) fn place(&self, start: Start) -> usize {
         match start {
-            Start::First => 0,
             Start::At(agent) if self.is_available(agent) => self.list.position(agent).unwrap_or(0),
-            Start::At(_) => 0,
+            Start::First | Start::At(_) => 0,
             Start::After(sender) => self.place_after(sender).unwrap_or(0),
         }
     }

@@ -9,10 +9,9 @@ use crate::{AgentKey, Cause, MessageId, Mode, Reason, Rest, RunId, Verdict};
 
 /// Why the agent may, or may not, speak now. Changes nothing.
 pub(super) fn explain(channel: &Channel, agent: AgentKey) -> Reason {
-    match reason(channel, Some(agent), None) {
-        Reason::YourTurn if matches!(channel.phase, Phase::Waiting(_)) => Reason::Waiting,
-        reason => reason,
-    }
+    let reason = reason(channel, Some(agent), None);
+    let rests = reason == Reason::YourTurn && matches!(channel.phase, Phase::Waiting(_));
+    if rests { Reason::Waiting } else { reason }
 }
 
 /// Why the agent may, or may not, run now.

@@ -323,11 +323,11 @@ fn what_people_say_meanwhile_is_asked_about_next() {
 #[test]
 fn a_reply_that_ends_while_the_turn_rests_takes_effect_afterwards() {
     let (mut room, message) = resting();
-    let run = Some(room.run_of(A));
+    let run = room.run_of(A);
     room.says(A, "the reply");
-    assert!(room.tell(ended(A, run, spoke("the reply"))).is_silent());
-    assert_eq!(room.refusal(ended(A, run, Outcome::Pass)), Refusal::StaleRun);
-    assert_eq!(room.gate_run(A, run.unwrap()).reason(), Reason::RunAlreadyEnded);
+    assert!(room.tell(ended(A, Some(run), spoke("the reply"))).is_silent());
+    assert_eq!(room.refusal(ended(A, Some(run), Outcome::Pass)), Refusal::StaleRun);
+    assert_eq!(room.gate_run(A, run).reason(), Reason::RunAlreadyEnded);
     assert_eq!(room.tell(crate::room::gate(A, None)).reason(), Reason::Waiting);
     let step = answer(&mut room, FAILED);
     let causes = [Cause::OrchestratorFailed, Cause::Spoke, Cause::TailMatched, Cause::NextInList];

@@ -7,7 +7,9 @@
 mod archive;
 mod away;
 mod bad_input;
+mod budgets;
 mod ceilings;
+mod choices;
 mod cycle;
 mod delivery;
 mod discussion;

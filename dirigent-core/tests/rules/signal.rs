@@ -256,7 +256,8 @@ fn two_agents_with_the_signal_alternate() {
 /// R258, R259, R260, R261, X2
 #[test]
 fn a_turn_that_takes_too_long_is_told_and_goes_to_the_next() {
-    let started: [(fn(&mut Room), Cause); 3] = [
+    type Start = (fn(&mut Room), Cause);
+    let started: [Start; 3] = [
         (|_| (), Cause::StartTimedOut),
         (|room| drop(room.start(A)), Cause::RunTimedOut),
         (

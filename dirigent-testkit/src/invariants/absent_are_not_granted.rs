@@ -1,4 +1,4 @@
-//! A1: who may not speak is not asked.
+//! N1: who may not speak is not asked.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::observation::is_reply;
 use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
-    id: "A1",
+    id: "N1",
     promise: 1,
     requirements: "R186, R270, R271, R274, R275, F06, F08, F09, M14, M16, M17, rules 29, 56, 59, 62, 64",
     sentence: "an agent that is away or muted is never granted or allowed, one that is capped or not addressed only when chosen, and only who passed is passed over",

@@ -95,6 +95,17 @@ mod tests {
     }
 
     #[test]
+    fn turns_remembered_without_a_cap_are_caught() {
+        let turn = SpokenTurn { agent: AgentKey::new(1), at: dirigent_core::Timestamp::default() };
+        let steering = Steering { spoken: vec![turn], ..Steering::default() };
+        let kept = Snapshot { steering: Some(Box::new(steering)), ..Snapshot::default() };
+        let mut step = Forged { restored: Some((kept, Snapshot::default())), ..Forged::default() };
+        step.rejected(fresh(&INVARIANT).as_mut(), "are remembered");
+        step.rules.agent_turns_per_hour = Some(1);
+        step.accepted(fresh(&INVARIANT).as_mut());
+    }
+
+    #[test]
     fn a_fat_channel_is_caught() {
         let fat =
             Snapshot { messages: (0..2_000).map(MessageId::new).collect(), ..Snapshot::default() };

@@ -138,6 +138,17 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_that_went_on_before_it_passed_is_a_reply() {
+        let told = [
+            (Running, PhaseKind::Continuing, A, Cause::Unfinished),
+            (Running, Running, A, Cause::Passed),
+            (Running, Running, B, Cause::Passed),
+            ALL_PASSED,
+        ];
+        Forged::default().telling(&told).rejected(fresh(&INVARIANT).as_mut(), "replied");
+    }
+
+    #[test]
     fn a_reply_in_the_last_cycle_is_caught() {
         let told = [(Confirming, Confirming, B, Cause::TailMatched), ALL_PASSED];
         Forged::default().telling(&told).rejected(fresh(&INVARIANT).as_mut(), "replied");

@@ -68,13 +68,17 @@ impl HumansAreHeard {
             }
             return Err(format!("{:?}, and {id} was heard by nobody", after.phase));
         }
-        let nobody = !after.seats.iter().any(dirigent_core::Seat::is_available);
+        let nobody = !could_hear(seen.before) || !could_hear(after);
+        // A timer that comes late delays one thing at a time; only the wait for it counts.
+        let begun = seen.now.saturating_sub(seen.elapsed);
+        let due = seen.before.deadline.map(|deadline| deadline.at.since(begun));
+        let elapsed = due.map_or(seen.elapsed, |due| due.min(seen.elapsed));
         let goes_on = seen.transitions().any(|told| told.cause == Cause::Unfinished);
         for (id, waited) in &mut self.waiting {
             if goes_on || nobody || after.rest.is_some() {
                 *waited = Duration::ZERO;
             } else if Some(*id) != new && seen.before.is_active() {
-                *waited += seen.elapsed;
+                *waited += elapsed;
             }
             if !self.unlimited && *waited > self.patience {
                 return Err(format!("{id} has waited {waited:?}"));
@@ -82,6 +86,12 @@ impl HumansAreHeard {
         }
         Ok(())
     }
+}
+
+/// Whether anybody could be granted at all.
+fn could_hear(glance: &Glance) -> bool {
+    let mut seats = glance.seats.iter();
+    seats.any(|seat| seat.is_available() && !glance.capped.contains(&seat.agent))
 }
 
 /// A person's word that was taken in now and that somebody should hear.
@@ -106,7 +116,7 @@ fn is_heard(seen: &Observation<'_>, id: MessageId, granted: bool) -> bool {
         _ => false,
     });
     let answered = seen.transitions().any(|told| told.cause == Cause::OrchestratorAnswered);
-    let is_kept = within(seen.after.held) || seen.after.phase == PhaseKind::Waiting;
+    let is_kept = within(seen.after.held) || within(seen.after.asked);
     handed || (answered && within(seen.before.asked)) || (granted && !is_kept)
 }
 
@@ -187,6 +197,7 @@ mod tests {
         let mut observer = fresh(&INVARIANT);
         word_in(PhaseKind::Refreshing).accepted(observer.as_mut());
         let mut later = Forged { elapsed: Duration::from_secs(72_000), ..Forged::default() };
+        later.before.phase = PhaseKind::Refreshing;
         later.after.phase = PhaseKind::Refreshing;
         later.rejected(observer.as_mut(), "has waited");
     }

@@ -108,7 +108,7 @@ fn ceiling_was_reached(seen: &Observation<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{Message, MessageId, Tail};
+    use dirigent_core::{Message, MessageId, Rest, Tail};
 
     use super::super::forged::{A, Forged, fresh};
     use super::*;
@@ -142,6 +142,23 @@ mod tests {
         step.accepted(fresh(&INVARIANT).as_mut());
         step.before.turns = 60;
         step.rejected(fresh(&INVARIANT).as_mut(), "beyond the ceiling");
+    }
+
+    #[test]
+    fn a_round_beyond_the_budget_or_without_the_person_awaited_is_caught() {
+        let mut step = word_of(Author::Human, MessageKind::Conversation);
+        step.before.budget_spent = true;
+        step.rejected(fresh(&INVARIANT).as_mut(), "beyond the budget");
+        let mut step = word_of(Author::Agent(A), MessageKind::Conversation);
+        step.before.awaits_human = true;
+        step.rejected(fresh(&INVARIANT).as_mut(), "a person is awaited");
+    }
+
+    #[test]
+    fn an_assignment_that_wakes_for_nobody_is_caught() {
+        let told = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::HumanMessage)];
+        let step = Forged { input: Input::Assign(A), ..Forged::default() }.telling(&told);
+        step.rejected(fresh(&INVARIANT).as_mut(), "nobody had written");
     }
 
     #[test]

@@ -102,6 +102,17 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_that_rests_or_goes_on_without_end_is_caught() {
+        for phase in [PhaseKind::Waiting, PhaseKind::Continuing] {
+            let mut step = granted_until(Some(30_000));
+            step.after.phase = phase;
+            step.accepted(fresh(&INVARIANT).as_mut());
+            step.after.deadline = None;
+            step.rejected(fresh(&INVARIANT).as_mut(), "without a deadline");
+        }
+    }
+
+    #[test]
     fn a_channel_that_rests_by_order_may_wait() {
         let mut held = granted_until(None);
         held.after.rest = Some(Rest::Held);

@@ -127,6 +127,17 @@ mod tests {
     }
 
     #[test]
+    fn a_permission_of_another_while_a_turn_rests_is_caught() {
+        let mut observer = fresh(&INVARIANT);
+        allowed(A).accepted(observer.as_mut());
+        let mut rests = Forged::default();
+        (rests.after.phase, rests.after.speaker) = (PhaseKind::Waiting, Some(A));
+        rests.accepted(observer.as_mut());
+        rests.after.speaker = Some(B);
+        rests.rejected(observer.as_mut(), "while");
+    }
+
+    #[test]
     fn two_agents_that_would_be_allowed_are_caught() {
         let mut step = Forged::default();
         step.after.allowed = 2;

@@ -52,7 +52,7 @@ impl Observer for RestIsRest {
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{MessageId, PhaseKind, TurnId, Verdict};
+    use dirigent_core::{MessageId, PhaseKind, Rest, TurnId, Verdict};
 
     use super::super::forged::{A, Forged, fresh};
     use super::*;
@@ -70,6 +70,10 @@ mod tests {
         step.accepted(fresh(&INVARIANT).as_mut());
         step.after.phase = PhaseKind::Granted;
         step.rejected(fresh(&INVARIANT).as_mut(), "stopped");
+        let mut finished = resting(Rest::Finished);
+        finished.accepted(fresh(&INVARIANT).as_mut());
+        finished.after.phase = PhaseKind::Continuing;
+        finished.rejected(fresh(&INVARIANT).as_mut(), "stopped");
     }
 
     #[test]
@@ -80,6 +84,9 @@ mod tests {
             turn: TurnId::new(1),
             message: MessageId::new(1),
         });
+        step.rejected(fresh(&INVARIANT).as_mut(), "while");
+        let (agent, turn, first) = (A, TurnId::new(1), MessageId::new(1));
+        step.effects = vec![Effect::Deliver { agent, turn, first, last: first }];
         step.rejected(fresh(&INVARIANT).as_mut(), "while");
     }
 

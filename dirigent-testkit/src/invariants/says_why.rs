@@ -137,6 +137,28 @@ mod tests {
     }
 
     #[test]
+    fn a_reason_that_forgets_absence_caps_and_budgets_is_caught() {
+        let dormant = |change: fn(&mut Glance)| {
+            let mut step = denied(Reason::Dormant);
+            change(&mut step.after);
+            step.rejected(fresh(&INVARIANT).as_mut(), "the rules say");
+        };
+        dormant(|after| after.away.push((A, true)));
+        dormant(|after| after.away.push((A, false)));
+        dormant(|after| after.budget_spent = true);
+        dormant(|after| after.awaits_human = true);
+        dormant(|after| after.rest = Some(Rest::Finished));
+        let mut capped = denied(Reason::NotYourTurn { speaker: B });
+        (capped.after.phase, capped.after.speaker) = (PhaseKind::Running, Some(B));
+        capped.accepted(fresh(&INVARIANT).as_mut());
+        capped.after.capped.push(A);
+        capped.rejected(fresh(&INVARIANT).as_mut(), "the rules say");
+        let mut waiting = denied(Reason::TurnAlreadyUsed);
+        (waiting.after.phase, waiting.after.speaker) = (PhaseKind::Waiting, Some(A));
+        waiting.rejected(fresh(&INVARIANT).as_mut(), "the rules say");
+    }
+
+    #[test]
     fn an_explanation_that_differs_is_caught() {
         let mut step = denied(Reason::Dormant);
         step.explained = Some(Reason::Held);

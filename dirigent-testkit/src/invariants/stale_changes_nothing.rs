@@ -61,7 +61,7 @@ impl Observer for StaleChangesNothing {
         }
     }
 
-    fn restarted(&mut self, _: &super::Glance) {
+    fn restarted(&mut self, _: &Glance) {
         self.remembered.clear();
     }
 }

@@ -114,6 +114,19 @@ mod tests {
     }
 
     #[test]
+    fn a_continuation_too_many_is_caught() {
+        let told = [(PhaseKind::Running, PhaseKind::Continuing, A, Cause::Unfinished)];
+        let mut step = Forged::default().telling(&told);
+        step.before.speaker = Some(A);
+        step.effects.push(trigger(A));
+        step.rules.continuations = 2;
+        let mut observer = fresh(&INVARIANT);
+        step.accepted(observer.as_mut());
+        step.accepted(observer.as_mut());
+        step.rejected(observer.as_mut(), "asked to go on 3 times");
+    }
+
+    #[test]
     fn a_trigger_for_somebody_else_is_caught() {
         let mut step = granted();
         step.effects.push(trigger(B));

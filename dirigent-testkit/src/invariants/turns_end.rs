@@ -138,6 +138,8 @@ mod tests {
             (PhaseKind::Running, 600),
             (PhaseKind::Confirming, 15),
             (PhaseKind::Refreshing, 10),
+            (PhaseKind::Continuing, 45),
+            (PhaseKind::Waiting, 30),
         ];
         for (phase, limit) in limits {
             let mut observer = begun(phase);

@@ -134,6 +134,21 @@ mod tests {
     }
 
     #[test]
+    fn an_agent_granted_again_by_choice_is_accepted_and_one_passed_over_must_be_named() {
+        let told = [
+            (Dormant, Granted, A, Cause::HumanMessage),
+            (Running, Granted, B, Cause::NextInList),
+            (Running, Granted, A, Cause::OperatorChoice),
+            (Running, Refreshing, A, Cause::CycleBoundary),
+        ];
+        let mut step = Forged::default().telling(&told);
+        step.after.seats = vec![seat(B, SeatTurn::Passed), seat(A, SeatTurn::Passed)];
+        step.accepted(fresh(&INVARIANT).as_mut());
+        step.after.seats.push(seat(AgentKey::new(3), SeatTurn::Passed));
+        step.rejected(fresh(&INVARIANT).as_mut(), "never given");
+    }
+
+    #[test]
     fn an_agent_forgotten_is_caught() {
         let mut step = cycle(B);
         step.after.seats[1].turn = SeatTurn::Ahead;

@@ -81,6 +81,10 @@ impl World {
                     self.step()?;
                 }
             }
+            let glance = self.watched.glance();
+            if glance.held.is_some() && glance.deadline.is_none() {
+                return Ok(()); // held for as long as the rules let the speaker take
+            }
             if self.answers == answers && self.time >= until {
                 return Err(self.stuck());
             }

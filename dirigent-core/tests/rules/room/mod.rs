@@ -135,7 +135,9 @@ fn words(effect: &Effect) -> String {
             Notice::Archived => "notice archived".to_owned(),
             Notice::Closed => "notice closed".to_owned(),
             Notice::Ceiling => "notice ceiling".to_owned(),
-            _ => format!("{notice:?}"),
+            Notice::TimedOut { .. } | Notice::Disconnected { .. } | Notice::Budget | _ => {
+                format!("{notice:?}")
+            }
         },
         Effect::Reminder { initiator, place, .. } => match place {
             ReminderPlace::Discussion => format!("remind {}", name(initiator)),

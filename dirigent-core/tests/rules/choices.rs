@@ -1,0 +1,551 @@
+//! Who is next: the sender's neighbour, who passed, a choice, a round of the addressed, a wait for a
+//! person, a finished channel (rules 57 to 63).
+
+use crate::room::{A, B, C, D, Room, STRANGER, secs, spoke};
+use dirigent_core::{
+    AgentKey, Author, Cause, Config, Input, InterruptPolicy, Message, MessageId, MessageKind, Mode,
+    Outcome, PhaseKind, Reason, Refusal, Rest, SeatTurn, Tail, WakeCause, WakeRule,
+};
+
+fn woken(count: usize) -> Room {
+    let mut room = Room::chat(count);
+    room.human("hello");
+    room
+}
+
+fn asking(text: &str) -> Outcome {
+    Outcome::AwaitsHuman { tail: Tail::of(text) }
+}
+
+/// A person mentions these agents.
+#[track_caller]
+fn mention(room: &mut Room, agents: &[AgentKey]) -> crate::room::Step {
+    room.message += 1;
+    room.tell(addressed(room.message, Author::Human, agents))
+}
+
+fn addressed(id: u64, author: Author, agents: &[AgentKey]) -> Input {
+    let (id, kind) = (MessageId::new(id), MessageKind::Conversation);
+    let message = Message { id, author, kind, tail: Tail::of("you there") };
+    Input::Addressed { message, agents: agents.to_vec() }
+}
+
+fn mentions(count: usize, change: impl FnOnce(&mut Config)) -> Room {
+    Room::chat_with(count, |config| {
+        config.mention_rounds = true;
+        change(config);
+    })
+}
+
+/// D12
+#[test]
+fn nobody_is_asked_to_answer_itself() {
+    let mut room = Room::chat(2);
+    room.tell(Input::Mute(B));
+    room.human("hello");
+    room.speaks(A);
+    assert_eq!(room.members().causes(), [Cause::NobodyElse]);
+    let mut room = woken(2);
+    room.passes(A);
+    room.speaks(B);
+    room.tell(Input::Offline(A));
+    assert_eq!(room.members().causes(), [Cause::NobodyElse], "nobody is there to answer");
+    let mut room = woken(2);
+    room.speaks(A);
+    room.speaks(B);
+    room.tell(Input::Mute(A));
+    room.members();
+    assert_eq!(room.speaker(), Some(B), "it may answer the other");
+}
+
+/// R183, R184, R185, W3
+#[test]
+fn the_one_after_the_sender_is_woken_where_that_is_the_rule() {
+    let after = |sender: Author| {
+        let mut room = Room::chat_with(3, |config| {
+            config.wake_rule = WakeRule::NextAfterSender;
+            config.bots_qualify = true;
+        });
+        room.post(sender, MessageKind::Conversation, "hello");
+        room.speaker()
+    };
+    assert_eq!(after(Author::Agent(A)), Some(B));
+    assert_eq!(after(Author::Agent(B)), Some(C));
+    assert_eq!(after(Author::Agent(C)), Some(A));
+    assert_eq!(after(Author::Agent(STRANGER)), Some(A));
+    assert_eq!(after(Author::Human), Some(A));
+    assert_eq!(after(Author::Bot), Some(A));
+    let mut room = Room::chat(3);
+    room.says(B, "hello");
+    assert_eq!(room.speaker(), Some(A), "the default");
+}
+
+/// R185, D66
+#[test]
+fn whoever_comes_before_the_senders_neighbour_has_its_turn_in_the_next_cycle() {
+    let mut room = Room::chat_with(3, |config| {
+        config.wake_rule = WakeRule::NextAfterSender;
+        config.list_fresh = secs(0);
+    });
+    room.wait(secs(1));
+    room.tell(Input::Mute(C));
+    room.says(B, "hello");
+    room.members();
+    assert_eq!(room.speaker(), Some(A), "past the muted one, around the list");
+    room.tell(Input::Stop);
+    room.tell(Input::Resume);
+    room.tell(Input::Unmute(C));
+    room.wait(secs(31));
+    room.says(B, "hello again");
+    room.members();
+    assert_eq!(
+        (room.speaker(), room.turns()),
+        (Some(C), vec![SeatTurn::Skipped, SeatTurn::Skipped, SeatTurn::Ahead])
+    );
+    room.passes(C);
+    room.members();
+    assert_ne!(room.phase(), PhaseKind::Dormant, "the others were not asked");
+}
+
+/// R185, D61
+#[test]
+fn an_interrupting_agent_restarts_the_cycle_after_itself() {
+    let mut room = Room::chat_with(3, |config| config.wake_rule = WakeRule::NextAfterSender);
+    room.human("hello");
+    room.start(A);
+    room.ends(A, spoke("a reply"));
+    room.says(B, "let me interrupt");
+    assert_eq!(room.speaker(), Some(C));
+}
+
+/// R186, W4
+#[test]
+fn whoever_passed_is_not_asked_again_until_something_is_said() {
+    let mut room = Room::chat_with(2, |config| config.skip_passed = true);
+    room.human("hello");
+    room.speaks(A);
+    room.passes(B);
+    room.members();
+    assert_eq!(room.speaker(), Some(A));
+    let step = room.passes(A);
+    assert_eq!(step.causes(), [Cause::Passed, Cause::AgentPassed, Cause::CycleBoundary]);
+    assert_eq!(room.turns(), [SeatTurn::Passed, SeatTurn::Passed]);
+    assert_eq!(room.members().causes(), [Cause::AllPassed]);
+    room.human("and now?");
+    room.passes(A);
+    assert_eq!(room.speaker(), Some(B), "asked anew");
+}
+
+/// R186
+#[test]
+fn a_reply_or_a_veto_lets_whoever_passed_start_again() {
+    for speak in [true, false] {
+        let mut room = Room::chat_with(3, |config| config.skip_passed = true);
+        room.human("hello");
+        room.speaks(A);
+        room.passes(B);
+        if speak {
+            room.speaks(C);
+        } else {
+            room.start(C);
+            room.human("B?");
+            room.ends(C, Outcome::Pass);
+        }
+        room.members();
+        let mut asked = Vec::new();
+        while let Some(agent) = room.speaker() {
+            asked.push(agent);
+            room.passes(agent);
+        }
+        assert!(asked.contains(&B), "{speak}: {asked:?}");
+    }
+}
+
+/// R186
+#[test]
+fn everybody_is_asked_in_every_cycle_where_that_is_off() {
+    let mut room = woken(2);
+    room.speaks(A);
+    room.passes(B);
+    room.members();
+    room.passes(A);
+    assert_eq!(room.speaker(), Some(B));
+}
+
+/// R278, M6
+#[test]
+fn in_a_finished_channel_nobody_is_active_until_it_is_resumed() {
+    let mut room = woken(2);
+    room.start(A);
+    let step = room.tell(Input::Finish);
+    assert_eq!(step.all(), ["cancel the run of A", "running > dormant A: finished"]);
+    assert_eq!(room.channel.view().rest(), Some(Rest::Finished));
+    for agent in [A, B, STRANGER] {
+        assert_eq!(room.explain(agent), Reason::Finished);
+    }
+    assert!(room.tell(Input::Finish).is_silent());
+    assert!(room.human("one more thing").is_silent());
+    assert_eq!(
+        room.refusal(Input::Wake { first: None, cause: WakeCause::Operator }),
+        Refusal::Finished
+    );
+    assert_eq!(room.refusal(Input::Hold), Refusal::Finished);
+    assert_eq!(room.refusal(Input::SpeakNext(A)), Refusal::Finished);
+    let run = room.fresh_run();
+    assert_eq!(room.gate_run(B, run).reason(), Reason::Finished);
+    room.tell(Input::Resume);
+    assert_eq!(room.speaker(), Some(A), "what was said was kept in mind");
+    room.passes(A);
+    assert_eq!(room.gate_run(B, run).reason(), Reason::YourTurn, "the denial was not remembered");
+}
+
+/// R278, F04
+#[test]
+fn a_stop_is_stronger_than_an_end() {
+    let mut room = woken(2);
+    room.tell(Input::Finish);
+    assert_eq!(room.tell(Input::Stop).causes(), [Cause::Stopped]);
+    assert_eq!(room.refusal(Input::Finish), Refusal::Stopped);
+    room.tell(Input::Resume);
+    room.tell(Input::Finish);
+    room.post(Author::Human, MessageKind::ResumeWord, "resume");
+    assert_eq!(room.channel.view().rest(), None);
+    let mut none = Room::unknown();
+    assert_eq!(none.refusal(Input::Finish), Refusal::NotManaged);
+    none.tell(Input::Archive);
+    assert_eq!(none.refusal(Input::Finish), Refusal::Archived);
+}
+
+/// D12, W3
+#[test]
+fn an_operator_chooses_who_speaks_next() {
+    let mut room = woken(4);
+    room.start(A);
+    assert!(room.tell(Input::SpeakNext(D)).is_silent());
+    assert_eq!(room.channel.view().chosen(), Some(D));
+    let step = room.ends(A, Outcome::Pass);
+    assert_eq!(step.causes(), [Cause::Passed, Cause::OperatorChoice]);
+    assert_eq!((room.order(), room.speaker()), (vec![A, D, B, C], Some(D)));
+    assert_eq!(room.channel.view().chosen(), None);
+    room.passes(D);
+    assert_eq!(room.speaker(), Some(B), "then the order goes on");
+}
+
+/// D12
+#[test]
+fn an_agent_that_had_its_turn_may_be_chosen_again() {
+    let mut room = woken(3);
+    room.speaks(A);
+    room.passes(B);
+    room.tell(Input::SpeakNext(A));
+    room.passes(C);
+    assert_eq!(
+        (room.order(), room.speaker()),
+        (vec![B, C, A], Some(A)),
+        "at the end of the cycle too"
+    );
+    assert!(room.snapshot().vetoed, "what it said may still be answered");
+    room.passes(A);
+    room.members();
+    assert_ne!(room.phase(), PhaseKind::Dormant);
+    let mut room = woken(3);
+    room.passes(A);
+    room.tell(Input::SpeakNext(A));
+    room.tell(Input::Mute(B));
+    assert_eq!(room.snapshot().last_completer, None, "its turn is ahead of it again");
+    assert!(!room.snapshot().vetoed);
+}
+
+/// D12
+#[test]
+fn a_choice_wakes_with_the_chosen_first() {
+    let mut room = Room::chat(3);
+    let step = room.tell(Input::SpeakNext(B));
+    assert_eq!(step.all(), ["dormant > granted B: operator-choice", "trigger B"]);
+    assert_eq!(room.turns(), [SeatTurn::Skipped, SeatTurn::Ahead, SeatTurn::Ahead]);
+    let mut room = Room::chat(3);
+    room.wait(secs(100));
+    room.human("hello");
+    assert_eq!(room.phase(), PhaseKind::Refreshing);
+    room.tell(Input::SpeakNext(C));
+    room.members();
+    assert_eq!(room.speaker(), Some(C));
+}
+
+/// D12
+#[test]
+fn a_choice_between_two_cycles_begins_the_next() {
+    let mut room = woken(3);
+    room.all_pass();
+    room.tell(Input::SpeakNext(C));
+    let step = room.members();
+    assert!(step.causes().ends_with(&[Cause::OperatorChoice]), "{:?}", step.causes());
+    assert_eq!((room.order()[0], room.speaker()), (C, Some(C)));
+}
+
+/// D12
+#[test]
+fn a_choice_that_cannot_be_is_refused_and_changes_nothing() {
+    let mut room = woken(4);
+    room.tell(Input::Mute(B));
+    room.leaves(C);
+    room.tell(Input::Offline(D));
+    let cases = [
+        (A, Refusal::HasTheFloor),
+        (B, Refusal::Muted),
+        (C, Refusal::NotListed),
+        (D, Refusal::AgentOffline),
+        (STRANGER, Refusal::NotListed),
+    ];
+    for (agent, refusal) in cases {
+        assert_eq!(room.refusal(Input::SpeakNext(agent)), refusal);
+    }
+    room.tell(Input::Stop);
+    assert_eq!(room.refusal(Input::SpeakNext(A)), Refusal::Stopped);
+    room.tell(Input::SetMode(Mode::None));
+    room.tell(Input::Resume);
+    assert_eq!(room.refusal(Input::SpeakNext(A)), Refusal::NotManaged);
+    room.tell(Input::Archive);
+    assert_eq!(room.refusal(Input::SpeakNext(A)), Refusal::Archived);
+}
+
+/// D12, F02
+#[test]
+fn a_choice_counts_as_a_persons_word_and_the_newest_counts() {
+    let mut room = woken(3);
+    room.speaks(A);
+    assert_eq!(room.channel.view().turns_since_human(), 2);
+    room.tell(Input::SpeakNext(C));
+    room.tell(Input::SpeakNext(A));
+    assert_eq!(room.channel.view().turns_since_human(), 0);
+    room.passes(B);
+    assert_eq!(room.speaker(), Some(A));
+}
+
+/// D12
+#[test]
+fn a_choice_that_is_gone_is_forgotten() {
+    let gone: [fn(&mut Room); 3] = [
+        |room| drop(room.tell(Input::Mute(C))),
+        |room| drop(room.leaves(C)),
+        |room| drop(room.tell(Input::Offline(C))),
+    ];
+    for (number, gone) in gone.into_iter().enumerate() {
+        let mut room = woken(3);
+        room.tell(Input::SpeakNext(C));
+        gone(&mut room);
+        room.passes(A);
+        assert_eq!((room.speaker(), room.channel.view().chosen()), (Some(B), None), "{number}");
+    }
+    for end in [Input::Stop, Input::Finish, Input::SetMode(Mode::None)] {
+        let mut room = woken(3);
+        room.tell(Input::SpeakNext(C));
+        room.tell(end);
+        assert_eq!(room.channel.view().chosen(), None);
+    }
+    let mut room = woken(3);
+    room.start(A);
+    room.ends(A, spoke("a reply"));
+    room.tell(Input::SpeakNext(C));
+    room.human("wait");
+    assert_eq!((room.speaker(), room.channel.view().chosen()), (Some(A), None), "a restart");
+}
+
+/// F06
+#[test]
+fn only_the_addressed_speak_for_a_round_and_then_the_order_returns() {
+    let mut room = mentions(4, |_| ());
+    let step = mention(&mut room, &[D, B, B]);
+    assert_eq!(step.causes(), [Cause::HumanMessage, Cause::NotMentioned, Cause::NextInList]);
+    assert_eq!((room.speaker(), room.channel.view().round()), (Some(B), &[B, D][..]));
+    room.speaks(B);
+    assert_eq!(room.speaker(), Some(D), "in the order of the list");
+    let order = room.order();
+    room.passes(D);
+    room.members();
+    assert_eq!((room.order(), room.speaker()), (order, Some(A)), "no shuffle, and everybody");
+    assert!(room.channel.view().round().is_empty());
+}
+
+/// F06
+#[test]
+fn a_round_of_the_addressed_follows_the_turn_under_way() {
+    let mut room = mentions(3, |_| ());
+    room.human("hello");
+    room.start(A);
+    let step = mention(&mut room, &[C]);
+    assert_eq!(step.asks(), ["inject 1002 to A"]);
+    let step = room.ends(A, Outcome::Pass);
+    let causes = [
+        Cause::Passed,
+        Cause::MentionRound,
+        Cause::NotMentioned,
+        Cause::NotMentioned,
+        Cause::NextInList,
+    ];
+    assert_eq!(step.causes(), causes);
+    assert_eq!(room.speaker(), Some(C));
+    mention(&mut room, &[A]);
+    room.passes(C);
+    let step = room.members();
+    assert_eq!(step.causes()[0], Cause::MentionRound, "the next round follows this one");
+    assert_eq!(room.speaker(), Some(A));
+}
+
+/// F06
+#[test]
+fn a_round_that_said_something_is_answered_by_the_others() {
+    let mut room = mentions(2, |_| ());
+    mention(&mut room, &[B]);
+    room.speaks(B);
+    room.tell(Input::Mute(A));
+    room.members();
+    assert_eq!(room.speaker(), Some(B), "whoever is available");
+    let mut room = mentions(2, |_| ());
+    mention(&mut room, &[B]);
+    room.passes(B);
+    assert_eq!(room.members().causes(), [Cause::AllPassed], "silence ends it");
+}
+
+/// F06
+#[test]
+fn a_round_may_begin_from_everywhere() {
+    let mut waking = mentions(3, |_| ());
+    waking.wait(secs(100));
+    waking.tell(Input::Wake { first: Some(B), cause: WakeCause::Guide });
+    mention(&mut waking, &[C]);
+    waking.members();
+    assert_eq!(waking.speaker(), Some(C));
+    let mut boundary = mentions(3, |_| ());
+    boundary.human("hello");
+    boundary.all_pass();
+    mention(&mut boundary, &[B]);
+    let order = boundary.order();
+    boundary.members();
+    assert_eq!((boundary.speaker(), boundary.order()), (Some(B), order));
+    for interrupt in [InterruptPolicy::RestartCycle, InterruptPolicy::AdvanceNormally] {
+        let mut room = mentions(3, |config| config.interrupt = interrupt);
+        room.human("hello");
+        room.start(A);
+        room.ends(A, spoke("a reply"));
+        mention(&mut room, &[C]);
+        assert_eq!((room.speaker(), room.channel.view().round()), (Some(C), &[C][..]));
+    }
+}
+
+/// F06, D12
+#[test]
+fn a_choice_comes_before_a_round() {
+    let mut room = mentions(3, |_| ());
+    room.human("hello");
+    mention(&mut room, &[A]);
+    room.tell(Input::SpeakNext(C));
+    room.passes(A);
+    assert_eq!((room.speaker(), room.channel.view().round()), (Some(C), &[][..]));
+    room.passes(C);
+    assert_eq!((room.speaker(), room.channel.view().round()), (Some(A), &[A][..]));
+    room.tell(Input::SpeakNext(B));
+    room.passes(A);
+    assert_eq!(room.speaker(), Some(B), "a choice may break a round");
+}
+
+/// F06
+#[test]
+fn a_mention_is_a_message_where_no_round_can_be() {
+    let mut off = Room::chat(2);
+    mention(&mut off, &[B]);
+    assert_eq!(off.speaker(), Some(A));
+    let mut room = mentions(3, |_| ());
+    room.tell(Input::Mute(B));
+    mention(&mut room, &[B, STRANGER]);
+    assert_eq!(room.speaker(), Some(A));
+    let mut room = mentions(3, |_| ());
+    room.tell(addressed(5_000, Author::Agent(STRANGER), &[B]));
+    assert_eq!(room.speaker(), Some(A), "only a person calls a round");
+    let crowd: Vec<_> = (0..65).map(AgentKey::new).collect();
+    assert_eq!(room.refusal(addressed(5_001, Author::Human, &crowd)), Refusal::TooManyAgents);
+    let mut room = mentions(2, |_| ());
+    room.tell(Input::Stop);
+    mention(&mut room, &[B]);
+    room.tell(Input::Resume);
+    assert_eq!(room.speaker(), Some(A));
+}
+
+/// F07
+#[test]
+fn everybody_waits_for_the_person_that_an_agent_asked_for() {
+    let mut room = Room::chat_with(3, |config| config.bots_qualify = true);
+    room.human("hello");
+    room.start(A);
+    room.ends(A, asking("which one?"));
+    let step = room.says(A, "which one?");
+    assert_eq!(
+        step.all(),
+        ["confirming > confirming A: tail-matched", "confirming > dormant: awaiting-human"]
+    );
+    assert!(room.channel.view().awaits_human());
+    assert_eq!(room.explain(B), Reason::AwaitingHuman);
+    room.says(B, "I know");
+    room.bot("beep");
+    assert_eq!(room.phase(), PhaseKind::Dormant);
+    assert_eq!(
+        room.refusal(Input::Wake { first: None, cause: WakeCause::Guide }),
+        Refusal::AwaitingHuman
+    );
+    room.human("the red one");
+    assert_eq!((room.speaker(), room.channel.view().awaits_human()), (Some(A), false));
+}
+
+/// F07
+#[test]
+fn a_reply_that_asks_for_a_person_asks_however_it_arrives() {
+    type Arrival = (fn(&mut Room), bool);
+    let arrive: [Arrival; 4] = [
+        (|room| drop(room.wait(secs(15))), true),
+        (|room| drop(room.says(STRANGER, "me first")), true),
+        (|room| drop(room.human("me first")), false),
+        (|room| drop(room.leaves(A)), false),
+    ];
+    for (number, (arrive, waits)) in arrive.into_iter().enumerate() {
+        let mut room = woken(3);
+        room.start(A);
+        room.ends(A, asking("which one?"));
+        arrive(&mut room);
+        assert_eq!(room.channel.view().awaits_human(), waits, "{number}");
+    }
+    let mut room = woken(3);
+    room.start(A);
+    room.tell(Input::SpeakNext(B));
+    room.ends(A, asking("which one?"));
+    room.says(A, "which one?");
+    assert_eq!(room.speaker(), Some(B), "a person has chosen already");
+}
+
+/// F07
+#[test]
+fn the_wait_for_a_person_ends_with_a_word_a_choice_or_a_stop() {
+    let asked = || {
+        let mut room = Room::discussion(3);
+        room.human("hello");
+        room.start(A);
+        room.ends(A, asking("which one?"));
+        let step = room.says(A, "which one?");
+        assert_eq!(step.asks(), Vec::<String>::new(), "nobody is reminded");
+        room
+    };
+    let ends = [
+        Input::Wake { first: None, cause: WakeCause::Operator },
+        Input::SpeakNext(B),
+        Input::Stop,
+        Input::Archive,
+    ];
+    for end in ends {
+        let mut room = asked();
+        room.tell(end);
+        assert!(!room.channel.view().awaits_human());
+    }
+    let mut room = asked();
+    room.tell(Input::Mute(B));
+    room.tell(Input::Unmute(B));
+    assert!(room.channel.view().awaits_human(), "nothing else ends it");
+}
