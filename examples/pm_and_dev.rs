@@ -148,7 +148,7 @@ impl Team {
             let told = tokio::select! {
                 biased;
                 change = self.changes.next() => match change {
-                    Some(Heard::Event(event)) => show_change(&event),
+                    Some(Heard::Event(event)) => Some(show_change(&event)),
                     Some(Heard::Missed(_)) | None => None,
                 },
                 event = self.pushed.next() => match event {
@@ -185,18 +185,17 @@ impl Team {
 }
 
 /// The changes that are worth a line.
-fn show_change(event: &ChannelEvent) -> Option<Told> {
+fn show_change(event: &ChannelEvent) -> Told {
     let agent = event.agent.as_ref().map_or("nobody", |agent| agent.as_str());
     let cause = event.transition.cause;
-    match cause {
-        Cause::HumanMessage | Cause::NextInList | Cause::NextCycle => {
-            println!("             · {agent} has the floor ({})", cause.as_str());
-        }
-        Cause::Unfinished => println!("             · {agent} has not finished, and goes on"),
-        Cause::Finished => println!("             · finished: nobody is active"),
-        _ => {}
+    if [Cause::HumanMessage, Cause::NextInList, Cause::NextCycle].contains(&cause) {
+        println!("             · {agent} has the floor ({})", cause.as_str());
+    } else if cause == Cause::Unfinished {
+        println!("             · {agent} has not finished, and goes on");
+    } else if cause == Cause::Finished {
+        println!("             · finished: nobody is active");
     }
-    Some(Told::Changed(cause))
+    Told::Changed(cause)
 }
 
 /// An agent that reads from a script instead of asking a model.

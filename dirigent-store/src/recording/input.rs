@@ -209,7 +209,23 @@ impl From<&Input> for InputFile {
             Input::Reconfigure(config) => Self::Reconfigure(Box::new(ConfigFile::from(&**config))),
             Input::RunsLost { rerun } => Self::RunsLost { rerun: *rerun },
             Input::Spent { cost } => Self::Spent(*cost),
-            order => order_of(order),
+            Input::MemberJoined(_)
+            | Input::MemberLeft(_)
+            | Input::Conclude { .. }
+            | Input::Archive
+            | Input::Stop
+            | Input::Hold
+            | Input::Resume
+            | Input::Mute(_)
+            | Input::Unmute(_)
+            | Input::SpeakNext(_)
+            | Input::Finish
+            | Input::Offline(_)
+            | Input::Online(_)
+            | Input::Assign(_)
+            | Input::ResetBudget
+            | Input::Tick
+            | _ => order_of(input),
         }
     }
 }
@@ -233,7 +249,21 @@ fn order_of(input: &Input) -> InputFile {
         Input::Finish => InputFile::Finish,
         Input::ResetBudget => InputFile::ResetBudget,
         Input::Tick => InputFile::Tick,
-        _ => InputFile::Newer,
+        Input::Create(_)
+        | Input::SetMode(_)
+        | Input::Gate { .. }
+        | Input::RunEnded { .. }
+        | Input::Receipt { .. }
+        | Input::Message(_)
+        | Input::Addressed { .. }
+        | Input::MessageEdited { .. }
+        | Input::Members { .. }
+        | Input::Settled { .. }
+        | Input::Wake { .. }
+        | Input::Spent { .. }
+        | Input::RunsLost { .. }
+        | Input::Reconfigure(_)
+        | _ => InputFile::Newer,
     }
 }
 
