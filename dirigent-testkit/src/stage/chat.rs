@@ -54,10 +54,7 @@ impl StageAccount {
         let owed = self.is_owed(|channel, debt| {
             let ticket = debt.effect.ticket().map_or(0, dirigent_core::Ticket::get);
             // An answer may have several parts.
-            let parts = match debt.effect {
-                Effect::Consult { .. } => 0..64,
-                _ => 0..1,
-            };
+            let parts = if matches!(debt.effect, Effect::Consult { .. }) { 0..64 } else { 0..1 };
             parts.map(|part: u64| ticket | part << 24).any(|number| {
                 Nonce::from_parts(channel.get(), debt.since.as_millis(), number) == post.nonce
             })
