@@ -1,6 +1,7 @@
 //! What users of group chats with agents ask for again and again, at every point of a turn: that the
 //! next one is always asked, that a late reply is late and never counted twice, that stop means stop,
 //! that no word of a person is dropped, and that the order can be chosen.
+#![cfg(test)]
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -58,9 +59,10 @@ fn story(kind: Kind) -> Stage {
     };
     let mut setup = Setup::new();
     for name in ["a", "b", "c"] {
-        setup = match kind.hosted {
-            true => setup.hosted(name, lines(name)),
-            false => setup.hooked(name, lines(name)),
+        setup = if kind.hosted {
+            setup.hosted(name, lines(name))
+        } else {
+            setup.hooked(name, lines(name))
         };
     }
     let mut stage = setup

@@ -1,4 +1,5 @@
 //! The driver carries out how messages flow: signals, deadlines, and what people say during a turn.
+#![cfg(test)]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -465,7 +466,8 @@ fn a_restart_between_the_grant_and_the_call_loses_no_queued_message() {
     for point in 1..=whole {
         let mut stage = queued_story(Some(point));
         stage.until_dormant();
-        let heard: Vec<_> = stage.agents().flat_map(|agent| agent.turns()).collect();
+        let heard: Vec<_> =
+            stage.agents().flat_map(dirigent_testkit::ScriptedAgent::turns).collect();
         for number in 0..12 {
             let words = format!("more {number}");
             let is_heard = heard

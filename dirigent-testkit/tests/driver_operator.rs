@@ -1,4 +1,5 @@
 //! The operator's controls: finishing, choosing who speaks, mentions, budgets, caps, and saying why.
+#![cfg(test)]
 
 use std::time::Duration;
 

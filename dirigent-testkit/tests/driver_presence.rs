@@ -1,4 +1,5 @@
 //! Agents that crash, stay silent and come back; and runs that are put off until their turn comes.
+#![cfg(test)]
 
 use std::time::Duration;
 

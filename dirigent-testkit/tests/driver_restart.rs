@@ -300,10 +300,7 @@ fn a_kill_in_the_middle_of_a_turn_keeps_queue_place_speaker_and_remaining_time()
     for hosted in [true, false] {
         let slow = Line::from("b1 TURN_COMPLETE").taking(SECOND * 500);
         let setup = Setup::new().hosted("a", ["a1 TURN_COMPLETE".into()]);
-        let setup = match hosted {
-            true => setup.hosted("b", [slow]),
-            false => setup.hooked("b", [slow]),
-        };
+        let setup = if hosted { setup.hosted("b", [slow]) } else { setup.hooked("b", [slow]) };
         let mut stage = setup
             .hosted("c", ["c1 TURN_COMPLETE".into()])
             .config(|config| *config = dirigent::Config::message_flow())
