@@ -305,7 +305,7 @@ fn a_kill_in_the_middle_of_a_turn_keeps_queue_place_speaker_and_remaining_time()
             .hosted("c", ["c1 TURN_COMPLETE".into()])
             .config(|config| *config = dirigent::Config::message_flow())
             .settings(|settings| {
-                settings.completion = dirigent::Settings::message_flow().completion;
+                settings.completion = Settings::message_flow().completion;
                 settings.lost_runs = LostRuns::Rerun;
             })
             .stage();
