@@ -76,7 +76,9 @@ impl Shared {
         let given = Turn::new(room.id, name, number).with_attempt(attempt);
         let given = given.with_missed(newest, missed).with_late_answer(late);
         let given = if turn.is_none() { given.after_reminder() } else { given };
-        given.link().pause(state.channel.view().phase() == PhaseKind::Waiting);
+        if state.channel.view().phase() == PhaseKind::Waiting {
+            given.link().pause(true);
+        }
         let call = Call { agent, turn, run, link: Arc::clone(given.link()) };
         if let Some(older) = state.active().call.replace(call.clone()) {
             older.link.cancel();
