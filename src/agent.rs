@@ -33,7 +33,11 @@ use crate::{AgentId, ChannelId, ChatMessage};
 pub trait Agent: Send + Sync + 'static {
     /// Takes a turn. The reply is posted by the library through the agent's own account.
     ///
-    /// Should end soon after [`Turn::cancelled`]; what it answers then is thrown away.
+    /// Should end soon after [`Turn::cancelled`]; what it answers then is not posted, and given back to it
+    /// with its next turn in the channel ([`Turn::late_answer`]).
+    ///
+    /// A panic or an error ends this turn and nothing else: the agent stays online. A host that knows it
+    /// to be gone says so ([`Dirigent::agent_offline`](crate::Dirigent::agent_offline)).
     ///
     /// # Errors
     ///
@@ -89,7 +93,7 @@ impl fmt::Debug for Reply {
 /// assert!(turn.missed().is_empty());
 /// assert!(!turn.is_cancelled());
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Turn {
     channel: ChannelId,
     agent: AgentId,
@@ -98,6 +102,7 @@ pub struct Turn {
     attempt: u8,
     newest: Option<MessageId>,
     missed: Vec<Arc<ChatMessage>>,
+    late: Option<Arc<str>>,
     link: Arc<TurnLink>,
 }
 
@@ -113,6 +118,7 @@ impl Turn {
             attempt: 0,
             newest: None,
             missed,
+            late: None,
             link,
         }
     }
@@ -136,6 +142,11 @@ impl Turn {
     ) -> Self {
         self.newest = newest;
         self.missed = missed;
+        self
+    }
+
+    pub(crate) fn with_late_answer(mut self, late: Option<Arc<str>>) -> Self {
+        self.late = late;
         self
     }
 
@@ -179,9 +190,11 @@ impl Turn {
         &self.missed
     }
 
-    /// Takes a human's message that came during the turn, oldest first.
+    /// Takes a human's message that came during the turn, oldest first. One that is not taken is handed
+    /// to the next agent.
     pub fn take_injected(&self) -> Option<Arc<ChatMessage>> {
-        self.link.injected.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        let mut injected = self.link.injected.lock().unwrap_or_else(PoisonError::into_inner);
+        injected.waiting.pop_front()
     }
 
     /// Whether the turn was taken away: by a stop, a deadline, a change of mode.
@@ -195,16 +208,60 @@ impl Turn {
     ///
     /// May be dropped and called again.
     pub async fn cancelled(&self) {
-        let woken = self.link.changed.notified();
-        tokio::pin!(woken);
-        loop {
-            woken.as_mut().enable();
-            if self.is_cancelled() {
-                return;
-            }
-            woken.as_mut().await;
-            woken.set(self.link.changed.notified());
-        }
+        self.link.cancelled().await;
+    }
+
+    /// Whether the turn takes longer than it should
+    /// ([`Config::slow_after`](crate::Config::slow_after)): it goes on, and an agent may hurry.
+    pub fn is_slow(&self) -> bool {
+        self.link.slow.load(Ordering::Acquire)
+    }
+
+    /// Waits until the turn takes longer than it should, or is taken away.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again.
+    pub async fn slow(&self) {
+        self.link.until(|| self.is_slow() || self.is_cancelled()).await;
+    }
+
+    /// Whether the turn rests, since a person spoke and is being answered by the
+    /// [`Orchestrator`](crate::Orchestrator). An agent that can, pauses; one that cannot goes on, and its
+    /// reply is posted when the turn goes on.
+    pub fn is_paused(&self) -> bool {
+        self.link.paused.load(Ordering::Acquire)
+    }
+
+    /// Waits until the turn goes on, or is taken away; not at all if it does not rest.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again.
+    pub async fn resumed(&self) {
+        self.link.resumed().await;
+    }
+
+    /// What this agent answered in an earlier turn that had been taken away from it by then; given once,
+    /// with the next turn. It was posted nowhere: the floor was somebody else's. The agent may say it now,
+    /// or what of it still holds.
+    pub fn late_answer(&self) -> Option<&str> {
+        self.late.as_deref()
+    }
+}
+
+impl fmt::Debug for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Turn")
+            .field("channel", &self.channel)
+            .field("agent", &self.agent)
+            .field("turn", &self.number)
+            .field("reminded", &self.reminded)
+            .field("attempt", &self.attempt)
+            .field("newest", &self.newest)
+            .field("missed", &self.missed)
+            .field("is_cancelled", &self.is_cancelled())
+            .finish_non_exhaustive()
     }
 }
 
@@ -212,8 +269,17 @@ impl Turn {
 #[derive(Debug, Default)]
 pub(crate) struct TurnLink {
     cancelled: AtomicBool,
+    slow: AtomicBool,
+    paused: AtomicBool,
     changed: Notify,
-    injected: Mutex<VecDeque<Arc<ChatMessage>>>,
+    injected: Mutex<Injected>,
+}
+
+/// What people said during the turn.
+#[derive(Debug, Default)]
+struct Injected {
+    waiting: VecDeque<Arc<ChatMessage>>,
+    is_closed: bool,
 }
 
 impl TurnLink {
@@ -226,7 +292,55 @@ impl TurnLink {
         self.cancelled.load(Ordering::Acquire)
     }
 
-    pub(crate) fn inject(&self, message: Arc<ChatMessage>) {
-        self.injected.lock().unwrap_or_else(PoisonError::into_inner).push_back(message);
+    /// Waits until the turn is taken away.
+    pub(crate) async fn cancelled(&self) {
+        self.until(|| self.is_cancelled()).await;
+    }
+
+    /// Waits until the turn goes on, or is taken away.
+    pub(crate) async fn resumed(&self) {
+        self.until(|| !self.paused.load(Ordering::Acquire) || self.is_cancelled()).await;
+    }
+
+    /// The turn takes longer than it should.
+    pub(crate) fn hurry(&self) {
+        self.slow.store(true, Ordering::Release);
+        self.changed.notify_waiters();
+    }
+
+    /// The turn rests, or goes on.
+    pub(crate) fn pause(&self, paused: bool) {
+        self.paused.store(paused, Ordering::Release);
+        self.changed.notify_waiters();
+    }
+
+    async fn until(&self, is_so: impl Fn() -> bool) {
+        let woken = self.changed.notified();
+        tokio::pin!(woken);
+        loop {
+            woken.as_mut().enable();
+            if is_so() {
+                return;
+            }
+            woken.as_mut().await;
+            woken.set(self.changed.notified());
+        }
+    }
+
+    /// Hands a message over; `false` when the agent has answered and would not see it.
+    pub(crate) fn inject(&self, message: Arc<ChatMessage>) -> bool {
+        let mut injected = self.injected.lock().unwrap_or_else(PoisonError::into_inner);
+        if injected.is_closed {
+            return false;
+        }
+        injected.waiting.push_back(message);
+        true
+    }
+
+    /// The agent has answered. Returns whether it took every message that it was handed.
+    pub(crate) fn close(&self) -> bool {
+        let mut injected = self.injected.lock().unwrap_or_else(PoisonError::into_inner);
+        injected.is_closed = true;
+        injected.waiting.is_empty()
     }
 }

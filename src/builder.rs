@@ -13,7 +13,7 @@ use crate::recorder::Recorder;
 use crate::shared::{Hosted, Parts, Shared};
 use crate::{
     Agent, AgentId, AgentWaker, ChannelStore, Clock, DiscordApi, IdentityStore, MemoryChannels,
-    Settings,
+    Orchestrator, Settings,
 };
 
 /// Puts the library together; from [`Dirigent::builder`].
@@ -36,6 +36,7 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     channels: Arc<dyn ChannelStore>,
     waker: Option<Arc<dyn AgentWaker>>,
+    orchestrator: Option<Arc<dyn Orchestrator>>,
     recorder: Option<Arc<dyn Recorder>>,
     hosts: HashMap<AgentId, Hosted>,
     config: Config,
@@ -72,6 +73,7 @@ impl Builder {
             clock,
             channels: Arc::new(MemoryChannels::default()),
             waker: None,
+            orchestrator: None,
             recorder: None,
             hosts: HashMap::new(),
             config: Config::default(),
@@ -116,6 +118,15 @@ impl Builder {
         self
     }
 
+    /// Answers people who speak during a turn, where
+    /// [`HumanInterrupt::Interrupt`](crate::HumanInterrupt) is chosen. Without one their messages are
+    /// handed to the speaker.
+    #[must_use]
+    pub fn orchestrator(mut self, orchestrator: impl Orchestrator) -> Self {
+        self.orchestrator = Some(Arc::new(orchestrator));
+        self
+    }
+
     /// An agent that the library calls, and the account it speaks with.
     #[must_use]
     pub fn host(
@@ -151,6 +162,7 @@ impl Builder {
             store: self.channels,
             clock: self.clock,
             waker: self.waker,
+            orchestrator: self.orchestrator,
             recorder: self.recorder,
             settings: self.settings,
             config: Arc::new(self.config),

@@ -28,6 +28,7 @@ fn take_commit(room: &Room) -> Option<Commit> {
         discussion: state.discussion.clone(),
         letters: active.map_or_else(Vec::new, |a| a.outbox.letters().cloned().collect()),
         outgoing: active.and_then(|active| active.outgoing.clone()),
+        held: active.and_then(|active| active.held),
         ..ChannelRecord::blank()
     };
     state.channel.snapshot_into(&mut record.snapshot);

@@ -22,7 +22,7 @@ use crate::worker::work_for;
 pub struct Driver {
     shared: Arc<Shared>,
     workers: mpsc::UnboundedReceiver<Arc<Room>>,
-    calls: mpsc::UnboundedReceiver<HostedCall>,
+    calls: mpsc::UnboundedReceiver<Work>,
 }
 
 /// Why the driver could not start.
@@ -46,13 +46,14 @@ pub enum RunError {
     Channels(#[source] ApiError),
 }
 
-type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// A piece of work that goes on beside all others.
+pub(crate) type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Driver {
     pub(crate) const fn new(
         shared: Arc<Shared>,
         workers: mpsc::UnboundedReceiver<Arc<Room>>,
-        calls: mpsc::UnboundedReceiver<HostedCall>,
+        calls: mpsc::UnboundedReceiver<Work>,
     ) -> Self {
         Self { shared, workers, calls }
     }
@@ -85,6 +86,7 @@ impl Driver {
         busy.push(Box::pin(look_out(Arc::clone(&shared))));
         loop {
             shared.tick();
+            shared.miss_heartbeats();
             if shared.life.stage() >= Stage::Ending {
                 break;
             }
@@ -93,7 +95,8 @@ impl Driver {
                 break;
             }
             let room_to_speak = speaking.len() < shared.settings.calls_max.max(1);
-            let deadline = shared.timers.earliest();
+            let due = [shared.timers.earliest(), shared.next_silence()];
+            let deadline = due.into_iter().flatten().min();
             tokio::select! {
                 biased;
                 Some(room) = workers.recv() => {
@@ -101,7 +104,7 @@ impl Driver {
                 }
                 Some(()) = busy.next() => {}
                 Some(call) = calls.recv(), if room_to_speak && !stopping => {
-                    speaking.push(Box::pin(Arc::clone(&shared).make_call(call)));
+                    speaking.push(call);
                 }
                 Some(()) = speaking.next() => {}
                 () = shared.timers.nearer() => {}

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use dirigent_core::{Input, MessageId, Outcome, Reason, Refusal, SilencePolicy, Tail, TurnId};
+use dirigent_core::{Input, MessageId, Outcome, Reason, Refusal, Tail, TurnId};
 
-use crate::AgentId;
 use crate::room::Guarded;
 use crate::shared::{RoomRef, Shared};
 use crate::transcript::{TranscriptMessage, final_text};
+use crate::{AgentId, Deferral, Settings};
 
 /// Whether an agent may run now, and why.
 #[derive(Debug)]
@@ -34,6 +34,16 @@ pub enum Decision {
         speaker: Option<AgentId>,
         /// The model to send the run to where the host cannot skip it.
         no_reply_model: String,
+    },
+    /// It must stay silent now, and is called back when its turn comes (R193). Only from
+    /// [`Dirigent::may_speak_or_defer`](crate::Dirigent::may_speak_or_defer).
+    Deferred {
+        /// Why not now.
+        reason: Reason,
+        /// Who has the floor instead.
+        speaker: Option<AgentId>,
+        /// The call that will come.
+        deferral: Deferral,
     },
 }
 
@@ -63,7 +73,9 @@ impl Decision {
     /// Why.
     pub const fn reason(&self) -> Reason {
         match self {
-            Self::Allowed { reason, .. } | Self::Denied { reason, .. } => *reason,
+            Self::Allowed { reason, .. }
+            | Self::Denied { reason, .. }
+            | Self::Deferred { reason, .. } => *reason,
         }
     }
 
@@ -71,7 +83,7 @@ impl Decision {
     pub fn into_guard(self) -> Option<RunGuard> {
         match self {
             Self::Allowed { guard, .. } => guard,
-            Self::Denied { .. } => None,
+            Self::Denied { .. } | Self::Deferred { .. } => None,
         }
     }
 }
@@ -103,7 +115,7 @@ impl RunGuard {
     /// [`Refusal::StaleRun`] when the floor was taken from it meanwhile.
     pub fn end(mut self, ending: Ending<'_>) -> Result<(), Refusal> {
         self.armed = false;
-        self.tell(&ending.outcome(self.shared.settings.silence))
+        self.tell(&ending.outcome(&self.shared.settings))
     }
 
     /// Keeps the permission without a guard: the host tells of the run's end by
@@ -116,6 +128,7 @@ impl RunGuard {
         // Without a run id only the turn tells this run from the agent's next.
         let now = self.room.lock().channel.view().turn();
         let Guarded { agent, turn, run } = self.guarded;
+        self.shared.sign_of_life(agent);
         if turn.is_some_and(|turn| turn != now) {
             return Err(Refusal::StaleRun);
         }
@@ -152,32 +165,38 @@ impl fmt::Debug for RunGuard {
 /// How a run ended, as a host knows it. `Debug` shows no text.
 ///
 /// ```
-/// use dirigent::{Ending, SilencePolicy, Outcome};
-/// assert_eq!(Ending::Text("NO_REPLY").outcome(SilencePolicy::Strict), Outcome::Pass);
+/// use dirigent::{Ending, Outcome, Settings};
+/// assert_eq!(Ending::Text("NO_REPLY").outcome(&Settings::default()), Outcome::Pass);
 /// ```
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum Ending<'a> {
-    /// With this final text; the silence policy says whether it means silence.
+    /// With this final text; the policies of silence and completion say what it means.
     Text(&'a str),
     /// With these messages; the final text is taken from the last of the assistant's (R095).
     Transcript(&'a [TranscriptMessage]),
     /// With nothing to say, whatever the text.
     Pass,
-    /// With this text on its way into the channel, whatever it says.
+    /// With this text on its way into the channel, whatever it says; the turn is over.
     Spoke(&'a str),
+    /// With this text on its way into the channel, and more to come: the agent keeps the floor.
+    Unfinished(&'a str),
+    /// With this text on its way into the channel, which a person shall answer before any agent does.
+    AwaitsHuman(&'a str),
     /// Without a text.
     Failed,
 }
 
 impl Ending<'_> {
     /// The same as the machine knows it.
-    pub fn outcome(self, silence: SilencePolicy) -> Outcome {
+    pub fn outcome(self, settings: &Settings) -> Outcome {
         match self {
-            Self::Text(text) => silence.outcome(text),
-            Self::Transcript(messages) => silence.outcome(&final_text(messages)),
+            Self::Text(text) => settings.outcome(text),
+            Self::Transcript(messages) => settings.outcome(&final_text(messages)),
             Self::Pass => Outcome::Pass,
             Self::Spoke(text) => Outcome::Spoke { tail: Tail::of(text) },
+            Self::Unfinished(text) => Outcome::Unfinished { tail: Tail::of(text) },
+            Self::AwaitsHuman(text) => Outcome::AwaitsHuman { tail: Tail::of(text) },
             Self::Failed => Outcome::Failed,
         }
     }
@@ -190,6 +209,8 @@ impl fmt::Debug for Ending<'_> {
             Self::Transcript(_) => "Transcript",
             Self::Pass => "Pass",
             Self::Spoke(_) => "Spoke",
+            Self::Unfinished(_) => "Unfinished",
+            Self::AwaitsHuman(_) => "AwaitsHuman",
             Self::Failed => "Failed",
         })
     }

@@ -58,6 +58,55 @@ impl Dirigent {
             return Ok(Decision::unmanaged());
         };
         let key = self.shared.registry.key(agent);
+        self.decide(room, key, run).await
+    }
+
+    /// The same, but instead of a denial that time may change the run is put off: the host keeps what
+    /// the agent was to answer, and is called back when its turn comes. The run was not denied then: it
+    /// asks again with the same id (R193). Each agent waits at most once in each channel.
+    ///
+    /// # Errors
+    ///
+    /// As [`Dirigent::may_speak`].
+    pub async fn may_speak_or_defer(
+        &self,
+        channel: ChannelId,
+        agent: &AgentId,
+        run: Option<RunId>,
+    ) -> Result<Decision, CallError> {
+        self.live().await?;
+        let Some(room) = self.shared.room(channel).await? else {
+            return Ok(Decision::unmanaged());
+        };
+        let key = self.shared.registry.key(agent);
+        if let Some(agent) = key {
+            self.shared.sign_of_life(agent);
+            // What is due may give the agent its turn.
+            room.submit(&self.shared, &Input::Tick)?;
+            if let Some((reason, deferral)) = room.defer(&self.shared, agent) {
+                let speaker = self.speaker_of(reason);
+                return Ok(Decision::Deferred { reason, speaker, deferral });
+            }
+        }
+        self.decide(room, key, run).await
+    }
+
+    fn speaker_of(&self, reason: Reason) -> Option<AgentId> {
+        let Reason::NotYourTurn { speaker } = reason else {
+            return None;
+        };
+        self.shared.registry.name(speaker)
+    }
+
+    async fn decide(
+        &self,
+        room: RoomRef,
+        key: Option<AgentKey>,
+        run: Option<RunId>,
+    ) -> Result<Decision, CallError> {
+        if let Some(agent) = key {
+            self.shared.sign_of_life(agent);
+        }
         let (tell, told) = oneshot::channel();
         let gate = Input::Gate { agent: key, run, latest: None };
         let mut armed = false;
@@ -80,27 +129,7 @@ impl Dirigent {
                 Ok(Decision::allowed(reason, turn, anchor, None))
             }
             (Some(Verdict::Deny { reason }), _) => {
-                let speaker = match reason {
-                    Reason::NotYourTurn { speaker } => self.shared.registry.name(speaker),
-                    Reason::Unmanaged
-                    | Reason::TooFewAgents
-                    | Reason::YourTurn
-                    | Reason::InitiatorPermit
-                    | Reason::Dead
-                    | Reason::Archived
-                    | Reason::Stopped
-                    | Reason::Held
-                    | Reason::Dormant
-                    | Reason::CeilingReached
-                    | Reason::Refreshing
-                    | Reason::TurnAlreadyUsed
-                    | Reason::RunAlreadyDenied
-                    | Reason::RunAlreadyEnded
-                    | Reason::NotRegistered
-                    | Reason::Muted
-                    | Reason::NotListed
-                    | _ => None,
-                };
+                let speaker = self.speaker_of(reason);
                 Ok(Decision::denied(reason, speaker, &self.shared.settings.no_reply_model))
             }
             (None, _) => Ok(Decision::unmanaged()),
@@ -124,9 +153,10 @@ impl Dirigent {
         run: Option<RunId>,
         ending: Ending<'_>,
     ) -> Result<(), CallError> {
-        let outcome = ending.outcome(self.shared.settings.silence);
+        let outcome = ending.outcome(&self.shared.settings);
         self.live().await?;
         let agent = self.key(agent)?;
+        self.shared.sign_of_life(agent);
         self.tell(channel, &Input::RunEnded { agent, run, outcome }).await
     }
 

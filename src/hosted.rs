@@ -4,17 +4,20 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use dirigent_core::{
-    AgentKey, Answer, Author, Input, MessageId, Outcome, RunId, Tail, Ticket, Timestamp, TurnId,
+    AgentKey, Answer, Author, Input, MessageId, Outcome, PhaseKind, RunId, Tail, Ticket, Timestamp,
+    TurnId,
 };
 use futures_util::FutureExt;
 
 use crate::attempt::Known;
-use crate::room::{Call, Room, Work};
+use crate::mentions::mentioned;
+use crate::room::{Active, Call, Room, Work};
 use crate::shared::{Hosted, RoomRef, Shared};
 use crate::split::split_reply;
 use crate::store::{Outgoing, OutgoingPart};
 use crate::{
-    AgentError, AuthorKind, ChatKind, ChatMessage, Mentions, Nonce, Post, Reply, Turn, UserId,
+    AgentError, AuthorKind, ChatKind, ChatMessage, Mentions, Nonce, Post, Reply, ReplyEnd, Turn,
+    UserId,
 };
 
 /// A call that is ready to be made.
@@ -53,7 +56,7 @@ impl Shared {
     }
 
     /// The permission is stored: the agent is called.
-    pub(crate) fn call(
+    pub(crate) async fn call(
         self: &Arc<Self>,
         room: &Arc<Room>,
         agent: AgentKey,
@@ -66,21 +69,24 @@ impl Shared {
             let _ = room.submit(self, &Input::RunEnded { agent, run: Some(run), outcome });
             return;
         };
-        let own = self.registry.user(agent);
         let number = turn.unwrap_or_default();
+        let (newest, missed) = self.missed(room, agent, number).await;
         let mut state = room.lock();
-        let newest = state.channel.view().newest();
-        let missed = state.active().missed(agent, number, own);
-        let given =
-            Turn::new(room.id, name, number).with_attempt(attempt).with_missed(newest, missed);
+        let late = state.active().take_late(agent);
+        let given = Turn::new(room.id, name, number).with_attempt(attempt);
+        let given = given.with_missed(newest, missed).with_late_answer(late);
         let given = if turn.is_none() { given.after_reminder() } else { given };
+        if state.channel.view().phase() == PhaseKind::Waiting {
+            given.link().pause(true);
+        }
         let call = Call { agent, turn, run, link: Arc::clone(given.link()) };
         if let Some(older) = state.active().call.replace(call.clone()) {
             older.link.cancel();
         }
         drop(state);
         let held = self.awake(room.id);
-        self.call_agent(HostedCall { room: Arc::clone(room), held, hosted, call, turn: given });
+        let ready = HostedCall { room: Arc::clone(room), held, hosted, call, turn: given };
+        self.run_beside(Box::pin(Arc::clone(self).make_call(ready)));
     }
 
     /// Makes the call and takes in what comes of it.
@@ -96,6 +102,10 @@ impl Shared {
         } else {
             speaking.await
         };
+        if !call.link.close() {
+            // It did not take all that people said: whoever is next is handed it.
+            room.lock().active().is_held_given = false;
+        }
         let reply = answer.unwrap_or_else(|_| Err(AgentError::from("the agent panicked")));
         let text = match reply {
             Ok(Reply::Say(text)) => Some(text),
@@ -105,11 +115,12 @@ impl Shared {
                 return self.end_call(&room, &call, &Outcome::Failed);
             }
         };
-        let words = text.as_deref().map_or("", |text| self.settings.silence.deliverable(text));
-        if words.is_empty() {
+        let Some((words, end)) = text.as_deref().and_then(|text| self.settings.reply(text)) else {
             return self.end_call(&room, &call, &Outcome::Pass);
-        }
-        self.send_reply(&room, &call, words);
+        };
+        // While a person is being answered, nobody else speaks.
+        call.link.resumed().await;
+        self.send_reply(&room, &call, words, end);
     }
 
     fn end_call(&self, room: &Arc<Room>, call: &Call, outcome: &Outcome) {
@@ -125,17 +136,19 @@ impl Shared {
 
     /// Writes the reply down, part by part; it is posted once that is stored. A reply whose turn
     /// was taken away is not posted at all.
-    fn send_reply(&self, room: &Arc<Room>, call: &Call, words: &str) {
+    fn send_reply(&self, room: &Arc<Room>, call: &Call, words: &str, end: ReplyEnd) {
         let now = self.clock.now().as_millis();
         let parts = split_reply(words).into_iter().zip(0_u64..).map(|(content, number)| {
             let nonce = Nonce::from_parts(room.id.get(), now, call.run.get() << 8 | number);
             OutgoingPart { content, nonce, posted: None }
         });
         let turn = call.turn.unwrap_or_default();
-        let outgoing = Outgoing { agent: call.agent, turn, run: call.run, parts: parts.collect() };
+        let parts = parts.collect();
+        let outgoing = Outgoing { agent: call.agent, turn, run: call.run, end, parts };
         let mut state = room.lock();
         let current = state.active().call.as_ref().is_some_and(|known| known.run == call.run);
         if !current || call.link.is_cancelled() {
+            state.active().keep_late(call.agent, words);
             drop(state);
             return self.end_call(room, call, &Outcome::Pass);
         }
@@ -239,7 +252,12 @@ impl Shared {
                 tracing::debug!(channel = %room.id, %refusal, "a reply came after its turn");
             }
             // The receipt confirms; nothing is compared any more.
-            Outcome::Spoke { tail: Tail::EMPTY }
+            let tail = Tail::EMPTY;
+            match outgoing.end {
+                ReplyEnd::Finished => Outcome::Spoke { tail },
+                ReplyEnd::Unfinished => Outcome::Unfinished { tail },
+                ReplyEnd::AwaitsHuman => Outcome::AwaitsHuman { tail },
+            }
         };
         let _ = room.submit_with(self, &Input::RunEnded { agent, run, outcome }, |state, _| {
             let active = state.active();
@@ -247,6 +265,24 @@ impl Shared {
             active.call = None;
             state.stored_machine = None;
         });
+    }
+}
+
+/// The longest late answer that is kept, in bytes.
+const LATE_MAX: usize = 32 * 1024;
+
+impl Active {
+    /// Keeps what an agent said too late for its next turn; of each agent the newest.
+    fn keep_late(&mut self, agent: AgentKey, words: &str) {
+        self.take_late(agent);
+        if words.len() <= LATE_MAX && self.late.len() < dirigent_core::AGENTS_MAX {
+            self.late.push((agent, words.into()));
+        }
+    }
+
+    fn take_late(&mut self, agent: AgentKey) -> Option<Arc<str>> {
+        let at = self.late.iter().position(|(known, _)| *known == agent)?;
+        Some(self.late.swap_remove(at).1)
     }
 }
 
@@ -273,6 +309,12 @@ impl Shared {
     pub(crate) fn take_message(&self, room: &Arc<Room>, message: ChatMessage) {
         let author = self.registry.author(&message);
         let digest = self.digest(&message, author);
+        let addressed = match author {
+            Author::Human if self.config().mention_rounds => {
+                self.mentioned_agents(&message.content)
+            }
+            Author::Human | Author::Agent(_) | Author::Bot | Author::Moderator | _ => Vec::new(),
+        };
         let most = self.settings.missed_max;
         let message = Arc::new(message);
         {
@@ -282,7 +324,17 @@ impl Shared {
                 state.active().remember(message, most);
             }
         }
-        let _ = room.submit(self, &Input::Message(digest));
+        let input = if addressed.is_empty() {
+            Input::Message(digest)
+        } else {
+            Input::Addressed { message: digest, agents: addressed }
+        };
+        let _ = room.submit(self, &input);
+    }
+
+    /// The registered agents that a text mentions, in the order in which it does.
+    fn mentioned_agents(&self, text: &str) -> Vec<AgentKey> {
+        mentioned(text).into_iter().filter_map(|user| self.registry.of_user(user)).collect()
     }
 
     /// What the machine needs to know of a message.

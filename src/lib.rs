@@ -33,14 +33,17 @@ mod call_error;
 mod clock;
 pub mod command;
 mod commit;
+mod deferral;
 mod discord;
 mod discussion;
 mod driver;
 mod error;
 mod events;
+mod explanation;
 mod guard;
 mod handle;
 mod heard;
+mod held;
 mod hosted;
 mod id;
 mod identity;
@@ -49,12 +52,16 @@ mod letter;
 mod life;
 mod lookout;
 mod memory;
+mod mentions;
 mod message;
 mod operate;
+mod orchestrator;
 mod outbox;
 mod pacing;
 mod perform;
 mod plain;
+mod presence;
+mod profile;
 mod reconcile;
 mod recorder;
 mod registry;
@@ -66,6 +73,7 @@ mod status;
 mod store;
 mod timers;
 pub mod tools;
+mod trace;
 mod transcript;
 mod typing;
 mod waker;
@@ -76,11 +84,12 @@ pub use async_trait::async_trait;
 pub use builder::{BuildError, Builder};
 pub use call_error::CallError;
 pub use clock::{Clock, SystemClock};
+pub use deferral::{Deferral, DeferralKey};
 pub use dirigent_core::{
-    AgentKey, Cause, Config, ConfigError, Deadline, DeadlineReason, Input, InterruptPolicy,
-    MessageId, Mode, Outcome, PhaseKind, Reason, Refusal, Rest, RestoreError, RunId, Seat,
-    SeatTurn, SilencePolicy, Snapshot, Timestamp, Transition, TriggerCleanup, TurnId, TurnState,
-    WakeCause,
+    AgentKey, AgentState, Cause, CompletionPolicy, Config, ConfigError, Deadline, DeadlineReason,
+    HumanInterrupt, HumanMarker, Input, InterruptPolicy, MessageId, Mode, Outcome, PhaseKind,
+    Reason, Refusal, Rest, RestoreError, RunId, Seat, SeatTurn, Signal, SilencePolicy, Snapshot,
+    Timestamp, Transition, TriggerCleanup, TurnId, TurnState, WakeCause, WakeRule,
 };
 pub use discord::{
     Access, ChannelInfo, ChannelKind, DiscordApi, GuildApi, HistoryRequest, Mentions, NewChannel,
@@ -90,8 +99,10 @@ pub use discussion::{Discussion, DiscussionState, DiscussionStatus};
 pub use driver::{Driver, RunError};
 pub use error::{ApiError, Certainty, ErrorKind};
 pub use events::{ChannelEvent, Heard, Transitions};
+pub use explanation::Explanation;
 pub use guard::{Decision, Ending, RunGuard};
 pub use handle::Dirigent;
+pub use held::Held;
 pub use id::{AgentId, BadSnowflake, ChannelId, GuildId, UserId};
 pub use identity::{Identity, IdentityStore, RegisterError};
 pub use identity_line::{IdentityLine, UnknownField};
@@ -99,14 +110,18 @@ pub use letter::{Letter, LetterKind};
 pub use memory::{MemoryChannels, MemoryIdentities};
 pub use message::{AuthorKind, BadNonce, ChatKind, ChatMessage, Nonce};
 pub use operate::{CreatedChannel, Opening, ResultPost};
+pub use orchestrator::{Consultation, Orchestrator};
+pub use presence::Heartbeat;
+pub use profile::{FlowConfig, InterruptMode, Profile, TurnBehavior};
 pub use recorder::{RecordedChannel, Recorder, Recording, ReplayedStep};
 pub use settings::{Lookout, LostRuns, Pace, Pacing, Settings};
 pub use split::split_reply;
 pub use status::Status;
 pub use store::{
-    ChannelRecord, ChannelStore, Commit, CommitError, Durability, Outgoing, OutgoingPart, Revision,
-    StoredChannel,
+    ChannelRecord, ChannelStore, Commit, CommitError, Durability, Outgoing, OutgoingPart, ReplyEnd,
+    Revision, StoredChannel,
 };
+pub use trace::{Told, Trace, TraceEntry};
 pub use transcript::{Content, Part, Role, TranscriptMessage, final_text};
 pub use waker::{AgentWaker, WakeCall, Woken};
 

@@ -6,7 +6,9 @@ use std::sync::{Arc, PoisonError};
 use dirigent_core::{Config, Creation, Input, Mode, WakeCause};
 use tokio::sync::oneshot;
 
-use crate::{AgentId, CallError, ChannelId, Dirigent, Discussion, Letter, LetterKind};
+use crate::{
+    AgentId, CallError, ChannelId, Dirigent, Discussion, Letter, LetterKind, Orchestrator,
+};
 
 /// A channel that a tool has created.
 ///
@@ -159,6 +161,54 @@ impl Dirigent {
     /// [`Refusal::NotResting`](crate::Refusal::NotResting).
     pub async fn resume(&self, channel: ChannelId) -> Result<(), CallError> {
         self.fact(channel, &Input::Resume).await
+    }
+
+    /// The work in this channel is done: nobody is active until it is resumed, by an operator or by a
+    /// person's resume word (R278). Stored for good when it returns.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Stopped`](crate::Refusal::Stopped) while it is stopped.
+    pub async fn finish(&self, channel: ChannelId) -> Result<(), CallError> {
+        self.fact(channel, &Input::Finish).await
+    }
+
+    /// Chooses who speaks next, as an operator: at once where nobody has the floor, else when the turn
+    /// under way ends. Stored for good when it returns.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::NotListed`](crate::Refusal::NotListed), [`Refusal::Muted`](crate::Refusal::Muted),
+    /// [`Refusal::HasTheFloor`](crate::Refusal::HasTheFloor) and the like.
+    pub async fn speak_next(&self, channel: ChannelId, agent: &AgentId) -> Result<(), CallError> {
+        self.live().await?;
+        let agent = self.key(agent)?;
+        self.fact(channel, &Input::SpeakNext(agent)).await
+    }
+
+    /// Reports what agents cost in this channel, in the unit of
+    /// [`Config::budget_cost`](crate::Config::budget_cost).
+    ///
+    /// # Errors
+    ///
+    /// An unknown or archived channel.
+    pub async fn spent(&self, channel: ChannelId, cost: u64) -> Result<(), CallError> {
+        self.tell(channel, &Input::Spent { cost }).await
+    }
+
+    /// Lets the budgets of this channel begin anew. Stored for good when it returns.
+    ///
+    /// # Errors
+    ///
+    /// An unknown or archived channel.
+    pub async fn reset_budget(&self, channel: ChannelId) -> Result<(), CallError> {
+        self.fact(channel, &Input::ResetBudget).await
+    }
+
+    /// Who answers people that speak during a turn, from now on; nobody with `None` (R287).
+    pub fn set_orchestrator(&self, orchestrator: Option<Arc<dyn Orchestrator>>) {
+        let mut known = self.shared.orchestrator.write().unwrap_or_else(PoisonError::into_inner);
+        *known = orchestrator;
     }
 
     /// Gives the agent no turns in this channel. Stored for good when it returns.

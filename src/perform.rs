@@ -12,7 +12,8 @@ use crate::events::ChannelEvent;
 use crate::room::Room;
 use crate::shared::Shared;
 use crate::{
-    ApiError, ChannelId, ErrorKind, HistoryRequest, Mentions, Nonce, Post, WakeCall, Woken,
+    AgentId, ApiError, ChannelId, DeferralKey, ErrorKind, HistoryRequest, Mentions, Nonce, Post,
+    WakeCall, Woken,
 };
 
 impl Shared {
@@ -89,7 +90,13 @@ impl Shared {
             self.ask_for_hosted(room, ticket, agent, Some(turn), attempt);
             return self.settle(room, ticket, Settlement::Done { message: None });
         }
-        match self.wake_directly(room, agent, turn, attempt).await {
+        let deferred = room.lock().active().take_deferred(agent);
+        let key = deferred.as_ref().map(|deferred| deferred.key);
+        if deferred.is_some_and(|deferred| deferred.tell(turn)) {
+            room.lock().active().give_held(agent, turn);
+            return self.settle(room, ticket, Settlement::Done { message: None });
+        }
+        match self.wake_directly(room, (agent, turn, attempt), key).await {
             Ok(Woken::Called) => {
                 return self.settle(room, ticket, Settlement::Done { message: None });
             }
@@ -101,6 +108,8 @@ impl Shared {
         let Some(user) = self.registry.user(agent) else {
             return self.settle(room, ticket, Settlement::Failed { retry_at: None });
         };
+        // Where the trigger stands, they stand as well.
+        room.lock().active().give_held(agent, turn);
         let content = self.settings.trigger(user);
         let mentions = Mentions::User(user);
         let posted = self.post_as_moderator(room, ticket, content, mentions, Some(agent)).await;
@@ -110,20 +119,16 @@ impl Shared {
     async fn wake_directly(
         &self,
         room: &Room,
-        agent: AgentKey,
-        turn: TurnId,
-        attempt: u8,
+        (agent, turn, attempt): (AgentKey, TurnId, u8),
+        deferral: Option<DeferralKey>,
     ) -> Result<Woken, ApiError> {
         let (Some(waker), Some(name)) = (&self.waker, self.registry.name(agent)) else {
             return Ok(Woken::PostTrigger);
         };
         self.recall(room).await;
-        let own = self.registry.user(agent);
-        let (newest, missed) = {
-            let mut state = room.lock();
-            (state.channel.view().newest(), state.active().missed(agent, turn, own))
-        };
-        let call = WakeCall { channel: room.id, agent: name, turn, attempt, newest, missed };
+        let (newest, missed) = self.missed(room, agent, turn).await;
+        let channel = room.id;
+        let call = WakeCall { channel, agent: name, turn, attempt, newest, missed, deferral };
         self.within(self.settings.work_deadline, waker.wake(call)).await?
     }
 
@@ -200,12 +205,19 @@ impl Shared {
     }
 
     pub(crate) async fn post_notice(&self, room: &Arc<Room>, ticket: Ticket, notice: Notice) {
-        let words = match notice {
-            Notice::Closed => &self.settings.closed_notice,
-            Notice::Ceiling => &self.settings.ceiling_notice,
-            Notice::Archived | _ => &self.settings.archived_notice,
+        let settings = &self.settings;
+        let about = |words: &str, agent| {
+            let name = self.registry.name(agent);
+            words.replace("{agent}", name.as_ref().map_or("an agent", AgentId::as_str))
         };
-        let words = words.clone();
+        let words = match notice {
+            Notice::Closed => settings.closed_notice.clone(),
+            Notice::Ceiling => settings.ceiling_notice.clone(),
+            Notice::Budget => settings.budget_notice.clone(),
+            Notice::TimedOut { agent } => about(&settings.timeout_notice, agent),
+            Notice::Disconnected { agent } => about(&settings.disconnect_notice, agent),
+            Notice::Archived | _ => settings.archived_notice.clone(),
+        };
         let posted = self.post_as_moderator(room, ticket, words, Mentions::Nobody, None).await;
         self.settle_with(room, ticket, posted, Some);
     }
@@ -233,19 +245,6 @@ impl Shared {
         if self.hosted(initiator).is_some() {
             self.recall(room).await;
             self.ask_for_hosted(room, ticket, initiator, None, 0);
-        }
-    }
-
-    /// Hands a human's message to the hosted agent that is running.
-    pub(crate) fn inject(room: &Room, agent: AgentKey, message: MessageId) {
-        let state = room.lock();
-        let Some(active) = state.active.as_ref() else {
-            return;
-        };
-        let call = active.call.as_ref().filter(|call| call.agent == agent);
-        let message = active.recent.iter().find(|known| known.id == message);
-        if let (Some(call), Some(message)) = (call, message) {
-            call.link.inject(Arc::clone(message));
         }
     }
 

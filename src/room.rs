@@ -4,12 +4,14 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dirigent_core::{
-    AgentKey, Answer, Channel, Effect, Input, MessageId, Refusal, RunId, Timestamp, Transition,
-    TurnId,
+    AgentKey, Answer, Cause, Channel, Effect, Input, MessageId, PhaseKind, Refusal, RunId,
+    Timestamp, Transition, TurnId,
 };
 use tokio::sync::{Notify, oneshot};
 
 use crate::agent::TurnLink;
+use crate::deferral::Deferred;
+use crate::held::Held;
 use crate::outbox::{Outbox, is_archiving};
 use crate::shared::Shared;
 use crate::store::Outgoing;
@@ -74,6 +76,18 @@ pub(crate) struct Active {
     pub(crate) given: Vec<Given>,
     /// What a discussion still has to post.
     pub(crate) outbox: Outbox,
+    /// What people said and whoever has the floor is handed.
+    pub(crate) held: Option<Held>,
+    /// Whether it was; what was not is handed to whoever is next.
+    pub(crate) is_held_given: bool,
+    /// The orchestrator's answer that is waited for.
+    pub(crate) consulting: Option<Arc<TurnLink>>,
+    /// Who is to be called back when its turn comes.
+    pub(crate) deferred: Vec<Deferred>,
+    /// Until when they wait, if nothing happens.
+    pub(crate) deferred_until: Option<Timestamp>,
+    /// What agents answered too late.
+    pub(crate) late: Vec<(AgentKey, Arc<str>)>,
 }
 
 /// From where on something may have been said that was not heard.
@@ -195,6 +209,7 @@ impl Room {
             recorder.recorded(self.id, now, input);
         }
         state.retry_letters(now);
+        state.expire_deferrals(shared, now);
         let archived = effects.iter().any(is_archiving);
         state.take_effects(&mut effects, shared.history_max);
         then(&mut state, &answer);
@@ -245,20 +260,55 @@ impl RoomState {
     /// Queues what the machine asks for, and keeps what changed for the history.
     fn take_effects(&mut self, effects: &mut Vec<Effect>, history_max: usize) {
         for effect in effects.drain(..) {
+            if let Effect::Deliver { agent, turn, first, last } = effect {
+                self.hold(Held { agent, turn, first, last });
+            }
+            if let Effect::Inject { agent, turn, message } = effect {
+                self.hold(Held { agent, turn, first: message, last: message });
+            }
             if let Effect::Transition(transition) = effect {
+                self.tell_calls(&transition);
                 if self.transitions.len() < history_max {
                     self.transitions.push(transition);
                 }
             }
             self.work.push_back(Work::Effect(effect));
         }
+        if self.active.as_ref().is_some_and(|active| active.held.is_some()) {
+            self.let_go_of_held();
+        }
+    }
+
+    /// Those that run are told when their turn rests, goes on, or takes long.
+    fn tell_calls(&mut self, transition: &Transition) {
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        let (was, rests) =
+            (transition.from == PhaseKind::Waiting, transition.to == PhaseKind::Waiting);
+        if was && !rests {
+            if let Some(asked) = active.consulting.take() {
+                asked.cancel();
+            }
+        }
+        let Some(call) = &active.call else {
+            return;
+        };
+        if was != rests {
+            call.link.pause(rests);
+        }
+        if transition.cause == Cause::RunSlow && transition.agent == Some(call.agent) {
+            call.link.hurry();
+        }
     }
 
     /// When something is due: a deadline of the machine, or a letter that is tried again.
     fn due(&self) -> Option<Timestamp> {
-        let letter = self.active.as_ref().and_then(|active| active.outbox.due());
+        let active = self.active.as_ref();
+        let letter = active.and_then(|active| active.outbox.due());
+        let deferred = active.and_then(|active| active.deferred_until);
         let deadline = self.channel.next_deadline().map(|deadline| deadline.at);
-        deadline.into_iter().chain(letter).min()
+        [deadline, letter, deferred].into_iter().flatten().min()
     }
 
     /// From now on it is as if nothing had happened here, and that is stored over whatever was.

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use dirigent_core::SilencePolicy;
+use dirigent_core::{CompletionPolicy, HumanMarker, Outcome, Signal, SilencePolicy};
+
+use crate::{Heartbeat, ReplyEnd};
 
 /// How decisions are carried out; the rules themselves are in [`Config`](crate::Config).
 ///
@@ -32,6 +34,12 @@ pub struct Settings {
     pub closed_notice: String,
     /// The words of the notice at a ceiling.
     pub ceiling_notice: String,
+    /// The words of the notice when an agent's turn timed out. `{agent}` is the agent's name (M8).
+    pub timeout_notice: String,
+    /// The words of the notice when an agent went offline. `{agent}` is the agent's name.
+    pub disconnect_notice: String,
+    /// The words of the notice when a budget is spent.
+    pub budget_notice: String,
     /// A discussion's result. `{discussionChannel}` is its channel, `{summary}` the path that the
     /// initiator gave.
     pub result_template: String,
@@ -39,6 +47,12 @@ pub struct Settings {
     pub unfinished_template: String,
     /// What counts as silence.
     pub silence: SilencePolicy,
+    /// What completes a turn: the end of its run (default), or a signal in a reply (M1). A hosted reply
+    /// is posted without the signal, unless the signal says otherwise.
+    pub completion: CompletionPolicy,
+    /// The mark at a reply's end with which an agent asks for a person: everybody waits until one writes
+    /// (F07). Default: there is none.
+    pub human_marker: Option<HumanMarker>,
     /// A human's message that is exactly one of these, in any case, stops the channel (F04).
     pub stop_words: Vec<String>,
     /// A human's message that is exactly one of these, in any case, resumes it.
@@ -63,6 +77,8 @@ pub struct Settings {
     pub missed_wake_max: Duration,
     /// What becomes of a hosted run that a crash cut off. Default: it is skipped.
     pub lost_runs: LostRuns,
+    /// When an agent whose heartbeats stay away counts as offline. Default: never; the host says so.
+    pub heartbeat: Option<Heartbeat>,
     /// Transitions kept for a slow listener, 1 to 65,536. Default 1,024; then it lags.
     pub transitions_max: usize,
     /// How often channels are looked at for messages of which no event told. Default: 100 of them
@@ -169,11 +185,16 @@ impl Default for Settings {
             archived_notice: Notice::Archived.text().to_owned(),
             closed_notice: Notice::Closed.text().to_owned(),
             ceiling_notice: Notice::Ceiling.text().to_owned(),
+            timeout_notice: Self::TIMEOUT_NOTICE.to_owned(),
+            disconnect_notice: Self::DISCONNECT_NOTICE.to_owned(),
+            budget_notice: Notice::Budget.text().to_owned(),
             result_template: "Discussion <#{discussionChannel}> is concluded. Summary: {summary}"
                 .to_owned(),
             unfinished_template: "Discussion <#{discussionChannel}> was closed without a summary."
                 .to_owned(),
             silence: SilencePolicy::default(),
+            completion: CompletionPolicy::default(),
+            human_marker: None,
             stop_words: Vec::new(),
             resume_words: Vec::new(),
             pacing: Pacing::default(),
@@ -185,6 +206,7 @@ impl Default for Settings {
             retries: 3,
             missed_wake_max: Duration::from_secs(900),
             lost_runs: LostRuns::Skip,
+            heartbeat: None,
             transitions_max: 1_024,
             lookout: Some(Lookout { every: Duration::from_secs(300), channels: 100 }),
             typing: false,
@@ -194,6 +216,36 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The default words of the notice when an agent's turn timed out.
+    pub const TIMEOUT_NOTICE: &str = "⏱️ {agent} turn timed out, moving to next agent";
+    /// The default words of the notice when an agent went offline.
+    pub const DISCONNECT_NOTICE: &str = "⚠️ {agent} disconnected";
+
+    /// How the seed "Message flow" carries decisions out: with its signal, which is taken off.
+    pub fn message_flow() -> Self {
+        Self { completion: CompletionPolicy::Signal(Signal::default()), ..Self::default() }
+    }
+
+    /// How a run ended whose text this is, by the policies of silence and completion and the mark.
+    pub fn outcome(&self, text: &str) -> Outcome {
+        match &self.human_marker {
+            Some(marker) => marker.outcome(&self.completion, self.silence, text),
+            None => self.completion.outcome(self.silence, text),
+        }
+    }
+
+    /// What of a hosted agent's text is posted, and what becomes of its turn then; nothing when it has
+    /// nothing to say.
+    pub(crate) fn reply<'a>(&self, text: &'a str) -> Option<(&'a str, ReplyEnd)> {
+        let end = match self.outcome(text) {
+            Outcome::Unfinished { .. } => ReplyEnd::Unfinished,
+            Outcome::AwaitsHuman { .. } => ReplyEnd::AwaitsHuman,
+            Outcome::Spoke { .. } => ReplyEnd::Finished,
+            Outcome::Pass | Outcome::Failed | _ => return None,
+        };
+        Some((self.completion.deliverable(self.silence, text), end))
+    }
+
     /// The trigger message for an account.
     pub(crate) fn trigger(&self, user: crate::UserId) -> String {
         self.trigger_template

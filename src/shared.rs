@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use dirigent_core::{
@@ -10,19 +11,20 @@ use dirigent_core::{
 };
 use tokio::sync::{broadcast, mpsc};
 
+use crate::driver::Work;
 use crate::events::ChannelEvent;
-use crate::hosted::HostedCall;
 use crate::life::Life;
 use crate::lookout::Lookouts;
 use crate::outbox::Outbox;
 use crate::pacing::Pacer;
+use crate::presence::Presence;
 use crate::recorder::Recorder;
 use crate::registry::Registry;
 use crate::room::{Active, MissedFrom, Room};
 use crate::timers::Timers;
 use crate::{
     Agent, AgentId, AgentWaker, ApiError, CallError, ChannelId, ChannelStore, Clock, DiscordApi,
-    ErrorKind, IdentityStore, Revision, Settings, StoredChannel,
+    ErrorKind, IdentityStore, Orchestrator, Revision, Settings, StoredChannel,
 };
 
 /// Everything that lives as long as the library runs.
@@ -38,6 +40,10 @@ pub(crate) struct Shared {
     pub(crate) seed: u64,
     pub(crate) registry: Registry,
     pub(crate) hosts: RwLock<HashMap<AgentId, Hosted>>,
+    pub(crate) orchestrator: RwLock<Option<Arc<dyn Orchestrator>>>,
+    pub(crate) presence: Presence,
+    /// Names those that are to be called back.
+    pub(crate) deferrals: AtomicU64,
     pub(crate) pacer: Pacer,
     pub(crate) timers: Timers,
     pub(crate) events: broadcast::Sender<ChannelEvent>,
@@ -48,7 +54,7 @@ pub(crate) struct Shared {
     rooms: Mutex<HashMap<ChannelId, Slot>>,
     loading: Mutex<HashMap<ChannelId, Weak<tokio::sync::Mutex<()>>>>,
     workers: mpsc::UnboundedSender<Arc<Room>>,
-    calls: mpsc::UnboundedSender<HostedCall>,
+    calls: mpsc::UnboundedSender<Work>,
     buffers: Mutex<Vec<Vec<Effect>>>,
 }
 
@@ -64,8 +70,8 @@ enum Slot {
     /// Only in the store, as an earlier process left it.
     Unread,
     /// Only in the store, but for the newest message: where no turns are kept, that alone is no reason
-    /// to store anything.
-    Parked { newest: Option<MessageId> },
+    /// to store anything. Whatever was said of agents up to this tide was told to it.
+    Parked { newest: Option<MessageId>, tide: u64 },
     /// In memory, in the hands of so many.
     Awake { room: Arc<Room>, held: usize },
 }
@@ -102,7 +108,8 @@ pub(crate) struct Parts {
     pub(crate) seed: u64,
     pub(crate) hosts: HashMap<AgentId, Hosted>,
     pub(crate) workers: mpsc::UnboundedSender<Arc<Room>>,
-    pub(crate) calls: mpsc::UnboundedSender<HostedCall>,
+    pub(crate) orchestrator: Option<Arc<dyn Orchestrator>>,
+    pub(crate) calls: mpsc::UnboundedSender<Work>,
 }
 
 impl Shared {
@@ -122,6 +129,9 @@ impl Shared {
             seed: parts.seed,
             registry: Registry::default(),
             hosts: RwLock::new(parts.hosts),
+            orchestrator: RwLock::new(parts.orchestrator),
+            presence: Presence::default(),
+            deferrals: AtomicU64::default(),
             timers: Timers::default(),
             life: Life::default(),
             lookouts: Lookouts::default(),
@@ -198,7 +208,7 @@ impl Shared {
     /// The newest message of a channel that was in memory before.
     fn newest_parked(&self, channel: ChannelId) -> Option<MessageId> {
         match self.rooms().get(&channel)? {
-            Slot::Parked { newest } => *newest,
+            Slot::Parked { newest, .. } => *newest,
             Slot::Unread | Slot::Awake { .. } => None,
         }
     }
@@ -219,7 +229,7 @@ impl Shared {
         let machine = self.new_machine(channel);
         let heard = MissedFrom { newest: None, at: self.clock.now() };
         let room = self.record(Room::new(channel, machine, None, Revision::default(), heard));
-        Ok(self.take_in(room))
+        Ok(self.take_in(room, 0))
     }
 
     /// A channel's machine before anything happened in it.
@@ -253,22 +263,22 @@ impl Shared {
         if let Some(newest) = self.newest_parked(channel) {
             note(&mut machine, record.snapshot.now, newest);
         }
-        let unread = self.is_unread(channel);
+        let (unread, tide) = (self.is_unread(channel), self.tide_of(channel));
         let heard = MissedFrom { newest: machine.view().newest(), at: record.snapshot.now };
         let is_behind = unread || self.lookouts.is_wanted(channel);
         let missed_from = is_behind.then_some(heard);
-        let outgoing = record.outgoing;
+        let (outgoing, held) = (record.outgoing, record.held);
         let (has_letters, outbox) = (!record.letters.is_empty(), Outbox::left(record.letters));
         let room = Room::new(channel, machine, record.discussion, revision, heard);
-        if missed_from.is_some() || outgoing.is_some() || has_letters {
-            let active = Active { outgoing, missed_from, outbox, ..Active::default() };
+        if missed_from.is_some() || outgoing.is_some() || has_letters || held.is_some() {
+            let active = Active { outgoing, missed_from, outbox, held, ..Active::default() };
             room.lock().active = Some(Box::new(active));
         }
         let room = self.record(room);
         if unread {
             self.take_up(&room);
         }
-        Ok(Some(self.take_in(room)))
+        Ok(Some(self.take_in(room, tide)))
     }
 
     /// Tells the recorder where a channel begins.
@@ -281,18 +291,28 @@ impl Shared {
         Arc::new(room)
     }
 
+    /// Up to which tide a channel that is only in the store knows who is there.
+    fn tide_of(&self, channel: ChannelId) -> u64 {
+        match self.rooms().get(&channel) {
+            Some(Slot::Parked { tide, .. }) => *tide,
+            Some(Slot::Unread | Slot::Awake { .. }) | None => 0,
+        }
+    }
+
     /// From now on everybody can get hold of the channel.
-    fn take_in(self: &Arc<Self>, room: Arc<Room>) -> RoomRef {
+    fn take_in(self: &Arc<Self>, room: Arc<Room>, tide: u64) -> RoomRef {
         room.settle_down(self, &mut room.lock());
         let mut rooms = self.rooms();
         let abandoned = room.lock().abandoned;
         let slot = if abandoned {
-            Slot::Parked { newest: None }
+            Slot::Parked { newest: None, tide: 0 }
         } else {
             Slot::Awake { room: Arc::clone(&room), held: 1 }
         };
         rooms.insert(room.id, slot);
         drop(rooms);
+        // What is said from now on reaches the channel here.
+        self.tell_news(&room, tide);
         RoomRef { shared: Arc::clone(self), room }
     }
 
@@ -313,7 +333,8 @@ impl Shared {
             }
             Slot::Awake { .. } | Slot::Unread | Slot::Parked { .. } => return,
         }
-        *slot = Slot::Parked { newest: room.lock().channel.view().newest() };
+        let newest = room.lock().channel.view().newest();
+        *slot = Slot::Parked { newest, tide: self.presence.tide() };
         if room.lock().stored == Revision::default() {
             // It was never given anything to remember.
             rooms.remove(&room.id);
@@ -332,7 +353,7 @@ impl Shared {
         }
         drop(state);
         if let Some(slot) = self.rooms().get_mut(&room.id) {
-            *slot = Slot::Parked { newest: None };
+            *slot = Slot::Parked { newest: None, tide: 0 };
         }
     }
 
@@ -341,7 +362,8 @@ impl Shared {
         let _ = self.workers.send(room);
     }
 
-    pub(crate) fn call_agent(&self, call: HostedCall) {
+    /// Lets a call go on beside everything else.
+    pub(crate) fn run_beside(&self, call: Work) {
         let _ = self.calls.send(call);
     }
 

@@ -4,7 +4,7 @@ use dirigent_core::{Mode, PhaseKind, Reason, Rest, Seat, Transition, TurnId, Tur
 
 use crate::events::{ChannelEvent, Transitions};
 use crate::room::Room;
-use crate::{AgentId, CallError, ChannelId, Dirigent};
+use crate::{AgentId, CallError, ChannelId, Dirigent, Explanation};
 
 /// A channel's state at one moment (F11).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,19 +35,37 @@ pub struct Status {
 }
 
 impl Dirigent {
-    /// Why this agent may, or may not, speak now (F10).
+    /// Why this agent may, or may not, speak now, and what would change that (F10): in words, and for
+    /// programs.
     ///
     /// # Errors
     ///
-    /// An unknown agent, or a channel that cannot be read.
-    pub async fn explain(&self, channel: ChannelId, agent: &AgentId) -> Result<Reason, CallError> {
+    /// A channel that cannot be read.
+    pub async fn explain(
+        &self,
+        channel: ChannelId,
+        agent: &AgentId,
+    ) -> Result<Explanation, CallError> {
         self.live().await?;
+        let why = |reason| Explanation::new(agent.clone(), reason);
         let Some(room) = self.shared.room(channel).await? else {
-            return Ok(Reason::Unmanaged);
+            return Ok(why(Reason::Unmanaged));
         };
-        let agent = self.key(agent)?;
-        let reason = room.lock().channel.explain(agent);
-        Ok(reason)
+        let Some(key) = self.shared.registry.key(agent) else {
+            return Ok(why(Reason::NotRegistered));
+        };
+        let now = self.shared.clock.now();
+        let state = room.lock();
+        let (reason, view) = (state.channel.explain(key), state.channel.view());
+        let goes_on = |deadline: dirigent_core::Deadline| {
+            // What a dormant channel waits for does not concern those who want to speak.
+            (view.phase() != PhaseKind::Dormant).then(|| deadline.at.since(now))
+        };
+        Ok(Explanation {
+            speaker: view.speaker().and_then(|key| self.shared.registry.name(key)),
+            within: view.deadline().and_then(goes_on),
+            ..why(reason)
+        })
     }
 
     /// What the channel looks like now; `None` when it was never given a mode.

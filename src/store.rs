@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use dirigent_core::{AgentKey, MessageId, RunId, Snapshot, Transition, TurnId};
 
-use crate::{AgentId, ApiError, ChannelId, Discussion, Letter, Nonce};
+use crate::{AgentId, ApiError, ChannelId, Discussion, Held, Letter, Nonce};
 
 /// Keeps channels, and the keys that agents were given.
 ///
@@ -172,12 +172,20 @@ pub struct ChannelRecord {
     pub letters: Vec<Letter>,
     /// A hosted agent's reply that is being posted. Erased when the reply was posted.
     pub outgoing: Option<Arc<Outgoing>>,
+    /// What people said and whoever has the floor is handed. Erased when the turn is over.
+    pub held: Option<Held>,
 }
 
 impl ChannelRecord {
     /// A record to be written over.
     pub(crate) const fn blank() -> Self {
-        Self { snapshot: Snapshot::blank(), discussion: None, letters: Vec::new(), outgoing: None }
+        Self {
+            snapshot: Snapshot::blank(),
+            discussion: None,
+            letters: Vec::new(),
+            outgoing: None,
+            held: None,
+        }
     }
 }
 
@@ -190,6 +198,7 @@ impl ChannelRecord {
 ///     agent: AgentKey::new(1),
 ///     turn: TurnId::new(9),
 ///     run: RunId::new(9),
+///     end: dirigent::ReplyEnd::Finished,
 ///     parts: Vec::new(),
 /// };
 /// assert!(reply.parts.is_empty());
@@ -203,8 +212,27 @@ pub struct Outgoing {
     pub turn: TurnId,
     /// Of which run.
     pub run: RunId,
+    /// What becomes of the turn once it has arrived.
+    pub end: ReplyEnd,
     /// Its messages in order.
     pub parts: Vec<OutgoingPart>,
+}
+
+/// What becomes of a turn once the agent's reply has arrived.
+///
+/// ```
+/// assert_eq!(dirigent::ReplyEnd::default(), dirigent::ReplyEnd::Finished);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[expect(clippy::exhaustive_enums, reason = "a store must know how to write each")]
+pub enum ReplyEnd {
+    /// It is over, and the next in the list has its turn.
+    #[default]
+    Finished,
+    /// The agent keeps the floor: its completion signal is still to come.
+    Unfinished,
+    /// It is over, and a person shall answer before any agent does.
+    AwaitsHuman,
 }
 
 /// One message of a reply.

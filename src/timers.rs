@@ -37,6 +37,11 @@ impl Timers {
         }
     }
 
+    /// Something else may be due earlier now.
+    pub(crate) fn come_nearer(&self) {
+        self.nearer.notify_one();
+    }
+
     pub(crate) fn earliest(&self) -> Option<Timestamp> {
         let due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         due.first().map(|(at, _)| *at)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use dirigent_core::{MessageId, TurnId};
 
-use crate::{AgentId, ApiError, ChannelId, ChatMessage};
+use crate::{AgentId, ApiError, ChannelId, ChatMessage, DeferralKey};
 
 /// Calls an agent directly instead of posting a trigger message (D51).
 #[async_trait]
@@ -36,6 +36,8 @@ pub struct WakeCall {
     pub newest: Option<MessageId>,
     /// What was said since the agent's last turn, oldest first, as far as it is remembered.
     pub missed: Vec<Arc<ChatMessage>>,
+    /// The run that was [put off](crate::Dirigent::may_speak_or_defer) until this turn.
+    pub deferral: Option<DeferralKey>,
 }
 
 impl fmt::Debug for WakeCall {
@@ -47,6 +49,7 @@ impl fmt::Debug for WakeCall {
             .field("attempt", &self.attempt)
             .field("newest", &self.newest)
             .field("missed", &self.missed.len())
+            .field("deferral", &self.deferral)
             .finish()
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use dirigent_core::Effect;
 
 use crate::commit::store;
+use crate::held::Held;
 use crate::life::Stage;
+use crate::orchestrator::Question;
 use crate::room::{Room, Work};
 use crate::shared::Shared;
 
@@ -69,7 +71,9 @@ fn take_work(room: &Room, work: &mut VecDeque<Work>) -> bool {
 async fn perform(shared: &Arc<Shared>, room: &Arc<Room>, item: Work) {
     match item {
         Work::Effect(effect) => perform_effect(shared, room, effect).await,
-        Work::Call { agent, turn, run, attempt } => shared.call(room, agent, turn, run, attempt),
+        Work::Call { agent, turn, run, attempt } => {
+            shared.call(room, agent, turn, run, attempt).await;
+        }
         Work::Post { in_doubt } => shared.post_outgoing(room, in_doubt).await,
         Work::TakeUpReply { stored } => shared.take_up_reply(room, stored).await,
         Work::Letter(kind) => shared.send_letter(room, kind).await,
@@ -97,11 +101,14 @@ async fn perform_effect(shared: &Arc<Shared>, room: &Arc<Room>, effect: Effect) 
         Effect::Reminder { ticket, initiator, place } => {
             shared.remind(room, ticket, initiator, place).await;
         }
-        Effect::Inject { agent, message, .. } => Shared::inject(room, agent, message),
-        // What was missed is handed over with the next call.
-        Effect::Deliver { .. } => {}
-        Effect::Consult { ticket, .. } => {
-            shared.settle(room, ticket, dirigent_core::Settlement::Failed { retry_at: None });
+        Effect::Inject { agent, turn, message } => {
+            shared.hand_over(room, Held { agent, turn, first: message, last: message }).await;
+        }
+        Effect::Deliver { agent, turn, first, last } => {
+            shared.hand_over(room, Held { agent, turn, first, last }).await;
+        }
+        Effect::Consult { ticket, agent, turn, first, last } => {
+            shared.consult(room, Question { ticket, agent, turn, first, last }).await;
         }
         Effect::CancelRun { agent, run, turn } => Shared::cancel_call(room, agent, run, turn),
     }

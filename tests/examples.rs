@@ -82,6 +82,35 @@ fn a_discussion_survives_its_process_and_ends_in_a_result() {
     assert!(registry.contains("\"agentName\": \"sceptic\""), "{registry}");
 }
 
+/// R276, R277, R278
+#[test]
+fn a_pm_and_a_developer_hand_over_with_a_signal_until_the_work_is_approved() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("hello.jsonl");
+    let said = output_of("pm_and_dev", &["--fast", "--record", record.to_str().unwrap()]);
+    assert_in_order(
+        &said,
+        &[
+            "You: Build a /hello command",
+            "pm has the floor (human-message)",
+            "dev asks too, and is denied: not-your-turn",
+            "dev may not speak: pm has the floor.",
+            "PM: The spec",
+            "dev has not finished, and goes on",
+            "Dev: Got it, I write it now.",
+            "You: In English and in German, please",
+            "Dev: In English and in German, please: noted.",
+            "PM: Looks good, approved!",
+            "finished: nobody is active",
+        ],
+    );
+    assert!(!said.contains("TURN_COMPLETE"), "the signal is not posted");
+    let text = std::fs::read_to_string(record).unwrap();
+    let recording = dirigent_store::ChannelRecording::parse(&text).unwrap();
+    let told = recording.trace().unwrap().to_string();
+    assert_in_order(&told, &["pm     your turn", "dev    denied - not-your-turn (pm)", "finished"]);
+}
+
 #[test]
 fn the_round_table_tells_every_change_if_asked() {
     let said = output_of("roundtable", &["--fast", "--verbose"]);

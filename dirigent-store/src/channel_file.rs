@@ -18,9 +18,10 @@ use serde_json::value::RawValue;
 
 pub(crate) use effect::TransitionFile;
 pub(crate) use extra::Extra;
+pub(crate) use name::Name;
 use record::RecordFile;
-use scalar::Id;
-pub(crate) use scalar::whole;
+pub(crate) use scalar::{Id, TailText, whole};
+pub(crate) use steering::OutcomeFile;
 
 use crate::error::BadFile;
 use crate::json::{Field, Fields, quoted};

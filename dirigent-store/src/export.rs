@@ -1,12 +1,13 @@
 //! `orchestration-state.json`: what every channel stands at, for people and for other programs.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use dirigent::{
-    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Config, Durability, PhaseKind, Timestamp,
-    Transition, TurnId,
+    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Clock, Config, Dirigent, Durability,
+    PhaseKind, Timestamp, Transition, TurnId,
 };
 use dirigent_core::{AgentState as Doing, Channel, Seat};
 use serde::Serialize;
@@ -178,6 +179,40 @@ impl OrchestrationState {
         // A struct of texts and numbers always has a form in JSON.
         let text = serde_json::to_vec_pretty(self).unwrap_or_default();
         replace(path.as_ref(), &text, Durability::Fact)
+    }
+
+    /// Writes the file anew after every change of a channel, as long as the library runs (R279): at most so
+    /// often, and each time from what is stored. A file that cannot be written is tried again with the next
+    /// change. Looks at all channels each time, so that it is for hosts with hundreds of them.
+    ///
+    /// Nothing is read back from it: a restart goes on from the store.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future ends it; the file stays as it was last written.
+    pub async fn keep_saved(
+        dirigent: Dirigent,
+        store: Arc<dyn ChannelStore>,
+        config: Arc<Config>,
+        clock: Arc<dyn Clock>,
+        path: PathBuf,
+        at_most_every: Duration,
+    ) {
+        let mut changes = dirigent.transitions();
+        // The handle would keep the library from ever ending.
+        drop(dirigent);
+        while changes.next().await.is_some() {
+            clock.sleep_until(clock.now() + at_most_every).await;
+            while changes.try_next().is_some() {}
+            match Self::of(store.as_ref(), Arc::clone(&config), clock.now()).await {
+                Ok(state) => {
+                    if let Err(error) = state.save(&path) {
+                        tracing::warn!(%error, "the picture of all channels was not saved");
+                    }
+                }
+                Err(error) => tracing::warn!(%error, "the picture of all channels was not taken"),
+            }
+        }
     }
 
     fn add(

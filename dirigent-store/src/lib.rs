@@ -46,6 +46,7 @@ mod identities;
 mod json;
 mod life;
 mod lock;
+mod recording;
 mod replace;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -60,5 +61,6 @@ pub use ego::{
 pub use error::{Action, BadFile, OpenError, StoreError};
 pub use export::{AgentState, ChannelState, HistoryEntry, OrchestrationState};
 pub use identities::{BadEntry, JsonIdentities, ParsedIdentities, Problem, parse_identities};
+pub use recording::{ChannelRecording, NewerValue};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteProblem, SqliteStore};

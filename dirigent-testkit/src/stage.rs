@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dirigent::{
-    ChannelId, Config, Dirigent, GuildId, MemoryIdentities, Recorder, RunError, Settings,
-    Timestamp, UserId, WakeCall,
+    AgentError, ChannelId, Config, Consultation, Dirigent, GuildId, MemoryIdentities, Orchestrator,
+    Recorder, Reply, RunError, Settings, Timestamp, UserId, WakeCall,
 };
 
 use crate::scripted_agent::ScriptedAgent;
@@ -63,6 +63,7 @@ struct Plan {
     recorder: Option<Arc<dyn Recorder>>,
     pumps: bool,
     direct: bool,
+    orchestrator: Option<Arc<dyn Orchestrator>>,
     post_first: bool,
     receipts: bool,
     post_delay: Duration,
@@ -244,6 +245,9 @@ impl Stage {
             let account = Arc::new(self.account(cast.agent.user()));
             builder = builder.host(cast.agent.name().clone(), cast.agent.clone(), account);
         }
+        if let Some(orchestrator) = &self.plan.orchestrator {
+            builder = builder.orchestrator(SharedOrchestrator(Arc::clone(orchestrator)));
+        }
         if self.plan.direct {
             builder = builder
                 .waker(DirectWaker { hooks: hooks.clone(), calls: Arc::clone(&self.wake_calls) });
@@ -296,6 +300,16 @@ impl Stage {
 impl Drop for Stage {
     fn drop(&mut self) {
         self.crash();
+    }
+}
+
+/// An orchestrator that outlives the process.
+struct SharedOrchestrator(Arc<dyn Orchestrator>);
+
+#[dirigent::async_trait]
+impl Orchestrator for SharedOrchestrator {
+    async fn answer(&self, asked: Consultation) -> Result<Reply, AgentError> {
+        self.0.answer(asked).await
     }
 }
 

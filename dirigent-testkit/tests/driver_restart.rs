@@ -293,3 +293,39 @@ fn what_was_missed_is_read_later_when_the_chat_fails_at_the_start() {
     assert!(stage.status().is_some());
     assert_eq!(stage.store().loads(), loads + 1, "it has left memory");
 }
+
+/// R279, M18
+#[test]
+fn a_kill_in_the_middle_of_a_turn_keeps_queue_place_speaker_and_remaining_time() {
+    for hosted in [true, false] {
+        let slow = Line::from("b1 TURN_COMPLETE").taking(SECOND * 500);
+        let setup = Setup::new().hosted("a", ["a1 TURN_COMPLETE".into()]);
+        let setup = if hosted { setup.hosted("b", [slow]) } else { setup.hooked("b", [slow]) };
+        let mut stage = setup
+            .hosted("c", ["c1 TURN_COMPLETE".into()])
+            .config(|config| *config = dirigent::Config::message_flow())
+            .settings(|settings| {
+                settings.completion = Settings::message_flow().completion;
+                settings.lost_runs = LostRuns::Rerun;
+            })
+            .stage();
+        stage.chat();
+        stage.say("Hello");
+        stage.advance(SECOND * 20);
+        let before = stage.status().unwrap();
+        assert_eq!(before.speaker, Some("b".into()));
+        let due = before.deadline.unwrap().at;
+        stage.crash();
+        stage.clock().advance(SECOND * 10);
+        stage.restart();
+        let after = stage.status().unwrap();
+        assert_eq!(after.speaker, before.speaker);
+        assert_eq!((after.turn, &after.list), (before.turn, &before.list), "queue and place");
+        assert_eq!(after.deadline.unwrap().at, due, "what remained of the turn remains");
+        stage.until("c spoke", |stage| stage.words().contains(&"c1".to_owned()));
+        assert_eq!(stage.clock().now(), due, "neither sooner nor later");
+        stage.until_dormant();
+        let notice = "⏱️ b turn timed out, moving to next agent";
+        assert!(stage.moderation(stage.channel()).contains(&notice.to_owned()));
+    }
+}

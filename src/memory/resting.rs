@@ -43,6 +43,7 @@ impl Resting {
         if !snapshot.messages.is_empty()
             || !snapshot.debts.is_empty()
             || record.outgoing.is_some()
+            || record.held.is_some()
             || !record.letters.is_empty()
         {
             return None;
@@ -108,6 +109,7 @@ impl Resting {
             discussion: self.discussion.clone(),
             letters: Vec::new(),
             outgoing: None,
+            held: None,
         }
     }
 }

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use dirigent::LetterKind;
+use dirigent::{LetterKind, ReplyEnd};
 use dirigent_core::{Cause, Mode, PhaseKind, ReminderPlace, Rest, RunFate, SeatTurn};
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Error as _, Serialize, Serializer};
 
 /// An enumeration whose values have names.
-pub(super) trait Named: Copy + 'static {
+pub(crate) trait Named: Copy + 'static {
     /// The value's name; none for one that is newer than this crate.
     fn name(self) -> Option<&'static str>;
 
@@ -19,7 +19,7 @@ pub(super) trait Named: Copy + 'static {
 
 /// A value that is written as its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Name<T>(pub(super) T);
+pub(crate) struct Name<T>(pub(crate) T);
 
 impl<T: Named> Serialize for Name<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -74,6 +74,7 @@ named! {
     SeatTurn { Ahead = "ahead", Passed = "passed", Spoke = "spoke", Skipped = "skipped", }
     RunFate { Denied = "denied", Ended = "ended", }
     ReminderPlace { Discussion = "discussion", Callback = "callback", }
+    ReplyEnd { Finished = "finished", Unfinished = "unfinished", AwaitsHuman = "awaits-human", }
     LetterKind { Guide = "guide", Result = "result", }
 }
 

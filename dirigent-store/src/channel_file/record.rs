@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dirigent::{
-    AgentId, ChannelId, ChannelRecord, Discussion, GuildId, Letter, LetterKind, Nonce, Outgoing,
-    OutgoingPart,
+    AgentId, ChannelId, ChannelRecord, Discussion, GuildId, Held, Letter, LetterKind, Nonce,
+    Outgoing, OutgoingPart, ReplyEnd,
 };
 use dirigent_core::{AgentKey, MessageId, Mode, RunId, TurnId};
 use serde::de::Error as _;
@@ -36,6 +36,8 @@ pub(super) struct RecordFile {
     pub(super) letters: Vec<LetterFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) outgoing: Option<OutgoingFile>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) held: Option<HeldFile>,
     #[serde(flatten)]
     pub(super) extra: Extra,
 }
@@ -68,7 +70,23 @@ pub(super) struct OutgoingFile {
     agent: u32,
     turn: u64,
     run: Id,
+    #[serde(default, skip_serializing_if = "is_finished")]
+    end: Name<ReplyEnd>,
     parts: Vec<PartFile>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
+fn is_finished(end: &Name<ReplyEnd>) -> bool {
+    end.0 == ReplyEnd::Finished
+}
+
+/// What people said and whoever has the floor is handed.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct HeldFile {
+    agent: u32,
+    turn: u64,
+    first: Id,
+    last: Id,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -118,6 +136,7 @@ impl RecordFile {
             snapshot: SnapshotFile::new(snapshot, extras.snapshot.clone()),
             letters: record.letters.iter().map(LetterFile::from).collect(),
             outgoing: record.outgoing.as_deref().map(OutgoingFile::from),
+            held: record.held.map(HeldFile::from),
             extra: extras.record.clone(),
         }
     }
@@ -128,11 +147,13 @@ impl From<RecordFile> for ChannelRecord {
         let discussion = file.discussion.take().map(Discussion::from);
         let letters = std::mem::take(&mut file.letters);
         let outgoing = file.outgoing.take().map(Outgoing::from);
+        let held = file.held.take().map(Held::from);
         Self {
             snapshot: file.into(),
             discussion: discussion.map(Arc::new),
             letters: letters.into_iter().map(Letter::from).collect(),
             outgoing: outgoing.map(Arc::new),
+            held,
         }
     }
 }
@@ -179,6 +200,7 @@ impl From<&Outgoing> for OutgoingFile {
             agent: outgoing.agent.get(),
             turn: outgoing.turn.get(),
             run: Id(outgoing.run.get()),
+            end: Name(outgoing.end),
             parts: outgoing.parts.iter().map(PartFile::from).collect(),
         }
     }
@@ -190,7 +212,27 @@ impl From<OutgoingFile> for Outgoing {
             agent: AgentKey::new(file.agent),
             turn: TurnId::new(file.turn),
             run: RunId::new(file.run.0),
+            end: file.end.0,
             parts: file.parts.into_iter().map(OutgoingPart::from).collect(),
+        }
+    }
+}
+
+impl From<Held> for HeldFile {
+    fn from(held: Held) -> Self {
+        let Held { agent, turn, first, last } = held;
+        let (first, last) = (Id(first.get()), Id(last.get()));
+        Self { agent: agent.get(), turn: turn.get(), first, last }
+    }
+}
+
+impl From<HeldFile> for Held {
+    fn from(file: HeldFile) -> Self {
+        Self {
+            agent: AgentKey::new(file.agent),
+            turn: TurnId::new(file.turn),
+            first: MessageId::new(file.first.0),
+            last: MessageId::new(file.last.0),
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::ser::{Serialize, Serializer};
 
 /// An id of 64 bits, written as a string of digits: many programs would cut a number of that size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Id(pub(super) u64);
+pub(crate) struct Id(pub(crate) u64);
 
 impl Serialize for Id {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -61,7 +61,7 @@ impl<'de> Deserialize<'de> for Millis {
 
 /// The end of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TailText(pub(super) Tail);
+pub(crate) struct TailText(pub(crate) Tail);
 
 impl Serialize for TailText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

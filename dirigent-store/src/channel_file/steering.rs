@@ -89,7 +89,7 @@ enum RestedFile {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum OutcomeFile {
+pub(crate) enum OutcomeFile {
     Pass,
     Spoke {
         tail: TailText,

@@ -132,7 +132,8 @@ impl Agents {
         let snapshot = &record.snapshot;
         let listed = snapshot.list.iter().map(|slot| slot.agent);
         let others = snapshot.muted.iter().copied().chain(snapshot.initiator);
-        let keys = listed.chain(others).chain(record.outgoing.iter().map(|reply| reply.agent));
+        let replies = record.outgoing.iter().map(|reply| reply.agent);
+        let keys = listed.chain(others).chain(replies).chain(record.held.map(|held| held.agent));
         keys.filter_map(|key| Some((key, self.name(key)?.clone()))).collect()
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dirigent::{
-    ChannelId, ChannelRecord, Config, Discussion, GuildId, Letter, LetterKind, MessageId, Nonce,
-    Outgoing, OutgoingPart, Revision, RunId, Snapshot, Timestamp, TurnId,
+    ChannelId, ChannelRecord, Config, Discussion, GuildId, Held, Letter, LetterKind, MessageId,
+    Nonce, Outgoing, OutgoingPart, ReplyEnd, Revision, RunId, Snapshot, Timestamp, TurnId,
 };
 use dirigent_core::{
     AgentKey, Channel, Creation, Input, Mode, Settlement, Span, Steering, WakeCause,
@@ -32,6 +32,8 @@ fn record() -> impl Strategy<Value = ChannelRecord> {
                 agent: AgentKey::new(u32::from(which)),
                 turn: TurnId::new(number),
                 run: RunId::from_text(&text),
+                end: [ReplyEnd::Finished, ReplyEnd::Unfinished, ReplyEnd::AwaitsHuman]
+                    [usize::from(which % 3)],
                 parts,
             };
             ChannelRecord {
@@ -42,6 +44,12 @@ fn record() -> impl Strategy<Value = ChannelRecord> {
                 }),
                 letters: vec![letter; usize::from(which % 3)],
                 outgoing: (which & 4 == 0).then(|| Arc::new(outgoing)),
+                held: (which & 8 == 0).then(|| Held {
+                    agent: AgentKey::new(u32::from(which)),
+                    turn: TurnId::new(number),
+                    first: MessageId::new(number),
+                    last: MessageId::new(u64::MAX),
+                }),
             }
         },
     )

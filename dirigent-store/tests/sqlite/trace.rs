@@ -5,7 +5,8 @@ use std::sync::Arc;
 use dirigent::{
     AgentId, AgentKey, Cause, ChannelId, ChannelRecord, ChannelStore, Commit, CommitError,
     Durability, Identity, IdentityStore, MemoryChannels, MemoryIdentities, Nonce, Outgoing,
-    OutgoingPart, PhaseKind, RegisterError, Revision, RunId, Timestamp, Transition, TurnId, UserId,
+    OutgoingPart, PhaseKind, RegisterError, ReplyEnd, Revision, RunId, Timestamp, Transition,
+    TurnId, UserId,
 };
 use dirigent_core::Slot;
 use dirigent_store::{ChannelOptions, JsonChannels, JsonIdentities, SqliteOptions, SqliteStore};
@@ -80,6 +81,7 @@ fn record(random: &mut Random) -> ChannelRecord {
             agent: AgentKey::new(1),
             turn: TurnId::new(3),
             run: RunId::new(u64::MAX),
+            end: ReplyEnd::Unfinished,
             parts: vec![part(0), part(1)],
         }));
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use dirigent::{
     Cause, ChannelId, ChannelRecord, ChannelStore, Commit, CommitError, Discussion, Durability,
-    GuildId, Letter, LetterKind, MessageId, Mode, Nonce, Outgoing, OutgoingPart, PhaseKind,
-    Revision, RunId, Transition, TurnId,
+    GuildId, Held, Letter, LetterKind, MessageId, Mode, Nonce, Outgoing, OutgoingPart, PhaseKind,
+    ReplyEnd, Revision, RunId, Transition, TurnId,
 };
 use dirigent_core::{AgentKey, Channel, Creation, Input, Timestamp};
 
@@ -297,7 +297,10 @@ fn replying() -> ChannelRecord {
         agent: AgentKey::new(1),
         turn: TurnId::new(1),
         run: RunId::new(5),
+        end: ReplyEnd::Unfinished,
         parts: vec![part(0), part(1)],
     };
-    ChannelRecord { outgoing: Some(Arc::new(outgoing)), ..talking() }
+    let (first, last) = (MessageId::new(3), MessageId::new(7));
+    let held = Held { agent: AgentKey::new(1), turn: TurnId::new(1), first, last };
+    ChannelRecord { outgoing: Some(Arc::new(outgoing)), held: Some(held), ..talking() }
 }

@@ -60,7 +60,11 @@ impl StageAccount {
     fn check_post(&self, post: &Post) {
         let owed = self.is_owed(|channel, debt| {
             let ticket = debt.effect.ticket().map_or(0, dirigent_core::Ticket::get);
-            Nonce::from_parts(channel.get(), debt.since.as_millis(), ticket) == post.nonce
+            // An answer may have several parts.
+            let parts = if matches!(debt.effect, Effect::Consult { .. }) { 0..64 } else { 0..1 };
+            parts.map(|part: u64| ticket | part << 24).any(|number| {
+                Nonce::from_parts(channel.get(), debt.since.as_millis(), number) == post.nonce
+            })
         });
         let part = || {
             let stored = self.store.stored(post.channel);

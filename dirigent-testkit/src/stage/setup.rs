@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use dirigent::{AgentId, Config, Identity, MemoryIdentities, Pacing, Recorder, Settings};
+use dirigent::{
+    AgentId, Config, Identity, MemoryIdentities, Orchestrator, Pacing, Recorder, Settings,
+};
 
 use super::clock::StageClock;
 use super::points::Points;
@@ -53,6 +55,7 @@ impl Setup {
             recorder: None,
             pumps: true,
             direct: false,
+            orchestrator: None,
             post_first: false,
             receipts: false,
             post_delay: Duration::ZERO,
@@ -115,6 +118,13 @@ impl Setup {
     #[must_use]
     pub fn recorder(mut self, recorder: impl Recorder + Clone) -> Self {
         self.plan.recorder = Some(Arc::new(recorder));
+        self
+    }
+
+    /// Who answers people that speak during a turn.
+    #[must_use]
+    pub fn orchestrator(mut self, orchestrator: impl Orchestrator) -> Self {
+        self.plan.orchestrator = Some(Arc::new(orchestrator));
         self
     }
 

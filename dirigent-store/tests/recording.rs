@@ -1,0 +1,140 @@
+//! Recordings as files: they come back as they were, and tell who was asked, who was denied, and why.
+#![cfg(test)]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use dirigent::{
+    AgentKey, ChannelId, Config, Input, MessageId, Mode, Outcome, RecordedChannel, RunId, Snapshot,
+    Timestamp, Told, WakeCause,
+};
+use dirigent_core::{Author, Creation, Message, MessageKind, Settlement, Tail, Ticket};
+use dirigent_store::{BadFile, ChannelRecording};
+
+fn example(file: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/pm_and_dev");
+    std::fs::read_to_string(folder.join(file)).unwrap()
+}
+
+/// F10: what the examples' page shows is what the tool tells.
+#[test]
+fn the_recorded_example_is_told_as_the_page_shows_it() {
+    let recording = ChannelRecording::parse(&example("hello.jsonl")).unwrap();
+    let trace = recording.trace().unwrap();
+    assert_eq!(trace.to_string(), example("hello.txt"));
+    assert_eq!(trace.mermaid(), example("hello.mmd"));
+    let denied = trace.entries().iter().filter(|entry| matches!(entry.what, Told::Denied(_)));
+    assert_eq!(denied.count(), 1);
+}
+
+/// One of each.
+fn all_inputs() -> Vec<Input> {
+    let (a, b) = (AgentKey::new(0), AgentKey::new(1));
+    let (id, run) = (MessageId::new(u64::MAX), Some(RunId::new(u64::MAX)));
+    let tail = Tail::of("the end of it");
+    let message = |author, kind| Message { id, author, kind, tail };
+    let outcomes = [
+        Outcome::Pass,
+        Outcome::Failed,
+        Outcome::Spoke { tail },
+        Outcome::Unfinished { tail },
+        Outcome::AwaitsHuman { tail },
+    ];
+    let settled = [
+        Settlement::Done { message: None },
+        Settlement::Done { message: Some(id) },
+        Settlement::Failed { retry_at: Some(Timestamp::from_millis(3)) },
+        Settlement::Doubtful,
+        Settlement::Dropped,
+    ];
+    let kinds = [
+        MessageKind::Conversation,
+        MessageKind::System,
+        MessageKind::StopWord,
+        MessageKind::ResumeWord,
+    ];
+    let authors = [Author::Human, Author::Agent(b), Author::Bot, Author::Moderator];
+    let mut inputs = vec![
+        Input::Create(Creation { mode: Mode::Discussion, members: vec![a, b], initiator: Some(a) }),
+        Input::SetMode(Mode::Report),
+        Input::Gate { agent: Some(a), run, latest: Some(id) },
+        Input::Gate { agent: None, run: None, latest: None },
+        Input::Receipt { agent: b, run, messages: vec![id] },
+        Input::Addressed {
+            message: message(Author::Human, MessageKind::Conversation),
+            agents: vec![b],
+        },
+        Input::MessageEdited { id, author: Author::Human, tail },
+        Input::Members { ticket: Ticket::new(4), agents: vec![b, a] },
+        Input::MemberJoined(b),
+        Input::MemberLeft(b),
+        Input::Wake { first: Some(b), cause: WakeCause::Guide },
+        Input::Wake { first: None, cause: WakeCause::Operator },
+        Input::Wake { first: None, cause: WakeCause::Result },
+        Input::Conclude { by: a },
+        Input::Archive,
+        Input::Stop,
+        Input::Hold,
+        Input::Resume,
+        Input::Mute(b),
+        Input::Unmute(b),
+        Input::SpeakNext(b),
+        Input::Finish,
+        Input::Offline(b),
+        Input::Online(b),
+        Input::Assign(b),
+        Input::Spent { cost: u64::MAX },
+        Input::ResetBudget,
+        Input::RunsLost { rerun: true },
+        Input::Reconfigure(Arc::new(Config::message_flow())),
+        Input::Tick,
+    ];
+    inputs.extend(outcomes.map(|outcome| Input::RunEnded { agent: a, run: None, outcome }));
+    let ticket = Ticket::new(9);
+    inputs.extend(settled.map(|settlement| Input::Settled { ticket, settlement }));
+    let pairs = kinds.into_iter().flat_map(|kind| authors.map(|author| (author, kind)));
+    inputs.extend(pairs.map(|(author, kind)| Input::Message(message(author, kind))));
+    inputs
+}
+
+#[test]
+fn every_input_comes_back_as_it_was() {
+    let mut recorded = RecordedChannel::new(Arc::new(Config::message_flow()), Snapshot::default());
+    let times = (1..).map(Timestamp::from_millis);
+    recorded.inputs = times.zip(all_inputs()).collect();
+    let agents = vec!["a".into(), "b\n; #1".into()];
+    let recording = ChannelRecording::new(ChannelId::new(7), agents, recorded.clone());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("one.jsonl");
+    recording.save(&path).unwrap();
+    let text = std::fs::read_to_string(path).unwrap();
+    let again = ChannelRecording::parse(&text).unwrap();
+    assert_eq!(again.recorded.inputs, recorded.inputs);
+    assert_eq!(again.recorded.config, recorded.config);
+    assert_eq!(again.recorded.start, recorded.start);
+    assert_eq!((again.channel, &again.agents), (recording.channel, &recording.agents));
+    // A name cannot break out of its place.
+    let mermaid = again.trace().unwrap().mermaid();
+    assert!(mermaid.contains("participant A1 as b-- -1\n"), "{mermaid}");
+}
+
+#[test]
+fn what_was_cut_off_is_left_out_and_what_is_damaged_is_refused() {
+    let text = example("hello.jsonl");
+    let whole = ChannelRecording::parse(&text).unwrap().recorded.inputs.len();
+    let cut = text.get(..text.len() - 5).unwrap();
+    assert_eq!(ChannelRecording::parse(cut).unwrap().recorded.inputs.len(), whole - 1);
+    for end in (0..text.len()).step_by(7) {
+        // Never a panic, whatever is left.
+        let _ = ChannelRecording::parse(text.get(..end).unwrap_or_default());
+    }
+    for bad in ["", "{}\n", "no json\n", "{\"recording\":1}\n"] {
+        let refused = ChannelRecording::parse(bad);
+        assert!(matches!(refused, Err(BadFile::WrongShape { .. })), "{bad}: {refused:?}");
+    }
+    let damaged = text.replacen("\"input\":{", "\"input\":[", 1);
+    assert!(ChannelRecording::parse(&damaged).is_err());
+    let newer = text.replacen("\"recording\":1", "\"recording\":2", 1);
+    let refused = ChannelRecording::parse(&newer);
+    assert!(matches!(refused, Err(BadFile::OtherVersion { found: 2 })), "{refused:?}");
+}

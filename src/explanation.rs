@@ -1,0 +1,209 @@
+//! Why an agent may or may not speak, in a sentence that a person understands.
+
+use std::fmt;
+use std::time::Duration;
+
+use dirigent_core::Reason;
+
+use crate::AgentId;
+
+/// Why an agent may, or may not, speak now, and what would change that (F10). `Display` says it in
+/// words; [`Explanation::reason`] is for programs.
+///
+/// ```
+/// use dirigent::{Explanation, Reason};
+///
+/// let why = Explanation::new("poet".into(), Reason::Dormant);
+/// assert_eq!(
+///     why.to_string(),
+///     "poet may not speak: nobody has the floor. A person's message begins a round."
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// Who asked.
+    pub agent: AgentId,
+    /// Why, machine-readable.
+    pub reason: Reason,
+    /// Who has the floor.
+    pub speaker: Option<AgentId>,
+    /// When the channel goes on by itself, at the latest, if nothing happens before.
+    pub within: Option<Duration>,
+}
+
+impl Explanation {
+    /// This reason, without more that is known.
+    pub const fn new(agent: AgentId, reason: Reason) -> Self {
+        Self { agent, reason, speaker: None, within: None }
+    }
+
+    /// Whether the agent may speak.
+    pub const fn allows(&self) -> bool {
+        self.reason.allows()
+    }
+
+    /// What is so, after "may speak:" or "may not speak:".
+    fn what(&self) -> &'static str {
+        match self.reason {
+            Reason::Unmanaged => "turns are not kept in this channel",
+            Reason::TooFewAgents => "fewer than two agents are here, so no turns are kept",
+            Reason::YourTurn => "it has the floor",
+            Reason::InitiatorPermit => "it opened the discussion and was reminded to conclude it",
+            Reason::Dead => {
+                "in a report channel agents write of their own accord and answer nothing"
+            }
+            Reason::Archived => "the channel is archived",
+            Reason::Stopped => "the channel was stopped",
+            Reason::Held => "the channel is on hold",
+            Reason::Finished => "the work in this channel is finished",
+            Reason::Waiting => "it has the floor, but a person spoke and is being answered",
+            Reason::Offline => "it is offline",
+            Reason::Unassigned => "it came back and was not assigned yet",
+            Reason::Capped => "it has had its turns for this hour",
+            Reason::BudgetSpent => "a budget of this channel is spent",
+            Reason::AwaitingHuman => "an agent asked for a person, and none has written yet",
+            Reason::Dormant => "nobody has the floor",
+            Reason::CeilingReached => "the agents have talked as long as they may without a person",
+            Reason::Refreshing => "it is being found out who is here",
+            Reason::NotYourTurn { .. } => "somebody else has the floor",
+            Reason::TurnAlreadyUsed => "its run of this turn has ended and its reply is on the way",
+            Reason::RunAlreadyDenied => "this run was denied before, and that answer stands",
+            Reason::RunAlreadyEnded => "this run has ended, or a newer one took its place",
+            Reason::NotRegistered => "it is not registered",
+            Reason::Muted => "it is muted in this channel",
+            Reason::NotListed => "it is not in the speaker list of this round",
+            _ => "a rule says so that is newer than these words",
+        }
+    }
+
+    /// What would change it.
+    const fn remedy(&self) -> Option<&'static str> {
+        Some(match self.reason {
+            Reason::TooFewAgents => "When a second one comes, they take turns.",
+            Reason::InitiatorPermit => "This is its one run.",
+            Reason::Dead => "Another mode would let agents talk.",
+            Reason::Archived => "That is for good.",
+            Reason::Stopped | Reason::Finished => "An operator can resume it.",
+            Reason::Held => "An operator can resume it; the order is kept.",
+            Reason::Waiting => "Then it goes on.",
+            Reason::Offline => "When it is back, an operator can assign it.",
+            Reason::Unassigned => "An operator can assign it.",
+            Reason::Capped => "Its next turn comes when the oldest of them is an hour old.",
+            Reason::BudgetSpent => "An operator can renew it.",
+            Reason::AwaitingHuman | Reason::CeilingReached => "A person's message lets them go on.",
+            Reason::Dormant => "A person's message begins a round.",
+            Reason::Refreshing => "Then a turn is given.",
+            Reason::NotYourTurn { .. } => "Its turn comes when the list comes to it.",
+            Reason::TurnAlreadyUsed => {
+                "When the reply has arrived, the next in the list has its turn."
+            }
+            Reason::RunAlreadyDenied | Reason::RunAlreadyEnded => "A new run may ask anew.",
+            Reason::NotRegistered => "Register it first.",
+            Reason::Muted => "An operator can unmute it.",
+            Reason::NotListed => "If it can see the channel, it is listed in the next round.",
+            Reason::Unmanaged | Reason::YourTurn | _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let may = if self.allows() { "may speak" } else { "may not speak" };
+        write!(f, "{} {may}: ", self.agent)?;
+        match (&self.speaker, self.reason) {
+            (Some(speaker), Reason::NotYourTurn { .. }) => write!(f, "{speaker} has the floor.")?,
+            _ => write!(f, "{}.", self.what())?,
+        }
+        if let Some(within) = self.within.filter(|_| !self.allows()) {
+            write!(f, " The channel goes on within {}.", Spoken(within))?;
+        }
+        match self.remedy() {
+            Some(remedy) => write!(f, " {remedy}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A time in words: rounded up, so that it is over when it is said to be.
+struct Spoken(Duration);
+
+impl fmt::Display for Spoken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_millis().div_ceil(1_000) {
+            1 => f.write_str("1 second"),
+            seconds @ 0..120 => write!(f, "{seconds} seconds"),
+            seconds => write!(f, "{} minutes", seconds.div_ceil(60)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use dirigent_core::AgentKey;
+
+    use super::*;
+
+    const ALL: [Reason; 25] = [
+        Reason::Unmanaged,
+        Reason::TooFewAgents,
+        Reason::YourTurn,
+        Reason::InitiatorPermit,
+        Reason::Dead,
+        Reason::Archived,
+        Reason::Stopped,
+        Reason::Held,
+        Reason::Finished,
+        Reason::Waiting,
+        Reason::Offline,
+        Reason::Unassigned,
+        Reason::Capped,
+        Reason::BudgetSpent,
+        Reason::AwaitingHuman,
+        Reason::Dormant,
+        Reason::CeilingReached,
+        Reason::Refreshing,
+        Reason::NotYourTurn { speaker: AgentKey::new(3) },
+        Reason::TurnAlreadyUsed,
+        Reason::RunAlreadyDenied,
+        Reason::RunAlreadyEnded,
+        Reason::NotRegistered,
+        Reason::Muted,
+        Reason::NotListed,
+    ];
+
+    #[test]
+    fn every_reason_has_a_sentence_of_its_own() {
+        let newer = "a rule says so that is newer than these words";
+        let said: HashSet<_> =
+            ALL.map(|reason| Explanation::new("poet".into(), reason).to_string()).into();
+        assert_eq!(said.len(), ALL.len());
+        for sentence in &said {
+            assert!(sentence.starts_with("poet may") && sentence.ends_with('.'), "{sentence}");
+            assert!(!sentence.contains(newer), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn whoever_is_denied_is_told_what_would_change_it() {
+        for reason in ALL.into_iter().filter(|reason| !reason.allows()) {
+            assert!(Explanation::new("poet".into(), reason).remedy().is_some(), "{reason:?}");
+        }
+    }
+
+    #[test]
+    fn whose_turn_it_is_and_how_long_at_most_is_said() {
+        let mut why = Explanation::new("poet".into(), ALL[18]);
+        why.speaker = Some("sceptic".into());
+        why.within = Some(Duration::from_millis(44_001));
+        assert_eq!(
+            why.to_string(),
+            "poet may not speak: sceptic has the floor. The channel goes on within 45 seconds. \
+             Its turn comes when the list comes to it."
+        );
+        why.within = Some(Duration::from_secs(600));
+        assert!(why.to_string().contains("within 10 minutes"));
+    }
+}

@@ -1,0 +1,359 @@
+//! Who was asked, who was denied, and why: a recording as a table or as a sequence diagram.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use dirigent_core::{
+    AgentKey, Answer, Author, Cause, Effect, Input, MessageKind, Notice, Outcome, Reason, Refusal,
+    RestoreError, Settlement, Timestamp, Transition, TurnId, Verdict,
+};
+
+use crate::{AgentId, RecordedChannel, ReplayedStep};
+
+/// A recorded channel, replayed and told. `Display` is a table; [`Trace::mermaid`] a sequence
+/// diagram. It holds no text of the conversation.
+///
+/// ```
+/// use dirigent::{RecordedChannel, Snapshot, Trace};
+///
+/// let recorded = RecordedChannel::new(Default::default(), Snapshot::default());
+/// let trace = Trace::of(&recorded, |_| None)?;
+/// assert!(trace.mermaid().starts_with("sequenceDiagram\n"));
+/// assert!(trace.entries().is_empty());
+/// # Ok::<(), dirigent::RestoreError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    begins: Timestamp,
+    names: BTreeMap<AgentKey, String>,
+    entries: Vec<TraceEntry>,
+}
+
+/// One line of a [`Trace`].
+///
+/// ```
+/// fn is_denial(entry: &dirigent::TraceEntry) -> bool {
+///     matches!(entry.what, dirigent::Told::Denied(_))
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TraceEntry {
+    /// When.
+    pub at: Timestamp,
+    /// Which agent it is about.
+    pub agent: Option<AgentKey>,
+    /// The newest turn then, where there was one.
+    pub turn: Option<TurnId>,
+    /// What happened.
+    pub what: Told,
+}
+
+/// What happened.
+///
+/// ```
+/// use dirigent::{Reason, Told};
+/// assert_ne!(Told::Denied(Reason::Dormant), Told::Allowed(Reason::YourTurn));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Told {
+    /// A person wrote.
+    PersonWrote,
+    /// The agent wrote.
+    AgentWrote,
+    /// A bot that is no agent wrote.
+    BotWrote,
+    /// The agent was woken: its turn has come.
+    Woken {
+        /// 0 for the first time in this turn.
+        attempt: u8,
+    },
+    /// The agent was handed what people said meanwhile.
+    HandedOver,
+    /// An orchestrator was asked to answer people in the agent's place.
+    Consulted,
+    /// The agent asked to run, and may.
+    Allowed(Reason),
+    /// The agent asked to run, and may not.
+    Denied(Reason),
+    /// The agent's run ended like this.
+    Ended(&'static str),
+    /// The agent's run ended, and that counted for nothing.
+    EndRefused(Refusal),
+    /// The agent's run was taken away from it.
+    Cancelled,
+    /// The channel was told something by the moderator.
+    Noticed(&'static str),
+    /// An operator, or the host, did this.
+    Ordered(&'static str),
+    /// An operator, or the host, wanted this, and it was refused.
+    OrderRefused(&'static str, Refusal),
+    /// The channel changed.
+    Changed(Transition),
+}
+
+impl Trace {
+    /// Replays a recording. `name` gives agents their names; those without one are called by their keys.
+    ///
+    /// # Errors
+    ///
+    /// When the recording's beginning cannot be restored.
+    pub fn of(
+        recorded: &RecordedChannel,
+        name: impl Fn(AgentKey) -> Option<AgentId>,
+    ) -> Result<Self, RestoreError> {
+        let mut entries = Vec::new();
+        let mut turn = Some(recorded.start.turn).filter(|turn| *turn != TurnId::default());
+        for step in recorded.steps()? {
+            tell_step(&step, &mut turn, &mut entries);
+        }
+        let begins = recorded.inputs.first().map_or(recorded.start.now, |(at, _)| *at);
+        let mut names = BTreeMap::new();
+        for key in entries.iter().filter_map(|entry| entry.agent) {
+            names.entry(key).or_insert_with(|| match name(key) {
+                Some(agent) => plain(agent.as_str()),
+                None => format!("agent {}", key.get()),
+            });
+        }
+        Ok(Self { begins, names, entries })
+    }
+
+    /// Everything, in order.
+    pub fn entries(&self) -> &[TraceEntry] {
+        &self.entries
+    }
+
+    /// A sequence diagram for Mermaid: people, agents and Dirigent between them.
+    pub fn mermaid(&self) -> String {
+        let mut lines = vec!["sequenceDiagram".to_owned()];
+        lines.push("    participant P as People".to_owned());
+        lines.push("    participant D as Dirigent".to_owned());
+        for (key, name) in &self.names {
+            lines.push(format!("    participant A{} as {name}", key.get()));
+        }
+        lines.extend(self.entries.iter().filter_map(|entry| self.arrow(entry)));
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    fn arrow(&self, entry: &TraceEntry) -> Option<String> {
+        let agent = entry.agent.map(|key| format!("A{}", key.get()));
+        let agent = agent.unwrap_or_else(|| "P".to_owned());
+        let text = self.words(entry).replace("->", "→");
+        let between = match entry.what {
+            Told::AgentWrote => format!("{agent}->>P"),
+            Told::Woken { .. } | Told::HandedOver | Told::Cancelled => format!("D->>{agent}"),
+            Told::Allowed(_) => format!("D-->>{agent}"),
+            Told::Denied(_) => format!("D--x{agent}"),
+            Told::Ended(_) | Told::EndRefused(_) => format!("{agent}->>D"),
+            Told::Noticed(_) => "D->>P".to_owned(),
+            Told::Consulted => return Some(format!("    Note over D: {text}")),
+            Told::PersonWrote | Told::Ordered(_) | Told::OrderRefused(..) => "P->>D".to_owned(),
+            // What an arrow says already is not said twice.
+            Told::Changed(change) if is_worth_a_note(&change) => match entry.agent {
+                Some(_) => return Some(format!("    Note over {agent}: {text}")),
+                None => return Some(format!("    Note over D: {text}")),
+            },
+            Told::BotWrote | Told::Changed(_) => return None,
+        };
+        Some(format!("    {between}: {text}"))
+    }
+
+    /// What happened, without whom it is about.
+    fn words(&self, entry: &TraceEntry) -> String {
+        match entry.what {
+            Told::PersonWrote => "a person writes".to_owned(),
+            Told::AgentWrote => "its message".to_owned(),
+            Told::BotWrote => "a bot writes".to_owned(),
+            Told::Woken { attempt: 0 } => "your turn".to_owned(),
+            Told::Woken { attempt } => format!("your turn, reminded {attempt} times"),
+            Told::HandedOver => "what people said meanwhile".to_owned(),
+            Told::Consulted => "the orchestrator is asked".to_owned(),
+            Told::Allowed(reason) => format!("may run - {}", reason.as_str()),
+            Told::Denied(Reason::NotYourTurn { speaker }) => {
+                let speaker = self.names.get(&speaker).cloned();
+                let speaker = speaker.unwrap_or_else(|| "somebody else".to_owned());
+                format!("denied - not-your-turn ({speaker})")
+            }
+            Told::Denied(reason) => format!("denied - {}", reason.as_str()),
+            Told::Ended(how) => how.to_owned(),
+            Told::EndRefused(refusal) => format!("end refused - {refusal:?}"),
+            Told::Cancelled => "its run is cancelled".to_owned(),
+            Told::Noticed(notice) => format!("notice - {notice}"),
+            Told::Ordered(order) => order.to_owned(),
+            Told::OrderRefused(order, refusal) => format!("{order} refused - {refusal:?}"),
+            Told::Changed(Transition { from, to, cause, .. }) if from == to => {
+                cause.as_str().to_owned()
+            }
+            Told::Changed(Transition { from, to, cause, .. }) => {
+                format!("{} -> {} - {}", from.as_str(), to.as_str(), cause.as_str())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let widest = self.names.values().map(|name| name.chars().count()).max().unwrap_or(0);
+        let width = widest.max("agent".len());
+        writeln!(f, "{:>10}  {:>4}  {:width$}  what", "seconds", "turn", "agent")?;
+        for entry in &self.entries {
+            let millis = entry.at.since(self.begins).as_millis();
+            let (seconds, rest) = (millis / 1_000, millis % 1_000);
+            let turn = entry.turn.map_or_else(String::new, |turn| turn.get().to_string());
+            let name = entry.agent.and_then(|key| self.names.get(&key));
+            let name = name.map_or("", String::as_str);
+            let words = self.words(entry);
+            writeln!(f, "{seconds:>6}.{rest:03}  {turn:>4}  {name:width$}  {words}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What a diagram says beside its arrows: skips, boundaries, rests; not that a run began or ended.
+fn is_worth_a_note(change: &Transition) -> bool {
+    !matches!(
+        change.cause,
+        Cause::RunStarted
+            | Cause::Passed
+            | Cause::Spoke
+            | Cause::Unfinished
+            | Cause::NextInList
+            | Cause::ReceiptGiven
+            | Cause::TailMatched
+            | Cause::Retriggered
+            | Cause::HumanMessage
+            | Cause::CycleBoundary
+    )
+}
+
+/// A name as it can stand in a table and in a diagram.
+fn plain(name: &str) -> String {
+    let kept = |c: char| if c.is_alphanumeric() || "-_. ".contains(c) { c } else { '-' };
+    let name: String = name.chars().map(kept).take(40).collect();
+    if name.trim().is_empty() { "unnamed".to_owned() } else { name }
+}
+
+fn tell_step(step: &ReplayedStep, turn: &mut Option<TurnId>, entries: &mut Vec<TraceEntry>) {
+    let mut tell = |turn: Option<TurnId>, agent: Option<AgentKey>, what: Told| {
+        entries.push(TraceEntry { at: step.at, agent, turn, what });
+    };
+    if let Some((agent, what)) = told_input(&step.input, &step.answer) {
+        tell(*turn, agent, what);
+    }
+    for effect in &step.effects {
+        if let Effect::Transition(change) = effect {
+            *turn = Some(change.turn).filter(|turn| *turn != TurnId::default());
+        }
+        if let Some((agent, what)) = told_effect(effect) {
+            tell(*turn, agent, what);
+        }
+    }
+}
+
+fn told_effect(effect: &Effect) -> Option<(Option<AgentKey>, Told)> {
+    Some(match *effect {
+        Effect::Trigger { agent, attempt, .. } => (Some(agent), Told::Woken { attempt }),
+        Effect::Inject { agent, .. } | Effect::Deliver { agent, .. } => {
+            (Some(agent), Told::HandedOver)
+        }
+        Effect::Consult { agent, .. } => (Some(agent), Told::Consulted),
+        Effect::CancelRun { agent, .. } => (Some(agent), Told::Cancelled),
+        Effect::Notice { notice, .. } => {
+            let (about, name) = match notice {
+                Notice::TimedOut { agent } => (Some(agent), "timed out"),
+                Notice::Disconnected { agent } => (Some(agent), "disconnected"),
+                Notice::Archived => (None, "archived"),
+                Notice::Closed => (None, "closed"),
+                Notice::Ceiling => (None, "ceiling reached"),
+                Notice::Budget => (None, "budget spent"),
+                _ => (None, "a newer one"),
+            };
+            (about, Told::Noticed(name))
+        }
+        Effect::Reminder { initiator, .. } => (Some(initiator), Told::Noticed("idle reminder")),
+        Effect::Transition(change) => (change.agent, Told::Changed(change)),
+        Effect::FetchMembers { .. } | Effect::Delete { .. } | Effect::Poll { .. } => return None,
+    })
+}
+
+fn told_input(input: &Input, answer: &Result<Answer, Refusal>) -> Option<(Option<AgentKey>, Told)> {
+    let order = |agent: Option<AgentKey>, order: &'static str| match answer {
+        Ok(_) => Some((agent, Told::Ordered(order))),
+        Err(refusal) => Some((agent, Told::OrderRefused(order, *refusal))),
+    };
+    match input {
+        Input::Gate { agent, .. } => match answer {
+            Ok(Answer::Verdict(Verdict::Allow { reason, .. })) => {
+                Some((*agent, Told::Allowed(*reason)))
+            }
+            Ok(Answer::Verdict(Verdict::Deny { reason })) => Some((*agent, Told::Denied(*reason))),
+            Ok(Answer::Accepted) | Err(_) => None,
+        },
+        Input::RunEnded { agent, outcome, .. } => Some((
+            Some(*agent),
+            answer.map_or_else(Told::EndRefused, |_| Told::Ended(ended(outcome))),
+        )),
+        Input::Message(message) | Input::Addressed { message, .. } => {
+            // Repetitions are refused, and are nothing new.
+            if answer.is_err() || message.kind == MessageKind::System {
+                return None;
+            }
+            match message.author {
+                Author::Human => Some((None, Told::PersonWrote)),
+                Author::Agent(agent) => Some((Some(agent), Told::AgentWrote)),
+                Author::Bot => Some((None, Told::BotWrote)),
+                Author::Moderator | _ => None,
+            }
+        }
+        Input::Settled { settlement: Settlement::Done { .. } | Settlement::Dropped, .. } => None,
+        Input::Settled { .. } => order(None, "an effect failed"),
+        Input::Create(_) => order(None, "created"),
+        Input::SetMode(mode) => order(None, mode_order(mode.as_str())),
+        Input::MemberJoined(agent) => order(Some(*agent), "joined"),
+        Input::MemberLeft(agent) => order(Some(*agent), "left"),
+        Input::Wake { first, .. } => order(*first, "wake"),
+        Input::Conclude { by } => order(Some(*by), "conclude"),
+        Input::Archive => order(None, "archive"),
+        Input::Stop => order(None, "stop"),
+        Input::Hold => order(None, "hold"),
+        Input::Resume => order(None, "resume"),
+        Input::Finish => order(None, "finish"),
+        Input::Mute(agent) => order(Some(*agent), "mute"),
+        Input::Unmute(agent) => order(Some(*agent), "unmute"),
+        Input::SpeakNext(agent) => order(Some(*agent), "speak next"),
+        Input::Offline(agent) => order(Some(*agent), "offline"),
+        Input::Online(agent) => order(Some(*agent), "online"),
+        Input::Assign(agent) => order(Some(*agent), "assign"),
+        Input::ResetBudget => order(None, "reset the budget"),
+        Input::RunsLost { .. } => order(None, "the process was restarted"),
+        Input::Reconfigure(_) => order(None, "other rules"),
+        Input::Receipt { .. }
+        | Input::MessageEdited { .. }
+        | Input::Members { .. }
+        | Input::Spent { .. }
+        | Input::Tick
+        | _ => None,
+    }
+}
+
+fn mode_order(mode: &str) -> &'static str {
+    match mode {
+        "none" => "mode none",
+        "chat" => "mode chat",
+        "report" => "mode report",
+        _ => "another mode",
+    }
+}
+
+const fn ended(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Pass => "nothing to say",
+        Outcome::Spoke { .. } => "spoke",
+        Outcome::Unfinished { .. } => "spoke, and goes on",
+        Outcome::AwaitsHuman { .. } => "spoke, and asks for a person",
+        Outcome::Failed => "failed",
+        _ => "ended",
+    }
+}
