@@ -2,10 +2,10 @@
 //! and connections fail; and what a turn costs in requests when nothing does.
 //!
 //! Sockets are real, time is not: it moves on when nothing happens without it. `SOAK_TURNS` says how many
-//! turns are taken (100 if nothing is said):
+//! turns are taken (1,000 if nothing is said), `SOAK_SEED` what goes wrong when:
 //!
 //! ```text
-//! SOAK_TURNS=1000 cargo test -p dirigent-discord --test soak -- --nocapture --test-threads 1
+//! SOAK_TURNS=10000 SOAK_SEED=7 cargo test -p dirigent-discord --test soak -- --nocapture --test-threads 1
 //! ```
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails, and tells")]
 
@@ -19,14 +19,21 @@ use dirigent_testkit::loopback::Endpoint;
 
 use house::{Agents, House};
 
+fn told(name: &str, unless: u64) -> u64 {
+    std::env::var(name).map_or(unless, |told| told.parse().unwrap())
+}
+
 /// How many turns are taken in all.
 fn turns() -> u64 {
-    std::env::var("SOAK_TURNS").map_or(100, |turns| turns.parse().unwrap())
+    told("SOAK_TURNS", 1_000)
 }
 
 async fn soak(agents: Agents) {
-    let mut house = House::build(agents, 1).await;
-    house.set_faults(faults::rest(11), faults::gateway(12));
+    let seed = told("SOAK_SEED", 1);
+    let mut house = House::build(agents, seed).await;
+    house.set_faults(faults::rest(seed), faults::gateway(seed));
+    house.talk(turns() / 2).await;
+    house.forbid_a_post();
     house.talk(turns()).await;
     house.clear_faults();
     house.fall_silent().await;
@@ -52,8 +59,8 @@ async fn a_hosted_turn_costs_one_request() {
     let mut house = House::build(Agents::Hosted, 2).await;
     let before = house.traffic();
     house.talk(turns()).await;
-    let spent = house.spent_since(&before);
     house.fall_silent().await;
+    let spent = house.spent_since(&before);
     house.report("without faults").await;
     house.check().await;
     let turns = house.turns();
