@@ -41,13 +41,13 @@ async fn soak(agents: Agents) {
     house.check().await;
 }
 
-/// F13, F14, F22: nothing is posted twice, no turn is taken twice or stalls, and the ban is far.
+/// F22: nothing is posted twice, no turn is taken twice or stalls, and the ban is far.
 #[tokio::test(flavor = "current_thread")]
 async fn hosted_agents_take_every_turn_once_whatever_fails() {
     soak(Agents::Hosted).await;
 }
 
-/// F13, F14, F22: the same with agents that ask, woken by triggers.
+/// F13, F22: the same with agents that ask, woken by triggers.
 #[tokio::test(flavor = "current_thread")]
 async fn asking_agents_take_every_turn_once_whatever_fails() {
     soak(Agents::Asking).await;
