@@ -160,7 +160,7 @@ impl House {
     /// The next post is answered with 403: a hosted agent's reply, or the moderator's next trigger.
     pub(crate) fn forbid_a_post(&mut self) {
         let poster = match self.agents {
-            Agents::Hosted => self.bots[0],
+            Agents::Hosted => self.bots.first().copied().unwrap(),
             Agents::Asking => self.moderator,
         };
         self.refused = usize::from(self.agents == Agents::Hosted);

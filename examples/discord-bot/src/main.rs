@@ -7,7 +7,6 @@
 //! ```
 //!
 //! `gateway.rs` connects the moderator's shards, `hooks.rs` is an agent that is a bot of its own.
-#![expect(clippy::print_stderr, reason = "what is missing is told to whoever starts the bot")]
 
 mod gateway;
 mod hooks;
