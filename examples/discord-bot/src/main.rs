@@ -66,8 +66,8 @@ async fn main() -> Result {
     let gateway_url = place.gateway.as_deref();
     let config = gateway::config(place.moderator.as_str(), Feed::INTENTS, gateway_url);
     for shard in gateway::shards(&config)? {
-        let fed = feed.shard(shard.id());
-        gateway.spawn(gateway::run(shard, fed));
+        let shard_feed = feed.shard(shard.id());
+        gateway.spawn(gateway::run(shard, shard_feed));
     }
     for (agent, token) in asking {
         let config = gateway::config(token.as_str(), hooks::INTENTS, gateway_url);

@@ -9,6 +9,7 @@ use crate::message::chat_kind;
 
 /// Tells the library what happens, beside whatever other handlers the bot has.
 #[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a bot builds it")]
 pub struct Relay(pub Dirigent);
 
 #[dirigent::async_trait]
