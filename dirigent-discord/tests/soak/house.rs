@@ -72,8 +72,7 @@ impl House {
         let discord = MemoryDiscord::new(Arc::new(clock.clone())).with_history_max(100_000);
         let (person, moderator) = (discord.add_human(), discord.add_bot());
         let bots: Vec<_> = (0..AGENTS).map(|_| discord.add_bot()).collect();
-        let mut present = vec![person, moderator];
-        present.extend(&bots);
+        let present: Vec<_> = [person, moderator].into_iter().chain(bots.clone()).collect();
         let mut channels = Vec::new();
         for name in ["one", "two"] {
             // A guild's shard follows from the millisecond in its id.
@@ -95,10 +94,7 @@ impl House {
             agent_name: name,
         }))
         .unwrap();
-        let mut config = Config::default();
-        (config.turns_max, config.cycles_max) = (None, None);
-        let mut settings = Settings::default();
-        (settings.retries, settings.work_deadline) = (12, Duration::from_secs(120));
+        let (config, settings) = rules();
         let moderators = account(moderator);
         let mut builder =
             Dirigent::builder(Arc::clone(&moderators) as _, identities, clock.clone())
@@ -116,9 +112,9 @@ impl House {
         running.spawn(async move { driver.run().await.unwrap() });
         let (feed, work) = Feed::builder(dirigent.clone(), moderators, Feed::INTENTS).build();
         running.spawn(work.run());
-        for number in 0..2 {
-            let shard = shard(&server, moderator, Feed::INTENTS, ShardId::new(number, 2));
-            running.spawn(feed_from(shard, feed.shard(ShardId::new(number, 2))));
+        for id in [0, 1].map(|number| ShardId::new(number, 2)) {
+            let shard = shard(&server, moderator, Feed::INTENTS, id);
+            running.spawn(feed_from(shard, feed.shard(id)));
         }
         if agents == Agents::Asking {
             for (bot, name) in names {
@@ -140,16 +136,21 @@ impl House {
             refused, running,
         };
         house.settle().await;
-        for channel in house.channels.clone() {
-            let (dirigent, set) = (house.dirigent.clone(), oneshot::channel());
-            house.running.spawn(async move {
-                dirigent.set_mode(channel, Mode::Chat).await.unwrap();
-                let _ = set.0.send(());
-            });
-            house.settle().await;
-            set.1.await.unwrap();
-        }
+        house.open_channels().await;
         house
+    }
+
+    /// From now on turns are kept.
+    async fn open_channels(&mut self) {
+        for channel in self.channels.clone() {
+            let (dirigent, (done, is_done)) = (self.dirigent.clone(), oneshot::channel());
+            self.running.spawn(async move {
+                dirigent.set_mode(channel, Mode::Chat).await.unwrap();
+                let _ = done.send(());
+            });
+            self.settle().await;
+            is_done.await.unwrap();
+        }
     }
 
     pub(crate) fn set_faults(&self, rest: RestFaults, gateway: GatewayFaults) {
@@ -308,7 +309,7 @@ impl House {
     }
 
     /// Tells what it took.
-    pub(crate) async fn report(&self, how: &str) {
+    pub(crate) fn report(&self, how: &str) {
         let (turns, traffic) = (self.turns(), self.traffic());
         let spent = self.spent_since(&Traffic::default());
         let lasted = self.clock.now().since(self.began);
@@ -353,6 +354,15 @@ impl Spent {
     pub(crate) fn of(&self, route: Endpoint) -> u64 {
         self.routes.iter().find(|(of, _)| *of == route).map_or(0, |(_, count)| *count)
     }
+}
+
+/// Nobody is stopped by a ceiling, and a request may fail often.
+fn rules() -> (Config, Settings) {
+    let mut config = Config::default();
+    (config.turns_max, config.cycles_max) = (None, None);
+    let mut settings = Settings::default();
+    (settings.retries, settings.work_deadline) = (12, Duration::from_secs(120));
+    (config, settings)
 }
 
 fn shard(server: &LoopbackDiscord, bot: UserId, intents: Intents, id: ShardId) -> Shard<NoQueue> {

@@ -37,7 +37,7 @@ async fn soak(agents: Agents) {
     house.talk(turns()).await;
     house.clear_faults();
     house.fall_silent().await;
-    house.report("with faults").await;
+    house.report("with faults");
     house.check().await;
 }
 
@@ -61,7 +61,7 @@ async fn a_hosted_turn_costs_one_request() {
     house.talk(turns()).await;
     house.fall_silent().await;
     let spent = house.spent_since(&before);
-    house.report("without faults").await;
+    house.report("without faults");
     house.check().await;
     let turns = house.turns();
     assert_eq!(spent.of(Endpoint::CreateMessage), turns, "a post a turn");
@@ -76,7 +76,7 @@ async fn a_triggered_turn_costs_two_requests() {
     house.talk(turns()).await;
     let spent = house.spent_since(&before);
     house.fall_silent().await;
-    house.report("without faults").await;
+    house.report("without faults");
     house.check().await;
     let turns = house.turns();
     // The last of them may be under way.
