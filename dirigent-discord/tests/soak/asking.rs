@@ -51,7 +51,9 @@ impl Asking {
                 self.deliver(channel, trigger, &text).await;
                 let _ = guard.end(Ending::Text(&text));
             }
-            None => drop(guard.end(Ending::Pass)),
+            None => {
+                let _ = guard.end(Ending::Pass);
+            }
         }
     }
 

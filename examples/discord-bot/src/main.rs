@@ -7,7 +7,6 @@
 //! ```
 //!
 //! `gateway.rs` connects the moderator's shards, `hooks.rs` is an agent that is a bot of its own.
-#![expect(clippy::print_stderr, reason = "what is missing is told to whoever starts the bot")]
 
 mod gateway;
 mod hooks;
@@ -67,8 +66,8 @@ async fn main() -> Result {
     let gateway_url = place.gateway.as_deref();
     let config = gateway::config(place.moderator.as_str(), Feed::INTENTS, gateway_url);
     for shard in gateway::shards(&config)? {
-        let fed = feed.shard(shard.id());
-        gateway.spawn(gateway::run(shard, fed));
+        let shard_feed = feed.shard(shard.id());
+        gateway.spawn(gateway::run(shard, shard_feed));
     }
     for (agent, token) in asking {
         let config = gateway::config(token.as_str(), hooks::INTENTS, gateway_url);

@@ -100,18 +100,16 @@ impl Place {
     }
 
     async fn watch(&self, dirigent: &Dirigent) -> Result {
-        match &self.practice {
-            Some(practice) => practice.evening(dirigent).await,
-            None => {
-                let mut changes = dirigent.transitions();
-                while let Some(heard) = changes.next().await {
-                    if let Heard::Event(change) = heard {
-                        show(&change);
-                    }
-                }
-                Ok(())
+        if let Some(practice) = &self.practice {
+            return practice.evening(dirigent).await;
+        }
+        let mut changes = dirigent.transitions();
+        while let Some(heard) = changes.next().await {
+            if let Heard::Event(change) = heard {
+                show(&change);
             }
         }
+        Ok(())
     }
 }
 

@@ -108,14 +108,14 @@ impl SerenityAccount {
             let request = Request::new(Route::GuildMembers { guild_id }, LightMethod::Get);
             let mut page: Vec<Value> = self.read(request.params(Some(params))).await?;
             let is_last = page.len() < MEMBERS_MAX;
-            for member in &mut page {
+            for member in page.iter_mut().filter_map(Value::as_object_mut) {
                 // Serenity wants to be told, Discord does not tell.
-                member["guild_id"] = guild_id.get().into();
+                member.insert("guild_id".to_owned(), guild_id.get().into());
             }
             let page = serde_json::from_value::<Vec<discord::Member>>(page.into());
             members.extend(page.map_err(|_| ApiError::new(ErrorKind::Unavailable))?);
             members.sort_by_key(|member| member.user.id);
-            if is_last {
+            if is_last || members.last().is_none_or(|last| last.user.id.get() <= after) {
                 return Ok(members);
             }
         }
@@ -248,6 +248,6 @@ async fn wait_of(answer: Response) -> Duration {
         Ok(body) => serde_json::from_slice(&body).unwrap_or_default(),
         Err(_) => Value::Null,
     };
-    let seconds = body["retry_after"].as_f64().or(header).unwrap_or(1.0);
+    let seconds = body.get("retry_after").and_then(Value::as_f64).or(header).unwrap_or(1.0);
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(1))
 }

@@ -10,6 +10,7 @@ const WITHIN: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// Registers the command in the bot's guilds, and carries it out.
 #[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a bot builds it")]
 pub struct SlashCommand(pub Dirigent);
 
 #[dirigent::async_trait]

@@ -14,12 +14,10 @@ pub fn chat_message(message: &discord::Message) -> ChatMessage {
     } else {
         AuthorKind::Human
     };
-    let kind = match message.kind {
-        _ if answers_command || message.author.system => ChatKind::System,
-        discord::MessageType::Regular => ChatKind::Default,
-        discord::MessageType::InlineReply => ChatKind::Reply,
-        // Joins, pins, boosts, new threads: no talk.
-        _ => ChatKind::System,
+    let kind = if answers_command || message.author.system {
+        ChatKind::System
+    } else {
+        chat_kind(message.kind)
     };
     ChatMessage {
         id: MessageId::new(message.id.get()),
@@ -33,5 +31,16 @@ pub fn chat_message(message: &discord::Message) -> ChatMessage {
             Some(discord::Nonce::Number(nonce)) => Some(nonce.to_string()),
             None => None,
         },
+    }
+}
+
+/// Joins, pins, boosts, new threads and the like are no talk.
+pub(crate) fn chat_kind(kind: discord::MessageType) -> ChatKind {
+    if kind == discord::MessageType::Regular {
+        ChatKind::Default
+    } else if kind == discord::MessageType::InlineReply {
+        ChatKind::Reply
+    } else {
+        ChatKind::System
     }
 }

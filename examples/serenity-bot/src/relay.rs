@@ -1,15 +1,15 @@
 //! What serenity's gateway connection pushes, told to the library.
 
-use dirigent::{
-    AuthorKind, CallError, ChannelId, ChatKind, ChatMessage, Dirigent, MessageId, UserId,
-};
+use dirigent::{AuthorKind, CallError, ChannelId, ChatMessage, Dirigent, MessageId, UserId};
 use serenity::all as discord;
 use serenity::client::{Context, EventHandler};
 
 use crate::chat_message;
+use crate::message::chat_kind;
 
 /// Tells the library what happens, beside whatever other handlers the bot has.
 #[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a bot builds it")]
 pub struct Relay(pub Dirigent);
 
 #[dirigent::async_trait]
@@ -71,17 +71,12 @@ impl EventHandler for Relay {
 fn edited(event: discord::MessageUpdateEvent) -> Option<ChatMessage> {
     let author = event.author?;
     let author_kind = if author.bot { AuthorKind::Bot } else { AuthorKind::Human };
-    let kind = match event.kind? {
-        discord::MessageType::Regular => ChatKind::Default,
-        discord::MessageType::InlineReply => ChatKind::Reply,
-        _ => ChatKind::System,
-    };
     Some(ChatMessage {
         id: MessageId::new(event.id.get()),
         channel: ChannelId::new(event.channel_id.get()),
         author: UserId::new(author.id.get()),
         author_kind,
-        kind,
+        kind: chat_kind(event.kind?),
         content: event.content?,
         nonce: None,
     })
