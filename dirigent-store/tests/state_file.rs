@@ -34,11 +34,11 @@ fn the_state_file_is_written_on_every_change() {
     let channel = stage.channel().to_string();
     for (seconds, active) in [(2, "pm"), (10, "dev")] {
         stage.advance(SECOND * seconds);
-        let state = read().unwrap();
-        let room = &state["channels"][&channel];
+        let picture = read().unwrap();
+        let room = &picture["channels"][&channel];
         assert_eq!(room["activeAgent"], active);
         assert_eq!(room["queue"], serde_json::json!(["pm", "dev"]));
-        assert_eq!(state["agents"][active]["activeIn"], serde_json::json!([channel]));
+        assert_eq!(picture["agents"][active]["activeIn"], serde_json::json!([channel]));
     }
     stage.until_dormant();
     stage.advance(SECOND * 2);

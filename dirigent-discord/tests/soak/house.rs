@@ -86,7 +86,7 @@ impl House {
             let builder = builder.proxy(format!("http://{}", server.address()));
             Arc::new(builder.ban_guard(&guard).build().unwrap())
         };
-        let minutes = Minutes::default();
+        let (minutes, (config, settings)) = (Minutes::default(), rules());
         let names = bots.iter().enumerate().map(|(number, bot)| (*bot, format!("agent-{number}")));
         let identities = MemoryIdentities::with(names.clone().map(|(bot, name)| Identity {
             discord_user_id: bot,
@@ -94,7 +94,6 @@ impl House {
             agent_name: name,
         }))
         .unwrap();
-        let (config, settings) = rules();
         let moderators = account(moderator);
         let mut builder =
             Dirigent::builder(Arc::clone(&moderators) as _, identities, clock.clone())
