@@ -4,6 +4,10 @@ pub mod contract;
 #[cfg(feature = "loopback")]
 pub mod loopback;
 mod manual_clock;
+#[cfg_attr(
+    not(feature = "loopback"),
+    expect(dead_code, reason = "one world, though only the server tells all that it knows")
+)]
 pub mod memory_discord;
 
 #[cfg(feature = "loopback")]
