@@ -380,7 +380,9 @@ impl Active {
             None => (answered().map(|message| message.id), Vec::new()),
         };
         let from = after.map_or(0, |id| self.recent.partition_point(|message| message.id <= id));
-        let first = self.recent.range(..from).filter(|message| late.contains(&message.id));
+        let looked_through = if late.is_empty() { 0 } else { from };
+        let earlier = self.recent.range(..looked_through);
+        let first = earlier.filter(|message| late.contains(&message.id));
         let missed = first.chain(self.recent.range(from..));
         let missed = missed.filter(|message| Some(message.author) != own).cloned().collect();
         let until = self.recent.back().map(|message| message.id).or(after);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_core::{CompletionPolicy, HumanMarker, Outcome, Signal, SilencePolicy};
+use dirigent_core::{CompletionPolicy, HumanMarker, Outcome, Reading, Signal, SilencePolicy};
 
 use crate::{Heartbeat, ReplyEnd};
 
@@ -237,13 +237,15 @@ impl Settings {
     /// What of a hosted agent's text is posted, and what becomes of its turn then; nothing when it has
     /// nothing to say.
     pub(crate) fn reply<'a>(&self, text: &'a str) -> Option<(&'a str, ReplyEnd)> {
-        let end = match self.outcome(text) {
-            Outcome::Unfinished { .. } => ReplyEnd::Unfinished,
-            Outcome::AwaitsHuman { .. } => ReplyEnd::AwaitsHuman,
-            Outcome::Spoke { .. } => ReplyEnd::Finished,
-            Outcome::Pass | Outcome::Failed | _ => return None,
+        let Reading { delivered, is_complete } = self.completion.read(self.silence, text);
+        let asks = |mark: &HumanMarker| mark.asks(&self.completion, delivered);
+        let end = match is_complete {
+            _ if delivered.is_empty() => return None,
+            _ if self.human_marker.as_ref().is_some_and(asks) => ReplyEnd::AwaitsHuman,
+            true => ReplyEnd::Finished,
+            false => ReplyEnd::Unfinished,
         };
-        Some((self.completion.deliverable(self.silence, text), end))
+        Some((delivered, end))
     }
 
     /// The trigger message for an account.

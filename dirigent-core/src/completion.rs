@@ -63,7 +63,9 @@ impl CompletionPolicy {
         }
     }
 
-    fn read<'a>(&self, silence: SilencePolicy, text: &'a str) -> Reading<'a> {
+    /// What is delivered of a reply, and whether that completes the turn, without its tail: for a
+    /// host that delivers first and reports afterwards.
+    pub fn read<'a>(&self, silence: SilencePolicy, text: &'a str) -> Reading<'a> {
         let spoken = silence.deliverable(text);
         let Self::Signal(signal) = self else {
             return Reading { delivered: spoken, is_complete: true };
@@ -75,11 +77,29 @@ impl CompletionPolicy {
 }
 
 /// What a policy makes of a reply.
-struct Reading<'a> {
-    /// What reaches the channel.
-    delivered: &'a str,
+///
+/// ```
+/// use dirigent_core::{CompletionPolicy, SilencePolicy};
+///
+/// let reading = CompletionPolicy::RunEnd.read(SilencePolicy::Strict, "That is all. NO_REPLY");
+/// assert_eq!((reading.delivered, reading.is_complete), ("That is all.", true));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "an answer that hosts take apart")]
+pub struct Reading<'a> {
+    /// What reaches the channel; empty when that is nothing.
+    pub delivered: &'a str,
     /// Nothing is to follow.
-    is_complete: bool,
+    pub is_complete: bool,
+}
+
+impl core::fmt::Debug for Reading<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Reading")
+            .field("delivered", &format_args!("{} bytes", self.delivered.len()))
+            .field("is_complete", &self.is_complete)
+            .finish()
+    }
 }
 
 /// The words with which an agent completes its turn (seed 4, section 2).
@@ -190,6 +210,19 @@ impl HumanMarker {
         !self.0.is_empty() && text.trim_end_matches(is_space).ends_with(&*self.0)
     }
 
+    /// Whether what is delivered of a reply asks for a person.
+    ///
+    /// ```
+    /// use dirigent_core::{CompletionPolicy, HumanMarker};
+    /// assert!(HumanMarker::default().asks(&CompletionPolicy::RunEnd, "Your turn 👤"));
+    /// ```
+    pub fn asks(&self, policy: &CompletionPolicy, delivered: &str) -> bool {
+        match policy {
+            CompletionPolicy::RunEnd => self.ends(delivered),
+            CompletionPolicy::Signal(signal) => self.ends(signal.strip(delivered)),
+        }
+    }
+
     /// How a run that ended with this text ended, by the policy and the mark. A reply with the mark
     /// completes its turn, with a signal or without.
     ///
@@ -207,11 +240,7 @@ impl HumanMarker {
         silence: SilencePolicy,
         text: &str,
     ) -> Outcome {
-        let delivered = policy.deliverable(silence, text);
-        let asks = match policy {
-            CompletionPolicy::RunEnd => self.ends(delivered),
-            CompletionPolicy::Signal(signal) => self.ends(signal.strip(delivered)),
-        };
+        let asks = self.asks(policy, policy.deliverable(silence, text));
         match policy.outcome(silence, text) {
             Outcome::Spoke { tail } | Outcome::Unfinished { tail } if asks => {
                 Outcome::AwaitsHuman { tail }
