@@ -110,6 +110,9 @@ impl Shared {
         };
         // Where the trigger stands, they stand as well.
         room.lock().active().give_held(agent, turn);
+        if !self.settings.notify {
+            return self.settle(room, ticket, Settlement::Done { message: None });
+        }
         let content = self.settings.trigger(user);
         let mentions = Mentions::User(user);
         let posted = self.post_as_moderator(room, ticket, content, mentions, Some(agent)).await;

@@ -57,6 +57,9 @@ pub struct Settings {
     pub stop_words: Vec<String>,
     /// A human's message that is exactly one of these, in any case, resumes it.
     pub resume_words: Vec<String>,
+    /// Whether an agent that neither the library nor a waker can call is woken by a trigger message.
+    /// Default true. Without, its host must ask by itself whether the turn has come (M5).
+    pub notify: bool,
     /// How often may be posted.
     pub pacing: Pacing,
     /// Messages read by a poll, 1 to 100. Default 20 (R106).
@@ -209,6 +212,7 @@ impl Default for Settings {
             heartbeat: None,
             transitions_max: 1_024,
             lookout: Some(Lookout { every: Duration::from_secs(300), channels: 100 }),
+            notify: true,
             typing: false,
             inherit_parent_mode: false,
         }

@@ -393,7 +393,7 @@ impl Agent for Patient {
     }
 }
 
-/// R263
+/// R246, R263
 #[test]
 fn by_default_a_persons_message_is_injected_into_the_running_turn() {
     let mut stage = Setup::new()
@@ -407,6 +407,7 @@ fn by_default_a_persons_message_is_injected_into_the_running_turn() {
     stage.say("And hurry");
     stage.until_dormant();
     assert_eq!(stage.agent("a").turns()[0].injected, ["And hurry"]);
+    assert!(stage.agent("b").turns().iter().all(|turn| turn.injected.is_empty()), "to nobody else");
     assert_eq!(stage.words(), ["Hello", "And hurry", "a1", "b1"]);
 }
 
@@ -432,7 +433,7 @@ fn queued_messages_are_handed_over_all_and_in_order_however_many() {
     assert_eq!(heard, said.iter().collect::<Vec<_>>());
 }
 
-/// R264, R265
+/// R192, R264, R265
 #[test]
 fn queued_messages_reach_a_direct_waker_too() {
     let mut stage = Setup::new()

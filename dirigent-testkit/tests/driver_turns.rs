@@ -39,12 +39,26 @@ fn hosted_agents_speak_in_turn_and_then_fall_silent() {
     assert_eq!(stage.words(), ["Hello", "a1", "b1", "a2"]);
 }
 
-/// R197
+/// R197, R255
 #[test]
 fn a_trigger_wakes_an_agent_of_the_host_and_is_removed_again() {
     let stage = one_round(hooked());
     assert_eq!(stage.words(), ["Hello", "a1", "b1", "a2"]);
     assert_eq!(stage.moderation(stage.channel()), [""; 0]);
+}
+
+/// R255
+#[test]
+fn a_host_that_asks_by_itself_is_not_notified() {
+    let mut stage = hooked().settings(|settings| settings.notify = false).stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    assert_eq!(stage.moderation(stage.channel()), [""; 0]);
+    assert_eq!(stage.discord().calls().of(Call::Post), 0, "nobody is woken");
+    let channel = stage.channel();
+    let asked = stage.call(move |d| async move { d.may_speak(channel, &"a".into(), None).await });
+    assert!(asked.unwrap().is_allowed(), "the turn is there all the same");
 }
 
 /// R197

@@ -18,7 +18,7 @@ fn created(mode: Mode, count: usize) -> Room {
     room
 }
 
-/// R026
+/// R026, R248
 #[test]
 fn a_channel_never_seen_before_has_mode_none() {
     let mut room = Room::unknown();
