@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::channel::{Channel, Phase, Purpose};
+use crate::channel::{Channel, Grant, Phase, Purpose};
 use crate::steering::{Rested, Span, Steering, TurnTerms};
 use crate::{AgentKey, Debt, Effect, Mode, Rest, SeatTurn, Slot};
 
@@ -36,7 +36,12 @@ const RULES: &[Rule] = &[
         c.speaker().is_none_or(|agent| c.list.position(agent).is_some())
     }),
     ("the speaker can be given the floor", |c| {
-        c.speaker().is_none_or(|agent| c.is_available(agent))
+        // A reply that is made still goes out when its agent is away, and is waited for.
+        let away = c.has_replied() || matches!(c.phase, Phase::Confirming { .. });
+        let listed = |agent| c.list.slot(agent).is_some_and(|slot| !slot.left);
+        c.speaker().is_none_or(|agent| {
+            c.is_available(agent) || (away && listed(agent) && !c.is_muted(agent))
+        })
     }),
     ("the speaker's turn is not over", |c| {
         c.speaker()
@@ -106,11 +111,33 @@ const RULES: &[Rule] = &[
             .and_then(|polls| polls.open)
             .is_none_or(|ticket| c.debts().iter().any(|debt| debt.effect.ticket() == Some(ticket)))
     }),
-    ("remembered messages ascend above the horizon", |c| {
+    ("remembered messages ascend", |c| {
         c.seen.messages().is_sorted_by(|a, b| a < b)
-            && c.seen
-                .messages()
-                .all(|id| Some(id) > c.seen.horizon() && Some(id) <= c.seen.newest())
+            && c.seen.messages().all(|id| Some(id) <= c.seen.newest())
+    }),
+    ("the members are unknown only while no list was ever read", |c| {
+        let Phase::Unknown { ask_at, .. } = c.phase else {
+            return true;
+        };
+        let asks = ask_at.is_some() != c.refresh.is_some();
+        asks && c.list_at.is_none() && c.list.len() == 0 && !c.is_stopped()
+    }),
+    ("a list that was never read does not disable", |c| {
+        let by_count = c.phase == Phase::Disabled && c.mode.keeps_turns();
+        !by_count || c.list_at.is_some()
+    }),
+    ("a reply has no time limit", |c| {
+        !c.has_replied() || (c.terms().until.is_none() && c.terms().slow_at.is_none())
+    }),
+    ("an outage is not counted before it began", |c| {
+        c.outage().is_none_or(|outage| outage.counted_from >= outage.since)
+    }),
+    ("no agent has a start deadline while the chat is away", |c| {
+        let waits = matches!(
+            c.phase,
+            Phase::Granted(Grant { until: Some(_), .. }) | Phase::Continuing { until: Some(_), .. }
+        );
+        !waits || !c.is_chat_away()
     }),
     ("the last completer completed a turn of this cycle", |c| {
         c.last_completer
@@ -122,6 +149,7 @@ const RULES: &[Rule] = &[
             c.phase,
             Phase::Granted(_)
                 | Phase::Running { .. }
+                | Phase::Delivering { .. }
                 | Phase::Confirming { .. }
                 | Phase::Continuing { .. }
                 | Phase::Waiting(_)

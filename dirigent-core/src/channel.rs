@@ -10,21 +10,26 @@ mod interrupts;
 mod members;
 mod message;
 mod operate;
+mod outage;
+mod pass;
 mod permit;
 mod phase;
+mod reply;
 mod run;
 mod settle;
 mod signal;
 mod step;
+mod unknown;
 mod wake;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+pub use pass::Pass;
+use permit::REMINDERS_MAX;
 pub use permit::{Permit, PermitRun};
 pub(crate) use phase::{Grant, Phase, Polls, Purpose, Start, TurnRun};
-use step::Step;
 
 use crate::debts::Debts;
 use crate::delivery::Delivery;
@@ -70,6 +75,7 @@ pub const AGENTS_MAX: usize = 64;
 ///     author: Author::Human,
 ///     kind: MessageKind::Conversation,
 ///     tail: Tail::of("hello"),
+///     backfilled: false,
 /// };
 /// channel.handle(noon, &Input::Message(hello), &mut effects)?;
 /// assert_eq!(channel.view().speaker(), Some(AgentKey::new(1)));
@@ -116,7 +122,7 @@ pub struct Channel {
     pub(crate) asked_at: Option<Timestamp>,
     /// The initiator's one run after a reminder.
     pub(crate) permit: Option<Permit>,
-    /// When the last reminder was sent.
+    /// When the last reminder was sent, or the run that it led to ended in vain.
     pub(crate) reminded_at: Option<Timestamp>,
     /// When the next reminder is due, while dormant.
     pub(crate) reminder_due: Option<Timestamp>,
@@ -248,18 +254,7 @@ impl Channel {
         input: &Input,
         effects: &mut Vec<Effect>,
     ) -> Result<Answer, Refusal> {
-        self.set_now(now);
-        let before = effects.len();
-        let mut step = Step { channel: self, effects };
-        step.expire();
-        let answer = step.consider(input);
-        step.expire();
-        self.drop_unused();
-        if effects.len() > before {
-            self.revision += 1;
-        }
-        debug_assert_eq!(self.audit(), Ok(()), "after {input:?}");
-        answer
+        self.pass(now, effects).take(input)
     }
 
     /// When something is due next, and why. It always lies ahead of the last input's time.
@@ -319,7 +314,7 @@ impl Channel {
             Effect::Reminder { initiator, .. } => {
                 matches!(self.phase, Phase::Dormant)
                     && self.initiator == Some(initiator)
-                    && !self.is_stopped()
+                    && self.rest.is_none()
             }
             Effect::Inject { turn, .. } | Effect::Deliver { turn, .. } => turn == self.turn,
             Effect::Consult { ticket, .. } => self.waiting().is_some_and(|w| w.consult == ticket),
@@ -389,9 +384,11 @@ impl Channel {
             | Phase::Dead
             | Phase::Archived
             | Phase::Dormant
+            | Phase::Unknown { .. }
             | Phase::Refreshing(_)
             | Phase::Granted(_)
             | Phase::Running { .. }
+            | Phase::Delivering { .. }
             | Phase::Continuing { .. }
             | Phase::Waiting(_) => None,
         }
@@ -469,22 +466,27 @@ impl Channel {
         self.limits.time_up(&self.config, self.mode).is_some_and(|at| at <= self.now)
     }
 
-    /// When the discussion is archived without its initiator (F28).
+    /// When the discussion is archived without its initiator (F28): it lay idle at a ceiling, or its
+    /// initiator was reminded [`REMINDERS_MAX`] times and nothing was said.
     pub(crate) fn overdue_at(&self) -> Option<Timestamp> {
-        let after = self.config.overdue_archive_after?;
+        let patience = self.config.overdue_archive_after;
         let is_idle = self.mode == Mode::Discussion
             && self.phase == Phase::Dormant
             && self.rest.is_none()
             && !self.permit.is_some_and(|permit| permit.is_running());
         let counted = self.limits.turns_reached(&self.config)
             || self.limits.cycles_reached(&self.config, self.mode);
-        let reached = if counted {
+        let at_ceiling = if counted {
             Some(self.stirred_at)
         } else {
             let time_up = self.limits.time_up(&self.config, self.mode);
             time_up.map(|at| at.max(self.stirred_at))
         };
-        reached.filter(|_| is_idle).map(|at| at + after)
+        let in_vain = self.reminded_at.filter(|_| self.limits.reminders >= REMINDERS_MAX);
+        let in_vain = in_vain.map(|at| at.max(self.stirred_at));
+        let at_ceiling = at_ceiling.and_then(|at| Some(at + patience?));
+        let in_vain = in_vain.map(|at| at + patience.unwrap_or(self.config.reminder_interval));
+        at_ceiling.into_iter().chain(in_vain).min().filter(|_| is_idle)
     }
 
     /// Sets the time. When it went back, everything remembered moves back with it, so that what
@@ -514,6 +516,7 @@ impl Channel {
         }
         if let Some(delivery) = &mut self.delivery {
             visit(&mut delivery.last_seen);
+            delivery.arrivals_mut().iter_mut().for_each(&mut visit);
         }
         if let Some(steering) = &mut self.steering {
             steering.for_each_moment(&mut visit);

@@ -77,8 +77,10 @@ pub struct Config {
     pub delivery_timeout: Duration,
     /// How long an author must be quiet before *any* message of theirs confirms. Default 1.5 s.
     pub quiet_period: Duration,
-    /// Whether any message confirms after half the delivery timeout when the fingerprint never
-    /// matched (D53). Default true.
+    /// Whether messages of the author confirm when the fingerprint never matched (D53): after
+    /// [`Config::quiet_period`] where they are as long as the reply or one has an attachment, after
+    /// half of [`Config::delivery_timeout`] where they are a little shorter or the length of the reply
+    /// is not known, and not at all where they are clearly shorter. Default true.
     pub any_message_fallback: bool,
     /// From a run's end to the first poll. Default 300 ms (D57).
     pub poll_first: Duration,
@@ -120,10 +122,12 @@ pub struct Config {
     /// How long a discussion may go on since it was created or a human last spoke. Default without
     /// end (F28).
     pub discussion_time_max: Option<Duration>,
-    /// How long a discussion that has reached a ceiling may lie idle before it is archived without a
-    /// summary. Default: it never is (F28).
+    /// How long a discussion that has reached a ceiling, or whose initiator was reminded three times
+    /// while nothing was said, may lie idle before it is archived without a summary. Default: it never
+    /// is (F28).
     pub overdue_archive_after: Option<Duration>,
-    /// Least time between two idle reminders of a discussion. Default 10 min (D85).
+    /// Least time between two idle reminders of a discussion, and from a reminded initiator's run in
+    /// which nothing was said to the next reminder. Default 10 min (D85).
     pub reminder_interval: Duration,
     /// How long after archiving the last words of those who were running stay without a notice.
     /// Default 15 s (D29).
@@ -149,6 +153,9 @@ pub struct Config {
     pub human_interrupt: HumanInterrupt,
     /// How long an orchestrator may take to answer a human. Default 30 s (M12).
     pub consult_deadline: Duration,
+    /// How long a turn waits for a chat that does not answer, before the channel becomes dormant
+    /// until the chat is back. Default 1 h; at least one millisecond.
+    pub outage_max: Duration,
     /// Who speaks first when an agent's message wakes the channel. Default: the first of the list.
     pub wake_rule: WakeRule,
     /// Whether an agent that passed is left out until something was said. Default false (R186).
@@ -166,6 +173,9 @@ pub struct Config {
     pub budget_cost: Option<u64>,
     /// When an idle channel gives its memory back. Default 10 min (D78).
     pub forget_after: Duration,
+    /// Whether a person who stops or resumes the channel in words is answered with a notice.
+    /// Default true. An operator's call is never answered.
+    pub acknowledge: bool,
 }
 
 impl Default for Config {
@@ -198,6 +208,7 @@ impl Default for Config {
             farewell: Duration::from_secs(15),
             bot_notice_interval: Duration::from_secs(60),
             forget_after: Duration::from_secs(600),
+            acknowledge: true,
             continuations: 3,
             turn_deadline: None,
             slow_after: None,
@@ -206,6 +217,7 @@ impl Default for Config {
             auto_requeue: false,
             human_interrupt: HumanInterrupt::Inject,
             consult_deadline: Duration::from_secs(30),
+            outage_max: Duration::from_secs(3_600),
             wake_rule: WakeRule::FirstInList,
             skip_passed: false,
             mention_rounds: false,
@@ -219,7 +231,8 @@ impl Default for Config {
 
 impl Config {
     /// The seed to the letter, without the safety nets that field use added: no start and run
-    /// deadlines, no ceilings, no refresh on waking, no confirmation by any message.
+    /// deadlines, no ceilings, no refresh on waking, no confirmation by any message, no answer to a
+    /// stop word.
     ///
     /// ```
     /// assert_eq!(dirigent_core::Config::seed_literal().turns_max, None);
@@ -232,6 +245,7 @@ impl Config {
             cycles_max: None,
             list_fresh: Duration::MAX,
             any_message_fallback: false,
+            acknowledge: false,
             ..Self::default()
         }
     }
@@ -268,6 +282,7 @@ impl Config {
             ("recount_interval", self.recount_interval),
             ("forget_after", self.forget_after),
             ("consult_deadline", self.consult_deadline),
+            ("outage_max", self.outage_max),
             ("turn_deadline", self.turn_deadline.unwrap_or(Duration::MAX)),
             ("slow_after", self.slow_after.unwrap_or(Duration::MAX)),
             ("start_deadline", self.start_deadline.unwrap_or(Duration::MAX)),

@@ -43,6 +43,10 @@ pub enum DeadlineReason {
     Poll,
     /// The member list must have been read.
     Members,
+    /// The member list, which was never read, is asked for again.
+    MembersRetry,
+    /// The chat has been away for as long as a turn waits for it.
+    Outage,
     /// The reminder that was held back.
     Reminder,
     /// The initiator's run after a reminder must have ended.

@@ -1,9 +1,16 @@
 //! Has the whole reply arrived? The pieces of a reply, and what is waited for.
 
+use core::time::Duration;
+
 use crate::{MessageId, Tail, Timestamp};
 
 /// How many pieces are kept apart; older ones are merged.
 pub(crate) const PIECES_MAX: usize = 6;
+
+/// Discord takes so many posts of one channel in [`POST_WINDOW`]; the next one is held back.
+pub(crate) const POSTS_MAX: usize = 5;
+/// See [`POSTS_MAX`].
+const POST_WINDOW: Duration = Duration::from_secs(5);
 
 /// The reply of the turn under way: what has arrived of it, by ascending id, and what is waited for.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -16,6 +23,23 @@ pub(crate) struct Delivery {
     len: usize,
     /// When the last piece, or an edit of one, was seen.
     pub(crate) last_seen: Timestamp,
+    /// When the last new pieces were seen, oldest first; those in use stand in front.
+    arrivals: [Timestamp; POSTS_MAX],
+    /// How many of these are in use.
+    arrived: usize,
+}
+
+/// How much of a reply has arrived, by its length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// A length is not known.
+    Unknown,
+    /// Less than three quarters.
+    Part,
+    /// Three quarters or more, but less than all.
+    Most,
+    /// All of it, more than that, or something with an attachment.
+    Whole,
 }
 
 /// One message of the reply, or several old ones merged.
@@ -40,20 +64,26 @@ impl Delivery {
     /// Begins anew for the next turn.
     pub(crate) const fn clear(&mut self) {
         self.len = 0;
+        self.arrived = 0;
         self.fingerprint = Tail::EMPTY;
     }
 
-    /// Adds a message or replaces what is known of it.
+    /// Adds a message or replaces what is known of it. An edit takes no attachment away: what tells
+    /// of edits need not know.
     pub(crate) fn put(&mut self, now: Timestamp, id: MessageId, tail: &Tail) {
         self.last_seen = now;
-        let piece = Piece { id, tail: *tail };
+        let mut piece = Piece { id, tail: *tail };
         let at = match self.as_slice().binary_search_by_key(&id, |known| known.id) {
             Ok(at) => {
+                if self.as_slice().get(at).is_some_and(|known| known.tail.has_attachment()) {
+                    piece.tail = piece.tail.with_attachment();
+                }
                 self.replace(at, &piece);
                 return;
             }
             Err(at) => at,
         };
+        self.note_arrival(now);
         if self.len < PIECES_MAX {
             self.len += 1;
             if let Some(moved) = self.slots.get_mut(at..self.len) {
@@ -63,6 +93,64 @@ impl Delivery {
         } else {
             self.merge_into_full(at, &piece);
         }
+    }
+
+    /// When the last new pieces were seen, oldest first.
+    pub(crate) fn arrivals(&self) -> &[Timestamp] {
+        self.arrivals.get(..self.arrived).unwrap_or_default()
+    }
+
+    pub(crate) fn arrivals_mut(&mut self) -> &mut [Timestamp] {
+        self.arrivals.get_mut(..self.arrived).unwrap_or_default()
+    }
+
+    /// Brings back when the last new pieces were seen; of too many the last are kept.
+    pub(crate) fn set_arrivals(&mut self, arrivals: &[Timestamp]) {
+        self.arrived = 0;
+        for at in arrivals {
+            self.note_arrival(*at);
+        }
+    }
+
+    fn note_arrival(&mut self, now: Timestamp) {
+        if self.arrived < POSTS_MAX {
+            self.arrived += 1;
+        } else {
+            self.arrivals.rotate_left(1);
+        }
+        if let Some(last) = self.arrived.checked_sub(1).and_then(|at| self.arrivals.get_mut(at)) {
+            *last = now;
+        }
+    }
+
+    /// Until when Discord may hold the next piece back, because so many were posted.
+    pub(crate) fn held_back_until(&self) -> Option<Timestamp> {
+        let full = self.arrived == POSTS_MAX;
+        self.arrivals.first().filter(|_| full).map(|at| *at + POST_WINDOW)
+    }
+
+    /// How much of the reply has arrived, by its length.
+    pub(crate) fn extent(&self) -> Extent {
+        let joined = self.joined();
+        if joined.has_attachment() {
+            return Extent::Whole;
+        }
+        match (self.fingerprint.length(), joined.length()) {
+            (Some(reply), Some(seen)) if seen >= reply => Extent::Whole,
+            (Some(reply), Some(seen)) if u64::from(seen) * 4 >= u64::from(reply) * 3 => {
+                Extent::Most
+            }
+            (Some(_), Some(_)) => Extent::Part,
+            (None, _) | (_, None) => Extent::Unknown,
+        }
+    }
+
+    fn joined(&self) -> Tail {
+        let mut joined = Tail::EMPTY;
+        for piece in self.as_slice() {
+            joined.join(&piece.tail);
+        }
+        joined
     }
 
     fn replace(&mut self, at: usize, piece: &Piece) {
@@ -100,11 +188,7 @@ impl Delivery {
         if let [only] = self.as_slice() {
             return only.tail.ends_with(fingerprint);
         }
-        let mut joined = Tail::EMPTY;
-        for piece in self.as_slice() {
-            joined.join(&piece.tail);
-        }
-        joined.ends_with(fingerprint)
+        self.joined().ends_with(fingerprint)
     }
 }
 

@@ -176,6 +176,18 @@ pub enum Notice {
     },
     /// A budget is spent.
     Budget,
+    /// A person stopped the channel in words, and is told that it is stopped. Answer with a reaction
+    /// to the message or a reply.
+    Stopped {
+        /// The person's message.
+        message: MessageId,
+    },
+    /// A person let the channel go on in words, and is told that it does. Answer with a reaction to
+    /// the message or a reply.
+    Resumed {
+        /// The person's message.
+        message: MessageId,
+    },
 }
 
 impl Notice {
@@ -190,6 +202,8 @@ impl Notice {
             Self::TimedOut { .. } => "⏱️ {agent} turn timed out, moving to next agent",
             Self::Disconnected { .. } => "⚠️ {agent} disconnected",
             Self::Budget => "The budget of this channel is spent. An operator can renew it.",
+            Self::Stopped { .. } => "Stopped. No agent speaks until the channel is resumed.",
+            Self::Resumed { .. } => "Resumed.",
         }
     }
 }

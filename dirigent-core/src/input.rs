@@ -50,7 +50,36 @@ pub enum Input {
         /// All messages of the reply; at least one.
         messages: Vec<MessageId>,
     },
-    /// A message was seen in the channel, pushed or polled.
+    /// The library holds the agent's whole reply, has stored it, and delivers it from now on. The
+    /// turn is then in [`PhaseKind::Delivering`](crate::PhaseKind::Delivering): it has no deadline,
+    /// and ends with [`Input::RunEnded`] or [`Input::Undelivered`]. A permitted run is treated alike.
+    /// Refused as [`Refusal::StaleRun`](crate::Refusal::StaleRun) when this run does not hold the
+    /// floor, or was reported before.
+    Replied {
+        /// Whose reply.
+        agent: AgentKey,
+        /// Which run, where the host has names for runs.
+        run: Option<RunId>,
+    },
+    /// The delivery of a reply was given up: the turn is over. Counts only after
+    /// [`Input::Replied`], else it is refused as [`Refusal::StaleRun`](crate::Refusal::StaleRun).
+    Undelivered {
+        /// Whose reply.
+        agent: AgentKey,
+        /// Which run, where the host has names for runs.
+        run: Option<RunId>,
+        /// Whether a part of the reply stands in the channel. Then the agent counts as having
+        /// spoken, else as skipped; it never counts as having had nothing to say.
+        posted: bool,
+    },
+    /// The chat stopped answering requests, or answers again. While it is away the start deadline,
+    /// the wait for a reply and for a member list, and the end of a turn stand still, and a dormant
+    /// channel is not woken. Repeating it changes nothing.
+    Chat {
+        /// Whether the chat does not answer.
+        away: bool,
+    },
+    /// A message was seen in the channel: pushed, polled, or read later from the history.
     Message(Message),
     /// A human's message that mentions these agents, by their accounts and in its own words. Where
     /// [`Config::mention_rounds`] is off it is as [`Input::Message`] (F06).
@@ -205,6 +234,7 @@ pub enum Outcome {
 ///     author: Author::Human,
 ///     kind: MessageKind::Conversation,
 ///     tail: Tail::of("hello"),
+///     backfilled: false,
 /// };
 /// assert_eq!(hello.author, Author::Human);
 /// ```
@@ -219,6 +249,11 @@ pub struct Message {
     pub kind: MessageKind,
     /// The end of its text.
     pub tail: Tail,
+    /// Whether it was read late from the history and not pushed. A message that is pushed counts as
+    /// seen before when a newer one was forgotten; a backfilled one only when its own id is among
+    /// the 256 that are remembered. The host must not give the same backfilled message again after
+    /// the channel forgot its ids ([`Config::forget_after`]): the channel could not tell.
+    pub backfilled: bool,
 }
 
 /// Who wrote a message.

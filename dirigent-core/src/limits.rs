@@ -11,6 +11,8 @@ pub(crate) struct Limits {
     pub(crate) cycles: u32,
     /// Whether the reached ceiling was announced.
     pub(crate) announced: bool,
+    /// In a discussion: reminders sent since anything was said.
+    pub(crate) reminders: u8,
     /// In a discussion: when it was created or a human last spoke.
     pub(crate) since: Timestamp,
 }

@@ -57,6 +57,8 @@ pub enum Refusal {
     BudgetSpent,
     /// An agent asked for a person, who must write first.
     AwaitingHuman,
+    /// The chat does not answer, so that no agent is chosen while the channel is dormant.
+    ChatAway,
     /// More agents than [`AGENTS_MAX`](crate::AGENTS_MAX).
     TooManyAgents,
     /// A receipt must name at least one message.
@@ -91,6 +93,7 @@ impl Refusal {
             Self::HasTheFloor => "has-the-floor",
             Self::BudgetSpent => "budget-spent",
             Self::AwaitingHuman => "awaiting-human",
+            Self::ChatAway => "chat-away",
             Self::TooManyAgents => "too-many-agents",
             Self::EmptyReceipt => "empty-receipt",
             Self::BadConfig => "bad-config",
@@ -127,6 +130,7 @@ impl fmt::Display for Refusal {
             Self::HasTheFloor => "the agent has the floor already",
             Self::BudgetSpent => "a budget of the channel is spent; renew it first",
             Self::AwaitingHuman => "an agent asked for a person; a person must write first",
+            Self::ChatAway => "the chat does not answer; try again when it does",
             Self::TooManyAgents => "a channel holds at most 64 agents",
             Self::EmptyReceipt => "a receipt must name at least one message",
             Self::BadConfig => "a setting cannot be obeyed; Config::validate says which",

@@ -14,7 +14,7 @@ pub(crate) const RUNS_MAX: usize = 32;
 /// The ids and runs of late. An idle channel has forgotten all but two numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Seen {
-    /// Everything up to here counts as seen.
+    /// Everything up to here counts as seen, unless it was read late from the history.
     horizon: Option<MessageId>,
     /// The newest message, whoever wrote it.
     newest: Option<MessageId>,
@@ -25,7 +25,7 @@ pub(crate) struct Seen {
 /// What is remembered one by one.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Recent {
-    /// Ids above the horizon, ascending.
+    /// Ids, ascending.
     pub(crate) messages: VecDeque<MessageId>,
     /// Runs that were answered, oldest first.
     pub(crate) runs: VecDeque<(RunId, RunFate)>,
@@ -59,9 +59,10 @@ impl Seen {
         self.newest = self.newest.max(Some(id));
     }
 
-    /// Remembers a message; `false` when it was seen before. In order of arrival this appends.
-    pub(crate) fn remember(&mut self, id: MessageId) -> bool {
-        if self.horizon >= Some(id) {
+    /// Remembers a message; `false` when it was seen before. In order of arrival this appends. What
+    /// was read late from the history may lie below the horizon.
+    pub(crate) fn remember(&mut self, id: MessageId, backfilled: bool) -> bool {
+        if !backfilled && self.horizon >= Some(id) {
             return false;
         }
         self.note(id);
@@ -72,9 +73,9 @@ impl Seen {
         if messages.len() < MESSAGES_MAX {
             messages.insert(at, id);
         } else if at == 0 {
-            self.horizon = Some(id);
+            self.horizon = self.horizon.max(Some(id));
         } else {
-            self.horizon = messages.pop_front();
+            self.horizon = self.horizon.max(messages.pop_front());
             messages.insert(at - 1, id);
         }
         true

@@ -8,7 +8,7 @@ use core::time::Duration;
 
 use crate::channel::{AGENTS_MAX, Channel, Grant, Phase, Polls, Purpose, Start, TurnRun};
 use crate::debts::{DEBTS_MAX, Debts};
-use crate::delivery::{Delivery, PIECES_MAX};
+use crate::delivery::{Delivery, PIECES_MAX, POSTS_MAX};
 use crate::limits::Limits;
 use crate::rng::Rng;
 use crate::seen::{MESSAGES_MAX, RUNS_MAX, Recent, Seen};
@@ -74,7 +74,7 @@ pub struct Snapshot {
     pub asked_at: Option<Timestamp>,
     /// The initiator's one run.
     pub permit: Option<Permit>,
-    /// When the last reminder was sent.
+    /// When the last reminder was sent, or the run that it led to ended in vain.
     pub reminded_at: Option<Timestamp>,
     /// When the next reminder is due.
     pub reminder_due: Option<Timestamp>,
@@ -84,13 +84,15 @@ pub struct Snapshot {
     pub cycles: u32,
     /// Whether a reached ceiling was announced.
     pub ceiling_announced: bool,
+    /// Reminders sent since anything was said.
+    pub reminders: u8,
     /// In a discussion: when it was created or a human last spoke.
     pub talk_since: Timestamp,
-    /// Messages up to here count as seen.
+    /// Messages up to here count as seen, unless they were read late from the history.
     pub horizon: Option<MessageId>,
     /// The newest message.
     pub newest: Option<MessageId>,
-    /// Messages seen above the horizon, ascending; none when forgotten.
+    /// Messages remembered one by one, ascending; none when forgotten.
     pub messages: Vec<MessageId>,
     /// Runs that can no longer speak, oldest first.
     pub runs: Vec<(RunId, RunFate)>,
@@ -147,6 +149,11 @@ pub enum PhaseData {
         until: Option<Timestamp>,
         receipt: bool,
     },
+    /// The library delivers the agent's reply.
+    Delivering { agent: AgentKey, run: Option<RunId>, anchor: Option<MessageId>, receipt: bool },
+    /// The member list was never read. `failures` counts the answers that did not come; `ask_at` is
+    /// none while an answer is waited for.
+    Unknown { failures: u8, ask_at: Option<Timestamp> },
     /// A reply is on its way.
     Confirming {
         agent: AgentKey,
@@ -177,6 +184,8 @@ pub struct DeliveryData {
     pub pieces: Vec<Piece>,
     /// When the last piece was seen.
     pub last_seen: Timestamp,
+    /// When the last new pieces were seen, oldest first; at most five.
+    pub arrivals: Vec<Timestamp>,
 }
 
 impl Snapshot {
@@ -267,6 +276,7 @@ impl Channel {
         out.turns = self.limits.turns;
         out.cycles = self.limits.cycles;
         out.ceiling_announced = self.limits.announced;
+        out.reminders = self.limits.reminders;
         out.talk_since = self.limits.since;
         out.horizon = self.seen.horizon();
         out.newest = self.seen.newest();
@@ -288,9 +298,10 @@ impl Channel {
             turns: snapshot.turns,
             cycles: snapshot.cycles,
             announced: snapshot.ceiling_announced,
+            reminders: snapshot.reminders,
             since: snapshot.talk_since,
         };
-        let channel = Self {
+        let mut channel = Self {
             config,
             now: snapshot.now,
             mode: snapshot.mode,
@@ -323,6 +334,7 @@ impl Channel {
             steering: snapshot.steering.clone(),
             revision: snapshot.revision,
         };
+        channel.distrust_unread_list();
         channel.audit().map_err(RestoreError::Broken)?;
         Ok(channel)
     }
@@ -356,6 +368,7 @@ impl Snapshot {
             turns: 0,
             cycles: 0,
             ceiling_announced: false,
+            reminders: 0,
             talk_since: Timestamp::from_millis(0),
             horizon: None,
             newest: None,
@@ -387,6 +400,7 @@ fn write_delivery(delivery: Option<&Delivery>, out: &mut Option<DeliveryData>) {
     data.fingerprint = delivery.fingerprint;
     data.last_seen = delivery.last_seen;
     refill(&mut data.pieces, delivery.as_slice());
+    refill(&mut data.arrivals, delivery.arrivals());
 }
 
 fn restore_delivery(data: &DeliveryData) -> Box<Delivery> {
@@ -394,6 +408,7 @@ fn restore_delivery(data: &DeliveryData) -> Box<Delivery> {
     for piece in &data.pieces {
         delivery.put(data.last_seen, piece.id, &piece.tail);
     }
+    delivery.set_arrivals(&data.arrivals);
     delivery.fingerprint = data.fingerprint;
     delivery.last_seen = data.last_seen;
     delivery
@@ -412,7 +427,9 @@ fn check_size(snapshot: &Snapshot) -> Result<(), RestoreError> {
     if snapshot.version != Snapshot::VERSION {
         return Err(RestoreError::Version { found: snapshot.version });
     }
-    let pieces = snapshot.delivery.as_ref().map_or(0, |delivery| delivery.pieces.len());
+    let delivery = snapshot.delivery.as_ref();
+    let pieces = delivery.map_or(0, |delivery| delivery.pieces.len());
+    let arrivals = delivery.map_or(0, |delivery| delivery.arrivals.len());
     let steering = snapshot.steering.as_deref();
     let size = |of: fn(&Steering) -> usize| steering.map_or(0, of);
     let sizes = [
@@ -426,6 +443,7 @@ fn check_size(snapshot: &Snapshot) -> Result<(), RestoreError> {
         ("runs", snapshot.runs.len(), RUNS_MAX),
         ("debts", snapshot.debts.len(), DEBTS_MAX),
         ("pieces", pieces, PIECES_MAX),
+        ("arrivals", arrivals, POSTS_MAX),
         ("litter", snapshot.litter.len(), 16),
     ];
     match sizes.into_iter().find(|(_, len, max)| len > max) {
@@ -451,6 +469,10 @@ impl From<Phase> for PhaseData {
             }
             Phase::Continuing { agent, until } => Self::Continuing { agent, until },
             Phase::Waiting(agent) => Self::Waiting { agent },
+            Phase::Unknown { failures, ask_at } => Self::Unknown { failures, ask_at },
+            Phase::Delivering { run: TurnRun { agent, id: run, anchor }, receipt } => {
+                Self::Delivering { agent, run, anchor, receipt }
+            }
             Phase::Granted(Grant { agent, until, attempt }) => {
                 Self::Granted { agent, until, attempt }
             }
@@ -488,6 +510,10 @@ impl From<PhaseData> for Phase {
             }
             PhaseData::Continuing { agent, until } => Self::Continuing { agent, until },
             PhaseData::Waiting { agent } => Self::Waiting(agent),
+            PhaseData::Unknown { failures, ask_at } => Self::Unknown { failures, ask_at },
+            PhaseData::Delivering { agent, run, anchor, receipt } => {
+                Self::Delivering { run: TurnRun { agent, id: run, anchor }, receipt }
+            }
             PhaseData::Granted { agent, until, attempt } => {
                 Self::Granted(Grant { agent, until, attempt })
             }

@@ -38,6 +38,26 @@ pub struct Steering {
     pub spoken: Vec<SpokenTurn>,
     /// What was used of the budgets.
     pub budget: Budget,
+    /// Since when the chat does not answer.
+    pub outage: Option<Outage>,
+}
+
+/// A chat that does not answer.
+///
+/// ```
+/// use dirigent_core::{Outage, Timestamp};
+/// let since = Timestamp::from_millis(5);
+/// let outage = Outage { since, counted_from: since };
+/// assert!(outage.counted_from >= outage.since);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct Outage {
+    /// When the channel was told so.
+    pub since: Timestamp,
+    /// From when [`Config::outage_max`](crate::Config::outage_max) counts: later than `since` when
+    /// a hold was ended meanwhile.
+    pub counted_from: Timestamp,
 }
 
 /// What a turn has been through, beyond its phase.
@@ -162,6 +182,8 @@ pub enum Rested {
         until: Option<Timestamp>,
         /// The host has already confirmed the whole reply.
         receipt: bool,
+        /// The library has the whole reply, and delivers it when the turn goes on.
+        replied: bool,
     },
     /// Its agent had spoken without finishing.
     Continuing,
@@ -221,12 +243,13 @@ impl Steering {
     /// Whether there is nothing to be kept.
     pub fn is_empty(&self) -> bool {
         let Self { terms, waiting, held, away, chosen, round, next_round, .. } = self;
-        let Self { awaits_human, spoken, budget, .. } = self;
+        let Self { awaits_human, spoken, budget, outage, .. } = self;
         *terms == TurnTerms::default()
             && waiting.is_none()
             && held.is_none()
             && chosen.is_none()
             && !awaits_human
+            && outage.is_none()
             && [away.is_empty(), round.is_empty(), next_round.is_empty(), spoken.is_empty()]
                 == [true; 4]
             && *budget == Budget::default()
@@ -237,6 +260,9 @@ impl Steering {
         let TurnTerms { until, slow_at, .. } = &mut self.terms;
         [until, slow_at].into_iter().flatten().for_each(&mut *visit);
         self.spoken.iter_mut().map(|turn| &mut turn.at).for_each(&mut *visit);
+        if let Some(Outage { since, counted_from }) = &mut self.outage {
+            [since, counted_from].into_iter().for_each(&mut *visit);
+        }
         if let Some(Waiting { rested, since, until, .. }) = &mut self.waiting {
             [since, until].into_iter().for_each(&mut *visit);
             if let Rested::Running { until: Some(until), .. } = rested {

@@ -2,11 +2,13 @@
 
 use core::fmt;
 
-/// The last scalars of a text without white space and fence-only lines, at most [`Tail::MAX`].
+/// The last scalars of a text without white space and fence-only lines, at most [`Tail::MAX`], the
+/// length of the whole text counted in the same way, and whether its message has an attachment.
 ///
 /// A host cuts a reply into several messages, trims each, closes and reopens code fences. Comparing
-/// tails is immune to all of that (D52, D53): joining the tails of the pieces gives the tail of the
-/// whole. `Debug` shows only the length: the words of a conversation never reach a log.
+/// tails is immune to all of that: joining the tails of the pieces gives the tail of the whole, with
+/// its length. The length tells a reply that a host rewrote on its way from one that has not arrived
+/// completely. `Debug` shows only numbers: the words of a conversation never reach a log.
 ///
 /// ```
 /// use dirigent_core::Tail;
@@ -22,6 +24,10 @@ pub struct Tail {
     bytes: [u8; Self::BYTES],
     /// Bytes in use.
     len: u16,
+    /// Whether the message has an attachment.
+    attached: bool,
+    /// Scalars of the whole text; 0 where scalars are kept and the length is unknown.
+    length: u32,
 }
 
 impl Tail {
@@ -31,33 +37,87 @@ impl Tail {
     const BYTES: usize = Self::MAX * 4;
 
     /// The tail of no text.
-    pub const EMPTY: Self = Self { bytes: [0; Self::BYTES], len: 0 };
+    pub const EMPTY: Self = Self { bytes: [0; Self::BYTES], len: 0, attached: false, length: 0 };
 
-    /// Digests a text. Costs no more for a long text than for its end, but for one look at each
-    /// line from the end backwards until enough was found.
+    /// Digests a text. Keeps its end and counts the rest.
     pub fn of(text: &str) -> Self {
         let mut buffer = ['\0'; Self::MAX];
         let mut kept = 0;
         let lines = text.rsplit('\n').filter(|line| !is_fence(line));
-        let scalars = lines.flat_map(|line| line.chars().rev()).filter(|c| !c.is_whitespace());
-        for (slot, scalar) in buffer.iter_mut().zip(scalars) {
+        let mut scalars = lines.flat_map(|line| line.chars().rev()).filter(|c| !c.is_whitespace());
+        for (slot, scalar) in buffer.iter_mut().zip(scalars.by_ref()) {
             *slot = scalar;
             kept += 1;
         }
         let mut tail = Self::EMPTY;
         buffer.iter().take(kept).rev().for_each(|scalar| tail.push(*scalar));
+        tail.length = u32::try_from(kept.saturating_add(scalars.count())).unwrap_or(u32::MAX);
         tail
     }
 
-    /// Appends what followed in the next message, keeping the last [`Tail::MAX`] scalars.
+    /// Puts a digest together from what was stored of it. `length` is `None` where it was not stored.
+    /// It is never less than the number of scalars in `end`. `end` is taken as it stands, without a
+    /// look for code fences; of more than [`Tail::MAX`] scalars the last are kept.
+    ///
+    /// ```
+    /// use dirigent_core::Tail;
+    /// let tail = Tail::of("a reply with an image").with_attachment();
+    /// assert_eq!(Tail::from_parts(tail.as_str(), tail.length(), tail.has_attachment()), tail);
+    /// assert_eq!(Tail::from_parts("reply", None, false).length(), None);
+    /// ```
+    #[must_use]
+    pub fn from_parts(end: &str, length: Option<u32>, attached: bool) -> Self {
+        let mut tail = Self::EMPTY;
+        let scalars = end.chars().filter(|c| !c.is_whitespace());
+        let surplus = scalars.clone().count().saturating_sub(Self::MAX);
+        scalars.skip(surplus).for_each(|scalar| tail.push(scalar));
+        let kept = u32::try_from(tail.len()).unwrap_or(u32::MAX);
+        Self { attached, length: length.map_or(0, |length| length.max(kept)), ..tail }
+    }
+
+    /// The same digest, of a message with an attachment.
+    ///
+    /// ```
+    /// use dirigent_core::Tail;
+    /// assert!(Tail::EMPTY.with_attachment().has_attachment());
+    /// ```
+    #[must_use]
+    pub const fn with_attachment(mut self) -> Self {
+        self.attached = true;
+        self
+    }
+
+    /// Whether the message has an attachment; of a joined digest: whether any of the messages has one.
+    pub const fn has_attachment(&self) -> bool {
+        self.attached
+    }
+
+    /// How many scalars the whole text has, without white space and fence-only lines; `None` where
+    /// that is unknown. Saturates at [`u32::MAX`].
+    ///
+    /// ```
+    /// use dirigent_core::Tail;
+    /// assert_eq!(Tail::of(&"word ".repeat(50)).length(), Some(200));
+    /// ```
+    pub const fn length(&self) -> Option<u32> {
+        if self.length == 0 && !self.is_empty() { None } else { Some(self.length) }
+    }
+
+    /// Appends what followed in the next message, keeping the last [`Tail::MAX`] scalars. The lengths
+    /// add up; where one is unknown, so is the sum.
     pub fn join(&mut self, next: &Self) {
         let kept_here = Self::MAX.saturating_sub(next.len());
         let mut joined = self.last(kept_here);
         joined.append(next.as_bytes());
+        joined.attached |= next.attached;
+        joined.length = match (self.length(), next.length()) {
+            (Some(before), Some(after)) => before.saturating_add(after),
+            (None, _) | (_, None) => 0,
+        };
         *self = joined;
     }
 
-    /// The last `count` scalars.
+    /// The last `count` scalars. Length and attachment stay those of the whole.
     #[must_use]
     pub fn last(&self, count: usize) -> Self {
         let bytes = self.as_bytes();
@@ -66,7 +126,7 @@ impl Tail {
             Some(before) => starts.map(|(at, _)| at).nth(before).unwrap_or(0),
             None => bytes.len(),
         };
-        let mut shorter = Self::EMPTY;
+        let mut shorter = Self { length: self.length, attached: self.attached, ..Self::EMPTY };
         shorter.append(bytes.get(from..).unwrap_or_default());
         shorter
     }

@@ -51,12 +51,16 @@ pub enum PhaseKind {
     Granted,
     /// An agent is running.
     Running,
+    /// The library delivers the agent's whole reply. The turn has no deadline meanwhile.
+    Delivering,
     /// An agent's reply is on its way into the channel.
     Confirming,
     /// An agent has spoken without finishing its turn, and keeps the floor.
     Continuing,
     /// A human spoke during a turn; it rests until the orchestrator has answered.
     Waiting,
+    /// The member list was never read: no agent may speak, and the list is asked for again.
+    Unknown,
     /// Turns are not kept: everybody may speak.
     Disabled,
     /// Nobody may speak and nobody is woken (mode report).
@@ -72,9 +76,11 @@ impl PhaseKind {
         Self::Refreshing,
         Self::Granted,
         Self::Running,
+        Self::Delivering,
         Self::Confirming,
         Self::Continuing,
         Self::Waiting,
+        Self::Unknown,
         Self::Disabled,
         Self::Dead,
         Self::Archived,
@@ -87,9 +93,11 @@ impl PhaseKind {
             Self::Refreshing => "refreshing",
             Self::Granted => "granted",
             Self::Running => "running",
+            Self::Delivering => "delivering",
             Self::Confirming => "confirming",
             Self::Continuing => "continuing",
             Self::Waiting => "waiting",
+            Self::Unknown => "unknown",
             Self::Disabled => "disabled",
             Self::Dead => "dead",
             Self::Archived => "archived",
@@ -164,6 +172,10 @@ causes! {
     Spoke = "spoke",
     /// The run broke off; counts as having nothing to say.
     RunFailed = "run-failed",
+    /// The library has the agent's whole reply and delivers it.
+    Replied = "replied",
+    /// The delivery of the reply was given up.
+    Undelivered = "undelivered",
     /// The reply arrived: the fingerprint matched.
     TailMatched = "tail-matched",
     /// The reply arrived: the host said so.
@@ -196,6 +208,12 @@ causes! {
     CeilingReached = "ceiling-reached",
     /// A human's word reset the ceilings after they had been reached.
     CeilingReset = "ceiling-reset",
+    /// The member list was never read, and could not be read now.
+    MembersUnknown = "members-unknown",
+    /// The chat does not answer; after [`Config::outage_max`](crate::Config::outage_max): dormant.
+    ChatAway = "chat-away",
+    /// The chat answers again.
+    ChatBack = "chat-back",
     /// Fewer than two agents are present.
     TooFewAgents = "too-few-agents",
     /// A second agent is present.

@@ -59,6 +59,8 @@ pub enum Reason {
     YourTurn,
     /// Allowed: the initiator of an idle discussion may run once to conclude it.
     InitiatorPermit,
+    /// Denied: the member list was never read, and is asked for again.
+    MembersUnknown,
     /// Denied: agents are not woken in this mode (report).
     Dead,
     /// Denied: the channel is closed for good.
@@ -100,6 +102,11 @@ pub enum Reason {
     RunAlreadyEnded,
     /// Denied: the registry does not know the agent.
     NotRegistered,
+    /// Denied: the channel's record is damaged. Said by the driver, never by the machine.
+    RecordDamaged,
+    /// Denied: the channel's record was written by a newer version. Said by the driver, never by the
+    /// machine.
+    RecordNewer,
     /// Denied: the agent is muted.
     Muted,
     /// Denied: the agent is not in the speaker list of this cycle.
@@ -122,6 +129,7 @@ impl Reason {
             Self::TooFewAgents => "too-few-agents",
             Self::YourTurn => "your-turn",
             Self::InitiatorPermit => "initiator-permit",
+            Self::MembersUnknown => "members-unknown",
             Self::Dead => "dead",
             Self::Archived => "archived",
             Self::Stopped => "stopped",
@@ -141,6 +149,8 @@ impl Reason {
             Self::RunAlreadyDenied => "run-already-denied",
             Self::RunAlreadyEnded => "run-already-ended",
             Self::NotRegistered => "not-registered",
+            Self::RecordDamaged => "record-damaged",
+            Self::RecordNewer => "record-newer",
             Self::Muted => "muted",
             Self::NotListed => "not-listed",
         }

@@ -118,6 +118,31 @@ impl<'a> View<'a> {
         self.channel.turn_ends_at()
     }
 
+    /// Since when the chat does not answer, if it does not.
+    ///
+    /// ```
+    /// use dirigent_core::{Channel, Config, Input, Timestamp};
+    /// let mut channel = Channel::new(Config::default().into(), 1);
+    /// let noon = Timestamp::from_millis(1);
+    /// channel.handle(noon, &Input::Chat { away: true }, &mut Vec::new())?;
+    /// assert_eq!(channel.view().chat_away_since(), Some(noon));
+    /// # Ok::<(), dirigent_core::Refusal>(())
+    /// ```
+    pub fn chat_away_since(&self) -> Option<Timestamp> {
+        self.channel.outage().map(|outage| outage.since)
+    }
+
+    /// The reply that the library holds and delivers, of the turn or of the permitted run.
+    ///
+    /// ```
+    /// use dirigent_core::{Channel, Config};
+    /// let channel = Channel::new(Config::default().into(), 1);
+    /// assert_eq!(channel.view().pending_reply(), None);
+    /// ```
+    pub fn pending_reply(&self) -> Option<PendingReply> {
+        self.channel.pending_reply()
+    }
+
     /// When something is due next, and why.
     pub fn deadline(&self) -> Option<Deadline> {
         self.channel.next_deadline()
@@ -248,6 +273,27 @@ impl<'a> View<'a> {
     pub const fn initiator(&self) -> Option<AgentKey> {
         self.channel.initiator
     }
+}
+
+/// A reply that the library holds: [`Input::Replied`](crate::Input::Replied) was given, and the run
+/// has not ended.
+///
+/// ```
+/// use dirigent_core::{AgentKey, PendingReply};
+/// let reply = PendingReply { agent: AgentKey::new(1), run: None, turn: None, rests: false };
+/// assert!(!reply.rests);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that tests compare")]
+pub struct PendingReply {
+    /// Whose reply.
+    pub agent: AgentKey,
+    /// The run that made it, where the host named it.
+    pub run: Option<RunId>,
+    /// Its turn; none for the run that an idle reminder permitted.
+    pub turn: Option<TurnId>,
+    /// The turn rests until a person was answered; the reply is delivered when it goes on.
+    pub rests: bool,
 }
 
 /// One place in the speaker list.

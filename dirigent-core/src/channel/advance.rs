@@ -69,6 +69,9 @@ impl Step<'_> {
 
     /// Grants whoever was chosen, or the next who can be granted after this one, or ends the cycle.
     pub(super) fn advance_after(&mut self, agent: AgentKey) {
+        if self.channel.has_lost_patience() {
+            return self.become_dormant(Cause::ChatAway);
+        }
         if let Some(chosen) = self.channel.choice() {
             return self.grant_chosen(chosen, agent);
         }
@@ -147,8 +150,10 @@ impl Step<'_> {
             | Phase::Dead
             | Phase::Archived
             | Phase::Dormant
+            | Phase::Unknown { .. }
             | Phase::Refreshing(_)
             | Phase::Running { .. }
+            | Phase::Delivering { .. }
             | Phase::Confirming { .. }
             | Phase::Waiting(_) => return,
         };
@@ -274,8 +279,10 @@ impl Step<'_> {
         self.forget_cycle();
         self.channel.forget_plans();
         self.channel.keep_unheard();
+        self.channel.missed |= cause == Cause::ChatAway;
         self.shift(Phase::Dormant, None, cause);
-        if self.channel.mode == Mode::Discussion && cause != Cause::AwaitingHuman {
+        let reminds = !matches!(cause, Cause::AwaitingHuman | Cause::ChatAway);
+        if self.channel.mode == Mode::Discussion && reminds {
             self.schedule_reminder();
         }
     }

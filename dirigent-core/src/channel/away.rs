@@ -30,10 +30,12 @@ impl Step<'_> {
             return Ok(());
         }
         self.mark_away(agent, true)?;
-        if self.channel.permit.is_some_and(|permit| permit.agent == agent) {
-            self.withdraw_permit();
+        let permit = self.channel.permit.filter(|permit| permit.agent == agent);
+        if permit.is_some_and(|permit| !permit.is_delivering()) {
+            self.take_permit_from(agent);
         }
-        let speaks = self.channel.speaker() == Some(agent);
+        // A reply that is made still goes out.
+        let speaks = self.channel.speaker() == Some(agent) && !self.channel.has_replied();
         if speaks {
             self.cancel_turn_run();
             self.record(agent, SeatTurn::Skipped, Cause::AgentOffline);
@@ -93,7 +95,8 @@ impl Step<'_> {
     fn assign(&mut self, agent: AgentKey) {
         self.channel.steering_mut().away.retain(|away| away.agent != agent);
         let turn = self.channel.list.slot(agent).map(|slot| slot.turn);
-        if matches!(turn, Some(SeatTurn::Ahead | SeatTurn::Skipped)) {
+        let has_floor = self.channel.speaker() == Some(agent);
+        if !has_floor && matches!(turn, Some(SeatTurn::Ahead | SeatTurn::Skipped)) {
             self.channel.list.move_to(agent, usize::MAX);
         }
         self.tell(Some(agent), Cause::AgentAssigned);

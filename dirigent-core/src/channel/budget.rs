@@ -78,6 +78,7 @@ impl Channel {
             && !self.is_stopped()
             && !self.awaits_human()
             && !self.budget_spent()
+            && !self.is_chat_away()
     }
 
     /// Whether only a human wakes the channel.

@@ -134,6 +134,9 @@ impl Step<'_> {
         if self.channel.budget_spent() {
             return Err(Refusal::BudgetSpent);
         }
+        if self.channel.phase == Phase::Dormant && self.channel.is_chat_away() {
+            return Err(Refusal::ChatAway);
+        }
         self.hear_human();
         self.channel.steering_mut().chosen = Some(agent);
         self.changed();
@@ -145,8 +148,10 @@ impl Step<'_> {
             Phase::Disabled
             | Phase::Dead
             | Phase::Archived
+            | Phase::Unknown { .. }
             | Phase::Granted(_)
             | Phase::Running { .. }
+            | Phase::Delivering { .. }
             | Phase::Confirming { .. }
             | Phase::Continuing { .. }
             | Phase::Waiting(_) => {}

@@ -12,7 +12,8 @@ const EXPIRIES_MAX: usize = 1_024;
 
 /// The earliest moment at which something is due.
 pub(super) fn next_deadline(channel: &Channel) -> Option<Deadline> {
-    let mut next = deadline(channel.refresh.map(|refresh| refresh.until), DeadlineReason::Members);
+    let refresh = channel.refresh.filter(|_| !channel.is_chat_away());
+    let mut next = deadline(refresh.map(|refresh| refresh.until), DeadlineReason::Members);
     let mut consider = |at: Option<Timestamp>, reason| {
         if let Some(at) = at {
             if next.is_none_or(|known| at < known.at) {
@@ -32,9 +33,10 @@ pub(super) fn next_deadline(channel: &Channel) -> Option<Deadline> {
 
 /// The earliest deadline of the phase itself.
 fn of_the_phase(channel: &Channel) -> Option<Deadline> {
+    let outage = deadline(channel.outage_ends_at(), DeadlineReason::Outage);
     match channel.phase {
         Phase::Granted(_) | Phase::Continuing { .. } => {
-            deadline(channel.turn_ends_at(), DeadlineReason::Start)
+            deadline(channel.turn_ends_at(), DeadlineReason::Start).or(outage)
         }
         Phase::Running { .. } => {
             let slow = deadline(channel.terms().slow_at, DeadlineReason::Slow);
@@ -49,11 +51,12 @@ fn of_the_phase(channel: &Channel) -> Option<Deadline> {
                 deadline(channel.quiet_deadline(since), DeadlineReason::Quiet),
                 deadline(channel.turn_ends_at(), DeadlineReason::Delivery),
                 deadline(polls.open.is_none().then_some(polls.next), DeadlineReason::Poll),
+                outage,
             ];
             candidates.into_iter().flatten().min_by_key(|candidate| candidate.at)
         }
         Phase::Dormant => {
-            let due = channel.reminder_due.filter(|_| !channel.is_stopped());
+            let due = channel.reminder_due.filter(|_| channel.rest.is_none());
             let permit = channel.permit.as_ref().and_then(Permit::until);
             let candidates = [
                 deadline(due, DeadlineReason::Reminder),
@@ -63,7 +66,9 @@ fn of_the_phase(channel: &Channel) -> Option<Deadline> {
             ];
             candidates.into_iter().flatten().min_by_key(|candidate| candidate.at)
         }
-        Phase::Disabled | Phase::Dead | Phase::Archived | Phase::Refreshing(_) => None,
+        Phase::Refreshing(_) => outage,
+        Phase::Unknown { .. } => deadline(channel.members_retry_at(), DeadlineReason::MembersRetry),
+        Phase::Disabled | Phase::Dead | Phase::Archived | Phase::Delivering { .. } => None,
     }
 }
 
@@ -78,12 +83,19 @@ impl Channel {
         match self.phase {
             Phase::Granted(Grant { until, .. })
             | Phase::Running { until, .. }
-            | Phase::Continuing { until, .. } => until.into_iter().chain(self.turn_end()).min(),
-            Phase::Confirming { since, .. } => Some(since + self.config.delivery_timeout),
+            | Phase::Continuing { until, .. } => {
+                let end = self.turn_end().filter(|_| !self.is_chat_away());
+                until.into_iter().chain(end).min()
+            }
+            Phase::Confirming { since, .. } => {
+                (!self.is_chat_away()).then(|| since + self.config.delivery_timeout)
+            }
             Phase::Disabled
             | Phase::Dead
             | Phase::Archived
             | Phase::Dormant
+            | Phase::Unknown { .. }
+            | Phase::Delivering { .. }
             | Phase::Refreshing(_)
             | Phase::Waiting(_) => None,
         }
@@ -109,21 +121,20 @@ impl Step<'_> {
     fn on_due(&mut self, reason: DeadlineReason) {
         match reason {
             DeadlineReason::Start => self.on_start_late(),
-            DeadlineReason::Run => {
-                self.cancel_turn_run();
-                self.end_confirming_or_running(SeatTurn::Skipped, Cause::RunTimedOut);
-            }
+            DeadlineReason::Run => self.on_run_late(),
             DeadlineReason::Delivery => {
-                self.end_confirming_or_running(SeatTurn::Spoke, Cause::DeliveryTimedOut);
+                self.end_confirming(SeatTurn::Spoke, Cause::DeliveryTimedOut);
             }
             DeadlineReason::Quiet => {
-                self.end_confirming_or_running(SeatTurn::Spoke, Cause::QuietAfterMessage);
+                self.end_confirming(SeatTurn::Spoke, Cause::QuietAfterMessage);
             }
             DeadlineReason::Slow => self.on_slow(),
             DeadlineReason::Consult => self.on_consult_late(),
             DeadlineReason::Cap => self.wake(Start::First, Cause::HumanMessage),
             DeadlineReason::Poll => self.poll(),
             DeadlineReason::Members => self.go_on_without_list(Cause::MembersLate),
+            DeadlineReason::MembersRetry => self.ask_again(),
+            DeadlineReason::Outage => self.on_outage(),
             DeadlineReason::Reminder => self.remind(),
             DeadlineReason::Permit => self.expire_permit(),
             DeadlineReason::Overdue => self.archive(None, Cause::Overdue),
@@ -154,7 +165,7 @@ impl Step<'_> {
         }
     }
 
-    fn end_confirming_or_running(&mut self, turn: SeatTurn, cause: Cause) {
+    fn end_confirming(&mut self, turn: SeatTurn, cause: Cause) {
         if let Some(agent) = self.channel.speaker() {
             self.complete(agent, turn, cause);
         }

@@ -30,12 +30,14 @@ fn reason(channel: &Channel, agent: Option<AgentKey>, run: Option<RunId>) -> Rea
     }
     if channel.speaker() == Some(agent) {
         return match channel.phase {
-            Phase::Confirming { .. } => Reason::TurnAlreadyUsed,
+            Phase::Confirming { .. } | Phase::Delivering { .. } => Reason::TurnAlreadyUsed,
+            Phase::Waiting(_) if channel.rests_replied() => Reason::TurnAlreadyUsed,
             Phase::Waiting(_) if !rests_running(channel, run) => Reason::Waiting,
             Phase::Disabled
             | Phase::Dead
             | Phase::Archived
             | Phase::Dormant
+            | Phase::Unknown { .. }
             | Phase::Refreshing(_)
             | Phase::Granted(_)
             | Phase::Running { .. }
@@ -43,8 +45,12 @@ fn reason(channel: &Channel, agent: Option<AgentKey>, run: Option<RunId>) -> Rea
             | Phase::Waiting(_) => Reason::YourTurn,
         };
     }
-    if channel.permit.is_some_and(|permit| permit.agent == agent) {
-        return Reason::InitiatorPermit;
+    match channel.permit {
+        Some(permit) if permit.agent == agent && permit.is_delivering() => {
+            return Reason::TurnAlreadyUsed;
+        }
+        Some(permit) if permit.agent == agent => return Reason::InitiatorPermit,
+        Some(_) | None => {}
     }
     of_the_silent(channel, agent)
 }
@@ -59,17 +65,20 @@ fn rests_running(channel: &Channel, id: Option<RunId>) -> bool {
 /// Whether this is the agent's own run that runs now, in its turn or by its permit, whatever became
 /// of another agent's run of that name.
 fn runs_now(channel: &Channel, agent: AgentKey, id: RunId) -> bool {
-    let permitted = channel.permit.filter(|permit| permit.agent == agent);
+    let permitted = channel.permit.filter(|it| it.agent == agent && !it.is_delivering());
     let in_turn = channel.turn_run().filter(|run| run.agent == agent);
     match channel.phase {
         Phase::Running { .. } => in_turn.is_some_and(|run| run.id == Some(id)),
+        Phase::Waiting(_) if channel.rests_replied() => false,
         Phase::Waiting(_) => in_turn.is_some() && rests_running(channel, Some(id)),
         Phase::Dormant => permitted.is_some_and(|permit| permit.run_id() == Some(id)),
         Phase::Disabled
         | Phase::Dead
         | Phase::Archived
+        | Phase::Unknown { .. }
         | Phase::Refreshing(_)
         | Phase::Granted(_)
+        | Phase::Delivering { .. }
         | Phase::Confirming { .. }
         | Phase::Continuing { .. } => false,
     }
@@ -84,6 +93,7 @@ fn of_the_channel(channel: &Channel) -> Option<Reason> {
         (_, _, Mode::None | Mode::Work, _) => Some(Reason::Unmanaged),
         (_, _, Mode::Report, _) => Some(Reason::Dead),
         (.., Phase::Disabled) => Some(Reason::TooFewAgents),
+        (.., Phase::Unknown { .. }) => Some(Reason::MembersUnknown),
         (_, Some(Rest::Held), ..) => Some(Reason::Held),
         _ => None,
     }
@@ -160,8 +170,10 @@ impl Step<'_> {
             | Phase::Dead
             | Phase::Archived
             | Phase::Dormant
+            | Phase::Unknown { .. }
             | Phase::Refreshing(_)
             | Phase::Running { .. }
+            | Phase::Delivering { .. }
             | Phase::Confirming { .. }
             | Phase::Waiting(_) => {}
         }
@@ -176,7 +188,7 @@ impl Step<'_> {
         let agent = permit.agent;
         match &mut permit.run {
             PermitRun::Offered => {
-                permit.run = PermitRun::Running { id, until, spoke: false };
+                permit.run = PermitRun::Running { id, until, spoke: false, replied: false };
                 self.tell(Some(agent), Cause::RunStarted);
             }
             PermitRun::Running { id: known, .. } if id.is_some() && *known != id => {

@@ -32,6 +32,9 @@ impl Step<'_> {
     /// A person wrote during a turn that is under way or rests.
     pub(super) fn hear_in_turn(&mut self, message: MessageId) {
         let span = Span::of(message);
+        if matches!(self.channel.phase, Phase::Delivering { .. }) {
+            return self.hold_back(Some(span));
+        }
         if let Phase::Waiting(_) = self.channel.phase {
             if let Some(waiting) = &mut self.channel.steering_mut().waiting {
                 join(&mut waiting.more, Some(span));
@@ -68,14 +71,16 @@ impl Step<'_> {
         let (agent, rested) = match self.channel.phase {
             Phase::Granted(Grant { agent, attempt, .. }) => (agent, Rested::Granted { attempt }),
             Phase::Running { run: TurnRun { agent, id: run, anchor }, until, receipt } => {
-                (agent, Rested::Running { run, anchor, until, receipt })
+                (agent, Rested::Running { run, anchor, until, receipt, replied: false })
             }
             Phase::Continuing { agent, .. } => (agent, Rested::Continuing),
             Phase::Disabled
             | Phase::Dead
             | Phase::Archived
             | Phase::Dormant
+            | Phase::Unknown { .. }
             | Phase::Refreshing(_)
+            | Phase::Delivering { .. }
             | Phase::Confirming { .. }
             | Phase::Waiting(_) => return,
         };
@@ -136,9 +141,12 @@ impl Step<'_> {
             return;
         };
         let rest = self.channel.now.since(waiting.since);
+        let rest_by_chat = self.channel.chat_now().since(waiting.since);
         let terms = &mut self.channel.steering_mut().terms;
-        let moments = [&mut terms.until, &mut terms.slow_at];
-        moments.into_iter().flatten().for_each(|moment| *moment = *moment + rest);
+        let moments = [(&mut terms.until, rest_by_chat), (&mut terms.slow_at, rest)];
+        for (moment, by) in moments {
+            *moment = moment.map(|at| at + by);
+        }
         match waiting.rested {
             Rested::Granted { attempt } => {
                 let grant = Grant { agent, until: None, attempt };
@@ -149,15 +157,21 @@ impl Step<'_> {
                 self.shift(Phase::Continuing { agent, until: None }, Some(agent), cause);
                 self.trigger(waiting.unanswered);
             }
-            Rested::Running { run: id, anchor, until, receipt } => {
+            Rested::Running { run: id, anchor, until, receipt, replied } => {
                 let run = TurnRun { agent, id, anchor };
                 let until = until.map(|until| until + rest);
-                self.shift(Phase::Running { run, until, receipt }, Some(agent), cause);
+                let phase = if replied {
+                    Phase::Delivering { run, receipt }
+                } else {
+                    Phase::Running { run, until, receipt }
+                };
+                self.shift(phase, Some(agent), cause);
                 match &waiting.end {
                     Some(outcome) => {
                         self.hold_back(waiting.unanswered);
                         self.end_turn_run(run, receipt, outcome);
                     }
+                    None if replied => self.hold_back(waiting.unanswered),
                     None => self.hand_over(agent, waiting.unanswered),
                 }
             }

@@ -10,7 +10,7 @@ impl Step<'_> {
     /// Asks who is there, and waits for the answer for a bounded time.
     pub(super) fn fetch_members(&mut self) {
         let ticket = self.owe(|ticket| Effect::FetchMembers { ticket });
-        let until = self.channel.now + self.channel.config.refresh_deadline;
+        let until = self.channel.chat_now() + self.channel.config.refresh_deadline;
         self.channel.refresh = Some(Refresh { ticket, until });
         self.channel.asked_at = Some(self.channel.now);
     }
@@ -74,19 +74,22 @@ impl Step<'_> {
     pub(super) fn go_on_without_list(&mut self, cause: Cause) {
         self.forget_refresh();
         self.tell(None, cause);
+        if self.channel.list_at.is_none() {
+            return self.on_members_unknown();
+        }
         self.go_on_with_list(self.ended_cycle(), false);
     }
 
     fn go_on_with_list(&mut self, ended: EndedCycle, anybody_new: bool) {
         let enough = self.channel.list.len() >= 2;
         match self.channel.phase {
-            Phase::Disabled if enough => {
+            Phase::Disabled | Phase::Unknown { .. } if enough => {
                 self.shift(Phase::Dormant, None, Cause::EnoughAgents);
                 if self.channel.missed && !self.channel.is_stopped() {
                     self.wake(Start::First, Cause::EnoughAgents);
                 }
             }
-            Phase::Dormant | Phase::Refreshing(_) if !enough => {
+            Phase::Dormant | Phase::Refreshing(_) | Phase::Unknown { .. } if !enough => {
                 self.disable_for_lack_of_agents();
             }
             Phase::Refreshing(Purpose::Boundary) => self.end_boundary(ended, anybody_new),
@@ -95,8 +98,10 @@ impl Step<'_> {
             | Phase::Dead
             | Phase::Archived
             | Phase::Dormant
+            | Phase::Unknown { .. }
             | Phase::Granted(_)
             | Phase::Running { .. }
+            | Phase::Delivering { .. }
             | Phase::Confirming { .. }
             | Phase::Continuing { .. }
             | Phase::Waiting(_) => {}
@@ -104,13 +109,18 @@ impl Step<'_> {
     }
 
     pub(super) fn disable_for_lack_of_agents(&mut self) {
+        self.leave_turns(Phase::Disabled, Cause::TooFewAgents);
+    }
+
+    /// Keeps no turns for now: nothing of the cycle is kept but what people said.
+    pub(super) fn leave_turns(&mut self, phase: Phase, cause: Cause) {
         self.withdraw_permit();
         self.channel.reminder_due = None;
         self.forget_cycle();
         self.channel.forget_plans();
         self.channel.stop_awaiting();
         self.channel.keep_unheard();
-        self.shift(Phase::Disabled, None, Cause::TooFewAgents);
+        self.shift(phase, None, cause);
     }
 
     pub(super) fn on_joined(&mut self, agent: AgentKey) {
@@ -124,8 +134,11 @@ impl Step<'_> {
                 cleared = true;
             }
         }
-        if self.counts_agents() && self.channel.refresh.is_none() {
-            self.fetch_members();
+        if self.channel.refresh.is_none() {
+            if self.counts_agents() {
+                self.fetch_members();
+            }
+            self.ask_again();
         }
         if cleared {
             self.wake_for_missed();
@@ -146,9 +159,7 @@ impl Step<'_> {
 
     /// Ends the agent's turn or permit, if it has one.
     pub(super) fn take_floor_from(&mut self, agent: AgentKey, cause: Cause) {
-        if self.channel.permit.is_some_and(|permit| permit.agent == agent) {
-            self.withdraw_permit();
-        }
+        self.take_permit_from(agent);
         if self.channel.speaker() == Some(agent) {
             self.cancel_turn_run();
             self.complete(agent, SeatTurn::Skipped, cause);

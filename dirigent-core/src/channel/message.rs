@@ -34,7 +34,7 @@ impl Step<'_> {
             self.channel.seen.note(message.id);
             return Ok(());
         }
-        if !self.remember(message.id) {
+        if !self.remember(message.id, message.backfilled) {
             return Err(Refusal::RepeatedMessage);
         }
         if !is_conversation(message) {
@@ -42,13 +42,16 @@ impl Step<'_> {
         }
         match message.author {
             Author::Human => self.hear_human(),
-            Author::Agent(agent) => self.count_message(agent),
+            Author::Agent(agent) => {
+                self.note_activity();
+                self.count_message(agent);
+            }
             Author::Bot | Author::Moderator => {}
         }
         match (message.kind, message.author) {
-            (MessageKind::StopWord, Author::Human) => self.on_stop(),
+            (MessageKind::StopWord, Author::Human) => self.stop_by_word(message.id),
             (MessageKind::ResumeWord, Author::Human) if self.channel.rest.is_some() => {
-                self.on_resume()
+                self.resume_by(Some(message.id))
             }
             _ => {
                 self.take_part(message, mentioned);
@@ -112,12 +115,14 @@ impl Step<'_> {
                 self.recount();
             }
             _ if !qualifies => {}
+            Phase::Unknown { .. } => self.keep_in_mind(true),
             Phase::Refreshing(Purpose::Boundary) => {
                 self.veto();
                 self.plan_round(addressed);
             }
             Phase::Granted(_)
             | Phase::Running { .. }
+            | Phase::Delivering { .. }
             | Phase::Continuing { .. }
             | Phase::Waiting(_) => {
                 self.veto();
@@ -173,7 +178,7 @@ impl Step<'_> {
         from.is_some_and(|from| self.channel.now < from + grace)
     }
 
-    fn keep_in_mind(&mut self, qualifies: bool) {
+    pub(super) fn keep_in_mind(&mut self, qualifies: bool) {
         if qualifies && !self.channel.missed {
             self.channel.missed = true;
             self.changed();
@@ -199,15 +204,18 @@ impl Step<'_> {
     }
 
     /// A message wakes the channel, unless it is at rest for a reason that the author cannot lift.
-    pub(super) fn wake_by(&mut self, author: Author, addressed: Option<&[AgentKey]>) {
+    /// Gives whether it did.
+    pub(super) fn wake_by(&mut self, author: Author, addressed: Option<&[AgentKey]>) -> bool {
         let barred = self.channel.ceiling_reached() || self.channel.awaits_human();
         if author != Author::Human && barred {
-            return;
+            return false;
         }
         if self.channel.budget_spent() {
-            return self.keep_in_mind(true);
+            self.keep_in_mind(true);
+            return false;
         }
         self.wake_with(author, addressed);
+        true
     }
 
     fn wake_with(&mut self, author: Author, addressed: Option<&[AgentKey]>) {

@@ -9,8 +9,8 @@ use super::step::Step;
 use super::{AGENTS_MAX, Archived};
 use crate::steering::Rested;
 use crate::{
-    AgentKey, Author, Cause, Config, Creation, Effect, Message, Mode, Notice, Refusal, Rest,
-    SeatTurn,
+    AgentKey, Author, Cause, Config, Creation, Effect, Message, MessageId, Mode, Notice, Refusal,
+    Rest, SeatTurn,
 };
 
 impl Step<'_> {
@@ -126,6 +126,22 @@ impl Step<'_> {
         Ok(())
     }
 
+    /// A person stops the channel in words, which is acknowledged if it changes anything.
+    pub(super) fn stop_by_word(&mut self, message: MessageId) -> Result<(), Refusal> {
+        let before = self.channel.rest;
+        self.on_stop()?;
+        if self.channel.rest != before {
+            self.acknowledge(Notice::Stopped { message });
+        }
+        Ok(())
+    }
+
+    fn acknowledge(&mut self, notice: Notice) {
+        if self.channel.config.acknowledge {
+            self.owe(|ticket| Effect::Notice { ticket, notice });
+        }
+    }
+
     /// An operator says that the work is done (M6).
     pub(super) fn on_finish(&mut self) -> Result<(), Refusal> {
         self.require_managed()?;
@@ -149,9 +165,11 @@ impl Step<'_> {
             Phase::Dead => Phase::Dead,
             Phase::Archived
             | Phase::Dormant
+            | Phase::Unknown { .. }
             | Phase::Refreshing(_)
             | Phase::Granted(_)
             | Phase::Running { .. }
+            | Phase::Delivering { .. }
             | Phase::Confirming { .. }
             | Phase::Continuing { .. }
             | Phase::Waiting(_) => Phase::Dormant,
@@ -182,19 +200,48 @@ impl Step<'_> {
     }
 
     pub(super) fn on_resume(&mut self) -> Result<(), Refusal> {
+        self.resume_by(None)
+    }
+
+    /// The channel goes on: by an operator, or by a person's message.
+    pub(super) fn resume_by(&mut self, word: Option<MessageId>) -> Result<(), Refusal> {
         if self.channel.archived.is_some() {
             return Err(Refusal::Archived);
         }
         let rest = self.channel.rest.take().ok_or(Refusal::NotResting)?;
+        self.begin_anew();
         self.tell(None, Cause::Resumed);
+        self.restart_patience();
+        if let Some(message) = word {
+            self.acknowledge(Notice::Resumed { message });
+        }
         match (rest, self.channel.phase) {
             (Rest::Held, _) if self.has_not_started() => self.trigger_anew(),
             (Rest::Stopped | Rest::Finished, Phase::Dormant) if self.channel.missed => {
                 self.wake(Start::First, Cause::Resumed);
             }
+            (_, Phase::Dormant) => self.remind_after_rest(),
             _ => {}
         }
         Ok(())
+    }
+
+    /// A discussion that was stopped or on hold has all its time before it, and is not overdue.
+    fn begin_anew(&mut self) {
+        let now = self.channel.now;
+        self.channel.stirred_at = now;
+        self.channel.limits.reminders = 0;
+        if self.channel.mode == Mode::Discussion {
+            self.channel.limits.since = now;
+        }
+    }
+
+    /// An idle discussion goes on being idle: its initiator is reminded after a while.
+    fn remind_after_rest(&mut self) {
+        let idle = self.channel.mode == Mode::Discussion && self.channel.permit.is_none();
+        if idle && !self.channel.awaits_human() {
+            self.remind_anew();
+        }
     }
 
     pub(super) fn on_mute(&mut self, agent: AgentKey) -> Result<(), Refusal> {
@@ -211,9 +258,7 @@ impl Step<'_> {
         } else {
             self.tell(Some(agent), Cause::AgentMuted);
         }
-        if self.channel.permit.is_some_and(|permit| permit.agent == agent) {
-            self.withdraw_permit();
-        }
+        self.take_permit_from(agent);
         Ok(())
     }
 
@@ -276,7 +321,7 @@ impl Step<'_> {
 
     /// Whoever still writes is told, once a message, that nobody listens (D27 to D29).
     pub(super) fn on_message_when_archived(&mut self, message: &Message) -> Result<(), Refusal> {
-        if !self.remember(message.id) {
+        if !self.remember(message.id, message.backfilled) {
             return Err(Refusal::RepeatedMessage);
         }
         let (now, config) = (self.channel.now, Arc::clone(&self.channel.config));
@@ -309,12 +354,16 @@ impl super::Channel {
     fn reply_under_way(&self) -> Option<AgentKey> {
         let rests = self.waiting().is_some_and(|it| !matches!(it.rested, Rested::Granted { .. }));
         let speaks = match self.phase {
-            Phase::Running { .. } | Phase::Confirming { .. } | Phase::Continuing { .. } => true,
+            Phase::Running { .. }
+            | Phase::Delivering { .. }
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. } => true,
             Phase::Waiting(_) => rests,
             Phase::Disabled
             | Phase::Dead
             | Phase::Archived
             | Phase::Dormant
+            | Phase::Unknown { .. }
             | Phase::Refreshing(_)
             | Phase::Granted(_) => false,
         };

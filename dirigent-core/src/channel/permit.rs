@@ -4,6 +4,9 @@ use super::phase::Phase;
 use super::step::Step;
 use crate::{AgentKey, Author, Cause, Effect, Mode, ReminderPlace, RunId, Timestamp};
 
+/// How often an initiator is reminded while nothing is said.
+pub(super) const REMINDERS_MAX: u8 = 3;
+
 /// The initiator of an idle discussion may run once, to conclude it or to go on.
 ///
 /// ```
@@ -24,7 +27,7 @@ pub struct Permit {
 ///
 /// ```
 /// use dirigent_core::PermitRun;
-/// let running = PermitRun::Running { id: None, until: None, spoke: false };
+/// let running = PermitRun::Running { id: None, until: None, spoke: false, replied: false };
 /// assert_ne!(running, PermitRun::Offered);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +43,8 @@ pub enum PermitRun {
         until: Option<Timestamp>,
         /// Whether the initiator wrote something meanwhile.
         spoke: bool,
+        /// Whether the library has the whole reply and delivers it.
+        replied: bool,
     },
 }
 
@@ -104,6 +109,7 @@ impl Step<'_> {
             return;
         };
         self.channel.reminded_at = Some(self.channel.now);
+        self.channel.limits.reminders = self.channel.limits.reminders.saturating_add(1);
         let listed = self.channel.list.slot(initiator).is_some_and(|slot| !slot.left);
         let place = if listed { ReminderPlace::Discussion } else { ReminderPlace::Callback };
         if self.channel.is_available(initiator) {
@@ -120,33 +126,78 @@ impl Step<'_> {
         };
         self.remember_run(permit.run_id(), crate::seen::RunFate::Ended);
         self.tell(Some(permit.agent), Cause::PermitUsed);
+        self.go_on_after_permit(&permit);
+    }
+
+    /// What the permitted run said wakes the channel; after a run in vain there is another reminder.
+    fn go_on_after_permit(&mut self, permit: &Permit) {
         let spoke = matches!(permit.run, PermitRun::Running { spoke: true, .. });
-        if spoke {
-            self.wake_by(Author::Agent(permit.agent), None);
+        if !(spoke && self.wake_by(Author::Agent(permit.agent), None)) {
+            self.remind_anew();
+        }
+    }
+
+    /// A permitted run is over and the discussion is idle: the initiator is reminded once more, unless
+    /// that was done often enough.
+    pub(super) fn remind_anew(&mut self) {
+        if self.channel.phase != Phase::Dormant {
+            return;
+        }
+        self.channel.reminded_at = Some(self.channel.now);
+        if self.channel.limits.reminders < REMINDERS_MAX {
+            let interval = self.channel.config.reminder_interval;
+            self.channel.reminder_due = Some(self.channel.now + interval);
+        }
+        self.changed();
+    }
+
+    /// Something was said: reminders are counted anew.
+    pub(super) const fn note_activity(&mut self) {
+        if self.channel.limits.reminders > 0 {
+            self.channel.limits.reminders = 0;
+            self.changed();
+        }
+    }
+
+    /// The initiator has left, is muted or away: it has no permit, and is reminded once more if its
+    /// run was under way.
+    pub(super) fn take_permit_from(&mut self, agent: AgentKey) {
+        let Some(permit) = self.channel.permit.filter(|permit| permit.agent == agent) else {
+            return;
+        };
+        self.withdraw_permit();
+        if permit.is_running() {
+            self.remind_anew();
         }
     }
 
     /// The permitted run is gone with its process: it may run again, or its permit is used up.
     pub(super) fn lose_permit_run(&mut self, rerun: bool) {
         match &mut self.channel.permit {
-            Some(Permit { agent, run: run @ PermitRun::Running { spoke: false, .. } }) if rerun => {
+            Some(Permit {
+                agent,
+                run: run @ PermitRun::Running { spoke: false, replied: false, .. },
+            }) if rerun => {
                 let (agent, lost) = (*agent, core::mem::replace(run, PermitRun::Offered));
                 if let PermitRun::Running { id, .. } = lost {
                     self.remember_run(id, crate::seen::RunFate::Ended);
                 }
                 self.tell(Some(agent), Cause::RunLost);
+                self.remind_anew();
             }
-            Some(permit) if permit.is_running() => self.end_permit_run(),
+            Some(permit) if permit.is_running() && !permit.is_delivering() => {
+                self.end_permit_run();
+            }
             _ => {}
         }
     }
 
     /// The permitted run took too long.
     pub(super) fn expire_permit(&mut self) {
-        if self.channel.phase == Phase::Dormant {
-            let agent = self.channel.permit.map(|permit| permit.agent);
+        if let (Phase::Dormant, Some(permit)) = (self.channel.phase, self.channel.permit) {
             self.withdraw_permit();
-            self.tell(agent, Cause::RunTimedOut);
+            self.tell(Some(permit.agent), Cause::RunTimedOut);
+            self.go_on_after_permit(&permit);
         }
     }
 }

@@ -28,6 +28,20 @@ pub(crate) enum Phase {
         /// The host has already confirmed the whole reply.
         receipt: bool,
     },
+    /// The library has the agent's whole reply and delivers it.
+    Delivering {
+        /// The run.
+        run: TurnRun,
+        /// The host has already confirmed the whole reply.
+        receipt: bool,
+    },
+    /// The list was never read, and is asked for again and again.
+    Unknown {
+        /// How often it could not be read.
+        failures: u8,
+        /// When it is asked for again; none while an answer is waited for.
+        ask_at: Option<Timestamp>,
+    },
     /// The run has ended and its reply is on its way.
     Confirming {
         /// The run.
@@ -125,6 +139,8 @@ impl Phase {
             Self::Refreshing(_) => PhaseKind::Refreshing,
             Self::Granted(_) => PhaseKind::Granted,
             Self::Running { .. } => PhaseKind::Running,
+            Self::Delivering { .. } => PhaseKind::Delivering,
+            Self::Unknown { .. } => PhaseKind::Unknown,
             Self::Confirming { .. } => PhaseKind::Confirming,
             Self::Continuing { .. } => PhaseKind::Continuing,
             Self::Waiting(_) => PhaseKind::Waiting,
@@ -134,22 +150,30 @@ impl Phase {
     pub(crate) const fn speaker(&self) -> Option<AgentKey> {
         match self {
             Self::Granted(grant) => Some(grant.agent),
-            Self::Running { run, .. } | Self::Confirming { run, .. } => Some(run.agent),
+            Self::Running { run, .. }
+            | Self::Delivering { run, .. }
+            | Self::Confirming { run, .. } => Some(run.agent),
             Self::Continuing { agent, .. } | Self::Waiting(agent) => Some(*agent),
-            Self::Disabled | Self::Dead | Self::Archived | Self::Dormant | Self::Refreshing(_) => {
-                None
-            }
+            Self::Disabled
+            | Self::Dead
+            | Self::Archived
+            | Self::Dormant
+            | Self::Unknown { .. }
+            | Self::Refreshing(_) => None,
         }
     }
 
     /// The run of a turn that does not rest.
     pub(crate) const fn run(&self) -> Option<&TurnRun> {
         match self {
-            Self::Running { run, .. } | Self::Confirming { run, .. } => Some(run),
+            Self::Running { run, .. }
+            | Self::Delivering { run, .. }
+            | Self::Confirming { run, .. } => Some(run),
             Self::Disabled
             | Self::Dead
             | Self::Archived
             | Self::Dormant
+            | Self::Unknown { .. }
             | Self::Refreshing(_)
             | Self::Granted(_)
             | Self::Continuing { .. }
@@ -159,14 +183,18 @@ impl Phase {
 
     /// Whether nothing is under way, so that memory may be given back.
     pub(crate) const fn is_idle(&self) -> bool {
-        matches!(self, Self::Disabled | Self::Dead | Self::Archived | Self::Dormant)
+        matches!(
+            self,
+            Self::Disabled | Self::Dead | Self::Archived | Self::Dormant | Self::Unknown { .. }
+        )
     }
 
     pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
         match self {
             Self::Granted(Grant { until: Some(until), .. })
             | Self::Running { until: Some(until), .. }
-            | Self::Continuing { until: Some(until), .. } => visit(until),
+            | Self::Continuing { until: Some(until), .. }
+            | Self::Unknown { ask_at: Some(until), .. } => visit(until),
             Self::Confirming { since, polls, .. } => {
                 visit(since);
                 visit(&mut polls.next);
@@ -178,6 +206,8 @@ impl Phase {
             | Self::Refreshing(_)
             | Self::Granted(_)
             | Self::Running { .. }
+            | Self::Delivering { .. }
+            | Self::Unknown { .. }
             | Self::Continuing { .. }
             | Self::Waiting(_) => {}
         }

@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use super::phase::{Grant, Phase, Polls, TurnRun};
 use super::step::Step;
+use crate::delivery::Extent;
 use crate::seen::RunFate;
 use crate::steering::{Rested, Waiting};
 use crate::{
@@ -20,7 +21,9 @@ impl Step<'_> {
     ) -> Result<(), Refusal> {
         self.require_turns()?;
         match self.channel.phase {
-            Phase::Running { run, receipt, .. } if self.ends(&run, agent, id) => {
+            Phase::Running { run, receipt, .. } | Phase::Delivering { run, receipt }
+                if self.ends(&run, agent, id) =>
+            {
                 self.remember_run(run.id.or(id), RunFate::Ended);
                 self.end_turn_run(run, receipt, outcome);
                 Ok(())
@@ -35,9 +38,11 @@ impl Step<'_> {
             | Phase::Dead
             | Phase::Archived
             | Phase::Dormant
+            | Phase::Unknown { .. }
             | Phase::Refreshing(_)
             | Phase::Granted(_)
             | Phase::Running { .. }
+            | Phase::Delivering { .. }
             | Phase::Confirming { .. }
             | Phase::Continuing { .. } => Err(Refusal::StaleRun),
         }
@@ -48,7 +53,7 @@ impl Step<'_> {
         run.matches(agent, id) && (run.id.is_some() || self.is_open(id))
     }
 
-    fn permit_ends(&self, agent: AgentKey, id: Option<RunId>) -> bool {
+    pub(super) fn permit_ends(&self, agent: AgentKey, id: Option<RunId>) -> bool {
         let permit = self.channel.permit.filter(|permit| permit.matches(agent, id));
         permit.is_some_and(|permit| permit.run_id().is_some() || self.is_open(id))
     }
@@ -65,9 +70,11 @@ impl Step<'_> {
             Phase::Archived => Err(Refusal::Archived),
             Phase::Disabled | Phase::Dead => Err(Refusal::NotManaged),
             Phase::Dormant
+            | Phase::Unknown { .. }
             | Phase::Refreshing(_)
             | Phase::Granted(_)
             | Phase::Running { .. }
+            | Phase::Delivering { .. }
             | Phase::Confirming { .. }
             | Phase::Continuing { .. }
             | Phase::Waiting(_) => Ok(()),
@@ -93,9 +100,11 @@ impl Step<'_> {
                 _,
             ) => {
                 let fingerprint = &tail.last(self.channel.config.fingerprint_length);
-                self.confirm_later(run, fingerprint);
+                self.confirm_later(run, fingerprint, Cause::Spoke);
             }
-            (Outcome::Pass | Outcome::Failed, true) => self.confirm_later(run, &Tail::EMPTY),
+            (Outcome::Pass | Outcome::Failed, true) => {
+                self.confirm_later(run, &Tail::EMPTY, Cause::Spoke);
+            }
             (Outcome::Pass, false) => self.complete(run.agent, SeatTurn::Passed, Cause::Passed),
             (Outcome::Failed, false) => {
                 self.complete(run.agent, SeatTurn::Passed, Cause::RunFailed);
@@ -131,16 +140,33 @@ impl Step<'_> {
         }
     }
 
+    /// The run took too long and is cancelled. What it said has been said: that is a turn.
+    pub(super) fn on_run_late(&mut self) {
+        self.cancel_turn_run();
+        let Phase::Running { run, receipt, .. } = self.channel.phase else {
+            return;
+        };
+        let arrived = self.channel.delivery.as_ref().is_some_and(|d| !d.is_empty());
+        if receipt {
+            self.end_turn_run(run, receipt, &Outcome::Failed);
+        } else if arrived {
+            self.unwatch_run();
+            self.confirm_later(run, &Tail::EMPTY, Cause::RunTimedOut);
+        } else {
+            self.complete(run.agent, SeatTurn::Skipped, Cause::RunTimedOut);
+        }
+    }
+
     /// Waits until the reply has arrived, unless it already has.
-    fn confirm_later(&mut self, run: TurnRun, fingerprint: &Tail) {
-        let since = self.channel.now;
+    fn confirm_later(&mut self, run: TurnRun, fingerprint: &Tail, cause: Cause) {
+        let since = self.channel.chat_now();
         let polls = Polls {
             open: None,
-            next: since + self.channel.config.poll_first,
+            next: self.channel.now + self.channel.config.poll_first,
             interval: self.channel.config.poll_interval,
         };
         self.channel.delivery.get_or_insert_default().fingerprint = *fingerprint;
-        self.shift(Phase::Confirming { run, since, polls }, Some(run.agent), Cause::Spoke);
+        self.shift(Phase::Confirming { run, since, polls }, Some(run.agent), cause);
         self.confirm_if_matched(run.agent);
     }
 
@@ -161,7 +187,9 @@ impl Step<'_> {
         }
         self.require_turns()?;
         match &mut self.channel.phase {
-            Phase::Running { run, receipt, .. } if run.matches(agent, id) => {
+            Phase::Running { run, receipt, .. } | Phase::Delivering { run, receipt }
+                if run.matches(agent, id) =>
+            {
                 *receipt = true;
                 self.changed();
                 self.remember_all(messages);
@@ -173,6 +201,7 @@ impl Step<'_> {
             Phase::Dormant => match &mut self.channel.permit {
                 Some(permit) if permit.matches(agent, id) => {
                     permit.mark_spoken();
+                    self.note_activity();
                     self.changed();
                     self.remember_all(messages);
                 }
@@ -182,9 +211,11 @@ impl Step<'_> {
             Phase::Disabled
             | Phase::Dead
             | Phase::Archived
+            | Phase::Unknown { .. }
             | Phase::Refreshing(_)
             | Phase::Granted(_)
             | Phase::Running { .. }
+            | Phase::Delivering { .. }
             | Phase::Confirming { .. }
             | Phase::Continuing { .. } => return Err(Refusal::StaleRun),
         }
@@ -213,35 +244,38 @@ impl Step<'_> {
 
     fn remember_all(&mut self, messages: &[MessageId]) {
         for id in messages {
-            self.remember(*id);
+            self.remember(*id, false);
         }
     }
 
     /// A message of the speaker in its turn: a piece of its reply, if it stands after the anchor.
     pub(super) fn on_piece(&mut self, id: MessageId, tail: &Tail) {
-        let (now, rests) = (self.channel.now, self.channel.turn_run());
+        let (now, seen_at) = (self.channel.now, self.channel.chat_now());
+        let rests = self.channel.turn_run();
         match &mut self.channel.phase {
-            Phase::Running { run, .. } if run.covers(id) => {
-                self.channel.delivery.get_or_insert_default().put(now, id, tail);
+            Phase::Running { run, .. } | Phase::Delivering { run, .. } if run.covers(id) => {
+                self.channel.delivery.get_or_insert_default().put(seen_at, id, tail);
             }
             Phase::Waiting(_) if rests.is_some_and(|run| run.covers(id)) => {
-                self.channel.delivery.get_or_insert_default().put(now, id, tail);
+                self.channel.delivery.get_or_insert_default().put(seen_at, id, tail);
             }
             Phase::Confirming { run, polls, .. } if run.covers(id) => {
                 let agent = run.agent;
                 if polls.open.is_none() {
                     polls.next = polls.next.max(now + polls.interval);
                 }
-                self.channel.delivery.get_or_insert_default().put(now, id, tail);
+                self.channel.delivery.get_or_insert_default().put(seen_at, id, tail);
                 self.confirm_if_matched(agent);
             }
             Phase::Disabled
             | Phase::Dead
             | Phase::Archived
             | Phase::Dormant
+            | Phase::Unknown { .. }
             | Phase::Refreshing(_)
             | Phase::Granted(_)
             | Phase::Running { .. }
+            | Phase::Delivering { .. }
             | Phase::Confirming { .. }
             | Phase::Continuing { .. }
             | Phase::Waiting(_) => {}
@@ -280,13 +314,25 @@ impl Step<'_> {
 impl super::Channel {
     /// When the author will have been quiet long enough for any message to confirm.
     pub(super) fn quiet_deadline(&self, since: Timestamp) -> Option<Timestamp> {
-        let delivery = self.delivery.as_ref().filter(|delivery| !delivery.is_empty())?;
-        let quiet = delivery.last_seen + self.config.quiet_period;
+        let waits = !self.is_chat_away();
+        let delivery = self.delivery.as_ref().filter(|it| waits && !it.is_empty())?;
+        let (last, quiet) = (delivery.last_seen, self.config.quiet_period);
         if delivery.fingerprint.is_empty() {
-            Some(quiet)
-        } else {
-            let half: Duration = self.config.delivery_timeout / 2;
-            self.config.any_message_fallback.then(|| quiet.max(since + half))
+            return Some(last + quiet);
+        }
+        if !self.config.any_message_fallback {
+            return None;
+        }
+        let half: Duration = self.config.delivery_timeout / 2;
+        // What was said while the agent ran need not be the reply: the quiet begins with the run's end.
+        let held_back = delivery.held_back_until().unwrap_or(last);
+        let settled = last.max(since).max(held_back) + quiet;
+        match delivery.extent() {
+            Extent::Whole => Some(settled),
+            // A word was lost in rewriting, or a short last piece is missing: more patience.
+            Extent::Most => Some(settled.max(last.max(since) + half)),
+            Extent::Part => None,
+            Extent::Unknown => Some((last + quiet).max(since + half)),
         }
     }
 }

@@ -20,6 +20,11 @@ impl Channel {
 impl Step<'_> {
     /// The run ended without finishing its turn: the agent keeps the floor, and is asked to go on.
     pub(super) fn continue_turn(&mut self, agent: AgentKey) {
+        if self.channel.away(agent).is_some() {
+            // Its reply went out, but it cannot be asked to go on.
+            return self.complete(agent, SeatTurn::Spoke, Cause::AgentOffline);
+        }
+        let delivered = matches!(self.channel.phase, Phase::Delivering { .. });
         if let Some(delivery) = &mut self.channel.delivery {
             delivery.clear();
         }
@@ -28,6 +33,9 @@ impl Step<'_> {
         let terms = &mut self.channel.steering_mut().terms;
         terms.spoken = true;
         terms.continued += u8::from(asks);
+        if delivered {
+            self.set_turn_end();
+        }
         self.shift(Phase::Continuing { agent, until: None }, Some(agent), Cause::Unfinished);
         if asks {
             self.trigger(None);
@@ -37,10 +45,11 @@ impl Step<'_> {
     }
 
     /// Whoever has the floor has so long to start. On hold neither that nor the turn's end is
-    /// waited for.
+    /// waited for; while the chat is away the turn's end stands still.
     pub(super) fn set_start_deadline(&mut self) {
         let held = self.channel.rest.is_some();
-        let start = self.channel.config.start_deadline.filter(|_| !held);
+        let stands_still = held || self.channel.is_chat_away();
+        let start = self.channel.config.start_deadline.filter(|_| !stands_still);
         let at = start.map(|limit| self.channel.now + limit);
         match &mut self.channel.phase {
             Phase::Granted(Grant { until, .. }) | Phase::Continuing { until, .. } => *until = at,
@@ -48,8 +57,10 @@ impl Step<'_> {
             | Phase::Dead
             | Phase::Archived
             | Phase::Dormant
+            | Phase::Unknown { .. }
             | Phase::Refreshing(_)
             | Phase::Running { .. }
+            | Phase::Delivering { .. }
             | Phase::Confirming { .. }
             | Phase::Waiting(_) => return,
         }
@@ -61,7 +72,8 @@ impl Step<'_> {
     /// The turn has all its time before it.
     pub(super) fn set_turn_end(&mut self) {
         if let Some(limit) = self.channel.config.turn_deadline {
-            self.channel.steering_mut().terms.until = Some(self.channel.now + limit);
+            let until = self.channel.chat_now() + limit;
+            self.channel.steering_mut().terms.until = Some(until);
         } else if let Some(terms) = self.channel.terms_mut() {
             terms.until = None;
         }

@@ -10,6 +10,7 @@ use crate::{
 };
 
 /// The channel while it considers one input. Each topic adds its own methods in its own file.
+#[derive(Debug)]
 pub(super) struct Step<'a> {
     pub(super) channel: &'a mut Channel,
     pub(super) effects: &'a mut Vec<Effect>,
@@ -23,6 +24,11 @@ impl Step<'_> {
                 return Ok(Answer::Verdict(self.on_gate(*agent, *run, *latest)));
             }
             Input::RunEnded { agent, run, outcome } => self.on_run_ended(*agent, *run, outcome)?,
+            Input::Replied { agent, run } => self.on_replied(*agent, *run)?,
+            Input::Undelivered { agent, run, posted } => {
+                self.on_undelivered(*agent, *run, *posted)?;
+            }
+            Input::Chat { away } => self.on_chat(*away),
             Input::Receipt { agent, run, messages } => self.on_receipt(*agent, *run, messages)?,
             Input::Message(message) => self.on_message(message, &[])?,
             Input::Addressed { message, agents } => self.on_addressed(message, agents)?,
@@ -100,8 +106,8 @@ impl Step<'_> {
     }
 
     /// Remembers a message; `false` when it was seen before.
-    pub(super) fn remember(&mut self, id: MessageId) -> bool {
-        let new = self.channel.seen.remember(id);
+    pub(super) fn remember(&mut self, id: MessageId, backfilled: bool) -> bool {
+        let new = self.channel.seen.remember(id, backfilled);
         if new {
             self.channel.stirred_at = self.channel.now;
         }
@@ -118,7 +124,10 @@ impl Step<'_> {
     /// Takes the permission from the turn's run, if it runs.
     pub(super) fn cancel_turn_run(&mut self) {
         let ended = self.channel.waiting().is_some_and(|waiting| waiting.end.is_some());
-        let runs = matches!(self.channel.phase, Phase::Running { .. } | Phase::Waiting(_));
+        let runs = matches!(
+            self.channel.phase,
+            Phase::Running { .. } | Phase::Delivering { .. } | Phase::Waiting(_)
+        );
         if let Some(run) = self.channel.turn_run().filter(|_| runs && !ended) {
             self.cancel(run.agent, run.id, Some(self.channel.turn));
         }

@@ -10,6 +10,14 @@ impl Step<'_> {
         first: Option<AgentKey>,
         cause: WakeCause,
     ) -> Result<(), Refusal> {
+        if cause != WakeCause::Operator && self.must_wait_to_wake() {
+            // What was posted is there: the channel begins when it can.
+            self.keep_in_mind(true);
+            if !self.channel.is_stopped() {
+                self.recount();
+            }
+            return Ok(());
+        }
         self.require_going_on()?;
         if self.channel.budget_spent() {
             return Err(Refusal::BudgetSpent);
@@ -28,17 +36,25 @@ impl Step<'_> {
         match self.channel.phase {
             Phase::Dormant => self.wake(start, cause.into()),
             Phase::Refreshing(Purpose::Wake(_)) => {}
+            Phase::Unknown { .. } => self.keep_in_mind(true),
             Phase::Disabled
             | Phase::Dead
             | Phase::Archived
             | Phase::Refreshing(_)
             | Phase::Granted(_)
             | Phase::Running { .. }
+            | Phase::Delivering { .. }
             | Phase::Confirming { .. }
             | Phase::Continuing { .. }
             | Phase::Waiting(_) => self.veto(),
         }
         Ok(())
+    }
+
+    /// Whether turns are kept here, but none now: the channel is stopped, or has too few agents.
+    fn must_wait_to_wake(&self) -> bool {
+        let kept = self.channel.mode.keeps_turns() && self.channel.archived.is_none();
+        kept && (self.channel.is_stopped() || self.channel.phase == Phase::Disabled)
     }
 
     /// Refuses what makes the channel go on where it must not, or keeps no turns.
@@ -59,10 +75,14 @@ impl Step<'_> {
 
     /// A new cycle begins, with a fresh list.
     pub(super) fn wake_as_planned(&mut self, start: Start, cause: Cause) {
+        if self.waits_for_chat() {
+            return;
+        }
         self.withdraw_permit();
         self.channel.reminder_due = None;
         self.channel.unheard = self.channel.missed || is_word(cause);
         self.channel.missed = false;
+        self.channel.limits.reminders = 0;
         self.channel.stop_awaiting();
         self.channel.list.forget_passed();
         self.forget_cycle();

@@ -4,7 +4,7 @@
 use crate::room::{A, B, C, D, Room, STRANGER, secs, spoke};
 use dirigent_core::{
     AgentKey, Author, Cause, Config, Input, InterruptPolicy, Message, MessageId, MessageKind, Mode,
-    Outcome, PhaseKind, Reason, Refusal, Rest, SeatTurn, Tail, WakeCause, WakeRule,
+    Outcome, PhaseKind, Reason, Refusal, Rest, SeatTurn, Slot, Tail, WakeCause, WakeRule,
 };
 
 fn woken(count: usize) -> Room {
@@ -26,7 +26,7 @@ fn mention(room: &mut Room, agents: &[AgentKey]) -> crate::room::Step {
 
 fn addressed(id: u64, author: Author, agents: &[AgentKey]) -> Input {
     let (id, kind) = (MessageId::new(id), MessageKind::Conversation);
-    let message = Message { id, author, kind, tail: Tail::of("you there") };
+    let message = Message { id, author, kind, tail: Tail::of("you there"), backfilled: false };
     Input::Addressed { message, agents: agents.to_vec() }
 }
 
@@ -548,4 +548,36 @@ fn the_wait_for_a_person_ends_with_a_word_a_choice_or_a_stop() {
     room.tell(Input::Mute(B));
     room.tell(Input::Unmute(B));
     assert!(room.channel.view().awaits_human(), "nothing else ends it");
+}
+
+/// R186
+#[test]
+fn an_agent_that_was_chosen_and_did_not_answer_has_not_passed_any_more() {
+    for runs in [true, false] {
+        let mut room = Room::chat_with(3, |config| {
+            config.skip_passed = true;
+            config.retriggers = 0;
+        });
+        room.human("hello");
+        room.passes(A);
+        room.start(B);
+        room.tell(Input::SpeakNext(A));
+        room.ends(B, Outcome::Pass);
+        assert_eq!(room.speaker(), Some(A));
+        if runs {
+            room.start(A);
+            room.wait(secs(600));
+        } else {
+            room.wait(secs(45));
+        }
+        assert_eq!(room.seat(A).turn, SeatTurn::Skipped, "{runs}");
+        assert!(!slot(&room, A).passed, "{runs}");
+        assert!(slot(&room, B).passed, "{runs}");
+    }
+}
+
+/// An agent's place with all its marks.
+fn slot(room: &Room, agent: AgentKey) -> Slot {
+    let slots = room.snapshot().list;
+    slots.into_iter().find(|slot| slot.agent == agent).unwrap()
 }

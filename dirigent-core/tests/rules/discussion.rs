@@ -359,7 +359,9 @@ fn an_overdue_discussion_waits_for_its_initiator_and_for_operators() {
     room.tell(Input::Hold);
     room.wait(secs(5_000));
     assert_eq!(room.phase(), PhaseKind::Dormant, "an operator keeps it");
-    assert_eq!(room.tell(Input::Resume).causes().last(), Some(&Cause::Overdue));
+    assert_eq!(room.tell(Input::Resume).causes(), [Cause::Resumed], "its time begins anew");
+    assert!(!room.wait(secs(899)).causes().contains(&Cause::Overdue));
+    assert_eq!(room.wait(secs(1)).causes().last(), Some(&Cause::Overdue));
 }
 
 /// F28

@@ -258,20 +258,53 @@ fn an_open_poll_is_owed() {
 
 /// D77, D78
 #[test]
-fn remembered_messages_lie_above_the_horizon_and_not_above_the_newest() {
+fn remembered_messages_ascend_and_none_is_above_the_newest() {
     let ids = |ids: &[u64]| ids.iter().copied().map(MessageId::new).collect::<Vec<_>>();
     let (horizon, newest) = (Some(MessageId::new(10)), Some(MessageId::new(20)));
     let good = Snapshot { horizon, newest, messages: ids(&[11, 15, 20]), ..dormant() };
     forged(
         &good,
-        "remembered messages ascend above the horizon",
-        &[
-            &|it| it.messages = ids(&[15, 11]),
-            &|it| it.messages = ids(&[11, 11]),
-            &|it| it.messages = ids(&[10, 11]),
-            &|it| it.messages = ids(&[9]),
-            &|it| it.messages = ids(&[20, 21]),
-        ],
+        "remembered messages ascend",
+        &[&|it| it.messages = ids(&[15, 11]), &|it| it.messages = ids(&[11, 11]), &|it| {
+            it.messages = ids(&[20, 21]);
+        }],
+    );
+    let late = Snapshot { messages: ids(&[9, 15]), ..good };
+    assert_eq!(breach(&late), None, "a message that was read late lies below the horizon");
+}
+
+#[test]
+fn the_members_are_unknown_only_where_no_list_was_read_and_it_is_asked_for() {
+    let mut room = Room::unknown();
+    room.tell(Input::SetMode(Mode::Chat));
+    room.members_fail();
+    forged(
+        &room.snapshot(),
+        "the members are unknown only while no list was ever read",
+        &[&|it| it.list_at = Some(it.now), &|it| {
+            it.phase = PhaseData::Unknown { failures: 1, ask_at: None }
+        }],
+    );
+}
+
+#[test]
+fn while_the_chat_is_away_no_agent_is_late() {
+    let mut room = Room::chat(3);
+    room.human("hello");
+    room.tell(Input::Chat { away: true });
+    let until = Some(room.now);
+    forged(
+        &room.snapshot(),
+        "no agent has a start deadline while the chat is away",
+        &[&|it| it.phase = PhaseData::Granted { agent: A, until, attempt: 0 }],
+    );
+    forged(
+        &room.snapshot(),
+        "an outage is not counted before it began",
+        &[&|it| {
+            let outage = it.steering.as_mut().and_then(|steering| steering.outage.as_mut());
+            outage.unwrap().counted_from = Timestamp::from_millis(1);
+        }],
     );
 }
 

@@ -51,7 +51,13 @@ impl Bare {
         self.message += 1;
         let id = MessageId::new(self.message);
         let kind = MessageKind::Conversation;
-        self.give(&Input::Message(Message { id, author, kind, tail: Tail::of(text) }));
+        self.give(&Input::Message(Message {
+            id,
+            author,
+            kind,
+            tail: Tail::of(text),
+            backfilled: false,
+        }));
     }
 
     fn ticket(&self) -> Option<Ticket> {

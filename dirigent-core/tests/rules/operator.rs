@@ -2,8 +2,8 @@
 
 use crate::room::{A, B, C, D, Room, STRANGER, agents, ended, secs, spoke};
 use dirigent_core::{
-    Author, Cause, Input, MessageKind, Mode, Outcome, PhaseKind, Reason, Refusal, Rest, SeatTurn,
-    WakeCause,
+    Author, Cause, Effect, Input, MessageKind, Mode, Outcome, PhaseKind, Reason, Refusal, Rest,
+    SeatTurn, WakeCause,
 };
 
 /// F04
@@ -52,11 +52,11 @@ fn a_person_stops_and_resumes_with_a_word() {
     room.human("hello");
     room.start(A);
     let step = room.post(Author::Human, MessageKind::StopWord, "stop");
-    assert_eq!(step.asks(), ["cancel the run of A"]);
+    assert_eq!(step.asks(), ["cancel the run of A", "notice stopped, to 1002"]);
     assert_eq!(room.gate(B).reason(), Reason::Stopped);
     let resumed = room.post(Author::Human, MessageKind::ResumeWord, "resume");
     assert_eq!(resumed.causes(), [Cause::Resumed]);
-    assert!(resumed.asks().is_empty(), "the word itself asks for nothing");
+    assert_eq!(resumed.asks(), ["notice resumed, to 1003"], "the word itself wakes nobody");
     assert_eq!(room.phase(), PhaseKind::Dormant);
 }
 
@@ -277,4 +277,54 @@ fn the_permit_of_a_muted_initiator_is_gone() {
     room.tell(Input::Mute(A));
     assert_eq!(room.explain(A), Reason::Muted);
     assert_eq!(room.order(), agents(2));
+}
+
+/// F04
+#[test]
+fn a_word_that_changes_nothing_is_not_acknowledged() {
+    let mut room = Room::chat(2);
+    let (stop, resume) = (MessageKind::StopWord, MessageKind::ResumeWord);
+    assert_eq!(room.post(Author::Human, stop, "stop").asks(), ["notice stopped, to 1001"]);
+    assert!(room.post(Author::Human, stop, "stop").asks().is_empty(), "stopped already");
+    assert!(room.tell(Input::Resume).asks().is_empty(), "an operator knows");
+    let asks = room.post(Author::Human, resume, "resume").asks();
+    assert_eq!(asks, ["trigger A"], "nothing rested: that is conversation");
+    assert!(room.tell(Input::Stop).asks().is_empty(), "an operator knows");
+}
+
+/// F04
+#[test]
+fn a_word_is_acknowledged_before_what_follows_from_it() {
+    for rest in [Input::Stop, Input::Finish] {
+        let mut room = Room::chat(2);
+        room.tell(rest.clone());
+        room.human("and this?");
+        let asks = room.post(Author::Human, MessageKind::ResumeWord, "resume").asks();
+        assert_eq!(asks, ["notice resumed, to 1002", "trigger A"], "{rest:?}");
+    }
+    let mut held = Room::chat(2);
+    held.human("hello");
+    held.tell(Input::Hold);
+    let asks = held.post(Author::Human, MessageKind::ResumeWord, "resume").asks();
+    assert_eq!(asks, ["notice resumed, to 1002", "trigger A"]);
+}
+
+/// F04
+#[test]
+fn a_stop_does_not_withdraw_its_own_acknowledgement() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    room.post(Author::Human, MessageKind::StopWord, "stop");
+    let owed: Vec<_> = room.channel.debts().iter().map(|debt| debt.effect).collect();
+    let notices = owed.iter().filter(|effect| matches!(effect, Effect::Notice { .. }));
+    let wanted: Vec<bool> = notices.map(|effect| room.channel.wants(effect)).collect();
+    assert_eq!(wanted, [true]);
+}
+
+/// F04
+#[test]
+fn acknowledgements_may_be_switched_off() {
+    let mut room = Room::chat_with(2, |config| config.acknowledge = false);
+    assert!(room.post(Author::Human, MessageKind::StopWord, "stop").asks().is_empty());
+    assert!(room.post(Author::Human, MessageKind::ResumeWord, "resume").asks().is_empty());
 }

@@ -242,3 +242,52 @@ fn start_deadline_and_retriggers_are_settings() {
     assert!(patient.wait(secs(86_400)).is_silent());
     assert_eq!(patient.speaker(), Some(A));
 }
+
+/// D46, D64
+#[test]
+fn a_run_that_takes_too_long_after_it_said_something_is_a_turn() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    room.start(A);
+    room.wait(secs(599));
+    room.says(A, "the first half of it");
+    let step = room.wait(secs(1));
+    assert_eq!(step.all(), ["cancel the run of A", "running > confirming A: run-timed-out"]);
+    let step = room.wait(secs(1));
+    assert!(step.causes().contains(&Cause::QuietAfterMessage));
+    assert_eq!(room.seat(A).turn, SeatTurn::Spoke);
+    room.passes(B);
+    assert_eq!(room.members().asks(), ["trigger A"], "B passed, but A spoke");
+}
+
+/// D46, D64
+#[test]
+fn a_run_that_takes_too_long_after_its_receipt_is_a_turn() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    room.start(A);
+    room.message += 1;
+    let (agent, run, messages) = (A, Some(room.run_of(A)), vec![room.newest()]);
+    room.tell(Input::Receipt { agent, run, messages });
+    let step = room.wait(secs(600));
+    assert_eq!(step.asks(), ["cancel the run of A", "trigger B"]);
+    assert!(step.causes().contains(&Cause::ReceiptGiven));
+    assert_eq!(room.seat(A).turn, SeatTurn::Spoke);
+}
+
+/// R260
+#[test]
+fn only_a_turn_that_ends_by_taking_too_long_is_announced() {
+    let mut room = Room::chat_with(2, |config| {
+        config.turn_deadline = Some(secs(60));
+        config.announce_timeouts = true;
+    });
+    room.human("hello");
+    room.start(A);
+    room.wait(secs(59));
+    room.says(A, "the first half of it");
+    assert_eq!(room.wait(secs(1)).asks(), ["cancel the run of A"]);
+    let asks = room.wait(secs(1)).asks();
+    assert!(asks.contains(&"trigger B".to_owned()), "{asks:?}");
+    assert!(!asks.iter().any(|ask| ask.contains("TimedOut")), "{asks:?}");
+}

@@ -119,6 +119,7 @@ fn the_seed_to_the_letter_is_the_default_without_its_safety_nets() {
     expected.cycles_max = None;
     expected.list_fresh = Duration::MAX;
     expected.any_message_fallback = false;
+    expected.acknowledge = false;
     assert_eq!(literal, expected);
     assert_ne!(literal, Config::default());
 }

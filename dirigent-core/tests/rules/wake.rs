@@ -235,3 +235,54 @@ fn a_wake_that_begins_with_a_skip_says_first_why_it_woke() {
         ]
     );
 }
+
+/// R144, D86
+#[test]
+fn a_discussion_made_while_one_agent_is_there_begins_when_the_second_joins() {
+    let mut room = Room::discussion(1);
+    assert_eq!(room.phase(), PhaseKind::Disabled);
+    assert_eq!(room.tell(wake(None, WakeCause::Guide)).asks(), ["fetch members"]);
+    assert!(room.channel.view().is_missed());
+    room.members();
+    assert_eq!(room.phase(), PhaseKind::Disabled);
+    assert_eq!(room.joins(B).asks(), ["fetch members"]);
+    assert_eq!(room.members().asks(), ["trigger A"]);
+}
+
+/// R144, F04
+#[test]
+fn a_discussion_stopped_before_its_guide_begins_when_it_is_resumed() {
+    for rest in [Input::Stop, Input::Finish, Input::Hold] {
+        let mut room = Room::discussion(2);
+        room.tell(rest.clone());
+        assert!(room.tell(wake(None, WakeCause::Guide)).asks().is_empty(), "{rest:?}");
+        assert_eq!(room.tell(Input::Resume).asks(), ["trigger A"], "{rest:?}");
+    }
+}
+
+/// R156, F04
+#[test]
+fn a_result_that_comes_while_the_channel_is_stopped_wakes_it_at_the_resume() {
+    let mut room = Room::chat(2);
+    room.tell(Input::Stop);
+    assert!(room.tell(wake(Some(B), WakeCause::Result)).is_silent());
+    assert_eq!(room.tell(Input::Resume).asks(), ["trigger A"]);
+}
+
+/// R028, F04
+#[test]
+fn an_operators_wake_is_refused_where_it_cannot_be_done_now() {
+    let mut room = Room::chat(2);
+    room.tell(Input::Stop);
+    assert_eq!(room.refusal(wake(None, WakeCause::Operator)), Refusal::Stopped);
+    let mut alone = Room::chat(1);
+    assert_eq!(alone.refusal(wake(None, WakeCause::Operator)), Refusal::NotManaged);
+    let mut report = Room::unknown();
+    report.tell(Input::SetMode(dirigent_core::Mode::Report));
+    report.tell(Input::Stop);
+    assert_eq!(
+        report.refusal(wake(None, WakeCause::Result)),
+        Refusal::Stopped,
+        "no turns are kept"
+    );
+}

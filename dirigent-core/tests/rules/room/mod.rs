@@ -135,6 +135,8 @@ fn words(effect: &Effect) -> String {
             Notice::Archived => "notice archived".to_owned(),
             Notice::Closed => "notice closed".to_owned(),
             Notice::Ceiling => "notice ceiling".to_owned(),
+            Notice::Stopped { message } => format!("notice stopped, to {}", message.get()),
+            Notice::Resumed { message } => format!("notice resumed, to {}", message.get()),
             Notice::TimedOut { .. } | Notice::Disconnected { .. } | Notice::Budget | _ => {
                 format!("{notice:?}")
             }
@@ -340,7 +342,11 @@ impl Room {
         assert!(!managed || allowed.count() <= 1, "two agents may speak");
         let rests = matches!(
             view.phase(),
-            PhaseKind::Dormant | PhaseKind::Disabled | PhaseKind::Dead | PhaseKind::Archived
+            PhaseKind::Dormant
+                | PhaseKind::Disabled
+                | PhaseKind::Dead
+                | PhaseKind::Archived
+                | PhaseKind::Delivering
         );
         let switched_off = self.config().start_deadline.is_none()
             || self.config().run_deadline.is_none()
@@ -672,7 +678,13 @@ impl Room {
 
 /// A message as an input.
 pub(crate) fn message(id: u64, author: Author, kind: MessageKind, text: &str) -> Input {
-    Input::Message(Message { id: MessageId::new(id), author, kind, tail: Tail::of(text) })
+    Input::Message(Message {
+        id: MessageId::new(id),
+        author,
+        kind,
+        tail: Tail::of(text),
+        backfilled: false,
+    })
 }
 
 /// A gate call as an input.

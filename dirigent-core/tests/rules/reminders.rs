@@ -1,0 +1,248 @@
+//! A discussion that nobody concludes: reminded again, so often and no more, then archived.
+
+use crate::room::{A, B, Room, Step, secs, spoke};
+use dirigent_core::{
+    Cause, Config, Effect, Input, Outcome, PhaseKind, Reason, TurnState, WakeCause,
+};
+
+/// A discussion of two whose guide is posted.
+fn begun(change: impl FnOnce(&mut Config)) -> Room {
+    let mut room = Room::discussion_with(2, change);
+    room.tell(Input::Wake { first: None, cause: WakeCause::Guide });
+    room
+}
+
+/// A discussion of two that fell asleep and whose initiator was reminded at this moment.
+fn idle(change: impl FnOnce(&mut Config)) -> Room {
+    let mut room = begun(change);
+    room.all_pass();
+    assert_eq!(room.members().asks(), ["remind A"]);
+    room
+}
+
+/// A run of the reminded initiator in which it says nothing.
+fn runs_in_vain(room: &mut Room) {
+    assert_eq!(room.gate(A).reason(), Reason::InitiatorPermit);
+    room.ends(A, Outcome::Failed);
+}
+
+fn reminders(step: &Step) -> usize {
+    step.effects.iter().filter(|effect| matches!(effect, Effect::Reminder { .. })).count()
+}
+
+/// R146, R148
+#[test]
+fn an_initiator_whose_run_fails_is_reminded_again_after_the_interval() {
+    let mut room = idle(|_| ());
+    room.wait(secs(100));
+    runs_in_vain(&mut room);
+    assert!(room.wait(secs(599)).asks().is_empty());
+    assert_eq!(room.wait(secs(1)).asks(), ["remind A"]);
+    assert_eq!(room.gate(A).reason(), Reason::InitiatorPermit, "it may run once more");
+}
+
+/// R146, R148
+#[test]
+fn an_initiator_whose_run_takes_too_long_is_reminded_again() {
+    let mut room = idle(|config| config.run_deadline = Some(secs(60)));
+    room.gate(A);
+    assert_eq!(room.wait(secs(60)).asks(), ["cancel the permitted run of A"]);
+    assert!(room.wait(secs(599)).asks().is_empty());
+    assert_eq!(room.wait(secs(1)).asks(), ["remind A"]);
+}
+
+/// R148
+#[test]
+fn what_an_initiator_said_before_its_run_took_too_long_wakes_the_channel() {
+    let mut room = idle(|config| config.run_deadline = Some(secs(60)));
+    room.gate(A);
+    room.wait(secs(50));
+    room.says(A, "one more question, and then");
+    let step = room.wait(secs(10));
+    assert_eq!(step.asks(), ["cancel the permitted run of A", "trigger A"]);
+}
+
+/// R146, R148
+#[test]
+fn an_initiator_whose_run_is_lost_in_a_restart_is_reminded_again() {
+    for rerun in [true, false] {
+        let mut room = idle(|_| ());
+        room.gate(A);
+        room.tell(Input::RunsLost { rerun });
+        let reason = if rerun { Reason::InitiatorPermit } else { Reason::Dormant };
+        assert_eq!(room.explain(A), reason);
+        assert!(room.wait(secs(599)).asks().is_empty(), "{rerun}");
+        assert_eq!(room.wait(secs(1)).asks(), ["remind A"], "{rerun}");
+    }
+}
+
+/// R146, R148
+#[test]
+fn an_initiator_that_leaves_in_its_run_is_reminded_where_it_came_from() {
+    let mut room = idle(|_| ());
+    room.gate(A);
+    assert_eq!(room.leaves(A).asks(), ["cancel the permitted run of A"]);
+    assert_eq!(room.wait(secs(600)).asks(), ["remind A in the callback channel"]);
+}
+
+/// R146
+#[test]
+fn after_three_reminders_in_vain_there_is_none() {
+    let mut room = idle(|_| ());
+    for _ in 0..2 {
+        runs_in_vain(&mut room);
+        assert_eq!(reminders(&room.wait(secs(600))), 1);
+    }
+    runs_in_vain(&mut room);
+    assert_eq!(reminders(&room.wait(secs(86_400))), 0);
+    assert_eq!(room.phase(), PhaseKind::Dormant, "without a limit it is kept");
+}
+
+/// R146
+#[test]
+fn reminders_without_an_interval_are_bounded_too() {
+    let mut room = begun(|config| config.reminder_interval = secs(0));
+    room.all_pass();
+    room.members();
+    for left in (0..3).rev() {
+        assert_eq!(room.gate(A).reason(), Reason::InitiatorPermit);
+        assert_eq!(reminders(&room.ends(A, Outcome::Pass)), usize::from(left > 0));
+    }
+}
+
+/// F28
+#[test]
+fn a_discussion_reminded_three_times_in_vain_is_archived_as_overdue_without_a_ceiling() {
+    let mut room = idle(|config| config.overdue_archive_after = Some(secs(900)));
+    for _ in 0..2 {
+        runs_in_vain(&mut room);
+        room.wait(secs(600));
+    }
+    room.wait(secs(500));
+    runs_in_vain(&mut room);
+    assert!(room.wait(secs(899)).causes().is_empty(), "counted from the last run's end");
+    assert_eq!(room.wait(secs(1)).all(), ["dormant > archived: overdue"]);
+    assert_eq!(room.state(), TurnState::Archived);
+}
+
+/// F28
+#[test]
+fn an_initiator_that_never_uses_its_third_permit_does_not_keep_the_discussion() {
+    let mut room = idle(|config| config.overdue_archive_after = Some(secs(900)));
+    for _ in 0..2 {
+        runs_in_vain(&mut room);
+        room.wait(secs(600));
+    }
+    assert!(room.wait(secs(899)).causes().is_empty());
+    assert_eq!(room.wait(secs(1)).causes(), [Cause::Overdue]);
+}
+
+/// R146, R148
+#[test]
+fn what_anybody_says_begins_the_count_of_reminders_anew() {
+    let speak: [fn(&mut Room); 2] = [
+        |room| drop(room.human("go on")),
+        |room| {
+            room.gate(A);
+            room.says(A, "what about the other half?");
+            room.ends(A, spoke("what about the other half?"));
+        },
+    ];
+    for speak in speak {
+        let mut room = idle(|_| ());
+        for _ in 0..2 {
+            runs_in_vain(&mut room);
+            room.wait(secs(600));
+        }
+        speak(&mut room);
+        room.members_or_nothing();
+        room.all_pass();
+        room.members();
+        room.wait(secs(600));
+        for _ in 0..2 {
+            runs_in_vain(&mut room);
+            assert_eq!(reminders(&room.wait(secs(600))), 1);
+        }
+    }
+}
+
+/// R146
+#[test]
+fn a_restored_discussion_has_not_forgotten_how_often_it_reminded() {
+    let mut room = idle(|_| ());
+    for _ in 0..2 {
+        runs_in_vain(&mut room);
+        room.wait(secs(600));
+        let config = room.channel.config().clone();
+        room.channel = dirigent_core::Channel::restore(config, &room.snapshot()).unwrap();
+    }
+    runs_in_vain(&mut room);
+    assert_eq!(reminders(&room.wait(secs(86_400))), 0);
+}
+
+/// R146
+#[test]
+fn a_reminder_that_is_due_on_hold_waits() {
+    let mut room = idle(|_| ());
+    runs_in_vain(&mut room);
+    room.tell(Input::Hold);
+    assert!(room.wait(secs(3_600)).asks().is_empty());
+    room.tell(Input::Resume);
+    assert!(room.wait(secs(599)).asks().is_empty(), "a resume begins anew");
+    assert_eq!(room.wait(secs(1)).asks(), ["remind A"]);
+}
+
+/// F04, F28
+#[test]
+fn a_discussion_is_not_archived_in_the_step_of_its_resume() {
+    let rests = [Input::Stop, Input::Hold, Input::Finish];
+    for rest in rests {
+        let mut room = begun(|config| {
+            config.discussion_time_max = Some(secs(300));
+            config.overdue_archive_after = Some(secs(60));
+            config.reminder_interval = secs(100_000);
+        });
+        room.all_pass();
+        room.members();
+        room.tell(rest.clone());
+        room.wait(secs(5_000));
+        assert!(!room.tell(Input::Resume).causes().contains(&Cause::Overdue), "{rest:?}");
+        assert_eq!(room.channel.view().time_up(), Some(room.now + secs(300)), "{rest:?}");
+        assert_eq!(room.human("go on").asks(), ["fetch members"], "{rest:?}");
+        let mut idle = room.clone();
+        idle.members();
+        idle.all_pass();
+        idle.members();
+        assert!(idle.wait(secs(359)).causes().iter().all(|it| *it != Cause::Overdue), "{rest:?}");
+        assert!(idle.wait(secs(1)).causes().contains(&Cause::Overdue), "{rest:?}");
+    }
+}
+
+/// F04, F28
+#[test]
+fn at_a_ceiling_of_turns_a_resume_begins_the_patience_anew() {
+    let mut room = begun(|config| {
+        config.discussion_cycles_max = Some(1);
+        config.overdue_archive_after = Some(secs(900));
+    });
+    room.speaks(A);
+    room.speaks(B);
+    room.members();
+    assert_eq!(room.phase(), PhaseKind::Dormant);
+    room.tell(Input::Hold);
+    room.wait(secs(5_000));
+    assert!(!room.tell(Input::Resume).causes().contains(&Cause::Overdue));
+    assert!(!room.wait(secs(899)).causes().contains(&Cause::Overdue));
+    assert_eq!(room.wait(secs(1)).causes().last(), Some(&Cause::Overdue));
+}
+
+/// R146, F04
+#[test]
+fn an_idle_discussion_that_was_stopped_and_resumed_is_reminded_after_the_interval() {
+    let mut room = idle(|_| ());
+    room.tell(Input::Stop);
+    room.wait(secs(5_000));
+    assert!(room.tell(Input::Resume).asks().is_empty());
+    assert!(room.wait(secs(599)).asks().is_empty());
+    assert_eq!(room.wait(secs(1)).asks(), ["remind A"]);
+}
