@@ -133,7 +133,14 @@ fn id(number: usize) -> ChannelId {
 
 fn commit(number: usize, expected: u64, durability: Durability) -> Commit {
     let expected = Revision::new(expected);
-    Commit { channel: id(number), expected, record: record(), durability, transitions: Vec::new() }
+    Commit {
+        channel: id(number),
+        expected,
+        record: record(),
+        durability,
+        transitions: Vec::new(),
+        replaces_damaged: false,
+    }
 }
 
 /// What a turn's save tells the history, on the average.

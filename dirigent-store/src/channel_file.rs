@@ -21,6 +21,7 @@ pub(crate) use extra::Extra;
 pub(crate) use name::Name;
 use record::RecordFile;
 pub(crate) use scalar::{Id, TailText, whole};
+pub(crate) use snapshot::is_false;
 pub(crate) use steering::OutcomeFile;
 
 use crate::error::BadFile;
@@ -146,7 +147,9 @@ impl ParsedChannel {
 ///
 /// # Errors
 ///
-/// What is wrong with the bytes. [`BadFile::OtherVersion`] is no damage: a newer crate reads it.
+/// What is wrong with the bytes. [`BadFile::is_newer`] tells damage from what a newer crate reads: where
+/// the checksum is right, the file is whole, and what is not understood in it was written by a newer
+/// version.
 pub fn parse_channel(content: &[u8]) -> Result<ParsedChannel, BadFile> {
     if content.len() > LARGEST {
         return Err(BadFile::TooLarge { limit: LARGEST });
@@ -168,9 +171,9 @@ pub fn parse_channel(content: &[u8]) -> Result<ParsedChannel, BadFile> {
     }
     // The next commit counts on.
     if revision.get() == u64::MAX {
-        return Err(BadFile::WrongShape { expected: SHAPE });
+        return Err(BadFile::UnknownValue);
     }
-    let WrittenRecord { record, agents, mut extras } = parse_record(written)?;
+    let WrittenRecord { record, agents, mut extras } = parse_sound_record(written)?;
     extras.envelope = envelope.extra;
     if !extras.envelope.is_empty() {
         extras.envelope.fill(text);
@@ -192,6 +195,11 @@ pub(crate) fn record_text(
     extras: &Extras,
 ) -> Result<Vec<u8>, Unwritable> {
     layout::to_text(&RecordFile::new(record, agents, extras), 1).map_err(|_| Unwritable)
+}
+
+/// Reads the text of a record whose checksum is right.
+pub(crate) fn parse_sound_record(text: &str) -> Result<WrittenRecord, BadFile> {
+    parse_record(text).map_err(|_| BadFile::UnknownValue)
 }
 
 /// Reads the text of a record by itself.

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::{
-    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, Revision,
+    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, LoadError, Revision,
     StoredChannel, Transition,
 };
 use tokio::sync::oneshot;
@@ -50,11 +50,16 @@ use crate::replace::{ReadError, keep_aside, read, remove_strays};
 /// * `<id>.history.jsonl` holds the channel's newest transitions, a line each; `agents.json` the
 ///   agents in the order of their keys.
 /// * One process has the folder open at a time.
-/// * A file that cannot be read is kept as `<name>.corrupt-N` and told by
-///   [`problems`](Self::problems); the rest loads, the channel as of its other file or as one
-///   without a record. Without `agents.json`, the names that the channels' files hold are used.
-/// * A file of another version is no corrupt file: the channel's calls fail with a
-///   [`StoreError::BadFile`] as the source and leave it alone. Fields that are not known are kept.
+/// * A damaged file costs nothing where the channel's other file is sound: it is kept as
+///   `<name>.corrupt-N`. Where none is, the damaged file stays in its place and bars the channel, across
+///   restarts: it loads as [`Barred::Damaged`](dirigent::Barred) until a commit
+///   [replaces it](Commit::replaces_damaged), which gives it the name `<name>.corrupt-N`. To mend it by
+///   hand, restore it from a backup; moving it away makes the channel one that was never seen, in which
+///   every agent may speak.
+/// * A file that is whole and not understood, because a newer version wrote it, is left alone and loads
+///   as [`Barred::Newer`](dirigent::Barred). Fields that are not known are kept.
+/// * [`problems`](Self::problems) tells of all these. Without `agents.json`, the names that the
+///   channels' files hold are used.
 /// * A failed write changes nothing and may be repeated. After a failed sync nobody knows what the
 ///   disk has: all further calls answer [`StoreError::Broken`] until the store is opened again.
 ///
@@ -76,6 +81,7 @@ use crate::replace::{ReadError, keep_aside, read, remove_strays};
 ///     record: ChannelRecord::default(),
 ///     durability: Durability::Fact,
 ///     transitions: Vec::new(),
+///     replaces_damaged: false,
 /// };
 /// assert_eq!(store.commit(commit).await?, Revision::new(1));
 /// store.close().await?;
@@ -128,7 +134,7 @@ impl JsonChannels {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// The files that were kept aside since the store was opened, the first thousand of them.
+    /// The files that could not be read since the store was opened, the first thousand of them.
     pub fn problems(&self) -> Vec<ChannelProblem> {
         self.shared.problems.lock().unwrap_or_else(PoisonError::into_inner).all()
     }
@@ -204,7 +210,7 @@ impl ChannelStore for JsonChannels {
         Ok(self.call(Job::Channels).await?)
     }
 
-    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, ApiError> {
+    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
         Ok(self.call(|answer| Job::Ask(channel, Ask::Load(answer))).await?)
     }
 
@@ -212,7 +218,7 @@ impl ChannelStore for JsonChannels {
         let channel = commit.channel;
         let commit = Box::new(commit);
         let ask = |answer| Job::Ask(channel, Ask::Commit(commit, answer));
-        match self.call(ask).await.map_err(ApiError::from)? {
+        match self.call(ask).await? {
             Committed::Done(revision) => Ok(revision),
             Committed::Conflict(found) => Err(CommitError::Conflict { found }),
         }
@@ -282,7 +288,7 @@ fn read_agents(
     };
     if let Some(reason) = reason {
         let kept = keep_aside(&path)?;
-        problems.push(ChannelProblem { channel: None, kept, reason });
+        problems.push(ChannelProblem { channel: None, kept, reason, bars: None });
     }
     let mut names = BTreeMap::new();
     for channel in channels.keys() {
@@ -293,4 +299,43 @@ fn read_agents(
         }
     }
     Ok(agents::rebuild(&names))
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent::{ChannelRecord, Durability};
+
+    use super::*;
+    use crate::replace::steps::{self, Step};
+
+    /// What a power cut would take where one of these were left out, on any disk.
+    #[tokio::test]
+    async fn a_fact_is_answered_after_its_file_was_synced_put_in_its_place_and_the_folder_synced() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().canonicalize().unwrap();
+        let store = JsonChannels::open(&*root).unwrap();
+        let channel = ChannelId::new(7);
+        let folders = Folders::below(root.clone()).unwrap();
+        let file = folders.file(channel, FileKind::Main);
+        let folder = file.parent().unwrap().to_owned();
+        steps::take(&root);
+        for expected in 0..3 {
+            let commit = Commit {
+                channel,
+                expected: Revision::new(expected),
+                record: ChannelRecord::default(),
+                durability: Durability::Fact,
+                transitions: Vec::new(),
+                replaces_damaged: false,
+            };
+            store.commit(commit).await.unwrap();
+            let above = Step::SyncFolder(folders.channels().to_owned());
+            let mut wanted = vec![Step::SyncFile(file.clone()), Step::Put(file.clone())];
+            // The folder is new with its first file.
+            wanted.extend((expected == 0).then_some(above));
+            wanted.push(Step::SyncFolder(folder.clone()));
+            assert_eq!(steps::take(&root), wanted, "commit {expected}");
+        }
+        store.close().await.unwrap();
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use dirigent::{ApiError, Certainty, ChannelId, ErrorKind};
+use dirigent::{ApiError, Barred, Certainty, ChannelId, CommitError, ErrorKind, LoadError};
 
 use crate::channel_file::Unwritable;
 
@@ -104,12 +104,27 @@ pub enum BadFile {
     /// It was written by another version of this crate, which is no damage.
     #[error("it has version {found}, which this crate does not read")]
     OtherVersion {
-        /// Which.
+        /// The version that stands in it.
         found: u64,
     },
+    /// Its checksum is right, so it is as it was written, and it holds a value that this version does
+    /// not know: a newer version wrote it. That is no damage.
+    #[error("it is whole, but holds a value that this version of the crate does not know")]
+    UnknownValue,
 }
 
 impl BadFile {
+    /// Whether it is whole and only not understood, so that a newer version can read it.
+    ///
+    /// ```
+    /// use dirigent_store::BadFile;
+    /// assert!(BadFile::OtherVersion { found: 2 }.is_newer());
+    /// assert!(!BadFile::Checksum.is_newer());
+    /// ```
+    pub const fn is_newer(&self) -> bool {
+        matches!(self, Self::OtherVersion { .. } | Self::UnknownValue)
+    }
+
     /// Where the parser stopped. Its own words may quote the file.
     pub(crate) fn not_json(error: &serde_json::Error) -> Self {
         Self::NotJson { line: error.line(), column: error.column() }
@@ -154,6 +169,17 @@ pub enum StoreError {
         /// Which file.
         path: PathBuf,
         /// What is wrong with it.
+        source: BadFile,
+    },
+    /// A channel's record cannot be read and bars its channel. It is left where it is.
+    #[error("the record of channel {channel} in {} cannot be read and was not touched", path.display())]
+    BadRecord {
+        /// The file or the database that holds the record.
+        path: PathBuf,
+        /// The channel that the record is of.
+        channel: ChannelId,
+        /// What is wrong with the record; [`BadFile::is_newer`] tells damage from what a newer version
+        /// reads.
         source: BadFile,
     },
     /// A sync failed before: what the disk has is not known any more, and asking again would not
@@ -201,6 +227,7 @@ impl StoreError {
         match self {
             Self::Io { path, .. }
             | Self::BadFile { path, .. }
+            | Self::BadRecord { path, .. }
             | Self::Broken { path }
             | Self::Closed { path }
             | Self::Unwritable { path, .. }
@@ -213,11 +240,25 @@ impl StoreError {
         match self {
             Self::Io { certainty, .. } => *certainty,
             Self::BadFile { .. }
+            | Self::BadRecord { .. }
             | Self::Broken { .. }
             | Self::Closed { .. }
             | Self::Unwritable { .. } => Certainty::NotDone,
             Self::Interrupted { .. } => Certainty::Unknown,
         }
+    }
+
+    /// What bars the channel, where it is its record that cannot be read.
+    pub(crate) fn barred(&self) -> Option<Barred> {
+        let Self::BadRecord { source, .. } = self else {
+            return None;
+        };
+        Some(if source.is_newer() { Barred::Newer } else { Barred::Damaged })
+    }
+
+    /// Whether a channel's record is damaged, so that an operator's commit may replace it.
+    pub(crate) fn is_damaged_record(&self) -> bool {
+        self.barred() == Some(Barred::Damaged)
     }
 
     /// Whether a sync failed, after which a store must not go on (the system may have dropped what
@@ -230,6 +271,25 @@ impl StoreError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         Self::new(ErrorKind::Store).with_certainty(error.certainty()).with_source(error)
+    }
+}
+
+impl From<StoreError> for LoadError {
+    fn from(error: StoreError) -> Self {
+        match error.barred() {
+            Some(Barred::Damaged) => Self::damaged(error),
+            Some(Barred::Newer) => Self::newer(error),
+            None => Self::Store(error.into()),
+        }
+    }
+}
+
+impl From<StoreError> for CommitError {
+    fn from(error: StoreError) -> Self {
+        match error.barred() {
+            Some(barred) => Self::Barred(barred),
+            None => Self::Store(error.into()),
+        }
     }
 }
 
@@ -256,6 +316,21 @@ pub enum OpenError {
     InUse {
         /// What was to be opened.
         path: PathBuf,
+    },
+    /// The file is damaged as a whole. It was not touched, since starting without it would forget every
+    /// stop, hold, mode and registration that it holds. `open_or_begin_anew` of the same store keeps it
+    /// aside and starts empty.
+    #[error(
+        "{} is damaged and was not touched: restore it from a backup or mend it; or begin anew with \
+         `open_or_begin_anew`, which keeps it aside and forgets every stop, hold, mode and \
+         registration that it holds",
+        path.display()
+    )]
+    Damaged {
+        /// The file that was to be opened.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: BadFile,
     },
     /// A file could not be read, locked or kept aside.
     #[error(transparent)]

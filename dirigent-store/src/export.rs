@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dirigent::{
     AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Clock, Config, Dirigent, Durability,
-    PhaseKind, Timestamp, Transition, TurnId,
+    LoadError, PhaseKind, Timestamp, Transition, TurnId,
 };
 use dirigent_core::{AgentState as Doing, Channel, Seat};
 use serde::Serialize;
@@ -156,8 +156,15 @@ impl OrchestrationState {
             unreadable: Vec::new(),
         };
         for channel in store.channels().await? {
-            let Some(stored) = store.load(channel).await? else {
-                continue;
+            let stored = match store.load(channel).await {
+                Ok(Some(stored)) => stored,
+                Ok(None) => continue,
+                Err(LoadError::Store(error)) => return Err(error),
+                // Damaged, or a newer version's.
+                Err(_) => {
+                    state.unreadable.push(channel);
+                    continue;
+                }
             };
             match Channel::restore(Arc::clone(&config), &stored.record.snapshot) {
                 Ok(machine) => {

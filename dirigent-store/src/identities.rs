@@ -27,9 +27,9 @@ use crate::thread::{NoAnswer, Worker};
 ///   reads it finds the old or the new content.
 /// * An entry that cannot be read does not count and stays as it is; so do fields that this version
 ///   does not know. An object with a field `entries` around the array is read, and kept.
-/// * A file that cannot be read as a whole when the store is opened is renamed to
-///   `<name>.corrupt-N`, and the registry starts empty; [`problems`](Self::problems) tells. When it
-///   becomes unreadable later, calls fail and leave it alone: somebody may be in the middle of writing it.
+/// * A file that cannot be read as a whole is not opened and left alone: without it, agents would be
+///   strangers. [`open_or_begin_anew`](Self::open_or_begin_anew) renames it to `<name>.corrupt-N` and
+///   starts empty; [`problems`](Self::problems) tells. When it becomes unreadable later, calls fail and leave it alone: somebody may be in the middle of writing it.
 /// * `register` refuses, as [`ErrorKind::Invalid`] with a [`BadEntry`] as its source, an account
 ///   that is no Discord id, an agent's id that cannot be shown in a line, and a name of more
 ///   than 100 characters. Names are for people and may hold any character.
@@ -94,7 +94,8 @@ struct Problems {
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("agents.json");
 /// std::fs::write(&path, "no JSON")?;
-/// let identities = JsonIdentities::open(&path)?;
+/// assert!(JsonIdentities::open(&path).is_err());
+/// let identities = JsonIdentities::open_or_begin_anew(&path)?;
 /// let [Problem::KeptAside { kept, .. }] = &identities.problems()[..] else { panic!() };
 /// assert_eq!(std::fs::read_to_string(kept)?, "no JSON");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -102,7 +103,8 @@ struct Problems {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The whole file could not be read when the store was opened; the registry started empty.
+    /// The whole file could not be read when the store was opened, and it was to begin anew then: the
+    /// registry started empty.
     KeptAside {
         /// Where the file is now.
         kept: PathBuf,
@@ -140,9 +142,25 @@ impl JsonIdentities {
     ///
     /// # Errors
     ///
-    /// [`OpenError::InUse`] when it is open already, else what the system refused.
+    /// [`OpenError::InUse`] when it is open already, [`OpenError::Damaged`] when it cannot be read as a
+    /// whole, else what the system refused.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        let (file, aside) = RegistryFile::open(path.as_ref())?;
+        Self::open_as(path.as_ref(), false)
+    }
+
+    /// As [`open`](Self::open), but keeps a file aside that cannot be read as a whole, and starts
+    /// empty: every registration in it is lost. For an operator who decided so;
+    /// [`problems`](Self::problems) says where the file is.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), but for [`OpenError::Damaged`].
+    pub fn open_or_begin_anew(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Self::open_as(path.as_ref(), true)
+    }
+
+    fn open_as(path: &Path, begins_anew: bool) -> Result<Self, OpenError> {
+        let (file, aside) = RegistryFile::open(path, begins_anew)?;
         let path = file.path().to_owned();
         let opening = aside.map(|(kept, reason)| Problem::KeptAside { kept, reason });
         if let Some(problem) = &opening {

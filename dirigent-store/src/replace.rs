@@ -57,12 +57,16 @@ impl<'a> Replacement<'a> {
 
     /// Waits until the disk has it.
     pub(crate) fn sync(&mut self) -> Result<(), StoreError> {
+        #[cfg(test)]
+        steps::note(steps::Step::SyncFile(self.path.to_owned()));
         let synced = self.file.as_file_mut().sync_all();
         synced.map_err(|source| StoreError::not_done(Action::Sync, self.path, source))
     }
 
     /// Puts it in its place. The folder's entry is not synced.
     pub(crate) fn put(self) -> Result<(), StoreError> {
+        #[cfg(test)]
+        steps::note(steps::Step::Put(self.path.to_owned()));
         let put = self.file.persist(self.path).map(drop);
         put.map_err(|refused| StoreError::not_done(Action::Replace, self.path, refused.error))
     }
@@ -130,6 +134,41 @@ pub(crate) fn keep_aside(path: &Path) -> Result<PathBuf, StoreError> {
     Err(refused(io::ErrorKind::AlreadyExists.into()))
 }
 
+/// Gives a damaged file a second name, `<name>.corrupt-N` with the first number that is free, and says
+/// which. The file also stays where it is, so that at no moment nothing is there. It never overwrites.
+pub(crate) fn keep_copy(path: &Path) -> Result<PathBuf, StoreError> {
+    let refused = |source| StoreError::not_done(Action::KeepAside, path, source);
+    let (folder, name) = place_of(path)?;
+    for number in 1_u32..=u32::MAX {
+        let mut kept = name.to_owned();
+        kept.push(format!(".corrupt-{number}"));
+        let kept = folder.join(kept);
+        // Not every file system has links.
+        let made = fs::hard_link(path, &kept).or_else(|error| {
+            let is_final =
+                matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound);
+            if is_final { Err(error) } else { copy_new(path, &kept) }
+        });
+        match made {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(error) => return Err(refused(error)),
+        }
+        sync_folder(folder)?;
+        return Ok(kept);
+    }
+    Err(refused(io::ErrorKind::AlreadyExists.into()))
+}
+
+/// Copies a file to a name that is free, and waits until the disk has the copy.
+fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
+    let mut copy = private(OpenOptions::new().write(true).create_new(true)).open(to)?;
+    let copied = File::open(from).and_then(|mut file| io::copy(&mut file, &mut copy));
+    copied.and_then(|_| copy.sync_all()).inspect_err(|_| {
+        let _ = fs::remove_file(to);
+    })
+}
+
 /// Removes what interrupted writes left in a folder: of one file, or, in a folder that is wholly
 /// ours, of all. The caller holds the lock, so nobody is writing them. Returns how many it removed.
 pub(crate) fn remove_strays(folder: &Path, of: Option<&OsStr>) -> Result<usize, StoreError> {
@@ -182,6 +221,8 @@ pub(crate) fn create_folder(folder: &Path) -> Result<(), StoreError> {
 /// Waits until the disk has the folder's entries. Without it, a file that was synced and renamed
 /// can be gone after a power cut.
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    #[cfg(test)]
+    steps::note(steps::Step::SyncFolder(folder.to_owned()));
     // Windows opens no folders as files; its renames are in the journal.
     if cfg!(unix) {
         File::open(folder)
@@ -235,6 +276,43 @@ fn prefix_of(name: &OsStr) -> std::ffi::OsString {
     prefix.push(name);
     prefix.push(".");
     prefix
+}
+
+/// What was done to files, in order, so that a test sees a sync that was left out without a disk that
+/// loses power.
+#[cfg(test)]
+pub(crate) mod steps {
+    use std::path::{Path, PathBuf};
+    use std::sync::Mutex;
+
+    /// One thing that was done, on the file or folder of this path.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub(crate) enum Step {
+        SyncFile(PathBuf),
+        Put(PathBuf),
+        SyncFolder(PathBuf),
+    }
+
+    impl Step {
+        fn path(&self) -> &Path {
+            let (Self::SyncFile(path) | Self::Put(path) | Self::SyncFolder(path)) = self;
+            path
+        }
+    }
+
+    static STEPS: Mutex<Vec<Step>> = Mutex::new(Vec::new());
+
+    pub(crate) fn note(step: Step) {
+        STEPS.lock().unwrap().push(step);
+    }
+
+    /// Takes what was done below a folder since it was asked last.
+    pub(crate) fn take(below: &Path) -> Vec<Step> {
+        let mut steps = STEPS.lock().unwrap();
+        let (taken, left) = steps.drain(..).partition(|step| step.path().starts_with(below));
+        *steps = left;
+        taken
+    }
 }
 
 #[cfg(test)]
@@ -302,6 +380,28 @@ mod tests {
         assert_eq!(older, "older");
         keep_aside(&path).unwrap_err();
         assert_eq!(names(folder.path()).len(), 3, "a failure leaves a placeholder");
+    }
+
+    /// F26
+    #[test]
+    fn a_copy_that_is_kept_leaves_the_file_in_its_place_and_overwrites_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.json");
+        fs::write(&path, "damaged").unwrap();
+        fs::write(folder.path().join("state.json.corrupt-1"), "older").unwrap();
+        let kept = keep_copy(&path).unwrap();
+        assert_eq!(kept, folder.path().join("state.json.corrupt-2"));
+        // What takes its place changes the copy as little as a file system without links would.
+        copy_new(&path, &folder.path().join("copied")).unwrap();
+        replace(&path, b"sound", Durability::Fact).unwrap();
+        for copy in [kept, folder.path().join("copied")] {
+            assert_eq!(fs::read_to_string(copy).unwrap(), "damaged");
+        }
+        copy_new(&path, &folder.path().join("copied")).unwrap_err();
+        assert_eq!(fs::read_to_string(folder.path().join("copied")).unwrap(), "damaged");
+        keep_copy(&folder.path().join("missing")).unwrap_err();
+        let older = fs::read_to_string(folder.path().join("state.json.corrupt-1")).unwrap();
+        assert_eq!((older.as_str(), names(folder.path()).len()), ("older", 4));
     }
 
     /// F26

@@ -17,7 +17,7 @@ use std::thread;
 use async_trait::async_trait;
 use dirigent::{
     AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, ErrorKind, Identity,
-    IdentityStore, RegisterError, Revision, StoredChannel, Transition,
+    IdentityStore, LoadError, RegisterError, Revision, StoredChannel, Transition,
 };
 use tokio::sync::oneshot;
 
@@ -47,10 +47,14 @@ const GROUP_MAX: usize = 1_024;
 ///   fields included, with a checksum; one that was edited counts as corrupt. The tables are
 ///   `channels`, `corrupt`, `agents`, `identities` and `history`.
 /// * One process has the database open at a time, and no other program meanwhile.
-/// * A file that is no whole database when it is opened is kept as `<name>.corrupt-N`, and what
-///   stands beside it as `<name>.corrupt-N-wal` and so on, so that SQLite's own tools can recover
-///   what is left; the store starts empty. A record that cannot be read goes to the table `corrupt`,
-///   and the channel has none. [`problems`](Self::problems) tells of both.
+/// * A file that is no whole database is not opened and left alone: starting without it would take every
+///   channel for one that was never seen. SQLite's own tools (`.recover`) can save what is left of it.
+///   [`open_or_begin_anew`](Self::open_or_begin_anew) keeps it as `<name>.corrupt-N`, and what stands
+///   beside it as `<name>.corrupt-N-wal` and so on, and starts empty.
+/// * A single record that is damaged bars its channel and no other: it loads as
+///   [`Barred::Damaged`](dirigent::Barred) until a commit [replaces it](Commit::replaces_damaged), which
+///   moves it to the table `corrupt`. A record that is whole and not understood loads as
+///   [`Barred::Newer`](dirigent::Barred) and is never changed. [`problems`](Self::problems) tells of both.
 /// * A database of another version, or of another program, is no corrupt one: it is not opened, and
 ///   left alone.
 /// * A failed write changes nothing and may be repeated. After a failed sync nobody knows what the
@@ -76,6 +80,7 @@ const GROUP_MAX: usize = 1_024;
 ///     record: ChannelRecord::default(),
 ///     durability: Durability::Fact,
 ///     transitions: Vec::new(),
+///     replaces_damaged: false,
 /// };
 /// assert_eq!(store.commit(commit).await?, Revision::new(1));
 /// store.close().await?;
@@ -110,13 +115,29 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// [`OpenError::InUse`] when it is open already;
+    /// [`OpenError::InUse`] when it is open already; [`OpenError::Damaged`] when it is no whole database;
     /// [`BadFile::OtherVersion`](crate::BadFile::OtherVersion) when another version wrote it, and
     /// [`BadFile::WrongShape`](crate::BadFile::WrongShape) when another program did; else what the
     /// system refused.
     pub fn open(options: impl Into<SqliteOptions>) -> Result<Self, OpenError> {
-        let SqliteOptions { path, durability, history_max } = options.into();
-        let (database, kept) = Database::open(&path, durability)?;
+        Self::open_as(options.into(), false)
+    }
+
+    /// As [`open`](Self::open), but keeps a damaged database aside and starts empty: every channel is
+    /// then one that was never seen, in which every agent may speak, and every stop, hold, mode,
+    /// discussion and registration is lost. For an operator who decided so; [`problems`](Self::problems)
+    /// says where the damaged database is.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), but for [`OpenError::Damaged`].
+    pub fn open_or_begin_anew(options: impl Into<SqliteOptions>) -> Result<Self, OpenError> {
+        Self::open_as(options.into(), true)
+    }
+
+    fn open_as(options: SqliteOptions, begins_anew: bool) -> Result<Self, OpenError> {
+        let SqliteOptions { path, durability, history_max } = options;
+        let (database, kept) = Database::open(&path, durability, begins_anew)?;
         let path = database.path.clone();
         let problems = Arc::new(Problems::default());
         if let Some(problem) = kept {
@@ -131,8 +152,7 @@ impl SqliteStore {
         self.shared.life.path()
     }
 
-    /// What was kept since the store was opened because it could not be read, the first thousand of
-    /// it.
+    /// What could not be read since the store was opened, the first thousand of it.
     pub fn problems(&self) -> Vec<SqliteProblem> {
         self.shared.problems.all()
     }
@@ -250,13 +270,13 @@ impl ChannelStore for SqliteStore {
         Ok(self.ask(channels).await?)
     }
 
-    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, ApiError> {
+    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
         Ok(self.ask(move |tables| tables.load(channel)).await?)
     }
 
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
         let committed = self.ask(move |tables| tables.commit(&commit)).await;
-        match committed.map_err(ApiError::from)? {
+        match committed? {
             Committed::Done(revision) => Ok(revision),
             Committed::Conflict(found) => Err(CommitError::Conflict { found }),
         }

@@ -32,7 +32,7 @@ fn all_inputs() -> Vec<Input> {
     let (a, b) = (AgentKey::new(0), AgentKey::new(1));
     let (id, run) = (MessageId::new(u64::MAX), Some(RunId::new(u64::MAX)));
     let tail = Tail::of("the end of it");
-    let message = |author, kind| Message { id, author, kind, tail };
+    let message = |author, kind| Message { id, author, kind, tail, backfilled: false };
     let outcomes = [
         Outcome::Pass,
         Outcome::Failed,

@@ -88,6 +88,12 @@ enum NoticeFile {
         agent: u32,
     },
     Budget,
+    Stopped {
+        message: Id,
+    },
+    Resumed {
+        message: Id,
+    },
     /// One that is newer than this crate: it cannot be written.
     #[serde(skip)]
     Newer,
@@ -266,6 +272,8 @@ impl From<Notice> for NoticeFile {
             Notice::TimedOut { agent } => Self::TimedOut { agent: agent.get() },
             Notice::Disconnected { agent } => Self::Disconnected { agent: agent.get() },
             Notice::Budget => Self::Budget,
+            Notice::Stopped { message } => Self::Stopped { message: Id(message.get()) },
+            Notice::Resumed { message } => Self::Resumed { message: Id(message.get()) },
             _ => Self::Newer,
         }
     }
@@ -282,6 +290,8 @@ impl From<NoticeFile> for Notice {
                 Self::Disconnected { agent: AgentKey::new(agent) }
             }
             NoticeFile::Budget => Self::Budget,
+            NoticeFile::Stopped { message } => Self::Stopped { message: MessageId::new(message.0) },
+            NoticeFile::Resumed { message } => Self::Resumed { message: MessageId::new(message.0) },
         }
     }
 }

@@ -59,6 +59,19 @@ pub(super) enum PhaseFile {
     Waiting {
         agent: u32,
     },
+    Delivering {
+        agent: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<Id>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        anchor: Option<Id>,
+        receipt: bool,
+    },
+    Unknown {
+        failures: u8,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ask_at: Option<Millis>,
+    },
 }
 
 impl From<&PhaseData> for PhaseFile {
@@ -81,6 +94,15 @@ impl From<&PhaseData> for PhaseFile {
                 Self::Continuing { agent: agent.get(), until: until.map(Millis) }
             }
             PhaseData::Waiting { agent } => Self::Waiting { agent: agent.get() },
+            PhaseData::Delivering { agent, run, anchor, receipt } => Self::Delivering {
+                agent: agent.get(),
+                run: run.map(run_id),
+                anchor: anchor.map(id),
+                receipt,
+            },
+            PhaseData::Unknown { failures, ask_at } => {
+                Self::Unknown { failures, ask_at: ask_at.map(Millis) }
+            }
             PhaseData::Granted { agent, until, attempt } => {
                 Self::Granted { agent: agent.get(), until: until.map(Millis), attempt }
             }
@@ -126,6 +148,15 @@ impl From<PhaseFile> for PhaseData {
                 Self::Continuing { agent: AgentKey::new(agent), until: until.map(|until| until.0) }
             }
             PhaseFile::Waiting { agent } => Self::Waiting { agent: AgentKey::new(agent) },
+            PhaseFile::Delivering { agent, run, anchor, receipt } => Self::Delivering {
+                agent: AgentKey::new(agent),
+                run: run.map(run_of),
+                anchor: anchor.map(message),
+                receipt,
+            },
+            PhaseFile::Unknown { failures, ask_at } => {
+                Self::Unknown { failures, ask_at: ask_at.map(|at| at.0) }
+            }
             PhaseFile::Granted { agent, until, attempt } => Self::Granted {
                 agent: AgentKey::new(agent),
                 until: until.map(|until| until.0),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dirigent::{
-    AgentId, ChannelId, ChannelRecord, Discussion, GuildId, Held, Letter, LetterKind, Nonce,
-    Outgoing, OutgoingPart, ReplyEnd,
+    AgentId, ChannelId, ChannelRecord, Discussion, GapFrom, GuildId, Held, Letter, LetterKind,
+    Nonce, Outgoing, OutgoingPart, ReplyEnd, Writer,
 };
 use dirigent_core::{AgentKey, MessageId, Mode, RunId, TurnId};
 use serde::de::Error as _;
@@ -38,6 +38,12 @@ pub(super) struct RecordFile {
     pub(super) outgoing: Option<OutgoingFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) held: Option<HeldFile>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    heard: Option<Id>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gap_from: Option<GapFile>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    writer: Option<WriterFile>,
     #[serde(flatten)]
     pub(super) extra: Extra,
 }
@@ -66,12 +72,17 @@ pub(super) struct LetterFile {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct OutgoingFile {
     agent: u32,
     turn: u64,
     run: Id,
     #[serde(default, skip_serializing_if = "is_finished")]
     end: Name<ReplyEnd>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    doubt_since: Option<Millis>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    waiting_since: Option<Millis>,
     parts: Vec<PartFile>,
 }
 
@@ -87,6 +98,21 @@ pub(super) struct HeldFile {
     turn: u64,
     first: Id,
     last: Id,
+}
+
+/// From where a gap is read.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum GapFile {
+    Start,
+    After(Id),
+}
+
+/// Which process wrote the record, and with which of its commits.
+#[derive(Debug, Serialize, Deserialize)]
+struct WriterFile {
+    process: Id,
+    count: Id,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -137,6 +163,9 @@ impl RecordFile {
             letters: record.letters.iter().map(LetterFile::from).collect(),
             outgoing: record.outgoing.as_deref().map(OutgoingFile::from),
             held: record.held.map(HeldFile::from),
+            heard: record.heard.map(|message| Id(message.get())),
+            gap_from: record.gap_from.map(GapFile::from),
+            writer: record.writer.map(WriterFile::from),
             extra: extras.record.clone(),
         }
     }
@@ -148,12 +177,18 @@ impl From<RecordFile> for ChannelRecord {
         let letters = std::mem::take(&mut file.letters);
         let outgoing = file.outgoing.take().map(Outgoing::from);
         let held = file.held.take().map(Held::from);
+        let heard = file.heard.map(|message| MessageId::new(message.0));
+        let gap_from = file.gap_from.take().map(GapFrom::from);
+        let writer = file.writer.take().map(Writer::from);
         Self {
             snapshot: file.into(),
             discussion: discussion.map(Arc::new),
             letters: letters.into_iter().map(Letter::from).collect(),
             outgoing: outgoing.map(Arc::new),
             held,
+            heard,
+            gap_from,
+            writer,
         }
     }
 }
@@ -201,6 +236,8 @@ impl From<&Outgoing> for OutgoingFile {
             turn: outgoing.turn.get(),
             run: Id(outgoing.run.get()),
             end: Name(outgoing.end),
+            doubt_since: outgoing.doubt_since.map(Millis),
+            waiting_since: outgoing.waiting_since.map(Millis),
             parts: outgoing.parts.iter().map(PartFile::from).collect(),
         }
     }
@@ -213,6 +250,8 @@ impl From<OutgoingFile> for Outgoing {
             turn: TurnId::new(file.turn),
             run: RunId::new(file.run.0),
             end: file.end.0,
+            doubt_since: file.doubt_since.map(|at| at.0),
+            waiting_since: file.waiting_since.map(|at| at.0),
             parts: file.parts.into_iter().map(OutgoingPart::from).collect(),
         }
     }
@@ -234,6 +273,36 @@ impl From<HeldFile> for Held {
             first: MessageId::new(file.first.0),
             last: MessageId::new(file.last.0),
         }
+    }
+}
+
+impl From<GapFrom> for GapFile {
+    fn from(gap: GapFrom) -> Self {
+        match gap {
+            GapFrom::Start => Self::Start,
+            GapFrom::After(message) => Self::After(Id(message.get())),
+        }
+    }
+}
+
+impl From<GapFile> for GapFrom {
+    fn from(file: GapFile) -> Self {
+        match file {
+            GapFile::Start => Self::Start,
+            GapFile::After(message) => Self::After(MessageId::new(message.0)),
+        }
+    }
+}
+
+impl From<Writer> for WriterFile {
+    fn from(writer: Writer) -> Self {
+        Self { process: Id(writer.process), count: Id(writer.count) }
+    }
+}
+
+impl From<WriterFile> for Writer {
+    fn from(file: WriterFile) -> Self {
+        Self { process: file.process.0, count: file.count.0 }
     }
 }
 

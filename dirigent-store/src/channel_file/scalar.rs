@@ -1,10 +1,13 @@
 //! How numbers and the ends of texts stand in a file.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use dirigent_core::{Tail, Timestamp};
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
-use serde::ser::{Serialize, Serializer};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
 
 /// An id of 64 bits, written as a string of digits: many programs would cut a number of that size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,25 +62,42 @@ impl<'de> Deserialize<'de> for Millis {
     }
 }
 
-/// The end of a text.
+/// The end of a text. Written as a string where nothing else is known of the text, as it was in files
+/// of before the length was kept; else as an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TailText(pub(crate) Tail);
 
+/// The end of a text with what else is known of its message.
+#[derive(Debug, Serialize, Deserialize)]
+struct DigestFile<'a> {
+    end: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    length: Option<u32>,
+    #[serde(default, skip_serializing_if = "super::snapshot::is_false")]
+    attachment: bool,
+}
+
 impl Serialize for TailText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0.as_str())
+        let tail = &self.0;
+        let (end, length, attachment) = (tail.as_str(), tail.length(), tail.has_attachment());
+        let is_bare = length.is_none() || (end.is_empty() && length == Some(0));
+        if is_bare && !attachment {
+            return serializer.serialize_str(end);
+        }
+        DigestFile { end: end.into(), length, attachment }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for TailText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(Scalars).map(Self)
+        deserializer.deserialize_any(Digest).map(Self)
     }
 }
 
-struct Scalars;
+struct Digest;
 
-impl Visitor<'_> for Scalars {
+impl<'de> Visitor<'de> for Digest {
     type Value = Tail;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,10 +105,19 @@ impl Visitor<'_> for Scalars {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Tail, E> {
-        // Digested as it stands, it could be taken for a code fence and left out; not so behind a dot.
-        let tail = Tail::of(&format!(".{text}")).last(text.chars().count());
-        if tail.as_str() == text { Ok(tail) } else { Err(E::custom("not the end of a text")) }
+        whole_end(text, None, false)
     }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Tail, A::Error> {
+        let file = DigestFile::deserialize(MapAccessDeserializer::new(map))?;
+        whole_end(&file.end, file.length, file.attachment)
+    }
+}
+
+/// The digest, if the text is an end as it is kept.
+fn whole_end<E: Error>(text: &str, length: Option<u32>, attachment: bool) -> Result<Tail, E> {
+    let tail = Tail::from_parts(text, length, attachment);
+    if tail.as_str() == text { Ok(tail) } else { Err(E::custom("not the end of a text")) }
 }
 
 #[cfg(test)]
@@ -104,7 +133,17 @@ mod tests {
             let tail = TailText(Tail::of(text));
             let json = serde_json::to_string(&tail).unwrap();
             assert_eq!(serde_json::from_str::<TailText>(&json).unwrap(), tail, "{text}");
+            let attached = TailText(tail.0.with_attachment());
+            let json = serde_json::to_string(&attached).unwrap();
+            assert_eq!(serde_json::from_str::<TailText>(&json).unwrap(), attached, "{text}");
         }
+    }
+
+    #[test]
+    fn an_end_without_a_length_is_read_from_older_files_and_written_as_there() {
+        let old = serde_json::from_str::<TailText>("\"```rust\"").unwrap();
+        assert_eq!((old.0.as_str(), old.0.length()), ("```rust", None));
+        assert_eq!(serde_json::to_string(&old).unwrap(), "\"```rust\"");
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub(super) struct SnapshotFile {
     cycles: u32,
     #[serde(default, skip_serializing_if = "is_false")]
     ceiling_announced: bool,
+    #[serde(default, skip_serializing_if = "is_none_yet")]
+    reminders: u8,
     talk_since: Millis,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     horizon: Option<Id>,
@@ -117,6 +119,8 @@ enum PermitRunFile {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Millis>,
         spoke: bool,
+        #[serde(default, skip_serializing_if = "is_false")]
+        replied: bool,
     },
 }
 
@@ -126,6 +130,8 @@ struct DeliveryFile {
     fingerprint: TailText,
     pieces: Vec<PieceFile>,
     last_seen: Millis,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    arrivals: Vec<Millis>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -178,6 +184,7 @@ impl SnapshotFile {
             turns: s.turns,
             cycles: s.cycles,
             ceiling_announced: s.ceiling_announced,
+            reminders: s.reminders,
             talk_since: Millis(s.talk_since),
             horizon: s.horizon.map(id),
             newest: s.newest.map(id),
@@ -225,6 +232,7 @@ impl From<RecordFile> for Snapshot {
             turns: file.turns,
             cycles: file.cycles,
             ceiling_announced: file.ceiling_announced,
+            reminders: file.reminders,
             talk_since: file.talk_since.0,
             horizon: file.horizon.map(message),
             newest: file.newest.map(message),
@@ -251,8 +259,13 @@ const fn message(id: Id) -> MessageId {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
-pub(super) const fn is_false(flag: &bool) -> bool {
+pub(crate) const fn is_false(flag: &bool) -> bool {
     !*flag
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
+const fn is_none_yet(number: &u8) -> bool {
+    *number == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
@@ -292,9 +305,9 @@ impl From<Permit> for PermitFile {
     fn from(permit: Permit) -> Self {
         let run = match permit.run {
             PermitRun::Offered => PermitRunFile::Offered,
-            PermitRun::Running { id, until, spoke } => {
+            PermitRun::Running { id, until, spoke, replied } => {
                 let id = id.map(|run| Id(run.get()));
-                PermitRunFile::Running { id, until: until.map(Millis), spoke }
+                PermitRunFile::Running { id, until: until.map(Millis), spoke, replied }
             }
         };
         Self { agent: permit.agent.get(), run }
@@ -305,9 +318,9 @@ impl From<PermitFile> for Permit {
     fn from(file: PermitFile) -> Self {
         let run = match file.run {
             PermitRunFile::Offered => PermitRun::Offered,
-            PermitRunFile::Running { id, until, spoke } => {
+            PermitRunFile::Running { id, until, spoke, replied } => {
                 let id = id.map(|run| RunId::new(run.0));
-                PermitRun::Running { id, until: until.map(|until| until.0), spoke }
+                PermitRun::Running { id, until: until.map(|until| until.0), spoke, replied }
             }
         };
         Self { agent: AgentKey::new(file.agent), run }
@@ -321,6 +334,7 @@ impl From<&DeliveryData> for DeliveryFile {
             fingerprint: TailText(delivery.fingerprint),
             pieces: delivery.pieces.iter().map(piece).collect(),
             last_seen: Millis(delivery.last_seen),
+            arrivals: delivery.arrivals.iter().copied().map(Millis).collect(),
         }
     }
 }
@@ -332,6 +346,7 @@ impl From<DeliveryFile> for DeliveryData {
             fingerprint: file.fingerprint.0,
             pieces: file.pieces.into_iter().map(piece).collect(),
             last_seen: file.last_seen.0,
+            arrivals: file.arrivals.into_iter().map(|at| at.0).collect(),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What is beyond the plain rotation, as it stands in a file. Absent is what is empty.
 
 use dirigent_core::{
-    AgentKey, Away, Budget, MessageId, Outcome, Rested, RunId, Span, SpokenTurn, Steering, Tail,
-    Ticket, TurnTerms, Waiting,
+    AgentKey, Away, Budget, MessageId, Outage, Outcome, Rested, RunId, Span, SpokenTurn, Steering,
+    Tail, Ticket, TurnTerms, Waiting,
 };
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,15 @@ pub(super) struct SteeringFile {
     spoken: Vec<SpokenFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     budget: Option<BudgetFile>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    outage: Option<OutageFile>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OutageFile {
+    since: Millis,
+    counted_from: Millis,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -83,6 +92,8 @@ enum RestedFile {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Millis>,
         receipt: bool,
+        #[serde(default, skip_serializing_if = "is_false")]
+        replied: bool,
     },
     Continuing,
 }
@@ -130,7 +141,7 @@ impl From<&Steering> for SteeringFile {
     fn from(steering: &Steering) -> Self {
         let keys = |round: &[AgentKey]| round.iter().map(|agent| agent.get()).collect();
         let Steering { terms, waiting, held, away, chosen, round, next_round, .. } = steering;
-        let Steering { awaits_human, spoken, budget, .. } = steering;
+        let Steering { awaits_human, spoken, budget, outage, .. } = steering;
         Self {
             terms: (*terms != TurnTerms::default()).then(|| (*terms).into()),
             waiting: waiting.as_ref().map(WaitingFile::from),
@@ -142,6 +153,7 @@ impl From<&Steering> for SteeringFile {
             awaits_human: *awaits_human,
             spoken: spoken.iter().map(SpokenFile::from).collect(),
             budget: (*budget != Budget::default()).then(|| (*budget).into()),
+            outage: outage.map(OutageFile::from),
         }
     }
 }
@@ -160,7 +172,20 @@ impl From<SteeringFile> for Steering {
             awaits_human: file.awaits_human,
             spoken: file.spoken.into_iter().map(SpokenTurn::from).collect(),
             budget: file.budget.map(Budget::from).unwrap_or_default(),
+            outage: file.outage.map(Outage::from),
         }
+    }
+}
+
+impl From<Outage> for OutageFile {
+    fn from(outage: Outage) -> Self {
+        Self { since: Millis(outage.since), counted_from: Millis(outage.counted_from) }
+    }
+}
+
+impl From<OutageFile> for Outage {
+    fn from(file: OutageFile) -> Self {
+        Self { since: file.since.0, counted_from: file.counted_from.0 }
     }
 }
 
@@ -226,11 +251,12 @@ impl From<Rested> for RestedFile {
     fn from(rested: Rested) -> Self {
         match rested {
             Rested::Granted { attempt } => Self::Granted { attempt },
-            Rested::Running { run, anchor, until, receipt } => Self::Running {
+            Rested::Running { run, anchor, until, receipt, replied } => Self::Running {
                 run: run.map(|run| Id(run.get())),
                 anchor: anchor.map(|message| Id(message.get())),
                 until: until.map(Millis),
                 receipt,
+                replied,
             },
             Rested::Continuing => Self::Continuing,
         }
@@ -241,11 +267,12 @@ impl From<RestedFile> for Rested {
     fn from(file: RestedFile) -> Self {
         match file {
             RestedFile::Granted { attempt } => Self::Granted { attempt },
-            RestedFile::Running { run, anchor, until, receipt } => Self::Running {
+            RestedFile::Running { run, anchor, until, receipt, replied } => Self::Running {
                 run: run.map(|run| RunId::new(run.0)),
                 anchor: anchor.map(|message| MessageId::new(message.0)),
                 until: until.map(|at| at.0),
                 receipt,
+                replied,
             },
             RestedFile::Continuing => Self::Continuing,
         }

@@ -2,8 +2,10 @@
 //! that need not be synced at once.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fs::File;
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dirigent::{AgentId, AgentKey, ChannelId, Commit, Durability, Revision, Transition};
 
@@ -16,7 +18,7 @@ use super::sync::{SyncQueue, Write};
 use crate::channel_file::{Extras, LARGEST, ParsedChannel, parse_channel};
 use crate::error::{Action, BadFile, StoreError};
 use crate::lock::Lock;
-use crate::replace::{ReadError, keep_aside, read, replace};
+use crate::replace::{ReadError, keep_aside, keep_copy, read, replace};
 
 /// What is known of a channel that has a file.
 #[derive(Debug, Default)]
@@ -25,6 +27,8 @@ pub(super) struct Known {
     revision: Option<Revision>,
     /// There is a file of a turn.
     pub(super) has_turn: bool,
+    /// What is left of the damaged record has a second name, so that it may be replaced.
+    is_kept: bool,
     /// What is known of its history's file.
     lines: Option<Lines>,
 }
@@ -51,7 +55,13 @@ pub(super) struct Desk {
 enum Found {
     Nothing,
     Good(Box<ParsedChannel>),
-    KeptAside,
+    Bad(Bad),
+}
+
+/// A file that cannot be read.
+struct Bad {
+    path: PathBuf,
+    reason: BadFile,
 }
 
 impl Desk {
@@ -104,7 +114,9 @@ impl Desk {
         Ok(key)
     }
 
-    /// Reads a channel: the newer of its two files.
+    /// Reads a channel: the newer of its two files. A damaged file is kept aside where the other one
+    /// speaks for the channel; where none does, and where a newer version wrote one, all stays in its
+    /// place and bars the channel.
     pub(super) fn read(&mut self, channel: ChannelId) -> Result<Option<ParsedChannel>, StoreError> {
         let Some(has_turn) = self.channels.get(&channel).map(|known| known.has_turn) else {
             return Ok(None);
@@ -112,13 +124,29 @@ impl Desk {
         let turn = if has_turn { self.read_file(channel, FileKind::Turn)? } else { Found::Nothing };
         let main = self.read_file(channel, FileKind::Main)?;
         let (has_turn, newer) = match (turn, main) {
+            // Only that version knows which of the two is the newer.
+            (Found::Bad(bad), _) | (_, Found::Bad(bad)) if bad.reason.is_newer() => {
+                return Err(self.bar(channel, bad));
+            }
             (Found::Good(turn), Found::Good(main)) if turn.revision <= main.revision => {
                 self.remove_turn(channel, main.revision);
                 (false, main)
             }
-            (Found::Good(turn), _) => (true, turn),
-            (Found::Nothing | Found::KeptAside, Found::Good(main)) => (false, main),
-            (Found::Nothing | Found::KeptAside, Found::Nothing | Found::KeptAside) => {
+            (Found::Good(turn), Found::Good(_) | Found::Nothing) => (true, turn),
+            (Found::Good(turn), Found::Bad(main)) => {
+                // A power cut must not leave the channel without either.
+                self.sync_turn(channel)?;
+                self.set_aside(channel, FileKind::Main, main)?;
+                (true, turn)
+            }
+            (Found::Bad(turn), Found::Good(main)) => {
+                self.set_aside(channel, FileKind::Turn, turn)?;
+                (false, main)
+            }
+            (Found::Nothing, Found::Good(main)) => (false, main),
+            (Found::Bad(_) | Found::Nothing, Found::Bad(bad))
+            | (Found::Bad(bad), Found::Nothing) => return Err(self.bar(channel, bad)),
+            (Found::Nothing, Found::Nothing) => {
                 self.queue.forget(channel);
                 self.channels.remove(&channel);
                 return Ok(None);
@@ -127,6 +155,7 @@ impl Desk {
         let known = self.channels.entry(channel).or_default();
         known.revision = Some(newer.revision);
         known.has_turn = has_turn;
+        known.is_kept = false;
         if newer.extras.is_empty() {
             self.extras.remove(&channel);
         } else {
@@ -135,26 +164,68 @@ impl Desk {
         Ok(Some(*newer))
     }
 
+    /// The channel cannot be used: nothing of it is known any more, and its files stay.
+    fn bar(&mut self, channel: ChannelId, Bad { path, reason }: Bad) -> StoreError {
+        self.extras.remove(&channel);
+        if let Some(known) = self.channels.get_mut(&channel) {
+            known.revision = None;
+        }
+        let source = reason.clone();
+        let error = StoreError::BadRecord { path: path.clone(), channel, source };
+        self.tell(ChannelProblem {
+            channel: Some(channel),
+            kept: path,
+            reason,
+            bars: error.barred(),
+        });
+        error
+    }
+
+    /// Keeps a damaged file aside that the other one speaks for.
+    fn set_aside(&self, channel: ChannelId, kind: FileKind, bad: Bad) -> Result<(), StoreError> {
+        let Bad { path, reason } = bad;
+        // The thread that syncs may have replaced it since it was read; not so any more.
+        let _hold = self.queue.hold();
+        if !matches!(self.parse_file(channel, kind)?, Found::Bad(_)) {
+            return Ok(());
+        }
+        let kept = keep_aside(&path)?;
+        self.tell(ChannelProblem { channel: Some(channel), kept, reason, bars: None });
+        Ok(())
+    }
+
+    fn tell(&self, problem: ChannelProblem) {
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner).push(problem);
+    }
+
+    fn sync_turn(&self, channel: ChannelId) -> Result<(), StoreError> {
+        let path = self.folders.file(channel, FileKind::Turn);
+        let synced = File::open(&path).and_then(|file| file.sync_all());
+        synced.map_err(|source| StoreError::not_done(Action::Sync, &path, source))
+    }
+
+    /// Gives what is left of a damaged record a second name, before it is replaced.
+    pub(super) fn keep_damaged(&mut self, channel: ChannelId) -> Result<(), StoreError> {
+        let Some(known) = self.channels.get_mut(&channel).filter(|known| !known.is_kept) else {
+            return Ok(());
+        };
+        for kind in [FileKind::Main, FileKind::Turn] {
+            let path = self.folders.file(channel, kind);
+            if path.exists() {
+                let kept = keep_copy(&path)?;
+                tracing::warn!(kept = %kept.display(), "a damaged file is replaced");
+            }
+        }
+        known.is_kept = true;
+        Ok(())
+    }
+
     fn read_file(&self, channel: ChannelId, kind: FileKind) -> Result<Found, StoreError> {
         match self.parse_file(channel, kind) {
-            Err(StoreError::BadFile { source: BadFile::OtherVersion { found }, path }) => {
-                // No damage: whoever wrote it can read it.
-                Err(StoreError::BadFile { path, source: BadFile::OtherVersion { found } })
-            }
-            Err(StoreError::BadFile { .. }) => {
+            Ok(Found::Bad(_)) => {
                 // It may have been replaced while it was read; not so any more.
                 let _hold = self.queue.hold();
-                match self.parse_file(channel, kind) {
-                    Err(StoreError::BadFile { path, source }) => {
-                        let kept = keep_aside(&path)?;
-                        self.problems
-                            .lock()
-                            .map_err(|_| StoreError::Interrupted { path })?
-                            .push(ChannelProblem { channel: Some(channel), kept, reason: source });
-                        Ok(Found::KeptAside)
-                    }
-                    other => other,
-                }
+                self.parse_file(channel, kind)
             }
             other => other,
         }
@@ -162,20 +233,20 @@ impl Desk {
 
     fn parse_file(&self, channel: ChannelId, kind: FileKind) -> Result<Found, StoreError> {
         let path = self.folders.file(channel, kind);
-        let bad = |source| StoreError::BadFile { path: path.clone(), source };
+        let bad = |reason| Ok(Found::Bad(Bad { path: path.clone(), reason }));
         let content = match read(&path, LARGEST) {
             Ok(Some(content)) => content,
             Ok(None) => return Ok(Found::Nothing),
             Err(ReadError::Io(source)) => {
                 return Err(StoreError::not_done(Action::Read, &path, source));
             }
-            Err(ReadError::Bad(source)) => return Err(bad(source)),
+            Err(ReadError::Bad(reason)) => return bad(reason),
         };
-        let parsed = parse_channel(&content).map_err(bad)?;
-        if parsed.channel != channel {
-            return Err(bad(BadFile::OtherChannel { found: parsed.channel }));
+        match parse_channel(&content) {
+            Ok(parsed) if parsed.channel == channel => Ok(Found::Good(Box::new(parsed))),
+            Ok(parsed) => bad(BadFile::OtherChannel { found: parsed.channel }),
+            Err(reason) => bad(reason),
         }
-        Ok(Found::Good(Box::new(parsed)))
     }
 
     /// The revision that is stored.
@@ -247,6 +318,7 @@ impl Desk {
     ) {
         let known = self.channels.entry(channel).or_default();
         known.revision = Some(revision);
+        known.is_kept = false;
         if transitions.is_empty() || self.history_max == 0 {
             return;
         }

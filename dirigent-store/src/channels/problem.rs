@@ -3,14 +3,14 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use dirigent::ChannelId;
+use dirigent::{Barred, ChannelId};
 
 use crate::error::BadFile;
 
 /// How many problems are remembered; the files of all of them are kept.
 const REMEMBERED_MAX: usize = 1_000;
 
-/// A file that could not be read and was kept aside, unchanged.
+/// A file that could not be read. It is kept, unchanged.
 ///
 /// ```
 /// use dirigent_store::{BadFile, ChannelProblem, JsonChannels};
@@ -28,10 +28,12 @@ const REMEMBERED_MAX: usize = 1_000;
 pub struct ChannelProblem {
     /// Whose file it was; `None` for the file of the agents.
     pub channel: Option<ChannelId>,
-    /// Where it is now.
+    /// Where it is now: aside, or in its place while it bars the channel.
     pub kept: PathBuf,
     /// What is wrong with it.
     pub reason: BadFile,
+    /// What bars the channel because of it; `None` when everything else was read without it.
+    pub bars: Option<Barred>,
 }
 
 impl fmt::Display for ChannelProblem {
@@ -40,7 +42,11 @@ impl fmt::Display for ChannelProblem {
             Some(channel) => write!(f, "a file of channel {channel}")?,
             None => f.write_str("the file of the agents")?,
         }
-        write!(f, " is kept as {}: {}", self.kept.display(), self.reason)
+        write!(f, " is kept as {}: {}", self.kept.display(), self.reason)?;
+        match self.bars {
+            Some(barred) => write!(f, "; {barred}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -49,8 +55,12 @@ impl fmt::Display for ChannelProblem {
 pub(super) struct Problems(Vec<ChannelProblem>);
 
 impl Problems {
+    /// Remembers a problem, each once.
     pub(super) fn push(&mut self, problem: ChannelProblem) {
-        tracing::warn!(kept = %problem.kept.display(), reason = %problem.reason, "a corrupt file was kept aside");
+        if self.0.contains(&problem) {
+            return;
+        }
+        tracing::warn!(%problem, "a file cannot be read");
         if self.0.len() < REMEMBERED_MAX {
             self.0.push(problem);
         }

@@ -156,11 +156,11 @@ impl Work {
     }
 
     fn commit(&mut self, mut commit: Commit, answer: Answer<Committed>) {
-        let (channel, durability) = (commit.channel, commit.durability);
+        let channel = commit.channel;
         let transitions = std::mem::take(&mut commit.transitions);
         let prepared = self.prepare(commit);
-        let (revision, content) = match prepared {
-            Ok(Prepared::New(revision, content)) => (revision, content),
+        let (revision, content, durability) = match prepared {
+            Ok(Prepared::New(revision, content, durability)) => (revision, content, durability),
             Ok(Prepared::Conflict(found)) => {
                 let _ = answer.send(Ok(Committed::Conflict(found)));
                 return;
@@ -200,13 +200,25 @@ impl Work {
     }
 
     fn prepare(&mut self, commit: Commit) -> Result<Prepared, StoreError> {
-        let found = self.desk.revision(commit.channel)?;
+        let (found, is_damaged) = match self.desk.revision(commit.channel) {
+            Err(error) if commit.replaces_damaged && error.is_damaged_record() => {
+                (Revision::default(), true)
+            }
+            found => (found?, false),
+        };
         if found != commit.expected {
             return Ok(Prepared::Conflict(found));
         }
-        self.desk.make_folder(commit.channel)?;
+        let (channel, durability) = (commit.channel, commit.durability);
+        self.desk.make_folder(channel)?;
         let revision = found.next();
-        Ok(Prepared::New(revision, self.desk.content(commit, revision)?))
+        let content = self.desk.content(commit, revision)?;
+        if is_damaged {
+            self.desk.keep_damaged(channel)?;
+            // An operator's act: into the main file, and what is left of a turn goes.
+            return Ok(Prepared::New(revision, content, Durability::Fact));
+        }
+        Ok(Prepared::New(revision, content, durability))
     }
 
     /// A fact is on the disk, or is not; whoever waited for that goes on.
@@ -242,6 +254,6 @@ impl Work {
 
 /// What a commit comes to before anything is written.
 enum Prepared {
-    New(Revision, Vec<u8>),
+    New(Revision, Vec<u8>, Durability),
     Conflict(Revision),
 }

@@ -30,9 +30,12 @@ enum Unread {
 }
 
 impl RegistryFile {
-    /// Takes the lock, removes what an interrupted write left, and keeps a file aside that cannot
-    /// be read.
-    pub(super) fn open(path: &Path) -> Result<(Self, Option<(PathBuf, BadFile)>), OpenError> {
+    /// Takes the lock and removes what an interrupted write left. A file that cannot be read is refused
+    /// and left alone, or kept aside where the caller wants to begin anew.
+    pub(super) fn open(
+        path: &Path,
+        begins_anew: bool,
+    ) -> Result<(Self, Option<(PathBuf, BadFile)>), OpenError> {
         replace::create_folder(replace::place_of(path)?.0)?;
         let path = replace::resolve(path)?;
         let (folder, name) = replace::place_of(&path)?;
@@ -45,6 +48,7 @@ impl RegistryFile {
                 file.sync()?;
                 Ok((file, None))
             }
+            Err(Unread::Bad(source)) if !begins_anew => Err(OpenError::Damaged { path, source }),
             Err(Unread::Bad(reason)) => Ok((file, Some((replace::keep_aside(&path)?, reason)))),
             Err(Unread::Store(error)) => Err(error.into()),
         }
@@ -131,7 +135,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("agents.json");
         fs::write(&path, "[]").unwrap();
-        let (mut file, _) = RegistryFile::open(&path).unwrap();
+        let (mut file, _) = RegistryFile::open(&path, false).unwrap();
         assert!(!file.note_sync(&Ok(())));
         let refused = || io::Error::from(io::ErrorKind::StorageFull);
         let early = StoreError::not_done(Action::Write, &path, refused());
@@ -144,6 +148,6 @@ mod tests {
         assert_eq!(error.certainty(), Certainty::NotDone);
         file.read().unwrap();
         drop(file);
-        RegistryFile::open(&path).unwrap().0.read_to_change().unwrap();
+        RegistryFile::open(&path, false).unwrap().0.read_to_change().unwrap();
     }
 }

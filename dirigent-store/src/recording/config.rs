@@ -178,6 +178,7 @@ rules! {
     auto_requeue: bool,
     human_interrupt: HumanFile,
     consult_deadline: Millis,
+    outage_max: Millis,
     wake_rule: WakeFile,
     skip_passed: bool,
     mention_rounds: bool,
@@ -186,6 +187,7 @@ rules! {
     budget_cycles: Option<u32>,
     budget_cost: Option<u64>,
     forget_after: Millis,
+    acknowledge: bool,
 }
 
 impl Default for ConfigFile {

@@ -7,7 +7,7 @@ use dirigent_core::{Author, Creation, Message, MessageKind, Settlement, Ticket};
 use serde::{Deserialize, Serialize};
 
 use super::config::ConfigFile;
-use crate::channel_file::{Id, Name, OutcomeFile, TailText};
+use crate::channel_file::{Id, Name, OutcomeFile, TailText, is_false};
 
 /// An input.
 #[derive(Debug, Serialize, Deserialize)]
@@ -39,6 +39,20 @@ pub(super) enum InputFile {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         run: Option<Id>,
         messages: Vec<Id>,
+    },
+    Replied {
+        agent: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<Id>,
+    },
+    Undelivered {
+        agent: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<Id>,
+        posted: bool,
+    },
+    Chat {
+        away: bool,
     },
     Message(MessageFile),
     Addressed {
@@ -95,6 +109,8 @@ pub(super) struct MessageFile {
     author: AuthorFile,
     kind: KindFile,
     tail: TailText,
+    #[serde(default, skip_serializing_if = "is_false")]
+    backfilled: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -208,6 +224,14 @@ impl From<&Input> for InputFile {
             }
             Input::Reconfigure(config) => Self::Reconfigure(Box::new(ConfigFile::from(&**config))),
             Input::RunsLost { rerun } => Self::RunsLost { rerun: *rerun },
+            Input::Chat { away } => Self::Chat { away: *away },
+            Input::Replied { agent, run } => {
+                Self::Replied { agent: agent.get(), run: run.map(run_id) }
+            }
+            Input::Undelivered { agent, run, posted } => {
+                let (agent, run) = (agent.get(), run.map(run_id));
+                Self::Undelivered { agent, run, posted: *posted }
+            }
             Input::Spent { cost } => Self::Spent(*cost),
             Input::MemberJoined(_)
             | Input::MemberLeft(_)
@@ -262,6 +286,9 @@ fn order_of(input: &Input) -> InputFile {
         | Input::Wake { .. }
         | Input::Spent { .. }
         | Input::RunsLost { .. }
+        | Input::Replied { .. }
+        | Input::Undelivered { .. }
+        | Input::Chat { .. }
         | Input::Reconfigure(_)
         | _ => InputFile::Newer,
     }
@@ -325,6 +352,14 @@ impl From<InputFile> for Input {
             InputFile::Spent(cost) => Self::Spent { cost },
             InputFile::ResetBudget => Self::ResetBudget,
             InputFile::RunsLost { rerun } => Self::RunsLost { rerun },
+            InputFile::Chat { away } => Self::Chat { away },
+            InputFile::Replied { agent, run } => {
+                Self::Replied { agent: key(agent), run: run.map(|run| RunId::new(run.0)) }
+            }
+            InputFile::Undelivered { agent, run, posted } => {
+                let run = run.map(|run| RunId::new(run.0));
+                Self::Undelivered { agent: key(agent), run, posted }
+            }
             InputFile::Reconfigure(config) => Self::Reconfigure(Arc::new((*config).into())),
             InputFile::Tick | InputFile::Newer => Self::Tick,
         }
@@ -341,7 +376,7 @@ impl From<&Message> for MessageFile {
             _ => KindFile::Newer,
         };
         let (author, tail) = (message.author.into(), TailText(message.tail));
-        Self { id: id(message.id), author, kind, tail }
+        Self { id: id(message.id), author, kind, tail, backfilled: message.backfilled }
     }
 }
 
@@ -353,7 +388,8 @@ impl From<MessageFile> for Message {
             KindFile::StopWord => MessageKind::StopWord,
             KindFile::ResumeWord => MessageKind::ResumeWord,
         };
-        Self { id: message(file.id), author: file.author.into(), kind, tail: file.tail.0 }
+        let (author, tail) = (file.author.into(), file.tail.0);
+        Self { id: message(file.id), author, kind, tail, backfilled: file.backfilled }
     }
 }
 

@@ -117,7 +117,7 @@ impl<'c, 'p> Groups<'c, 'p> {
         }
         match self.attempt(group) {
             Attempt::Made => {
-                self.tables.kept.drain(..).for_each(|problem| self.problems.push(problem));
+                self.tables.found.drain(..).for_each(|problem| self.problems.push(problem));
             }
             Attempt::Undone(error) => {
                 if let [task] = group {
@@ -231,7 +231,7 @@ mod tests {
 
     fn database(folder: &tempfile::TempDir) -> Database {
         let path = folder.path().join("any.sqlite");
-        Database::open(&path, FileDurability::Full).unwrap().0
+        Database::open(&path, FileDurability::Full, false).unwrap().0
     }
 
     fn ask<T: Send + 'static>(
@@ -250,6 +250,7 @@ mod tests {
             record: ChannelRecord::default(),
             durability: Durability::Fact,
             transitions: Vec::new(),
+            replaces_damaged: false,
         }
     }
 

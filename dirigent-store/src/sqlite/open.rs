@@ -1,4 +1,5 @@
-//! Opening the database: locked, looked through, kept aside when it is damaged.
+//! Opening the database: locked, looked through, refused when it is damaged, or kept aside where the
+//! caller wants to begin anew.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -71,17 +72,24 @@ pub(super) struct Database {
 }
 
 impl Database {
-    /// Opens the database, and says what was kept aside for it.
+    /// Opens the database, and says what was kept aside for it. A damaged one is refused and left alone,
+    /// unless the caller wants to begin anew.
     pub(super) fn open(
         path: &Path,
         durability: FileDurability,
+        begins_anew: bool,
     ) -> Result<(Self, Option<SqliteProblem>), OpenError> {
         let (folder, _) = replace::place_of(path)?;
         replace::create_folder(folder)?;
         let path = replace::resolve(path)?;
         let lock = Lock::on_file(&path)?;
+        let refused = |path| OpenError::Damaged { path, source: BadFile::BadDatabase };
+        if is_orphan(&path) && !begins_anew {
+            return Err(refused(path));
+        }
         let orphan = keep_orphan(&path)?;
         let (conn, aside) = match connect(&path, durability) {
+            Err(error) if is_damage(&error) && !begins_anew => return Err(refused(path)),
             Err(error) if is_damage(&error) => {
                 let kept = keep_all_aside(&path)?;
                 (connect(&path, durability), Some(kept))
@@ -168,11 +176,16 @@ fn make_file(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Keeps a write-ahead log aside whose database is gone: SQLite would remove it. It stays when a
+/// Whether there is a write-ahead log whose database is gone: SQLite would remove it. It stays when a
 /// process ends while it keeps a database aside.
-fn keep_orphan(path: &Path) -> Result<Option<PathBuf>, StoreError> {
+fn is_orphan(path: &Path) -> bool {
     let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
-    if size(path) > 0 || size(&with_end(path, "-wal")) == 0 {
+    size(path) == 0 && size(&with_end(path, "-wal")) > 0
+}
+
+/// Keeps a write-ahead log aside whose database is gone.
+fn keep_orphan(path: &Path) -> Result<Option<PathBuf>, StoreError> {
+    if !is_orphan(path) {
         return Ok(None);
     }
     make_file(path)?;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use dirigent::ChannelId;
+use dirigent::{Barred, ChannelId};
 
 use crate::error::BadFile;
 
@@ -19,7 +19,8 @@ const REMEMBERED_MAX: usize = 1_000;
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("dirigent.sqlite");
 /// std::fs::write(&path, "no database")?;
-/// let store = SqliteStore::open(&*path)?;
+/// assert!(SqliteStore::open(&*path).is_err());
+/// let store = SqliteStore::open_or_begin_anew(&*path)?;
 /// let [SqliteProblem::KeptAside { kept, reason }] = &store.problems()[..] else { panic!() };
 /// assert_eq!(std::fs::read_to_string(kept)?, "no database");
 /// assert_eq!(*reason, BadFile::BadDatabase);
@@ -28,21 +29,23 @@ const REMEMBERED_MAX: usize = 1_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SqliteProblem {
-    /// The file was no whole database when the store was opened; the store started empty.
+    /// The file was no whole database when the store was opened, and it was to begin anew then: the
+    /// store started empty.
     KeptAside {
         /// Where the file is now; what stood beside it has this name with `-wal` or the like.
         kept: PathBuf,
         /// What is wrong with it.
         reason: BadFile,
     },
-    /// A channel's record does not count; the channel has none now.
+    /// A channel's record cannot be read and bars its channel. It stands in the table `channels`; once
+    /// it was replaced, in the table `corrupt`.
     BadRecord {
-        /// Which channel.
+        /// The channel that the record is of.
         channel: ChannelId,
-        /// Its row in the table `corrupt`, where it is now.
-        row: i64,
         /// What is wrong with it.
         reason: BadFile,
+        /// What bars the channel because of it.
+        bars: Barred,
     },
 }
 
@@ -52,12 +55,8 @@ impl fmt::Display for SqliteProblem {
             Self::KeptAside { kept, reason } => {
                 write!(f, "the database is kept as {}: {reason}", kept.display())
             }
-            Self::BadRecord { channel, row, reason } => {
-                write!(
-                    f,
-                    "the record of channel {channel} is kept as row {row} of the table corrupt: \
-                     {reason}"
-                )
+            Self::BadRecord { channel, reason, bars } => {
+                write!(f, "the record of channel {channel} cannot be read: {reason}; {bars}")
             }
         }
     }
@@ -68,9 +67,13 @@ impl fmt::Display for SqliteProblem {
 pub(super) struct Problems(Mutex<Vec<SqliteProblem>>);
 
 impl Problems {
+    /// Remembers a problem, each once.
     pub(super) fn push(&self, problem: SqliteProblem) {
-        tracing::warn!(%problem, "something could not be read and was kept");
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.contains(&problem) {
+            return;
+        }
+        tracing::warn!(%problem, "something cannot be read and is kept");
         if all.len() < REMEMBERED_MAX {
             all.push(problem);
         }

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::Path;
 
-use dirigent::{AgentId, AgentKey, ChannelId, Commit, Revision, StoredChannel, Transition};
+use dirigent::{AgentId, AgentKey, Barred, ChannelId, Commit, Revision, StoredChannel, Transition};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 
 use super::problem::SqliteProblem;
 use super::refusal::refused;
 use crate::channel_file::{
-    Extras, LARGEST, WrittenRecord, parse_record, record_checksum, record_text,
+    Extras, LARGEST, WrittenRecord, parse_sound_record, record_checksum, record_text,
 };
 use crate::channels::agents::{self, Agents};
 use crate::channels::history;
@@ -29,8 +29,8 @@ pub(super) struct Tables<'c> {
     known: HashMap<ChannelId, Revision>,
     /// What newer versions wrote into their records.
     extras: HashMap<ChannelId, Box<Extras>>,
-    /// What this transaction has kept.
-    pub(super) kept: Vec<SqliteProblem>,
+    /// What this transaction found that cannot be read.
+    pub(super) found: Vec<SqliteProblem>,
 }
 
 /// How a commit ended that the database has nothing against.
@@ -68,7 +68,6 @@ statements! {
         checksum = excluded.checksum, record = excluded.record",
     keep: "INSERT INTO corrupt (channel, reason, revision, checksum, record)
         SELECT id, ?2, revision, checksum, record FROM channels WHERE id = ?1",
-    remove: "DELETE FROM channels WHERE id = ?1",
     agents: "SELECT key, name FROM agents",
     add_agent: "INSERT INTO agents (key, name) VALUES (?1, ?2)",
     last_change: "SELECT max(number) FROM history WHERE channel = ?1",
@@ -99,7 +98,7 @@ impl<'c> Tables<'c> {
             agents: Agents::default(),
             known: HashMap::new(),
             extras: HashMap::new(),
-            kept: Vec::new(),
+            found: Vec::new(),
         };
         tables.agents = tables.read_agents()?;
         Ok(tables)
@@ -109,12 +108,12 @@ impl<'c> Tables<'c> {
     pub(super) fn forget(&mut self) -> Result<(), StoreError> {
         self.known.clear();
         self.extras.clear();
-        self.kept.clear();
+        self.found.clear();
         self.agents = self.read_agents()?;
         Ok(())
     }
 
-    /// A channel's record. One that does not count is kept in a table of its own.
+    /// A channel's record. One that cannot be read stays where it is and bars the channel.
     pub(super) fn load(&mut self, channel: ChannelId) -> Result<Option<StoredChannel>, StoreError> {
         let id = signed(channel.get());
         let row = self.run.load.query_row([id], |row| Ok(parse(channel, row)));
@@ -130,30 +129,35 @@ impl<'c> Tables<'c> {
                 }
                 Ok(Some(StoredChannel { revision, record }))
             }
-            Some(Err(reason)) => {
-                self.keep(channel, reason)?;
-                Ok(None)
-            }
+            Some(Err(reason)) => Err(self.bar(channel, reason)),
         }
     }
 
-    fn keep(&mut self, channel: ChannelId, reason: BadFile) -> Result<(), StoreError> {
-        let id = signed(channel.get());
-        let kept = self.run.keep.insert(params![id, reason.to_string()]);
-        let removed = kept.and_then(|row| self.run.remove.execute([id]).map(|_| row));
-        let row = removed.map_err(|error| refused(self.path, Action::KeepAside, &error))?;
+    /// The channel cannot be used: nothing of it is known any more, and its record stays.
+    fn bar(&mut self, channel: ChannelId, reason: BadFile) -> StoreError {
         self.known.remove(&channel);
         self.extras.remove(&channel);
-        self.kept.push(SqliteProblem::BadRecord { channel, row, reason });
-        Ok(())
+        let bars = if reason.is_newer() { Barred::Newer } else { Barred::Damaged };
+        self.found.push(SqliteProblem::BadRecord { channel, reason: reason.clone(), bars });
+        StoreError::BadRecord { path: self.path.to_owned(), channel, source: reason }
+    }
+
+    /// Keeps a damaged record in a table of its own, before it is replaced.
+    fn keep(&mut self, channel: ChannelId, reason: &StoreError) -> Result<(), StoreError> {
+        let reason = std::error::Error::source(reason).map(ToString::to_string);
+        let kept =
+            self.run.keep.execute(params![signed(channel.get()), reason.unwrap_or_default()]);
+        kept.map(drop).map_err(|error| refused(self.path, Action::KeepAside, &error))
     }
 
     /// Replaces a channel's record.
     pub(super) fn commit(&mut self, commit: &Commit) -> Result<Committed, StoreError> {
         let Commit { channel, expected, record, transitions, .. } = commit;
-        let found = match self.known.get(channel) {
-            Some(revision) => *revision,
-            None => self.load(*channel)?.map_or_else(Revision::default, |found| found.revision),
+        let (found, damage) = match self.revision(*channel) {
+            Err(error) if commit.replaces_damaged && error.is_damaged_record() => {
+                (Revision::default(), Some(error))
+            }
+            found => (found?, None),
         };
         if found != *expected {
             return Ok(Committed::Conflict(found));
@@ -168,6 +172,9 @@ impl<'c> Tables<'c> {
         }
         let revision = found.next();
         let checksum = record_checksum(*channel, revision, &text);
+        if let Some(damage) = damage {
+            self.keep(*channel, &damage)?;
+        }
         let written = self.run.save.execute(params![
             signed(channel.get()),
             signed(revision.get()),
@@ -179,6 +186,13 @@ impl<'c> Tables<'c> {
         self.append(*channel, transitions)?;
         self.known.insert(*channel, revision);
         Ok(Committed::Done(revision))
+    }
+
+    fn revision(&mut self, channel: ChannelId) -> Result<Revision, StoreError> {
+        match self.known.get(&channel) {
+            Some(revision) => Ok(*revision),
+            None => Ok(self.load(channel)?.map_or_else(Revision::default, |found| found.revision)),
+        }
     }
 
     fn append(&mut self, channel: ChannelId, changes: &[Transition]) -> Result<(), StoreError> {
@@ -290,10 +304,10 @@ fn parse(channel: ChannelId, row: &Row<'_>) -> Result<(Revision, WrittenRecord),
     }
     // The next commit counts on.
     if revision.get() == u64::MAX {
-        return Err(shape);
+        return Err(BadFile::UnknownValue);
     }
-    let text = std::str::from_utf8(text).map_err(|_| BadFile::NotText)?;
-    Ok((revision, parse_record(text)?))
+    let text = std::str::from_utf8(text).map_err(|_| BadFile::UnknownValue)?;
+    Ok((revision, parse_sound_record(text)?))
 }
 
 /// What stands in a column, if it is text.

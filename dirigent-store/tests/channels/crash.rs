@@ -6,15 +6,22 @@ use dirigent_store::{ChannelOptions, JsonChannels, OpenError};
 use dirigent_testkit::check::Random;
 
 use crate::place::Place;
-use crate::process::{Known, hold, killed_after, role, while_held, write_for_ever};
+use crate::process::{
+    Known, hold, killed_after, role, while_held, write_and_pause, write_for_ever,
+};
 
-/// Not a test by itself: what the other processes of the tests here do. Without a role nothing.
+/// What the other processes of the tests here do. Without a role nothing.
 #[tokio::test]
+#[ignore = "no test: what the other processes of the tests do"]
 async fn the_other_process() {
     let Some((role, path)) = role() else { return };
     if role == "hold" {
         let _store = JsonChannels::open(path.as_str()).unwrap();
         return hold();
+    }
+    if role == "pause" {
+        let options = ChannelOptions::new(path).sync_after(Duration::from_secs(3_600));
+        return write_and_pause(&JsonChannels::open(options).unwrap()).await;
     }
     // "write <milliseconds>": turns are synced after so long.
     let wait = role.strip_prefix("write ").unwrap().parse().unwrap();

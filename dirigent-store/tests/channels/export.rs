@@ -10,7 +10,7 @@ use dirigent_core::{AgentKey, Channel, Creation, Input, RunId, WakeCause};
 use dirigent_store::{JsonChannels, OrchestrationState};
 use serde_json::json;
 
-use crate::place::{HERE, Place, THERE};
+use crate::place::{HERE, Place, THERE, fact};
 
 /// A chat of three that went through this.
 async fn talk(store: &JsonChannels, channel: ChannelId, started: bool) {
@@ -40,7 +40,8 @@ async fn talk_then(store: &JsonChannels, channel: ChannelId, started: bool, more
     machine.snapshot_into(&mut record.snapshot);
     let transitions = effects.iter().filter_map(dirigent_core::Effect::transition).collect();
     let (expected, durability) = (Revision::default(), Durability::Fact);
-    let commit = Commit { channel, expected, record, durability, transitions };
+    let replaces_damaged = false;
+    let commit = Commit { channel, expected, record, durability, transitions, replaces_damaged };
     store.commit(commit).await.unwrap();
 }
 
@@ -94,10 +95,23 @@ async fn a_channel_that_cannot_be_used_is_listed_and_the_rest_shown() {
     let mut record = ChannelRecord::default();
     record.snapshot.version = 99;
     let (expected, durability) = (Revision::default(), Durability::Fact);
-    let commit = Commit { channel: THERE, expected, record, durability, transitions: Vec::new() };
+    let commit = Commit {
+        channel: THERE,
+        expected,
+        record,
+        durability,
+        transitions: Vec::new(),
+        replaces_damaged: false,
+    };
     store.commit(commit).await.unwrap();
+    // Nor do damaged records and a newer version's cost the others their place.
+    let (damaged, newer) = (ChannelId::new(1), ChannelId::new(2));
+    fact(&store, damaged, 0, 1).await;
+    fact(&store, newer, 0, 1).await;
+    fs::write(place.main(damaged), "no JSON").unwrap();
+    fs::write(place.main(newer), "{\"version\": 2}").unwrap();
     let state = picture(&store).await;
-    assert_eq!(state.unreadable, [THERE]);
+    assert_eq!(state.unreadable, [damaged, newer, THERE]);
     assert_eq!(state.channels.keys().collect::<Vec<_>>(), [&HERE]);
 }
 

@@ -10,6 +10,8 @@ mod crash;
 mod damage;
 mod export;
 mod history;
+#[path = "../shared/left_out.rs"]
+mod left_out;
 #[path = "../shared/mount.rs"]
 mod mount;
 mod place;

@@ -1,6 +1,6 @@
 //! Power cuts: the disk as it is in one moment, with nothing of what the system still holds back.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 
 use dirigent::ChannelId;
 use dirigent_testkit::check::Random;
@@ -51,4 +51,40 @@ async fn a_power_cut_takes_no_fact() {
         store.close().await.unwrap();
     }
     println!("8 power cuts: no fact lost, {turns_lost} turns, {torn} of them torn");
+}
+
+/// R046, R143, D77: the writer rests after each fact until the disk was copied, so that no later sync
+/// stands in for one that was left out.
+#[tokio::test]
+async fn a_power_cut_right_after_a_fact_was_acknowledged_does_not_take_it() {
+    const FACTS: usize = 12;
+    let home = tempfile::tempdir().unwrap();
+    let Some(disk) = Disk::new(home.path()) else { return };
+    let mut writer = other_process("pause", &disk.path().join("state"));
+    let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
+    assert_eq!(ack(&mut lines).as_deref(), Some("open"));
+    let mut known = Known::default();
+    for fact in 0..FACTS {
+        let before = known.facts.clone();
+        while known.facts == before {
+            assert!(known.hear(&mut lines), "the other process gave up");
+        }
+        let copy = home.path().join("copy");
+        disk.copy(&copy);
+        writer.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+
+        let after = Mount::looped(copy).expect("the copy cannot be mounted");
+        let place = Place::at(after.path().join("state"));
+        let store = place.lazy();
+        for (channel, revision) in &known.facts {
+            let found = stored(&store, ChannelId::new(*channel)).await.unwrap_or_default();
+            assert!(
+                found.0 >= *revision,
+                "fact {fact}: {revision} of {channel} is lost, found {found:?}"
+            );
+        }
+        store.close().await.unwrap();
+    }
+    writer.kill().unwrap();
+    writer.wait().unwrap();
 }

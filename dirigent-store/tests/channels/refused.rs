@@ -3,11 +3,13 @@
 use std::fs;
 use std::io::ErrorKind;
 
-use dirigent::{Certainty, ChannelStore, Durability};
+use dirigent::{Barred, Certainty, ChannelStore, Durability};
 use dirigent_store::{Action, StoreError};
 
 use crate::mount::{Mount, image};
-use crate::place::{HERE, Place, THERE, cause, fact, failure, request, stored, turn};
+use crate::place::{
+    HERE, Place, THERE, barred, cause, fact, failed, failure, replacement, request, stored, turn,
+};
 use crate::unchangeable::Unchangeable;
 
 /// A commit fails like this, with nothing done.
@@ -72,16 +74,20 @@ async fn a_folder_that_cannot_be_written_keeps_what_it_has() {
     fact(&store, HERE, 1, 2).await;
     fact(&store, THERE, 0, 1).await;
     fs::write(place.main(THERE), "no JSON").unwrap();
+    assert_eq!(barred(&store, THERE).await, Barred::Damaged);
     let folders = [HERE, THERE].map(|channel| place.main(channel).parent().unwrap().to_owned());
     let folders = folders.into_iter().chain([place.root().to_owned()]).collect();
     let Some(unchangeable) = Unchangeable::new(folders) else { return };
     is_refused(&store, ErrorKind::PermissionDenied).await;
-    // What cannot be kept aside is not given up.
-    let error = store.load(THERE).await.unwrap_err();
-    assert!(matches!(cause(&error), StoreError::Io { action: Action::KeepAside, .. }));
+    // What cannot be kept is not replaced.
+    let error = failure(store.commit(replacement(THERE, 3)).await);
+    assert!(matches!(cause(&error), StoreError::Io { .. }), "{error:?}");
+    assert_eq!(fs::read_to_string(place.main(THERE)).unwrap(), "no JSON");
     assert!(store.add_agent("zoe".into()).await.is_err());
     drop(unchangeable);
-    assert_eq!(stored(&store, THERE).await, None);
+    assert_eq!(barred(&store, THERE).await, Barred::Damaged);
+    store.commit(replacement(THERE, 3)).await.unwrap();
+    assert_eq!(stored(&store, THERE).await, Some((1, 3)));
     assert_eq!(store.add_agent("adam".into()).await.unwrap().get(), 0);
     turn(&store, HERE, 2, 3).await;
     store.close().await.unwrap();
@@ -118,7 +124,7 @@ async fn after_a_failed_sync_nothing_is_taken_until_the_store_is_opened_again() 
     let StoreError::Broken { .. } = cause(&error) else { panic!("{error:?}") };
     assert!(cause(&error).to_string().ends_with("open the store again"));
     for error in [
-        store.load(HERE).await.unwrap_err(),
+        failed(store.load(HERE).await),
         store.channels().await.unwrap_err(),
         store.history(HERE).await.unwrap_err(),
         store.add_agent("zoe".into()).await.unwrap_err(),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::left_out::left_out;
 use crate::mount::succeeds;
 
 /// Folders that nobody may change, not even the superuser, until this is dropped.
@@ -15,7 +16,7 @@ impl Unchangeable {
         if unchangeable.set("+i") {
             return Some(unchangeable);
         }
-        println!("left out: no folder can be made unchangeable here");
+        left_out("no folder can be made unchangeable here");
         None
     }
 

@@ -12,17 +12,23 @@ use crate::place::{Place, entry, put, who};
 const SMALL: &str =
     r#"[{"discordUserId":"123456789012345003","agentId":"zoe","agentName":"Zoe","x":[1]}]"#;
 
-/// What a file becomes when it is opened: `None` when it is kept aside.
+/// What a file becomes when it is opened: `None` when it is refused, and kept aside where the registry
+/// is to begin anew.
 async fn opened(content: &[u8]) -> Option<String> {
     let place = Place::with(content);
-    let store = place.open();
-    let problems = store.problems();
-    if let [Problem::KeptAside { kept, .. }] = &problems[..] {
+    if let Err(error) = JsonIdentities::open(place.path()) {
+        assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
+        assert_eq!(fs::read(place.path()).unwrap(), content, "it was touched");
+        assert_eq!(place.names().len(), 1, "it was kept aside unasked");
+        let store = JsonIdentities::open_or_begin_anew(place.path()).unwrap();
+        let problems = store.problems();
+        let [Problem::KeptAside { kept, .. }] = &problems[..] else { panic!("{problems:?}") };
         assert_eq!(fs::read(kept).unwrap(), content, "the bytes were not kept");
         assert!(!place.path().exists());
         assert_eq!(who(&store).await, "");
         return None;
     }
+    let store = JsonIdentities::open_or_begin_anew(place.path()).unwrap();
     assert_eq!(fs::read(place.path()).unwrap(), content, "opening changed the file");
     let before = who(&store).await;
     put(&store, "newcomer", 77).await;
@@ -33,7 +39,7 @@ async fn opened(content: &[u8]) -> Option<String> {
 
 /// F26
 #[tokio::test]
-async fn a_file_cut_at_any_byte_is_kept_aside() {
+async fn a_file_cut_at_any_byte_is_refused() {
     for length in 0..SMALL.len() {
         assert_eq!(opened(&SMALL.as_bytes()[..length]).await, None, "cut at {length}");
     }
@@ -42,7 +48,7 @@ async fn a_file_cut_at_any_byte_is_kept_aside() {
 
 /// F26, F27
 #[tokio::test]
-async fn a_file_with_any_bit_flipped_loads_or_is_kept_aside_whole() {
+async fn a_file_with_any_bit_flipped_loads_or_is_refused_whole() {
     let mut loaded = 0;
     for bit in 0..SMALL.len() * 8 {
         let mut content = SMALL.as_bytes().to_vec();
@@ -60,7 +66,7 @@ async fn a_file_with_any_bit_flipped_loads_or_is_kept_aside_whole() {
 
 /// F26
 #[tokio::test]
-async fn what_is_no_json_of_this_shape_is_kept_aside() {
+async fn what_is_no_json_of_this_shape_is_refused() {
     let utf16: Vec<u8> = SMALL.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let bad: &[&[u8]] = &[
         b"",
@@ -173,10 +179,13 @@ fn blanks_around_an_id_do_not_matter() {
 
 /// F26
 #[test]
-fn a_file_beyond_the_limit_is_kept_aside_unread() {
+fn a_file_beyond_the_limit_is_refused_unread() {
     let place = Place::new();
     fs::File::create(place.path()).unwrap().set_len(100 << 20).unwrap();
-    let store = place.open();
+    let refused = JsonIdentities::open(place.path()).unwrap_err();
+    let OpenError::Damaged { source, .. } = refused else { panic!("{refused}") };
+    assert!(matches!(source, BadFile::TooLarge { .. }), "{source}");
+    let store = JsonIdentities::open_or_begin_anew(place.path()).unwrap();
     let [Problem::KeptAside { kept, reason }] = &store.problems()[..] else { panic!() };
     assert!(matches!(reason, BadFile::TooLarge { .. }));
     assert_eq!(fs::metadata(kept).unwrap().len(), 100 << 20);

@@ -235,9 +235,15 @@ async fn the_file_may_be_edited_while_it_is_open() {
 
 /// F26
 #[tokio::test]
-async fn a_file_that_is_bad_at_the_start_is_kept_aside() {
+async fn a_file_that_is_bad_at_the_start_is_refused_and_kept_where_it_is_to_begin_anew() {
     let place = Place::with("{ \"entries\": [");
-    let store = place.open();
+    for _ in 0..2 {
+        let error = JsonIdentities::open(place.path()).unwrap_err();
+        assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
+        assert!(error.to_string().contains("open_or_begin_anew"), "{error}");
+        assert_eq!(place.names(), ["dirigent-identity.json"]);
+    }
+    let store = JsonIdentities::open_or_begin_anew(place.path()).unwrap();
     let [Problem::KeptAside { kept, .. }] = &store.problems()[..] else { panic!() };
     assert_eq!(fs::read_to_string(kept).unwrap(), "{ \"entries\": [");
     assert!(kept.ends_with("dirigent-identity.json.corrupt-1"));
@@ -246,7 +252,7 @@ async fn a_file_that_is_bad_at_the_start_is_kept_aside() {
     assert_eq!(store.problems().len(), 1, "what happened at the start is not forgotten");
     drop(store);
     place.write("[1,]");
-    drop(place.open());
+    drop(JsonIdentities::open_or_begin_anew(place.path()).unwrap());
     let kept = ["dirigent-identity.json.corrupt-1", "dirigent-identity.json.corrupt-2"];
     assert_eq!(place.names(), kept);
 }

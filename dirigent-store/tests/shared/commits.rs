@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dirigent::{
-    ApiError, ChannelId, ChannelRecord, ChannelStore, Commit, CommitError, Discussion, Durability,
-    Revision,
+    ApiError, Barred, ChannelId, ChannelRecord, ChannelStore, Commit, CommitError, Discussion,
+    Durability, LoadError, Revision,
 };
 use dirigent_store::StoreError;
 
@@ -38,6 +38,7 @@ pub(crate) fn request(channel: ChannelId, expected: u64, number: u64) -> Commit 
         record: marked(number),
         durability: Durability::Turn,
         transitions: Vec::new(),
+        replaces_damaged: false,
     }
 }
 
@@ -58,6 +59,30 @@ pub(crate) async fn fact(store: &dyn ChannelStore, channel: ChannelId, expected:
 pub(crate) async fn stored(store: &dyn ChannelStore, channel: ChannelId) -> Option<(u64, u64)> {
     let found = store.load(channel).await.unwrap()?;
     Some((found.revision.get(), mark(&found.record)))
+}
+
+/// An operator's commit, which may take the place of a damaged record.
+pub(crate) fn replacement(channel: ChannelId, number: u64) -> Commit {
+    Commit { replaces_damaged: true, ..request(channel, 0, number) }
+}
+
+/// What bars a channel; it must be barred, and for commits as well.
+pub(crate) async fn barred(store: &dyn ChannelStore, channel: ChannelId) -> Barred {
+    let barred = store.load(channel).await.expect_err("it was loaded").barred();
+    match store.commit(request(channel, 0, 99)).await {
+        Err(CommitError::Barred(found)) => assert_eq!(Some(found), barred),
+        other => panic!("expected a barred commit, found {other:?}"),
+    }
+    assert!(store.channels().await.unwrap().contains(&channel), "it is not listed any more");
+    barred.expect("the store failed")
+}
+
+/// The failure of a load that may work the next time.
+pub(crate) fn failed<T: std::fmt::Debug>(outcome: Result<T, LoadError>) -> ApiError {
+    match outcome {
+        Err(LoadError::Store(error)) => error,
+        other => panic!("expected a failure, found {other:?}"),
+    }
 }
 
 /// What a store's error says.

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::left_out::left_out;
+
 /// A mounted file system; it goes when this is dropped.
 pub(crate) struct Mount {
     home: tempfile::TempDir,
@@ -19,7 +21,7 @@ impl Mount {
         if succeeds(&mut command) {
             Some(Self { home })
         } else {
-            println!("left out: nothing can be mounted here");
+            left_out("nothing can be mounted here");
             None
         }
     }
@@ -85,7 +87,7 @@ pub(crate) fn image(path: PathBuf, megabytes: u64) -> Option<PathBuf> {
     if succeeds(command.args(["-q", "-F"]).arg(&path)) {
         Some(path)
     } else {
-        println!("left out: there is no mkfs.ext4 here");
+        left_out("there is no mkfs.ext4 here");
         None
     }
 }

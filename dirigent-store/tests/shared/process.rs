@@ -16,7 +16,7 @@ const CHANNELS: u64 = 4;
 /// This program again, as another process with a role to play in `crash::the_other_process`.
 pub(crate) fn other_process(role: &str, path: &Path) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "crash::the_other_process", "--nocapture"]);
+    command.args(["--ignored", "--exact", "crash::the_other_process", "--nocapture"]);
     command.env(ROLE, role).env(PATH, path);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
@@ -34,6 +34,19 @@ pub(crate) fn hold() {
 
 /// Commits turns and facts in a few channels, acknowledging each, until it is killed.
 pub(crate) async fn write_for_ever(store: &dyn ChannelStore) {
+    write(store, || {}).await;
+}
+
+/// The same, but does nothing after a fact until it is told to go on: what the disk has then was given
+/// to it before the fact was acknowledged.
+pub(crate) async fn write_and_pause(store: &dyn ChannelStore) {
+    write(store, || {
+        let _ = std::io::stdin().read(&mut [0]);
+    })
+    .await;
+}
+
+async fn write(store: &dyn ChannelStore, after_fact: impl Fn()) {
     let mut revisions = HashMap::new();
     for number in 0..CHANNELS {
         let channel = ChannelId::new(number);
@@ -51,6 +64,9 @@ pub(crate) async fn write_for_ever(store: &dyn ChannelStore) {
         }
         *revision += 1;
         println!("\nack {channel} {revision} {is_fact}");
+        if is_fact {
+            after_fact();
+        }
     }
 }
 

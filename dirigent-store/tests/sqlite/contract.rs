@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use dirigent::{ChannelStore, IdentityStore, async_trait};
+use dirigent::{Barred, ChannelId, ChannelStore, IdentityStore, async_trait};
 use dirigent_store::{FileDurability, SqliteOptions, SqliteStore};
 use dirigent_testkit::contract::{self, ChannelStoreHarness, IdentityStoreHarness};
+
+use crate::place::spoil;
 
 /// Each store in a file of its own.
 struct Harness {
@@ -48,6 +50,19 @@ impl ChannelStoreHarness for Harness {
 
     async fn reopened(&self, store: Arc<dyn ChannelStore>) -> Option<Arc<dyn ChannelStore>> {
         Some(self.again(Arc::as_ptr(&store).cast::<()>().addr()).await)
+    }
+
+    async fn spoilt(
+        &self,
+        store: Arc<dyn ChannelStore>,
+        channel: ChannelId,
+        how: Barred,
+    ) -> Option<Arc<dyn ChannelStore>> {
+        let store = self.stores.lock().unwrap().remove(&Arc::as_ptr(&store).cast::<()>().addr());
+        let store = store.unwrap();
+        store.close().await.unwrap();
+        spoil(store.path(), channel, how);
+        Some(self.open(store.path().to_owned()))
     }
 }
 

@@ -4,16 +4,20 @@ use dirigent_store::{OpenError, SqliteStore};
 use dirigent_testkit::check::Random;
 
 use crate::place::Place;
-use crate::process::{Known, hold, killed_after, role, while_held, write_for_ever};
+use crate::process::{
+    Known, hold, killed_after, role, while_held, write_and_pause, write_for_ever,
+};
 
-/// Not a test by itself: what the other processes of the tests here do. Without a role nothing.
+/// What the other processes of the tests here do. Without a role nothing.
 #[tokio::test]
+#[ignore = "no test: what the other processes of the tests do"]
 async fn the_other_process() {
     let Some((role, path)) = role() else { return };
     let store = SqliteStore::open(path.as_str()).unwrap();
     match role.as_str() {
         "hold" => hold(),
         "write" => write_for_ever(&store).await,
+        "pause" => write_and_pause(&store).await,
         other => panic!("nobody plays {other}"),
     }
 }

@@ -4,11 +4,13 @@ use std::fs::{self, OpenOptions};
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
-use dirigent::{ChannelId, ChannelStore, IdentityStore};
+use dirigent::{Barred, ChannelId, ChannelStore, CommitError, IdentityStore, LoadError};
 use dirigent_store::{BadFile, OpenError, SqliteProblem, SqliteStore, StoreError};
 
-use crate::commits::{HERE, THERE, cause, fact, failure, request, stored, turn};
-use crate::place::Place;
+use crate::commits::{
+    HERE, THERE, barred, cause, fact, failure, replacement, request, stored, turn,
+};
+use crate::place::{Place, spoil};
 
 /// Overwrites a part of a file.
 fn overwrite(path: &Path, from: u64, content: &[u8]) {
@@ -17,9 +19,24 @@ fn overwrite(path: &Path, from: u64, content: &[u8]) {
     file.write_all(content).unwrap();
 }
 
-/// The store starts empty, works, and says what was kept.
-async fn starts_empty(place: &Place, kept: &str) {
-    let store = place.open();
+/// All files, by name.
+fn all(place: &Place) -> Vec<(String, Vec<u8>)> {
+    let names = place.names().into_iter();
+    names.map(|name| (name.clone(), fs::read(place.folder().join(name)).unwrap())).collect()
+}
+
+/// The store is not opened, again and again, and every file stays as it was; told to begin anew, it
+/// starts empty, works, and says what was kept.
+async fn is_refused_until_it_is_to_begin_anew(place: &Place, kept: &str) {
+    let before = all(place);
+    for _ in 0..2 {
+        let error = SqliteStore::open(place.path()).unwrap_err();
+        let OpenError::Damaged { path, source } = &error else { panic!("{error}") };
+        assert_eq!((path.file_name(), source), (place.path().file_name(), &BadFile::BadDatabase));
+        assert!(error.to_string().contains("open_or_begin_anew"), "{error}");
+        assert!(all(place) == before, "it was touched");
+    }
+    let store = SqliteStore::open_or_begin_anew(place.path()).unwrap();
     let [SqliteProblem::KeptAside { kept: path, reason }] = &store.problems()[..] else {
         panic!("{:?}", store.problems());
     };
@@ -36,13 +53,13 @@ async fn starts_empty(place: &Place, kept: &str) {
 
 /// F26
 #[tokio::test]
-async fn what_is_no_database_is_kept_and_never_overwritten() {
+async fn what_is_no_database_is_refused_and_kept_where_it_is_to_begin_anew() {
     let place = Place::new();
     fs::create_dir(place.folder()).unwrap();
     for (number, content) in [&b"no database"[..], &[0xff; 8_192]].into_iter().enumerate() {
         fs::write(place.path(), content).unwrap();
         let kept = format!("dirigent.sqlite.corrupt-{}", number + 1);
-        starts_empty(&place, &kept).await;
+        is_refused_until_it_is_to_begin_anew(&place, &kept).await;
         assert_eq!(fs::read(place.folder().join(kept)).unwrap(), content);
     }
     assert_eq!(place.names().len(), 3);
@@ -60,7 +77,7 @@ async fn a_damaged_page_is_found_before_anything_is_built_on_it() {
     let size = fs::metadata(place.path()).unwrap().len();
     overwrite(&place.path(), size / 2 / 4_096 * 4_096, &[0xa5; 4_096]);
     let damaged = fs::read(place.path()).unwrap();
-    starts_empty(&place, "dirigent.sqlite.corrupt-1").await;
+    is_refused_until_it_is_to_begin_anew(&place, "dirigent.sqlite.corrupt-1").await;
     assert_eq!(fs::read(place.folder().join("dirigent.sqlite.corrupt-1")).unwrap(), damaged);
 }
 
@@ -79,7 +96,7 @@ async fn what_stands_beside_a_damaged_database_is_kept_with_it() {
     fs::write(killed.path(), vec![0xa5; 20_000]).unwrap();
     fs::write(killed.folder().join("dirigent.sqlite-wal"), &log[..log.len() / 2]).unwrap();
     fs::write(killed.folder().join("dirigent.sqlite-shm"), "index").unwrap();
-    starts_empty(&killed, "dirigent.sqlite.corrupt-1").await;
+    is_refused_until_it_is_to_begin_anew(&killed, "dirigent.sqlite.corrupt-1").await;
     let kept = |end| fs::read(killed.folder().join(format!("dirigent.sqlite.corrupt-1{end}")));
     assert_eq!(kept("").unwrap(), vec![0xa5; 20_000]);
     assert_eq!(kept("-wal").unwrap(), &log[..log.len() / 2]);
@@ -92,23 +109,20 @@ async fn a_log_without_its_database_is_kept() {
     let place = Place::new();
     fs::create_dir(place.folder()).unwrap();
     fs::write(place.folder().join("dirigent.sqlite-wal"), "a log").unwrap();
-    starts_empty(&place, "dirigent.sqlite.corrupt-1").await;
+    is_refused_until_it_is_to_begin_anew(&place, "dirigent.sqlite.corrupt-1").await;
     let kept = place.folder().join("dirigent.sqlite.corrupt-1-wal");
     assert_eq!(fs::read(kept).unwrap(), b"a log");
 }
 
 /// Opening fails like this and leaves every file as it was.
 fn is_left_alone(place: &Place, expected: &BadFile) {
-    let all = || {
-        let names = place.names();
-        let files = names.iter().map(|name| fs::read(place.folder().join(name)).unwrap());
-        (names.clone(), files.collect::<Vec<_>>())
-    };
-    let before = all();
+    let before = all(place);
     let error = SqliteStore::open(place.path()).unwrap_err();
     let OpenError::Store(StoreError::BadFile { source, .. }) = error else { panic!("{error}") };
     assert_eq!(source, *expected);
-    assert!(all() == before, "it was touched");
+    // Nor is it kept aside: it is no damage.
+    assert!(SqliteStore::open_or_begin_anew(place.path()).is_err());
+    assert!(all(place) == before, "it was touched");
 }
 
 /// F27
@@ -142,52 +156,66 @@ fn a_database_of_another_program_is_refused_and_left_alone() {
 
 /// F26
 #[tokio::test]
-async fn a_record_that_cannot_be_read_is_kept_and_the_rest_loads() {
+async fn a_damaged_record_bars_its_channel_across_restarts_and_the_rest_loads() {
     let place = Place::new();
     let store = place.open();
     fact(&store, HERE, 0, 1).await;
     turn(&store, HERE, 1, 2).await;
     fact(&store, THERE, 0, 3).await;
     store.close().await.unwrap();
-    let record = place.text(&format!("SELECT record FROM channels WHERE id = {HERE}"));
-    let changed = record.replacen("\"mode\"", "\"Mode\"", 1);
-    assert_ne!(changed, record);
-    for (row, loads) in (1..).zip([true, false]) {
-        place.change(&format!(
-            "UPDATE channels SET record = replace(record, '\"mode\"', '\"Mode\"') WHERE id = {HERE}"
-        ));
+    spoil(&place.path(), HERE, Barred::Damaged);
+    let read = format!("SELECT record FROM channels WHERE id = {HERE}");
+    let damaged = place.text(&read);
+    for _ in 0..3 {
         let store = place.open();
         assert_eq!(store.problems(), []);
-        if loads {
-            assert_eq!(stored(&store, HERE).await, None);
-        } else {
-            // Not even a commit builds on it.
-            failure_of_revision(&store, 1).await;
-        }
+        assert_eq!(barred(&store, HERE).await, Barred::Damaged);
         assert_eq!(stored(&store, THERE).await, Some((1, 3)));
-        assert_eq!(store.channels().await.unwrap(), [THERE]);
-        let reason = BadFile::Checksum;
-        let problem = SqliteProblem::BadRecord { channel: HERE, row, reason };
-        assert!(problem.to_string().contains("row") && problem.to_string().contains("checksum"));
+        let (reason, bars) = (BadFile::Checksum, Barred::Damaged);
+        let problem = SqliteProblem::BadRecord { channel: HERE, reason, bars };
+        assert!(problem.to_string().contains("gives the channel a mode"), "{problem}");
         assert_eq!(store.problems(), [problem]);
-        fact(&store, HERE, 0, 2).await;
         store.close().await.unwrap();
-        let kept = place.text(&format!("SELECT record FROM corrupt WHERE row = {row}"));
-        assert_eq!(kept, changed);
+        assert_eq!(place.text(&read), damaged);
     }
-    assert_eq!(stored(&place.open(), HERE).await, Some((1, 2)));
+    // An operator's commit takes its place, and what is left of it is kept.
+    let store = place.open();
+    assert_eq!(store.commit(replacement(HERE, 5)).await.unwrap().get(), 1);
+    fact(&store, HERE, 1, 6).await;
+    store.close().await.unwrap();
+    let kept = "SELECT record FROM corrupt WHERE reason LIKE '%checksum%'";
+    assert_eq!(place.text(kept), damaged);
+    assert_eq!(place.text("SELECT CAST(count(*) AS TEXT) FROM corrupt"), "1");
+    assert_eq!(stored(&place.open(), HERE).await, Some((2, 6)));
 }
 
-async fn failure_of_revision(store: &SqliteStore, expected: u64) {
-    match store.commit(request(HERE, expected, 9)).await {
-        Err(dirigent::CommitError::Conflict { found }) => assert_eq!(found.get(), 0),
-        other => panic!("{other:?}"),
-    }
-}
-
-/// Rows that are no text, and a revision after which none comes.
+/// F27
 #[tokio::test]
-async fn a_row_of_any_shape_is_kept() {
+async fn a_newer_versions_record_bars_its_channel_and_is_left_alone() {
+    let place = Place::new();
+    let store = place.open();
+    fact(&store, HERE, 0, 1).await;
+    fact(&store, THERE, 0, 3).await;
+    store.close().await.unwrap();
+    spoil(&place.path(), HERE, Barred::Newer);
+    let read = format!("SELECT record FROM channels WHERE id = {HERE}");
+    let newer = place.text(&read);
+    for _ in 0..2 {
+        let store = place.open();
+        assert_eq!(barred(&store, HERE).await, Barred::Newer);
+        let refused = store.commit(replacement(HERE, 5)).await;
+        assert!(matches!(refused, Err(CommitError::Barred(Barred::Newer))), "{refused:?}");
+        assert_eq!(stored(&store, THERE).await, Some((1, 3)));
+        let (reason, bars) = (BadFile::UnknownValue, Barred::Newer);
+        assert_eq!(store.problems(), [SqliteProblem::BadRecord { channel: HERE, reason, bars }]);
+        store.close().await.unwrap();
+        assert_eq!(place.text(&read), newer);
+    }
+}
+
+/// Rows that are no text, and a revision that is not the checksum's.
+#[tokio::test]
+async fn a_row_of_any_shape_bars_its_channel_alone() {
     let place = Place::new();
     for change in [
         "record = ''",
@@ -197,15 +225,20 @@ async fn a_row_of_any_shape_is_kept() {
         "id = 5",
     ] {
         let store = place.open();
-        fact(&store, HERE, 0, 1).await;
-        store.close().await.unwrap();
-        place.change(&format!("UPDATE channels SET {change}"));
-        let store = place.open();
-        for channel in store.channels().await.unwrap() {
-            assert_eq!(stored(&store, channel).await, None, "{change}");
+        for number in 0..2 {
+            fact(&store, ChannelId::new(1 + number), 0, 1).await;
         }
-        assert_eq!(store.problems().len(), 1, "{change}");
         store.close().await.unwrap();
+        place.change(&format!("UPDATE channels SET {change} WHERE id = 1"));
+        let store = place.open();
+        let spoilt = ChannelId::new(if change == "id = 5" { 5 } else { 1 });
+        assert_eq!(barred(&store, spoilt).await, Barred::Damaged, "{change}");
+        assert_eq!(stored(&store, ChannelId::new(2)).await, Some((1, 1)), "{change}");
+        assert_eq!(store.problems().len(), 1, "{change}");
+        store.commit(replacement(spoilt, 3)).await.unwrap();
+        assert_eq!(stored(&store, spoilt).await, Some((1, 3)), "{change}");
+        store.close().await.unwrap();
+        place.change("DELETE FROM channels");
     }
     assert_eq!(place.text("SELECT CAST(count(*) AS TEXT) FROM corrupt"), "5");
 }
@@ -231,7 +264,7 @@ async fn a_damage_that_comes_while_it_is_open_ends_it() {
     overwrite(&place.path(), 4_096, &vec![0xa5; usize::try_from(size).unwrap() - 4_096]);
     let mut failed = None;
     for number in 0..4_000 {
-        if let Err(error) = store.load(ChannelId::new(number)).await {
+        if let Err(LoadError::Store(error)) = store.load(ChannelId::new(number)).await {
             failed = Some(error);
             break;
         }
@@ -246,5 +279,5 @@ async fn a_damage_that_comes_while_it_is_open_ends_it() {
     let damaged = fs::read(place.path()).unwrap();
     store.close().await.unwrap();
     assert!(fs::read(place.path()).unwrap() == damaged, "it was touched");
-    starts_empty(&place, "dirigent.sqlite.corrupt-1").await;
+    is_refused_until_it_is_to_begin_anew(&place, "dirigent.sqlite.corrupt-1").await;
 }

@@ -8,6 +8,8 @@ mod contract;
 mod crash;
 mod damage;
 mod group;
+#[path = "../shared/left_out.rs"]
+mod left_out;
 #[path = "../shared/mount.rs"]
 mod mount;
 mod place;

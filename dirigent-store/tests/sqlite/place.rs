@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dirigent::{Barred, ChannelId};
 use dirigent_store::{SqliteOptions, SqliteStore};
 use rusqlite::Connection;
 
@@ -65,4 +66,25 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = names.filter(|name| !name.starts_with('.')).collect();
     names.sort();
     names
+}
+
+/// Spoils a channel's record while nobody has the database: with a checksum that is wrong, or with a
+/// right one and a mode that this version does not know.
+pub(crate) fn spoil(path: &Path, channel: ChannelId, how: Barred) {
+    let database = Connection::open(path).unwrap();
+    let id = channel.get().cast_signed();
+    let read = "SELECT revision, checksum, record FROM channels WHERE id = ?1";
+    let row = database.query_row(read, [id], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+    });
+    let (revision, mut checksum, mut record) = row.unwrap();
+    let (_, rest) = record.split_once("\"mode\": \"").unwrap();
+    let (mode, _) = rest.split_once('"').unwrap();
+    record = record.replacen(&format!("\"{mode}\""), "\"assembly\"", 1);
+    if how == Barred::Newer {
+        let sum = crc32fast::hash(format!("1 {channel} {revision} {record}").as_bytes());
+        checksum = format!("{sum:08x}");
+    }
+    let write = "UPDATE channels SET checksum = ?2, record = ?3 WHERE id = ?1";
+    assert_eq!(database.execute(write, (id, checksum, record)).unwrap(), 1);
 }

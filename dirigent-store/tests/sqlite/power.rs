@@ -1,6 +1,6 @@
 //! Power cuts: the disk as it is in one moment, with nothing of what the system still holds back.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 
 use dirigent_store::SqliteStore;
 use dirigent_testkit::check::Random;
@@ -40,4 +40,34 @@ async fn a_power_cut_takes_nothing_that_was_answered() {
         }
         store.close().await.unwrap();
     }
+}
+
+/// R046, R143, D77: the writer rests after a fact until the disk was copied, so that no later sync
+/// stands in for one that was left out.
+#[tokio::test]
+async fn a_power_cut_right_after_a_fact_was_answered_does_not_take_it() {
+    let home = tempfile::tempdir().unwrap();
+    let Some(disk) = Disk::new(home.path()) else { return };
+    let mut writer = other_process("pause", &disk.path().join("state/any.sqlite"));
+    let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
+    assert_eq!(ack(&mut lines).as_deref(), Some("open"));
+    let mut known = Known::default();
+    for _ in 0..6 {
+        let before = known.facts.clone();
+        while known.facts == before {
+            assert!(known.hear(&mut lines), "the other process gave up");
+        }
+        let copy = home.path().join("copy");
+        disk.copy(&copy);
+        writer.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        let after = Mount::looped(copy).expect("the copy cannot be mounted");
+        let store = SqliteStore::open(after.path().join("state/any.sqlite")).unwrap();
+        for (channel, made) in &known.made {
+            let found = crate::commits::stored(&store, dirigent::ChannelId::new(*channel)).await;
+            assert!(found.unwrap_or_default().0 >= *made, "{made} of {channel} is lost: {found:?}");
+        }
+        store.close().await.unwrap();
+    }
+    writer.kill().unwrap();
+    writer.wait().unwrap();
 }

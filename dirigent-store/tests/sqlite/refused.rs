@@ -10,7 +10,7 @@ use dirigent::{
 };
 use dirigent_store::{Action, OpenError, SqliteStore, StoreError};
 
-use crate::commits::{HERE, THERE, cause, fact, failure, request, stored, turn};
+use crate::commits::{HERE, THERE, cause, fact, failed, failure, request, stored, turn};
 use crate::mount::{Mount, image};
 use crate::place::names;
 
@@ -145,7 +145,7 @@ async fn after_a_failed_sync_nothing_is_taken_until_the_store_is_opened_again() 
     };
     for error in [
         failure(store.commit(request(HERE, 0, 1)).await),
-        store.load(HERE).await.unwrap_err(),
+        failed(store.load(HERE).await),
         store.channels().await.unwrap_err(),
         store.history(HERE).await.unwrap_err(),
         store.add_agent("zoe".into()).await.unwrap_err(),

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use dirigent::{
     AgentId, AgentKey, Cause, ChannelId, ChannelRecord, ChannelStore, Commit, CommitError,
-    Durability, Identity, IdentityStore, MemoryChannels, MemoryIdentities, Nonce, Outgoing,
-    OutgoingPart, PhaseKind, RegisterError, ReplyEnd, Revision, RunId, Timestamp, Transition,
-    TurnId, UserId,
+    Durability, GapFrom, Identity, IdentityStore, MemoryChannels, MemoryIdentities, MessageId,
+    Nonce, Outgoing, OutgoingPart, PhaseKind, RegisterError, ReplyEnd, Revision, RunId, Timestamp,
+    Transition, TurnId, UserId, Writer,
 };
 use dirigent_core::Slot;
 use dirigent_store::{ChannelOptions, JsonChannels, JsonIdentities, SqliteOptions, SqliteStore};
@@ -83,11 +83,18 @@ fn record(random: &mut Random) -> ChannelRecord {
             run: RunId::new(u64::MAX),
             end: ReplyEnd::Unfinished,
             parts: vec![part(0), part(1)],
+            doubt_since: (pick(random, 2) == 0).then(|| Timestamp::from_millis(random.draw())),
+            waiting_since: (pick(random, 2) == 0).then(|| Timestamp::from_millis(random.draw())),
         }));
     }
     if pick(random, 4) == 0 {
         record.discussion = None;
     }
+    record.heard = (pick(random, 2) == 0).then(|| MessageId::new(random.draw()));
+    record.gap_from =
+        one_of(random, &[None, Some(GapFrom::Start), record.heard.map(GapFrom::After)]);
+    let (process, count) = (random.draw(), random.draw());
+    record.writer = (pick(random, 2) == 0).then_some(Writer { process, count });
     record
 }
 
@@ -116,6 +123,7 @@ impl Plot {
             record: record(random),
             durability,
             transitions: (0..changes).map(|_| transition(pick(random, 1_000))).collect(),
+            replaces_damaged: pick(random, 2) == 0,
         }))
     }
 
