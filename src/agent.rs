@@ -150,8 +150,9 @@ impl Turn {
         self
     }
 
-    pub(crate) const fn link(&self) -> &Arc<TurnLink> {
-        &self.link
+    pub(crate) fn with_link(mut self, link: Arc<TurnLink>) -> Self {
+        self.link = link;
+        self
     }
 
     /// Where.
@@ -303,7 +304,7 @@ impl TurnLink {
     }
 
     /// The turn takes longer than it should.
-    pub(crate) fn hurry(&self) {
+    pub(crate) fn mark_slow(&self) {
         self.slow.store(true, Ordering::Release);
         self.changed.notify_waiters();
     }

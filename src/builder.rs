@@ -7,10 +7,10 @@ use std::sync::Arc;
 use dirigent_core::{Config, ConfigError};
 use tokio::sync::mpsc;
 
-use crate::driver::Driver;
 use crate::handle::Dirigent;
 use crate::recorder::Recorder;
-use crate::shared::{Hosted, Parts, Shared};
+use crate::runtime::driver::Driver;
+use crate::runtime::{Hosted, Parts, Runtime};
 use crate::{
     Agent, AgentId, AgentWaker, ChannelStore, Clock, DiscordApi, IdentityStore, MemoryChannels,
     Orchestrator, Settings,
@@ -154,9 +154,8 @@ impl Builder {
     /// When a rule cannot be obeyed.
     pub fn build(self) -> Result<(Dirigent, Driver), BuildError> {
         self.config.validate()?;
-        let (workers, worker_calls) = mpsc::unbounded_channel();
-        let (calls, agent_calls) = mpsc::unbounded_channel();
-        let shared = Arc::new(Shared::new(Parts {
+        let (ready, rooms) = mpsc::unbounded_channel();
+        let runtime = Arc::new(Runtime::new(Parts {
             discord: self.discord,
             identities: self.identities,
             store: self.channels,
@@ -168,11 +167,10 @@ impl Builder {
             config: Arc::new(self.config),
             seed: self.seed,
             hosts: self.hosts,
-            workers,
-            calls,
+            ready,
         }));
-        let handle = Dirigent::new(Arc::clone(&shared));
-        Ok((handle, Driver::new(shared, worker_calls, agent_calls)))
+        let handle = Dirigent::new(Arc::clone(&runtime));
+        Ok((handle, Driver::new(runtime, rooms)))
     }
 }
 

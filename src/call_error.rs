@@ -2,7 +2,7 @@
 
 use dirigent_core::{Refusal, RestoreError};
 
-use crate::{AgentId, ApiError};
+use crate::{AgentId, ApiError, Barred, LoadError};
 
 /// Why a call was not carried out. Nothing was changed by it; only after [`CallError::Failed`] the
 /// change may have been taken in and not be stored yet.
@@ -29,10 +29,23 @@ pub enum CallError {
     /// The store, or the chat, failed.
     #[error(transparent)]
     Failed(#[from] ApiError),
+    /// The channel's stored record cannot be read, and no agent may speak there: the text says what
+    /// happened and what ends it. The record was not touched.
+    #[error(transparent)]
+    Barred(#[from] Barred),
     /// The stored channel cannot be used; it was not touched.
     #[error(transparent)]
     Unreadable(#[from] RestoreError),
     /// A setting of the rules cannot be obeyed.
     #[error(transparent)]
     Config(#[from] dirigent_core::ConfigError),
+}
+
+impl From<LoadError> for CallError {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Barred { barred, .. } => Self::Barred(barred),
+            LoadError::Store(error) => Self::Failed(error),
+        }
+    }
 }

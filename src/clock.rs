@@ -1,6 +1,8 @@
 //! The only door through which time comes in.
 
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use dirigent_core::Timestamp;
@@ -24,8 +26,19 @@ pub trait Clock: Send + Sync + 'static {
     async fn sleep_until(&self, deadline: Timestamp);
 }
 
+/// How far the wall clock must be ahead before it counts: less is the wall clock being adjusted.
+const AHEAD_MIN: Duration = Duration::from_secs(2);
+/// The longest single wait: a machine that slept during it is noticed at its end.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
+
 /// The machine's clock: wall-clock time read once, then carried on by the monotonic clock, so that
-/// it never steps while the process runs. Waiting uses tokio's timer.
+/// it never goes back while the process runs. Waiting uses tokio's timer.
+///
+/// While a machine sleeps, its monotonic clock may stand still. Therefore each reading compares both:
+/// when the wall clock is more than 2 seconds ahead, this clock goes forward to it. A wall clock that is set
+/// back changes nothing. A wait that lasted over the machine's sleep ends at most 30 seconds late.
+///
+/// All clocks of one process are the same clock.
 ///
 /// ```
 /// use dirigent::{Clock, SystemClock};
@@ -34,20 +47,26 @@ pub trait Clock: Send + Sync + 'static {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock {
-    /// The wall clock's reading at `origin`.
-    started: Timestamp,
-    /// The monotonic reading that belongs to it.
-    origin: std::time::Instant,
+    origin: &'static Origin,
+}
+
+/// The moment from which the monotonic clock counts.
+#[derive(Debug)]
+struct Origin {
+    monotonic: Instant,
+    course: Course,
 }
 
 impl SystemClock {
-    /// Reads the wall clock once.
+    /// The clock of this process. The first one reads the wall clock.
     #[expect(clippy::disallowed_methods, reason = "this is where time comes in")]
     pub fn new() -> Self {
-        let unix = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .unwrap_or(Duration::ZERO);
-        Self { started: Timestamp::from_millis(0) + unix, origin: std::time::Instant::now() }
+        static ORIGIN: OnceLock<Origin> = OnceLock::new();
+        let origin = ORIGIN.get_or_init(|| Origin {
+            monotonic: Instant::now(),
+            course: Course::new(wall_clock()),
+        });
+        Self { origin }
     }
 }
 
@@ -60,14 +79,121 @@ impl Default for SystemClock {
 #[async_trait]
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        self.started + self.origin.elapsed()
+        self.origin.course.now(wall_clock(), self.origin.monotonic.elapsed())
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is where waiting happens")]
     async fn sleep_until(&self, deadline: Timestamp) {
-        let remaining = deadline.since(self.now());
-        if !remaining.is_zero() {
-            tokio::time::sleep(remaining).await;
+        loop {
+            let remaining = deadline.since(self.now());
+            if remaining.is_zero() {
+                return;
+            }
+            tokio::time::sleep(remaining.min(LOOK_AGAIN)).await;
         }
+    }
+}
+
+/// Time since the Unix epoch.
+#[expect(clippy::disallowed_methods, reason = "this is where time comes in")]
+fn wall_clock() -> Duration {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or(Duration::ZERO)
+}
+
+/// What the time is, given what both clocks read.
+#[derive(Debug)]
+struct Course {
+    /// The wall-clock time, in milliseconds, to which the monotonic clock's reading is added. It only
+    /// rises.
+    base: AtomicU64,
+}
+
+impl Course {
+    fn new(wall: Duration) -> Self {
+        Self { base: AtomicU64::new(millis(wall)) }
+    }
+
+    /// `monotonic`: since this course began.
+    fn now(&self, wall: Duration, monotonic: Duration) -> Timestamp {
+        let (wall, elapsed) = (millis(wall), millis(monotonic));
+        let base = self.base.load(Ordering::Acquire);
+        let is_ahead = wall > base.saturating_add(elapsed).saturating_add(millis(AHEAD_MIN));
+        let base = if is_ahead {
+            let ahead = wall.saturating_sub(elapsed);
+            self.base.fetch_max(ahead, Ordering::AcqRel).max(ahead)
+        } else {
+            base
+        };
+        Timestamp::from_millis(base.saturating_add(elapsed))
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Duration = Duration::from_secs(1_800_000_000);
+    /// An hour before the start.
+    const SET_BACK: Duration = Duration::from_secs(1_799_996_400);
+    const SECOND: Duration = Duration::from_secs(1);
+    const HOUR: Duration = Duration::from_secs(3_600);
+
+    fn at(since_start: Duration) -> Timestamp {
+        Timestamp::from_millis(0) + START + since_start
+    }
+
+    #[test]
+    fn a_machine_that_slept_is_noticed_at_the_next_reading() {
+        let course = Course::new(START);
+        assert_eq!(course.now(START + SECOND, SECOND), at(SECOND));
+        assert_eq!(course.now(START + HOUR, SECOND), at(HOUR), "monotonic time stood still");
+        let later = SECOND * 3;
+        assert_eq!(course.now(START + HOUR + SECOND * 2, later), at(HOUR + SECOND * 2));
+    }
+
+    #[test]
+    fn a_wall_clock_that_is_set_back_changes_nothing() {
+        let course = Course::new(START);
+        assert_eq!(course.now(SET_BACK, SECOND), at(SECOND));
+        assert_eq!(course.now(SET_BACK, SECOND * 2), at(SECOND * 2));
+    }
+
+    #[test]
+    fn a_wall_clock_that_is_set_back_after_a_step_forward_changes_nothing() {
+        let course = Course::new(START);
+        assert_eq!(course.now(START + HOUR, SECOND), at(HOUR));
+        assert_eq!(course.now(START + SECOND * 2, SECOND * 2), at(HOUR + SECOND));
+    }
+
+    #[test]
+    fn small_adjustments_of_the_wall_clock_change_nothing() {
+        let course = Course::new(START);
+        for (second, off) in (1..).zip([0, 400, 1_999, 2_000, 30, 900]) {
+            let elapsed = SECOND * second;
+            let wall = START + elapsed + Duration::from_millis(off);
+            assert_eq!(course.now(wall, elapsed), at(elapsed), "{off} ms ahead");
+        }
+    }
+
+    #[test]
+    fn time_never_goes_back_whatever_the_wall_clock_shows() {
+        let course = Course::new(START);
+        let mut last = at(Duration::ZERO);
+        for (second, wall) in (0_u32..).zip([5_u32, 2, 3_000, 0, 2_999, 9_000, 1, 9_003]) {
+            let now = course.now(START + SECOND * wall, SECOND * second);
+            assert!(now >= last, "{now:?} after {last:?}");
+            last = now;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_wait_until_a_moment_that_has_passed_ends_at_once() {
+        let clock = SystemClock::new();
+        clock.sleep_until(Timestamp::from_millis(0)).await;
+        assert!(clock.now() <= SystemClock::new().now(), "one clock");
     }
 }

@@ -1,14 +1,16 @@
-//! The slash command `/set-channel-mode`, but for the way in which a chat carries it.
+//! The slash commands `/set-channel-mode`, `/stop` and `/resume`, but for the way in which a chat carries
+//! them.
 //!
-//! An adapter registers it with what stands here and gives every use of it to
-//! [`Dirigent::set_mode_command`]. The answer is meant for the one who asked and for nobody else
-//! ([`EPHEMERAL`]); it comes within three seconds, as Discord wants it (R063), or the chat is told in that
-//! time to wait for it.
+//! An adapter registers each [`SlashCommand`] with what stands here and gives every use of it to
+//! [`Dirigent::slash_command`]. The answer is meant only for the person who asked ([`EPHEMERAL`]); it comes
+//! within three seconds, as Discord wants it, or the chat is told in that time to wait for it. `/stop` and
+//! `/resume` are answered within a second.
 //!
 //! ```
-//! use dirigent::command::{CHOICES, NAME, parse};
+//! use dirigent::command::{CHOICES, NAME, SlashCommand, parse};
 //! assert_eq!(NAME, "set-channel-mode");
 //! assert!(CHOICES.iter().all(|mode| parse(mode.as_str()) == Ok(*mode)));
+//! assert_eq!(SlashCommand::named("stop"), Some(SlashCommand::Stop));
 //! ```
 
 use std::time::Duration;
@@ -17,7 +19,11 @@ use dirigent_core::{Mode, Refusal};
 
 use crate::{CallError, ChannelId, Dirigent, GuildId};
 
-/// The command's name.
+mod pause;
+
+pub use pause::PAUSE_WITHIN;
+
+/// The name of the command that sets a channel's mode.
 pub const NAME: &str = "set-channel-mode";
 /// What people are told of it.
 pub const DESCRIPTION: &str = "Sets how agents take turns in this channel";
@@ -28,16 +34,73 @@ pub const OPTION_DESCRIPTION: &str =
     "none: no rules; chat: one after the other; report: nobody is woken";
 /// What may be chosen: exactly these.
 pub const CHOICES: [Mode; 3] = [Mode::None, Mode::Chat, Mode::Report];
-/// Who may use it unless the guild says otherwise: Discord's permission bits, of which it is Manage
-/// Channels (D25).
+/// Who may set a channel's mode unless the guild says otherwise: Discord's permission bits, of which it
+/// is Manage Channels.
 pub const DEFAULT_PERMISSIONS: u64 = MANAGE_CHANNELS;
-/// Whether it is offered in direct messages (R061).
+/// Whether the commands are offered in direct messages.
 pub const IN_DIRECT_MESSAGES: bool = false;
-/// Whether the answer is shown only to the one who asked (R063).
+/// Whether the answers are shown only to the person who asked.
 pub const EPHEMERAL: bool = true;
 
 const ADMINISTRATOR: u64 = 1 << 3;
 const MANAGE_CHANNELS: u64 = 1 << 4;
+const SEND_MESSAGES: u64 = 1 << 11;
+const SEND_MESSAGES_IN_THREADS: u64 = 1 << 38;
+
+/// A command that people use.
+///
+/// ```
+/// use dirigent::command::SlashCommand;
+/// let names = SlashCommand::ALL.map(SlashCommand::name);
+/// assert_eq!(names, ["set-channel-mode", "stop", "resume"]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SlashCommand {
+    /// Sets how agents take turns in the channel. It has one option: [`OPTION`].
+    SetChannelMode,
+    /// Stops all agents of the channel until it is resumed. It has no option.
+    Stop,
+    /// Ends a stop or a hold. It has no option.
+    Resume,
+}
+
+impl SlashCommand {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::SetChannelMode, Self::Stop, Self::Resume];
+
+    /// The command of this name, if it is one of these.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|command| command.name() == name)
+    }
+
+    /// Its name, without the slash.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SetChannelMode => NAME,
+            Self::Stop => "stop",
+            Self::Resume => "resume",
+        }
+    }
+
+    /// What people are told of it; at most 100 characters.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::SetChannelMode => DESCRIPTION,
+            Self::Stop => "Stops the agents in this channel until it is resumed",
+            Self::Resume => "Lets the agents in this channel take turns again",
+        }
+    }
+
+    /// Who may use it unless the guild says otherwise: Discord's permission bits. A mode is set by who
+    /// may manage channels. To stop and to resume takes only the right to write, as the stop word does.
+    pub const fn default_permissions(self) -> u64 {
+        match self {
+            Self::SetChannelMode => DEFAULT_PERMISSIONS,
+            Self::Stop | Self::Resume => SEND_MESSAGES,
+        }
+    }
+}
 
 /// How long to wait for an answer where it cannot be given later: Discord waits three seconds for it, and
 /// the way there and back takes some of them.
@@ -61,7 +124,7 @@ pub struct Invoker {
     pub guild: Option<GuildId>,
     /// The invoker's permissions in the channel: Discord's bits.
     pub permissions: u64,
-    /// What the host says, where it decides itself who may.
+    /// What the host says, where it decides itself who may use the command.
     pub host_word: Option<bool>,
 }
 
@@ -70,6 +133,22 @@ impl Invoker {
     pub fn is_allowed(self) -> bool {
         let may_manage = self.permissions & (MANAGE_CHANNELS | ADMINISTRATOR) != 0;
         self.host_word.unwrap_or(may_manage)
+    }
+
+    /// Whether the invoker may stop and resume a channel: who may write there, and who manages it.
+    ///
+    /// ```
+    /// use dirigent::GuildId;
+    /// use dirigent::command::{Invoker, SlashCommand};
+    ///
+    /// let permissions = SlashCommand::Stop.default_permissions();
+    /// let writer = Invoker { guild: Some(GuildId::new(7)), permissions, host_word: None };
+    /// assert!(writer.may_pause() && !writer.is_allowed());
+    /// ```
+    pub fn may_pause(self) -> bool {
+        const WRITES: u64 = SEND_MESSAGES | SEND_MESSAGES_IN_THREADS;
+        let may_write = self.permissions & (WRITES | MANAGE_CHANNELS | ADMINISTRATOR) != 0;
+        self.host_word.unwrap_or(may_write)
     }
 }
 
@@ -85,7 +164,7 @@ impl Invoker {
 pub struct CommandAnswer {
     /// What to answer.
     pub text: String,
-    /// Whether the channel has another mode than before, stored for good.
+    /// Whether the command changed the channel, stored for good.
     pub changed: bool,
 }
 
@@ -133,7 +212,7 @@ const NOT_ALLOWED: &str = "You need the permission Manage Channels to change a c
 const NO_GUILD: &str = "Modes are for the channels of a server. There is none in a direct message.";
 const LOCKED: &str = "The mode of this channel is locked: it was given when the channel was created and cannot be \
      changed.";
-const ARCHIVED: &str = "This channel is archived. Its mode cannot be changed any more.";
+const ARCHIVED: &str = "This channel is archived. It cannot be changed any more.";
 const NOT_RUNNING: &str = "Dirigent is not running at the moment. Nothing was changed.";
 const UNREADABLE: &str =
     "The stored state of this channel cannot be read now. Nothing was changed.";
@@ -141,6 +220,43 @@ const NOT_STORED: &str = "The mode could not be stored yet. It may change a litt
      the command.";
 
 impl Dirigent {
+    /// Carries out a command. `input` is the value of the command's option, where it has one; for
+    /// [`SlashCommand::Stop`] and [`SlashCommand::Resume`] it is ignored. Answers within this time,
+    /// whatever the store does; [`PAUSE_WITHIN`] is the most for these two.
+    ///
+    /// # Cancellation
+    ///
+    /// The command may have been carried out or not.
+    ///
+    /// ```no_run
+    /// use dirigent::command::{ANSWER_WITHIN, Invoker, SlashCommand};
+    /// use dirigent::{ChannelId, Dirigent};
+    ///
+    /// # async fn example(dirigent: Dirigent, name: &str, channel: ChannelId, invoker: Invoker) {
+    /// if let Some(command) = SlashCommand::named(name) {
+    ///     let answer =
+    ///         dirigent.slash_command(command, channel, invoker, "", ANSWER_WITHIN).await;
+    ///     println!("{}", answer.text);
+    /// }
+    /// # }
+    /// ```
+    pub async fn slash_command(
+        &self,
+        command: SlashCommand,
+        channel: ChannelId,
+        invoker: Invoker,
+        input: &str,
+        within: Duration,
+    ) -> CommandAnswer {
+        match command {
+            SlashCommand::SetChannelMode => {
+                self.set_mode_command(channel, invoker, input, within).await
+            }
+            SlashCommand::Stop => self.stop_command(channel, invoker, within).await,
+            SlashCommand::Resume => self.resume_command(channel, invoker, within).await,
+        }
+    }
+
     /// Carries out `/set-channel-mode`. Answers within this time, whatever the store does:
     /// [`ANSWER_WITHIN`], unless the chat was told to wait.
     ///
@@ -161,7 +277,7 @@ impl Dirigent {
             return CommandAnswer::unchanged(NOT_ALLOWED);
         }
         let changing = self.change_mode(channel, input);
-        let in_time = self.shared.within(within, changing).await;
+        let in_time = self.runtime.within(within, changing).await;
         in_time.unwrap_or_else(|_| CommandAnswer::unchanged(NOT_STORED))
     }
 
@@ -194,7 +310,8 @@ fn refusal(error: &CallError) -> CommandAnswer {
         CallError::Refused(Refusal::Archived) => ARCHIVED,
         CallError::NotRunning => NOT_RUNNING,
         CallError::Failed(_) => NOT_STORED,
-        CallError::Unreadable(_)
+        CallError::Barred(_)
+        | CallError::Unreadable(_)
         | CallError::Refused(_)
         | CallError::UnknownChannel
         | CallError::UnknownAgent(_)

@@ -2,14 +2,9 @@
 //! solution 4).
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use dirigent_core::{AgentKey, Reason, Timestamp, TurnId};
+use dirigent_core::TurnId;
 use tokio::sync::oneshot;
-
-use crate::room::{Active, Room, RoomState};
-use crate::shared::Shared;
 
 /// Names a run that waits for its turn, within this process.
 ///
@@ -22,6 +17,10 @@ use crate::shared::Shared;
 pub struct DeferralKey(u64);
 
 impl DeferralKey {
+    pub(crate) const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
     /// The number inside.
     pub const fn get(self) -> u64 {
         self.0
@@ -65,6 +64,10 @@ pub struct Deferral {
 }
 
 impl Deferral {
+    pub(crate) const fn new(key: DeferralKey, turn: oneshot::Receiver<TurnId>) -> Self {
+        Self { key, turn }
+    }
+
     /// Under which a host is called back that wakes its agents itself.
     pub const fn key(&self) -> DeferralKey {
         self.key
@@ -80,90 +83,4 @@ impl Deferral {
     pub async fn turn(self) -> Option<TurnId> {
         self.turn.await.ok()
     }
-}
-
-/// An agent that is to be called back: each at most once.
-#[derive(Debug)]
-pub(crate) struct Deferred {
-    agent: AgentKey,
-    pub(crate) key: DeferralKey,
-    tell: oneshot::Sender<TurnId>,
-}
-
-impl Deferred {
-    /// Tells whoever waits; `false` when nobody does.
-    pub(crate) fn tell(self, turn: TurnId) -> bool {
-        self.tell.send(turn).is_ok()
-    }
-}
-
-impl Active {
-    /// The agent is to be called back; whoever waited for it before waits in vain.
-    fn defer(&mut self, agent: AgentKey, key: DeferralKey) -> Deferral {
-        let known = self.deferred.iter().position(|known| known.agent == agent);
-        let key = known.map_or(key, |at| self.deferred.swap_remove(at).key);
-        let (tell, turn) = oneshot::channel();
-        if self.deferred.len() < dirigent_core::AGENTS_MAX {
-            self.deferred.push(Deferred { agent, key, tell });
-        }
-        Deferral { key, turn }
-    }
-
-    /// The agent's turn has come.
-    pub(crate) fn take_deferred(&mut self, agent: AgentKey) -> Option<Deferred> {
-        let at = self.deferred.iter().position(|known| known.agent == agent)?;
-        let deferred = self.deferred.swap_remove(at);
-        if self.deferred.is_empty() {
-            self.deferred_until = None;
-        }
-        Some(deferred)
-    }
-}
-
-impl Room {
-    /// Puts the agent's run off until its turn comes, if it may not run now and that may change. The
-    /// channel stays in memory for it, but not for ever.
-    pub(crate) fn defer(
-        self: &Arc<Self>,
-        shared: &Shared,
-        agent: AgentKey,
-    ) -> Option<(Reason, Deferral)> {
-        let number = shared.deferrals.fetch_add(1, Ordering::Relaxed);
-        let until = shared.clock.now() + shared.config().forget_after;
-        let mut state = self.lock();
-        let reason = state.channel.explain(agent);
-        if !can_pass(reason) {
-            return None;
-        }
-        let active = state.active();
-        active.deferred_until = Some(until);
-        let deferral = active.defer(agent, DeferralKey(number));
-        self.settle_down(shared, &mut state);
-        Some((reason, deferral))
-    }
-}
-
-impl RoomState {
-    /// Where nothing has happened for long, nobody waits any more.
-    pub(crate) fn expire_deferrals(&mut self, shared: &Shared, now: Timestamp) {
-        let is_idle = self.channel.view().speaker().is_none();
-        let Some(active) = &mut self.active else {
-            return;
-        };
-        if active.deferred_until.is_none_or(|until| now < until) {
-            return;
-        }
-        if is_idle {
-            active.deferred.clear();
-            active.deferred_until = None;
-        } else {
-            active.deferred_until = Some(now + shared.config().forget_after);
-        }
-    }
-}
-
-/// Whether an agent that is denied for this reason may be allowed later without anybody doing
-/// something about the agent itself.
-const fn can_pass(reason: Reason) -> bool {
-    !reason.allows() && !matches!(reason, Reason::Dead | Reason::Archived | Reason::NotRegistered)
 }

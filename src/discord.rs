@@ -137,6 +137,22 @@ pub trait GuildApi: DiscordApi {
     ///
     /// `Gone` when the guild or the member is not there.
     async fn is_administrator(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError>;
+
+    /// Whether a member of the guild is a bot and not a person. An account that a person uses, with
+    /// whatever client, is no bot.
+    ///
+    /// # Errors
+    ///
+    /// `Gone` when the guild or the member is not there.
+    async fn is_bot(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError>;
+
+    /// Whether an account can see a channel or thread. `false` for an account that is not in the
+    /// channel's guild.
+    ///
+    /// # Errors
+    ///
+    /// `Gone` when the channel does not exist, `Forbidden` when the acting account cannot see it.
+    async fn can_see(&self, channel: ChannelId, user: UserId) -> Result<bool, ApiError>;
 }
 
 /// A message to be posted.

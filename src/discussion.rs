@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dirigent_core::TurnState;
 
-use crate::room::RoomState;
+use crate::room::Room;
 use crate::{AgentId, CallError, ChannelId, Dirigent, GuildId};
 
 /// What was written down when a discussion was opened, before its guide was posted (R143). `Debug`
@@ -84,15 +84,15 @@ impl Dirigent {
         channel: ChannelId,
     ) -> Result<Option<DiscussionStatus>, CallError> {
         self.live().await?;
-        let Some(room) = self.shared.room(channel).await? else {
+        let Some(room) = self.runtime.room(channel).await? else {
             return Ok(None);
         };
-        let mut state = room.lock();
-        Ok(self.discussion_of(&mut state))
+        let state = room.lock();
+        Ok(self.discussion_of(&state.room))
     }
 
-    fn discussion_of(&self, state: &mut RoomState) -> Option<DiscussionStatus> {
-        let view = state.channel.view();
+    fn discussion_of(&self, room: &Room) -> Option<DiscussionStatus> {
+        let view = room.machine().view();
         let initiator = view.initiator()?;
         let progress = match (view.turn_state(), view.is_concluded()) {
             (_, true) => DiscussionState::Concluded,
@@ -100,10 +100,10 @@ impl Dirigent {
             _ => DiscussionState::Open,
         };
         Some(DiscussionStatus {
-            initiator: self.shared.registry.name(initiator),
-            terms: state.discussion.clone(),
+            initiator: self.runtime.registry.name(initiator),
+            terms: room.discussion().cloned(),
             state: progress,
-            outbox: state.active.as_ref().map_or(0, |active| active.outbox.letters().count()),
+            outbox: room.unposted(),
         })
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 ///
 /// ```
 /// use dirigent::ErrorKind;
-/// assert!(ErrorKind::RateLimited.is_worth_repeating());
-/// assert!(!ErrorKind::Forbidden.is_worth_repeating());
+/// assert!(ErrorKind::RateLimited.is_retryable());
+/// assert!(!ErrorKind::Forbidden.is_retryable());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -24,9 +24,10 @@ pub enum ErrorKind {
     RateLimited,
     /// The request itself is wrong and would be refused again.
     Invalid,
-    /// The other side is out of order (a server error).
+    /// The other side is out of order (a server error), or cannot be reached: where no connection came
+    /// about, the error says [`Certainty::NotDone`].
     Unavailable,
-    /// No answer in time, or the connection broke.
+    /// The request was sent, and no answer came in time, or the connection broke.
     NoAnswer,
     /// The store could not read or write.
     Store,
@@ -36,7 +37,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// Whether the same request may succeed a little later.
-    pub const fn is_worth_repeating(self) -> bool {
+    pub const fn is_retryable(self) -> bool {
         matches!(self, Self::RateLimited | Self::Unavailable | Self::NoAnswer | Self::Store)
     }
 

@@ -30,12 +30,66 @@ pub struct Explanation {
     pub speaker: Option<AgentId>,
     /// When the channel goes on by itself, at the latest, if nothing happens before.
     pub within: Option<Duration>,
+    /// Where the chat does not answer this channel: for how long, and what waits for it.
+    pub outage: Option<OutageNote>,
+    /// Whether the run of the agent that has the floor waits until the library may call one agent more:
+    /// [`Settings::calls_max`](crate::Settings) are running.
+    pub waits_for_call: bool,
+}
+
+/// That the chat does not answer a channel, and what waits for it.
+///
+/// ```
+/// use dirigent::{Explanation, OutageNote, Reason};
+/// use std::time::Duration;
+///
+/// let mut why = Explanation::new("poet".into(), Reason::TurnAlreadyUsed);
+/// let mut outage = OutageNote::new(Duration::from_secs(40));
+/// outage.reply_of = Some("poet".into());
+/// outage.given_up_in = Some(Duration::from_secs(3_560));
+/// why.outage = Some(outage);
+/// assert!(why.to_string().contains("The reply of poet waits for the chat"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OutageNote {
+    /// For how long it has not answered.
+    pub silent_for: Duration,
+    /// Whose reply waits for it.
+    pub reply_of: Option<AgentId>,
+    /// After what time the reply is given up; its agent is handed the text with its next turn.
+    pub given_up_in: Option<Duration>,
+}
+
+impl OutageNote {
+    /// The chat has not answered for so long, and no reply waits for it.
+    pub const fn new(silent_for: Duration) -> Self {
+        Self { silent_for, reply_of: None, given_up_in: None }
+    }
+}
+
+impl fmt::Display for OutageNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let silent_for = Spoken(self.silent_for);
+        let Some(agent) = &self.reply_of else {
+            return write!(f, "The chat has not answered for {silent_for}.");
+        };
+        write!(
+            f,
+            "The reply of {agent} waits for the chat, which has not answered for {silent_for}"
+        )?;
+        match self.given_up_in {
+            Some(given_up_in) => write!(f, "; it is given up in {}.", Spoken(given_up_in)),
+            None => f.write_str("."),
+        }
+    }
 }
 
 impl Explanation {
     /// This reason, without more that is known.
     pub const fn new(agent: AgentId, reason: Reason) -> Self {
-        Self { agent, reason, speaker: None, within: None }
+        let (speaker, within, outage) = (None, None, None);
+        Self { agent, reason, speaker, within, outage, waits_for_call: false }
     }
 
     /// Whether the agent may speak.
@@ -65,12 +119,15 @@ impl Explanation {
             Reason::AwaitingHuman => "an agent asked for a person, and none has written yet",
             Reason::Dormant => "nobody has the floor",
             Reason::CeilingReached => "the agents have talked as long as they may without a person",
+            Reason::MembersUnknown => "the member list of this channel was never read",
             Reason::Refreshing => "it is being found out who is here",
             Reason::NotYourTurn { .. } => "somebody else has the floor",
             Reason::TurnAlreadyUsed => "its run of this turn has ended and its reply is on the way",
             Reason::RunAlreadyDenied => "this run was denied before, and that answer stands",
             Reason::RunAlreadyEnded => "this run has ended, or a newer one took its place",
             Reason::NotRegistered => "it is not registered",
+            Reason::RecordDamaged => "the channel's stored record is damaged",
+            Reason::RecordNewer => "a newer version wrote the channel's record",
             Reason::Muted => "it is muted in this channel",
             Reason::NotListed => "it is not in the speaker list of this round",
             _ => "a rule says so that is newer than these words",
@@ -93,6 +150,7 @@ impl Explanation {
             Reason::BudgetSpent => "An operator can renew it.",
             Reason::AwaitingHuman | Reason::CeilingReached => "A person's message lets them go on.",
             Reason::Dormant => "A person's message begins a round.",
+            Reason::MembersUnknown => "It is asked for again by itself.",
             Reason::Refreshing => "Then a turn is given.",
             Reason::NotYourTurn { .. } => "Its turn comes when the list comes to it.",
             Reason::TurnAlreadyUsed => {
@@ -100,6 +158,8 @@ impl Explanation {
             }
             Reason::RunAlreadyDenied | Reason::RunAlreadyEnded => "A new run may ask anew.",
             Reason::NotRegistered => "Register it first.",
+            Reason::RecordDamaged => "An operator who gives the channel a mode begins it anew.",
+            Reason::RecordNewer => "The newer version can use it.",
             Reason::Muted => "An operator can unmute it.",
             Reason::NotListed => "If it can see the channel, it is listed in the next round.",
             Reason::Unmanaged | Reason::YourTurn | _ => return None,
@@ -115,8 +175,17 @@ impl fmt::Display for Explanation {
             (Some(speaker), Reason::NotYourTurn { .. }) => write!(f, "{speaker} has the floor.")?,
             _ => write!(f, "{}.", self.what())?,
         }
-        if let Some(within) = self.within.filter(|_| !self.allows()) {
-            write!(f, " The channel goes on within {}.", Spoken(within))?;
+        match (&self.outage, self.within.filter(|_| !self.allows())) {
+            (Some(outage), _) => write!(f, " {outage}")?,
+            (None, Some(within)) => {
+                write!(f, " The channel goes on within {}.", Spoken(within))?;
+            }
+            (None, None) => {}
+        }
+        if self.waits_for_call {
+            f.write_str(
+                " The run waits for a free place: as many agents as allowed are being called.",
+            )?;
         }
         match self.remedy() {
             Some(remedy) => write!(f, " {remedy}"),
@@ -205,5 +274,39 @@ mod tests {
         );
         why.within = Some(Duration::from_secs(600));
         assert!(why.to_string().contains("within 10 minutes"));
+    }
+
+    #[test]
+    fn that_a_reply_waits_for_the_chat_is_said_with_both_times() {
+        let mut why = Explanation::new("poet".into(), ALL[18]);
+        why.speaker = Some("sceptic".into());
+        why.within = Some(Duration::from_secs(3_000));
+        why.outage = Some(OutageNote::new(Duration::from_secs(44)));
+        assert_eq!(
+            why.to_string(),
+            "poet may not speak: sceptic has the floor. The chat has not answered for 44 seconds. Its \
+             turn comes when the list comes to it."
+        );
+        if let Some(outage) = &mut why.outage {
+            outage.reply_of = Some("sceptic".into());
+            outage.given_up_in = Some(Duration::from_secs(3_000));
+        }
+        assert_eq!(
+            why.to_string(),
+            "poet may not speak: sceptic has the floor. The reply of sceptic waits for the chat, which \
+             has not answered for 44 seconds; it is given up in 50 minutes. Its turn comes when the list \
+             comes to it."
+        );
+    }
+
+    #[test]
+    fn that_a_run_waits_for_a_free_place_is_said() {
+        let mut why = Explanation::new("poet".into(), Reason::YourTurn);
+        why.waits_for_call = true;
+        assert_eq!(
+            why.to_string(),
+            "poet may speak: it has the floor. The run waits for a free place: as many agents as allowed \
+             are being called."
+        );
     }
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use dirigent_core::{Input, MessageId, Outcome, Reason, Refusal, Tail, TurnId};
 
 use crate::room::Guarded;
-use crate::shared::{RoomRef, Shared};
+use crate::runtime::Runtime;
+use crate::runtime::room_table::RoomRef;
 use crate::transcript::{TranscriptMessage, final_text};
 use crate::{AgentId, Deferral, Settings};
 
@@ -91,7 +92,7 @@ impl Decision {
 /// Holds a run's permission. Dropped without a word, the run counts as failed.
 #[must_use = "dropping the guard ends the run as failed"]
 pub struct RunGuard {
-    shared: Arc<Shared>,
+    runtime: Arc<Runtime>,
     room: RoomRef,
     guarded: Guarded,
     /// Whether dropping it ends the run: the first of a run's guards does.
@@ -100,12 +101,12 @@ pub struct RunGuard {
 
 impl RunGuard {
     pub(crate) const fn new(
-        shared: Arc<Shared>,
+        runtime: Arc<Runtime>,
         room: RoomRef,
         guarded: Guarded,
         armed: bool,
     ) -> Self {
-        Self { shared, room, guarded, armed }
+        Self { runtime, room, guarded, armed }
     }
 
     /// The run ended.
@@ -115,7 +116,7 @@ impl RunGuard {
     /// [`Refusal::StaleRun`] when the floor was taken from it meanwhile.
     pub fn end(mut self, ending: Ending<'_>) -> Result<(), Refusal> {
         self.armed = false;
-        self.tell(&ending.outcome(&self.shared.settings))
+        self.tell(&ending.outcome(&self.runtime.settings))
     }
 
     /// Keeps the permission without a guard: the host tells of the run's end by
@@ -125,21 +126,17 @@ impl RunGuard {
     }
 
     fn tell(&self, outcome: &Outcome) -> Result<(), Refusal> {
-        // Without a run id only the turn tells this run from the agent's next.
-        let now = self.room.lock().channel.view().turn();
         let Guarded { agent, turn, run } = self.guarded;
-        self.shared.sign_of_life(agent);
-        if turn.is_some_and(|turn| turn != now) {
-            return Err(Refusal::StaleRun);
-        }
+        self.runtime.sign_of_life(agent);
         let input = Input::RunEnded { agent, run, outcome: *outcome };
-        let told = self.room.submit_with(&self.shared, &input, |state, _| {
-            let known = state.active.as_mut().map(|active| &mut active.guarded);
-            if let Some(known) = known.filter(|known| **known == Some(self.guarded)) {
-                *known = None;
+        self.runtime.update(&self.room, |room, cx, now| {
+            room.unguard(self.guarded);
+            // Without a run id only the turn tells this run from the agent's next.
+            if turn.is_some_and(|turn| turn != room.machine().view().turn()) {
+                return Err(Refusal::StaleRun);
             }
-        });
-        told.map(|_| ())
+            room.input(cx, now, &input, false).0.map(|_| ())
+        })
     }
 }
 

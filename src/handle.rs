@@ -1,5 +1,6 @@
 //! What a host calls: a cheap clone without type parameters.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -8,12 +9,15 @@ use tokio::sync::oneshot;
 
 use crate::builder::Builder;
 use crate::guard::{Decision, Ending, RunGuard};
-use crate::life::Stage;
-use crate::room::{Guarded, Room, RoomState};
-use crate::shared::{Hosted, RoomRef, Shared};
+use crate::lifecycle::Stage;
+use crate::room::{Guarded, Room};
+use crate::runtime::cell::{Awaited, RoomCell};
+use crate::runtime::room_table::RoomRef;
+use crate::runtime::{Hosted, Runtime};
+use crate::status::reason_of;
 use crate::{
-    Agent, AgentId, ApiError, CallError, ChannelId, ChatMessage, Clock, DiscordApi, Durability,
-    ErrorKind, IdentityStore, RunError, UserId,
+    Agent, AgentId, ApiError, Barred, CallError, ChannelId, ChatMessage, Clock, Deferral,
+    DeferralKey, DiscordApi, ErrorKind, IdentityStore, RunError, UserId,
 };
 
 /// Decides who speaks when, in as many channels as the host has.
@@ -21,12 +25,12 @@ use crate::{
 /// Every call returns within a bounded time and may be made from any task.
 #[derive(Clone, Debug)]
 pub struct Dirigent {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) runtime: Arc<Runtime>,
 }
 
 impl Dirigent {
-    pub(crate) const fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
+    pub(crate) const fn new(runtime: Arc<Runtime>) -> Self {
+        Self { runtime }
     }
 
     /// Begins to put the library together. `discord` acts as the moderator.
@@ -54,11 +58,25 @@ impl Dirigent {
         run: Option<RunId>,
     ) -> Result<Decision, CallError> {
         self.live().await?;
-        let Some(room) = self.shared.room(channel).await? else {
-            return Ok(Decision::unmanaged());
+        let room = match self.gate(channel).await? {
+            Ok(room) => room,
+            Err(decision) => return Ok(decision),
         };
-        let key = self.shared.registry.key(agent);
+        let key = self.runtime.registry.key(agent);
         self.decide(room, key, run).await
+    }
+
+    /// The room to be asked, or the decision where there is none.
+    async fn gate(&self, channel: ChannelId) -> Result<Result<RoomRef, Decision>, CallError> {
+        let barred = match self.runtime.room(channel).await {
+            Ok(Some(room)) if room.lock().room.is_damaged() => Barred::Damaged,
+            Ok(Some(room)) => return Ok(Ok(room)),
+            Ok(None) => return Ok(Err(Decision::unmanaged())),
+            Err(CallError::Barred(barred)) => barred,
+            Err(error) => return Err(error),
+        };
+        let model = &self.runtime.settings.no_reply_model;
+        Ok(Err(Decision::denied(reason_of(barred), None, model)))
     }
 
     /// The same, but instead of a denial that time may change the run is put off: the host keeps what
@@ -75,15 +93,14 @@ impl Dirigent {
         run: Option<RunId>,
     ) -> Result<Decision, CallError> {
         self.live().await?;
-        let Some(room) = self.shared.room(channel).await? else {
-            return Ok(Decision::unmanaged());
+        let room = match self.gate(channel).await? {
+            Ok(room) => room,
+            Err(decision) => return Ok(decision),
         };
-        let key = self.shared.registry.key(agent);
+        let key = self.runtime.registry.key(agent);
         if let Some(agent) = key {
-            self.shared.sign_of_life(agent);
-            // What is due may give the agent its turn.
-            room.submit(&self.shared, &Input::Tick)?;
-            if let Some((reason, deferral)) = room.defer(&self.shared, agent) {
+            self.runtime.sign_of_life(agent);
+            if let Some((reason, deferral)) = self.defer(&room, agent) {
                 let speaker = self.speaker_of(reason);
                 return Ok(Decision::Deferred { reason, speaker, deferral });
             }
@@ -91,11 +108,26 @@ impl Dirigent {
         self.decide(room, key, run).await
     }
 
+    /// Puts the agent's run off, where it may not run now and that may change. Whoever waited for it
+    /// before waits in vain.
+    fn defer(&self, cell: &Arc<RoomCell>, agent: AgentKey) -> Option<(Reason, Deferral)> {
+        let fresh = DeferralKey::new(self.runtime.deferrals.fetch_add(1, Ordering::Relaxed));
+        let deferred = self.runtime.update(cell, |room, cx, now| room.defer(cx, now, agent, fresh));
+        let (reason, key) = deferred?;
+        let (tell, turn) = oneshot::channel();
+        if let Some(key) = key {
+            let mut state = cell.lock();
+            state.deferrals.retain(|(known, _)| *known != key);
+            state.deferrals.push((key, tell));
+        }
+        Some((reason, Deferral::new(key.unwrap_or(fresh), turn)))
+    }
+
     fn speaker_of(&self, reason: Reason) -> Option<AgentId> {
         let Reason::NotYourTurn { speaker } = reason else {
             return None;
         };
-        self.shared.registry.name(speaker)
+        self.runtime.registry.name(speaker)
     }
 
     async fn decide(
@@ -105,24 +137,23 @@ impl Dirigent {
         run: Option<RunId>,
     ) -> Result<Decision, CallError> {
         if let Some(agent) = key {
-            self.shared.sign_of_life(agent);
+            self.runtime.sign_of_life(agent);
         }
-        let (tell, told) = oneshot::channel();
         let gate = Input::Gate { agent: key, run, latest: None };
-        let mut armed = false;
-        let answer = room.submit_with(&self.shared, &gate, |state, answer| {
-            if answer.as_ref().is_ok_and(|answer| holds_permission(*answer)) {
-                state.tells.push(tell);
-                armed = guards_first(state, key, run, answer);
-            }
-        })?;
+        let (answer, stamp, armed) = self.runtime.update(&room, |room, cx, now| {
+            let (answer, stamp) = room.input(cx, now, &gate, false);
+            let armed = guards_first(room, key, run, &answer);
+            (answer, stamp, armed)
+        });
+        let answer = answer?;
         match (answer.verdict(), key) {
             (Some(Verdict::Allow { reason, turn, anchor }), Some(key))
                 if holds_permission(answer) =>
             {
+                let stored = room.wait_for(Awaited::Stored(stamp));
                 let guarded = Guarded { agent: key, turn, run };
-                let guard = RunGuard::new(Arc::clone(&self.shared), room, guarded, armed);
-                self.told(told).await?;
+                let guard = RunGuard::new(Arc::clone(&self.runtime), room, guarded, armed);
+                self.stored(stored).await?;
                 Ok(Decision::allowed(reason, turn, anchor, Some(guard)))
             }
             (Some(Verdict::Allow { reason, turn, anchor }), _) => {
@@ -130,7 +161,7 @@ impl Dirigent {
             }
             (Some(Verdict::Deny { reason }), _) => {
                 let speaker = self.speaker_of(reason);
-                Ok(Decision::denied(reason, speaker, &self.shared.settings.no_reply_model))
+                Ok(Decision::denied(reason, speaker, &self.runtime.settings.no_reply_model))
             }
             (None, _) => Ok(Decision::unmanaged()),
         }
@@ -153,10 +184,10 @@ impl Dirigent {
         run: Option<RunId>,
         ending: Ending<'_>,
     ) -> Result<(), CallError> {
-        let outcome = ending.outcome(&self.shared.settings);
+        let outcome = ending.outcome(&self.runtime.settings);
         self.live().await?;
         let agent = self.key(agent)?;
-        self.shared.sign_of_life(agent);
+        self.runtime.sign_of_life(agent);
         self.tell(channel, &Input::RunEnded { agent, run, outcome }).await
     }
 
@@ -184,8 +215,8 @@ impl Dirigent {
     /// When the driver is not running or the channel cannot be read.
     pub async fn message_created(&self, message: ChatMessage) -> Result<(), CallError> {
         self.live().await?;
-        if let Some(room) = self.shared.room(message.channel).await? {
-            self.shared.take_message(&room, message);
+        if let Some(room) = self.runtime.room(message.channel).await? {
+            self.runtime.update(&room, |room, cx, now| room.pushed(cx, now, message));
         }
         Ok(())
     }
@@ -197,12 +228,8 @@ impl Dirigent {
     /// As [`Dirigent::message_created`].
     pub async fn message_updated(&self, message: ChatMessage) -> Result<(), CallError> {
         self.live().await?;
-        if let Some(room) = self.shared.room(message.channel).await? {
-            let author = self.shared.registry.author(&message);
-            let tail = dirigent_core::Tail::of(&message.content);
-            let edited = Input::MessageEdited { id: message.id, author, tail };
-            room.lock().changed(message);
-            room.submit(&self.shared, &edited)?;
+        if let Some(room) = self.runtime.room(message.channel).await? {
+            self.runtime.update(&room, |room, cx, now| room.edited(cx, now, message))?;
         }
         Ok(())
     }
@@ -218,8 +245,8 @@ impl Dirigent {
         message: MessageId,
     ) -> Result<(), CallError> {
         self.live().await?;
-        if let Some(room) = self.shared.awake(channel) {
-            room.lock().deleted(message);
+        if let Some(room) = self.runtime.awake(channel) {
+            room.lock().room.deleted(message);
         }
         Ok(())
     }
@@ -250,9 +277,9 @@ impl Dirigent {
     ) -> Result<(), CallError> {
         self.live().await?;
         // Who is no agent is none of the channel's business: it may stay where it is.
-        if let Some(agent) = self.shared.registry.of_user(user) {
-            if let Some(room) = self.shared.room(channel).await? {
-                room.submit(&self.shared, &input(agent))?;
+        if let Some(agent) = self.runtime.registry.of_user(user) {
+            if let Some(room) = self.runtime.room(channel).await? {
+                self.runtime.submit(&room, &input(agent))?;
             }
         }
         Ok(())
@@ -266,16 +293,16 @@ impl Dirigent {
     /// As the registry or the store fails; then the old one stays.
     pub async fn identities_changed(&self) -> Result<(), CallError> {
         self.live().await?;
-        let load = self.shared.load_registry();
-        let loaded = self.shared.within(self.shared.settings.call_deadline, load).await?;
+        let load = self.runtime.load_registry();
+        let loaded = self.runtime.within(self.runtime.settings.call_deadline, load).await?;
         let gone = loaded.map_err(|error| match error {
             RunError::Discord(error) | RunError::Identities(error) | RunError::Channels(error) => {
                 error
             }
         })?;
-        for room in self.shared.all_awake() {
+        for room in self.runtime.all_awake() {
             for agent in &gone {
-                room.submit(&self.shared, &Input::MemberLeft(*agent))?;
+                self.runtime.submit(&room, &Input::MemberLeft(*agent))?;
             }
         }
         Ok(())
@@ -289,35 +316,38 @@ impl Dirigent {
         discord: Arc<dyn DiscordApi>,
     ) {
         let hosted = Hosted { agent: Arc::new(speaks), discord };
-        let mut hosts = self.shared.hosts.write().unwrap_or_else(PoisonError::into_inner);
+        let mut hosts = self.runtime.hosts.write().unwrap_or_else(PoisonError::into_inner);
         hosts.insert(agent.into(), hosted);
+        drop(hosts);
+        self.runtime.registry.set_hosted(|agent| self.runtime.is_hosted(agent));
     }
 
     /// Hosts the agent no longer; a call under way ends as it will. `false` if it was not hosted.
     pub fn unhost(&self, agent: &AgentId) -> bool {
-        let mut hosts = self.shared.hosts.write().unwrap_or_else(PoisonError::into_inner);
-        hosts.remove(agent).is_some()
+        let mut hosts = self.runtime.hosts.write().unwrap_or_else(PoisonError::into_inner);
+        let was = hosts.remove(agent).is_some();
+        drop(hosts);
+        self.runtime.registry.set_hosted(|agent| self.runtime.is_hosted(agent));
+        was
     }
 
     /// Ends the driver: no new calls; what is under way may finish within `grace`; then agents are
     /// cancelled. Returns when [`Driver::run`](crate::Driver::run) has returned or was dropped: it must
     /// be polled on, or be dropped, meanwhile.
     pub async fn shutdown(&self, grace: Duration) {
-        let life = &self.shared.life;
-        if life.stage() == Stage::Unborn {
+        let life = &self.runtime.life;
+        if life.stage() == Stage::NotStarted {
             return;
         }
         life.reach(Stage::Stopping);
-        let deadline = self.shared.clock.now() + grace;
+        let deadline = self.runtime.clock.now() + grace;
         tokio::select! {
             biased;
             () = life.until(Stage::Ended) => return,
-            () = self.shared.clock.sleep_until(deadline) => {}
+            () = self.runtime.clock.sleep_until(deadline) => {}
         }
-        for room in self.shared.all_awake() {
-            if let Some(call) = room.lock().active.as_ref().and_then(|a| a.call.as_ref()) {
-                call.link.cancel();
-            }
+        for room in self.runtime.all_awake() {
+            self.runtime.update(&room, |room, _, _| room.cancel_for_end());
         }
         life.reach(Stage::Ending);
         life.until(Stage::Ended).await;
@@ -325,33 +355,36 @@ impl Dirigent {
 
     /// Waits until calls are answered: a driver that was just spawned may not have begun.
     pub(crate) async fn live(&self) -> Result<(), CallError> {
-        let life = &self.shared.life;
+        let life = &self.runtime.life;
         if life.stage() < Stage::Running {
-            let limit = self.shared.settings.call_deadline;
+            let limit = self.runtime.settings.call_deadline;
             // Too late is answered below like never.
-            let _ = self.shared.within(limit, life.until(Stage::Running)).await;
+            let _ = self.runtime.within(limit, life.until(Stage::Running)).await;
         }
         match life.stage() {
             Stage::Running => Ok(()),
-            Stage::Unborn | Stage::Starting | Stage::Stopping | Stage::Ending | Stage::Ended => {
-                Err(CallError::NotRunning)
-            }
+            Stage::NotStarted
+            | Stage::Starting
+            | Stage::Stopping
+            | Stage::Ending
+            | Stage::Ended => Err(CallError::NotRunning),
         }
     }
 
     pub(crate) fn key(&self, agent: &AgentId) -> Result<AgentKey, CallError> {
-        let key = self.shared.registry.key(agent);
+        let key = self.runtime.registry.key(agent);
         key.ok_or_else(|| CallError::UnknownAgent(agent.clone()))
     }
 
     pub(crate) async fn known_room(&self, channel: ChannelId) -> Result<RoomRef, CallError> {
         self.live().await?;
-        self.shared.room(channel).await?.ok_or(CallError::UnknownChannel)
+        self.runtime.room(channel).await?.ok_or(CallError::UnknownChannel)
     }
 
     /// Tells the machine something that may be stored behind.
     pub(crate) async fn tell(&self, channel: ChannelId, input: &Input) -> Result<(), CallError> {
-        self.known_room(channel).await?.submit(&self.shared, input)?;
+        let room = self.known_room(channel).await?;
+        self.runtime.submit(&room, input)?;
         Ok(())
     }
 
@@ -363,34 +396,18 @@ impl Dirigent {
 
     pub(crate) async fn state_fact(
         &self,
-        room: &Arc<Room>,
+        room: &Arc<RoomCell>,
         input: &Input,
     ) -> Result<(), CallError> {
-        let told = self.submit_telling(room, input, |_| {})?;
-        self.told(told).await
-    }
-
-    pub(crate) fn submit_telling(
-        &self,
-        room: &Arc<Room>,
-        input: &Input,
-        then: impl FnOnce(&mut RoomState),
-    ) -> Result<oneshot::Receiver<()>, CallError> {
-        let (tell, told) = oneshot::channel();
-        room.submit_with(&self.shared, input, |state, answer| {
-            if answer.is_ok() {
-                then(state);
-                state.durability = Durability::Fact;
-                state.stored_machine = None;
-                state.tells.push(tell);
-            }
-        })?;
-        Ok(told)
+        let (answer, stamp) =
+            self.runtime.update(room, |room, cx, now| room.input(cx, now, input, true));
+        answer?;
+        self.stored(room.wait_for(Awaited::Stored(stamp))).await
     }
 
     /// Waits until the state is stored.
-    pub(crate) async fn told(&self, told: oneshot::Receiver<()>) -> Result<(), CallError> {
-        let stored = self.shared.within(self.shared.settings.call_deadline, told).await?;
+    pub(crate) async fn stored(&self, stored: oneshot::Receiver<()>) -> Result<(), CallError> {
+        let stored = self.runtime.within(self.runtime.settings.call_deadline, stored).await?;
         stored.map_err(|_| {
             let error = ApiError::new(ErrorKind::Store);
             error.with_source("the channel was taken over by another process").into()
@@ -400,18 +417,18 @@ impl Dirigent {
 
 /// Whether this is the first guard of a permitted run: a call may be delivered twice.
 fn guards_first(
-    state: &mut RoomState,
+    room: &mut Room,
     agent: Option<AgentKey>,
     run: Option<RunId>,
     answer: &Result<Answer, Refusal>,
 ) -> bool {
-    let verdict = answer.as_ref().ok().and_then(|answer| answer.verdict());
-    let (Some(agent), Some(Verdict::Allow { turn, .. })) = (agent, verdict) else {
+    let Some(answer) = answer.as_ref().ok().filter(|answer| holds_permission(**answer)) else {
         return false;
     };
-    let guarded = Some(Guarded { agent, turn, run });
-    let active = state.active();
-    std::mem::replace(&mut active.guarded, guarded) != guarded
+    let (Some(agent), Some(Verdict::Allow { turn, .. })) = (agent, answer.verdict()) else {
+        return false;
+    };
+    room.guards_first(Guarded { agent, turn, run })
 }
 
 /// Whether the answer allows a run that must be ended again: in a turn, or after a reminder.

@@ -27,57 +27,46 @@
 //! for how they are carried out.
 
 mod agent;
-mod attempt;
 mod builder;
 mod call_error;
 mod clock;
 pub mod command;
-mod commit;
 mod deferral;
 mod discord;
 mod discussion;
-mod driver;
 mod error;
 mod events;
 mod explanation;
+mod gateway;
 mod guard;
 mod handle;
-mod heard;
 mod held;
-mod hosted;
 mod id;
 mod identity;
 mod identity_line;
 mod letter;
-mod life;
-mod lookout;
+mod lifecycle;
+mod load_error;
 mod memory;
 mod mentions;
 mod message;
 mod operate;
 mod orchestrator;
-mod outbox;
-mod pacing;
-mod perform;
 mod plain;
 mod presence;
 mod profile;
-mod reconcile;
 mod recorder;
-mod registry;
 mod room;
+mod runtime;
 mod settings;
-mod shared;
 mod split;
 mod status;
 mod store;
-mod timers;
 pub mod tools;
 mod trace;
 mod transcript;
-mod typing;
 mod waker;
-mod worker;
+mod words;
 
 pub use agent::{Agent, AgentError, Reply, Turn};
 pub use async_trait::async_trait;
@@ -96,10 +85,9 @@ pub use discord::{
     Post, Posted,
 };
 pub use discussion::{Discussion, DiscussionState, DiscussionStatus};
-pub use driver::{Driver, RunError};
 pub use error::{ApiError, Certainty, ErrorKind};
 pub use events::{ChannelEvent, Heard, Transitions};
-pub use explanation::Explanation;
+pub use explanation::{Explanation, OutageNote};
 pub use guard::{Decision, Ending, RunGuard};
 pub use handle::Dirigent;
 pub use held::Held;
@@ -107,6 +95,7 @@ pub use id::{AgentId, BadSnowflake, ChannelId, GuildId, UserId};
 pub use identity::{Identity, IdentityStore, RegisterError};
 pub use identity_line::{IdentityLine, UnknownField};
 pub use letter::{Letter, LetterKind};
+pub use load_error::{Barred, LoadError};
 pub use memory::{MemoryChannels, MemoryIdentities};
 pub use message::{AuthorKind, BadNonce, ChatKind, ChatMessage, Nonce};
 pub use operate::{CreatedChannel, Opening, ResultPost};
@@ -114,12 +103,13 @@ pub use orchestrator::{Consultation, Orchestrator};
 pub use presence::Heartbeat;
 pub use profile::{FlowConfig, InterruptMode, Profile, TurnBehavior};
 pub use recorder::{RecordedChannel, Recorder, Recording, ReplayedStep};
+pub use runtime::driver::{Driver, RunError};
 pub use settings::{Lookout, LostRuns, Pace, Pacing, Settings};
 pub use split::split_reply;
 pub use status::Status;
 pub use store::{
-    ChannelRecord, ChannelStore, Commit, CommitError, Durability, Outgoing, OutgoingPart, ReplyEnd,
-    Revision, StoredChannel,
+    ChannelRecord, ChannelStore, Commit, CommitError, Durability, GapFrom, Outgoing, OutgoingPart,
+    ReplyEnd, Revision, StoredChannel, Writer,
 };
 pub use trace::{Told, Trace, TraceEntry};
 pub use transcript::{Content, Part, Role, TranscriptMessage, final_text};

@@ -4,11 +4,9 @@
 use std::sync::{Arc, PoisonError};
 
 use dirigent_core::{Config, Creation, Input, Mode, WakeCause};
-use tokio::sync::oneshot;
 
-use crate::{
-    AgentId, CallError, ChannelId, Dirigent, Discussion, Letter, LetterKind, Orchestrator,
-};
+use crate::runtime::cell::Awaited;
+use crate::{AgentId, CallError, ChannelId, Dirigent, Discussion, LetterKind, Orchestrator};
 
 /// A channel that a tool has created.
 ///
@@ -71,7 +69,7 @@ impl Dirigent {
     /// [`Refusal::CreationOnly`](crate::Refusal::CreationOnly), or as the store fails.
     pub async fn set_mode(&self, channel: ChannelId, mode: Mode) -> Result<(), CallError> {
         self.live().await?;
-        let room = self.shared.room_or_new(channel).await?;
+        let room = self.runtime.room_or_new(channel).await?;
         self.state_fact(&room, &Input::SetMode(mode)).await
     }
 
@@ -87,27 +85,19 @@ impl Dirigent {
         let members = members.iter().map(|agent| self.key(agent)).collect::<Result<_, _>>()?;
         let initiator = opening.as_ref().map(|opening| self.key(&opening.initiator)).transpose()?;
         let terms = opening.and_then(|opening| opening.terms);
-        let room = self.shared.room_or_new(channel).await?;
+        let room = self.runtime.room_or_new(channel).await?;
         let input = Input::Create(Creation { mode, members, initiator });
-        let now = self.shared.clock.now();
-        let told = self.submit_telling(&room, &input, |state| {
-            if let Some(terms) = terms {
-                let (kind, guide) = (LetterKind::Guide, &terms.guide);
-                state.write_letter(Letter::new(kind, channel, channel, now, guide));
-                state.discussion = Some(Arc::new(terms));
-            }
-        })?;
-        self.told(told).await
+        let stamp =
+            self.runtime.update(&room, |room, cx, now| room.create(cx, now, &input, terms))?;
+        self.stored(room.wait_for(Awaited::Stored(stamp))).await
     }
 
     /// Takes back a channel that could not be stored in time and is deleted again. The attempts to
     /// store it may succeed later, or have succeeded unseen: what is stored in the end says nothing.
     pub(crate) fn take_back(&self, channel: ChannelId) {
-        if let Some(room) = self.shared.awake(channel) {
-            let blank = self.shared.new_machine(channel);
-            let mut state = room.lock();
-            state.forget_all(blank);
-            room.settle_down(&self.shared, &mut state);
+        if let Some(room) = self.runtime.awake(channel) {
+            let (config, seed) = (self.runtime.config(), self.runtime.seed_of(channel));
+            self.runtime.update(&room, |room, _, _| room.forget_all(config, seed, false));
         }
     }
 
@@ -207,7 +197,7 @@ impl Dirigent {
 
     /// Who answers people that speak during a turn, from now on; nobody with `None` (R287).
     pub fn set_orchestrator(&self, orchestrator: Option<Arc<dyn Orchestrator>>) {
-        let mut known = self.shared.orchestrator.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.runtime.orchestrator.write().unwrap_or_else(PoisonError::into_inner);
         *known = orchestrator;
     }
 
@@ -249,21 +239,18 @@ impl Dirigent {
         self.live().await?;
         let by = self.key(by)?;
         let room = self.known_room(channel).await?;
-        let (tell, attempted) = oneshot::channel();
-        let told = self.submit_telling(&room, &Input::Conclude { by }, |state| {
-            if state.discussion.is_some() {
-                let outbox = &mut state.active().outbox;
-                outbox.summary = summary.map(str::to_owned);
-                outbox.tells.push(tell);
-            }
-        })?;
-        self.told(told).await?;
-        if room.lock().discussion.is_none() {
+        let stamp =
+            self.runtime.update(&room, |room, cx, now| room.conclude(cx, now, by, summary))?;
+        self.stored(room.wait_for(Awaited::Stored(stamp))).await?;
+        if room.lock().room.discussion().is_none() {
             return Ok(ResultPost::Nowhere);
         }
-        // Told by being dropped, once the first attempt was made.
-        let _ = self.shared.within(self.shared.settings.call_deadline, attempted).await;
-        Ok(if room.lock().is_result_posted() { ResultPost::Posted } else { ResultPost::Queued })
+        let kind = LetterKind::Result;
+        let attempted = room.wait_for(Awaited::FirstAttempt(kind));
+        // Too late is as good as in the queue.
+        let _ = self.runtime.within(self.runtime.settings.call_deadline, attempted).await;
+        let is_posted = room.lock().room.is_posted(kind);
+        Ok(if is_posted { ResultPost::Posted } else { ResultPost::Queued })
     }
 
     /// Archives a channel, as an operator. Stored for good when it returns. The callback channel of a
@@ -285,9 +272,9 @@ impl Dirigent {
         config.validate()?;
         self.live().await?;
         let config = Arc::new(config);
-        *self.shared.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&config);
-        for room in self.shared.all_awake() {
-            room.submit(&self.shared, &Input::Reconfigure(Arc::clone(&config)))?;
+        *self.runtime.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&config);
+        for room in self.runtime.all_awake() {
+            self.runtime.submit(&room, &Input::Reconfigure(Arc::clone(&config)))?;
         }
         Ok(())
     }

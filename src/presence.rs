@@ -1,16 +1,16 @@
-//! Which agents are there at all: told by the host, or by heartbeats that stay away.
+//! Which agents are online: as the host reports it, or as their heartbeats show.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+mod calls;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dirigent_core::{AgentKey, Input, Timestamp};
 
-use crate::room::Room;
-use crate::shared::Shared;
-use crate::{AgentId, CallError, ChannelId, Dirigent};
-
-/// When an agent whose heartbeats stay away counts as offline (M15).
+/// After how many missed heartbeats an agent counts as offline: once `period` times `misses` have passed
+/// since the newest sign of life of this agent. The default is 30 seconds and 3 misses.
 ///
 /// ```
 /// let usual = dirigent::Heartbeat::default();
@@ -19,14 +19,14 @@ use crate::{AgentId, CallError, ChannelId, Dirigent};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "two numbers that hosts write down")]
 pub struct Heartbeat {
-    /// How often an agent gives a sign of life.
+    /// The time between two heartbeats of one agent.
     pub period: Duration,
-    /// How many may be missing.
+    /// The number of heartbeats that may be missing; 0 is taken for 1.
     pub misses: u32,
 }
 
 impl Heartbeat {
-    /// After how long without a sign of life an agent is offline.
+    /// How long an agent may stay silent.
     fn limit(self) -> Duration {
         self.period.saturating_mul(self.misses.max(1))
     }
@@ -38,208 +38,103 @@ impl Default for Heartbeat {
     }
 }
 
-/// Who is there, in all channels together. Each channel keeps a mark of its own, which is stored; this
-/// tells the channels that are not in memory, once they are.
+/// Which agents are online, in all channels together. It has no lock and no clock; what it returns is
+/// to be told to every channel in memory.
+///
+/// Each channel stores a mark of its own for agents that are offline. A channel that is not in memory
+/// is told what it missed when it is read again, by the epoch up to which it was told everything. The
+/// marks outlive the process; this value does not. An agent that was never mentioned in this process
+/// may therefore have a mark from before, and its first heartbeat brings it back.
 #[derive(Debug, Default)]
 pub(crate) struct Presence {
-    inner: Mutex<Inner>,
+    /// How long an agent may stay silent; `None`: no agent is watched.
+    silence_max: Option<Duration>,
+    /// Rises each time an agent goes offline.
+    epoch: u64,
+    /// The agents that went offline or came online in this process.
+    known: BTreeMap<AgentKey, Known>,
+    /// The newest sign of life of each agent that is watched.
+    signs: BTreeMap<AgentKey, Timestamp>,
 }
 
-#[derive(Debug, Default)]
-struct Inner {
-    /// Rises each time somebody goes offline.
-    tide: u64,
-    /// Those that ever went offline or came back while this process ran.
-    said: HashMap<AgentKey, Said>,
-    /// When those last gave a sign of life who have ever given a heartbeat.
-    signs: HashMap<AgentKey, Timestamp>,
-}
-
-/// What was last said of an agent.
+/// What is known of an agent.
 #[derive(Clone, Copy, Debug, Default)]
-struct Said {
-    /// The tide when it last went offline; 0 if that was before this process.
-    at: u64,
-    is_offline: bool,
+struct Known {
+    /// The epoch in which it last went offline; 0 if that was not in this process.
+    offline_since: u64,
+    is_online: bool,
 }
 
 impl Presence {
-    /// A number to compare with later: what is said from now on is newer.
-    pub(crate) fn tide(&self) -> u64 {
-        self.lock().tide
+    /// No agent is known yet. Without a heartbeat no agent is ever watched.
+    pub(crate) fn new(heartbeat: Option<Heartbeat>) -> Self {
+        Self { silence_max: heartbeat.map(Heartbeat::limit), ..Self::default() }
     }
 
-    fn is_offline(&self, agent: AgentKey) -> bool {
-        self.lock().said.get(&agent).is_some_and(|said| said.is_offline)
+    /// A number to give to [`Presence::news_since`] later.
+    pub(crate) const fn epoch(&self) -> u64 {
+        self.epoch
     }
 
-    fn say_offline(&self, agent: AgentKey) {
-        let mut inner = self.lock();
-        inner.tide += 1;
-        let said = Said { at: inner.tide, is_offline: true };
-        inner.said.insert(agent, said);
-        inner.signs.remove(&agent);
+    /// The agent went offline. Its silence says nothing more until its next heartbeat.
+    pub(crate) fn offline(&mut self, agent: AgentKey) -> Input {
+        self.epoch += 1;
+        self.known.insert(agent, Known { offline_since: self.epoch, is_online: false });
+        self.signs.remove(&agent);
+        Input::Offline(agent)
     }
 
-    fn say_online(&self, agent: AgentKey) {
-        self.lock().said.entry(agent).or_default().is_offline = false;
+    /// The agent came online.
+    pub(crate) fn online(&mut self, agent: AgentKey) -> Input {
+        self.known.entry(agent).or_default().is_online = true;
+        Input::Online(agent)
     }
 
-    /// What a channel has to be told that has heard everything up to this tide.
-    fn news_since(&self, tide: u64) -> Vec<Input> {
-        let mut news = Vec::new();
-        for (agent, said) in &self.lock().said {
-            if said.at > tide {
-                news.push(Input::Offline(*agent));
-            }
-            if !said.is_offline {
-                news.push(Input::Online(*agent));
-            }
+    /// A heartbeat: from now on the agent is watched. It brings back an agent that is offline, and one
+    /// that was not mentioned yet: channels may have marked that one before a restart.
+    pub(crate) fn heartbeat(&mut self, agent: AgentKey, now: Timestamp) -> Option<Input> {
+        if self.silence_max.is_some() {
+            self.signs.insert(agent, now);
         }
-        news
+        let is_online = self.known.get(&agent).is_some_and(|known| known.is_online);
+        (!is_online).then(|| self.online(agent))
     }
 
-    /// A heartbeat: from now on the agent is watched.
-    fn watch(&self, agent: AgentKey, now: Timestamp) {
-        self.lock().signs.insert(agent, now);
-    }
-
-    /// Another sign of life, which says something only of those who are watched.
-    fn sign(&self, agent: AgentKey, now: Timestamp) {
-        if let Some(sign) = self.lock().signs.get_mut(&agent) {
+    /// Another sign of life. It says something only of an agent that is watched, and brings none back.
+    pub(crate) fn sign_of_life(&mut self, agent: AgentKey, now: Timestamp) {
+        if let Some(sign) = self.signs.get_mut(&agent) {
             *sign = now;
         }
     }
 
-    fn earliest(&self, limit: Duration) -> Option<Timestamp> {
-        self.lock().signs.values().min().map(|sign| *sign + limit)
-    }
-
-    fn overdue(&self, now: Timestamp, limit: Duration) -> Vec<AgentKey> {
-        let inner = self.lock();
-        let silent = inner.signs.iter().filter(|(_, sign)| **sign + limit <= now);
-        let mut silent: Vec<_> = silent.map(|(agent, _)| *agent).collect();
-        silent.sort_unstable();
-        silent
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Shared {
-    /// The agent did something: it lives.
-    pub(crate) fn sign_of_life(&self, agent: AgentKey) {
-        if self.settings.heartbeat.is_some() {
-            self.presence.sign(agent, self.clock.now());
-        }
-    }
-
-    /// When somebody's heartbeats have stayed away for too long, if nothing is heard before.
+    /// When the next agent counts as offline, if nothing is heard of it before.
     pub(crate) fn next_silence(&self) -> Option<Timestamp> {
-        self.presence.earliest(self.settings.heartbeat?.limit())
+        let silence_max = self.silence_max?;
+        self.signs.values().min().map(|sign| *sign + silence_max)
     }
 
-    /// Those whose heartbeats stayed away for too long are offline.
-    pub(crate) fn miss_heartbeats(self: &Arc<Self>) {
-        let Some(heartbeat) = self.settings.heartbeat else {
-            return;
+    /// Marks the agents offline that have been silent for too long.
+    pub(crate) fn expire(&mut self, now: Timestamp) -> Vec<Input> {
+        let Some(silence_max) = self.silence_max else {
+            return Vec::new();
         };
-        for agent in self.presence.overdue(self.clock.now(), heartbeat.limit()) {
-            tracing::warn!(%agent, "an agent's heartbeats stayed away");
-            self.go_offline(agent);
+        let silent = self.signs.iter().filter(|(_, sign)| **sign + silence_max <= now);
+        let silent: Vec<AgentKey> = silent.map(|(agent, _)| *agent).collect();
+        silent.into_iter().map(|agent| self.offline(agent)).collect()
+    }
+
+    /// What to tell a channel that was told everything up to this epoch; 0 for one that was told
+    /// nothing in this process.
+    pub(crate) fn news_since(&self, epoch: u64) -> Vec<Input> {
+        let mut news = Vec::new();
+        for (agent, known) in &self.known {
+            if known.offline_since > epoch {
+                news.push(Input::Offline(*agent));
+            }
+            if known.is_online {
+                news.push(Input::Online(*agent));
+            }
         }
-    }
-
-    fn go_offline(self: &Arc<Self>, agent: AgentKey) {
-        self.presence.say_offline(agent);
-        self.tell_all(&Input::Offline(agent));
-    }
-
-    fn come_online(self: &Arc<Self>, agent: AgentKey) {
-        self.presence.say_online(agent);
-        self.tell_all(&Input::Online(agent));
-    }
-
-    fn tell_all(self: &Arc<Self>, input: &Input) {
-        for room in self.all_awake() {
-            self.tell_of_presence(&room, input);
-        }
-    }
-
-    /// Tells a channel that came into memory what it has not heard.
-    pub(crate) fn tell_news(&self, room: &Arc<Room>, tide: u64) {
-        for input in self.presence.news_since(tide) {
-            self.tell_of_presence(room, &input);
-        }
-    }
-
-    fn tell_of_presence(&self, room: &Arc<Room>, input: &Input) {
-        if let Err(refusal) = room.submit(self, input) {
-            tracing::warn!(channel = %room.id, %refusal, "a channel cannot take note of who is there");
-        }
-    }
-}
-
-impl Dirigent {
-    /// The agent crashed or disconnected: it has no turns in any channel from now on, and where it has
-    /// the floor its turn is over. Channels that are not in memory are told when they are.
-    ///
-    /// A hosted agent that fails or panics is not offline by itself: its turn is over, and the next one
-    /// is asked as ever. Whoever knows that it is gone says so here.
-    ///
-    /// # Errors
-    ///
-    /// An unknown agent, or no driver.
-    pub async fn agent_offline(&self, agent: &AgentId) -> Result<(), CallError> {
-        self.live().await?;
-        self.shared.go_offline(self.key(agent)?);
-        Ok(())
-    }
-
-    /// The agent is back. It has turns again in the channels to which it is [assigned](Self::assign); in
-    /// all of them with [`Config::auto_requeue`](crate::Config::auto_requeue) (R274).
-    ///
-    /// # Errors
-    ///
-    /// An unknown agent, or no driver.
-    pub async fn agent_online(&self, agent: &AgentId) -> Result<(), CallError> {
-        self.live().await?;
-        self.shared.come_online(self.key(agent)?);
-        Ok(())
-    }
-
-    /// An agent that came back has turns in this channel again. Stored for good when it returns.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::AgentOffline`](crate::Refusal::AgentOffline) while it is offline; an unknown agent or
-    /// channel.
-    pub async fn assign(&self, channel: ChannelId, agent: &AgentId) -> Result<(), CallError> {
-        self.live().await?;
-        let agent = self.key(agent)?;
-        self.fact(channel, &Input::Assign(agent)).await
-    }
-
-    /// The agent lives. With [`Settings::heartbeat`](crate::Settings::heartbeat) it is watched from its
-    /// first heartbeat on, and counts as offline when they stay away; asking to speak and the end of a
-    /// run are signs of life, too. A heartbeat of an agent that is offline brings it back, as
-    /// [`Dirigent::agent_online`] does.
-    ///
-    /// # Errors
-    ///
-    /// An unknown agent, or no driver.
-    pub async fn heartbeat(&self, agent: &AgentId) -> Result<(), CallError> {
-        self.live().await?;
-        let agent = self.key(agent)?;
-        if self.shared.presence.is_offline(agent) {
-            self.shared.come_online(agent);
-        }
-        if self.shared.settings.heartbeat.is_some() {
-            self.shared.presence.watch(agent, self.shared.clock.now());
-            self.shared.timers.come_nearer();
-        }
-        Ok(())
+        news
     }
 }

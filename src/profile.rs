@@ -25,7 +25,8 @@ pub enum Profile {
     /// The seed "Dirigent" with the safety nets that use in the field asked for.
     #[default]
     Dirigent,
-    /// The same seed to the letter, without nets: see [`Config::seed_literal`].
+    /// The same seed to the letter, without nets and without stop words: see [`Config::seed_literal`]
+    /// and [`Settings::seed_literal`].
     SeedLiteral,
     /// The seed "Message flow": a turn lasts until its signal, sixty seconds at most, and what
     /// happens to it is announced: see [`Config::message_flow`].
@@ -37,7 +38,7 @@ impl Profile {
     pub fn rules(self) -> (Config, Settings) {
         match self {
             Self::Dirigent => (Config::default(), Settings::default()),
-            Self::SeedLiteral => (Config::seed_literal(), Settings::default()),
+            Self::SeedLiteral => (Config::seed_literal(), Settings::seed_literal()),
             Self::MessageFlow => (Config::message_flow(), Settings::message_flow()),
         }
     }

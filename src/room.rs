@@ -1,115 +1,87 @@
-//! One channel in memory: its machine, what is to be done for it, and what of it is stored.
+//! One channel as a value: what happened goes in, what is to be done comes out.
+//!
+//! A room decides everything about its channel that the turn machine leaves open: what is stored and
+//! when, what is posted and tried again, what was heard and what is read, who is called. It has no
+//! clock, lock, task or I/O. The runtime gives it events with their time, performs its signals at once
+//! and its actions as futures, and hands back what came of them.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+pub(crate) mod action;
+mod active;
+pub(crate) mod attempts;
+pub(crate) mod calls;
+pub(crate) mod chat_health;
+pub(crate) mod commit;
+pub(crate) mod context;
+mod deferrals;
+pub(crate) mod directory;
+mod done;
+mod hosted;
+mod inbox;
+mod letters;
+mod listen;
+mod marks;
+pub(crate) mod offer;
+mod outbox;
+mod reads;
+pub(crate) mod record;
+mod reply;
+mod requests;
+mod voice;
+mod words;
+
+#[cfg(test)]
+mod simulation;
+
+use std::sync::Arc;
 
 use dirigent_core::{
-    AgentKey, Answer, Cause, Channel, Effect, Input, MessageId, PhaseKind, Refusal, RunId,
-    Timestamp, Transition, TurnId,
+    AgentKey, Answer, Cause, Channel, Effect, Input, Mode, PhaseKind, Reason, Refusal, RunId,
+    Settlement, Ticket, Timestamp, Transition, TurnId,
 };
-use tokio::sync::{Notify, oneshot};
 
-use crate::agent::TurnLink;
-use crate::deferral::Deferred;
-use crate::held::Held;
-use crate::outbox::{Outbox, is_archiving};
-use crate::shared::Shared;
-use crate::store::Outgoing;
-use crate::{ChannelId, ChatMessage, Discussion, Durability, LetterKind, Revision};
+use self::action::Signal;
+use self::active::Active;
+use self::calls::{Abandoned, CANCEL_GRACE, Call, Consult};
+use self::commit::{CommitState, Stamp};
+use self::context::Context;
+use self::marks::Marks;
+use self::voice::VoiceItem;
+use crate::{ChannelId, DeferralKey, Discussion, ErrorKind, Held, Revision};
 
-/// A channel that is awake. Inputs are taken in under its lock, one after the other; what they ask
-/// for is done by at most one worker, in order, each batch after the state that leads to it was
-/// stored.
+/// One channel: its turn machine, and everything that carries the machine's decisions out.
 #[derive(Debug)]
 pub(crate) struct Room {
-    pub(crate) id: ChannelId,
-    /// Somebody waits for the store while the worker is busy with something else.
-    pub(crate) told: Notify,
-    state: Mutex<RoomState>,
-}
-
-#[derive(Debug)]
-pub(crate) struct RoomState {
-    pub(crate) channel: Channel,
-    /// What was agreed when the discussion was opened.
-    pub(crate) discussion: Option<Arc<Discussion>>,
-    /// Transitions that are not stored yet, for a store that keeps a history.
-    pub(crate) transitions: Vec<Transition>,
-    /// What is to be done once the state is stored.
-    pub(crate) work: VecDeque<Work>,
-    /// Who waits until the state is stored.
-    pub(crate) tells: Vec<oneshot::Sender<()>>,
-    /// The machine's revision that was stored last.
-    pub(crate) stored_machine: Option<u64>,
-    /// The store's revision of it.
-    pub(crate) stored: Revision,
-    /// How much the next commit must survive.
-    pub(crate) durability: Durability,
-    /// Whether a worker has the room, or will have it.
-    pub(crate) busy: bool,
-    /// The deadline that the timers know.
-    pub(crate) due: Option<Timestamp>,
-    /// Another process has the channel now: nothing is done here any more.
-    pub(crate) abandoned: bool,
+    id: ChannelId,
+    /// The time of the last event.
+    at: Timestamp,
+    machine: Channel,
+    commit: CommitState,
+    marks: Marks,
     /// The channel comes from the store: what was said before is not in memory.
-    pub(crate) forgot: bool,
-    /// Everything before this was heard, or is none of ours.
-    pub(crate) heard: MissedFrom,
-    /// What only an active channel has; given back when it rests.
-    pub(crate) active: Option<Box<Active>>,
+    forgot: bool,
+    /// What was agreed when the discussion was opened.
+    discussion: Option<Arc<Discussion>>,
+    /// What only an active channel has.
+    active: Option<Box<Active>>,
 }
 
-/// What only an active channel has.
-#[derive(Debug, Default)]
-pub(crate) struct Active {
-    /// A hosted reply that is being posted.
-    pub(crate) outgoing: Option<Arc<Outgoing>>,
-    /// The call of a hosted agent that is under way.
-    pub(crate) call: Option<Call>,
-    /// The run whose permission a guard holds.
-    pub(crate) guarded: Option<Guarded>,
-    /// From where on something was missed, until that is read.
-    pub(crate) missed_from: Option<MissedFrom>,
-    /// What was said of late, oldest first.
-    pub(crate) recent: VecDeque<Arc<ChatMessage>>,
-    /// Up to where each agent was given what it missed.
-    pub(crate) given: Vec<Given>,
-    /// What a discussion still has to post.
-    pub(crate) outbox: Outbox,
-    /// What people said and whoever has the floor is handed.
-    pub(crate) held: Option<Held>,
-    /// Whether it was; what was not is handed to whoever is next.
-    pub(crate) is_held_given: bool,
-    /// The orchestrator's answer that is waited for.
-    pub(crate) consulting: Option<Arc<TurnLink>>,
-    /// Who is to be called back when its turn comes.
-    pub(crate) deferred: Vec<Deferred>,
-    /// Until when they wait, if nothing happens.
-    pub(crate) deferred_until: Option<Timestamp>,
-    /// What agents answered too late.
-    pub(crate) late: Vec<(AgentKey, Arc<str>)>,
+/// A poll that the machine asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PollWanted {
+    ticket: Ticket,
+    after: Option<dirigent_core::MessageId>,
+    stamp: Stamp,
 }
 
-/// From where on something may have been said that was not heard.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MissedFrom {
-    /// The newest message that was surely heard.
-    pub(crate) newest: Option<MessageId>,
-    /// Where there is none: what was said before then is none of ours.
-    pub(crate) at: Timestamp,
-}
-
-/// What an agent was given with its last turn: the messages after one and up to another.
-#[derive(Debug)]
-pub(crate) struct Given {
-    agent: AgentKey,
-    turn: TurnId,
-    after: Option<MessageId>,
-    until: Option<MessageId>,
-    /// Older ones that it was given too, since they were heard of late.
-    late: Vec<MessageId>,
-    /// Older ones that were heard of only after it was given the others.
-    later: Vec<MessageId>,
+/// That the chat does not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outage {
+    /// Since when the room's requests fail.
+    pub(crate) since: Timestamp,
+    /// Whose reply waits for it.
+    pub(crate) reply_of: Option<AgentKey>,
+    /// When that reply is given up.
+    pub(crate) given_up_at: Option<Timestamp>,
 }
 
 /// A run of the host's for which a guard was given out.
@@ -121,272 +93,464 @@ pub(crate) struct Guarded {
     pub(crate) run: Option<RunId>,
 }
 
-/// The call of a hosted agent.
-#[derive(Clone, Debug)]
-pub(crate) struct Call {
-    pub(crate) agent: AgentKey,
-    /// `None` for the run after a reminder.
-    pub(crate) turn: Option<TurnId>,
-    pub(crate) run: RunId,
-    pub(crate) link: Arc<TurnLink>,
-}
-
-/// Something to be done for a room once its state is stored.
-#[derive(Debug)]
-pub(crate) enum Work {
-    /// What the machine asked for.
-    Effect(Effect),
-    /// A hosted agent was allowed to run: call it.
-    Call { agent: AgentKey, turn: Option<TurnId>, run: RunId, attempt: u8 },
-    /// A hosted reply was stored: post its next part.
-    Post {
-        /// The part may be in the channel since then: nobody could tell.
-        in_doubt: Option<Timestamp>,
-    },
-    /// A restart cut a hosted reply off: see what of it has arrived, then go on.
-    TakeUpReply {
-        /// When it was last stored.
-        stored: Timestamp,
-    },
-    /// A letter was stored: take it one step further.
-    Letter(LetterKind),
-}
-
 impl Room {
-    pub(crate) fn new(
-        id: ChannelId,
-        channel: Channel,
-        discussion: Option<Arc<Discussion>>,
-        stored: Revision,
-        heard: MissedFrom,
-    ) -> Self {
-        let stored_machine = Some(channel.revision());
-        let forgot = stored > Revision::default() && channel.view().newest().is_some();
-        let state = RoomState {
-            channel,
-            discussion,
-            transitions: Vec::new(),
-            work: VecDeque::new(),
-            tells: Vec::new(),
-            stored_machine,
-            stored,
-            durability: Durability::Turn,
-            busy: false,
-            due: None,
-            abandoned: false,
-            forgot,
-            heard,
-            active: None,
+    pub(crate) const fn id(&self) -> ChannelId {
+        self.id
+    }
+
+    /// The time of the last event.
+    pub(crate) const fn time(&self) -> Timestamp {
+        self.at
+    }
+
+    pub(crate) const fn machine(&self) -> &Channel {
+        &self.machine
+    }
+
+    pub(crate) const fn discussion(&self) -> Option<&Arc<Discussion>> {
+        self.discussion.as_ref()
+    }
+
+    pub(crate) const fn commit(&self) -> &CommitState {
+        &self.commit
+    }
+
+    /// Whether the chat does not answer this room. That it asks for patience is an answer.
+    pub(crate) fn outage(&self) -> Option<Outage> {
+        let (since, kind) = self.active.as_ref()?.chat.failing()?;
+        let outage =
+            Outage { since, reply_of: self.waiting_reply(), given_up_at: self.reply_given_up_at() };
+        (kind != ErrorKind::RateLimited).then_some(outage)
+    }
+
+    /// Whose reply is made, and waits until the chat takes it.
+    pub(crate) fn waiting_reply(&self) -> Option<AgentKey> {
+        let reply = self.active.as_ref()?.reply.as_ref()?.stored();
+        reply.waiting_since.map(|_| reply.agent)
+    }
+
+    /// Whether a permitted run waits for a place among the calls of all channels.
+    pub(crate) fn waits_for_call(&self) -> bool {
+        let call = self.active.as_ref().and_then(|active| active.call.as_ref());
+        call.is_some_and(|call| call.waits)
+    }
+
+    fn active(&mut self) -> &mut Active {
+        self.active.get_or_insert_default()
+    }
+
+    /// When the reply is given up, while it waits for a chat that is away. Not before the machine has given
+    /// the chat up: it would grant the next turn.
+    fn reply_given_up_at(&self) -> Option<Timestamp> {
+        let reply = self.active.as_ref()?.reply.as_ref()?;
+        let since = reply.stored().waiting_since?;
+        let away = self.machine.view().chat_away_since().unwrap_or(since);
+        Some(since.max(away) + self.machine.config().outage_max)
+    }
+
+    /// An instant action, to be performed at once by the caller.
+    pub(crate) fn next_signal(&mut self) -> Option<Signal> {
+        if let Some(transition) = self.commit.next_published() {
+            return Some(Signal::Publish(transition));
+        }
+        self.active.as_mut()?.signals.pop_front()
+    }
+
+    /// Takes an input in. `for_good`: it must be on the disk before the caller is answered. The stamp is
+    /// that of the state after it.
+    pub(crate) fn input(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        input: &Input,
+        for_good: bool,
+    ) -> (Result<Answer, Refusal>, Stamp) {
+        self.reach(now);
+        if let Input::SetMode(_) | Input::Stop | Input::Hold | Input::Resume | Input::Finish = input
+        {
+            self.active().commanded_at = Some(now);
+        }
+        let answer = self.submit(cx, now, input);
+        if answer.is_ok() && *input == Input::Resume {
+            self.resume_reply(now);
+        }
+        if for_good && answer.is_ok() {
+            self.commit.change_for_good();
+        }
+        self.settle(cx, now);
+        (answer, self.commit.newest())
+    }
+
+    /// Lets expire what is due.
+    pub(crate) fn tick(&mut self, cx: &Context<'_>, now: Timestamp) {
+        let is_set_back = now < self.at;
+        self.reach(now);
+        let deadline = self.machine.next_deadline();
+        if is_set_back || deadline.is_some_and(|deadline| deadline.at <= now) {
+            let _ = self.submit(cx, now, &Input::Tick);
+        }
+        self.settle(cx, now);
+    }
+
+    /// Time is now this. Where it went back, what remained of every wait still remains.
+    fn reach(&mut self, now: Timestamp) {
+        if now < self.at {
+            let by = self.at.since(now);
+            self.marks.move_back(by);
+            self.commit.move_back(by);
+            if let Some(active) = &mut self.active {
+                active.move_back(by);
+            }
+        }
+        self.at = now;
+    }
+
+    /// Gives the machine an input and takes its effects.
+    fn submit(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        input: &Input,
+    ) -> Result<Answer, Refusal> {
+        let mut effects = match &mut self.active {
+            Some(active) => std::mem::take(&mut active.effects),
+            None => Vec::new(),
         };
-        Self { id, told: Notify::new(), state: Mutex::new(state) }
-    }
-
-    pub(crate) fn lock(&self) -> MutexGuard<'_, RoomState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes an input in, now. What it asks for is queued, and a worker called if there is none.
-    pub(crate) fn submit(
-        self: &Arc<Self>,
-        shared: &Shared,
-        input: &Input,
-    ) -> Result<Answer, Refusal> {
-        self.submit_with(shared, input, |_, _| {})
-    }
-
-    /// The same, with something more to be done under the lock, when the answer is known.
-    pub(crate) fn submit_with(
-        self: &Arc<Self>,
-        shared: &Shared,
-        input: &Input,
-        then: impl FnOnce(&mut RoomState, &Result<Answer, Refusal>),
-    ) -> Result<Answer, Refusal> {
-        let mut state = self.lock();
-        let now = shared.clock.now();
-        let mut effects = shared.take_buffer();
-        let answer = state.channel.handle(now, input, &mut effects);
-        if let Some(recorder) = &shared.recorder {
-            recorder.recorded(self.id, now, input);
+        let answer = self.machine.handle(now, input, &mut effects);
+        if let Some(record) = cx.record {
+            record(self.id, now, input);
         }
-        state.retry_letters(now);
-        state.expire_deferrals(shared, now);
-        let archived = effects.iter().any(is_archiving);
-        state.take_effects(&mut effects, shared.history_max);
-        then(&mut state, &answer);
-        if archived {
-            state.owe_result(self, shared, now);
+        self.commit.observe(self.machine.revision());
+        for effect in effects.drain(..) {
+            self.take_effect(cx, now, effect);
         }
-        if matches!(input, Input::SetMode(_)) {
+        match &mut self.active {
+            Some(active) => active.effects = effects,
+            None if effects.capacity() == 0 => {}
+            None => self.active().effects = effects,
+        }
+        if answer.is_ok() && matches!(input, Input::SetMode(_) | Input::Create(_)) {
             // What was said under another mode is nothing that was missed.
-            state.heard = MissedFrom { newest: state.channel.view().newest(), at: now };
+            self.marks.begin(self.machine.view().newest(), now);
         }
-        self.settle_down(shared, &mut state);
-        drop(state);
-        shared.give_back(effects);
         answer
     }
 
-    /// Calls a worker if there is something to do, and moves the channel's deadline.
-    pub(crate) fn settle_down(self: &Arc<Self>, shared: &Shared, state: &mut RoomState) {
-        if state.abandoned {
-            state.work.clear();
-            state.tells.clear();
-            return;
-        }
-        let due = state.due();
-        shared.timers.set(self.id, state.due, due);
-        state.due = due;
-        if state.busy && !state.tells.is_empty() {
-            self.told.notify_one();
-        }
-        if state.has_work() && !state.busy {
-            state.busy = true;
-            shared.call_worker(Arc::clone(self));
-        }
-    }
-}
-
-impl RoomState {
-    /// Whether something is to be stored or done.
-    pub(crate) fn has_work(&self) -> bool {
-        !self.work.is_empty() || !self.tells.is_empty() || self.is_dirty()
-    }
-
-    /// Whether the machine changed since it was stored.
-    pub(crate) fn is_dirty(&self) -> bool {
-        self.stored_machine != Some(self.channel.revision())
-    }
-
-    /// Queues what the machine asks for, and keeps what changed for the history.
-    fn take_effects(&mut self, effects: &mut Vec<Effect>, history_max: usize) {
-        for effect in effects.drain(..) {
-            if let Effect::Deliver { agent, turn, first, last } = effect {
-                self.hold(Held { agent, turn, first, last });
+    fn take_effect(&mut self, cx: &Context<'_>, now: Timestamp, effect: Effect) {
+        let stamp = self.commit.newest();
+        match effect {
+            Effect::Transition(transition) => self.take_transition(cx, now, transition),
+            Effect::FetchMembers { ticket } => self.active().members.want((ticket, stamp)),
+            Effect::Poll { ticket, after } => {
+                self.active().poll.want(PollWanted { ticket, after, stamp });
             }
-            if let Effect::Inject { agent, turn, message } = effect {
-                self.hold(Held { agent, turn, first: message, last: message });
+            Effect::Delete { ticket, message } => {
+                self.active().cleanup.push(Some(ticket), message, stamp);
             }
-            if let Effect::Transition(transition) = effect {
-                self.tell_calls(&transition);
-                if self.transitions.len() < history_max {
-                    self.transitions.push(transition);
-                }
+            Effect::Trigger { .. } | Effect::Notice { .. } | Effect::Reminder { .. } => {
+                self.active().reads.skip_context = false;
+                self.active().voice.push(VoiceItem::Effect(effect, stamp));
             }
-            self.work.push_back(Work::Effect(effect));
-        }
-        if self.active.as_ref().is_some_and(|active| active.held.is_some()) {
-            self.let_go_of_held();
+            Effect::Consult { ticket, agent, turn, first, last } => {
+                self.drop_consult();
+                let since = now;
+                self.active().consult = Some(Consult {
+                    ticket,
+                    agent,
+                    turn,
+                    first,
+                    last,
+                    stamp,
+                    under_way: None,
+                    since,
+                    parts: Vec::new(),
+                    posted: 0,
+                    answer: None,
+                });
+            }
+            Effect::Inject { agent, turn, message } => {
+                self.hand_over(Held { agent, turn, first: message, last: message });
+            }
+            Effect::Deliver { agent, turn, first, last } => {
+                self.hand_over(Held { agent, turn, first, last });
+            }
+            Effect::CancelRun { agent, run, .. } => self.cancel_call(now, agent, run),
         }
     }
 
-    /// Those that run are told when their turn rests, goes on, or takes long.
-    fn tell_calls(&mut self, transition: &Transition) {
+    fn take_transition(&mut self, cx: &Context<'_>, now: Timestamp, transition: Transition) {
+        self.commit.record(transition, cx.history_max);
+        let Transition { from, to, cause, agent, .. } = transition;
+        if to == PhaseKind::Archived && from != PhaseKind::Archived {
+            self.owe_result(cx, now, cause);
+        }
+        let (was, rests) = (from == PhaseKind::Waiting, to == PhaseKind::Waiting);
+        if was && !rests {
+            self.drop_consult();
+        }
         let Some(active) = &mut self.active else {
             return;
         };
-        let (was, rests) =
-            (transition.from == PhaseKind::Waiting, transition.to == PhaseKind::Waiting);
-        if was && !rests {
-            if let Some(asked) = active.consulting.take() {
-                asked.cancel();
-            }
-        }
         let Some(call) = &active.call else {
             return;
         };
         if was != rests {
-            call.link.pause(rests);
+            active.signals.push_back(Signal::Pause(rests));
         }
-        if transition.cause == Cause::RunSlow && transition.agent == Some(call.agent) {
-            call.link.hurry();
-        }
-    }
-
-    /// When something is due: a deadline of the machine, or a letter that is tried again.
-    fn due(&self) -> Option<Timestamp> {
-        let active = self.active.as_ref();
-        let letter = active.and_then(|active| active.outbox.due());
-        let deferred = active.and_then(|active| active.deferred_until);
-        let deadline = self.channel.next_deadline().map(|deadline| deadline.at);
-        [deadline, letter, deferred].into_iter().flatten().min()
-    }
-
-    /// From now on it is as if nothing had happened here, and that is stored over whatever was.
-    pub(crate) fn forget_all(&mut self, machine: Channel) {
-        self.channel = machine;
-        self.discussion = None;
-        self.transitions.clear();
-        self.work.clear();
-        self.stored_machine = None;
-        if let Some(call) = self.active.take().and_then(|active| active.call) {
-            call.link.cancel();
+        if cause == Cause::RunSlow && agent == Some(call.agent) {
+            active.signals.push_back(Signal::Slow);
         }
     }
 
-    pub(crate) fn active(&mut self) -> &mut Active {
-        self.active.get_or_insert_default()
+    /// Says what became of an effect. That its ticket is unknown means that it does not matter any more.
+    fn settled(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        ticket: Ticket,
+        settlement: Settlement,
+    ) {
+        let _ = self.submit(cx, now, &Input::Settled { ticket, settlement });
+    }
+
+    /// People's messages are handed to the agent of this turn: now if the library has called it, else
+    /// with its next call. Where the host runs it, they stand in the channel.
+    fn hand_over(&mut self, held: Held) {
+        self.commit.change();
+        let active = self.active();
+        active.inbox.hold(held);
+        let runs = active.call.as_ref().is_some_and(|call| call.under_way.is_some());
+        if runs {
+            active.inject = Some(held);
+        }
+    }
+
+    /// Takes the permission from the call under way. Its agent is told at once, and the call is dropped if
+    /// it goes on for longer than the grace.
+    fn cancel_call(&mut self, now: Timestamp, agent: AgentKey, run: Option<RunId>) {
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        let is_it = |call: &Call| call.agent == agent && Some(call.run) == run;
+        let Some(call) = active.call.take_if(|call| is_it(call)) else {
+            return;
+        };
+        active.signals.push_back(Signal::Cancel(call.run));
+        match call.under_way {
+            Some(id) => active.abandoned.push(Abandoned { id, drop_at: now + CANCEL_GRACE }),
+            None => active.claims.withdraw(offer::Lane::Call),
+        }
+    }
+
+    /// An agent that the library calls may ask at the gate itself, under another name: that run takes the
+    /// place of the call.
+    fn cancel_replaced(&mut self, now: Timestamp) {
+        let call = self.active.as_ref().and_then(|active| active.call.as_ref());
+        let Some((agent, run)) = call.map(|call| (call.agent, call.run)) else {
+            return;
+        };
+        if self.machine.view().run().is_some_and(|current| current != run) {
+            self.cancel_call(now, agent, Some(run));
+        }
+    }
+
+    /// The question to the orchestrator is not waited for any more.
+    fn drop_consult(&mut self) {
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        if let Some(consult) = active.consult.take() {
+            if let Some(id) = consult.under_way {
+                active.signals.push_back(Signal::DropConsult(id));
+            }
+            active.claims.withdraw(offer::Lane::Consult);
+            active.voice.withdraw(VoiceItem::Answer);
+        }
+    }
+
+    /// Brings everything in line with what the machine says now. Called at the end of each event.
+    fn settle(&mut self, cx: &Context<'_>, now: Timestamp) {
+        self.cancel_replaced(now);
+        // Each round either starts, ends or withdraws something; the bound is never reached.
+        for _ in 0..64 {
+            let goes_on = self.tell_chat(cx, now)
+                || self.take_arrived(cx, now)
+                || self.withdraw_reply(cx, now)
+                || self.withdraw_head(cx, now)
+                || self.start_head(cx, now);
+            if !goes_on {
+                break;
+            }
+        }
+        self.count_outbox();
+        self.clear_delivered();
+        self.inject_pending(cx);
+        self.expire(now);
+    }
+
+    /// Tells the machine that the chat is away, or back, when that is due.
+    fn tell_chat(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
+        let due = self.active.as_mut().and_then(|active| active.chat.due(now));
+        let Some(away) = due else {
+            return false;
+        };
+        if !away {
+            self.hurry();
+        }
+        let _ = self.submit(cx, now, &Input::Chat { away });
+        true
+    }
+
+    /// The chat answers again: what waits for it may be tried at once.
+    pub(crate) fn hurry(&mut self) {
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        active.voice.attempts().hurry();
+        active.outbox.chat_back();
+        if let Some(reply) = &mut active.reply {
+            reply.hurry();
+        }
+    }
+
+    /// Forgets what was handed over with a turn that is over.
+    fn clear_delivered(&mut self) {
+        let view = self.machine.view();
+        let (speaker, turn) = (view.speaker(), view.turn());
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        let before = active.inbox.pending();
+        if before.is_some() {
+            active.inbox.clear_delivered(speaker, turn);
+            if active.inbox.pending() != before {
+                self.commit.change();
+            }
+        }
+    }
+
+    /// Lets expire what the machine does not know of.
+    fn expire(&mut self, now: Timestamp) {
+        self.marks.expire_hold(now);
+        let is_idle = self.machine.view().speaker().is_none();
+        let forget_after = self.machine.config().forget_after;
+        let keeps_turns = self.machine.view().mode().keeps_turns();
+        if !keeps_turns {
+            self.marks.drop_gap();
+        }
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        let expired = active.deferrals.expire(now, is_idle, forget_after);
+        if !expired.is_empty() {
+            active.signals.push_back(Signal::DropDeferrals(expired));
+        }
+        let Active { abandoned, signals, .. } = &mut **active;
+        abandoned.retain(|call| {
+            let goes_on = now < call.drop_at;
+            if !goes_on {
+                signals.push_back(Signal::Drop(call.id));
+            }
+            goes_on
+        });
+        if active.reads.context_until.is_some_and(|until| until <= now) {
+            active.reads.give_context_up();
+        }
+    }
+
+    /// Puts the agent's run off until its turn comes, if it may not run now and that may change. `None`
+    /// where it may run, or never may.
+    pub(crate) fn defer(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        agent: AgentKey,
+        key: DeferralKey,
+    ) -> Option<(Reason, Option<DeferralKey>)> {
+        self.tick(cx, now);
+        let reason = self.machine.explain(agent);
+        let never = matches!(reason, Reason::Dead | Reason::Archived | Reason::NotRegistered);
+        if reason.allows() || never {
+            return None;
+        }
+        let until = now + self.machine.config().forget_after;
+        Some((reason, self.active().deferrals.defer(agent, key, until)))
+    }
+
+    /// Whether this is the first guard of a permitted run: a call may be delivered twice.
+    pub(crate) fn guards_first(&mut self, guarded: Guarded) -> bool {
+        self.active().guarded.replace(guarded) != Some(guarded)
+    }
+
+    /// The guard of this run says nothing more.
+    pub(crate) fn unguard(&mut self, guarded: Guarded) {
+        if let Some(active) = &mut self.active {
+            active.guarded = active.guarded.filter(|known| *known != guarded);
+        }
+    }
+
+    /// Another process has the channel: nothing is done here any more.
+    pub(crate) fn abandon(&mut self) {
+        self.commit.abandon();
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        let Active { call, consult, abandoned, signals, voice, cleanup, .. } = &mut **active;
+        if let Some(call) = call.take() {
+            signals.push_back(Signal::Cancel(call.run));
+        }
+        signals.extend(abandoned.drain(..).map(|call| Signal::Drop(call.id)));
+        signals
+            .extend(consult.take().and_then(|consult| consult.under_way).map(Signal::DropConsult));
+        voice.clear();
+        cleanup.clear();
+        active.reply = None;
+    }
+
+    /// The driver ends: the agents that run are told.
+    pub(crate) fn cancel_for_end(&mut self) {
+        if let Some(active) = &mut self.active {
+            if let Some(call) = &active.call {
+                active.signals.push_back(Signal::Cancel(call.run));
+            }
+        }
+    }
+
+    /// When something is due, if nothing happens before.
+    pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
+        let machine = self.machine.next_deadline().map(|deadline| deadline.at);
+        let commit = self.commit.next_at();
+        let hold = self.marks.hold_until();
+        let own = self.active.as_ref().and_then(|active| active.next_deadline(self.at));
+        let given_up = self.reply_given_up_at();
+        let own = [commit, hold, own, given_up].into_iter().flatten();
+        // What is due already waits for something else: a commit, an answer, a resume.
+        own.filter(|moment| *moment > self.at).chain(machine).min()
+    }
+
+    /// Whether the room may have an action to offer.
+    pub(crate) fn may_act(&self) -> bool {
+        let commits = !self.commit.is_clean() && !self.commit.is_under_way();
+        commits || self.active.as_ref().is_some_and(|active| active.may_act())
+    }
+
+    /// The record of this channel is damaged: by an operator's act the next commit takes its place.
+    /// `sound`: its revision, where only the machine could not be restored from it.
+    pub(crate) fn replace_damaged(&mut self, sound: Option<Revision>) {
+        self.commit.replace_damaged(sound);
+    }
+
+    /// Whether the channel's record is damaged, and no operator has given the channel a mode yet.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.commit.is_damaged() && self.machine.view().mode() == Mode::None
     }
 
     /// Whether nothing is under way, so that the room may leave memory: its record says it all.
     pub(crate) fn is_at_rest(&self) -> bool {
-        let idle = self.active.as_ref().is_none_or(|active| {
-            active.outgoing.is_none() && active.call.is_none() && active.missed_from.is_none()
-        });
-        idle && !self.busy
-            && !self.has_work()
-            && self.due().is_none()
-            && self.channel.debts().is_empty()
-    }
-}
-
-impl Active {
-    /// Keeps a message for agents that missed it; the oldest goes when there are too many.
-    pub(crate) fn remember(&mut self, message: Arc<ChatMessage>, most: usize) {
-        if most == 0 {
-            return;
-        }
-        let at = self.recent.partition_point(|known| known.id < message.id);
-        if self.recent.get(at).is_some_and(|known| known.id == message.id) {
-            return;
-        }
-        let id = message.id;
-        self.recent.insert(at, message);
-        for given in self.given.iter_mut().filter(|given| Some(id) <= given.until) {
-            given.later.push(id);
-        }
-        if self.recent.len() > most {
-            self.recent.pop_front();
-        }
-    }
-
-    /// What the agent was not given in an earlier turn, but for its own words. The same turn again is
-    /// given the same again: the call before may not have reached its agent.
-    pub(crate) fn missed(
-        &mut self,
-        agent: AgentKey,
-        turn: TurnId,
-        own: Option<crate::UserId>,
-    ) -> Vec<Arc<ChatMessage>> {
-        let known = self.given.iter().position(|given| given.agent == agent);
-        let given = known.map(|at| self.given.swap_remove(at));
-        // After a restart nobody knows any more what it was given: it knew what it answered.
-        let answered = || self.recent.iter().rev().find(|message| Some(message.author) == own);
-        let (after, late) = match given {
-            Some(mut given) if given.turn == turn => {
-                given.late.append(&mut given.later);
-                (given.after, given.late)
-            }
-            Some(given) => (given.until, given.later),
-            None => (answered().map(|message| message.id), Vec::new()),
-        };
-        let from = after.map_or(0, |id| self.recent.partition_point(|message| message.id <= id));
-        let looked_through = if late.is_empty() { 0 } else { from };
-        let earlier = self.recent.range(..looked_through);
-        let first = earlier.filter(|message| late.contains(&message.id));
-        let missed = first.chain(self.recent.range(from..));
-        let missed = missed.filter(|message| Some(message.author) != own).cloned().collect();
-        let until = self.recent.back().map(|message| message.id).or(after);
-        self.given.push(Given { agent, turn, after, until, late, later: Vec::new() });
-        missed
+        let idle = self.active.as_ref().is_none_or(|active| active.is_idle());
+        idle && self.commit.is_clean()
+            && !self.marks.has_gap()
+            && self.next_deadline().is_none()
+            && self.machine.debts().is_empty()
     }
 }

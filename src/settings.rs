@@ -45,6 +45,8 @@ pub struct Settings {
     pub result_template: String,
     /// The result of a discussion that ended without a summary; as above.
     pub unfinished_template: String,
+    /// The result of a discussion that its initiator did not conclude although it was reminded; as above.
+    pub overdue_template: String,
     /// What counts as silence.
     pub silence: SilencePolicy,
     /// What completes a turn: the end of its run (default), or a signal in a reply (M1). A hosted reply
@@ -53,10 +55,16 @@ pub struct Settings {
     /// The mark at a reply's end with which an agent asks for a person: everybody waits until one writes
     /// (F07). Default: there is none.
     pub human_marker: Option<HumanMarker>,
-    /// A human's message that is exactly one of these, in any case, stops the channel (F04).
+    /// A person's message that is one of these and nothing else stops the channel; see
+    /// [`Settings::is_stop_word`] for how it is read. Default `stop`, `停` and `停止`.
     pub stop_words: Vec<String>,
-    /// A human's message that is exactly one of these, in any case, resumes it.
+    /// A person's message that is one of these and nothing else resumes a channel that is stopped or
+    /// held; elsewhere it is conversation. Default `resume`, `继续` and `恢复`.
     pub resume_words: Vec<String>,
+    /// The words of the notice when a person or an operator stopped the channel.
+    pub stopped_notice: String,
+    /// The words of the notice when a stop or a hold was ended.
+    pub resumed_notice: String,
     /// Whether an agent that neither the library nor a waker can call is woken by a trigger message.
     /// Default true. Without, its host must ask by itself whether the turn has come (M5).
     pub notify: bool,
@@ -68,12 +76,18 @@ pub struct Settings {
     pub missed_max: usize,
     /// Most hosted agents that run at once. Default 1,024; further calls wait.
     pub calls_max: usize,
-    /// How long one piece of work at the chat may take with all its repetitions, and one request at a
-    /// store during the start. Default 30 s.
+    /// Most questions to the orchestrator that are asked at once, apart from the agents. Default 64;
+    /// further ones wait.
+    pub consults_max: usize,
+    /// How long one attempt at the chat may take before it counts as unanswered. Default 10 s.
+    pub attempt_timeout: Duration,
+    /// How long one attempt at a store may take, and a request at the start or of a tool with all its
+    /// repetitions. Default 30 s.
     pub work_deadline: Duration,
     /// How long a public call may wait for the store. Default 10 s.
     pub call_deadline: Duration,
-    /// Repetitions of a failed request. Default 3.
+    /// Repetitions of a failed request at the start and of tools. Default 3. What a room posts is repeated
+    /// for as long as it is wanted.
     pub retries: u32,
     /// Human messages missed while the process was down wake a channel only if they are younger.
     /// Default 15 min (F19).
@@ -127,6 +141,11 @@ pub enum LostRuns {
     Skip,
     /// Its agent is asked once more.
     Rerun,
+    /// As [`LostRuns::Skip`] for agents that the library calls. Runs of agents that the host calls in other
+    /// processes go on, and keep what remains of [`Config::run_deadline`](crate::Config). Without such a
+    /// deadline a run keeps the floor until the host says that it ended, its agent goes offline, or a
+    /// person or an operator stops the channel: set one.
+    Keep,
 }
 
 /// How often may be posted: a burst within a window each.
@@ -195,15 +214,22 @@ impl Default for Settings {
                 .to_owned(),
             unfinished_template: "Discussion <#{discussionChannel}> was closed without a summary."
                 .to_owned(),
+            overdue_template: "Discussion <#{discussionChannel}> was closed without a summary: \
+                               its initiator did not conclude it in time."
+                .to_owned(),
             silence: SilencePolicy::default(),
             completion: CompletionPolicy::default(),
             human_marker: None,
-            stop_words: Vec::new(),
-            resume_words: Vec::new(),
+            stop_words: ["stop", "停", "停止"].map(str::to_owned).into(),
+            resume_words: ["resume", "继续", "恢复"].map(str::to_owned).into(),
+            stopped_notice: Self::STOPPED_NOTICE.to_owned(),
+            resumed_notice: Self::RESUMED_NOTICE.to_owned(),
             pacing: Pacing::default(),
             poll_limit: 20,
             missed_max: 50,
             calls_max: 1_024,
+            consults_max: 64,
+            attempt_timeout: Duration::from_secs(10),
             work_deadline: Duration::from_secs(30),
             call_deadline: Duration::from_secs(10),
             retries: 3,
@@ -224,6 +250,16 @@ impl Settings {
     pub const TIMEOUT_NOTICE: &str = "⏱️ {agent} turn timed out, moving to next agent";
     /// The default words of the notice when an agent went offline.
     pub const DISCONNECT_NOTICE: &str = "⚠️ {agent} disconnected";
+    /// The default words of the notice when the channel was stopped.
+    pub const STOPPED_NOTICE: &str = "⏹️ Stopped. Write \"resume\" to go on.";
+    /// The default words of the notice when a stop or a hold was ended.
+    pub const RESUMED_NOTICE: &str = "▶️ Resumed.";
+
+    /// Carries decisions out as the seed "Dirigent" describes it, which knows no stop word and no resume
+    /// word.
+    pub fn seed_literal() -> Self {
+        Self { stop_words: Vec::new(), resume_words: Vec::new(), ..Self::default() }
+    }
 
     /// How the seed "Message flow" carries decisions out: with its signal, which is taken off.
     pub fn message_flow() -> Self {
@@ -270,11 +306,8 @@ impl Settings {
             .replace("{summary}", summary.unwrap_or_default())
     }
 
-    /// Whether the whole message is one of the words. One that is blank is no word: a message of
-    /// nothing but a picture has no text.
-    pub(crate) fn is_word(words: &[String], text: &str) -> bool {
-        let text = text.trim();
-        !text.is_empty()
-            && words.iter().any(|word| word.trim().to_lowercase() == text.to_lowercase())
+    /// What the callback channel is told of a discussion that was not concluded in time.
+    pub(crate) fn overdue_result(&self, discussion: crate::ChannelId) -> String {
+        self.overdue_template.replace("{discussionChannel}", &discussion.to_string())
     }
 }

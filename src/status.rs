@@ -1,10 +1,12 @@
 //! What a channel looks like, and why.
 
-use dirigent_core::{Mode, PhaseKind, Reason, Rest, Seat, Transition, TurnId, TurnState};
+use dirigent_core::{
+    Mode, PhaseKind, Reason, Rest, Seat, Timestamp, Transition, TurnId, TurnState,
+};
 
 use crate::events::{ChannelEvent, Transitions};
 use crate::room::Room;
-use crate::{AgentId, CallError, ChannelId, Dirigent, Explanation};
+use crate::{AgentId, Barred, CallError, ChannelId, Dirigent, Explanation, OutageNote};
 
 /// A channel's state at one moment (F11).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,9 +31,21 @@ pub struct Status {
     /// Cycles since a human last spoke.
     pub cycles_since_human: u32,
     /// When the discussion's time is up, where it has a limit (F28).
-    pub time_up: Option<dirigent_core::Timestamp>,
+    pub time_up: Option<Timestamp>,
     /// When something is due next, and why.
     pub deadline: Option<dirigent_core::Deadline>,
+    /// Since when the chat has not answered this channel, where turns rest because of it.
+    pub chat_away_since: Option<Timestamp>,
+    /// Whose reply is made and waits until the chat takes it.
+    pub waiting_reply: Option<AgentId>,
+}
+
+/// Why everything is denied in a channel whose record cannot be used.
+pub(crate) const fn reason_of(barred: Barred) -> Reason {
+    match barred {
+        Barred::Damaged => Reason::RecordDamaged,
+        Barred::Newer => Reason::RecordNewer,
+    }
 }
 
 impl Dirigent {
@@ -48,24 +62,40 @@ impl Dirigent {
     ) -> Result<Explanation, CallError> {
         self.live().await?;
         let why = |reason| Explanation::new(agent.clone(), reason);
-        let Some(room) = self.shared.room(channel).await? else {
-            return Ok(why(Reason::Unmanaged));
+        let room = match self.runtime.room(channel).await {
+            Ok(Some(room)) if room.lock().room.is_damaged() => {
+                return Ok(why(Reason::RecordDamaged));
+            }
+            Ok(Some(room)) => room,
+            Ok(None) => return Ok(why(Reason::Unmanaged)),
+            Err(CallError::Barred(barred)) => return Ok(why(reason_of(barred))),
+            Err(error) => return Err(error),
         };
-        let Some(key) = self.shared.registry.key(agent) else {
+        let Some(key) = self.runtime.registry.key(agent) else {
             return Ok(why(Reason::NotRegistered));
         };
-        let now = self.shared.clock.now();
+        let now = self.runtime.clock.now();
         let state = room.lock();
-        let (reason, view) = (state.channel.explain(key), state.channel.view());
+        let machine = state.room.machine();
+        let (reason, view) = (machine.explain(key), machine.view());
         let goes_on = |deadline: dirigent_core::Deadline| {
             // What a dormant channel waits for does not concern those who want to speak.
             (view.phase() != PhaseKind::Dormant).then(|| deadline.at.since(now))
         };
         Ok(Explanation {
-            speaker: view.speaker().and_then(|key| self.shared.registry.name(key)),
+            speaker: view.speaker().and_then(|key| self.runtime.registry.name(key)),
             within: view.deadline().and_then(goes_on),
+            outage: self.outage_of(&state.room, now),
+            waits_for_call: state.room.waits_for_call(),
             ..why(reason)
         })
+    }
+
+    fn outage_of(&self, room: &Room, now: Timestamp) -> Option<OutageNote> {
+        let outage = room.outage()?;
+        let reply_of = outage.reply_of.and_then(|key| self.runtime.registry.name(key));
+        let given_up_in = outage.given_up_at.map(|at| at.since(now));
+        Some(OutageNote { reply_of, given_up_in, ..OutageNote::new(now.since(outage.since)) })
     }
 
     /// What the channel looks like now; `None` when it was never given a mode.
@@ -75,14 +105,13 @@ impl Dirigent {
     /// A channel that cannot be read.
     pub async fn status(&self, channel: ChannelId) -> Result<Option<Status>, CallError> {
         self.live().await?;
-        let room = self.shared.room(channel).await?;
-        Ok(room.map(|room| self.status_of(&room)))
+        let room = self.runtime.room(channel).await?;
+        Ok(room.map(|room| self.status_of(&room.lock().room)))
     }
 
     fn status_of(&self, room: &Room) -> Status {
-        let state = room.lock();
-        let view = state.channel.view();
-        let name = |key| self.shared.registry.name(key).unwrap_or_else(|| "unknown".into());
+        let view = room.machine().view();
+        let name = |key| self.runtime.registry.name(key).unwrap_or_else(|| "unknown".into());
         Status {
             mode: view.mode(),
             turn_state: view.turn_state(),
@@ -95,6 +124,8 @@ impl Dirigent {
             cycles_since_human: view.cycles_since_human(),
             time_up: view.time_up(),
             deadline: view.deadline(),
+            chat_away_since: view.chat_away_since(),
+            waiting_reply: room.waiting_reply().map(name),
         }
     }
 
@@ -105,9 +136,9 @@ impl Dirigent {
     /// As the store fails.
     pub async fn history(&self, channel: ChannelId) -> Result<Vec<ChannelEvent>, CallError> {
         self.live().await?;
-        let limit = self.shared.settings.call_deadline;
-        let kept = self.shared.within(limit, self.shared.store.history(channel)).await??;
-        let name = |agent| self.shared.registry.name(agent);
+        let limit = self.runtime.settings.call_deadline;
+        let kept = self.runtime.within(limit, self.runtime.store.history(channel)).await??;
+        let name = |agent| self.runtime.registry.name(agent);
         let event = |transition: Transition| ChannelEvent {
             channel,
             agent: transition.agent.and_then(name),
@@ -118,11 +149,11 @@ impl Dirigent {
 
     /// All channels that have a record, in ascending order of id.
     pub fn channels(&self) -> Vec<ChannelId> {
-        self.shared.known()
+        self.runtime.rooms.known()
     }
 
     /// Every change of every channel from now on.
     pub fn transitions(&self) -> Transitions {
-        Transitions::new(self.shared.events.subscribe())
+        Transitions::new(self.runtime.events.subscribe())
     }
 }

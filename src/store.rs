@@ -4,37 +4,51 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use dirigent_core::{AgentKey, MessageId, RunId, Snapshot, Transition, TurnId};
+use dirigent_core::{AgentKey, MessageId, RunId, Snapshot, Timestamp, Transition, TurnId};
 
-use crate::{AgentId, ApiError, ChannelId, Discussion, Held, Letter, Nonce};
+use crate::{AgentId, ApiError, Barred, ChannelId, Discussion, Held, Letter, LoadError, Nonce};
 
 /// Keeps channels, and the keys that agents were given.
 ///
 /// Every commit names the revision it was made from, and one made from another is refused: that is
 /// what lets two processes share a store without both acting on a turn.
+///
+/// # Records that cannot be read
+///
+/// A record that cannot be read bars its channel and no other, and is never taken for no record: the
+/// channel may be stopped, on hold or archived.
+///
+/// * A record that is *damaged* (its checksum is wrong, or its end is missing) loads as
+///   [`Barred::Damaged`], and a commit answers the same, each time and across restarts, until a commit
+///   with [`Commit::replaces_damaged`] takes its place. That commit is an operator's act. What is left
+///   of the damaged record is kept where a person finds it.
+/// * A record that is *whole but not understood* (another version, or a value that this version does
+///   not know) loads as [`Barred::Newer`]. The store never changes it, whatever is committed.
+/// * [`ChannelStore::channels`] lists both.
 #[async_trait]
 pub trait ChannelStore: Send + Sync + 'static {
-    /// All channels that have a record.
+    /// All channels that have a record, those included whose record cannot be read.
     ///
     /// # Errors
     ///
     /// As the store fails.
     async fn channels(&self) -> Result<Vec<ChannelId>, ApiError>;
 
-    /// One channel's record, `None` when it has none.
+    /// One channel's record, `None` when it was never given one.
     ///
     /// # Errors
     ///
-    /// As the store fails, or when the record cannot be read; it is then kept aside.
-    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, ApiError>;
+    /// [`LoadError::Barred`] when there is a record that cannot be used, [`LoadError::Store`] as the
+    /// store fails.
+    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError>;
 
     /// Replaces a channel's record. With [`Durability::Fact`] it survives a power cut when this
     /// returns; with [`Durability::Turn`] it survives the end of the process.
     ///
     /// # Errors
     ///
-    /// [`CommitError::Conflict`] when the stored revision is not the expected one; then nothing
-    /// changed.
+    /// [`CommitError::Conflict`] when the stored revision is not the expected one, and
+    /// [`CommitError::Barred`] when the stored record cannot be read; then nothing changed.
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError>;
 
     /// All agents that were given a key, in the order of their keys from zero.
@@ -122,6 +136,7 @@ pub enum Durability {
 ///     record: ChannelRecord::default(),
 ///     durability: Durability::Fact,
 ///     transitions: Vec::new(),
+///     replaces_damaged: false,
 /// };
 /// assert_eq!(commit.expected.get(), 0);
 /// ```
@@ -138,6 +153,12 @@ pub struct Commit {
     pub durability: Durability,
     /// What changed since the last commit, for the history.
     pub transitions: Vec<Transition>,
+    /// Whether this commit may take the place of a damaged record. Then, and only then, a damaged
+    /// record counts as none, of revision 0, and the store keeps what is left of it aside; the commit
+    /// survives as a [`Durability::Fact`], whatever it asks for. Set it for an operator's act alone
+    /// (giving the channel a mode): what the channel stood at is lost. It changes nothing where the
+    /// stored record is sound, newer, or absent.
+    pub replaces_damaged: bool,
 }
 
 /// A channel's record with its revision.
@@ -174,6 +195,17 @@ pub struct ChannelRecord {
     pub outgoing: Option<Arc<Outgoing>>,
     /// What people said and whoever has the floor is handed. Erased when the turn is over.
     pub held: Option<Held>,
+    /// Every message up to this one was heard: it was pushed while no gap was open, or it was read.
+    /// The library's own posts, which it knows from their receipts, do not raise it. `None`: nothing
+    /// was heard yet, or an older version wrote the record, which did not tell.
+    pub heard: Option<MessageId>,
+    /// From where messages are being read that may not have been pushed; `None` while no such gap is
+    /// open.
+    pub gap_from: Option<GapFrom>,
+    /// Which process wrote this record, and with which of its commits. Two records with the same
+    /// writer are the same record, so a process finds out whether a commit of its own was made whose
+    /// answer was lost. `None`: an older version wrote it.
+    pub writer: Option<Writer>,
 }
 
 impl ChannelRecord {
@@ -185,8 +217,56 @@ impl ChannelRecord {
             letters: Vec::new(),
             outgoing: None,
             held: None,
+            heard: None,
+            gap_from: None,
+            writer: None,
         }
     }
+}
+
+/// From where the messages of a gap are read.
+///
+/// ```
+/// use dirigent::{GapFrom, MessageId};
+/// assert_eq!(GapFrom::Start.message(), None);
+/// assert_eq!(GapFrom::After(MessageId::new(7)).message(), Some(MessageId::new(7)));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "plain data that stores map variant by variant")]
+pub enum GapFrom {
+    /// Nothing was heard before the gap: only messages after the record's time count.
+    Start,
+    /// Messages after this one. It moves up with each page that was read.
+    After(MessageId),
+}
+
+impl GapFrom {
+    /// The message after which the gap begins; `None` when nothing was heard before.
+    pub const fn message(self) -> Option<MessageId> {
+        match self {
+            Self::Start => None,
+            Self::After(message) => Some(message),
+        }
+    }
+}
+
+/// Which process wrote a record, and with which of its commits.
+///
+/// ```
+/// use dirigent::Writer;
+///
+/// let first = Writer { process: 0x5eed, count: 1 };
+/// assert_ne!(first, Writer { count: 2, ..first });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
+pub struct Writer {
+    /// A number that the process drew when it started; two processes draw the same one with a chance
+    /// of 2^-64.
+    pub process: u64,
+    /// Which of the process's commits it was, counted from 1 over all channels. No two commits of a
+    /// process have the same count.
+    pub count: u64,
 }
 
 /// A hosted agent's reply on its way into the channel. `Debug` shows no text.
@@ -200,6 +280,8 @@ impl ChannelRecord {
 ///     run: RunId::new(9),
 ///     end: dirigent::ReplyEnd::Finished,
 ///     parts: Vec::new(),
+///     doubt_since: None,
+///     waiting_since: None,
 /// };
 /// assert!(reply.parts.is_empty());
 /// ```
@@ -216,6 +298,11 @@ pub struct Outgoing {
     pub end: ReplyEnd,
     /// Its messages in order.
     pub parts: Vec<OutgoingPart>,
+    /// When the first attempt at the next part began whose outcome is unknown: since then the part may
+    /// be in the channel. `None` when it is surely not there.
+    pub doubt_since: Option<Timestamp>,
+    /// Since when the reply waits because the chat cannot be reached; `None` while it can.
+    pub waiting_since: Option<Timestamp>,
 }
 
 /// What becomes of a turn once the agent's reply has arrived.
@@ -280,6 +367,10 @@ pub enum CommitError {
         /// What is stored.
         found: Revision,
     },
+    /// The stored record cannot be read, and nothing was changed. A commit with
+    /// [`Commit::replaces_damaged`] takes the place of a damaged one; nothing does of a newer one.
+    #[error(transparent)]
+    Barred(#[from] Barred),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] ApiError),

@@ -74,13 +74,43 @@ pub struct Tools {
     dirigent: Dirigent,
     /// Acts as the moderator.
     guild_api: Arc<dyn GuildApi>,
+    callbacks: CallbackPolicy,
+}
+
+/// Where an agent may open a discussion and have its result posted.
+///
+/// ```no_run
+/// use dirigent::tools::{CallbackPolicy, Tools};
+/// # fn host(tools: Tools) -> Tools {
+/// // Every agent here belongs to one team, in all of its servers.
+/// tools.callbacks(CallbackPolicy::AnyGuild)
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CallbackPolicy {
+    /// In the guild of the agent's session, with a callback channel that the agent's own account can
+    /// see.
+    #[default]
+    SessionGuild,
+    /// In any guild in which the moderator is an administrator, with any callback channel that the
+    /// moderator can see. An agent spoken to in one guild then acts in another with the moderator's
+    /// rights; choose this only where every agent may do so.
+    AnyGuild,
 }
 
 impl Tools {
     /// The tools of this library, acting in Discord through `guild_api`, which must be the
     /// moderator's account.
     pub fn new(dirigent: Dirigent, guild_api: Arc<dyn GuildApi>) -> Self {
-        Self { dirigent, guild_api }
+        Self { dirigent, guild_api, callbacks: CallbackPolicy::default() }
+    }
+
+    /// Sets where agents may open discussions. Default [`CallbackPolicy::SessionGuild`].
+    #[must_use]
+    pub const fn callbacks(mut self, policy: CallbackPolicy) -> Self {
+        self.callbacks = policy;
+        self
     }
 
     /// Carries out a call as a model made it.

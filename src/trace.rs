@@ -268,6 +268,8 @@ fn told_effect(effect: &Effect) -> Option<(Option<AgentKey>, Told)> {
                 Notice::Closed => (None, "closed"),
                 Notice::Ceiling => (None, "ceiling reached"),
                 Notice::Budget => (None, "budget spent"),
+                Notice::Stopped { .. } => (None, "stopped"),
+                Notice::Resumed { .. } => (None, "resumed"),
                 _ => (None, "a newer one"),
             };
             (about, Told::Noticed(name))
@@ -328,6 +330,10 @@ fn told_input(input: &Input, answer: &Result<Answer, Refusal>) -> Option<(Option
         Input::Assign(agent) => order(Some(*agent), "assign"),
         Input::ResetBudget => order(None, "reset the budget"),
         Input::RunsLost { .. } => order(None, "the process was restarted"),
+        Input::Replied { agent, .. } => order(Some(*agent), "reply made"),
+        Input::Undelivered { agent, .. } => order(Some(*agent), "reply given up"),
+        Input::Chat { away: true } => order(None, "the chat does not answer"),
+        Input::Chat { away: false } => order(None, "the chat answers"),
         Input::Reconfigure(_) => order(None, "other rules"),
         Input::Receipt { .. }
         | Input::MessageEdited { .. }

@@ -7,11 +7,12 @@ use async_trait::async_trait;
 
 use super::resting::Resting;
 use crate::{
-    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, Revision,
+    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, LoadError, Revision,
     StoredChannel,
 };
 
-/// A [`ChannelStore`] that forgets everything when its last clone is dropped.
+/// A [`ChannelStore`] that forgets everything when its last clone is dropped. Its records are never
+/// damaged and never newer than the library.
 ///
 /// ```
 /// let store = dirigent::MemoryChannels::default();
@@ -75,7 +76,7 @@ impl ChannelStore for MemoryChannels {
         Ok(known)
     }
 
-    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, ApiError> {
+    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
         Ok(self.lock().channels.get(&channel).map(Kept::stored))
     }
 

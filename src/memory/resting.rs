@@ -6,7 +6,7 @@ use dirigent_core::{
     AgentKey, MessageId, Mode, PhaseData, Rest, Slot, Snapshot, Timestamp, TurnId,
 };
 
-use crate::{ChannelRecord, Discussion};
+use crate::{ChannelRecord, Discussion, Writer};
 
 /// The record of a channel in which nothing is under way. Everything not kept here is as in a blank
 /// record; [`Resting::of`] makes sure of that.
@@ -22,6 +22,8 @@ pub(super) struct Resting {
     talk_since: Timestamp,
     discussion: Option<Arc<Discussion>>,
     newest: Option<MessageId>,
+    heard: Option<MessageId>,
+    writer: Option<Writer>,
     turn: TurnId,
     next_ticket: u64,
     rng: u64,
@@ -44,6 +46,7 @@ impl Resting {
             || !snapshot.debts.is_empty()
             || record.outgoing.is_some()
             || record.held.is_some()
+            || record.gap_from.is_some()
             || !record.letters.is_empty()
         {
             return None;
@@ -59,6 +62,8 @@ impl Resting {
             talk_since: snapshot.talk_since,
             discussion: record.discussion.clone(),
             newest: snapshot.newest,
+            heard: record.heard,
+            writer: record.writer,
             turn: snapshot.turn,
             next_ticket: snapshot.next_ticket,
             rng: snapshot.rng,
@@ -110,6 +115,9 @@ impl Resting {
             letters: Vec::new(),
             outgoing: None,
             held: None,
+            heard: self.heard,
+            gap_from: None,
+            writer: self.writer,
         }
     }
 }

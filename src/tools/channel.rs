@@ -156,7 +156,7 @@ impl Tools {
             mode,
             members: inside.users,
             unregistered: inside.unregistered,
-            caller_added: inside.has_caller,
+            caller_added: inside.caller.is_some(),
             warnings: warning.into_iter().collect(),
         })
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::call::Arguments;
 use super::fields::{Fields, needed};
 use super::opening::is_absent;
-use super::{Caller, ToolError, Tools};
+use super::{CallbackPolicy, Caller, ToolError, Tools};
 use crate::plain::is_visible;
 use crate::{
     ChannelId, ChannelKind, CreatedChannel, Discussion, GuildId, Mode, NewChannel, Opening, UserId,
@@ -82,7 +82,9 @@ pub struct DiscussionReady {
 }
 
 impl Tools {
-    /// Opens a discussion in the callback guild; the caller is its initiator.
+    /// Opens a discussion in the callback guild; the caller is its initiator. The guild is that of the
+    /// caller's session and the caller can see the callback channel, unless the host's
+    /// [`CallbackPolicy`] allows others.
     ///
     /// # Errors
     ///
@@ -95,14 +97,14 @@ impl Tools {
         let arguments = arguments.checked()?;
         self.dirigent.live().await?;
         let inside = self.membership(caller, arguments.participants)?;
-        if !inside.has_caller {
-            return Err(ToolError::CallerUnregistered);
-        }
+        let account = inside.caller.ok_or(ToolError::CallerUnregistered)?;
         let (guild, callback) = (arguments.callback_guild, arguments.callback_channel);
+        self.check_guild(caller, guild)?;
         if !self.moderated(guild).await? {
             return Err(ToolError::NotAdministrator);
         }
         self.check_callback(guild, callback).await?;
+        self.check_sight(callback, account).await?;
         let warnings = inside.warning().into_iter().chain(elsewhere(caller, guild, callback));
         let warnings = warnings.collect();
         let name = name_of(&arguments.discussion_guide);
@@ -125,9 +127,32 @@ impl Tools {
         })
     }
 
+    /// An agent acts where it was spoken to, with the moderator's rights there.
+    fn check_guild(&self, caller: &Caller, guild: GuildId) -> Result<(), ToolError> {
+        match (self.callbacks, caller.guild) {
+            (CallbackPolicy::AnyGuild, _) => Ok(()),
+            (CallbackPolicy::SessionGuild, None) => Err(ToolError::NotInGuild),
+            (CallbackPolicy::SessionGuild, Some(own)) if own == guild => Ok(()),
+            (CallbackPolicy::SessionGuild, Some(_)) => Err(ToolError::OtherGuild),
+        }
+    }
+
+    /// An agent has nothing posted where it cannot look.
+    async fn check_sight(&self, callback: ChannelId, account: UserId) -> Result<(), ToolError> {
+        if self.callbacks == CallbackPolicy::AnyGuild {
+            return Ok(());
+        }
+        match self.dirigent.runtime.retry(|| self.guild_api.can_see(callback, account)).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(ToolError::CallbackUnseen),
+            Err(error) if is_absent(&error) => Err(ToolError::CallbackNotFound),
+            Err(error) => Err(ToolError::Failed(error)),
+        }
+    }
+
     /// The result must find a channel of that guild in which it can be posted (D79).
     async fn check_callback(&self, guild: GuildId, callback: ChannelId) -> Result<(), ToolError> {
-        let asked = self.dirigent.shared.repeat(|| self.guild_api.channel(callback)).await;
+        let asked = self.dirigent.runtime.retry(|| self.guild_api.channel(callback)).await;
         let info = asked.map_err(|error| {
             if is_absent(&error) { ToolError::CallbackNotFound } else { ToolError::Failed(error) }
         })?;
@@ -162,7 +187,7 @@ impl Arguments for CreateDiscussionChannel {
     }
 }
 
-/// The seed calls it the initiator's current channel; any other is accepted, with a word (D106).
+/// The seed calls it the initiator's current channel; another one is accepted, with a word.
 fn elsewhere(caller: &Caller, guild: GuildId, callback: ChannelId) -> Option<String> {
     let is_other = caller.channel.is_some_and(|channel| channel != callback)
         || caller.guild.is_some_and(|own| own != guild);

@@ -103,8 +103,8 @@ pub enum ToolError {
     },
     /// The session is in no guild.
     #[error(
-        "You are not in a Discord server (guild) now, so there is no place for the channel. Call \
-         this tool from a channel of a server."
+        "You are not in a Discord server (guild) now, so this tool has no server to act in. Call it \
+         from a channel of a server."
     )]
     NotInGuild,
     /// The moderator is not in the guild.
@@ -125,6 +125,18 @@ pub enum ToolError {
          id first, then try again."
     )]
     CallerUnregistered,
+    /// The callback guild is another one than the session's.
+    #[error(
+        "The callback-guild is not the Discord server in which you are now. Give the ids of the \
+         server and the channel in which you are."
+    )]
+    OtherGuild,
+    /// The calling agent cannot see the callback channel.
+    #[error(
+        "Your own account cannot see the callback-channel, so no result can be posted there for you. \
+         Give the id of the channel in which you are now."
+    )]
+    CallbackUnseen,
     /// The callback channel does not exist, or the moderator cannot see it.
     #[error(
         "The callback-channel does not exist, or the moderator bot cannot see it. Check the id, or \
@@ -248,6 +260,18 @@ pub enum ToolError {
          own account."
     )]
     ModeratorAccount,
+    /// The account is a person's.
+    #[error(
+        "This Discord account is a person's and cannot be an agent's. Give the id of your own bot \
+         account."
+    )]
+    PersonsAccount,
+    /// The account is not in the session's guild.
+    #[error(
+        "This Discord account is not in the Discord server in which you are now. Check the id, or ask \
+         a person to invite your bot."
+    )]
+    AccountNotInGuild,
     /// The account is another agent's.
     #[error(
         "This Discord account belongs to agent {} already. Give the id of your own account.",
@@ -287,6 +311,8 @@ impl ToolError {
             Self::ModeratorMissing => "moderator-missing",
             Self::NotAdministrator => "not-administrator",
             Self::CallerUnregistered => "caller-unregistered",
+            Self::OtherGuild => "other-guild",
+            Self::CallbackUnseen => "callback-unseen",
             Self::CallbackNotFound => "callback-not-found",
             Self::CallbackKind => "callback-kind",
             Self::CallbackElsewhere => "callback-elsewhere",
@@ -307,6 +333,8 @@ impl ToolError {
             Self::SummaryNotAFile => "summary-not-a-file",
             Self::SummaryUnreadable => "summary-unreadable",
             Self::ModeratorAccount => "moderator-account",
+            Self::PersonsAccount => "persons-account",
+            Self::AccountNotInGuild => "account-not-in-guild",
             Self::AccountTaken { .. } => "account-taken",
             Self::NotRunning => "not-running",
             Self::Failed(_) => "failed",
@@ -329,6 +357,7 @@ impl From<CallError> for ToolError {
             CallError::Failed(error) => Self::Failed(error),
             error @ (CallError::UnknownChannel
             | CallError::Refused(_)
+            | CallError::Barred(_)
             | CallError::Unreadable(_)
             | CallError::Config(_)) => Self::Channel(error),
         }
@@ -355,7 +384,7 @@ impl Serialize for ToolError {
 
 /// What to do about a failed request.
 const fn advice(error: &ApiError) -> &'static str {
-    if error.kind().is_worth_repeating() {
+    if error.kind().is_retryable() {
         "Try again later."
     } else {
         "Trying again will not help; ask a person to look at the bot's permissions and settings."

@@ -14,8 +14,8 @@ pub(super) struct Membership {
     pub(super) agents: Vec<AgentId>,
     /// Those that are no registered agents: people, and agents that never registered (D82).
     pub(super) unregistered: Vec<UserId>,
-    /// Whether the caller is among them; it is if it has an identity (D20).
-    pub(super) has_caller: bool,
+    /// The caller's account; it is among them if it has an identity.
+    pub(super) caller: Option<UserId>,
 }
 
 impl Tools {
@@ -25,8 +25,8 @@ impl Tools {
         caller: &Caller,
         named: Vec<UserId>,
     ) -> Result<Membership, ToolError> {
-        let registry = &self.dirigent.shared.registry;
-        let own = registry.key(&caller.agent).and_then(|key| registry.user(key));
+        let registry = &self.dirigent.runtime.registry;
+        let own = registry.key(&caller.agent).and_then(|key| registry.directory().user(key));
         let moderator = registry.moderator();
         let mut users: Vec<UserId> = Vec::with_capacity(named.len().min(AGENTS_MAX));
         for user in named.into_iter().chain(own).filter(|user| Some(*user) != moderator) {
@@ -45,7 +45,7 @@ impl Tools {
                 None => unregistered.push(*user),
             }
         }
-        Ok(Membership { users, agents, unregistered, has_caller: own.is_some() })
+        Ok(Membership { users, agents, unregistered, caller: own })
     }
 }
 

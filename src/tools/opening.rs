@@ -13,7 +13,7 @@ impl Tools {
         channel: NewChannel,
         made: CreatedChannel,
     ) -> Result<ChannelInfo, ToolError> {
-        let shared = &self.dirigent.shared;
+        let shared = &self.dirigent.runtime;
         let limit = shared.settings.work_deadline;
         let creation = self.guild_api.create_channel(channel.clone());
         // One attempt: a second one might make a second channel.
@@ -30,9 +30,9 @@ impl Tools {
     /// Fails before anything is created if the moderator is not in the guild (D22). Says whether it
     /// is an administrator there.
     pub(super) async fn moderated(&self, guild: GuildId) -> Result<bool, ToolError> {
-        let shared = &self.dirigent.shared;
+        let shared = &self.dirigent.runtime;
         let moderator = shared.registry.moderator().ok_or(ToolError::NotRunning)?;
-        let asked = shared.repeat(|| self.guild_api.is_administrator(guild, moderator)).await;
+        let asked = shared.retry(|| self.guild_api.is_administrator(guild, moderator)).await;
         asked.map_err(|error| {
             if is_absent(&error) { ToolError::ModeratorMissing } else { ToolError::Failed(error) }
         })
@@ -45,8 +45,8 @@ impl Tools {
         if matches!(source, CallError::Failed(_)) {
             self.dirigent.take_back(channel);
         }
-        let shared = &self.dirigent.shared;
-        match shared.repeat(|| self.guild_api.delete_channel(channel)).await {
+        let shared = &self.dirigent.runtime;
+        match shared.retry(|| self.guild_api.delete_channel(channel)).await {
             Ok(()) => ToolError::NotStored { source },
             Err(error) if error.kind() == ErrorKind::Gone => ToolError::NotStored { source },
             Err(error) => {
@@ -72,7 +72,7 @@ impl Tools {
 
     /// Which of these are not in the guild, as far as that can be found out.
     async fn strangers(&self, guild: GuildId, users: Vec<UserId>) -> Vec<UserId> {
-        let shared = &self.dirigent.shared;
+        let shared = &self.dirigent.runtime;
         let give_up = shared.clock.now() + shared.settings.work_deadline;
         let mut strangers = Vec::new();
         for user in users {

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::call::Arguments;
 use super::fields::{Fields, needed, plain_name};
+use super::opening::is_absent;
 use super::{Caller, ToolError, Tools};
 use crate::{AgentId, Identity, UserId};
 
@@ -21,7 +22,7 @@ use crate::{AgentId, Identity, UserId};
 #[schemars(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "the seed names exactly these arguments")]
 pub struct DirigentRegister {
-    /// The user id of your own Discord account: 15 to 20 digits, as a string.
+    /// The user id of your own Discord account, a bot of this server: 15 to 20 digits, as a string.
     pub discord_user_id: UserId,
     /// Your name for people, 1 to 100 characters in one line. Leave it out to keep the one that you
     /// have.
@@ -45,7 +46,9 @@ pub struct IdentityRegistered {
 }
 
 impl Tools {
-    /// Adds the caller to the registry, or changes its entry.
+    /// Adds the caller to the registry, or changes its entry. The account must be a bot's in the guild
+    /// of the caller's session. A host registers other accounts itself, through its
+    /// [`IdentityStore`](crate::IdentityStore).
     ///
     /// # Errors
     ///
@@ -58,10 +61,11 @@ impl Tools {
     ) -> Result<IdentityRegistered, ToolError> {
         let DirigentRegister { discord_user_id, agent_name } = arguments.checked()?;
         self.dirigent.live().await?;
-        let shared = &self.dirigent.shared;
+        let shared = &self.dirigent.runtime;
         if shared.registry.moderator() == Some(discord_user_id) {
             return Err(ToolError::ModeratorAccount);
         }
+        self.check_account(caller, discord_user_id).await?;
         let limit = shared.settings.call_deadline;
         let known = shared.within(limit, shared.identities.all()).await??;
         let own = known.into_iter().find(|identity| identity.agent_id == caller.agent);
@@ -79,6 +83,21 @@ impl Tools {
         shared.within(limit, shared.identities.register(identity)).await??;
         self.dirigent.identities_changed().await?;
         Ok(IdentityRegistered { agent_id, discord_user_id, agent_name, is_new })
+    }
+
+    /// Only a bot of the session's guild can be an agent's account: as a person's account is named
+    /// here, the person would be given turns.
+    async fn check_account(&self, caller: &Caller, account: UserId) -> Result<(), ToolError> {
+        let guild = caller.guild.ok_or(ToolError::NotInGuild)?;
+        match self.dirigent.runtime.retry(|| self.guild_api.is_bot(guild, account)).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(ToolError::PersonsAccount),
+            Err(error) if is_absent(&error) => {
+                self.moderated(guild).await?;
+                Err(ToolError::AccountNotInGuild)
+            }
+            Err(error) => Err(ToolError::Failed(error)),
+        }
     }
 }
 

@@ -1,0 +1,137 @@
+//! `/stop` and `/resume`.
+
+use std::time::Duration;
+
+use dirigent_core::{Input, Refusal, Rest};
+
+use super::{ARCHIVED, CommandAnswer, Invoker, NOT_RUNNING, UNREADABLE};
+use crate::{CallError, ChannelId, Dirigent};
+
+/// How long `/stop` and `/resume` take at most, whatever the store does.
+pub const PAUSE_WITHIN: Duration = Duration::from_secs(1);
+
+const NO_GUILD: &str =
+    "Agents are stopped in the channels of a server. There is nothing to stop in a direct message.";
+const NOT_ALLOWED: &str =
+    "You need to be able to write in this channel to stop or resume its agents.";
+const NOT_MANAGED: &str = "Agents answer freely in this channel: there are no turns to stop. /set-channel-mode gives it turns.";
+const STOPPED: &str = "Stopped: no agent speaks in this channel until it is resumed.";
+const STOPPED_BEFORE: &str = "This channel is stopped already.";
+const STOPPED_NOT_STORED: &str = "Stopped: no agent speaks in this channel until it is resumed. This could not be stored yet; \
+     if the bot is restarted now, the channel may go on.";
+const RESUMED: &str = "Resumed: agents take turns again.";
+const RESUMED_NOT_STORED: &str = "Resumed: agents take turns again. This could not be stored yet; if the bot is restarted \
+     now, the channel may be as before.";
+const NOT_RESTING: &str = "This channel is not stopped.";
+
+impl Dirigent {
+    /// Carries out `/stop`: as [`Dirigent::stop`], for a person who may write in the channel. Answers
+    /// within this time and within [`PAUSE_WITHIN`], whatever the store does. A stop that could not be
+    /// stored in that time is in force all the same, and the answer says so.
+    ///
+    /// # Cancellation
+    ///
+    /// The channel may have been stopped or not.
+    ///
+    /// ```no_run
+    /// use dirigent::command::{Invoker, PAUSE_WITHIN};
+    /// use dirigent::{ChannelId, Dirigent};
+    ///
+    /// # async fn example(dirigent: Dirigent, channel: ChannelId, invoker: Invoker) {
+    /// let answer = dirigent.stop_command(channel, invoker, PAUSE_WITHIN).await;
+    /// println!("{}", answer.text);
+    /// # }
+    /// ```
+    pub async fn stop_command(
+        &self,
+        channel: ChannelId,
+        invoker: Invoker,
+        within: Duration,
+    ) -> CommandAnswer {
+        match self.pause(channel, invoker, &Input::Stop, within).await {
+            Ok(Paused::Stored { was: Some(Rest::Stopped) }) => {
+                CommandAnswer::unchanged(STOPPED_BEFORE)
+            }
+            Ok(Paused::Stored { .. }) => CommandAnswer { text: STOPPED.to_owned(), changed: true },
+            Ok(Paused::InMemory) => CommandAnswer::unchanged(STOPPED_NOT_STORED),
+            Err(answer) => answer,
+        }
+    }
+
+    /// Carries out `/resume`: as [`Dirigent::resume`], for a person who may write in the channel, and
+    /// in the time of [`Dirigent::stop_command`].
+    ///
+    /// # Cancellation
+    ///
+    /// The channel may have been resumed or not.
+    pub async fn resume_command(
+        &self,
+        channel: ChannelId,
+        invoker: Invoker,
+        within: Duration,
+    ) -> CommandAnswer {
+        match self.pause(channel, invoker, &Input::Resume, within).await {
+            Ok(Paused::Stored { .. }) => CommandAnswer { text: RESUMED.to_owned(), changed: true },
+            Ok(Paused::InMemory) => CommandAnswer::unchanged(RESUMED_NOT_STORED),
+            Err(answer) => answer,
+        }
+    }
+
+    async fn pause(
+        &self,
+        channel: ChannelId,
+        invoker: Invoker,
+        input: &Input,
+        within: Duration,
+    ) -> Result<Paused, CommandAnswer> {
+        if invoker.guild.is_none() {
+            return Err(CommandAnswer::unchanged(NO_GUILD));
+        }
+        if !invoker.may_pause() {
+            return Err(CommandAnswer::unchanged(NOT_ALLOWED));
+        }
+        let stating = async {
+            let was = self.status(channel).await?.and_then(|status| status.rest);
+            self.fact(channel, input).await.map(|()| Paused::Stored { was })
+        };
+        let in_time = self.runtime.within(within.min(PAUSE_WITHIN), stating).await;
+        match in_time.unwrap_or_else(|late| Err(late.into())) {
+            Ok(paused) => Ok(paused),
+            // It is in force from when the channel heard of it; only the store is late.
+            Err(CallError::Failed(_)) if self.is_in_force(channel, input) => Ok(Paused::InMemory),
+            Err(error) => Err(CommandAnswer::unchanged(refusal(&error))),
+        }
+    }
+
+    /// Whether the channel is in memory, and is stopped or goes on as the input wanted it.
+    fn is_in_force(&self, channel: ChannelId, input: &Input) -> bool {
+        let Some(room) = self.runtime.awake(channel) else {
+            return false;
+        };
+        let rest = room.lock().room.machine().view().rest();
+        if *input == Input::Stop { rest == Some(Rest::Stopped) } else { rest.is_none() }
+    }
+}
+
+/// What came of a stop or a resume that the channel took.
+enum Paused {
+    /// It is stored; why nothing moved before.
+    Stored { was: Option<Rest> },
+    /// It is in force, and the store is late.
+    InMemory,
+}
+
+fn refusal(error: &CallError) -> &'static str {
+    match error {
+        CallError::Refused(Refusal::NotManaged) | CallError::UnknownChannel => NOT_MANAGED,
+        CallError::Refused(Refusal::NotResting) => NOT_RESTING,
+        CallError::Refused(Refusal::Archived) => ARCHIVED,
+        CallError::NotRunning => NOT_RUNNING,
+        CallError::Failed(_)
+        | CallError::Unreadable(_)
+        | CallError::Barred(_)
+        | CallError::Refused(_)
+        | CallError::UnknownAgent(_)
+        | CallError::Config(_) => UNREADABLE,
+    }
+}

@@ -1,0 +1,115 @@
+//! What an adapter hears of channels as such: gaps in what it was told, threads, deletions.
+
+use std::sync::atomic::Ordering;
+
+use dirigent_core::{Input, MessageId, Mode};
+
+use crate::room::Room;
+use crate::runtime::cell::Awaited;
+use crate::{CallError, ChannelId, Dirigent, UserId};
+
+impl Dirigent {
+    /// Events may have been lost: in every channel that keeps turns, what was missed is read from the
+    /// chat, as after a restart (F19). It returns at once; the driver reads, a few channels at a time.
+    ///
+    /// Where the chat says which message is a channel's newest,
+    /// [`newest_message`](Self::newest_message) costs less.
+    ///
+    /// # Errors
+    ///
+    /// When the driver is not running.
+    pub async fn reconnected(&self) -> Result<(), CallError> {
+        self.live().await?;
+        self.runtime.gap_epoch.fetch_add(1, Ordering::AcqRel);
+        for room in self.runtime.all_awake() {
+            self.runtime.update(&room, Room::open_gap);
+        }
+        self.runtime.catch_up.call(self.runtime.rooms.known());
+        Ok(())
+    }
+
+    /// The chat says that no message of the channel is newer than this one. If it was not heard of,
+    /// what was missed is read from the chat.
+    ///
+    /// To be told before any message that came after the gap.
+    ///
+    /// # Errors
+    ///
+    /// When the driver is not running or the channel cannot be read.
+    pub async fn newest_message(
+        &self,
+        channel: ChannelId,
+        newest: MessageId,
+    ) -> Result<(), CallError> {
+        self.live().await?;
+        let Some(room) = self.runtime.room(channel).await? else {
+            return Ok(());
+        };
+        self.runtime.update(&room, |room, cx, now| room.newest(cx, now, newest));
+        Ok(())
+    }
+
+    /// A channel is gone for good. What ran in it ends; a discussion is archived, so that its callback
+    /// channel hears of its end; any other channel has no mode any more. Stored for good when it
+    /// returns.
+    ///
+    /// # Errors
+    ///
+    /// When the driver is not running, or as the store fails.
+    pub async fn channel_deleted(&self, channel: ChannelId) -> Result<(), CallError> {
+        self.live().await?;
+        let Some(room) = self.runtime.room(channel).await? else {
+            return Ok(());
+        };
+        let mode = room.lock().room.machine().view().mode();
+        if mode == Mode::Discussion {
+            return match self.state_fact(&room, &Input::Archive).await {
+                // It was archived before.
+                Err(CallError::Refused(_)) => Ok(()),
+                archived => archived,
+            };
+        }
+        if mode == Mode::None {
+            return Ok(());
+        }
+        let (config, seed) = (self.runtime.config(), self.runtime.seed_of(channel));
+        let stamp = self.runtime.update(&room, |room, _, _| {
+            room.forget_all(config, seed, true);
+            room.commit().newest()
+        });
+        self.stored(room.wait_for(Awaited::Stored(stamp))).await
+    }
+
+    /// Something is said in a thread. If it was never given a mode, it takes over that of its parent,
+    /// where the host wants that ([`Settings::inherit_parent_mode`](crate::Settings)) and the mode is one
+    /// that can be given.
+    ///
+    /// # Errors
+    ///
+    /// When the driver is not running, or as the store fails.
+    pub async fn thread_seen(&self, thread: ChannelId, parent: ChannelId) -> Result<(), CallError> {
+        if !self.runtime.settings.inherit_parent_mode || self.is_known(thread) {
+            return Ok(());
+        }
+        self.live().await?;
+        let Some(room) = self.runtime.room(parent).await? else {
+            return Ok(());
+        };
+        let mode = room.lock().room.machine().view().mode();
+        drop(room);
+        match mode {
+            Mode::Chat | Mode::Report => self.set_mode(thread, mode).await,
+            Mode::None | Mode::Work | Mode::Discussion => Ok(()),
+        }
+    }
+
+    /// Whether the channel was ever given a mode. Costs nothing.
+    pub fn is_known(&self, channel: ChannelId) -> bool {
+        self.runtime.rooms.is_known(channel)
+    }
+
+    /// The accounts of the registered agents, in no order.
+    pub fn agent_accounts(&self) -> Vec<UserId> {
+        self.runtime.registry.accounts()
+    }
+}

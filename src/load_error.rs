@@ -1,0 +1,97 @@
+//! Why a channel's record was not loaded, and what bars the channel then.
+
+use std::error::Error;
+
+use crate::{ApiError, RestoreError};
+
+/// Why a channel that has a record cannot be used until someone acts.
+///
+/// A barred channel stays listed by [`ChannelStore::channels`](crate::ChannelStore::channels), across
+/// restarts as well, and must not be taken for a channel without a record: it may be stopped, on hold
+/// or archived.
+///
+/// ```
+/// use dirigent::Barred;
+/// assert!(Barred::Damaged.to_string().contains("gives the channel a mode"));
+/// assert!(Barred::Newer.to_string().contains("newer version"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[expect(clippy::exhaustive_enums, reason = "a driver must know what ends each")]
+pub enum Barred {
+    /// The record is not as it was written. What the channel stood at is lost. An operator ends it by
+    /// giving the channel a mode, which replaces the record; so does restoring the record from a
+    /// backup.
+    #[error(
+        "the channel's stored record is damaged: what the channel stood at is unknown, and it may have \
+         been stopped. No agent may speak there until an operator gives the channel a mode, or until \
+         its record is restored from a backup"
+    )]
+    Damaged,
+    /// The record is whole, and holds something that this version does not know. Only a newer version
+    /// can use the channel; this one never changes the record.
+    #[error(
+        "the channel's stored record was written by a newer version of this library and was not \
+         touched: what the channel stood at is unknown to this version. No agent may speak there until \
+         that version, or a later one, runs again"
+    )]
+    Newer,
+}
+
+impl From<&RestoreError> for Barred {
+    /// What bars a channel whose record was loaded and cannot be restored. The store takes such a record
+    /// for a sound one: what replaces it is a commit from its revision.
+    fn from(error: &RestoreError) -> Self {
+        match error {
+            RestoreError::Version { .. } => Self::Newer,
+            RestoreError::TooLong { .. } | RestoreError::Broken(_) | _ => Self::Damaged,
+        }
+    }
+}
+
+/// Why a channel's record was not loaded. Nothing was changed.
+///
+/// ```
+/// use dirigent::{ApiError, Barred, ErrorKind, LoadError};
+///
+/// let damaged = LoadError::damaged("its checksum is wrong");
+/// assert_eq!(damaged.barred(), Some(Barred::Damaged));
+/// // The store may answer the next time.
+/// assert_eq!(LoadError::from(ApiError::new(ErrorKind::NoAnswer)).barred(), None);
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// There is a record, and it cannot be used. Loading it again answers the same until someone acts.
+    #[error("{barred}")]
+    Barred {
+        /// What is wrong with the record, and what ends it.
+        barred: Barred,
+        /// Where the record is and why it cannot be read. It holds no message text.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The store failed. Whether there is a record is unknown; loading may work the next time.
+    #[error(transparent)]
+    Store(#[from] ApiError),
+}
+
+impl LoadError {
+    /// A record that is not as it was written. `source` says where it is and why it cannot be read; it
+    /// must hold no message text.
+    pub fn damaged(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Barred { barred: Barred::Damaged, source: source.into() }
+    }
+
+    /// A record that is whole and holds something that this version does not know. `source` says
+    /// where it is and what is not known; it must hold no message text.
+    pub fn newer(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Barred { barred: Barred::Newer, source: source.into() }
+    }
+
+    /// What bars the channel; `None` when the store failed and should be asked again.
+    pub const fn barred(&self) -> Option<Barred> {
+        match self {
+            Self::Barred { barred, .. } => Some(*barred),
+            Self::Store(_) => None,
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What a room asks its runtime to do, and what may come of it.
+
+use std::sync::Arc;
+
+use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, Transition, TurnId};
+
+use super::attempts::Failure;
+use crate::runtime::admission::Claim;
+use crate::{
+    ChatMessage, Commit, DeferralKey, HistoryRequest, LetterKind, Post, ReplyEnd, Revision,
+    StoredChannel, Woken,
+};
+
+pub(crate) use crate::runtime::admission::{AccountKey as Account, ActionId};
+
+/// An action that starts now.
+#[derive(Debug)]
+pub(crate) struct Started {
+    pub(crate) id: ActionId,
+    pub(crate) action: Action,
+    /// What it was admitted for, where it had to be.
+    pub(crate) claim: Option<Claim>,
+    /// When the runtime ends it as unanswered.
+    pub(crate) time_out: Option<Timestamp>,
+    /// It is not polled beyond this time: the chat may have forgotten its nonce by then.
+    pub(crate) not_after: Option<Timestamp>,
+}
+
+/// One thing to do. Each is one attempt; repeating it is the room's decision.
+#[derive(Debug)]
+pub(crate) enum Action {
+    /// Store the room's record.
+    Commit(Box<Commit>),
+    /// Read the room's record, to find out whose it is.
+    ReadBack,
+    /// Post a message.
+    Post { account: Account, post: Post },
+    /// Let the host's waker call an agent.
+    Wake(Box<WakeRequest>),
+    /// Delete a message of the moderator's.
+    Delete(MessageId),
+    /// Read who can see the channel.
+    Members,
+    /// Read messages.
+    History { account: Account, request: HistoryRequest },
+    /// Call a hosted agent.
+    Call(Box<CallRequest>),
+    /// Ask the orchestrator.
+    Consult(Box<ConsultRequest>),
+    /// Wake the callback room of a discussion.
+    WakeRoom { room: crate::ChannelId, first: Option<AgentKey> },
+}
+
+/// What a hosted agent is given with its turn.
+#[derive(Debug)]
+pub(crate) struct CallRequest {
+    pub(crate) agent: AgentKey,
+    /// `None` for the run after a reminder.
+    pub(crate) turn: Option<TurnId>,
+    pub(crate) run: RunId,
+    pub(crate) attempt: u8,
+    pub(crate) newest: Option<MessageId>,
+    pub(crate) missed: Vec<Arc<ChatMessage>>,
+    pub(crate) late: Option<Arc<str>>,
+    /// Whether the turn rests already.
+    pub(crate) paused: bool,
+}
+
+/// What the host's waker is given.
+#[derive(Debug)]
+pub(crate) struct WakeRequest {
+    pub(crate) agent: AgentKey,
+    pub(crate) turn: TurnId,
+    pub(crate) attempt: u8,
+    pub(crate) newest: Option<MessageId>,
+    pub(crate) missed: Vec<Arc<ChatMessage>>,
+    pub(crate) deferral: Option<DeferralKey>,
+}
+
+/// What the orchestrator is asked.
+#[derive(Debug)]
+pub(crate) struct ConsultRequest {
+    pub(crate) agent: AgentKey,
+    pub(crate) turn: TurnId,
+    pub(crate) messages: Vec<Arc<ChatMessage>>,
+}
+
+/// What came of an action.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// The record is stored under this revision.
+    Committed(Revision),
+    /// The store holds another record.
+    Conflict,
+    /// What the store holds.
+    Record(Option<Box<StoredChannel>>),
+    /// It was posted, now or by an earlier attempt.
+    Posted(MessageId),
+    /// The message does not exist any more.
+    Deleted,
+    /// Who can see the channel.
+    Members(Vec<crate::UserId>),
+    /// Messages, in any order.
+    Page(Vec<ChatMessage>),
+    /// The agent returned.
+    Answered { answer: AgentAnswer, took_all: bool },
+    /// The orchestrator returned: with a text to be posted, with none, or failed.
+    Consulted(ConsultAnswer),
+    /// What the host's waker did.
+    Woken(Woken),
+    /// The callback room has stored its wake, or there is none.
+    RoomWoken,
+    /// The attempt failed.
+    Failed(Failure),
+}
+
+impl Outcome {
+    /// The message that was posted, or why it was not.
+    pub(crate) fn into_posted(self) -> Option<Result<MessageId, Failure>> {
+        if let Self::Posted(message) = self {
+            return Some(Ok(message));
+        }
+        self.into_failure().map(Err)
+    }
+
+    /// The messages that were read, or why they were not.
+    pub(crate) fn into_page(self) -> Option<Result<Vec<ChatMessage>, Failure>> {
+        if let Self::Page(messages) = self {
+            return Some(Ok(messages));
+        }
+        self.into_failure().map(Err)
+    }
+
+    /// Who can see the channel, or why that could not be read.
+    pub(crate) fn into_members(self) -> Option<Result<Vec<crate::UserId>, Failure>> {
+        if let Self::Members(users) = self {
+            return Some(Ok(users));
+        }
+        self.into_failure().map(Err)
+    }
+
+    /// What the host's waker did, or why it failed.
+    pub(crate) fn into_woken(self) -> Option<Result<Woken, Failure>> {
+        if let Self::Woken(woken) = self {
+            return Some(Ok(woken));
+        }
+        self.into_failure().map(Err)
+    }
+
+    /// Why the attempt failed, if it did.
+    pub(crate) fn into_failure(self) -> Option<Failure> {
+        if let Self::Failed(failure) = self { Some(failure) } else { None }
+    }
+}
+
+/// What a hosted agent returned.
+#[derive(Debug)]
+pub(crate) enum AgentAnswer {
+    /// This text, as far as it is delivered, and what becomes of the turn then.
+    Say { words: String, end: ReplyEnd },
+    /// Nothing to say.
+    Pass,
+    /// It failed or panicked.
+    Failed,
+}
+
+/// What the orchestrator returned.
+#[derive(Debug)]
+pub(crate) enum ConsultAnswer {
+    /// This text is to be posted.
+    Say(String),
+    /// The messages count as answered.
+    Pass,
+    /// It failed or panicked: the messages are handed to the agent.
+    Failed,
+}
+
+/// Why an action was started: what its outcome is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Commit,
+    ReadBack,
+    /// The head of the voice lane is posted.
+    Voice,
+    /// The parts of the reply are looked for.
+    FindPart,
+    /// The host's waker is asked.
+    Wake,
+    Delete(MessageId),
+    Members(Ticket),
+    Poll {
+        ticket: Ticket,
+        after: Option<MessageId>,
+    },
+    /// What was missed is read.
+    Gap,
+    /// What may have been lost without notice is read, after this message.
+    Backfill(Option<MessageId>),
+    /// What was said of late is read, since it is not in memory.
+    Context,
+    /// What an agent is handed is read, since it is not in memory.
+    Pending,
+    /// Whether the chat answers again.
+    Probe,
+    Call {
+        agent: AgentKey,
+        run: RunId,
+    },
+    Consult(Ticket),
+    Outbox(LetterKind),
+}
+
+/// An action without duration: performed by the caller of the room, at once and in order.
+#[derive(Debug)]
+pub(crate) enum Signal {
+    /// Tell listeners.
+    Publish(Transition),
+    /// Tell a hosted agent that its turn was taken away.
+    Cancel(RunId),
+    /// Drop the call of an agent that did not return after it was cancelled.
+    Drop(ActionId),
+    /// Tell the hosted agent that its turn rests, or goes on.
+    Pause(bool),
+    /// Tell the hosted agent that it takes long.
+    Slow,
+    /// Hand people's messages to the hosted agent that runs.
+    Inject { agent: AgentKey, messages: Vec<Arc<ChatMessage>> },
+    /// Drop the question to the orchestrator.
+    DropConsult(ActionId),
+    /// Tell a run that was put off that its turn has come.
+    TellDeferred { key: DeferralKey, turn: TurnId },
+    /// Those who waited for these deferrals wait in vain.
+    DropDeferrals(Vec<DeferralKey>),
+}

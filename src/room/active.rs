@@ -1,0 +1,127 @@
+//! What only an active channel has: each lane with its own data.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use dirigent_core::{Effect, MessageId, Ticket, Timestamp};
+
+use super::action::{Account, ActionId, Purpose, Signal};
+use super::calls::{Abandoned, Call, Consult};
+use super::chat_health::ChatHealth;
+use super::commit::Stamp;
+use super::deferrals::Deferrals;
+use super::inbox::Inbox;
+use super::offer::Claims;
+use super::outbox::OutboxMachine;
+use super::reads::Reads;
+use super::reply::ReplyDelivery;
+use super::requests::{Cleanup, Single};
+use super::voice::VoiceLane;
+use super::{Guarded, PollWanted};
+use crate::Held;
+
+/// What only an active channel has: each lane with its own data.
+#[derive(Debug, Default)]
+pub(super) struct Active {
+    pub(super) inbox: Inbox,
+    pub(super) reply: Option<ReplyDelivery>,
+    pub(super) voice: VoiceLane,
+    pub(super) cleanup: Cleanup,
+    pub(super) members: Single<(Ticket, Stamp)>,
+    pub(super) poll: Single<PollWanted>,
+    pub(super) reads: Reads,
+    pub(super) outbox: OutboxMachine,
+    /// The version of the outbox that the commit stamp takes into account.
+    pub(super) outbox_seen: u64,
+    /// The version that the commit under way stores.
+    pub(super) outbox_sent: u64,
+    /// The summary of a discussion that is being concluded.
+    pub(super) summary: Option<String>,
+    pub(super) call: Option<Call>,
+    pub(super) abandoned: Vec<Abandoned>,
+    pub(super) consult: Option<Consult>,
+    pub(super) deferrals: Deferrals,
+    pub(super) chat: ChatHealth,
+    /// The run whose permission a guard holds.
+    pub(super) guarded: Option<Guarded>,
+    pub(super) claims: Claims,
+    pub(super) under_way: Vec<(ActionId, Purpose, Option<Account>)>,
+    pub(super) signals: VecDeque<Signal>,
+    /// People's messages are to be handed to the agent that runs.
+    pub(super) inject: Option<Held>,
+    /// The newest person's stop or resume word that acted.
+    pub(super) word: Option<MessageId>,
+    /// When an operator last stopped, held or resumed the channel.
+    pub(super) commanded_at: Option<Timestamp>,
+    pub(super) next_action: u64,
+    /// Reused for the machine's effects.
+    pub(super) effects: Vec<Effect>,
+}
+
+impl Active {
+    pub(super) fn next_id(&mut self) -> ActionId {
+        self.next_action += 1;
+        ActionId(self.next_action)
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.reply.is_none()
+            && self.call.is_none()
+            && self.abandoned.is_empty()
+            && self.under_way.is_empty()
+            && self.reads.is_idle()
+            && self.signals.is_empty()
+            && self.voice.is_empty()
+            && self.outbox.is_at_rest()
+    }
+
+    pub(super) fn may_act(&self) -> bool {
+        let voice = !self.voice.is_empty() && !self.voice.is_under_way();
+        let call = self.call.as_ref().is_some_and(|call| call.under_way.is_none());
+        let consult = self.consult.as_ref().is_some_and(|consult| consult.under_way.is_none());
+        voice
+            || call
+            || consult
+            || !self.cleanup.is_empty()
+            || self.members.wanted().is_some()
+            || self.poll.wanted().is_some()
+            || !self.reads.is_idle()
+            || !self.outbox.is_empty()
+            || self.claims.has_withdrawn()
+            || self.chat.is_told()
+    }
+
+    pub(super) fn next_deadline(&self, at: Timestamp) -> Option<Timestamp> {
+        let reply = self.reply.as_ref();
+        let moments = [
+            self.voice.next_at(),
+            self.cleanup.next_at(),
+            self.members.next_at(),
+            self.poll.next_at(),
+            self.reads.next_at(),
+            self.outbox.due(),
+            self.deferrals.next_at(),
+            self.chat.next_at(),
+            self.abandoned.iter().map(|call| call.drop_at).min(),
+            reply.filter(|_| !self.voice.is_under_way()).and_then(|r| r.attempts().next_at()),
+        ];
+        moments.into_iter().flatten().filter(|moment| *moment > at).min()
+    }
+
+    pub(super) fn move_back(&mut self, by: Duration) {
+        self.voice.move_back(by);
+        self.cleanup.move_back(by);
+        self.members.move_back(by);
+        self.poll.move_back(by);
+        self.reads.move_back(by);
+        self.deferrals.move_back(by);
+        self.chat.move_back(by);
+        if let Some(reply) = &mut self.reply {
+            reply.move_back(by);
+        }
+        for call in &mut self.abandoned {
+            call.drop_at = call.drop_at.saturating_sub(by);
+        }
+        self.commanded_at = self.commanded_at.map(|at| at.saturating_sub(by));
+    }
+}

@@ -1,0 +1,133 @@
+//! When an action that failed is tried again.
+
+use std::time::Duration;
+
+use dirigent_core::{Settlement, Timestamp};
+
+use crate::{Certainty, ErrorKind};
+
+/// How long a chat surely remembers a nonce. Discord says "a few minutes".
+pub(crate) const NONCE_KEPT: Duration = Duration::from_secs(120);
+
+/// Whether the chat may have forgotten a nonce that was first used at this time. A clock that was set
+/// back proves nothing, so the nonce counts as forgotten.
+pub(crate) fn is_forgotten(used: Timestamp, now: Timestamp) -> bool {
+    now < used || now.since(used) >= NONCE_KEPT
+}
+
+/// Why an attempt at the chat or the store did not succeed, and what may be concluded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// What kind of failure it was.
+    pub(crate) kind: ErrorKind,
+    /// Whether the request may have been carried out.
+    pub(crate) certainty: Certainty,
+    /// How long to wait before the next attempt, where the other side said so.
+    pub(crate) retry_after: Option<Duration>,
+    /// When the attempt was first polled.
+    pub(crate) began: Timestamp,
+}
+
+/// What a failure says about the next attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The same request would fail again.
+    Definite,
+    /// The chat asks to wait this long.
+    Limited(Duration),
+    /// The other side does not answer, or is out of order.
+    Away,
+}
+
+impl Failure {
+    pub(crate) fn trouble(&self) -> Trouble {
+        match self.kind {
+            ErrorKind::RateLimited => Trouble::Limited(self.retry_after.unwrap_or(FIRST_WAIT)),
+            ErrorKind::Unavailable | ErrorKind::NoAnswer | ErrorKind::Store => Trouble::Away,
+            ErrorKind::Gone
+            | ErrorKind::Forbidden
+            | ErrorKind::Unauthorized
+            | ErrorKind::Invalid
+            | ErrorKind::Unsupported => Trouble::Definite,
+        }
+    }
+
+    /// How the failure settles an effect that is given up.
+    pub(crate) fn settlement(&self, now: Timestamp) -> Settlement {
+        match self.certainty {
+            Certainty::NotDone => {
+                Settlement::Failed { retry_at: self.retry_after.map(|wait| now + wait) }
+            }
+            Certainty::Unknown => Settlement::Doubtful,
+        }
+    }
+}
+
+/// The wait before the second attempt at a request, where the other side did not say how long.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+/// The longest wait between two attempts, where the other side did not say how long.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// The attempts at one request: how many failed, and when the next one may be made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Attempts {
+    failed: u32,
+    /// How often the wait was doubled: a wait that the other side asked for is none of them.
+    doubled: u32,
+    next_at: Option<Timestamp>,
+}
+
+impl Attempts {
+    /// Whether an attempt may be made now.
+    pub(crate) fn is_due(&self, now: Timestamp) -> bool {
+        self.next_at.is_none_or(|next| next <= now)
+    }
+
+    /// When the next attempt may be made, if that lies ahead.
+    pub(crate) const fn next_at(&self) -> Option<Timestamp> {
+        self.next_at
+    }
+
+    pub(crate) const fn failed(&self) -> u32 {
+        self.failed
+    }
+
+    /// An attempt failed. The next one waits twice as long as this one did, but at least as long as the
+    /// other side asked.
+    pub(crate) fn back_off(&mut self, now: Timestamp, retry_after: Option<Duration>) {
+        self.back_off_between(now, retry_after, FIRST_WAIT, LONGEST_WAIT);
+    }
+
+    pub(crate) fn back_off_between(
+        &mut self,
+        now: Timestamp,
+        retry_after: Option<Duration>,
+        first: Duration,
+        longest: Duration,
+    ) {
+        self.failed = self.failed.saturating_add(1);
+        let wait = retry_after.unwrap_or_else(|| {
+            let doubled = first.saturating_mul(1 << self.doubled.min(16)).min(longest);
+            self.doubled = self.doubled.saturating_add(1);
+            doubled
+        });
+        self.next_at = Some(now + wait);
+    }
+
+    /// The next attempt may be made at this time; nothing failed.
+    pub(crate) const fn wait_until(&mut self, at: Timestamp) {
+        self.next_at = Some(at);
+    }
+
+    /// The next attempt may be made at once.
+    pub(crate) const fn hurry(&mut self) {
+        self.next_at = None;
+    }
+
+    /// Time went back by this much: what remained of the wait still remains.
+    pub(crate) fn move_back(&mut self, by: Duration) {
+        if let Some(next) = &mut self.next_at {
+            *next = next.saturating_sub(by);
+        }
+    }
+}

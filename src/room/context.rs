@@ -1,0 +1,37 @@
+//! What a room looks at and does not own.
+
+use dirigent_core::{Input, MessageId, Timestamp};
+
+use super::directory::Directory;
+use crate::lifecycle::Stage;
+use crate::{ChannelId, Settings};
+
+/// What the chat says of ids and rights without being asked.
+pub(crate) trait ChatFacts {
+    /// When a message was posted.
+    fn sent_at(&self, message: MessageId) -> Timestamp;
+
+    /// Whether the moderator may read the history, where that is known.
+    fn reads_history(&self, channel: ChannelId) -> Option<bool>;
+}
+
+/// Takes note of an input of a channel's machine, with its time.
+pub(crate) type RecordInput<'a> = dyn Fn(ChannelId, Timestamp, &Input) + 'a;
+
+/// What a room looks at and does not own: settings, who is who, facts of the chat.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) directory: &'a Directory,
+    pub(crate) chat: &'a dyn ChatFacts,
+    /// Told every input of the machine, where inputs are recorded.
+    pub(crate) record: Option<&'a RecordInput<'a>>,
+    /// How many transitions of a channel the store keeps.
+    pub(crate) history_max: usize,
+    /// How far the driver's life got.
+    pub(crate) stage: Stage,
+    /// Whether the host wakes agents itself.
+    pub(crate) has_waker: bool,
+    /// Whether somebody answers people during a turn.
+    pub(crate) has_orchestrator: bool,
+}

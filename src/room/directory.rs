@@ -1,0 +1,127 @@
+//! Who is who, as one immutable value: accounts, agents and their keys.
+
+use std::collections::HashMap;
+
+use dirigent_core::{AgentKey, Author};
+
+use crate::mentions::mentioned;
+use crate::{AgentId, AuthorKind, ChatMessage, UserId};
+
+/// Who is who at one moment. Replaced as a whole when the registry or the hosted agents change.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Directory {
+    /// Every agent that ever had a key, by key.
+    agents: Vec<Entry>,
+    by_id: HashMap<AgentId, AgentKey>,
+    by_user: HashMap<UserId, AgentKey>,
+    moderator: Option<UserId>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    id: AgentId,
+    /// `None` when it is not registered now.
+    user: Option<UserId>,
+    /// Whether the library calls it.
+    hosted: bool,
+}
+
+impl Directory {
+    /// `known` lists the agents in the order of their keys, `users` the accounts of those that are
+    /// registered now.
+    pub(crate) fn new(
+        moderator: UserId,
+        known: Vec<AgentId>,
+        users: &HashMap<AgentId, UserId>,
+    ) -> Self {
+        let mut fresh = Self { moderator: Some(moderator), ..Self::default() };
+        for (id, number) in known.into_iter().zip(0..) {
+            let (key, user) = (AgentKey::new(number), users.get(&id).copied());
+            if let Some(user) = user {
+                fresh.by_user.insert(user, key);
+            }
+            fresh.by_id.insert(id.clone(), key);
+            fresh.agents.push(Entry { id, user, hosted: false });
+        }
+        fresh
+    }
+
+    /// The same, with these agents called by the library.
+    #[must_use]
+    pub(crate) fn with_hosted(mut self, is_hosted: impl Fn(&AgentId) -> bool) -> Self {
+        for entry in &mut self.agents {
+            entry.hosted = is_hosted(&entry.id);
+        }
+        self
+    }
+
+    /// The agents that are registered here and not in the newer directory.
+    pub(crate) fn gone_in(&self, newer: &Self) -> Vec<AgentKey> {
+        let was = self.agents.iter().zip(0..).filter(|(entry, _)| entry.user.is_some());
+        let keys = was.map(|(_, number)| AgentKey::new(number));
+        keys.filter(|key| newer.user(*key).is_none()).collect()
+    }
+
+    /// The key of a registered agent.
+    pub(crate) fn key(&self, agent: &AgentId) -> Option<AgentKey> {
+        let key = *self.by_id.get(agent)?;
+        self.user(key).map(|_| key)
+    }
+
+    /// An agent's name, registered or not any more.
+    pub(crate) fn name(&self, key: AgentKey) -> Option<&AgentId> {
+        self.entry(key).map(|entry| &entry.id)
+    }
+
+    /// The account of a registered agent.
+    pub(crate) fn user(&self, key: AgentKey) -> Option<UserId> {
+        self.entry(key)?.user
+    }
+
+    /// Whether the library calls this agent, and it is registered.
+    pub(crate) fn is_hosted(&self, key: AgentKey) -> bool {
+        self.entry(key).is_some_and(|entry| entry.hosted && entry.user.is_some())
+    }
+
+    /// The library's own account.
+    pub(crate) const fn moderator(&self) -> Option<UserId> {
+        self.moderator
+    }
+
+    /// The accounts of all registered agents, in no order.
+    pub(crate) fn accounts(&self) -> Vec<UserId> {
+        self.by_user.keys().copied().collect()
+    }
+
+    pub(crate) fn of_user(&self, user: UserId) -> Option<AgentKey> {
+        self.by_user.get(&user).copied()
+    }
+
+    /// The registered agents among these accounts, in ascending order of account.
+    pub(crate) fn agents_among(&self, mut users: Vec<UserId>) -> Vec<AgentKey> {
+        users.sort_unstable();
+        users.dedup();
+        users.iter().filter_map(|user| self.of_user(*user)).collect()
+    }
+
+    /// The registered agents that a text mentions, in the order in which it does.
+    pub(crate) fn mentioned_in(&self, text: &str) -> Vec<AgentKey> {
+        mentioned(text).into_iter().filter_map(|user| self.of_user(user)).collect()
+    }
+
+    /// Who wrote a message: known by account, never by name. A person's account is never an agent's,
+    /// whatever the registry says.
+    pub(crate) fn author(&self, message: &ChatMessage) -> Author {
+        match (message.author_kind, self.of_user(message.author)) {
+            (AuthorKind::Webhook, _) => Author::Bot,
+            _ if self.moderator == Some(message.author) => Author::Moderator,
+            (AuthorKind::Human, _) => Author::Human,
+            (AuthorKind::Bot, Some(key)) => Author::Agent(key),
+            (AuthorKind::Bot, None) => Author::Bot,
+        }
+    }
+
+    fn entry(&self, key: AgentKey) -> Option<&Entry> {
+        self.agents.get(usize::try_from(key.get()).ok()?)
+    }
+}

@@ -1,0 +1,684 @@
+//! What came of an action, and what follows from it.
+
+use dirigent_core::{
+    Author, Effect, Input, Message, MessageId, Settlement, Ticket, Timestamp, TurnId,
+};
+
+use super::Room;
+use super::action::{Account, ActionId, ConsultAnswer, Outcome, Purpose};
+use super::attempts::{Failure, Trouble};
+use super::context::Context;
+use super::offer::{PAGE, answer_parts};
+use super::reads::{READ_WAIT, page_after};
+use super::reply::{AfterFailure, ReplyDelivery};
+use super::voice::{Progress, VoiceItem};
+use crate::{
+    AuthorKind, Certainty, ChatKind, ChatMessage, ErrorKind, GapFrom, OutgoingPart, StoredChannel,
+    Woken,
+};
+
+/// The longest wait between two attempts at a read of what was missed.
+const READ_WAIT_MAX: core::time::Duration = core::time::Duration::from_secs(10);
+/// The same, where the chat refuses the read.
+const READ_WAIT_REFUSED: core::time::Duration = core::time::Duration::from_secs(600);
+/// How many attempts are made to read what an agent is handed.
+const PENDING_ATTEMPTS: u32 = 4;
+
+impl Room {
+    /// An action ended. One that is not under way any more is ignored.
+    pub(crate) fn done(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        id: ActionId,
+        outcome: Outcome,
+    ) {
+        self.reach(now);
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        let Some(at) = active.under_way.iter().position(|(known, ..)| *known == id) else {
+            return;
+        };
+        let (_, purpose, account) = active.under_way.swap_remove(at);
+        if let Some(account) = account {
+            self.note_health(cx, now, account, &outcome);
+        }
+        if !self.commit.is_taken_over() {
+            self.take_outcome(cx, now, (id, purpose), outcome);
+        }
+        if self.commit.is_taken_over() {
+            self.abandon();
+        }
+        self.settle(cx, now);
+    }
+
+    /// What the request says about the chat as such.
+    fn note_health(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        account: Account,
+        outcome: &Outcome,
+    ) {
+        let chat = &mut self.active().chat;
+        if let Outcome::Failed(failure) = outcome {
+            if failure.trouble() == Trouble::Away {
+                return chat.failed(account, now, failure.kind);
+            }
+        }
+        if chat.answered(account) {
+            let _ = self.submit(cx, now, &Input::Chat { away: false });
+            self.hurry();
+        }
+        if let Outcome::Failed(failure) = outcome {
+            if let Trouble::Limited(wait) = failure.trouble() {
+                self.active().chat.limited(account, now, now + wait);
+            }
+        }
+    }
+
+    fn take_outcome(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        (id, purpose): (ActionId, Purpose),
+        outcome: Outcome,
+    ) {
+        match purpose {
+            Purpose::Commit | Purpose::ReadBack => self.stored(now, outcome),
+            Purpose::Voice => self.spoken(cx, now, id, outcome),
+            Purpose::FindPart => self.part_searched(cx, now, id, outcome),
+            Purpose::Wake => self.woken(cx, now, id, outcome),
+            Purpose::Delete(message) => self.deleted_trigger(cx, now, message, outcome),
+            Purpose::Members(ticket) => self.members_read(cx, now, (id, ticket), outcome),
+            Purpose::Poll { ticket, after } => {
+                self.active().poll.end(id);
+                self.polled(cx, now, ticket, after, outcome);
+            }
+            Purpose::Gap => {
+                self.active().reads.gap.end(id);
+                self.gap_read(cx, now, outcome);
+            }
+            Purpose::Backfill(after) => {
+                self.active().reads.backfill.end(id);
+                self.backfill_read(cx, now, after, outcome);
+            }
+            Purpose::Context => {
+                self.active().reads.context.end(id);
+                self.context_read(cx, now, outcome);
+            }
+            Purpose::Pending => {
+                self.active().reads.pending.end(id);
+                self.pending_read(now, outcome);
+            }
+            Purpose::Probe => {}
+            Purpose::Call { agent, run } => {
+                self.active().abandoned.retain(|call| call.id != id);
+                if let Outcome::Answered { answer, took_all } = outcome {
+                    self.answered(cx, now, (agent, run), answer, took_all);
+                }
+            }
+            Purpose::Consult(ticket) => self.consulted(cx, now, ticket, outcome),
+            Purpose::Outbox(kind) => self.outbox_done(cx, now, kind, outcome),
+        }
+    }
+
+    /// A commit, or a read after a conflict, ended.
+    fn stored(&mut self, now: Timestamp, outcome: Outcome) {
+        if let Outcome::Committed(revision) = outcome {
+            self.commit.committed(revision);
+            if let Some(active) = &mut self.active {
+                active.outbox.stored(active.outbox_sent);
+            }
+        } else if let Outcome::Record(found) = outcome {
+            let found = found.map(|stored| {
+                let StoredChannel { revision, record } = *stored;
+                (revision, record.writer)
+            });
+            self.commit.read_back(found);
+        } else if let Some(failure) = outcome.into_failure() {
+            self.commit.failed(now, &failure);
+        } else {
+            self.commit.conflict();
+        }
+    }
+
+    /// A post of the voice lane ended.
+    fn spoken(&mut self, cx: &Context<'_>, now: Timestamp, id: ActionId, outcome: Outcome) {
+        let active = self.active();
+        let (head, own) = (active.voice.head(), active.voice.end(id));
+        let Some(result) = outcome.into_posted() else {
+            return;
+        };
+        if !own {
+            // Its head was withdrawn while it was under way: that it arrived is a fact all the same.
+            if let Ok(message) = result {
+                self.note_own(message);
+            }
+            return;
+        }
+        // The answer may be lost, and the event tells that the post arrived all the same.
+        let failure = match (result, active.voice.take_arrived()) {
+            (Ok(message), _) | (Err(_), Some(message)) => {
+                return self.head_posted(cx, now, message);
+            }
+            (Err(failure), None) => failure,
+        };
+        match head {
+            Some(VoiceItem::Reply) => self.part_failed(cx, now, &failure),
+            Some(VoiceItem::Answer) => self.answer_failed(cx, now, &failure),
+            Some(VoiceItem::Effect(effect, _)) => self.effect_failed(cx, now, effect, &failure),
+            None => {}
+        }
+    }
+
+    /// What the head of the voice lane says is in the channel.
+    pub(super) fn head_posted(&mut self, cx: &Context<'_>, now: Timestamp, message: MessageId) {
+        self.active().voice.has_landed();
+        match self.active().voice.head() {
+            Some(VoiceItem::Reply) => self.part_posted(cx, now, message),
+            Some(VoiceItem::Answer) => self.answer_posted(cx, now, message),
+            Some(VoiceItem::Effect(effect, _)) => self.effect_posted(cx, now, effect, message),
+            None => {}
+        }
+    }
+
+    fn note_own(&mut self, message: MessageId) {
+        if self.keeps_turns() {
+            self.marks.note(message);
+        }
+    }
+
+    fn effect_posted(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        effect: Effect,
+        message: MessageId,
+    ) {
+        self.note_own(message);
+        if let Effect::Trigger { ticket, agent, turn, .. } = effect {
+            self.trigger_done(cx, now, ticket, agent, turn, Some(message));
+        } else {
+            self.head_done(cx, now, effect, Settlement::Done { message: Some(message) });
+        }
+    }
+
+    fn effect_failed(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        effect: Effect,
+        failure: &Failure,
+    ) {
+        let voice = &mut self.active().voice;
+        voice.attempts().back_off(now, failure.retry_after);
+        if failure.certainty == Certainty::Unknown {
+            voice.doubt();
+        }
+        let is_notice = matches!(effect, Effect::Notice { .. });
+        let is_over = is_notice && voice.is_overdue(now);
+        if is_over || failure.trouble() == Trouble::Definite {
+            tracing::warn!(channel = %self.id, kind = ?failure.kind, "a post of the moderator failed");
+            self.head_done(cx, now, effect, failure.settlement(now));
+        }
+    }
+
+    /// The head of the voice lane is settled. After a reminder a hosted initiator is called, whatever
+    /// came of the post.
+    fn head_done(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        effect: Effect,
+        settlement: Settlement,
+    ) {
+        self.active().voice.pop();
+        let Some(ticket) = effect.ticket() else {
+            return;
+        };
+        self.settled(cx, now, ticket, settlement);
+        if let Effect::Reminder { initiator, .. } = effect {
+            if cx.directory.is_hosted(initiator) {
+                self.start_run(cx, now, ticket, initiator, None, 0);
+            }
+        }
+    }
+
+    /// What the head of the voice lane asks for cannot be posted at all.
+    pub(super) fn refuse_head(&mut self, cx: &Context<'_>, now: Timestamp) {
+        let head = self.active().voice.head();
+        if let Some(VoiceItem::Effect(effect, _)) = head {
+            self.head_done(cx, now, effect, Settlement::Failed { retry_at: None });
+        } else {
+            self.active().voice.pop();
+        }
+        self.settle(cx, now);
+    }
+
+    /// The agent of the trigger at the head of the voice lane knows that its turn has come.
+    pub(super) fn trigger_done(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        ticket: Ticket,
+        agent: dirigent_core::AgentKey,
+        turn: TurnId,
+        message: Option<MessageId>,
+    ) {
+        let active = self.active();
+        active.voice.pop();
+        active.inbox.give_pending(agent, turn);
+        self.settled(cx, now, ticket, Settlement::Done { message });
+    }
+
+    /// The host's waker answered.
+    fn woken(&mut self, cx: &Context<'_>, now: Timestamp, id: ActionId, outcome: Outcome) {
+        let active = self.active();
+        let head = active.voice.head();
+        if !active.voice.end(id) {
+            return;
+        }
+        let Some(VoiceItem::Effect(effect, _)) = head else {
+            return;
+        };
+        let Effect::Trigger { ticket, agent, turn, .. } = effect else {
+            return;
+        };
+        match outcome.into_woken() {
+            Some(Ok(Woken::PostTrigger)) => active.voice.advance(Progress::Post),
+            Some(Ok(_)) => self.trigger_done(cx, now, ticket, agent, turn, None),
+            Some(Err(failure)) => self.head_done(cx, now, effect, failure.settlement(now)),
+            None => {}
+        }
+    }
+
+    fn part_posted(&mut self, cx: &Context<'_>, now: Timestamp, message: MessageId) {
+        let Some(part) = self.active().reply.as_mut().and_then(|reply| reply.posted(message))
+        else {
+            return;
+        };
+        self.remember_part(cx, message, part);
+        self.part_known(cx, now);
+    }
+
+    /// A part more is known to be in the channel: that is stored before the next part leaves.
+    fn part_known(&mut self, cx: &Context<'_>, now: Timestamp) {
+        if self.active().reply.as_ref().is_some_and(ReplyDelivery::is_whole) {
+            return self.finish_reply(cx, now);
+        }
+        self.commit.change();
+        let stamp = self.commit.newest();
+        if let Some(reply) = &mut self.active().reply {
+            reply.needs(stamp);
+        }
+    }
+
+    fn remember_part(&mut self, cx: &Context<'_>, id: MessageId, part: OutgoingPart) {
+        let agent = self.active().reply.as_ref().map(|reply| reply.stored().agent);
+        let Some(author) = agent.and_then(|agent| cx.directory.user(agent)) else {
+            return;
+        };
+        self.remember_own(cx, own_message(self.id, id, author, ChatKind::Default, part.content));
+    }
+
+    fn part_failed(&mut self, cx: &Context<'_>, now: Timestamp, failure: &Failure) {
+        let Some(reply) = &mut self.active().reply else {
+            return;
+        };
+        let was = reply.stored().waiting_since;
+        let after = reply.failed(now, failure);
+        let waits = reply.stored().waiting_since;
+        if after == AfterFailure::GiveUp {
+            tracing::warn!(channel = %self.id, kind = ?failure.kind, "a reply was not posted");
+            return self.give_reply_up(cx, now);
+        }
+        if was != waits {
+            self.commit.change();
+        }
+    }
+
+    /// A page of the history was read in search of the parts of a reply.
+    fn part_searched(&mut self, cx: &Context<'_>, now: Timestamp, id: ActionId, outcome: Outcome) {
+        if !self.active().voice.end(id) {
+            return;
+        }
+        match outcome.into_page() {
+            Some(Ok(messages)) => {
+                let (mut page, full) = page_after(messages, None, usize::from(PAGE));
+                let page = page.make_contiguous();
+                let Some(reply) = &mut self.active().reply else {
+                    return;
+                };
+                let account = cx.directory.user(reply.stored().agent);
+                let found = reply.searched(page, full, account);
+                let any = !found.is_empty();
+                if any {
+                    self.active().voice.has_landed();
+                }
+                for (id, part) in found {
+                    self.remember_part(cx, id, part);
+                }
+                if any {
+                    self.part_known(cx, now);
+                }
+            }
+            Some(Err(failure)) if failure.trouble() == Trouble::Definite => {
+                let unreadable = self.active().reply.as_mut().map(|reply| reply.unreadable(now));
+                if unreadable == Some(AfterFailure::GiveUp) {
+                    tracing::warn!(channel = %self.id, "it cannot be found out whether a reply was posted");
+                    self.give_reply_up(cx, now);
+                }
+            }
+            Some(Err(failure)) => self.part_failed(cx, now, &failure),
+            None => {}
+        }
+    }
+
+    fn deleted_trigger(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        message: MessageId,
+        outcome: Outcome,
+    ) {
+        let cleanup = &mut self.active().cleanup;
+        let mut settlement = Settlement::Done { message: None };
+        if let Some(failure) = outcome.into_failure().filter(|it| it.kind != ErrorKind::Gone) {
+            if !cleanup.failed(message, now, &failure) {
+                return;
+            }
+            settlement = failure.settlement(now);
+        }
+        if let Some(ticket) = cleanup.done(message) {
+            self.settled(cx, now, ticket, settlement);
+        }
+    }
+
+    fn members_read(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        (id, ticket): (ActionId, Ticket),
+        outcome: Outcome,
+    ) {
+        let members = &mut self.active().members;
+        members.end(id);
+        let is_current = members.wanted().is_some_and(|(wanted, _)| wanted == ticket);
+        match outcome.into_members() {
+            Some(Ok(users)) => {
+                if is_current {
+                    members.forget();
+                }
+                let agents = cx.directory.agents_among(users);
+                if let Err(refusal) = self.submit(cx, now, &Input::Members { ticket, agents }) {
+                    tracing::debug!(channel = %self.id, %refusal, "a member list was refused");
+                }
+            }
+            Some(Err(failure)) if is_current => {
+                if failure.trouble() == Trouble::Definite {
+                    members.forget();
+                    self.settled(cx, now, ticket, failure.settlement(now));
+                } else {
+                    members.back_off(now, failure.retry_after);
+                }
+            }
+            Some(Err(_)) | None => {}
+        }
+    }
+
+    fn polled(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        ticket: Ticket,
+        after: Option<MessageId>,
+        outcome: Outcome,
+    ) {
+        let poll = &mut self.active().poll;
+        if poll.wanted().is_some_and(|wanted| wanted.ticket == ticket) {
+            poll.forget();
+        }
+        let settlement = match outcome.into_page() {
+            Some(Ok(messages)) => {
+                // Without an anchor everything is new, and only the speaker's words are looked for.
+                let speaker = self.machine.view().speaker().map(Author::Agent);
+                let (page, _) = page_after(messages, after, usize::from(PAGE));
+                for message in page {
+                    if after.is_some() || Some(cx.directory.author(&message)) == speaker {
+                        self.note_own(message.id);
+                        self.take_message(cx, now, message, false);
+                    }
+                }
+                Settlement::Done { message: None }
+            }
+            Some(Err(failure)) => failure.settlement(now),
+            None => return,
+        };
+        self.settled(cx, now, ticket, settlement);
+    }
+
+    /// A page of what was missed was read.
+    fn gap_read(&mut self, cx: &Context<'_>, now: Timestamp, outcome: Outcome) {
+        match outcome.into_page() {
+            Some(Ok(messages)) => {
+                let from = self.marks.gap_from().and_then(GapFrom::message);
+                let (page, full) = page_after(messages, from, usize::from(PAGE));
+                let last = page.back().map(|message| message.id);
+                let before = self.marks.heard();
+                self.take_page(cx, now, page);
+                if self.marks.read_page(last, full) {
+                    self.active().reads.gap.forget();
+                    if self.marks.heard() != before {
+                        self.commit.change();
+                    }
+                } else {
+                    self.active().reads.gap.want(());
+                }
+            }
+            Some(Err(failure)) => {
+                self.marks.read_failed();
+                let refused = failure.trouble() == Trouble::Definite;
+                let longest = if refused { READ_WAIT_REFUSED } else { READ_WAIT_MAX };
+                let gap = &mut self.active().reads.gap;
+                gap.back_off_between(now, failure.retry_after, READ_WAIT, longest);
+            }
+            None => {}
+        }
+    }
+
+    /// Takes what is new of a page that was read late.
+    fn take_page(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        page: impl IntoIterator<Item = ChatMessage>,
+    ) {
+        let mut words: Vec<Message> = Vec::new();
+        for message in page {
+            let is_ours = self.marks.is_ours(cx.chat.sent_at(message.id));
+            if !is_ours || self.marks.is_known(message.id) {
+                continue;
+            }
+            words.extend(self.take_backfilled(cx, now, message));
+        }
+        self.act_on_words(cx, now, &words);
+    }
+
+    fn backfill_read(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        after: Option<MessageId>,
+        outcome: Outcome,
+    ) {
+        self.active().reads.backfill.forget();
+        let Outcome::Page(messages) = outcome else {
+            // The next round looks again.
+            return;
+        };
+        if self.marks.has_gap() {
+            return;
+        }
+        let (page, full) = page_after(messages, after, usize::from(PAGE));
+        let last = page.back().map(|message| message.id);
+        self.take_page(cx, now, page);
+        self.marks.verify(last);
+        if full && last.is_some() {
+            self.active().reads.backfill.want(last);
+        }
+    }
+
+    /// What was said of late was read.
+    fn context_read(&mut self, cx: &Context<'_>, now: Timestamp, outcome: Outcome) {
+        match outcome.into_page() {
+            Some(Ok(messages)) => {
+                for message in messages {
+                    let author = cx.directory.author(&message);
+                    if message.kind != ChatKind::System {
+                        self.remember(cx, message, author);
+                    }
+                }
+                self.context_known();
+            }
+            Some(Err(failure)) if failure.trouble() == Trouble::Definite => {
+                tracing::warn!(channel = %self.id, kind = ?failure.kind, "recent messages could not be read");
+                self.active().reads.give_context_up();
+            }
+            Some(Err(failure)) => {
+                self.active().reads.context.back_off(now, failure.retry_after);
+            }
+            None => {}
+        }
+    }
+
+    fn context_known(&mut self) {
+        self.forgot = false;
+        let reads = &mut self.active().reads;
+        reads.context.forget();
+        reads.context_until = None;
+    }
+
+    /// A page of what an agent is to be handed was read.
+    fn pending_read(&mut self, now: Timestamp, outcome: Outcome) {
+        let reads = &mut self.active().reads;
+        let Some(wanted) = reads.pending.wanted() else {
+            return;
+        };
+        let Some(fetched) = &mut reads.fetched else {
+            reads.pending.forget();
+            return;
+        };
+        match outcome.into_page() {
+            Some(Ok(messages)) => {
+                let (page, full) = page_after(messages, Some(wanted.after), usize::from(PAGE));
+                let last = page.back().map(|message| message.id);
+                fetched.messages.extend(page.into_iter().map(std::sync::Arc::new));
+                let after = last.filter(|last| full && *last < wanted.last);
+                if let Some(after) = after {
+                    reads.pending.want(super::reads::PendingRead { after, ..wanted });
+                } else {
+                    fetched.is_complete = true;
+                    reads.pending.forget();
+                }
+            }
+            Some(Err(failure)) => {
+                reads.pending.back_off(now, failure.retry_after);
+                let is_over = reads.pending.failed() >= PENDING_ATTEMPTS;
+                if is_over || failure.trouble() == Trouble::Definite {
+                    fetched.is_complete = true;
+                    reads.pending.forget();
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn consulted(&mut self, cx: &Context<'_>, now: Timestamp, ticket: Ticket, outcome: Outcome) {
+        let active = self.active();
+        let Some(consult) = active.consult.as_mut().filter(|c| c.ticket == ticket) else {
+            return;
+        };
+        consult.under_way = None;
+        let Outcome::Consulted(answer) = outcome else {
+            return;
+        };
+        match answer {
+            ConsultAnswer::Say(text) => {
+                consult.parts = answer_parts(cx, &text);
+                if consult.parts.is_empty() {
+                    self.consult_over(cx, now, Settlement::Done { message: None });
+                } else {
+                    active.voice.push_front(VoiceItem::Answer);
+                }
+            }
+            ConsultAnswer::Pass => {
+                self.consult_over(cx, now, Settlement::Done { message: None });
+            }
+            ConsultAnswer::Failed => self.consult_failed(cx, now, ticket),
+        }
+    }
+
+    /// The messages are handed to the agent, as if there were no orchestrator.
+    pub(super) fn consult_failed(&mut self, cx: &Context<'_>, now: Timestamp, ticket: Ticket) {
+        let is_it = self.active().consult.as_ref().is_some_and(|c| c.ticket == ticket);
+        if is_it {
+            self.consult_over(cx, now, Settlement::Failed { retry_at: None });
+        }
+    }
+
+    fn consult_over(&mut self, cx: &Context<'_>, now: Timestamp, settlement: Settlement) {
+        let active = self.active();
+        active.voice.withdraw(VoiceItem::Answer);
+        if let Some(consult) = active.consult.take() {
+            self.settled(cx, now, consult.ticket, settlement);
+        }
+    }
+
+    fn answer_posted(&mut self, cx: &Context<'_>, now: Timestamp, message: MessageId) {
+        let Some(consult) = &mut self.active().consult else {
+            return;
+        };
+        let content = consult.parts.get(consult.posted).cloned().unwrap_or_default();
+        consult.answer.get_or_insert(message);
+        consult.posted += 1;
+        let is_over = consult.posted >= consult.parts.len();
+        let answer = consult.answer;
+        self.active().voice.attempts().hurry();
+        if let Some(author) = cx.directory.moderator() {
+            let own = own_message(self.id, message, author, ChatKind::Reply, content);
+            self.remember_own(cx, own);
+        }
+        if is_over {
+            self.consult_over(cx, now, Settlement::Done { message: answer });
+        }
+    }
+
+    fn answer_failed(&mut self, cx: &Context<'_>, now: Timestamp, failure: &Failure) {
+        let active = self.active();
+        active.voice.attempts().back_off(now, failure.retry_after);
+        if failure.trouble() != Trouble::Definite {
+            return;
+        }
+        tracing::warn!(channel = %self.id, kind = ?failure.kind, "an answer was not posted");
+        let answer = self.active().consult.as_ref().and_then(|consult| consult.answer);
+        let settlement = match answer {
+            Some(_) => Settlement::Done { message: answer },
+            None => failure.settlement(now),
+        };
+        self.consult_over(cx, now, settlement);
+    }
+}
+
+/// A message of ours, as an event would tell of it.
+fn own_message(
+    channel: crate::ChannelId,
+    id: MessageId,
+    author: crate::UserId,
+    kind: ChatKind,
+    content: String,
+) -> ChatMessage {
+    let author_kind = AuthorKind::Bot;
+    ChatMessage { id, channel, author, author_kind, kind, content, nonce: None }
+}

@@ -1,0 +1,364 @@
+//! The turn of a hosted agent: its run starts where its trigger stands, and its answer is delivered.
+
+use std::sync::Arc;
+
+use dirigent_core::{
+    AgentKey, Author, Effect, Input, MessageId, Outcome, PhaseKind, Rest, RunId, Settlement, Tail,
+    Ticket, Timestamp, TurnId,
+};
+
+use super::action::{AgentAnswer, Signal};
+use super::calls::{Call, hosted_run};
+use super::context::Context;
+use super::offer::Lane;
+use super::reads::{CONTEXT_MAX, Fetched};
+use super::reply::{ReplyDelivery, compose};
+use super::voice::{Progress, VoiceItem};
+use super::{Active, Room};
+use crate::lifecycle::Stage;
+use crate::{ChatKind, ChatMessage, ReplyEnd};
+
+impl Room {
+    /// Whether the machine still wants what it asked for.
+    pub(super) fn wants(&self, effect: &Effect) -> bool {
+        // A notice that the machine has dropped from what it owes is in no record either.
+        let is_owed = || {
+            let mut owed = self.machine.debts().iter();
+            owed.any(|debt| debt.effect.ticket() == effect.ticket())
+        };
+        self.machine.wants(effect) && (!matches!(effect, Effect::Notice { .. }) || is_owed())
+    }
+
+    /// The head of the voice lane leaves if the machine does not want it any more.
+    pub(super) fn withdraw_head(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
+        let Some(active) = &self.active else {
+            return false;
+        };
+        let Some(VoiceItem::Effect(effect, _)) = active.voice.head() else {
+            return false;
+        };
+        if active.voice.is_under_way() || self.wants(&effect) {
+            return false;
+        }
+        let active = self.active();
+        let is_trigger = matches!(effect, Effect::Trigger { .. });
+        // Its agent may run because of it: then it is removed once it is seen.
+        if let Some(nonce) = active.voice.doubtful_nonce().filter(|_| is_trigger) {
+            active.cleanup.look_for(nonce);
+            self.backfill();
+        }
+        let active = self.active();
+        active.voice.pop();
+        active.claims.withdraw(Lane::Voice);
+        if let Some(ticket) = effect.ticket() {
+            self.settled(cx, now, ticket, Settlement::Dropped);
+        }
+        true
+    }
+
+    /// Takes the first step of the trigger at the head of the voice lane, where that is an instant one: the
+    /// run of a hosted agent is permitted, a run that was put off is told.
+    pub(super) fn start_head(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
+        let Some((ticket, agent, turn, attempt, stamp)) = self.trigger_at_head() else {
+            return false;
+        };
+        let is_blocked = cx.stage >= Stage::Stopping || self.marks.is_holding(now);
+        if is_blocked {
+            return false;
+        }
+        if cx.directory.is_hosted(agent) {
+            if !self.has_context(now) {
+                return false;
+            }
+            self.active().voice.pop();
+            self.start_run(cx, now, ticket, agent, Some(turn), attempt);
+            self.settled(cx, now, ticket, Settlement::Done { message: None });
+            return true;
+        }
+        let is_committed = self.commit.is_committed(stamp);
+        let active = self.active();
+        if !is_committed || active.voice.progress() != Progress::Deferral {
+            return false;
+        }
+        let key = active.deferrals.take(agent);
+        active.voice.advance(Progress::Wake(key));
+        if let Some(key) = key {
+            active.signals.push_back(Signal::TellDeferred { key, turn });
+        }
+        true
+    }
+
+    fn trigger_at_head(&self) -> Option<(Ticket, AgentKey, TurnId, u8, super::commit::Stamp)> {
+        let active = self.active.as_ref()?;
+        let head = active.voice.head().filter(|_| !active.voice.is_busy())?;
+        let VoiceItem::Effect(Effect::Trigger { ticket, agent, turn, attempt }, stamp) = head
+        else {
+            return None;
+        };
+        Some((ticket, agent, turn, attempt, stamp))
+    }
+
+    /// The run that was put off was told, or nobody waited for it any more.
+    pub(crate) fn deferral_told(&mut self, cx: &Context<'_>, now: Timestamp, told: bool) {
+        self.reach(now);
+        if let Some((ticket, agent, turn, ..)) = self.trigger_at_head().filter(|_| told) {
+            let active = self.active();
+            active.voice.pop();
+            active.inbox.give_pending(agent, turn);
+            self.settled(cx, now, ticket, Settlement::Done { message: None });
+        }
+        self.settle(cx, now);
+    }
+
+    /// Whether what was said of late is in memory. If not, it is read, and a call waits for it for a while.
+    pub(super) fn has_context(&mut self, now: Timestamp) -> bool {
+        if !self.forgot {
+            return true;
+        }
+        let reads = &mut self.active().reads;
+        if reads.skip_context {
+            return true;
+        }
+        if reads.context.wanted().is_none() {
+            reads.context.want(());
+            reads.context_until = Some(now + CONTEXT_MAX);
+        }
+        false
+    }
+
+    /// Asks for the run of a hosted agent. Where it is permitted the agent is called once that is stored.
+    pub(super) fn start_run(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        ticket: Ticket,
+        agent: AgentKey,
+        turn: Option<TurnId>,
+        attempt: u8,
+    ) {
+        let run = hosted_run(ticket);
+        let gate = Input::Gate { agent: Some(agent), run: Some(run), latest: None };
+        let answer = self.submit(cx, now, &gate);
+        let verdict = answer.ok().and_then(dirigent_core::Answer::verdict);
+        if !verdict.is_some_and(|verdict| verdict.is_allowed()) {
+            return;
+        }
+        let older = self.active().call.as_ref().map(|older| (older.agent, older.run));
+        if let Some((agent, run)) = older {
+            self.cancel_call(now, agent, Some(run));
+        }
+        let stamp = self.commit.newest();
+        self.active().call =
+            Some(Call { agent, turn, run, attempt, stamp, under_way: None, waits: false });
+    }
+
+    /// A hosted agent returned.
+    pub(super) fn answered(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        (agent, run): (AgentKey, RunId),
+        answer: AgentAnswer,
+        took_all: bool,
+    ) {
+        let active = self.active();
+        let call = active.call.take_if(|call| call.run == run);
+        let Some(call) = call else {
+            // Its turn was taken away.
+            if let AgentAnswer::Say { words, .. } = answer {
+                active.inbox.keep_late(agent, &words);
+            }
+            return;
+        };
+        if !took_all {
+            active.inbox.set_given(false);
+            active.inbox.took_not_all(agent);
+        }
+        let outcome = match answer {
+            AgentAnswer::Say { words, end } => {
+                return self.begin_reply(cx, now, &call, &words, end);
+            }
+            AgentAnswer::Pass => Outcome::Pass,
+            AgentAnswer::Failed => Outcome::Failed,
+        };
+        let _ = self.submit(cx, now, &Input::RunEnded { agent, run: Some(run), outcome });
+    }
+
+    /// The agent's words become a reply that is stored and then delivered.
+    fn begin_reply(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        call: &Call,
+        words: &str,
+        end: ReplyEnd,
+    ) {
+        let Call { agent, turn, run, .. } = *call;
+        let outgoing = compose(self.id, (agent, turn.unwrap_or_default(), run), words, end, now);
+        if outgoing.parts.is_empty() {
+            let outcome = Outcome::Pass;
+            let _ = self.submit(cx, now, &Input::RunEnded { agent, run: Some(run), outcome });
+            return;
+        }
+        if self.submit(cx, now, &Input::Replied { agent, run: Some(run) }).is_err() {
+            self.active().inbox.keep_late(agent, words);
+            return;
+        }
+        self.commit.change();
+        let stamp = self.commit.newest();
+        let active = self.active();
+        active.reply = Some(ReplyDelivery::new(outgoing, stamp));
+        active.voice.push(VoiceItem::Reply);
+    }
+
+    /// Whether the run of the reply still holds the floor.
+    fn reply_is_current(&self, reply: &ReplyDelivery) -> bool {
+        let (view, stored) = (self.machine.view(), reply.stored());
+        let holds = view.speaker().or(view.permit()) == Some(stored.agent);
+        holds
+            && view.run() == Some(stored.run)
+            && !matches!(view.rest(), Some(Rest::Stopped | Rest::Finished))
+    }
+
+    /// Whether parts of the reply may be posted now: its turn does not rest and the channel is not held.
+    pub(super) fn reply_may_go(&self) -> bool {
+        let view = self.machine.view();
+        view.rest().is_none() && view.phase() != PhaseKind::Waiting
+    }
+
+    /// A reply whose turn was taken away, or that cannot be delivered, goes back to its agent.
+    pub(super) fn withdraw_reply(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
+        let Some(reply) = self.active.as_ref().and_then(|active| active.reply.as_ref()) else {
+            return false;
+        };
+        if !self.reply_is_current(reply) {
+            self.hand_reply_back();
+            return true;
+        }
+        let agent = reply.stored().agent;
+        let is_over = self.reply_given_up_at().is_some_and(|at| at <= now);
+        let is_lost = !cx.directory.is_hosted(agent);
+        if is_lost || (is_over && self.reply_may_go()) {
+            self.give_reply_up(cx, now);
+            return true;
+        }
+        false
+    }
+
+    /// The time that a hold took does not count as time away.
+    pub(super) fn resume_reply(&mut self, now: Timestamp) {
+        let reply = self.active.as_mut().and_then(|active| active.reply.as_mut());
+        if reply.is_some_and(|reply| reply.resume(now)) {
+            self.commit.change();
+        }
+    }
+
+    /// What of the reply is not in the channel becomes the agent's late answer.
+    fn hand_reply_back(&mut self) -> Option<ReplyDelivery> {
+        let active = self.active();
+        let reply = active.reply.take()?;
+        active.voice.withdraw(VoiceItem::Reply);
+        active.claims.withdraw(Lane::Voice);
+        if !reply.is_whole() {
+            active.inbox.keep_late(reply.stored().agent, &reply.remaining_words());
+        }
+        self.commit.change();
+        Some(reply)
+    }
+
+    /// The reply cannot be delivered: its turn is over, and its agent is handed the rest back.
+    pub(super) fn give_reply_up(&mut self, cx: &Context<'_>, now: Timestamp) {
+        let Some(reply) = self.hand_reply_back() else {
+            return;
+        };
+        let (agent, run) = (reply.stored().agent, Some(reply.stored().run));
+        let posted = reply.is_posted();
+        let _ = self.submit(cx, now, &Input::Undelivered { agent, run, posted });
+    }
+
+    /// Every part is in the channel: that confirms the turn.
+    pub(super) fn finish_reply(&mut self, cx: &Context<'_>, now: Timestamp) {
+        let active = self.active();
+        let Some(reply) = active.reply.take_if(|reply| reply.is_whole()) else {
+            return;
+        };
+        active.voice.withdraw(VoiceItem::Reply);
+        let stored = reply.stored();
+        let (agent, run) = (stored.agent, Some(stored.run));
+        let messages: Vec<MessageId> = reply.posted_messages();
+        // The receipt confirms; nothing is compared any more.
+        let tail = Tail::EMPTY;
+        let outcome = match stored.end {
+            ReplyEnd::Finished => Outcome::Spoke { tail },
+            ReplyEnd::Unfinished => Outcome::Unfinished { tail },
+            ReplyEnd::AwaitsHuman => Outcome::AwaitsHuman { tail },
+        };
+        let _ = self.submit(cx, now, &Input::Receipt { agent, run, messages });
+        let _ = self.submit(cx, now, &Input::RunEnded { agent, run, outcome });
+        self.commit.change();
+    }
+
+    /// People's messages go to the agent that runs, as far as they are in memory; the others are read.
+    pub(super) fn inject_pending(&mut self, cx: &Context<'_>) {
+        let Some(held) = self.active.as_ref().and_then(|active| active.inject) else {
+            return;
+        };
+        let view = self.machine.view();
+        let runs = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting);
+        let run = view.run().filter(|_| runs);
+        let active = self.active();
+        let is_its = |call: &Call| {
+            call.agent == held.agent && Some(call.run) == run && call.under_way.is_some()
+        };
+        if !active.call.as_ref().is_some_and(is_its) {
+            active.inject = None;
+            return;
+        }
+        let Some(messages) = active.said_between(cx, held.first, held.last) else {
+            return;
+        };
+        active.inject = None;
+        active.signals.push_back(Signal::Inject { agent: held.agent, messages });
+    }
+
+    /// Whether the running agent was reached with people's messages; what does not reach it, or what it
+    /// does not take, is handed to the next one.
+    pub(crate) fn injected(&mut self, agent: AgentKey, handed: &[MessageId], all: bool) {
+        if let Some(active) = &mut self.active {
+            active.inbox.set_given(all);
+            for message in handed {
+                active.inbox.took(agent, *message);
+            }
+        }
+    }
+}
+
+impl Active {
+    /// What people said in this range, oldest first. `None` while a part of it is read that is not in
+    /// memory.
+    pub(super) fn said_between(
+        &mut self,
+        cx: &Context<'_>,
+        first: MessageId,
+        last: MessageId,
+    ) -> Option<Vec<Arc<ChatMessage>>> {
+        let is_meant = |message: &ChatMessage| {
+            message.kind != ChatKind::System && cx.directory.author(message) == Author::Human
+        };
+        let mut said = self.inbox.between(first, last, is_meant);
+        if self.inbox.reaches_back_to(first) {
+            return Some(said);
+        }
+        let covers = |f: &Fetched| f.is_complete && f.first <= first && f.last >= last;
+        if !self.reads.fetched.as_ref().is_some_and(covers) {
+            self.reads.fetch(first, last);
+            return None;
+        }
+        let fetched = self.reads.fetched.take()?;
+        let is_in = |m: &Arc<ChatMessage>| (first..=last).contains(&m.id) && is_meant(m);
+        said.extend(fetched.messages.into_iter().filter(is_in));
+        said.sort_unstable_by_key(|message| message.id);
+        said.dedup_by_key(|message| message.id);
+        Some(said)
+    }
+}

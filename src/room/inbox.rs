@@ -1,0 +1,230 @@
+//! What was said of late, and what of it each agent was handed.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use dirigent_core::{AGENTS_MAX, AgentKey, MessageId, TurnId};
+
+use crate::{AuthorKind, ChatMessage, Held, UserId};
+
+/// The longest late answer that is kept, in bytes.
+const LATE_MAX: usize = 32 * 1024;
+
+/// The messages of late, what each agent was given of them, and what people said that an agent is
+/// still to be handed.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    /// What was said of late, oldest first.
+    recent: VecDeque<Arc<ChatMessage>>,
+    given: Vec<Given>,
+    /// People's messages that the speaker is handed with its turn, whatever else it missed.
+    pending: Option<Held>,
+    /// Whether it was handed them. If not, the next speaker is.
+    is_pending_given: bool,
+    /// What agents answered too late; of each agent the newest.
+    late: Vec<(AgentKey, Arc<str>)>,
+}
+
+/// What an agent was given with its last turn: the messages after one and up to another.
+#[derive(Debug)]
+struct Given {
+    agent: AgentKey,
+    turn: TurnId,
+    after: Option<MessageId>,
+    until: Option<MessageId>,
+    /// Older ones that it was given too, since they arrived late.
+    late: Vec<MessageId>,
+    /// Older ones that arrived only after it was given the others.
+    later: Vec<MessageId>,
+    /// Newer ones that it took while it ran.
+    injected: Vec<MessageId>,
+}
+
+impl Inbox {
+    pub(crate) fn restored(pending: Option<Held>) -> Self {
+        Self { pending, ..Self::default() }
+    }
+
+    /// Keeps a message for agents that missed it. The oldest goes when there are more than `most`.
+    pub(crate) fn remember(&mut self, message: Arc<ChatMessage>, most: usize) {
+        if most == 0 {
+            return;
+        }
+        let at = self.recent.partition_point(|known| known.id < message.id);
+        if self.recent.get(at).is_some_and(|known| known.id == message.id) {
+            return;
+        }
+        let id = message.id;
+        self.recent.insert(at, message);
+        for given in self.given.iter_mut().filter(|given| Some(id) <= given.until) {
+            given.later.push(id);
+        }
+        if self.recent.len() > most {
+            self.recent.pop_front();
+        }
+    }
+
+    /// A message says something else now.
+    pub(crate) fn changed(&mut self, message: ChatMessage) {
+        if let Some(known) = self.recent.iter_mut().find(|known| known.id == message.id) {
+            *known = Arc::new(message);
+        }
+    }
+
+    /// A message was deleted.
+    pub(crate) fn deleted(&mut self, message: MessageId) {
+        self.recent.retain(|known| known.id != message);
+    }
+
+    /// What the agent was not given in an earlier turn, but for its own words. The same turn again is
+    /// given the same again: the call before may not have reached its agent. `heard_before`: up to where
+    /// an earlier process heard the channel.
+    pub(crate) fn missed(
+        &mut self,
+        agent: AgentKey,
+        turn: TurnId,
+        own: Option<UserId>,
+        heard_before: Option<MessageId>,
+    ) -> Vec<Arc<ChatMessage>> {
+        let known = self.given.iter().position(|given| given.agent == agent);
+        let given = known.map(|at| self.given.swap_remove(at));
+        // After a restart what it was given is not known, but it knew what it answered: all before its
+        // own words but what people said that the earlier process had not heard.
+        let answered = || self.recent.iter().rev().find(|message| Some(message.author) == own);
+        let unheard = || {
+            let after = heard_before.map_or(self.recent.len(), |heard| {
+                self.recent.partition_point(|message| message.id <= heard)
+            });
+            let later = self.recent.range(after..);
+            later.filter(|message| message.author_kind == AuthorKind::Human)
+        };
+        let (after, late, injected) = match given {
+            Some(mut given) if given.turn == turn => {
+                given.late.append(&mut given.later);
+                (given.after, given.late, Vec::new())
+            }
+            Some(given) => (given.until, given.later, given.injected),
+            None => {
+                let late = unheard().map(|message| message.id).collect();
+                (answered().map(|message| message.id), late, Vec::new())
+            }
+        };
+        let from = after.map_or(0, |id| self.recent.partition_point(|message| message.id <= id));
+        let looked_through = if late.is_empty() { 0 } else { from };
+        let earlier = self.recent.range(..looked_through);
+        let first = earlier.filter(|message| late.contains(&message.id));
+        let missed = first.chain(self.recent.range(from..));
+        let is_new = |message: &&Arc<ChatMessage>| {
+            Some(message.author) != own && !injected.contains(&message.id)
+        };
+        let missed = missed.filter(is_new).cloned().collect();
+        let until = self.recent.back().map(|message| message.id).or(after);
+        let (later, injected) = (Vec::new(), Vec::new());
+        self.given.push(Given { agent, turn, after, until, late, later, injected });
+        missed
+    }
+
+    /// The agent took this message while it ran: its next turn does not bring it again.
+    pub(crate) fn took(&mut self, agent: AgentKey, message: MessageId) {
+        if let Some(given) = self.given.iter_mut().find(|given| given.agent == agent) {
+            given.injected.push(message);
+            given.later.retain(|known| *known != message);
+        }
+    }
+
+    /// The agent returned without having taken everything: what it was handed is brought again.
+    pub(crate) fn took_not_all(&mut self, agent: AgentKey) {
+        if let Some(given) = self.given.iter_mut().find(|given| given.agent == agent) {
+            given.injected.clear();
+        }
+    }
+
+    /// Whether everything from this message on is in memory.
+    pub(crate) fn reaches_back_to(&self, first: MessageId) -> bool {
+        self.recent.front().is_some_and(|oldest| oldest.id <= first)
+    }
+
+    /// The messages in this range that are meant, oldest first, as far as they are in memory.
+    pub(crate) fn between(
+        &self,
+        first: MessageId,
+        last: MessageId,
+        is_meant: impl Fn(&ChatMessage) -> bool,
+    ) -> Vec<Arc<ChatMessage>> {
+        let meant =
+            |message: &&Arc<ChatMessage>| (first..=last).contains(&message.id) && is_meant(message);
+        self.recent.iter().filter(meant).cloned().collect()
+    }
+}
+
+/// People's messages that an agent is handed with its turn.
+impl Inbox {
+    pub(crate) const fn pending(&self) -> Option<Held> {
+        self.pending
+    }
+
+    /// These messages are handed over with this turn; joined with what an earlier turn was to be handed
+    /// and was not.
+    pub(crate) fn hold(&mut self, held: Held) {
+        let given = self.is_pending_given;
+        let known = self
+            .pending
+            .filter(|known| !given || (known.agent, known.turn) == (held.agent, held.turn));
+        self.pending = Some(match known {
+            Some(known) => {
+                Held { first: known.first.min(held.first), last: known.last.max(held.last), ..held }
+            }
+            None => held,
+        });
+        self.is_pending_given = false;
+    }
+
+    /// What this turn is handed, if anything is pending. It counts as given from here on.
+    pub(crate) fn give_pending(&mut self, agent: AgentKey, turn: TurnId) -> Option<Held> {
+        let held = self.pending_for(agent, turn);
+        self.pending = held;
+        self.is_pending_given |= held.is_some();
+        held
+    }
+
+    /// What this turn would be handed.
+    pub(crate) fn pending_for(&self, agent: AgentKey, turn: TurnId) -> Option<Held> {
+        let is_free = !self.is_pending_given;
+        let pending = self.pending?;
+        let own = (pending.agent, pending.turn) == (agent, turn);
+        (own || is_free).then_some(Held { agent, turn, ..pending })
+    }
+
+    /// The agent of this turn was handed everything that is pending, or it was not.
+    pub(crate) const fn set_given(&mut self, given: bool) {
+        self.is_pending_given = given;
+    }
+
+    /// Forgets what was handed over with a turn that is over. What was not is kept for the next one.
+    pub(crate) fn clear_delivered(&mut self, speaker: Option<AgentKey>, turn: TurnId) {
+        let given = self.is_pending_given;
+        let now = (speaker, turn);
+        self.pending = self.pending.filter(|held| !given || (Some(held.agent), held.turn) == now);
+    }
+}
+
+/// Answers that came when their turn was over.
+impl Inbox {
+    /// Keeps what an agent said too late for its next turn. An answer beyond 32 KiB is dropped.
+    pub(crate) fn keep_late(&mut self, agent: AgentKey, words: &str) {
+        self.take_late(agent);
+        if words.len() <= LATE_MAX && self.late.len() < AGENTS_MAX {
+            self.late.push((agent, words.into()));
+        }
+    }
+
+    pub(crate) fn take_late(&mut self, agent: AgentKey) -> Option<Arc<str>> {
+        let at = self.late.iter().position(|(known, _)| *known == agent)?;
+        Some(self.late.swap_remove(at).1)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn has_late(&self, agent: AgentKey) -> bool {
+        self.late.iter().any(|(known, _)| *known == agent)
+    }
+}

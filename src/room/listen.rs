@@ -1,0 +1,253 @@
+//! What is said in the channel, pushed or read, and what may have been missed.
+
+use std::sync::Arc;
+
+use dirigent_core::{
+    AgentKey, Answer, Author, Input, Message, MessageId, MessageKind, PhaseKind, Refusal, Tail,
+    Timestamp,
+};
+
+use super::Room;
+use super::context::Context;
+use super::offer::Lane;
+use crate::{ChatKind, ChatMessage};
+
+impl Room {
+    /// A message was pushed.
+    pub(crate) fn pushed(&mut self, cx: &Context<'_>, now: Timestamp, message: ChatMessage) {
+        self.reach(now);
+        if self.keeps_turns() {
+            self.marks.pushed(message.id);
+        }
+        let id = message.id;
+        let has_arrived = match (&message.nonce, &mut self.active) {
+            (Some(nonce), Some(active)) => active.voice.arrived(nonce, id),
+            _ => false,
+        };
+        self.take_message(cx, now, message, false);
+        if has_arrived {
+            self.head_posted(cx, now, id);
+        }
+        self.settle(cx, now);
+    }
+
+    /// A message was edited.
+    pub(crate) fn edited(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        message: ChatMessage,
+    ) -> Result<Answer, Refusal> {
+        let author = cx.directory.author(&message);
+        let tail = Tail::of(&message.content);
+        let edited = Input::MessageEdited { id: message.id, author, tail };
+        if let Some(active) = &mut self.active {
+            active.inbox.changed(message);
+        }
+        self.input(cx, now, &edited, false).0
+    }
+
+    /// A message was deleted: agents that missed it are not handed it.
+    pub(crate) fn deleted(&mut self, message: MessageId) {
+        if let Some(active) = &mut self.active {
+            active.inbox.deleted(message);
+        }
+    }
+
+    /// Events may have been lost. `false` where that does not matter, since no turns are kept.
+    pub(crate) fn open_gap(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
+        self.reach(now);
+        let matters = self.keeps_turns();
+        if matters {
+            self.marks.open_gap(now, None);
+            self.want_gap();
+        }
+        self.settle(cx, now);
+        matters
+    }
+
+    /// The chat says that no message of the channel is newer than this one.
+    pub(crate) fn newest(&mut self, cx: &Context<'_>, now: Timestamp, newest: MessageId) {
+        if self.keeps_turns() && !self.marks.covers(newest) {
+            self.open_gap(cx, now);
+        }
+    }
+
+    pub(super) fn want_gap(&mut self) {
+        let reads = &mut self.active().reads;
+        if reads.gap.wanted().is_none() {
+            reads.gap.want(());
+        }
+    }
+
+    /// Looks for messages that were lost without notice.
+    pub(crate) fn backfill(&mut self) {
+        let is_open = self.machine.view().phase() != PhaseKind::Archived;
+        if !self.keeps_turns() || !is_open || self.marks.has_gap() {
+            return;
+        }
+        let verified = self.marks.verified();
+        let reads = &mut self.active().reads;
+        if reads.backfill.wanted().is_none() {
+            reads.backfill.want(verified);
+        }
+    }
+
+    pub(crate) const fn has_gap(&self) -> bool {
+        self.marks.has_gap()
+    }
+
+    pub(super) const fn keeps_turns(&self) -> bool {
+        self.machine.view().mode().keeps_turns()
+    }
+
+    /// A message that is new to the room: for the agents that missed it, and for the machine.
+    pub(super) fn take_message(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        message: ChatMessage,
+        backfilled: bool,
+    ) {
+        let author = cx.directory.author(&message);
+        self.see_stray(&message, author);
+        let digest = digest(cx, &message, author, backfilled);
+        let agents = self.addressed(cx, &message, author);
+        if digest.kind != MessageKind::System || author != Author::Moderator {
+            self.remember(cx, message, author);
+        }
+        let is_word = matches!(digest.kind, MessageKind::StopWord | MessageKind::ResumeWord);
+        if is_word && author == Author::Human {
+            let active = self.active();
+            active.word = active.word.max(Some(digest.id));
+        }
+        let input = if agents.is_empty() {
+            Input::Message(digest)
+        } else {
+            Input::Addressed { message: digest, agents }
+        };
+        let _ = self.submit(cx, now, &input);
+    }
+
+    /// A trigger that was withdrawn in doubt did arrive: it is deleted.
+    fn see_stray(&mut self, message: &ChatMessage, author: Author) {
+        if let (Author::Moderator, Some(nonce), Some(active)) =
+            (author, &message.nonce, &mut self.active)
+        {
+            active.cleanup.see(nonce, message.id);
+        }
+    }
+
+    fn addressed(&self, cx: &Context<'_>, message: &ChatMessage, author: Author) -> Vec<AgentKey> {
+        if author == Author::Human && self.machine.config().mention_rounds {
+            cx.directory.mentioned_in(&message.content)
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Keeps what was said for agents that miss it.
+    pub(super) fn remember(&mut self, cx: &Context<'_>, message: ChatMessage, author: Author) {
+        if self.keeps_turns() && author != Author::Moderator {
+            let most = cx.settings.missed_max;
+            self.active().inbox.remember(Arc::new(message), most);
+        }
+    }
+
+    /// A message that is read after it was said. A person's recent word, and what the speaker said while
+    /// its turn is being confirmed, count as if they came now. Returns a person's stop or resume word:
+    /// whether it acts is known when the page was read.
+    pub(super) fn take_backfilled(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        message: ChatMessage,
+    ) -> Option<Message> {
+        let author = cx.directory.author(&message);
+        self.see_stray(&message, author);
+        let is_human = author == Author::Human;
+        let digest = digest(cx, &message, author, true);
+        let is_word = matches!(digest.kind, MessageKind::StopWord | MessageKind::ResumeWord);
+        if is_human && is_word {
+            self.remember(cx, message, author);
+            return Some(digest);
+        }
+        let sent = cx.chat.sent_at(message.id);
+        let is_recent = now.since(sent) < cx.settings.missed_wake_max;
+        let view = self.machine.view();
+        let is_awaited = view.phase() == PhaseKind::Confirming
+            && view.speaker().map(Author::Agent) == Some(author);
+        if is_awaited || (is_human && is_recent) {
+            self.take_message(cx, now, message, true);
+            return None;
+        }
+        if digest.kind != MessageKind::System {
+            if is_human {
+                tracing::info!(channel = %self.id, "a message was missed and is too old to wake");
+            }
+            self.remember(cx, message, author);
+        }
+        self.note(cx, now, &digest);
+        None
+    }
+
+    /// The newest of the words that were read acts, unless a newer word or an operator has acted. The others
+    /// are only remembered.
+    pub(super) fn act_on_words(&mut self, cx: &Context<'_>, now: Timestamp, words: &[Message]) {
+        let Some((newest, older)) = words.split_last() else {
+            return;
+        };
+        for word in older {
+            self.note(cx, now, word);
+        }
+        let sent = cx.chat.sent_at(newest.id);
+        let active = self.active();
+        let is_overtaken = active.word > Some(newest.id)
+            || active.commanded_at.is_some_and(|commanded| sent < commanded);
+        if is_overtaken {
+            return self.note(cx, now, newest);
+        }
+        active.word = Some(newest.id);
+        let _ = self.submit(cx, now, &Input::Message(*newest));
+    }
+
+    /// The machine knows that the message exists, and makes nothing of it.
+    fn note(&mut self, cx: &Context<'_>, now: Timestamp, message: &Message) {
+        let noted = Message { kind: MessageKind::System, ..*message };
+        // It may have been pushed meanwhile.
+        let _ = self.submit(cx, now, &Input::Message(noted));
+    }
+
+    /// A post of ours is in the channel. Other agents are to see it even if no event tells of it.
+    pub(super) fn remember_own(&mut self, cx: &Context<'_>, message: ChatMessage) {
+        if self.keeps_turns() {
+            self.marks.note(message.id);
+            let most = cx.settings.missed_max;
+            self.active().inbox.remember(Arc::new(message), most);
+        }
+    }
+
+    pub(super) fn drop_gap_reads(&mut self) {
+        if let Some(active) = &mut self.active {
+            active.reads.gap.forget();
+            active.claims.withdraw(Lane::Gap);
+        }
+    }
+}
+
+/// What the machine needs to know of a message.
+pub(super) fn digest(
+    cx: &Context<'_>,
+    message: &ChatMessage,
+    author: Author,
+    backfilled: bool,
+) -> Message {
+    let (text, moderator) = (&message.content, cx.directory.moderator());
+    let kind = match message.kind {
+        ChatKind::System => MessageKind::System,
+        _ if cx.settings.is_stop_word(text, moderator) => MessageKind::StopWord,
+        _ if cx.settings.is_resume_word(text, moderator) => MessageKind::ResumeWord,
+        ChatKind::Default | ChatKind::Reply => MessageKind::Conversation,
+    };
+    Message { id: message.id, author, kind, tail: Tail::of(text), backfilled }
+}

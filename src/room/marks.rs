@@ -1,0 +1,249 @@
+//! Up to where the channel was heard, and what may have been missed.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use dirigent_core::{MessageId, Timestamp};
+
+use crate::GapFrom;
+
+/// The most ids that are kept to recognise a message that is read after it was pushed or posted.
+const IDS_MAX: usize = 256;
+/// How long a gap holds back what agents say, so that a stop that was missed acts first.
+const HOLD_BACK: Duration = Duration::from_secs(5);
+/// A further gap within this time holds nothing back.
+const HOLD_AGAIN_AFTER: Duration = Duration::from_secs(60);
+
+/// What is certain about the channel's messages.
+///
+/// `heard`: every message up to it was pushed while no gap was open, or was read. Own posts never raise
+/// it: the answer to a post says nothing about what others said before.
+/// `verified`: every message up to it was read. A periodic backfill reads from here, and so finds an
+/// event that was lost without notice.
+#[derive(Debug)]
+pub(crate) struct Marks {
+    heard: Option<MessageId>,
+    /// `heard` when the room was taken up from its record. What people said after it may have been handed
+    /// to nobody, even where agents spoke later.
+    heard_before: Option<MessageId>,
+    verified: Option<MessageId>,
+    /// Where nothing was heard yet: messages of before this moment are not the channel's.
+    since: Timestamp,
+    gap: Option<Gap>,
+    /// Messages that were pushed or posted behind `verified`, ascending.
+    ids: VecDeque<MessageId>,
+    /// The newest message that was pushed while a gap was open.
+    pushed: Option<MessageId>,
+    /// When a gap last held something back.
+    held_back_at: Option<Timestamp>,
+}
+
+/// From where on something may have been said that was not heard.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    /// Everything up to here was read, or nothing was read yet and it was heard.
+    from: Option<MessageId>,
+    /// Until when agents' posts, triggers and calls wait for the read.
+    hold_until: Option<Timestamp>,
+    /// A read that began before this gap opened does not close it.
+    epoch: u32,
+    /// The gap at which the read under way began.
+    reading: Option<u32>,
+}
+
+impl Marks {
+    pub(crate) const fn new(heard: Option<MessageId>, since: Timestamp) -> Self {
+        Self::beginning(heard, None, since)
+    }
+
+    /// The marks of a channel that was heard up to here when it was stored.
+    pub(crate) const fn restored(heard: Option<MessageId>, since: Timestamp) -> Self {
+        Self::beginning(heard, heard, since)
+    }
+
+    const fn beginning(
+        heard: Option<MessageId>,
+        heard_before: Option<MessageId>,
+        since: Timestamp,
+    ) -> Self {
+        let ids = VecDeque::new();
+        let verified = heard;
+        Self {
+            heard,
+            heard_before,
+            verified,
+            since,
+            gap: None,
+            ids,
+            pushed: None,
+            held_back_at: None,
+        }
+    }
+
+    /// Up to where the channel had been heard when it was taken up from its record.
+    pub(crate) const fn heard_before(&self) -> Option<MessageId> {
+        self.heard_before
+    }
+
+    /// Everything up to here was pushed without a gap, or read.
+    pub(crate) const fn heard(&self) -> Option<MessageId> {
+        self.heard
+    }
+
+    /// From where on the channel is being read, while it is.
+    pub(crate) fn gap_from(&self) -> Option<GapFrom> {
+        self.gap.map(|gap| gap.from.map_or(GapFrom::Start, GapFrom::After))
+    }
+
+    pub(crate) const fn has_gap(&self) -> bool {
+        self.gap.is_some()
+    }
+
+    /// Whether a message with this id needs no second look.
+    pub(crate) fn is_known(&self, id: MessageId) -> bool {
+        Some(id) <= self.verified || self.ids.binary_search(&id).is_ok()
+    }
+
+    /// The channel's conversation begins here: what was said before is not its own.
+    pub(crate) fn begin(&mut self, newest: Option<MessageId>, now: Timestamp) {
+        *self = Self::new(newest, now);
+    }
+
+    /// A message was pushed. It counts as heard unless a gap is open.
+    pub(crate) fn pushed(&mut self, id: MessageId) {
+        self.note(id);
+        if self.gap.is_some() {
+            self.pushed = self.pushed.max(Some(id));
+        } else {
+            self.heard = self.heard.max(Some(id));
+        }
+    }
+
+    /// A message of ours, known from the answer to the post, or one that was read out of order.
+    pub(crate) fn note(&mut self, id: MessageId) {
+        if Some(id) <= self.verified {
+            return;
+        }
+        let Err(at) = self.ids.binary_search(&id) else {
+            return;
+        };
+        self.ids.insert(at, id);
+        if self.ids.len() > IDS_MAX {
+            let oldest = self.ids.pop_front();
+            self.verified = self.verified.max(oldest.min(self.heard));
+        }
+    }
+
+    /// Whether a channel whose newest message this is was heard to its end. That it is ours says nothing
+    /// about what others said before it.
+    pub(crate) fn covers(&self, newest: MessageId) -> bool {
+        Some(newest) <= self.heard
+    }
+
+    /// Events may have been lost. `from`, where given, is from where a gap was being read before a restart.
+    pub(crate) fn open_gap(&mut self, now: Timestamp, from: Option<GapFrom>) {
+        if let Some(gap) = &mut self.gap {
+            gap.epoch = gap.epoch.wrapping_add(1);
+            return;
+        }
+        let free = self.held_back_at.is_none_or(|at| now < at || now.since(at) >= HOLD_AGAIN_AFTER);
+        let hold_until = free.then(|| now + HOLD_BACK);
+        if free {
+            self.held_back_at = Some(now);
+        }
+        // From what was read on: an event that was lost without notice may lie below what was heard since.
+        let from = from.map_or_else(
+            || self.verified.map_or(self.heard, |verified| self.heard.min(Some(verified))),
+            GapFrom::message,
+        );
+        self.gap = Some(Gap { from, hold_until, epoch: 0, reading: None });
+    }
+
+    /// What may have been missed does not matter any more.
+    pub(crate) fn drop_gap(&mut self) {
+        if self.gap.take().is_some() {
+            self.heard = self.heard.max(self.pushed.take());
+        }
+    }
+
+    /// Until when agents' posts, triggers and calls wait for a read.
+    pub(crate) fn hold_until(&self) -> Option<Timestamp> {
+        self.gap.and_then(|gap| gap.hold_until)
+    }
+
+    pub(crate) fn is_holding(&self, now: Timestamp) -> bool {
+        self.hold_until().is_some_and(|until| now < until)
+    }
+
+    /// The wait for a read is over, whether it has ended or not.
+    pub(crate) fn expire_hold(&mut self, now: Timestamp) {
+        if let Some(gap) = &mut self.gap {
+            gap.hold_until = gap.hold_until.filter(|until| now < *until);
+        }
+    }
+
+    /// After which message the next page of the gap is to be read. Marks the read as begun.
+    pub(crate) fn begin_read(&mut self) -> Option<MessageId> {
+        let gap = self.gap.as_mut()?;
+        gap.reading = gap.reading.or(Some(gap.epoch));
+        gap.from
+    }
+
+    /// A page of the gap was read, up to `last`. With the last page the gap is closed, unless another one
+    /// opened meanwhile: then it is read once more. Returns whether it is closed.
+    pub(crate) fn read_page(&mut self, last: Option<MessageId>, full: bool) -> bool {
+        let Some(gap) = &mut self.gap else {
+            return true;
+        };
+        gap.from = gap.from.max(last);
+        let from = gap.from;
+        self.verify(from);
+        if full {
+            return false;
+        }
+        let Some(gap) = &mut self.gap else {
+            return true;
+        };
+        if gap.reading.take() != Some(gap.epoch) {
+            return false;
+        }
+        self.gap = None;
+        self.heard = self.heard.max(from).max(self.pushed.take());
+        true
+    }
+
+    /// The read of the gap is to begin anew: a page could not be read.
+    pub(crate) fn read_failed(&mut self) {
+        if let Some(gap) = &mut self.gap {
+            gap.reading = None;
+        }
+    }
+
+    /// From where a periodic backfill reads.
+    pub(crate) const fn verified(&self) -> Option<MessageId> {
+        self.verified
+    }
+
+    /// Everything up to here was read.
+    pub(crate) fn verify(&mut self, up_to: Option<MessageId>) {
+        self.verified = self.verified.max(up_to);
+        while self.ids.front().is_some_and(|id| Some(*id) <= self.verified) {
+            self.ids.pop_front();
+        }
+    }
+
+    /// Whether a message that was sent then belongs to the channel's conversation.
+    pub(crate) fn is_ours(&self, sent: Timestamp) -> bool {
+        /// How far the chat's clock and ours may be apart.
+        const CLOCKS_APART: Duration = Duration::from_secs(5);
+        self.verified.is_some() || sent + CLOCKS_APART > self.since
+    }
+
+    /// Time went back by this much.
+    pub(crate) fn move_back(&mut self, by: Duration) {
+        let hold = self.gap.as_mut().and_then(|gap| gap.hold_until.as_mut());
+        for moment in hold.into_iter().chain(self.held_back_at.as_mut()) {
+            *moment = moment.saturating_sub(by);
+        }
+    }
+}

@@ -1,0 +1,645 @@
+//! What may start now: every lane is asked, in the order in which they matter.
+
+use dirigent_core::{AgentKey, Effect, Timestamp};
+
+use super::action::{
+    Account, Action, ActionId, CallRequest, ConsultRequest, Purpose, Started, WakeRequest,
+};
+use super::context::Context;
+use super::reply::{LIMIT_MAX, ReplyStep};
+use super::voice::{Progress, VoiceItem};
+use super::words::Words;
+use super::{Active, PollWanted, Room};
+use crate::lifecycle::Stage;
+use crate::runtime::admission::{Admission, Claim, ClaimKind, Verdict, WaitReason, Wakeup};
+use crate::split::split_reply;
+use crate::{ChannelId, Commit, HistoryRequest, LetterKind, Mentions, Nonce, Post};
+
+/// Messages on a page.
+pub(super) const PAGE: u8 = 100;
+
+/// Where an action waits to be admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lane {
+    Voice,
+    Cleanup,
+    Members,
+    Poll,
+    Gap,
+    Backfill,
+    Context,
+    Pending,
+    Probe,
+    Call,
+    Consult,
+    Outbox(LetterKind),
+}
+
+/// The names under which lanes wait to be admitted.
+#[derive(Debug, Default)]
+pub(super) struct Claims {
+    waiting: Vec<(Lane, ActionId)>,
+    withdrawn: Vec<ActionId>,
+}
+
+impl Claims {
+    /// What the lane waited with is not wanted any more.
+    pub(super) fn withdraw(&mut self, lane: Lane) {
+        if let Some(at) = self.waiting.iter().position(|(known, _)| *known == lane) {
+            let (_, id) = self.waiting.swap_remove(at);
+            self.withdrawn.push(id);
+        }
+    }
+
+    pub(super) fn has_withdrawn(&self) -> bool {
+        !self.withdrawn.is_empty()
+    }
+
+    fn find(&self, lane: Lane) -> Option<ActionId> {
+        self.waiting.iter().find(|(known, _)| *known == lane).map(|(_, id)| *id)
+    }
+
+    fn forget(&mut self, lane: Lane) {
+        self.waiting.retain(|(known, _)| *known != lane);
+    }
+}
+
+/// Who decides whether an action may start, and the rooms that may try again because of it.
+pub(crate) struct Doorway<'a> {
+    pub(crate) admission: &'a mut Admission,
+    pub(crate) wakeups: &'a mut Vec<Wakeup>,
+}
+
+/// A request that wants to start.
+pub(super) struct Ask {
+    pub(super) lane: Lane,
+    pub(super) target: ChannelId,
+    pub(super) account: Account,
+    pub(super) agent: Option<AgentKey>,
+    pub(super) kind: ClaimKind,
+}
+
+impl Active {
+    /// Whether the request may start now, and under which name.
+    pub(super) fn admit(
+        &mut self,
+        room: ChannelId,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+        ask: &Ask,
+    ) -> Result<Claim, (Option<Timestamp>, WaitReason)> {
+        let id = match self.claims.find(ask.lane) {
+            Some(id) => id,
+            None => self.next_id(),
+        };
+        let Ask { lane, target, account, agent, kind } = *ask;
+        let claim = Claim { room, id, target, account, agent, kind };
+        match door.admission.admit(now, &claim) {
+            Verdict::Go => {
+                self.claims.forget(lane);
+                Ok(claim)
+            }
+            Verdict::Wait { until, why } => {
+                if self.claims.find(lane).is_none() {
+                    self.claims.waiting.push((lane, id));
+                }
+                Err((until, why))
+            }
+        }
+    }
+
+    pub(super) fn start(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        claim: Claim,
+        purpose: Purpose,
+        action: Action,
+    ) -> Started {
+        let account = match claim.kind {
+            ClaimKind::Post | ClaimKind::Read => Some(claim.account),
+            ClaimKind::Call | ClaimKind::Consult => None,
+        };
+        self.under_way.push((claim.id, purpose, account));
+        let time_out = account.map(|_| now + cx.settings.attempt_timeout);
+        Started { id: claim.id, action, claim: Some(claim), time_out, not_after: None }
+    }
+
+    /// A read by the moderator.
+    fn read(
+        &mut self,
+        cx: &Context<'_>,
+        (room, now): (ChannelId, Timestamp),
+        door: &mut Doorway<'_>,
+        (lane, purpose): (Lane, Purpose),
+        action: Action,
+    ) -> Option<Started> {
+        let (account, kind) = (Account::Moderator, ClaimKind::Read);
+        let ask = Ask { lane, target: room, account, agent: None, kind };
+        let claim = self.admit(room, now, door, &ask).ok()?;
+        Some(self.start(cx, now, claim, purpose, action))
+    }
+}
+
+impl Room {
+    /// The next action that may start now. Asked by the driver's loop only, until there is none.
+    pub(crate) fn next_action(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+    ) -> Option<Started> {
+        self.reach(now);
+        if let Some(active) = &mut self.active {
+            for id in active.claims.withdrawn.drain(..) {
+                door.wakeups.extend(door.admission.withdraw(now, self.id, id));
+            }
+        }
+        if let Some(started) = self.offer_commit(cx, now) {
+            return Some(started);
+        }
+        if self.commit.is_taken_over() || cx.stage >= Stage::Ending || self.active.is_none() {
+            return None;
+        }
+        self.offer_voice(cx, now, door)
+            .or_else(|| self.offer_call(cx, now, door))
+            .or_else(|| self.offer_consult(cx, now, door))
+            .or_else(|| self.offer_members(cx, now, door))
+            .or_else(|| self.offer_reads(cx, now, door))
+            .or_else(|| self.offer_poll(cx, now, door))
+            .or_else(|| self.offer_outbox(cx, now, door))
+            .or_else(|| self.offer_deletion(cx, now, door))
+            .or_else(|| self.offer_probe(cx, now, door))
+            // What was found to be over on the way is to be stored.
+            .or_else(|| self.offer_commit(cx, now))
+    }
+
+    fn offer_commit(&mut self, cx: &Context<'_>, now: Timestamp) -> Option<Started> {
+        let time_out = Some(now + cx.settings.work_deadline);
+        if self.commit.begin_read_back(now) {
+            let id = self.active().next_id();
+            self.active().under_way.push((id, Purpose::ReadBack, None));
+            let action = Action::ReadBack;
+            return Some(Started { id, action, claim: None, time_out, not_after: None });
+        }
+        let terms = self.commit.begin(now)?;
+        let record = self.record(terms.writer);
+        let active = self.active();
+        active.outbox_sent = active.outbox.version();
+        let commit = Commit {
+            channel: self.id,
+            expected: terms.expected,
+            record,
+            durability: terms.durability,
+            transitions: terms.transitions,
+            replaces_damaged: terms.replaces_damaged,
+        };
+        let id = self.active().next_id();
+        self.active().under_way.push((id, Purpose::Commit, None));
+        let action = Action::Commit(Box::new(commit));
+        Some(Started { id, action, claim: None, time_out, not_after: None })
+    }
+
+    fn offer_voice(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+    ) -> Option<Started> {
+        let active = self.active.as_ref()?;
+        if active.voice.is_under_way() {
+            return None;
+        }
+        match active.voice.head()? {
+            VoiceItem::Reply => self.offer_reply(cx, now, door),
+            VoiceItem::Answer => self.offer_answer(cx, now, door),
+            VoiceItem::Effect(effect, stamp) => {
+                let is_trigger = matches!(effect, Effect::Trigger { .. });
+                let is_reminder = matches!(effect, Effect::Reminder { .. });
+                let is_held = is_reminder && self.machine.view().rest().is_some();
+                let is_blocked = is_held
+                    || is_trigger
+                        && (cx.stage >= Stage::Stopping
+                            || self.marks.is_holding(now)
+                            || active.voice.is_busy());
+                let is_due = active.voice.is_due(now) && self.commit.is_committed(stamp);
+                if is_blocked || !is_due || !self.wants(&effect) {
+                    return None;
+                }
+                self.offer_effect(cx, now, door, effect)
+            }
+        }
+    }
+
+    fn offer_effect(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+        effect: Effect,
+    ) -> Option<Started> {
+        if let Effect::Trigger { ticket, agent, turn, attempt } = effect {
+            if cx.directory.is_hosted(agent) {
+                // It starts with an event, once what was said of late is in memory.
+                return None;
+            }
+            let progress = self.active().voice.progress();
+            if let Progress::Wake(deferral) = progress {
+                if cx.has_waker {
+                    return self.offer_wake(cx, now, (agent, turn, attempt), deferral);
+                }
+                self.active().voice.advance(Progress::Post);
+            }
+            if self.active().voice.progress() == Progress::Deferral {
+                return None;
+            }
+            if !cx.settings.notify {
+                self.trigger_done(cx, now, ticket, agent, turn, None);
+                self.settle(cx, now);
+                return self.next_action(cx, now, door);
+            }
+        }
+        let Some(words) = self.words_for(cx, &effect) else {
+            self.refuse_head(cx, now);
+            return self.next_action(cx, now, door);
+        };
+        let ticket = effect.ticket()?;
+        let debts = self.machine.debts();
+        let debt = debts.iter().find(|debt| debt.effect.ticket() == Some(ticket));
+        let since = debt.map_or(now, |debt| debt.since);
+        let nonce = Nonce::from_parts(self.id.get(), since.as_millis(), ticket.get());
+        let Words { place, content, mentions, paced, reply_to } = words;
+        let post = Post { channel: place, content, nonce, mentions, reply_to };
+        self.offer_post(cx, now, door, Account::Moderator, post, paced)
+    }
+
+    /// A post at the head of the voice lane, if it is admitted.
+    fn offer_post(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+        account: Account,
+        post: Post,
+        agent: Option<AgentKey>,
+    ) -> Option<Started> {
+        let (room, target) = (self.id, post.channel);
+        let active = self.active();
+        let ask = Ask { lane: Lane::Voice, target, account, agent, kind: ClaimKind::Post };
+        match active.admit(room, now, door, &ask) {
+            Ok(claim) => {
+                active.voice.begin(claim.id, now);
+                active.voice.expect(post.nonce.clone());
+                let action = Action::Post { account, post };
+                Some(active.start(cx, now, claim, Purpose::Voice, action))
+            }
+            Err((until, _)) => {
+                self.voice_waits(cx, now, account, until);
+                None
+            }
+        }
+    }
+
+    /// The head of the voice lane waits for its pace, a rate limit, or the chat.
+    fn voice_waits(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        account: Account,
+        until: Option<Timestamp>,
+    ) {
+        if until.is_some_and(|until| until.since(now) > LIMIT_MAX) {
+            return self.give_head_up(cx, now);
+        }
+        let active = self.active();
+        if let Some(until) = until {
+            active.voice.attempts().wait_until(until);
+            if let Some(reply) = &mut active.reply {
+                reply.wait_until(until);
+            }
+            active.chat.limited(account, now, until);
+        } else {
+            active.chat.failed(account, now, crate::ErrorKind::NoAnswer);
+        }
+        self.settle(cx, now);
+    }
+
+    /// The head of the voice lane would wait too long for its pace.
+    fn give_head_up(&mut self, cx: &Context<'_>, now: Timestamp) {
+        tracing::warn!(channel = %self.id, "a post would wait too long for its pace");
+        self.active().claims.withdraw(Lane::Voice);
+        match self.active().voice.head() {
+            Some(VoiceItem::Reply) => self.give_reply_up(cx, now),
+            _ => self.refuse_head(cx, now),
+        }
+        self.settle(cx, now);
+    }
+
+    fn offer_wake(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        (agent, turn, attempt): (AgentKey, dirigent_core::TurnId, u8),
+        deferral: Option<crate::DeferralKey>,
+    ) -> Option<Started> {
+        if !self.has_context(now) {
+            return None;
+        }
+        let newest = self.machine.view().newest();
+        let own = cx.directory.user(agent);
+        let active = self.active.as_mut()?;
+        let mut missed = active.inbox.missed(agent, turn, own, self.marks.heard_before());
+        if let Some(held) = active.inbox.pending_for(agent, turn) {
+            missed.extend(active.said_between(cx, held.first, held.last)?);
+            missed.sort_unstable_by_key(|message| message.id);
+            missed.dedup_by_key(|message| message.id);
+        }
+        active.inbox.give_pending(agent, turn);
+        let id = active.next_id();
+        active.voice.begin(id, now);
+        active.under_way.push((id, Purpose::Wake, None));
+        let request = WakeRequest { agent, turn, attempt, newest, missed, deferral };
+        let action = Action::Wake(Box::new(request));
+        let time_out = Some(now + cx.settings.work_deadline);
+        Some(Started { id, action, claim: None, time_out, not_after: None })
+    }
+
+    fn offer_reply(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+    ) -> Option<Started> {
+        let is_blocked = !self.reply_may_go() || self.marks.is_holding(now);
+        let is_busy = self.active().voice.is_busy();
+        let id = self.id;
+        let active = self.active.as_mut()?;
+        let reply = active.reply.as_mut()?;
+        if is_blocked || is_busy || !self.commit.is_committed(reply.stamp()) {
+            return None;
+        }
+        let agent = reply.stored().agent;
+        match reply.next_step(now)? {
+            ReplyStep::Find { after } => {
+                let request = HistoryRequest { channel: id, after, limit: PAGE };
+                let action = Action::History { account: Account::Moderator, request };
+                let lane = (Lane::Voice, Purpose::FindPart);
+                let started = active.read(cx, (id, now), door, lane, action)?;
+                active.voice.begin(started.id, now);
+                Some(started)
+            }
+            ReplyStep::Post { content, nonce, not_after } => {
+                let mentions = Mentions::Nobody;
+                let post = Post { channel: id, content, nonce, mentions, reply_to: None };
+                let started = self.offer_post(cx, now, door, Account::Agent(agent), post, None)?;
+                Some(Started { not_after, ..started })
+            }
+        }
+    }
+
+    fn offer_answer(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+    ) -> Option<Started> {
+        let rests = self.machine.view().rest().is_some();
+        let active = self.active.as_mut()?;
+        let Some(consult) = &active.consult else {
+            active.voice.pop();
+            return self.next_action(cx, now, door);
+        };
+        if rests {
+            return None;
+        }
+        let is_due = active.voice.is_due(now);
+        let content = consult.parts.get(consult.posted).filter(|_| is_due)?.clone();
+        let part = u64::try_from(consult.posted).unwrap_or(u64::MAX);
+        // The first part has the effect's own name; the others are told apart by what is beyond it.
+        let number = consult.ticket.get() & 0xff_ffff | part << 24;
+        let nonce = Nonce::from_parts(self.id.get(), consult.since.as_millis(), number);
+        let reply_to = (part == 0).then_some(consult.last);
+        let mentions = Mentions::Nobody;
+        let post = Post { channel: self.id, content, nonce, mentions, reply_to };
+        self.offer_post(cx, now, door, Account::Moderator, post, None)
+    }
+
+    fn offer_call(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+    ) -> Option<Started> {
+        let call = self.active.as_ref()?.call.as_ref()?;
+        let is_ready = call.under_way.is_none() && self.commit.is_committed(call.stamp);
+        if !is_ready || cx.stage >= Stage::Stopping || self.marks.is_holding(now) {
+            return None;
+        }
+        if !self.has_context(now) {
+            return None;
+        }
+        let (room, newest) = (self.id, self.machine.view().newest());
+        let paused = self.machine.view().phase() == dirigent_core::PhaseKind::Waiting;
+        let active = self.active.as_mut()?;
+        let (agent, turn, run, attempt) = {
+            let call = active.call.as_ref()?;
+            (call.agent, call.turn, call.run, call.attempt)
+        };
+        let number = turn.unwrap_or_default();
+        let held = active.inbox.pending_for(agent, number);
+        let said = match held {
+            Some(held) => active.said_between(cx, held.first, held.last)?,
+            None => Vec::new(),
+        };
+        let (account, kind) = (Account::Agent(agent), ClaimKind::Call);
+        let ask = Ask { lane: Lane::Call, target: room, account, agent: None, kind };
+        let admitted = active.admit(room, now, door, &ask);
+        if let Some(call) = &mut active.call {
+            call.waits = admitted.is_err();
+            call.under_way = admitted.as_ref().ok().map(|claim| claim.id);
+        }
+        let claim = admitted.ok()?;
+        let own = cx.directory.user(agent);
+        let mut missed = active.inbox.missed(agent, number, own, self.marks.heard_before());
+        if !said.is_empty() {
+            missed.extend(said);
+            missed.sort_unstable_by_key(|message| message.id);
+            missed.dedup_by_key(|message| message.id);
+        }
+        active.inbox.give_pending(agent, number);
+        let late = active.inbox.take_late(agent);
+        let request = CallRequest { agent, turn, run, attempt, newest, missed, late, paused };
+        let action = Action::Call(Box::new(request));
+        Some(active.start(cx, now, claim, Purpose::Call { agent, run }, action))
+    }
+
+    fn offer_consult(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+    ) -> Option<Started> {
+        let room = self.id;
+        let active = self.active.as_mut()?;
+        let consult = active.consult.as_ref()?;
+        let is_asked = consult.under_way.is_some() || !consult.parts.is_empty();
+        if is_asked || !self.commit.is_committed(consult.stamp) || cx.stage >= Stage::Stopping {
+            return None;
+        }
+        let (ticket, agent, turn) = (consult.ticket, consult.agent, consult.turn);
+        let (first, last) = (consult.first, consult.last);
+        if !cx.has_orchestrator {
+            self.consult_failed(cx, now, ticket);
+            return self.next_action(cx, now, door);
+        }
+        let messages = active.said_between(cx, first, last)?;
+        let (account, kind) = (Account::Moderator, ClaimKind::Consult);
+        let ask = Ask { lane: Lane::Consult, target: room, account, agent: None, kind };
+        let claim = active.admit(room, now, door, &ask).ok()?;
+        if let Some(consult) = &mut active.consult {
+            consult.under_way = Some(claim.id);
+        }
+        let request = ConsultRequest { agent, turn, messages };
+        let action = Action::Consult(Box::new(request));
+        Some(active.start(cx, now, claim, Purpose::Consult(ticket), action))
+    }
+
+    fn offer_members(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+    ) -> Option<Started> {
+        let room = self.id;
+        let (ticket, stamp) = self.active.as_ref()?.members.wanted()?;
+        if !self.wants(&Effect::FetchMembers { ticket }) {
+            self.active().members.forget();
+            self.active().claims.withdraw(Lane::Members);
+            self.settled(cx, now, ticket, dirigent_core::Settlement::Dropped);
+            self.settle(cx, now);
+            return None;
+        }
+        let is_committed = self.commit.is_committed(stamp);
+        let active = self.active.as_mut()?;
+        let (ticket, _) = active.members.ready(now).filter(|_| is_committed)?;
+        let lane = (Lane::Members, Purpose::Members(ticket));
+        let started = active.read(cx, (room, now), door, lane, Action::Members)?;
+        active.members.begin(started.id);
+        Some(started)
+    }
+
+    fn offer_poll(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+    ) -> Option<Started> {
+        let room = self.id;
+        let PollWanted { ticket, after, stamp } = self.active.as_ref()?.poll.ready(now)?;
+        if !self.commit.is_committed(stamp) {
+            return None;
+        }
+        if !self.wants(&Effect::Poll { ticket, after }) {
+            self.active().poll.forget();
+            self.active().claims.withdraw(Lane::Poll);
+            self.settled(cx, now, ticket, dirigent_core::Settlement::Dropped);
+            self.settle(cx, now);
+            return None;
+        }
+        let limit = cx.settings.poll_limit.clamp(1, PAGE);
+        let request = HistoryRequest { channel: room, after: None, limit };
+        let action = Action::History { account: Account::Moderator, request };
+        let active = self.active.as_mut()?;
+        let lane = (Lane::Poll, Purpose::Poll { ticket, after });
+        let started = active.read(cx, (room, now), door, lane, action)?;
+        active.poll.begin(started.id);
+        Some(started)
+    }
+
+    fn offer_deletion(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+    ) -> Option<Started> {
+        let room = self.id;
+        let active = self.active.as_mut()?;
+        let commit = &self.commit;
+        let message = active.cleanup.ready(now, |stamp| commit.is_committed(stamp))?;
+        let (lane, action) = ((Lane::Cleanup, Purpose::Delete(message)), Action::Delete(message));
+        let started = active.read(cx, (room, now), door, lane, action)?;
+        active.cleanup.begin(message, started.id, now);
+        Some(started)
+    }
+
+    fn offer_reads(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+    ) -> Option<Started> {
+        let (id, has_gap) = (self.id, self.marks.has_gap());
+        if !has_gap {
+            self.drop_gap_reads();
+        }
+        let active = self.active.as_mut()?;
+        let history = |after, limit| {
+            let request = HistoryRequest { channel: id, after, limit };
+            Action::History { account: Account::Moderator, request }
+        };
+        if active.reads.gap.ready(now).is_some() {
+            let action = history(self.marks.begin_read(), PAGE);
+            let lane = (Lane::Gap, Purpose::Gap);
+            if let Some(started) = active.read(cx, (id, now), door, lane, action) {
+                active.reads.gap.begin(started.id);
+                return Some(started);
+            }
+        }
+        if active.reads.context.ready(now).is_some() {
+            let limit = u8::try_from(cx.settings.missed_max).unwrap_or(PAGE).clamp(1, PAGE);
+            let lane = (Lane::Context, Purpose::Context);
+            let action = history(None, limit);
+            if let Some(started) = active.read(cx, (id, now), door, lane, action) {
+                active.reads.context.begin(started.id);
+                return Some(started);
+            }
+        }
+        if let Some(wanted) = active.reads.pending.ready(now) {
+            let lane = (Lane::Pending, Purpose::Pending);
+            let action = history(Some(wanted.after), PAGE);
+            if let Some(started) = active.read(cx, (id, now), door, lane, action) {
+                active.reads.pending.begin(started.id);
+                return Some(started);
+            }
+        }
+        let after = active.reads.backfill.ready(now)?;
+        let lane = (Lane::Backfill, Purpose::Backfill(after));
+        let started = active.read(cx, (id, now), door, lane, history(after, PAGE))?;
+        active.reads.backfill.begin(started.id);
+        Some(started)
+    }
+
+    /// Asks whether a chat that is away answers again, where nothing else asks.
+    fn offer_probe(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+    ) -> Option<Started> {
+        let channel = self.id;
+        let active = self.active.as_mut()?;
+        let account = active.chat.probe(now)?;
+        let request = HistoryRequest { channel, after: None, limit: 1 };
+        let kind = ClaimKind::Read;
+        let ask = Ask { lane: Lane::Probe, target: channel, account, agent: None, kind };
+        active.chat.probed(now);
+        let claim = active.admit(channel, now, door, &ask).ok()?;
+        let action = Action::History { account, request };
+        Some(active.start(cx, now, claim, Purpose::Probe, action))
+    }
+}
+
+/// The parts of an orchestrator's answer.
+pub(super) fn answer_parts(cx: &Context<'_>, text: &str) -> Vec<String> {
+    split_reply(cx.settings.silence.deliverable(text))
+}

@@ -1,0 +1,206 @@
+//! What of a room survives a restart, and how a room is taken up from it.
+
+use std::sync::Arc;
+
+use dirigent_core::{Channel, Config, Effect, Input, PhaseKind, RestoreError, Snapshot, Timestamp};
+
+use super::commit::CommitState;
+use super::context::Context;
+use super::inbox::Inbox;
+use super::marks::Marks;
+use super::outbox::OutboxMachine;
+use super::reply::ReplyDelivery;
+use super::voice::VoiceItem;
+use super::{Active, Room};
+use crate::settings::LostRuns;
+use crate::store::Writer;
+use crate::{ChannelId, ChannelRecord, Revision, StoredChannel};
+
+/// Where the record of a room that is restored comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// An earlier process: what ran is gone, and what was said meanwhile was not heard.
+    EarlierProcess,
+    /// This process: the channel left memory at rest.
+    Parked,
+}
+
+impl Room {
+    /// A channel that was never stored.
+    pub(crate) fn new(
+        id: ChannelId,
+        config: Arc<Config>,
+        seed: u64,
+        process: u64,
+        now: Timestamp,
+    ) -> Self {
+        let machine = Channel::new(config, seed);
+        let commit = CommitState::new(Revision::default(), machine.revision(), process);
+        let marks = Marks::new(None, now);
+        let (forgot, discussion, active) = (false, None, None);
+        Self { id, at: now, machine, commit, marks, forgot, discussion, active }
+    }
+
+    /// A channel as it was stored. What it owed is offered again, with the same nonces; a reply that was
+    /// being delivered goes on. Nothing happens to it yet: see [`Room::take_up`].
+    ///
+    /// # Errors
+    ///
+    /// A snapshot that the machine cannot be restored from.
+    pub(crate) fn restore(
+        id: ChannelId,
+        config: Arc<Config>,
+        process: u64,
+        now: Timestamp,
+        stored: StoredChannel,
+    ) -> Result<Self, RestoreError> {
+        let StoredChannel { revision, record } = stored;
+        let machine = Channel::restore(config, &record.snapshot)?;
+        let at = record.snapshot.now;
+        let newest = machine.view().newest();
+        let commit = CommitState::new(revision, machine.revision(), process);
+        let mut marks = Marks::restored(record.heard.or(newest), at);
+        if let Some(gap) = record.gap_from {
+            marks.open_gap(at, Some(gap));
+        }
+        let forgot = newest.is_some();
+        let has_more = record.outgoing.is_some()
+            || record.held.is_some()
+            || !record.letters.is_empty()
+            || !machine.debts().is_empty()
+            || marks.has_gap();
+        let mut room = Self {
+            id,
+            at,
+            machine,
+            commit,
+            marks,
+            forgot,
+            discussion: record.discussion,
+            active: None,
+        };
+        if has_more {
+            let anchor = room.machine.view().anchor();
+            let reply =
+                record.outgoing.map(|outgoing| ReplyDelivery::restored(outgoing, anchor, at));
+            let inbox = Inbox::restored(record.held);
+            let outbox = OutboxMachine::restore(now, record.letters);
+            room.active = Some(Box::new(Active { inbox, reply, outbox, ..Active::default() }));
+        }
+        Ok(room)
+    }
+
+    /// Takes up what was left: opens a gap where events may have been missed, puts what is owed into its
+    /// lanes, and ends the runs that the earlier process took with it.
+    pub(crate) fn take_up(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        origin: Origin,
+        is_behind: bool,
+    ) {
+        self.reach(now);
+        let from_before = origin == Origin::EarlierProcess;
+        if (from_before || is_behind) && self.keeps_turns() {
+            self.marks.open_gap(now, None);
+        }
+        if self.marks.has_gap() {
+            self.want_gap();
+        }
+        if self.active.as_ref().is_some_and(|active| active.reply.is_some()) {
+            self.active().voice.push(VoiceItem::Reply);
+        }
+        let owed = self.machine.debts().to_vec();
+        for debt in owed {
+            self.take_effect(cx, debt.since, debt.effect);
+        }
+        if let Some(since) = self.machine.view().chat_away_since() {
+            self.active().chat = super::chat_health::ChatHealth::restored(since, now);
+        }
+        if from_before {
+            self.lose_runs(cx, now);
+        }
+        self.settle(cx, now);
+    }
+
+    /// What ran in the earlier process is gone. A reply that is being delivered is not a run.
+    fn lose_runs(&mut self, cx: &Context<'_>, now: Timestamp) {
+        let view = self.machine.view();
+        let is_ours = view.run().is_none_or(super::calls::is_hosted_run);
+        let is_running = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting)
+            || view.permit().is_some();
+        if cx.settings.lost_runs == LostRuns::Keep && is_running && !is_ours {
+            return;
+        }
+        let rerun = cx.settings.lost_runs == LostRuns::Rerun;
+        // There may have been no run; then nothing changed.
+        let _ = self.submit(cx, now, &Input::RunsLost { rerun });
+    }
+
+    /// From now on it is as if nothing had happened here, and that is stored over whatever was.
+    pub(crate) fn forget_all(&mut self, config: Arc<Config>, seed: u64, for_good: bool) {
+        self.machine = Channel::new(config, seed);
+        self.discussion = None;
+        self.marks = Marks::new(None, self.at);
+        let call = self.active.as_ref().and_then(|active| active.call.as_ref());
+        if let Some((agent, run)) = call.map(|call| (call.agent, call.run)) {
+            self.cancel_call(self.at, agent, Some(run));
+        }
+        self.drop_consult();
+        if let Some(active) = &mut self.active {
+            active.voice.clear();
+            active.cleanup.clear();
+            active.members.forget();
+            active.poll.forget();
+            active.reply = None;
+            active.inbox = Inbox::default();
+            active.outbox = OutboxMachine::default();
+            active.reads = super::reads::Reads::default();
+        }
+        if for_good {
+            self.commit.change_for_good();
+        } else {
+            self.commit.change();
+        }
+    }
+
+    /// Everything of the room that is stored.
+    pub(super) fn record(&self, writer: Writer) -> ChannelRecord {
+        let active = self.active.as_ref();
+        let reply = active.and_then(|active| active.reply.as_ref());
+        let mut record = ChannelRecord {
+            discussion: self.discussion.clone(),
+            letters: active
+                .map_or_else(Vec::new, |active| active.outbox.messages().cloned().collect()),
+            outgoing: reply.map(|reply| Arc::clone(reply.stored())),
+            held: active.and_then(|active| active.inbox.pending()),
+            heard: self.marks.heard(),
+            gap_from: self.marks.gap_from(),
+            writer: Some(writer),
+            ..ChannelRecord::blank()
+        };
+        self.machine.snapshot_into(&mut record.snapshot);
+        record
+    }
+
+    /// The machine's state, for a recorder.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let mut snapshot = Snapshot::default();
+        self.machine.snapshot_into(&mut snapshot);
+        snapshot
+    }
+
+    /// A message of before that the record does not know: where no turns are kept, it alone is no reason
+    /// to store anything.
+    pub(crate) fn know_newest(&mut self, newest: Option<dirigent_core::MessageId>) {
+        let Some(id) = newest.filter(|newest| self.machine.view().newest() < Some(*newest)) else {
+            return;
+        };
+        let (kind, tail) = (dirigent_core::MessageKind::System, dirigent_core::Tail::EMPTY);
+        let author = dirigent_core::Author::Bot;
+        let known = dirigent_core::Message { id, author, kind, tail, backfilled: false };
+        // It asks for nothing, whatever the mode.
+        let _ = self.machine.handle(self.at, &Input::Message(known), &mut Vec::<Effect>::new());
+        self.commit.observe(self.machine.revision());
+    }
+}

@@ -1,0 +1,255 @@
+//! A hosted reply on its way into the channel, part by part.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent_core::{AgentKey, MessageId, RunId, Timestamp, TurnId};
+
+use super::attempts::{Attempts, Failure, NONCE_KEPT, Trouble, is_forgotten};
+use super::commit::Stamp;
+use crate::split::split_reply;
+use crate::{Certainty, ChannelId, ChatMessage, Nonce, Outgoing, OutgoingPart, ReplyEnd, UserId};
+
+/// The longest rate limit that a reply waits for.
+pub(crate) const LIMIT_MAX: Duration = Duration::from_secs(300);
+/// Keeps the nonces of replies apart from those of effects.
+const REPLIES: u64 = 1 << 35;
+/// How many bits of a nonce's number count the parts.
+const PART_BITS: u32 = 14;
+
+/// A reply being delivered. What survives a restart is in `stored`.
+#[derive(Debug)]
+pub(crate) struct ReplyDelivery {
+    stored: Arc<Outgoing>,
+    /// What must be committed before the next part leaves.
+    stamp: Stamp,
+    attempts: Attempts,
+    /// The next part may stand in the channel already, and its nonce may be forgotten: it is looked for
+    /// first.
+    search: Option<Search>,
+}
+
+/// A look for the next part in the history, behind this message.
+#[derive(Clone, Copy, Debug)]
+struct Search {
+    after: Option<MessageId>,
+}
+
+/// What is to be done for a reply next.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum ReplyStep {
+    /// Look for the next part behind this message.
+    Find { after: Option<MessageId> },
+    /// Post the next part.
+    Post { content: String, nonce: Nonce, not_after: Option<Timestamp> },
+}
+
+/// What becomes of a reply after a failed attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AfterFailure {
+    /// It is tried again.
+    Retry,
+    /// It cannot be delivered.
+    GiveUp,
+}
+
+/// Cuts an agent's words into the parts of a reply.
+pub(crate) fn compose(
+    channel: ChannelId,
+    (agent, turn, run): (AgentKey, TurnId, RunId),
+    words: &str,
+    end: ReplyEnd,
+    now: Timestamp,
+) -> Outgoing {
+    let run_bits = (run.get() & 0xf_ffff) << PART_BITS;
+    let parts = split_reply(words).into_iter().zip(0_u64..1 << PART_BITS);
+    let parts = parts.map(|(content, number)| {
+        let number = REPLIES | run_bits | number;
+        let nonce = Nonce::from_parts(channel.get(), now.as_millis(), number);
+        OutgoingPart { content, nonce, posted: None }
+    });
+    let parts = parts.collect();
+    Outgoing { agent, turn, run, end, parts, doubt_since: None, waiting_since: None }
+}
+
+impl ReplyDelivery {
+    pub(crate) fn new(outgoing: Outgoing, stamp: Stamp) -> Self {
+        let (stored, attempts) = (Arc::new(outgoing), Attempts::default());
+        Self { stored, stamp, attempts, search: None }
+    }
+
+    /// A reply that an earlier process was delivering. Its next part may have arrived unseen: it is looked
+    /// for behind the last part that is known, or behind the anchor.
+    pub(crate) fn restored(
+        mut stored: Arc<Outgoing>,
+        anchor: Option<MessageId>,
+        stored_at: Timestamp,
+    ) -> Self {
+        let after = anchor.max(newest_posted(&stored));
+        Arc::make_mut(&mut stored).doubt_since.get_or_insert(stored_at);
+        let (stamp, attempts) = (Stamp::default(), Attempts::default());
+        Self { stored, stamp, attempts, search: Some(Search { after }) }
+    }
+
+    pub(crate) const fn stored(&self) -> &Arc<Outgoing> {
+        &self.stored
+    }
+
+    pub(crate) const fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    pub(crate) const fn attempts(&self) -> &Attempts {
+        &self.attempts
+    }
+
+    /// Whether any part is in the channel.
+    pub(crate) fn is_posted(&self) -> bool {
+        newest_posted(&self.stored).is_some()
+    }
+
+    /// Whether every part is in the channel.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.next_part().is_none()
+    }
+
+    /// The messages of the parts that are in the channel.
+    pub(crate) fn posted_messages(&self) -> Vec<MessageId> {
+        self.stored.parts.iter().filter_map(|part| part.posted).collect()
+    }
+
+    /// The words of the parts that are not in the channel.
+    pub(crate) fn remaining_words(&self) -> String {
+        let rest = self.stored.parts.iter().filter(|part| part.posted.is_none());
+        rest.map(|part| part.content.as_str()).collect::<Vec<_>>().join("\n")
+    }
+
+    fn next_part(&self) -> Option<&OutgoingPart> {
+        self.stored.parts.iter().find(|part| part.posted.is_none())
+    }
+
+    /// What is to be done next, when an attempt is due.
+    pub(crate) fn next_step(&mut self, now: Timestamp) -> Option<ReplyStep> {
+        if !self.attempts.is_due(now) {
+            return None;
+        }
+        let doubt = self.stored.doubt_since;
+        if self.search.is_none() && doubt.is_some_and(|since| is_forgotten(since, now)) {
+            self.search = Some(Search { after: newest_posted(&self.stored) });
+        }
+        if let Some(Search { after }) = self.search {
+            return Some(ReplyStep::Find { after });
+        }
+        let part = self.next_part()?;
+        let not_after = doubt.map(|since| since + NONCE_KEPT);
+        let (content, nonce) = (part.content.clone(), part.nonce.clone());
+        Some(ReplyStep::Post { content, nonce, not_after })
+    }
+
+    /// The next part is in the channel. `stamp` is what must be stored before the part after it.
+    pub(crate) fn posted(&mut self, id: MessageId) -> Option<OutgoingPart> {
+        let stored = Arc::make_mut(&mut self.stored);
+        stored.doubt_since = None;
+        stored.waiting_since = None;
+        self.attempts = Attempts::default();
+        let part = stored.parts.iter_mut().find(|part| part.posted.is_none())?;
+        part.posted = Some(id);
+        Some(part.clone())
+    }
+
+    /// What changed is to be stored before the next part leaves.
+    pub(crate) const fn needs(&mut self, stamp: Stamp) {
+        self.stamp = stamp;
+    }
+
+    /// A page of the search was read, oldest first. Parts that stand there count as posted, in their
+    /// order. Returns those that were found.
+    pub(crate) fn searched(
+        &mut self,
+        page: &[ChatMessage],
+        full: bool,
+        account: Option<UserId>,
+    ) -> Vec<(MessageId, OutgoingPart)> {
+        let mut found = Vec::new();
+        let after = self.search.and_then(|search| search.after);
+        for message in page.iter().filter(|message| Some(message.id) > after) {
+            let is_it = self.next_part().is_some_and(|part| is_part(message, part, account));
+            if is_it {
+                if let Some(part) = self.posted(message.id) {
+                    found.push((message.id, part));
+                }
+            }
+        }
+        let last = page.last().map(|message| message.id);
+        self.search = full.then_some(Search { after: after.max(last) });
+        self.attempts = Attempts::default();
+        if self.search.is_none() {
+            // Read to its end: what is not there was not posted.
+            Arc::make_mut(&mut self.stored).doubt_since = None;
+        }
+        found
+    }
+
+    /// An attempt failed. Says whether the reply is tried on.
+    pub(crate) fn failed(&mut self, now: Timestamp, failure: &Failure) -> AfterFailure {
+        if failure.certainty == Certainty::Unknown && self.search.is_none() {
+            let stored = Arc::make_mut(&mut self.stored);
+            stored.doubt_since.get_or_insert(failure.began);
+        }
+        match failure.trouble() {
+            Trouble::Definite => return AfterFailure::GiveUp,
+            Trouble::Limited(wait) if wait > LIMIT_MAX => return AfterFailure::GiveUp,
+            Trouble::Limited(wait) => self.attempts.back_off(now, Some(wait)),
+            Trouble::Away => {
+                Arc::make_mut(&mut self.stored).waiting_since.get_or_insert(now);
+                self.attempts.back_off(now, failure.retry_after);
+            }
+        }
+        AfterFailure::Retry
+    }
+
+    /// The history cannot be read. While the nonce is surely remembered the part is posted again with it;
+    /// beyond that it would be posted on a guess.
+    pub(crate) fn unreadable(&mut self, now: Timestamp) -> AfterFailure {
+        match self.stored.doubt_since {
+            Some(since) if is_forgotten(since, now) => AfterFailure::GiveUp,
+            Some(_) | None => {
+                self.search = None;
+                AfterFailure::Retry
+            }
+        }
+    }
+
+    /// The chat answers again: the next attempt may be made at once.
+    pub(crate) const fn hurry(&mut self) {
+        self.attempts.hurry();
+    }
+
+    pub(crate) const fn wait_until(&mut self, at: Timestamp) {
+        self.attempts.wait_until(at);
+    }
+
+    /// The wait for the chat begins anew. Returns whether there was one.
+    pub(crate) fn resume(&mut self, now: Timestamp) -> bool {
+        let waits = self.stored.waiting_since.is_some();
+        if waits {
+            Arc::make_mut(&mut self.stored).waiting_since = Some(now);
+        }
+        waits
+    }
+
+    pub(crate) fn move_back(&mut self, by: Duration) {
+        self.attempts.move_back(by);
+    }
+}
+
+/// The newest of a reply's messages that are known to be in the channel.
+fn newest_posted(outgoing: &Outgoing) -> Option<MessageId> {
+    outgoing.parts.iter().filter_map(|part| part.posted).max()
+}
+
+/// Whether this message is that part of a reply: by its nonce, or by its words from the same account.
+fn is_part(message: &ChatMessage, part: &OutgoingPart, account: Option<UserId>) -> bool {
+    let said = Some(message.author) == account && message.content.trim() == part.content.trim();
+    message.nonce.as_deref() == Some(part.nonce.as_str()) || said
+}

@@ -1,0 +1,212 @@
+//! Requests that delay nothing: deletions, polls and member lists.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use dirigent_core::{MessageId, Ticket, Timestamp};
+
+use super::action::ActionId;
+use super::attempts::{Attempts, Failure, Trouble};
+use super::commit::Stamp;
+use crate::Nonce;
+
+/// How many deletions may be under way at once.
+const DELETIONS_AT_ONCE: usize = 2;
+/// How many withdrawn triggers are looked for at a time.
+const STRAYS_MAX: usize = 16;
+/// How long a deletion is tried: it outlasts an outage, and delays nothing.
+const DELETION_MAX: Duration = Duration::from_secs(3_600);
+
+/// Messages that are to be deleted.
+#[derive(Debug, Default)]
+pub(crate) struct Cleanup {
+    items: Vec<Deletion>,
+    /// The nonces of triggers that may stand in the channel although they were withdrawn.
+    strays: VecDeque<Nonce>,
+}
+
+#[derive(Debug)]
+struct Deletion {
+    /// `None` for a trigger that the machine does not know of.
+    ticket: Option<Ticket>,
+    message: MessageId,
+    stamp: Stamp,
+    attempts: Attempts,
+    since: Option<Timestamp>,
+    under_way: Option<ActionId>,
+}
+
+impl Cleanup {
+    pub(crate) fn push(&mut self, ticket: Option<Ticket>, message: MessageId, stamp: Stamp) {
+        let attempts = Attempts::default();
+        self.items.push(Deletion {
+            ticket,
+            message,
+            stamp,
+            attempts,
+            since: None,
+            under_way: None,
+        });
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.items.clear();
+    }
+
+    /// The next deletion whose stamp is committed and whose time has come.
+    pub(crate) fn ready(
+        &self,
+        now: Timestamp,
+        is_committed: impl Fn(Stamp) -> bool,
+    ) -> Option<MessageId> {
+        let under_way = self.items.iter().filter(|item| item.under_way.is_some()).count();
+        if under_way >= DELETIONS_AT_ONCE {
+            return None;
+        }
+        let is_free = |item: &&Deletion| {
+            item.under_way.is_none() && item.attempts.is_due(now) && is_committed(item.stamp)
+        };
+        self.items.iter().find(is_free).map(|item| item.message)
+    }
+
+    /// The deletion is under way.
+    pub(crate) fn begin(&mut self, message: MessageId, id: ActionId, now: Timestamp) {
+        if let Some(item) = self.items.iter_mut().find(|item| item.message == message) {
+            item.under_way = Some(id);
+            item.since.get_or_insert(now);
+        }
+    }
+
+    /// A deletion is over, whatever came of it. Returns the ticket that it settles.
+    pub(crate) fn done(&mut self, message: MessageId) -> Option<Ticket> {
+        let at = self.items.iter().position(|item| item.message == message)?;
+        self.items.swap_remove(at).ticket
+    }
+
+    /// A trigger with this nonce was withdrawn, and may stand in the channel.
+    pub(crate) fn look_for(&mut self, nonce: Nonce) {
+        self.strays.push_back(nonce);
+        if self.strays.len() > STRAYS_MAX {
+            self.strays.pop_front();
+        }
+    }
+
+    /// A message with this nonce stands in the channel: it is deleted if it is such a trigger.
+    pub(crate) fn see(&mut self, nonce: &str, message: MessageId) {
+        if let Some(at) = self.strays.iter().position(|known| known.as_str() == nonce) {
+            self.strays.remove(at);
+            self.push(None, message, Stamp::default());
+        }
+    }
+
+    /// A deletion failed. Returns whether it is given up.
+    pub(crate) fn failed(&mut self, message: MessageId, now: Timestamp, failure: &Failure) -> bool {
+        let Some(item) = self.items.iter_mut().find(|item| item.message == message) else {
+            return false;
+        };
+        item.under_way = None;
+        item.attempts.back_off(now, failure.retry_after);
+        let late = item.since.is_some_and(|since| {
+            item.attempts.next_at().is_some_and(|next| next.since(since) >= DELETION_MAX)
+        });
+        failure.trouble() == Trouble::Definite || late
+    }
+
+    pub(crate) fn next_at(&self) -> Option<Timestamp> {
+        let waiting = self.items.iter().filter(|item| item.under_way.is_none());
+        waiting.filter_map(|item| item.attempts.next_at()).min()
+    }
+
+    pub(crate) fn move_back(&mut self, by: Duration) {
+        for item in &mut self.items {
+            item.attempts.move_back(by);
+            item.since = item.since.map(|since| since.saturating_sub(by));
+        }
+    }
+}
+
+/// One read at a time for an effect of the machine: a newer one replaces an older one.
+#[derive(Debug)]
+pub(crate) struct Single<T> {
+    wanted: Option<(T, Attempts)>,
+    under_way: Option<ActionId>,
+}
+
+impl<T> Default for Single<T> {
+    fn default() -> Self {
+        Self { wanted: None, under_way: None }
+    }
+}
+
+impl<T: Copy> Single<T> {
+    pub(crate) fn want(&mut self, what: T) {
+        self.wanted = Some((what, Attempts::default()));
+    }
+
+    pub(crate) fn wanted(&self) -> Option<T> {
+        self.wanted.as_ref().map(|(what, _)| *what)
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.wanted = None;
+    }
+
+    pub(crate) const fn is_idle(&self) -> bool {
+        self.wanted.is_none() && self.under_way.is_none()
+    }
+
+    /// What may be asked now.
+    pub(crate) fn ready(&self, now: Timestamp) -> Option<T> {
+        let (what, attempts) = self.wanted.as_ref()?;
+        (self.under_way.is_none() && attempts.is_due(now)).then_some(*what)
+    }
+
+    /// It is asked now.
+    pub(crate) const fn begin(&mut self, id: ActionId) {
+        self.under_way = Some(id);
+    }
+
+    /// How many attempts have failed.
+    pub(crate) fn failed(&self) -> u32 {
+        self.wanted.as_ref().map_or(0, |(_, attempts)| attempts.failed())
+    }
+
+    pub(crate) fn end(&mut self, id: ActionId) {
+        if self.under_way == Some(id) {
+            self.under_way = None;
+        }
+    }
+
+    pub(crate) fn back_off(&mut self, now: Timestamp, retry_after: Option<Duration>) {
+        if let Some((_, attempts)) = &mut self.wanted {
+            attempts.back_off(now, retry_after);
+        }
+    }
+
+    pub(crate) fn back_off_between(
+        &mut self,
+        now: Timestamp,
+        retry_after: Option<Duration>,
+        first: Duration,
+        longest: Duration,
+    ) {
+        if let Some((_, attempts)) = &mut self.wanted {
+            attempts.back_off_between(now, retry_after, first, longest);
+        }
+    }
+
+    pub(crate) fn next_at(&self) -> Option<Timestamp> {
+        let waits = self.under_way.is_none();
+        self.wanted.as_ref().and_then(|(_, attempts)| attempts.next_at()).filter(|_| waits)
+    }
+
+    pub(crate) fn move_back(&mut self, by: Duration) {
+        if let Some((_, attempts)) = &mut self.wanted {
+            attempts.move_back(by);
+        }
+    }
+}

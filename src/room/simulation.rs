@@ -1,0 +1,111 @@
+//! A room in a hostile world, driven by one number: no task, no clock, no store, no chat.
+//!
+//! Invariants look at it from outside; see `books`, `start` and `step`.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::large_enum_variant,
+    clippy::match_same_arms,
+    clippy::single_match_else,
+    clippy::wildcard_enum_match_arm,
+    reason = "small numbers, and worlds that draw from what there is"
+)]
+
+mod actors;
+mod books;
+mod chat;
+mod dice;
+mod finish;
+mod flight;
+mod forged;
+mod start;
+mod step;
+mod store;
+mod world;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use self::world::World;
+
+/// Steps of one world, before it comes to rest.
+const STEPS: u64 = 1_500;
+
+/// Runs one world. Returns what went wrong, and what was logged.
+fn run(seed: u64, steps: u64, log: bool) -> (Option<String>, Vec<String>) {
+    let mut world = World::new(seed, log);
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        for _ in 0..steps {
+            world.step();
+            if world.books.broken.is_some() {
+                return;
+            }
+        }
+        world.end();
+    }));
+    let broken = match outcome {
+        Ok(()) => world.books.broken.take(),
+        Err(_) => Some("panic".to_owned()),
+    };
+    (broken, world.log.take().unwrap_or_default())
+}
+
+/// Runs worlds until so many steps are made, and tells of the first that fails.
+fn hunt(first: u64, worlds: u64) {
+    for seed in first..first + worlds {
+        let (broken, _) = run(seed, STEPS, false);
+        if let Some(why) = broken {
+            // The fewest steps with which it fails.
+            let kind = |why: &str| {
+                why.chars().filter(|c| !c.is_ascii_digit()).take(24).collect::<String>()
+            };
+            let same =
+                |steps| run(seed, steps, false).0.is_some_and(|other| kind(&other) == kind(&why));
+            let (mut fails, mut passes) = (STEPS, 0);
+            while fails - passes > 1 {
+                let middle = passes + (fails - passes) / 2;
+                if same(middle) { fails = middle } else { passes = middle }
+            }
+            let (shorter, log) = run(seed, fails, true);
+            let from = log.len().saturating_sub(
+                usize::try_from(number("DIRIGENT_ROOM_LINES").unwrap_or(150)).unwrap_or(150),
+            );
+            eprintln!("{}", log[from..].join("\n"));
+            panic!("seed {seed}, {fails} steps: {why} ({shorter:?})");
+        }
+    }
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// Seeds that once failed, with what was wrong.
+const ONCE_FAILED: [u64; 12] = [
+    // The event of a part that was answered for, or found, was taken for the next part.
+    7, 16, 1_795, // An agent that is called by the library asked at the gate itself.
+    14, 33, // A reminder and an answer were posted on hold.
+    37, 300, // A notice that is not owed any more was posted.
+    151, // An event that was lost without notice was never read after a gap.
+    311, 512, 1_683, // A room at which everything expires at once.
+    447,
+];
+
+#[test]
+fn what_once_failed_holds() {
+    for seed in ONCE_FAILED {
+        hunt(seed, 1);
+    }
+}
+
+#[test]
+fn a_room_keeps_its_promises_in_a_hostile_world() {
+    hunt(number("DIRIGENT_ROOM_SEED").unwrap_or(1), 600);
+}
+
+#[test]
+#[ignore = "a hunt: as many steps as DIRIGENT_ROOM_STEPS says"]
+fn a_room_keeps_its_promises_for_very_many_steps() {
+    let steps = number("DIRIGENT_ROOM_STEPS").unwrap_or(10_000_000);
+    let seed = number("DIRIGENT_ROOM_SEED").unwrap_or(1_000);
+    hunt(seed, steps.div_ceil(STEPS));
+}

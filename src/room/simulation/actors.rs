@@ -1,0 +1,250 @@
+//! People, operators, agents of the host's, and the weather.
+
+use std::time::Duration;
+
+use dirigent_core::{AgentKey, Input, Outcome, Reason, RunId, Tail, Verdict, WakeCause};
+
+use super::chat::{Answers, PERSON, user_of};
+use super::start::later;
+use super::world::{Plan, World, note};
+use crate::{AuthorKind, DeferralKey, Mentions, Post};
+
+impl World {
+    /// A person writes.
+    pub(super) fn person(&mut self) {
+        self.number += 1;
+        let text = match self.dice.below(20) {
+            0 => "stop".to_owned(),
+            1 | 2 => "resume".to_owned(),
+            _ => format!("w{}", self.number),
+        };
+        let lost = self.dice.chance(20);
+        let is_word = text.starts_with('w');
+        note!(self, "person {text:?} lost {lost}");
+        let id = self.chat.say(self.now, (PERSON, AuthorKind::Human), text, lost);
+        if is_word && self.keeps() {
+            self.books.spoken(id, self.now);
+        }
+    }
+
+    pub(super) fn keeps(&self) -> bool {
+        let view = self.room.machine().view();
+        view.mode().keeps_turns() && view.phase() != dirigent_core::PhaseKind::Archived
+    }
+
+    pub(super) fn operator(&mut self) {
+        let agent = AgentKey::new(self.dice.below(u64::from(self.fixed.agents)) as u32);
+        let wake = Input::Wake { first: None, cause: WakeCause::Operator };
+        let (input, for_good) = match self.dice.below(40) {
+            0 | 1 => (Input::Stop, true),
+            2 | 3 => (Input::Hold, true),
+            4..=13 => (Input::Resume, true),
+            14 => (Input::Finish, true),
+            15 => (Input::Mute(agent), true),
+            16..=19 => (Input::Unmute(agent), true),
+            20 => (Input::SpeakNext(agent), true),
+            21 => (Input::Offline(agent), false),
+            22..=24 => (Input::Online(agent), false),
+            25 if self.dice.chance(200) => (Input::Archive, true),
+            26 if !self.fixed.is_discussion => (Input::SetMode(dirigent_core::Mode::None), true),
+            27..=30 if !self.fixed.is_discussion => {
+                (Input::SetMode(dirigent_core::Mode::Chat), true)
+            }
+            31 if self.fixed.is_discussion && self.dice.chance(300) => {
+                note!(self, "conclude");
+                let by = AgentKey::new(0);
+                let _ = self.room.conclude(&self.fixed.context(), self.now, by, Some("done"));
+                return self.after();
+            }
+            _ => (wake, false),
+        };
+        let accepted = self.input(&input, for_good).is_some();
+        let ends = matches!(
+            input,
+            Input::Stop | Input::Hold | Input::Finish | Input::Archive | Input::SetMode(_)
+        );
+        if accepted && ends {
+            self.books.forget_words();
+        }
+    }
+
+    /// An event of the gateway arrives, or is lost.
+    pub(super) fn event(&mut self) {
+        let Some(message) = self.chat.events.pop_front() else {
+            return;
+        };
+        note!(self, "pushed {} {:.12}", message.id.get(), message.content);
+        let id = message.id;
+        self.room.pushed(&self.fixed.context(), self.now, message.clone());
+        if self.keeps() {
+            self.books.heard(id);
+        }
+        self.after();
+        if self.dice.chance(10) {
+            note!(self, "pushed again {}", id.get());
+            self.room.pushed(&self.fixed.context(), self.now, message);
+            self.after();
+        }
+        if self.room.machine().view().rest().is_some() {
+            self.books.forget_words();
+        }
+    }
+
+    /// An agent of the host's sees a trigger.
+    pub(super) fn heed(&mut self, post: &Post) {
+        let Mentions::User(user) = post.mentions else {
+            return;
+        };
+        let agent = (0..self.fixed.agents).find(|agent| user_of(*agent) == user);
+        let Some(agent) = agent.map(AgentKey::new).filter(|agent| !self.is_hosted(*agent)) else {
+            return;
+        };
+        if self.calm || self.dice.chance(850) {
+            let at = self.soon(6_000);
+            self.plans.push((at, Plan::Ask(agent)));
+        }
+    }
+
+    /// An agent of the host's does what it had in mind.
+    pub(super) fn carry_out(&mut self) {
+        let now = self.now;
+        let Some(at) = self.plans.iter().position(|(at, _)| *at <= now) else {
+            return;
+        };
+        let (_, plan) = self.plans.swap_remove(at);
+        match plan {
+            Plan::Ask(agent) => self.ask(agent),
+            Plan::Say { agent, text } => {
+                note!(self, "{agent:?} says {text:?}");
+                let author = (user_of(agent.get()), AuthorKind::Bot);
+                self.chat.say(now, author, text, false);
+            }
+            Plan::End { agent, run, outcome } => {
+                let run = Some(run);
+                self.input(&Input::RunEnded { agent, run, outcome }, false);
+            }
+        }
+    }
+
+    /// An agent of the host's asks whether it may speak.
+    pub(super) fn ask(&mut self, agent: AgentKey) {
+        self.next_run += 1;
+        let run = RunId::new(self.next_run);
+        if self.dice.chance(100) {
+            let key = DeferralKey::new(self.next_run);
+            let deferred = self.room.defer(&self.fixed.context(), self.now, agent, key);
+            note!(self, "{agent:?} defers: {deferred:?}");
+            self.after();
+            if deferred.is_some() {
+                return;
+            }
+        }
+        let gate = Input::Gate { agent: Some(agent), run: Some(run), latest: None };
+        note!(self, "gate {agent:?} {run:?}");
+        let (answer, stamp) = self.room.input(&self.fixed.context(), self.now, &gate, false);
+        note!(self, "  {answer:?}");
+        let verdict = answer.ok().and_then(dirigent_core::Answer::verdict);
+        self.after();
+        if let Some(Verdict::Allow { reason, .. }) = verdict {
+            self.check_allowed(agent, run, reason);
+            if matches!(reason, Reason::YourTurn | Reason::InitiatorPermit) {
+                self.asking = Some((stamp, agent, run));
+            }
+        }
+    }
+
+    fn check_allowed(&mut self, agent: AgentKey, run: RunId, reason: Reason) {
+        if !matches!(reason, Reason::YourTurn | Reason::InitiatorPermit) {
+            if self.keeps() {
+                self.books.fail(format!("{agent:?} is allowed with {reason:?}"));
+            }
+            return;
+        }
+        let runs = self.flights.iter().any(|flight| flight.is_call() && flight.cancelled.is_none());
+        let delivers = self.room.active.as_ref().is_some_and(|active| active.reply.is_some());
+        let current = self.room.machine().view().run();
+        if runs || delivers || current != Some(run) {
+            self.books.fail(format!(
+                "{agent:?} is allowed beside {current:?}, call {runs}, reply {delivers}"
+            ));
+        }
+    }
+
+    /// The permission is stored: the agent of the host's runs.
+    pub(super) fn run_begins(&mut self, agent: AgentKey, run: RunId) {
+        self.books.all_seen();
+        let took = if self.calm { 500 } else { 15_000 };
+        let end_at = self.soon(took);
+        let end = |outcome| (end_at, Plan::End { agent, run, outcome });
+        if self.calm {
+            return self.plans.push(end(Outcome::Pass));
+        }
+        match self.dice.below(20) {
+            0..=3 => self.plans.push(end(Outcome::Pass)),
+            4 => self.plans.push(end(Outcome::Failed)),
+            5 => {}
+            _ => {
+                self.number += 1;
+                let pieces = 1 + self.dice.below(3);
+                let mut whole = String::new();
+                for piece in 0..pieces {
+                    let text = format!("h{}{}", self.number, (b'a' + piece as u8) as char);
+                    whole.push_str(&text);
+                    let at = later(end_at, self.dice.below(4_000) + piece * 100);
+                    let at = if self.dice.chance(300) { self.soon(took) } else { at };
+                    self.plans.push((at, Plan::Say { agent, text }));
+                }
+                let tail = Tail::of(&whole);
+                self.plans.push(end(Outcome::Spoke { tail }));
+            }
+        }
+    }
+
+    /// The state of the chat changes.
+    pub(super) fn weather(&mut self) {
+        let length = match self.dice.below(10) {
+            0 => 3_600_000,
+            1..=3 => 300_000,
+            _ => 30_000,
+        };
+        self.chat.until = later(self.now, 1_000 + self.dice.below(length));
+        let was = self.chat.gateway;
+        (self.chat.answers, self.chat.reads_hang, self.chat.gateway) = match self.dice.below(16) {
+            0 => (Answers::Refused, false, true),
+            1 => (Answers::Hanging, false, true),
+            2 => (Answers::Up, false, false),
+            3 => (Answers::Refused, false, false),
+            4 => (Answers::Hanging, false, false),
+            5 => (Answers::Up, true, true),
+            _ => (Answers::Up, false, true),
+        };
+        note!(
+            self,
+            "weather {:?} reads hang {} gateway {}",
+            self.chat.answers,
+            self.chat.reads_hang,
+            self.chat.gateway
+        );
+        if self.chat.gateway && !was {
+            self.room.open_gap(&self.fixed.context(), self.now);
+            self.after();
+            if self.dice.chance(500) {
+                let newest = self.chat.said.last().map(|message| message.id);
+                if let Some(newest) = newest {
+                    self.room.newest(&self.fixed.context(), self.now, newest);
+                    self.after();
+                }
+            }
+        }
+    }
+
+    /// The process is away for a while; people go on.
+    pub(super) fn downtime(&mut self) {
+        let length = if self.dice.chance(200) { 1_200_000 } else { 20_000 };
+        let length = self.dice.below(length);
+        self.now = self.now + Duration::from_millis(length);
+        if self.dice.chance(300) {
+            self.person();
+        }
+    }
+}

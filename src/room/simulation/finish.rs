@@ -1,0 +1,253 @@
+//! Actions that end.
+
+use std::time::Duration;
+
+use super::super::action::{AgentAnswer, ConsultAnswer, Outcome};
+use super::super::attempts::Failure;
+use super::chat::{MODERATOR, PERSON, ROOM, user_of};
+use super::flight::{Fate, Flight, What};
+use super::start::later;
+use super::world::{Plan, World, note};
+use crate::runtime::Runtime;
+use crate::runtime::admission::ClaimKind;
+use crate::{Certainty, ErrorKind, ReplyEnd, Woken};
+
+impl World {
+    /// The request does what it asks for.
+    pub(super) fn take_effect(&mut self, flight: &mut Flight) {
+        match &mut flight.what {
+            What::Post { account, post } if flight.landed.is_none() => {
+                let at = flight.ready_at.map_or(self.now, |at| at.min(self.now));
+                let (id, fresh) = self.chat.land(at, *account, post);
+                if fresh {
+                    self.books.part_landed(post.nonce.as_str());
+                }
+                note!(self, "  landed {} {fresh}", id.get());
+                self.heed(post);
+                flight.landed = Some(id);
+            }
+            What::Commit(commit) => {
+                if let Some(commit) = commit.take() {
+                    flight.stored = Some(self.store.commit(*commit));
+                }
+            }
+            What::Delete(message) => self.chat.delete(*message),
+            _ => {}
+        }
+    }
+
+    /// Ends one action.
+    pub(super) fn finish(&mut self, at: usize) {
+        let mut flight = self.flights.swap_remove(at);
+        let outcome = self.outcome(&mut flight);
+        note!(self, "end {} {}", flight.id.0, told(&outcome));
+        let mut wakeups = Vec::new();
+        if let Some(claim) = flight.claim {
+            wakeups = match claim.kind {
+                ClaimKind::Post | ClaimKind::Read => {
+                    let report = Runtime::report_of(&outcome, self.now);
+                    self.admission.report(self.now, &claim, report)
+                }
+                ClaimKind::Call | ClaimKind::Consult => {
+                    self.admission.release(self.now, claim.room, claim.id)
+                }
+            };
+        }
+        self.room.done(&self.fixed.context(), self.now, flight.id, outcome);
+        self.after();
+        self.wake(&wakeups);
+    }
+
+    fn outcome(&mut self, flight: &mut Flight) -> Outcome {
+        let began = flight.began;
+        let failed = |kind, certainty, retry_after| {
+            Outcome::Failed(Failure { kind, certainty, retry_after, began })
+        };
+        let is_answer = matches!(flight.what, What::Call { .. } | What::Consult);
+        if is_answer {
+            return self.answer(flight);
+        }
+        let timed_out = flight.time_out.is_some_and(|at| at <= self.now)
+            || flight.not_after.is_some_and(|at| at <= self.now);
+        match flight.fate {
+            Fate::Done => {
+                self.take_effect(flight);
+                if timed_out {
+                    return failed(ErrorKind::NoAnswer, Certainty::Unknown, None);
+                }
+                self.success(flight)
+            }
+            Fate::Unheard => {
+                self.take_effect(flight);
+                let kind = if timed_out { ErrorKind::NoAnswer } else { ErrorKind::Unavailable };
+                failed(kind, Certainty::Unknown, None)
+            }
+            Fate::Lost => {
+                let kind = if timed_out { ErrorKind::NoAnswer } else { ErrorKind::Unavailable };
+                failed(kind, Certainty::Unknown, None)
+            }
+            Fate::Late => {
+                match &mut flight.what {
+                    What::Post { account, post } => {
+                        let given_up = flight.ready_at.map_or(self.now, |at| at.min(self.now));
+                        let at = later(given_up, self.dice.below(20_000));
+                        self.chat.late.push((at, *account, post.clone()));
+                    }
+                    What::Commit(commit) => self.store.late = commit.take(),
+                    _ => {}
+                }
+                failed(ErrorKind::NoAnswer, Certainty::Unknown, None)
+            }
+            Fate::Refused(kind) => failed(kind, Certainty::NotDone, None),
+            Fate::Limited(wait) => failed(ErrorKind::RateLimited, Certainty::NotDone, Some(wait)),
+        }
+    }
+
+    fn success(&mut self, flight: &Flight) -> Outcome {
+        match &flight.what {
+            What::Commit(_) => match flight.stored {
+                Some(Ok(revision)) => Outcome::Committed(revision),
+                Some(Err(_)) | None => Outcome::Conflict,
+            },
+            What::ReadBack => Outcome::Record(self.store.load().map(Box::new)),
+            What::Post { .. } => Outcome::Posted(flight.landed.unwrap_or_default()),
+            What::Wake { agent } => {
+                if self.dice.chance(300) {
+                    return Outcome::Woken(Woken::PostTrigger);
+                }
+                let at = later(self.now, self.dice.below(5_000));
+                self.plans.push((at, Plan::Ask(*agent)));
+                Outcome::Woken(Woken::Called)
+            }
+            What::Delete(_) => Outcome::Deleted,
+            What::Members => {
+                let agents = (0..self.fixed.agents).map(user_of);
+                Outcome::Members(agents.chain([MODERATOR, PERSON]).collect())
+            }
+            What::History(request) => {
+                let page = self.chat.page(request.channel, request.after, request.limit);
+                if request.channel == ROOM {
+                    for message in &page {
+                        self.books.heard(message.id);
+                    }
+                }
+                Outcome::Page(page)
+            }
+            What::WakeRoom => Outcome::RoomWoken,
+            What::Call { .. } | What::Consult => Outcome::Deleted,
+        }
+    }
+
+    fn answer(&mut self, flight: &Flight) -> Outcome {
+        let is_dropped = flight.fate != Fate::Done;
+        let drawn = self.dice.below(100);
+        let says = !is_dropped && !self.calm && drawn < 70;
+        if matches!(flight.what, What::Consult) {
+            return Outcome::Consulted(match drawn {
+                _ if is_dropped => ConsultAnswer::Failed,
+                0..=49 => ConsultAnswer::Say("answer".to_owned()),
+                50..=79 => ConsultAnswer::Pass,
+                _ => ConsultAnswer::Failed,
+            });
+        }
+        let answer = if says {
+            let end = match self.dice.below(20) {
+                0 => ReplyEnd::AwaitsHuman,
+                1 => ReplyEnd::Unfinished,
+                _ => ReplyEnd::Finished,
+            };
+            AgentAnswer::Say { words: self.text(), end }
+        } else if is_dropped || drawn > 92 {
+            AgentAnswer::Failed
+        } else {
+            AgentAnswer::Pass
+        };
+        Outcome::Answered { answer, took_all: flight.took_all }
+    }
+
+    /// What a hosted agent says: seldom more than one part, sometimes with equal parts.
+    fn text(&mut self) -> String {
+        self.number += 1;
+        let number = self.number;
+        if !self.dice.chance(60) {
+            return format!("r{number}");
+        }
+        let parts = 2 + self.dice.below(3);
+        let equal = self.dice.chance(300);
+        let mut text = String::with_capacity(2_000 * 4);
+        for part in 0..parts {
+            let shown = if equal { 0 } else { part };
+            let head = format!("r{number}p{shown} ");
+            text.push_str(&head);
+            text.push_str(&"x".repeat(1_990 - head.len()));
+            text.push_str("\n\n");
+        }
+        text
+    }
+
+    /// What was in flight when the process died took effect, or did not, or will.
+    pub(super) fn settle_flights(&mut self) {
+        for mut flight in std::mem::take(&mut self.flights) {
+            let may = matches!(flight.fate, Fate::Done | Fate::Unheard | Fate::Late);
+            if !may || !self.dice.chance(500) {
+                continue;
+            }
+            match &flight.what {
+                What::Post { account, post }
+                    if self.dice.chance(300) && flight.landed.is_none() =>
+                {
+                    let at = later(self.now, self.dice.below(10_000));
+                    self.chat.late.push((at, *account, post.clone()));
+                }
+                _ => self.take_effect(&mut flight),
+            }
+        }
+        if let Some(late) = self.store.late.take() {
+            if self.dice.chance(500) {
+                let _ = self.store.commit(*late);
+            }
+        }
+    }
+
+    /// Posts that arrive long after they were given up.
+    pub(super) fn land_late(&mut self) {
+        let now = self.now;
+        // What was under way arrives in its time, even if nobody looks.
+        let mut flights = std::mem::take(&mut self.flights);
+        for flight in &mut flights {
+            let arrives = matches!(flight.fate, Fate::Done | Fate::Unheard);
+            if arrives && flight.is_ready(now) && matches!(flight.what, What::Post { .. }) {
+                self.take_effect(flight);
+            }
+        }
+        self.flights = flights;
+        while let Some(place) = self.chat.late.iter().position(|(at, ..)| *at <= now) {
+            let (at, account, post) = self.chat.late.swap_remove(place);
+            let (id, fresh) = self.chat.land(at, account, &post);
+            note!(self, "landed late {} {fresh} {}", id.get(), post.nonce.as_str());
+            if fresh {
+                self.books.part_landed(post.nonce.as_str());
+            }
+            self.heed(&post);
+        }
+        if self.store.late.is_some() && self.dice.chance(100) {
+            if let Some(late) = self.store.late.take() {
+                let _ = self.store.commit(*late);
+            }
+        }
+    }
+
+    pub(super) fn soon(&mut self, most_millis: u64) -> dirigent_core::Timestamp {
+        self.now + Duration::from_millis(self.dice.below(most_millis))
+    }
+}
+
+fn told(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Page(messages) => {
+            format!("page {:?}", messages.iter().map(|m| m.id.get()).collect::<Vec<_>>())
+        }
+        Outcome::Record(_) => "record".to_owned(),
+        other => format!("{other:?}").chars().take(120).collect(),
+    }
+}

@@ -1,0 +1,71 @@
+//! An action under way, and what is to become of it.
+
+use std::time::Duration;
+
+use dirigent_core::{AgentKey, MessageId, RunId, Timestamp};
+
+use super::super::action::{Account, ActionId};
+use crate::runtime::admission::Claim;
+use crate::{Commit, ErrorKind, HistoryRequest, Post};
+
+#[derive(Debug)]
+pub(super) struct Flight {
+    pub(super) id: ActionId,
+    pub(super) claim: Option<Claim>,
+    pub(super) what: What,
+    pub(super) fate: Fate,
+    pub(super) began: Timestamp,
+    /// When it can end at the earliest; `None` for what never ends by itself.
+    pub(super) ready_at: Option<Timestamp>,
+    pub(super) time_out: Option<Timestamp>,
+    pub(super) not_after: Option<Timestamp>,
+    /// The message that the post became, once it took effect.
+    pub(super) landed: Option<MessageId>,
+    /// The outcome of a commit, once it took effect.
+    pub(super) stored: Option<Result<crate::Revision, crate::Revision>>,
+    /// When its agent was told that its turn is over.
+    pub(super) cancelled: Option<Timestamp>,
+    /// Whether the agent took every word that was handed to it while it ran.
+    pub(super) took_all: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum What {
+    Commit(Option<Box<Commit>>),
+    ReadBack,
+    Post { account: Account, post: Post },
+    Wake { agent: AgentKey },
+    Delete(MessageId),
+    Members,
+    History(HistoryRequest),
+    Call { run: RunId },
+    Consult,
+    WakeRoom,
+}
+
+/// What becomes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is done, and the answer arrives.
+    Done,
+    /// It is done, and the answer is lost.
+    Unheard,
+    /// It is not done, and no answer arrives.
+    Lost,
+    /// It is done some seconds after it was given up.
+    Late,
+    /// It is refused with certainty.
+    Refused(ErrorKind),
+    /// The chat asks to wait.
+    Limited(Duration),
+}
+
+impl Flight {
+    pub(super) const fn is_call(&self) -> bool {
+        matches!(self.what, What::Call { .. })
+    }
+
+    pub(super) fn is_ready(&self, now: Timestamp) -> bool {
+        self.ready_at.is_some_and(|at| at <= now)
+    }
+}

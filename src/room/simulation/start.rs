@@ -1,0 +1,352 @@
+//! Actions that start: what must hold then, and what becomes of them.
+
+use std::time::Duration;
+
+use dirigent_core::{Effect, PhaseData, RunId, Snapshot, Timestamp};
+
+use super::super::action::{Account, Action, Started};
+use super::super::calls::is_hosted_run;
+use super::books::delivery;
+use super::chat::{Answers, ROOM};
+use super::flight::{Fate, Flight, What};
+use super::world::{World, note};
+use crate::{ErrorKind, Nonce, Post};
+
+/// What a post is, by what is stored of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stored {
+    Part,
+    Letter,
+    Trigger,
+    Reminder,
+    Notice,
+    Answer,
+    Nothing,
+}
+
+impl World {
+    pub(super) fn begin(&mut self, started: Started) {
+        let Started { id, action, claim, time_out, not_after } = started;
+        note!(self, "start {} {}", id.0, told(&action));
+        self.books.begun(id);
+        self.check_start(&action);
+        let mut flight = Flight {
+            id,
+            claim,
+            what: What::Members,
+            fate: Fate::Done,
+            began: self.now,
+            ready_at: None,
+            time_out,
+            not_after,
+            landed: None,
+            stored: None,
+            cancelled: None,
+            took_all: true,
+        };
+        flight.what = self.take_apart(action);
+        self.draw_fate(&mut flight);
+        let at_once = matches!(flight.fate, Fate::Done | Fate::Unheard) && self.dice.chance(500);
+        if at_once {
+            self.take_effect(&mut flight);
+        }
+        note!(self, "  {:?} ready {:?}", flight.fate, flight.ready_at.map(|at| at.since(self.now)));
+        self.flights.push(flight);
+        if self.flights.len() > 32 {
+            self.books.fail("too many actions are under way".to_owned());
+        }
+    }
+
+    fn take_apart(&mut self, action: Action) -> What {
+        match action {
+            Action::Commit(commit) => What::Commit(Some(commit)),
+            Action::ReadBack => What::ReadBack,
+            Action::Post { account, post } => What::Post { account, post },
+            Action::Wake(request) => What::Wake { agent: request.agent },
+            Action::Delete(message) => What::Delete(message),
+            Action::Members => What::Members,
+            Action::History { request, .. } => What::History(request),
+            Action::Call(request) => {
+                self.books.handed(request.missed.iter().map(|message| message.id));
+                if request.late.is_some() {
+                    self.books.reply =
+                        self.books.reply.filter(|reply| reply.agent != request.agent);
+                }
+                What::Call { run: request.run }
+            }
+            Action::Consult(request) => {
+                self.books.handed(request.messages.iter().map(|message| message.id));
+                What::Consult
+            }
+            Action::WakeRoom { .. } => What::WakeRoom,
+        }
+    }
+
+    fn draw_fate(&mut self, flight: &mut Flight) {
+        let now = self.now;
+        let soon = |millis| Some(now + Duration::from_millis(millis));
+        let quick = self.dice.below(300);
+        flight.ready_at = soon(quick);
+        match flight.what {
+            What::Commit(_) | What::ReadBack => {
+                if !self.calm && self.dice.chance(60) {
+                    flight.fate = match self.dice.below(4) {
+                        0 => Fate::Unheard,
+                        1 => Fate::Lost,
+                        2 => Fate::Late,
+                        _ => Fate::Refused(ErrorKind::Store),
+                    };
+                    if self.dice.chance(300) {
+                        flight.ready_at = flight.time_out;
+                    }
+                }
+            }
+            What::Call { .. } | What::Consult => {
+                flight.ready_at = match self.dice.below(100) {
+                    _ if self.calm => soon(quick),
+                    0..=4 => None,
+                    5..=20 => soon(self.dice.below(120_000)),
+                    _ => soon(self.dice.below(8_000)),
+                };
+            }
+            What::WakeRoom | What::Wake { .. } => {
+                if !self.calm && self.dice.chance(100) {
+                    flight.fate = Fate::Lost;
+                    flight.ready_at = flight.time_out;
+                }
+            }
+            What::Post { .. } | What::Delete(_) | What::Members | What::History(_) => {
+                self.draw_request(flight, quick);
+            }
+        }
+    }
+
+    fn draw_request(&mut self, flight: &mut Flight, quick: u64) {
+        let soon = |by: u64| Some(flight.began + Duration::from_millis(by));
+        let is_post = matches!(flight.what, What::Post { .. });
+        if self.calm {
+            return;
+        }
+        if self.chat.answers == Answers::Refused {
+            flight.fate = Fate::Refused(ErrorKind::Unavailable);
+            return;
+        }
+        if self.chat.answers == Answers::Hanging || (self.chat.reads_hang && !is_post) {
+            flight.fate = match self.dice.below(4) {
+                0 => Fate::Unheard,
+                1 => Fate::Late,
+                _ => Fate::Lost,
+            };
+            flight.ready_at = flight.time_out;
+            return;
+        }
+        match self.dice.below(100) {
+            0..=1 => {
+                flight.fate = Fate::Unheard;
+                flight.ready_at = flight.time_out;
+            }
+            2 => flight.fate = Fate::Unheard,
+            3 => flight.fate = Fate::Lost,
+            4 => {
+                flight.fate = Fate::Late;
+                flight.ready_at = flight.time_out;
+            }
+            5 => {
+                let wait = if self.dice.chance(100) { 400_000 } else { self.dice.below(20_000) };
+                flight.fate = Fate::Limited(Duration::from_millis(wait));
+            }
+            6 if self.dice.chance(200) => flight.fate = Fate::Refused(ErrorKind::Forbidden),
+            7 => flight.fate = Fate::Refused(ErrorKind::Unavailable),
+            8..=12 => flight.ready_at = soon(self.dice.below(9_500)),
+            _ => flight.ready_at = soon(quick),
+        }
+    }
+
+    pub(super) fn check_start(&mut self, action: &Action) {
+        let view = self.room.machine().view();
+        let keeps = view.mode().keeps_turns();
+        let archived = view.phase() == dirigent_core::PhaseKind::Archived;
+        let paused = view.rest().is_some() || !keeps || archived;
+        let rest = view.rest();
+        match action {
+            Action::Post { account, post } => {
+                let stored = self.stored_post(*account, post);
+                if stored == Stored::Nothing {
+                    self.books
+                        .fail(format!("{account:?} posts {:?}, which no record holds", post.nonce));
+                }
+                let exempt = matches!(stored, Stored::Letter | Stored::Notice);
+                if paused && !exempt {
+                    self.books.fail(format!("{stored:?} starts although the room rests: {rest:?}"));
+                }
+                if matches!(stored, Stored::Trigger | Stored::Part) {
+                    self.check_voice(None, stored == Stored::Part);
+                }
+            }
+            Action::Wake(request) => {
+                let (agent, turn) = (request.agent, request.turn);
+                let is_it = |effect: &Effect| matches!(effect, Effect::Trigger { agent: a, turn: t, .. } if *a == agent && *t == turn);
+                self.check_debt("a wake", is_it);
+                if paused {
+                    self.books.fail("an agent is woken although the room rests".to_owned());
+                }
+                self.check_voice(None, false);
+            }
+            Action::Call(request) => {
+                // A run that was permitted before a hold goes on.
+                if paused && rest != Some(dirigent_core::Rest::Held) {
+                    self.books
+                        .fail(format!("an agent is called although the room rests: {rest:?}"));
+                }
+                let run = request.run;
+                let snapshot = self.store.record.as_ref().map(|record| &record.snapshot);
+                if !snapshot.is_some_and(|snapshot| runs(snapshot, run)) {
+                    self.books.fail(format!("{run:?} is called, and no record says that it runs"));
+                }
+                self.check_voice(Some(run), false);
+            }
+            Action::Delete(message) => {
+                // What is owed, and a trigger that arrived after it was withdrawn.
+                let is_other = |known: &crate::ChatMessage| {
+                    known.id == *message && known.author != super::chat::MODERATOR
+                };
+                if self.chat.said.iter().any(is_other) {
+                    self.books.fail("what somebody else wrote is deleted".to_owned());
+                }
+            }
+            Action::Consult(request) => {
+                let turn = request.turn;
+                let is_it = |effect: &Effect| matches!(effect, Effect::Consult { turn: known, .. } if *known == turn);
+                self.check_debt("a consultation", is_it);
+            }
+            Action::Commit(_)
+            | Action::ReadBack
+            | Action::Members
+            | Action::History { .. }
+            | Action::WakeRoom { .. } => {}
+        }
+    }
+
+    fn check_debt(&mut self, what: &str, is_it: impl Fn(&Effect) -> bool) {
+        let record = self.store.record.as_ref();
+        let owed = record
+            .is_some_and(|record| record.snapshot.debts.iter().any(|debt| is_it(&debt.effect)));
+        if !owed {
+            self.books.fail(format!("{what} starts, and no record says that it is owed"));
+        }
+    }
+
+    /// Nobody else runs or is being delivered.
+    fn check_voice(&mut self, run: Option<RunId>, is_part: bool) {
+        let other = self.flights.iter().any(|flight| {
+            let is_other =
+                matches!(flight.what, What::Call { run: known, .. } if Some(known) != run);
+            is_other && flight.cancelled.is_none() && !self.books.is_dropped(flight.id)
+        });
+        let has_reply = self.room.active.as_ref().is_some_and(|active| active.reply.is_some());
+        let current = self.room.machine().view().run();
+        if other || (has_reply && !is_part) {
+            self.books
+                .fail(format!("two voices: run {run:?} beside {current:?}, reply {has_reply}"));
+        }
+        let posting = self
+            .flights
+            .iter()
+            .any(|flight| matches!(&flight.what, What::Post { account: Account::Agent(_), .. }));
+        if posting {
+            self.books.fail("something starts while a part is being posted".to_owned());
+        }
+    }
+
+    /// What the record says that this post is.
+    fn stored_post(&mut self, account: Account, post: &Post) -> Stored {
+        let Some(record) = &self.store.record else {
+            return Stored::Nothing;
+        };
+        let nonce = post.nonce.as_str();
+        if let Account::Agent(agent) = account {
+            let Some(outgoing) = record.outgoing.as_ref().filter(|out| out.agent == agent) else {
+                return Stored::Nothing;
+            };
+            let at = outgoing.parts.iter().position(|part| part.nonce.as_str() == nonce);
+            let Some(at) = at else {
+                return Stored::Nothing;
+            };
+            if outgoing.parts[..at].iter().any(|part| part.posted.is_none()) {
+                return Stored::Nothing;
+            }
+            self.books.part_leaves(nonce, delivery(&outgoing.parts), at);
+            return Stored::Part;
+        }
+        for letter in &record.letters {
+            let at = letter.parts.iter().position(|part| part.nonce.as_str() == nonce);
+            if let Some(at) = at {
+                self.books.part_leaves(nonce, delivery(&letter.parts), at);
+                let before = letter.parts[..at].iter().all(|part| part.posted.is_some());
+                return if letter.tried && before { Stored::Letter } else { Stored::Nothing };
+            }
+        }
+        for debt in &record.snapshot.debts {
+            let Some(ticket) = debt.effect.ticket() else {
+                continue;
+            };
+            let since = debt.since.as_millis();
+            let named = |number| Nonce::from_parts(ROOM.get(), since, number);
+            let is_answer = matches!(debt.effect, Effect::Consult { .. });
+            let is_it = named(ticket.get()).as_str() == nonce
+                || (is_answer
+                    && (0..4).any(|part| {
+                        named(ticket.get() & 0xff_ffff | part << 24).as_str() == nonce
+                    }));
+            if is_it {
+                return match debt.effect {
+                    Effect::Trigger { .. } => Stored::Trigger,
+                    Effect::Reminder { .. } => Stored::Reminder,
+                    Effect::Consult { .. } => Stored::Answer,
+                    _ => Stored::Notice,
+                };
+            }
+        }
+        Stored::Nothing
+    }
+}
+
+/// Whether the snapshot says that this run is permitted.
+fn runs(snapshot: &Snapshot, run: RunId) -> bool {
+    let permitted =
+        snapshot.permit.is_some_and(|permit| format!("{permit:?}").contains(&format!("{run:?}")));
+    let running =
+        matches!(snapshot.phase, PhaseData::Running { run: Some(known), .. } if known == run);
+    let waiting = matches!(snapshot.phase, PhaseData::Waiting { .. }) && is_hosted_run(run);
+    permitted || running || waiting
+}
+
+fn told(action: &Action) -> String {
+    match action {
+        Action::Commit(commit) => format!(
+            "commit on {} {:?} outgoing {:?} held {:?} gap {:?}",
+            commit.expected.get(),
+            commit.record.snapshot.phase,
+            commit.record.outgoing.as_ref().map(|out| out.run),
+            commit.record.held,
+            commit.record.gap_from,
+        ),
+        Action::Post { account, post } => {
+            let start: String = post.content.chars().take(24).collect();
+            format!("post {account:?} {} {start:?}", post.nonce.as_str())
+        }
+        Action::Call(request) => format!(
+            "call {:?} {:?} missed {:?} late {}",
+            request.agent,
+            request.run,
+            request.missed.iter().map(|message| message.id.get()).collect::<Vec<_>>(),
+            request.late.is_some(),
+        ),
+        other => format!("{other:?}").chars().take(160).collect(),
+    }
+}
+
+/// A time so far ahead.
+pub(super) fn later(now: Timestamp, millis: u64) -> Timestamp {
+    now + Duration::from_millis(millis)
+}

@@ -1,0 +1,297 @@
+//! One step, and what is looked at after it.
+
+use std::time::Duration;
+
+use dirigent_core::{PhaseKind, Timestamp};
+
+use super::super::record::Origin;
+use super::books::{OpenReply, delivery};
+use super::flight::What;
+use super::world::{World, note};
+
+impl World {
+    pub(super) fn step(&mut self) {
+        let drawn = self.dice.below(1_000);
+        if self.ready && drawn < 800 {
+            return self.serve();
+        }
+        match self.dice.below(1_000) {
+            0..=329 => self.finish_one(),
+            330..=549 => self.event(),
+            550..=944 => self.advance(),
+            945..=964 => self.person(),
+            965..=972 => self.operator(),
+            973..=979 => self.weather(),
+            980..=984 => {
+                let agent = self.dice.below(u64::from(self.fixed.agents)) as u32;
+                let agent = dirigent_core::AgentKey::new(agent);
+                if !self.is_hosted(agent) || self.dice.chance(200) {
+                    self.ask(agent);
+                }
+            }
+            985 => {
+                self.kill_and_restore();
+            }
+            986..=988 => self.park(),
+            989 if self.dice.chance(300) => self.set_back(),
+            _ => self.advance(),
+        }
+    }
+
+    fn kill_and_restore(&mut self) {
+        if self.dice.chance(700) {
+            self.downtime();
+        }
+        self.kill();
+    }
+
+    /// The clock is set back. What the world has in mind is as far ahead as before.
+    fn set_back(&mut self) {
+        let by = Duration::from_millis(self.dice.below(120_000));
+        note!(self, "clock set back by {by:?}");
+        // A room that has not looked at the clock for a while cannot tell by how much it was set back.
+        self.room.tick(&self.fixed.context(), self.now);
+        self.after();
+        self.now = self.now.saturating_sub(by);
+        let back = |at: &mut Timestamp| *at = at.saturating_sub(by);
+        for flight in &mut self.flights {
+            let moments = [&mut flight.ready_at, &mut flight.time_out, &mut flight.cancelled];
+            moments.into_iter().flatten().for_each(back);
+        }
+        self.plans.iter_mut().for_each(|(at, _)| back(at));
+        self.books.words.iter_mut().for_each(|word| back(&mut word.at));
+        self.books.grant_waits = None;
+        self.chat.set_back(by);
+        back(&mut self.next_round);
+        self.due = None;
+        self.room.tick(&self.fixed.context(), self.now);
+        self.after();
+        let wakeups = self.admission.due(self.now);
+        self.wake(&wakeups);
+    }
+
+    /// The room leaves memory, if it rests, and comes back.
+    fn park(&mut self) {
+        if self.room.is_at_rest() && !self.ready && self.flights.is_empty() && self.asking.is_none()
+        {
+            if self.room.commit().is_unstored() {
+                return;
+            }
+            note!(self, "park");
+            self.load(Origin::Parked);
+        }
+    }
+
+    pub(super) fn finish_one(&mut self) {
+        let now = self.now;
+        let ready = self.flights.iter().filter(|flight| flight.is_ready(now)).count();
+        if ready == 0 {
+            return;
+        }
+        let chosen = self.dice.place(ready);
+        let mut places = self.flights.iter().enumerate().filter(|(_, f)| f.is_ready(now));
+        if let Some((at, _)) = places.nth(chosen) {
+            self.finish(at);
+        }
+    }
+
+    /// Time goes on, to the next moment at most, or sometimes well beyond it.
+    pub(super) fn advance(&mut self) {
+        // The driver is quick: what has ended is told before time goes on, nearly always.
+        if !self.dice.chance(20) {
+            for _ in 0..64 {
+                if self.ready {
+                    self.serve();
+                }
+                if !self.flights.iter().any(|flight| flight.is_ready(self.now)) {
+                    break;
+                }
+                self.finish_one();
+            }
+        }
+        if self.ready {
+            self.serve();
+        }
+        let next = self.next_moment();
+        let ahead = next.map_or(60_000, |next| next.since(self.now).as_millis() as u64);
+        let by = match self.dice.below(200) {
+            0 if !self.calm && self.dice.chance(300) => {
+                // The machine sleeps. The turns of that time are over when it wakes.
+                self.books.forget_words();
+                self.books.grant_waits = None;
+                self.dice.below(1_200_000)
+            }
+            1..=40 => self.dice.below(ahead + 1),
+            _ => ahead,
+        };
+        self.now = self.now + Duration::from_millis(by);
+        self.pass();
+    }
+
+    /// What the time that has passed brings.
+    pub(super) fn pass(&mut self) {
+        self.land_late();
+        if self.now >= self.chat.until && self.chat.until.as_millis() > 0 && !self.calm {
+            self.weather();
+        }
+        if self.now >= self.next_round {
+            self.next_round = self.now + Duration::from_secs(300);
+            self.room.backfill();
+            self.after();
+        }
+        self.keep_time();
+        while self.plans.iter().any(|(at, _)| *at <= self.now) {
+            self.carry_out();
+        }
+        let (now, books) = (self.now, &mut self.books);
+        for flight in &self.flights {
+            if let Some(at) = flight.cancelled {
+                books.cancelled(flight.id, at, now);
+            }
+        }
+    }
+
+    fn next_moment(&self) -> Option<Timestamp> {
+        let now = self.now;
+        let flights = self.flights.iter().filter_map(|flight| flight.ready_at);
+        let plans = self.plans.iter().map(|(at, _)| *at);
+        let late = self.chat.late.iter().map(|(at, ..)| *at);
+        let others = [self.due, self.admission.next_deadline(), Some(self.next_round)];
+        let weather = Some(self.chat.until).filter(|_| !self.calm);
+        let all =
+            flights.chain(plans).chain(late).chain(others.into_iter().flatten()).chain(weather);
+        all.filter(|at| *at > now).min()
+    }
+
+    /// What must hold after every event.
+    pub(super) fn watch(&mut self) {
+        if self.room.commit().is_taken_over() {
+            self.books.fail("the room says that another process has it".to_owned());
+        }
+        let active = self.room.active.as_ref();
+        let reply = active.and_then(|active| active.reply.as_ref()).map(|reply| {
+            let stored = reply.stored();
+            OpenReply {
+                agent: stored.agent,
+                name: delivery(&stored.parts),
+                parts: stored.parts.len(),
+            }
+        });
+        if reply != self.books.reply {
+            let is_kept = |agent| active.is_some_and(|active| active.inbox.has_late(agent));
+            self.books.replies(reply, is_kept);
+        }
+        self.watch_grant();
+        let waits = !self.ready
+            && self.due.is_none()
+            && self.flights.is_empty()
+            && self.admission.next_deadline().is_none();
+        if waits && !self.is_paused() && !self.room.is_at_rest() {
+            let phase = self.room.machine().view().phase();
+            self.books.fail(format!("the room waits without a deadline: {phase:?}"));
+        }
+    }
+
+    /// Whatever hangs, the turn of an agent that the library calls begins soon after its grant is stored.
+    fn watch_grant(&mut self) {
+        let view = self.room.machine().view();
+        let granted = view.phase() == PhaseKind::Granted
+            && view.speaker().is_some_and(|agent| self.is_hosted(agent));
+        let call = self.room.active.as_ref().and_then(|active| active.call.as_ref());
+        let called = call.is_some_and(|call| call.under_way.is_none() && !call.waits);
+        let stored = self.room.commit().is_clean();
+        // While the chat is away the lane waits in order, and start deadlines stand still. What people
+        // said and the call is to be handed is tried four times, however long that takes.
+        let excused = self.room.active.as_ref().is_some_and(|active| {
+            active.voice.is_busy()
+                || active.voice.next_at().is_some()
+                || active.chat.failing().is_some()
+                || (called && active.reads.pending.wanted().is_some())
+        });
+        if !(granted || called) || view.rest().is_some() || !stored || excused {
+            self.books.grant_waits = None;
+            return;
+        }
+        let since = *self.books.grant_waits.get_or_insert(self.now);
+        // A gap holds for 5 s, the context is read for 10 s.
+        if self.now.since(since) > Duration::from_secs(20) {
+            self.books
+                .fail(format!("a grant waits since {since:?}: granted {granted}, call {called}"));
+        }
+    }
+
+    pub(super) fn is_paused(&self) -> bool {
+        let view = self.room.machine().view();
+        view.rest().is_some() || !view.mode().keeps_turns() || view.phase() == PhaseKind::Archived
+    }
+
+    /// What is to be done now, or else the next moment.
+    pub(super) fn step_calmly(&mut self) {
+        if self.ready {
+            self.serve();
+        } else if !self.chat.events.is_empty() {
+            self.event();
+        } else if self.flights.iter().any(|flight| flight.is_ready(self.now)) {
+            self.finish_one();
+        } else {
+            self.advance();
+        }
+    }
+
+    /// After all faults: everything is delivered, and the room rests.
+    pub(super) fn end(&mut self) {
+        self.calm_down();
+        let until = self.now + Duration::from_secs(2_400);
+        let began = self.now;
+        for _ in 0..20_000 {
+            if self.books.broken.is_some() || self.now >= until {
+                break;
+            }
+            self.step_calmly();
+        }
+        if self.books.broken.is_none() {
+            self.check_end(began);
+        }
+    }
+
+    fn check_end(&mut self, began: Timestamp) {
+        if self.is_paused() {
+            return;
+        }
+        let view = self.room.machine().view();
+        let phase = view.phase();
+        let calls = self.flights.iter().any(|flight| matches!(flight.what, What::Call { .. }));
+        let active = self.room.active.as_ref();
+        let busy = active.is_some_and(|active| {
+            active.reply.is_some() || active.call.is_some() || !active.voice.is_empty()
+        });
+        let rests = matches!(phase, PhaseKind::Dormant | PhaseKind::Disabled | PhaseKind::Dead);
+        let reminds = view.initiator().is_some();
+        if !rests || (!reminds && (busy || calls || !self.room.commit().is_clean())) {
+            let told = format!("after 40 quiet minutes the room is busy: {phase:?}, busy {busy}");
+            return self.books.fail(told);
+        }
+        if self.fixed.settings.missed_max < 10 {
+            // An agent is handed the newest messages only.
+            return;
+        }
+        let old = Duration::from_secs(840);
+        let is_due = |word: &&super::books::Word| word.heard || began.since(word.at) < old;
+        // What an agent that ran did not take is kept for the next turn, which a dormant room does not have.
+        let pending = active.and_then(|active| active.inbox.pending());
+        let is_pending = |word: &&super::books::Word| {
+            pending.is_some_and(|held| (held.first..=held.last).contains(&word.id))
+        };
+        let is_lost = |word: &&super::books::Word| is_due(word) && !is_pending(word);
+        let mut lost = self.books.words.iter().filter(is_lost);
+        if let Some(word) = lost.next() {
+            let kept = view.is_missed();
+            let available = view.list().filter(dirigent_core::Seat::is_available).count();
+            // One that is alone is not handed what was read after its own reply of an earlier process.
+            if available > 1 {
+                let told = format!("{word:?} is handed to nobody: kept {kept}, {available} agents");
+                self.books.fail(told);
+            }
+        }
+    }
+}

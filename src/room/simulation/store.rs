@@ -1,0 +1,31 @@
+//! The store: one record, replaced by comparing revisions.
+
+use crate::{ChannelRecord, Commit, Revision, StoredChannel};
+
+#[derive(Debug, Default)]
+pub(super) struct Store {
+    pub(super) revision: Revision,
+    pub(super) record: Option<ChannelRecord>,
+    /// How many commits took effect.
+    pub(super) commits: u64,
+    /// A commit that takes effect after its time-out.
+    pub(super) late: Option<Box<Commit>>,
+}
+
+impl Store {
+    /// Replaces the record, or says which revision is in the way.
+    pub(super) fn commit(&mut self, commit: Commit) -> Result<Revision, Revision> {
+        if commit.expected != self.revision {
+            return Err(self.revision);
+        }
+        self.revision = self.revision.next();
+        self.record = Some(commit.record);
+        self.commits += 1;
+        Ok(self.revision)
+    }
+
+    pub(super) fn load(&self) -> Option<StoredChannel> {
+        let record = self.record.clone()?;
+        Some(StoredChannel { revision: self.revision, record })
+    }
+}

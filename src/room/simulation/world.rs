@@ -1,0 +1,431 @@
+//! A room with all that is around it, driven by one number.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent_core::{
+    AgentKey, Config, HumanInterrupt, Input, Mode, RunId, Timestamp, TriggerCleanup,
+};
+
+use super::super::Room;
+use super::super::action::Signal;
+use super::super::commit::Stamp;
+use super::super::context::Context;
+use super::super::directory::Directory;
+use super::super::offer::Doorway;
+use super::super::record::Origin;
+use super::books::Books;
+use super::chat::{Answers, CALLBACK, Chat, Facts, MODERATOR, ROOM, user_of};
+use super::dice::Dice;
+use super::flight::{Flight, What};
+use super::store::Store;
+use crate::lifecycle::Stage;
+use crate::runtime::admission::{Admission, Limits, Wakeup, WakeupKind};
+use crate::{AgentId, Discussion, Pacing, Settings};
+
+/// What does not change while the world goes on.
+#[derive(Debug)]
+pub(super) struct Fixed {
+    pub(super) settings: Settings,
+    pub(super) config: Arc<Config>,
+    pub(super) directory: Directory,
+    pub(super) facts: Facts,
+    pub(super) has_waker: bool,
+    pub(super) has_orchestrator: bool,
+    pub(super) agents: u32,
+    pub(super) is_discussion: bool,
+}
+
+impl Fixed {
+    pub(super) fn context(&self) -> Context<'_> {
+        Context {
+            settings: &self.settings,
+            directory: &self.directory,
+            chat: &self.facts,
+            record: None,
+            history_max: 8,
+            stage: Stage::Running,
+            has_waker: self.has_waker,
+            has_orchestrator: self.has_orchestrator,
+        }
+    }
+}
+
+/// Something that an agent of the host's does later.
+#[derive(Clone, Debug)]
+pub(super) enum Plan {
+    Ask(AgentKey),
+    Say { agent: AgentKey, text: String },
+    End { agent: AgentKey, run: RunId, outcome: dirigent_core::Outcome },
+}
+
+#[derive(Debug)]
+pub(super) struct World {
+    pub(super) dice: Dice,
+    pub(super) now: Timestamp,
+    pub(super) fixed: Fixed,
+    pub(super) room: Room,
+    pub(super) admission: Admission,
+    pub(super) chat: Chat,
+    pub(super) store: Store,
+    pub(super) flights: Vec<Flight>,
+    pub(super) plans: Vec<(Timestamp, Plan)>,
+    /// A gate call that was allowed and waits for the commit.
+    pub(super) asking: Option<(Stamp, AgentKey, RunId)>,
+    pub(super) books: Books,
+    /// The deadline that the timers know.
+    pub(super) due: Option<Timestamp>,
+    /// Whether the driver is called.
+    pub(super) ready: bool,
+    /// Faults are over and everybody is quiet.
+    pub(super) calm: bool,
+    pub(super) next_round: Timestamp,
+    pub(super) process: u64,
+    pub(super) next_run: u64,
+    pub(super) number: u64,
+    pub(super) ticks_at: (Timestamp, u32),
+    pub(super) log: Option<Vec<String>>,
+}
+
+/// Writes a line where the run is being told.
+macro_rules! note {
+    ($world:expr, $($arg:tt)*) => {
+        if $world.log.is_some() {
+            let line = format!("{:>9} {}", $world.now.as_millis().saturating_sub(super::world::START), format_args!($($arg)*));
+            if let Some(log) = &mut $world.log {
+                log.push(line);
+            }
+        }
+    };
+}
+pub(super) use note;
+
+/// When every world begins, in milliseconds.
+pub(super) const START: u64 = 1_000_000_000;
+
+impl World {
+    pub(super) fn new(seed: u64, log: bool) -> Self {
+        let mut dice = Dice::new(seed);
+        let fixed = draw_fixed(&mut dice);
+        let now = Timestamp::from_millis(START);
+        let room = Room::new(ROOM, Arc::clone(&fixed.config), seed, 1, now);
+        let admission = new_admission(&fixed);
+        let nonce_kept = Duration::from_secs(150 + dice.below(450));
+        let mut world = Self {
+            dice,
+            now,
+            fixed,
+            room,
+            admission,
+            chat: Chat::new(nonce_kept),
+            store: Store::default(),
+            flights: Vec::new(),
+            plans: Vec::new(),
+            asking: None,
+            books: Books::default(),
+            due: None,
+            ready: false,
+            calm: false,
+            next_round: now + Duration::from_secs(300),
+            process: 1,
+            next_run: 1,
+            number: 0,
+            ticks_at: (now, 0),
+            log: log.then(Vec::new),
+        };
+        world.open();
+        world
+    }
+
+    /// The channel gets its mode.
+    fn open(&mut self) {
+        if self.fixed.is_discussion {
+            let members = (0..self.fixed.agents).map(AgentKey::new).collect();
+            let initiator = Some(AgentKey::new(0));
+            let creation = dirigent_core::Creation { mode: Mode::Discussion, members, initiator };
+            let guide = "guide".to_owned();
+            let terms = Discussion { callback: CALLBACK, callback_guild: None, guide };
+            let input = Input::Create(creation);
+            let created = self.room.create(&self.fixed.context(), self.now, &input, Some(terms));
+            note!(self, "create {created:?}");
+            self.after();
+        } else {
+            self.input(&Input::SetMode(Mode::Chat), true);
+        }
+    }
+
+    /// An input from outside.
+    pub(super) fn input(&mut self, input: &Input, for_good: bool) -> Option<dirigent_core::Answer> {
+        note!(self, "input {input:?}");
+        let (answer, _) = self.room.input(&self.fixed.context(), self.now, input, for_good);
+        note!(self, "  {answer:?}");
+        self.after();
+        answer.ok()
+    }
+
+    /// After each event: the signals are performed, the deadline is moved, the driver is called.
+    pub(super) fn after(&mut self) {
+        self.signals();
+        self.reschedule();
+        self.ready |= self.room.may_act();
+        self.watch();
+    }
+
+    pub(super) fn reschedule(&mut self) {
+        self.due = self.room.next_deadline().filter(|_| !self.room.commit().is_taken_over());
+        if let Some((stamp, agent, run)) = self.asking {
+            if self.room.commit().is_committed(stamp) {
+                self.asking = None;
+                self.run_begins(agent, run);
+            }
+        }
+    }
+
+    fn signals(&mut self) -> bool {
+        let mut any = false;
+        while let Some(signal) = self.room.next_signal() {
+            any = true;
+            if !matches!(signal, Signal::Publish(_)) {
+                note!(self, "signal {signal:?}");
+            }
+            self.perform(signal);
+        }
+        any
+    }
+
+    fn perform(&mut self, signal: Signal) {
+        let now = self.now;
+        match signal {
+            Signal::Publish(transition) => {
+                note!(
+                    self,
+                    "-> {:?} {:?} ({:?})",
+                    transition.to,
+                    transition.agent,
+                    transition.cause
+                );
+                // It finds in the channel what people said, whether or not it comes.
+                let granted = transition.to == dirigent_core::PhaseKind::Granted;
+                if granted && transition.agent.is_some_and(|agent| !self.is_hosted(agent)) {
+                    self.books.all_seen();
+                }
+            }
+            Signal::Cancel(run) => {
+                let is_it = |flight: &&mut Flight| matches!(flight.what, What::Call { run: known } if known == run);
+                if let Some(flight) = self.flights.iter_mut().find(is_it) {
+                    flight.cancelled.get_or_insert(now);
+                    // Some agents listen.
+                    if self.dice.chance(400) {
+                        flight.ready_at =
+                            Some(now + Duration::from_millis(self.dice.below(12_000)));
+                    }
+                }
+            }
+            Signal::Drop(id) | Signal::DropConsult(id) => {
+                if let Some(flight) = self.flights.iter_mut().find(|flight| flight.id == id) {
+                    flight.ready_at = Some(now);
+                    flight.fate = super::flight::Fate::Refused(crate::ErrorKind::NoAnswer);
+                    self.books.dropped(id);
+                }
+            }
+            Signal::Pause(_) | Signal::Slow => {}
+            Signal::Inject { agent, messages } => {
+                let call = self.flights.iter_mut().rev().find(|flight| flight.is_call());
+                let taken = call.is_some() && self.dice.chance(700);
+                let ids: Vec<_> = messages.iter().map(|message| message.id).collect();
+                if taken {
+                    self.books.handed(ids.iter().copied());
+                } else if let Some(call) = call {
+                    call.took_all = false;
+                }
+                let handed = if taken { ids.as_slice() } else { &[] };
+                self.room.injected(agent, handed, taken);
+            }
+            Signal::TellDeferred { .. } => {
+                let told = self.dice.chance(500);
+                self.room.deferral_told(&self.fixed.context(), now, told);
+            }
+            Signal::DropDeferrals(_) => {}
+        }
+    }
+
+    /// The driver starts what the room offers.
+    pub(super) fn serve(&mut self) {
+        self.ready = false;
+        let mut wakeups: Vec<Wakeup> = Vec::new();
+        loop {
+            loop {
+                let mut door = Doorway { admission: &mut self.admission, wakeups: &mut wakeups };
+                let cx = self.fixed.context();
+                let Some(started) = self.room.next_action(&cx, self.now, &mut door) else {
+                    break;
+                };
+                self.begin(started);
+            }
+            if !self.signals() {
+                break;
+            }
+        }
+        self.reschedule();
+        self.wake(&wakeups);
+        self.watch();
+    }
+
+    pub(super) fn wake(&mut self, wakeups: &[Wakeup]) {
+        for wakeup in wakeups {
+            if wakeup.kind == WakeupKind::ChatBack {
+                self.room.hurry();
+                self.after();
+            }
+            self.ready = true;
+        }
+    }
+
+    /// The timers tell the room that its time has come, and the admission those that wait.
+    pub(super) fn keep_time(&mut self) {
+        if self.due.is_some_and(|due| due <= self.now) {
+            self.ticks_at = if self.ticks_at.0 == self.now {
+                (self.now, self.ticks_at.1 + 1)
+            } else {
+                (self.now, 1)
+            };
+            if self.ticks_at.1 > 20 {
+                self.books.fail(format!("the timers spin: due {:?} at {:?}", self.due, self.now));
+            }
+            self.due = None;
+            note!(self, "tick");
+            self.room.tick(&self.fixed.context(), self.now);
+            self.after();
+        }
+        let wakeups = self.admission.due(self.now);
+        self.wake(&wakeups);
+    }
+
+    /// The process is killed; the next one takes the channel up from its record.
+    pub(super) fn kill(&mut self) {
+        note!(self, "KILL");
+        self.settle_flights();
+        self.asking = None;
+        self.plans.retain(|(_, plan)| !matches!(plan, Plan::End { .. }));
+        self.admission = new_admission(&self.fixed);
+        self.books.killed(self.last_of_agents());
+        self.process += 1;
+        self.due = None;
+        self.ready = false;
+        self.chat.events.clear();
+        self.load(Origin::EarlierProcess);
+    }
+
+    pub(super) fn load(&mut self, origin: Origin) {
+        let config = Arc::clone(&self.fixed.config);
+        match self.store.load() {
+            Some(stored) => {
+                let restored = Room::restore(ROOM, config, self.process, self.now, stored);
+                match restored {
+                    Ok(room) => self.room = room,
+                    Err(error) => {
+                        return self.books.fail(format!("the record cannot be restored: {error}"));
+                    }
+                }
+                self.books.loaded();
+                self.room.take_up(&self.fixed.context(), self.now, origin, false);
+                self.after();
+                self.ready = true;
+            }
+            None => {
+                self.room = Room::new(ROOM, config, self.number, self.process, self.now);
+                self.books.loaded();
+                self.open();
+            }
+        }
+    }
+
+    /// The newest message that an agent wrote.
+    fn last_of_agents(&self) -> Option<dirigent_core::MessageId> {
+        let is_agent = |message: &&crate::ChatMessage| message.author >= user_of(0);
+        self.chat.said.iter().rev().find(is_agent).map(|message| message.id)
+    }
+
+    pub(super) fn is_hosted(&self, agent: AgentKey) -> bool {
+        self.fixed.directory.is_hosted(agent)
+    }
+
+    /// Everything works, and nobody begins anything.
+    pub(super) fn calm_down(&mut self) {
+        note!(self, "CALM");
+        self.calm = true;
+        self.chat.answers = Answers::Up;
+        self.chat.reads_hang = false;
+        if !self.chat.gateway {
+            self.chat.gateway = true;
+            self.room.open_gap(&self.fixed.context(), self.now);
+            self.after();
+        }
+        for flight in &mut self.flights {
+            if flight.is_call() || matches!(flight.what, What::Consult) {
+                flight.ready_at = Some(flight.ready_at.map_or(self.now, |at| at.min(self.now)));
+            }
+        }
+    }
+}
+
+fn new_admission(fixed: &Fixed) -> Admission {
+    let settings = &fixed.settings;
+    Admission::new(Limits {
+        pacing: settings.pacing,
+        calls_max: settings.calls_max,
+        consults_max: settings.consults_max,
+    })
+}
+
+fn draw_fixed(dice: &mut Dice) -> Fixed {
+    let agents = 2 + dice.below(3) as u32;
+    let hosted: Vec<bool> = (0..agents).map(|_| dice.chance(600)).collect();
+    let known: Vec<AgentId> =
+        (0..agents).map(|number| AgentId::from(format!("agent-{number}"))).collect();
+    let users: HashMap<_, _> = known.iter().cloned().zip((0..agents).map(user_of)).collect();
+    let names = known.clone();
+    let is_hosted =
+        |id: &AgentId| names.iter().position(|known| known == id).is_some_and(|at| hosted[at]);
+    let directory = Directory::new(MODERATOR, known, &users).with_hosted(is_hosted);
+    let mut settings = Settings::default();
+    if dice.chance(500) {
+        settings.pacing = Pacing::off();
+    }
+    if dice.chance(200) {
+        settings.missed_max = 2;
+    }
+    settings.calls_max = 1 + dice.place(3);
+    if dice.chance(200) {
+        settings.notify = false;
+    }
+    let is_discussion = dice.chance(300);
+    let mut config = Config::default();
+    config.human_interrupt = match dice.below(4) {
+        0 => HumanInterrupt::Queue,
+        1 => HumanInterrupt::Interrupt,
+        _ => HumanInterrupt::Inject,
+    };
+    config.trigger_cleanup = match dice.below(4) {
+        0 => TriggerCleanup::OnNext,
+        1 => TriggerCleanup::After(Duration::from_secs(30)),
+        2 => TriggerCleanup::Never,
+        _ => TriggerCleanup::Immediate,
+    };
+    config.retriggers = dice.below(3) as u8;
+    config.auto_requeue = dice.chance(200);
+    config.announce_timeouts = dice.chance(200);
+    config.run_deadline = Some(Duration::from_secs(120 + dice.below(480)));
+    config.turns_max = Some(8 + dice.below(50) as u32);
+    Fixed {
+        settings,
+        config: Arc::new(config),
+        directory,
+        facts: Facts { reads_history: dice.chance(800).then_some(true) },
+        has_waker: dice.chance(300),
+        has_orchestrator: dice.chance(300),
+        agents,
+        is_discussion,
+    }
+}

@@ -1,0 +1,195 @@
+//! What is said in the channel, in order: one post at a time.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use dirigent_core::{Effect, MessageId, Timestamp};
+
+use super::action::ActionId;
+use super::attempts::Attempts;
+use super::commit::Stamp;
+use crate::{DeferralKey, Nonce};
+
+/// How long a notice is tried.
+pub(crate) const NOTICE_MAX: Duration = Duration::from_secs(120);
+
+/// What is to be said, oldest first. The head holds the others back while it waits.
+#[derive(Debug, Default)]
+pub(crate) struct VoiceLane {
+    items: VecDeque<VoiceItem>,
+    attempts: Attempts,
+    progress: Progress,
+    under_way: Option<ActionId>,
+    /// The action of a head that was withdrawn while it was under way.
+    lingering: Option<ActionId>,
+    /// When the head was first offered to the chat.
+    first_tried: Option<Timestamp>,
+    /// The nonce of the head's newest post.
+    nonce: Option<Nonce>,
+    /// The message with that nonce, once an event told of it.
+    arrived: Option<MessageId>,
+    /// Whether an attempt at that post may have succeeded.
+    is_doubtful: bool,
+}
+
+/// One thing to be said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum VoiceItem {
+    /// What the machine asked for, with what must be committed before.
+    Effect(Effect, Stamp),
+    /// The hosted reply.
+    Reply,
+    /// The orchestrator's answer.
+    Answer,
+}
+
+/// How far the head got, where that takes several steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// A run that was put off may wait for its turn.
+    #[default]
+    Deferral,
+    /// The host's waker is to be asked, and told which run was put off.
+    Wake(Option<DeferralKey>),
+    /// It is to be posted.
+    Post,
+}
+
+impl VoiceLane {
+    pub(crate) fn push(&mut self, item: VoiceItem) {
+        self.items.push_back(item);
+    }
+
+    /// Says this before everything else: the turn of what waits behind it rests until then.
+    pub(crate) fn push_front(&mut self, item: VoiceItem) {
+        let mut items = std::mem::take(&mut self.items);
+        items.push_front(item);
+        let lingering = self.under_way.or(self.lingering);
+        *self = Self { items, lingering, ..Self::default() };
+    }
+
+    pub(crate) fn head(&self) -> Option<VoiceItem> {
+        self.items.front().copied()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    pub(crate) const fn is_under_way(&self) -> bool {
+        self.under_way.is_some()
+    }
+
+    /// Whether a post of another head may still arrive. What an agent says, and a trigger, waits for it.
+    pub(crate) const fn is_busy(&self) -> bool {
+        self.under_way.is_some() || self.lingering.is_some()
+    }
+
+    /// An attempt at the head's post may have succeeded although it failed.
+    pub(crate) const fn doubt(&mut self) {
+        self.is_doubtful = true;
+    }
+
+    /// The nonce of the head's post, if that may stand in the channel.
+    pub(crate) fn doubtful_nonce(&mut self) -> Option<Nonce> {
+        self.nonce.take_if(|_| self.is_doubtful)
+    }
+
+    /// The head is done with; the next one begins anew.
+    pub(crate) fn pop(&mut self) {
+        self.items.pop_front();
+        let items = std::mem::take(&mut self.items);
+        let lingering = self.under_way.or(self.lingering);
+        *self = Self { items, lingering, ..Self::default() };
+    }
+
+    /// The item is withdrawn, wherever it stands.
+    pub(crate) fn withdraw(&mut self, item: VoiceItem) {
+        if self.head() == Some(item) {
+            self.pop();
+        } else {
+            self.items.retain(|known| *known != item);
+        }
+    }
+
+    /// Everything leaves that the machine asked for.
+    pub(crate) fn clear(&mut self) {
+        let lingering = self.under_way.or(self.lingering);
+        *self = Self { lingering, ..Self::default() };
+    }
+
+    pub(crate) const fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    pub(crate) const fn advance(&mut self, progress: Progress) {
+        self.progress = progress;
+    }
+
+    pub(crate) const fn attempts(&mut self) -> &mut Attempts {
+        &mut self.attempts
+    }
+
+    pub(crate) fn is_due(&self, now: Timestamp) -> bool {
+        self.attempts.is_due(now)
+    }
+
+    pub(crate) fn begin(&mut self, id: ActionId, now: Timestamp) {
+        self.under_way = Some(id);
+        self.first_tried.get_or_insert(now);
+    }
+
+    /// The head is posted with this nonce: an event with it tells that the post arrived.
+    pub(crate) fn expect(&mut self, nonce: Nonce) {
+        self.nonce = Some(nonce);
+        self.arrived = None;
+    }
+
+    /// An event tells of a message with this nonce. Returns whether it is the head's, and no answer to the
+    /// post is waited for.
+    pub(crate) fn arrived(&mut self, nonce: &str, message: MessageId) -> bool {
+        let own = self.nonce.as_ref().is_some_and(|known| known.as_str() == nonce);
+        if own {
+            self.arrived = Some(message);
+        }
+        own && self.under_way.is_none()
+    }
+
+    /// What was posted last is known to be in the channel: an event that tells of it says nothing new.
+    pub(crate) fn has_landed(&mut self) {
+        self.nonce = None;
+        self.arrived = None;
+    }
+
+    /// The message that the head's post has become, as far as events tell.
+    pub(crate) fn take_arrived(&mut self) -> Option<MessageId> {
+        self.arrived.take()
+    }
+
+    /// The action under way ended. `false` when it was that of a head that has been withdrawn.
+    pub(crate) fn end(&mut self, id: ActionId) -> bool {
+        let own = self.under_way == Some(id);
+        if own {
+            self.under_way = None;
+        } else if self.lingering == Some(id) {
+            self.lingering = None;
+        }
+        own
+    }
+
+    /// Whether the head has been tried for longer than a notice is.
+    pub(crate) fn is_overdue(&self, now: Timestamp) -> bool {
+        self.first_tried.is_some_and(|first| now.since(first) >= NOTICE_MAX)
+    }
+
+    /// When the head may be tried again, where that lies ahead.
+    pub(crate) fn next_at(&self) -> Option<Timestamp> {
+        let waits = !self.items.is_empty() && self.under_way.is_none();
+        self.attempts.next_at().filter(|_| waits)
+    }
+
+    pub(crate) fn move_back(&mut self, by: Duration) {
+        self.attempts.move_back(by);
+        self.first_tried = self.first_tried.map(|at| at.saturating_sub(by));
+    }
+}

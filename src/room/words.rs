@@ -1,0 +1,81 @@
+//! What the moderator posts for an effect: place, text and whom it may ping.
+
+use dirigent_core::{AgentKey, Effect, MessageId, Notice, ReminderPlace};
+
+use super::Room;
+use super::context::Context;
+use crate::{AgentId, ChannelId, Mentions};
+
+/// A post of the moderator's, without its nonce.
+#[derive(Debug)]
+pub(super) struct Words {
+    pub(super) place: ChannelId,
+    pub(super) content: String,
+    pub(super) mentions: Mentions,
+    /// Whose pace of triggers it counts in.
+    pub(super) paced: Option<AgentKey>,
+    pub(super) reply_to: Option<MessageId>,
+}
+
+impl Room {
+    /// What is posted for this effect; nothing where its agent has no account any more.
+    pub(super) fn words_for(&self, cx: &Context<'_>, effect: &Effect) -> Option<Words> {
+        match *effect {
+            Effect::Trigger { agent, .. } => {
+                let user = cx.directory.user(agent)?;
+                let content = cx.settings.trigger(user);
+                let (mentions, paced) = (Mentions::User(user), Some(agent));
+                Some(Words { place: self.id, content, mentions, paced, reply_to: None })
+            }
+            Effect::Notice { notice, .. } => {
+                let (content, reply_to) = notice_words(cx, notice);
+                let (mentions, paced) = (Mentions::Nobody, None);
+                Some(Words { place: self.id, content, mentions, paced, reply_to })
+            }
+            Effect::Reminder { initiator, place, .. } => {
+                Some(self.reminder_words(cx, initiator, place))
+            }
+            Effect::FetchMembers { .. }
+            | Effect::Delete { .. }
+            | Effect::Poll { .. }
+            | Effect::Inject { .. }
+            | Effect::Deliver { .. }
+            | Effect::Consult { .. }
+            | Effect::CancelRun { .. }
+            | Effect::Transition(_) => None,
+        }
+    }
+
+    fn reminder_words(&self, cx: &Context<'_>, initiator: AgentKey, place: ReminderPlace) -> Words {
+        let user = cx.directory.user(initiator);
+        let callback = self.discussion.as_ref().map_or(self.id, |terms| terms.callback);
+        let place = match place {
+            ReminderPlace::Discussion => self.id,
+            ReminderPlace::Callback => callback,
+        };
+        let words = &cx.settings.idle_reminder;
+        let content = user.map_or_else(|| words.clone(), |user| format!("<@{user}> {words}"));
+        let mentions = user.map_or(Mentions::Nobody, Mentions::User);
+        Words { place, content, mentions, paced: None, reply_to: None }
+    }
+}
+
+/// The text of a notice, and the message that it answers.
+fn notice_words(cx: &Context<'_>, notice: Notice) -> (String, Option<MessageId>) {
+    let settings = cx.settings;
+    let about = |words: &str, agent| {
+        let name = cx.directory.name(agent);
+        words.replace("{agent}", name.map_or("an agent", AgentId::as_str))
+    };
+    let words = match notice {
+        Notice::Closed => settings.closed_notice.clone(),
+        Notice::Ceiling => settings.ceiling_notice.clone(),
+        Notice::Budget => settings.budget_notice.clone(),
+        Notice::TimedOut { agent } => about(&settings.timeout_notice, agent),
+        Notice::Disconnected { agent } => about(&settings.disconnect_notice, agent),
+        Notice::Stopped { message } => return (settings.stopped_notice.clone(), Some(message)),
+        Notice::Resumed { message } => return (settings.resumed_notice.clone(), Some(message)),
+        Notice::Archived | _ => settings.archived_notice.clone(),
+    };
+    (words, None)
+}

@@ -1,0 +1,248 @@
+//! All channels together: gives rooms their events, performs what they ask for, keeps the time.
+//!
+//! Nothing is decided here about a channel; that is the room's business. Which action may start at all
+//! is decided by [`admission`], a value too.
+
+pub(crate) mod admission;
+pub(crate) mod backfill;
+pub(crate) mod cell;
+pub(crate) mod driver;
+mod perform;
+pub(crate) mod registry;
+pub(crate) mod retry;
+pub(crate) mod room_table;
+mod signals;
+pub(crate) mod timers;
+mod typing;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use dirigent_core::{AgentKey, Answer, Config, Input, MessageId, Refusal, Timestamp};
+use tokio::sync::{broadcast, mpsc};
+
+use self::backfill::CatchUp;
+use self::cell::RoomCell;
+use self::registry::Registry;
+use self::room_table::RoomTable;
+use self::timers::Timers;
+use crate::events::ChannelEvent;
+use crate::lifecycle::Lifecycle;
+use crate::presence::Presence;
+use crate::recorder::Recorder;
+use crate::room::Room;
+use crate::room::context::{ChatFacts, Context, RecordInput};
+use crate::room::directory::Directory;
+use crate::{
+    Agent, AgentId, AgentWaker, ApiError, ChannelId, ChannelStore, Clock, DiscordApi, ErrorKind,
+    IdentityStore, Orchestrator, Settings,
+};
+
+/// Everything that lives as long as the library runs.
+pub(crate) struct Runtime {
+    pub(crate) discord: Arc<dyn DiscordApi>,
+    pub(crate) identities: Arc<dyn IdentityStore>,
+    pub(crate) store: Arc<dyn ChannelStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) waker: Option<Arc<dyn AgentWaker>>,
+    pub(crate) recorder: Option<Arc<dyn Recorder>>,
+    pub(crate) settings: Settings,
+    pub(crate) config: RwLock<Arc<Config>>,
+    pub(crate) seed: u64,
+    /// Names this process in the records that it writes.
+    pub(crate) process: u64,
+    pub(crate) registry: Registry,
+    pub(crate) hosts: RwLock<HashMap<AgentId, Hosted>>,
+    pub(crate) orchestrator: RwLock<Option<Arc<dyn Orchestrator>>>,
+    pub(crate) presence: Mutex<Presence>,
+    /// Names runs that were put off.
+    pub(crate) deferrals: AtomicU64,
+    pub(crate) timers: Timers,
+    pub(crate) events: broadcast::Sender<ChannelEvent>,
+    pub(crate) life: Lifecycle,
+    pub(crate) catch_up: CatchUp,
+    /// Rises with each gap that concerns all channels.
+    pub(crate) gap_epoch: AtomicU32,
+    /// How many transitions of a channel the store keeps.
+    pub(crate) history_max: usize,
+    pub(crate) rooms: RoomTable,
+    /// Rooms that may have an action to offer.
+    pub(crate) ready: mpsc::UnboundedSender<Arc<RoomCell>>,
+}
+
+/// An agent that the library calls, and the account it speaks with.
+#[derive(Clone)]
+pub(crate) struct Hosted {
+    pub(crate) agent: Arc<dyn Agent>,
+    pub(crate) discord: Arc<dyn DiscordApi>,
+}
+
+/// What a [`Runtime`] is made of.
+pub(crate) struct Parts {
+    pub(crate) discord: Arc<dyn DiscordApi>,
+    pub(crate) identities: Arc<dyn IdentityStore>,
+    pub(crate) store: Arc<dyn ChannelStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) waker: Option<Arc<dyn AgentWaker>>,
+    pub(crate) recorder: Option<Arc<dyn Recorder>>,
+    pub(crate) orchestrator: Option<Arc<dyn Orchestrator>>,
+    pub(crate) settings: Settings,
+    pub(crate) config: Arc<Config>,
+    pub(crate) seed: u64,
+    pub(crate) hosts: HashMap<AgentId, Hosted>,
+    pub(crate) ready: mpsc::UnboundedSender<Arc<RoomCell>>,
+}
+
+impl Runtime {
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self {
+            process: process_number(parts.clock.now()),
+            history_max: parts.store.history_max(),
+            events: broadcast::Sender::new(parts.settings.transitions_max.clamp(1, 1 << 16)),
+            presence: Mutex::new(Presence::new(parts.settings.heartbeat)),
+            discord: parts.discord,
+            identities: parts.identities,
+            store: parts.store,
+            clock: parts.clock,
+            waker: parts.waker,
+            recorder: parts.recorder,
+            settings: parts.settings,
+            config: RwLock::new(parts.config),
+            seed: parts.seed,
+            registry: Registry::default(),
+            hosts: RwLock::new(parts.hosts),
+            orchestrator: RwLock::new(parts.orchestrator),
+            deferrals: AtomicU64::default(),
+            timers: Timers::default(),
+            life: Lifecycle::default(),
+            catch_up: CatchUp::default(),
+            gap_epoch: AtomicU32::default(),
+            rooms: RoomTable::default(),
+            ready: parts.ready,
+        }
+    }
+
+    /// Gives a room an event, now: performs its signals, moves its deadline, and calls the driver where
+    /// the room may have something to do.
+    pub(crate) fn update<T>(
+        &self,
+        cell: &Arc<RoomCell>,
+        event: impl FnOnce(&mut Room, &Context<'_>, Timestamp) -> T,
+    ) -> T {
+        self.update_at(cell, None, event)
+    }
+
+    /// The same, at a time that has passed where one is given.
+    pub(crate) fn update_at<T>(
+        &self,
+        cell: &Arc<RoomCell>,
+        at: Option<Timestamp>,
+        event: impl FnOnce(&mut Room, &Context<'_>, Timestamp) -> T,
+    ) -> T {
+        let directory = self.registry.directory();
+        let mut state = cell.lock();
+        let now = at.unwrap_or_else(|| self.clock.now());
+        let record = self.record_inputs();
+        let record = record.as_ref().map(|record| record as _);
+        let cx = self.context(&directory, record);
+        let answer = event(&mut state.room, &cx, now);
+        self.perform_signals(&mut state, &cx, now);
+        self.schedule(cell, &mut state);
+        answer
+    }
+
+    /// Gives a room an input that may be stored behind.
+    pub(crate) fn submit(&self, cell: &Arc<RoomCell>, input: &Input) -> Result<Answer, Refusal> {
+        self.update(cell, |room, cx, now| room.input(cx, now, input, false).0)
+    }
+
+    fn record_inputs(&self) -> Option<impl Fn(ChannelId, Timestamp, &Input)> {
+        let recorder = self.recorder.as_ref()?;
+        Some(|channel, at, input: &Input| recorder.recorded(channel, at, input))
+    }
+
+    pub(crate) fn context<'a>(
+        &'a self,
+        directory: &'a Directory,
+        record: Option<&'a RecordInput<'a>>,
+    ) -> Context<'a> {
+        Context {
+            settings: &self.settings,
+            directory,
+            chat: self,
+            record,
+            history_max: self.history_max,
+            stage: self.life.stage(),
+            has_waker: self.waker.is_some(),
+            has_orchestrator: self
+                .orchestrator
+                .read()
+                .unwrap_or_else(PoisonError::into_inner)
+                .is_some(),
+        }
+    }
+
+    pub(crate) fn hosted(&self, agent: AgentKey) -> Option<(AgentId, Hosted)> {
+        let name = self.registry.name(agent)?;
+        let hosts = self.hosts.read().unwrap_or_else(PoisonError::into_inner);
+        let hosted = hosts.get(&name)?.clone();
+        Some((name, hosted))
+    }
+
+    pub(crate) fn is_hosted(&self, agent: &AgentId) -> bool {
+        self.hosts.read().unwrap_or_else(PoisonError::into_inner).contains_key(agent)
+    }
+
+    pub(crate) fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The seed of a channel's shuffles.
+    pub(crate) const fn seed_of(&self, channel: ChannelId) -> u64 {
+        self.seed ^ channel.get()
+    }
+
+    /// Waits for something, but not for ever.
+    pub(crate) async fn within<T>(
+        &self,
+        limit: std::time::Duration,
+        work: impl Future<Output = T>,
+    ) -> Result<T, ApiError> {
+        let deadline = self.clock.now() + limit;
+        tokio::select! {
+            biased;
+            done = work => Ok(done),
+            () = self.clock.sleep_until(deadline) => Err(ApiError::new(ErrorKind::NoAnswer)),
+        }
+    }
+}
+
+impl ChatFacts for Runtime {
+    fn sent_at(&self, message: MessageId) -> Timestamp {
+        self.discord.sent_at(message)
+    }
+
+    fn reads_history(&self, channel: ChannelId) -> Option<bool> {
+        self.discord.reads_history(channel)
+    }
+}
+
+/// A number that no other process on the same store has: made of the time of its start, the process
+/// id, and a count of the drivers in this process.
+fn process_number(now: Timestamp) -> u64 {
+    use std::sync::atomic::Ordering;
+    static DRIVERS: AtomicU64 = AtomicU64::new(0);
+    let driver = DRIVERS.fetch_add(1, Ordering::Relaxed);
+    let seed = now.as_millis() ^ (u64::from(std::process::id()) << 42) ^ (driver << 20);
+    // Spreads the bits, so that close numbers do not look alike.
+    let mixed = (seed ^ (seed >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ (mixed >> 29)
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime").field("stage", &self.life.stage()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,107 @@
+//! Places in the sliding windows that wait for their time.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use dirigent_core::{AgentKey, Timestamp};
+
+use super::claim::{AccountKey, Claim, Waiter};
+use super::windows::{SWEEP_AT, Windows};
+use crate::{ChannelId, Pacing};
+
+/// How long after its time a place can still be claimed. Later it counts as used, so that after a
+/// long stop of the process the posts do not leave all at once.
+pub(super) const CLAIM_WITHIN: Duration = Duration::from_secs(1);
+
+/// The sliding windows, and for whom places in them are reserved.
+#[derive(Debug)]
+pub(super) struct Places {
+    windows: Windows,
+    reserved: HashMap<Waiter, Place>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    asked: Timestamp,
+    at: Timestamp,
+    target: ChannelId,
+    account: AccountKey,
+    agent: Option<AgentKey>,
+}
+
+impl Places {
+    pub(super) fn new(pacing: Pacing) -> Self {
+        Self { windows: Windows::new(pacing), reserved: HashMap::new() }
+    }
+
+    /// Claims the post's place if its time has come, or reserves one. Returns when the post may go
+    /// out: now or later.
+    pub(super) fn claim(&mut self, now: Timestamp, claim: &Claim) -> Timestamp {
+        if self.windows.is_off() {
+            return now;
+        }
+        let waiter = claim.waiter();
+        if let Some(place) = self.reserved.get(&waiter).copied() {
+            // A clock that was set back says nothing about a place that was reserved before.
+            let was_set_back = now < place.asked;
+            if now < place.at && !was_set_back {
+                return place.at;
+            }
+            self.reserved.remove(&waiter);
+            if was_set_back {
+                self.windows.give_back(place.at, place.target, place.agent);
+            } else if now.since(place.at) <= CLAIM_WITHIN {
+                self.windows.moved(place.at, now, place.target, place.agent);
+                return now;
+            }
+        }
+        let at = self.windows.reserve(now, claim.target, claim.agent);
+        if at > now {
+            self.sweep(now);
+            let Claim { target, account, agent, .. } = *claim;
+            self.reserved.insert(waiter, Place { asked: now, at, target, account, agent });
+        }
+        at
+    }
+
+    /// Gives back the place of an action that is not made.
+    pub(super) fn give_back(&mut self, waiter: Waiter) {
+        if let Some(place) = self.reserved.remove(&waiter) {
+            self.windows.give_back(place.at, place.target, place.agent);
+        }
+    }
+
+    /// Gives back all places of an account that does not reach the chat.
+    pub(super) fn give_back_all_of(&mut self, account: AccountKey) {
+        let Self { windows, reserved } = self;
+        reserved.retain(|_, place| {
+            let stays = place.account != account;
+            if !stays {
+                windows.give_back(place.at, place.target, place.agent);
+            }
+            stays
+        });
+    }
+
+    /// Drops lapsed places, now and then.
+    fn sweep(&mut self, now: Timestamp) {
+        if self.reserved.len() >= SWEEP_AT && self.reserved.len().is_power_of_two() {
+            self.reserved.retain(|_, place| place.at + CLAIM_WITHIN >= now);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.reserved.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn windows(&self) -> usize {
+        self.windows.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.reserved.capacity() + self.windows.capacity()
+    }
+}

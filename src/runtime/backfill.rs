@@ -1,0 +1,173 @@
+//! Looking for what was said without an event of it: when a host says that there was a gap, and from
+//! time to time without being told.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dirigent_core::Timestamp;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::Notify;
+
+use super::Runtime;
+use super::cell::Awaited;
+use crate::ChannelId;
+use crate::lifecycle::Stage;
+
+/// How many channels are brought up to date at once: what each waits for is the store and the chat.
+const AT_ONCE: usize = 16;
+/// The shortest time between two rounds.
+const EVERY_MIN: Duration = Duration::from_secs(1);
+/// The wait before a channel that could not be loaded is tried again; doubles.
+const TRY_AGAIN: Duration = Duration::from_secs(10);
+/// The longest wait before that.
+const TRY_AGAIN_MAX: Duration = Duration::from_secs(600);
+
+/// Channels that are to be loaded and brought up to date.
+#[derive(Debug, Default)]
+pub(crate) struct CatchUp {
+    wanted: Mutex<BTreeSet<ChannelId>>,
+    called: Notify,
+}
+
+impl CatchUp {
+    /// Something may have been missed in these channels.
+    pub(crate) fn call(&self, channels: impl IntoIterator<Item = ChannelId>) {
+        self.wanted().extend(channels);
+        self.called.notify_one();
+    }
+
+    fn take(&self) -> Vec<ChannelId> {
+        std::mem::take(&mut *self.wanted()).into_iter().collect()
+    }
+
+    fn wanted(&self) -> MutexGuard<'_, BTreeSet<ChannelId>> {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+type Reading<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+impl Runtime {
+    /// Has channels read what was missed, whenever there is word of a gap and from time to time, until
+    /// the driver stops.
+    pub(super) async fn run_backfill(self: &Arc<Self>) {
+        let mut reading: FuturesUnordered<Reading<'_>> = FuturesUnordered::new();
+        let mut round = Round::default();
+        let mut next = self.next_round();
+        loop {
+            tokio::select! {
+                biased;
+                () = self.life.until(Stage::Stopping) => return,
+                Some(()) = reading.next() => {}
+                () = self.catch_up.called.notified() => {
+                    reading.push(Box::pin(self.bring_up_to_date(self.catch_up.take())));
+                }
+                () = self.until_round(next) => {
+                    reading.push(Box::pin(self.backfill(round.choose(self))));
+                    next = self.next_round();
+                }
+            }
+        }
+    }
+
+    fn next_round(&self) -> Option<Timestamp> {
+        let rounds = self.settings.lookout.filter(|lookout| lookout.channels > 0)?;
+        Some(self.clock.now() + rounds.every.max(EVERY_MIN))
+    }
+
+    async fn until_round(&self, next: Option<Timestamp>) {
+        match next {
+            Some(next) => self.clock.sleep_until(next).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Loads these channels, a few at a time, and waits until each has read what it missed. Those that
+    /// the store does not give are tried again.
+    pub(super) async fn bring_up_to_date(self: &Arc<Self>, mut behind: Vec<ChannelId>) {
+        let mut wait = TRY_AGAIN;
+        while !behind.is_empty() {
+            let tried = behind.into_iter().map(|channel| async move {
+                (!self.catch_up_with(channel).await).then_some(channel)
+            });
+            let tried = futures_util::stream::iter(tried).buffer_unordered(AT_ONCE);
+            behind = tried.filter_map(std::future::ready).collect().await;
+            if behind.is_empty() {
+                return;
+            }
+            tokio::select! {
+                () = self.clock.sleep_until(self.clock.now() + wait) => {}
+                () = self.life.until(Stage::Stopping) => return,
+            }
+            wait = TRY_AGAIN_MAX.min(wait * 2);
+        }
+    }
+
+    /// Loads the channel, which then reads by itself. `false` when the store did not give it.
+    async fn catch_up_with(self: &Arc<Self>, channel: ChannelId) -> bool {
+        /// How long a channel that reads keeps others from beginning.
+        const PATIENCE: Duration = Duration::from_secs(10);
+        match self.room(channel).await {
+            Ok(Some(room)) => {
+                let read = room.wait_for(Awaited::NoGap);
+                // It reads on by itself, however long that takes.
+                let _ = self.within(PATIENCE, read).await;
+                true
+            }
+            Ok(None) | Err(crate::CallError::Barred(_)) => true,
+            Err(error) => {
+                tracing::error!(%channel, %error, "a channel could not be read");
+                false
+            }
+        }
+    }
+
+    async fn backfill(self: &Arc<Self>, channels: Vec<ChannelId>) {
+        for channel in channels {
+            if let Ok(Some(room)) = self.room(channel).await {
+                self.update(&room, |room, _, _| room.backfill());
+            }
+        }
+    }
+}
+
+/// Whose turn it is to be looked at.
+#[derive(Debug, Default)]
+struct Round {
+    /// The last channel in memory that was looked at.
+    last: Option<ChannelId>,
+    /// The others that are still to come.
+    asleep: VecDeque<ChannelId>,
+}
+
+impl Round {
+    /// Channels in memory first, in turn if they are too many, then those that only the store has;
+    /// a quarter is always theirs.
+    fn choose(&mut self, runtime: &Arc<Runtime>) -> Vec<ChannelId> {
+        let most = runtime.settings.lookout.map_or(0, |lookout| lookout.channels);
+        let awake_most = most - most.div_ceil(4);
+        let mut chosen: Vec<_> = runtime.all_awake().iter().map(|room| room.id).collect();
+        chosen.sort_unstable();
+        if chosen.len() > awake_most {
+            let from = chosen.partition_point(|channel| Some(*channel) <= self.last);
+            let from = from % chosen.len();
+            chosen.rotate_left(from);
+            chosen.truncate(awake_most);
+            self.last = chosen.last().copied().or(self.last);
+        }
+        if self.asleep.is_empty() {
+            self.asleep = runtime.rooms.known().into();
+        }
+        while chosen.len() < most {
+            match self.asleep.pop_front() {
+                Some(channel) if chosen.contains(&channel) => {}
+                Some(channel) => chosen.push(channel),
+                None => break,
+            }
+        }
+        chosen
+    }
+}

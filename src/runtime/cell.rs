@@ -1,0 +1,137 @@
+//! A room with its lock, and with what of it is no value: handles of those who wait or run.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dirigent_core::{RunId, Timestamp, TurnId};
+use futures_util::future::AbortHandle;
+use tokio::sync::oneshot;
+
+use super::Runtime;
+use crate::agent::TurnLink;
+use crate::room::Room;
+use crate::room::action::ActionId;
+use crate::room::commit::Stamp;
+use crate::{ChannelId, DeferralKey, LetterKind};
+
+/// A channel that is awake.
+#[derive(Debug)]
+pub(crate) struct RoomCell {
+    pub(crate) id: ChannelId,
+    state: Mutex<CellState>,
+}
+
+#[derive(Debug)]
+pub(crate) struct CellState {
+    pub(crate) room: Room,
+    /// Who waits for something that the room does not have yet.
+    waiters: Vec<(Awaited, oneshot::Sender<()>)>,
+    /// The links to hosted agents that run, oldest first.
+    pub(crate) links: Vec<(RunId, ActionId, Arc<TurnLink>)>,
+    /// Calls and consultations that can be dropped.
+    pub(crate) aborts: Vec<(ActionId, AbortHandle)>,
+    /// Who is told when a run that was put off has its turn.
+    pub(crate) deferrals: Vec<(DeferralKey, oneshot::Sender<TurnId>)>,
+    /// The deadline that the timers know.
+    pub(crate) due: Option<Timestamp>,
+    /// Whether the driver is called already.
+    pub(crate) is_ready: bool,
+}
+
+/// What somebody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    /// The state of this stamp is stored.
+    Stored(Stamp),
+    /// The first attempt at a discussion's result was made.
+    FirstAttempt(LetterKind),
+    /// What was missed is read.
+    NoGap,
+}
+
+impl RoomCell {
+    pub(crate) fn new(room: Room) -> Self {
+        let state = CellState {
+            room,
+            waiters: Vec::new(),
+            links: Vec::new(),
+            aborts: Vec::new(),
+            deferrals: Vec::new(),
+            due: None,
+            is_ready: false,
+        };
+        Self { id: state.room.id(), state: Mutex::new(state) }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, CellState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Told once this is so; dropped when the channel is taken over by another process.
+    pub(crate) fn wait_for(&self, awaited: Awaited) -> oneshot::Receiver<()> {
+        let (tell, told) = oneshot::channel();
+        let mut state = self.lock();
+        state.waiters.push((awaited, tell));
+        state.release_waiters();
+        told
+    }
+}
+
+impl CellState {
+    /// Tells those whose wait is over. Those whose wait will never be over are told by being dropped.
+    pub(crate) fn release_waiters(&mut self) {
+        let room = &self.room;
+        let is_met = |awaited: Awaited| match awaited {
+            Awaited::Stored(stamp) => room.commit().is_committed(stamp),
+            Awaited::FirstAttempt(kind) => room.is_attempted(kind),
+            Awaited::NoGap => !room.has_gap(),
+        };
+        if room.commit().is_taken_over() {
+            self.waiters.retain(|(awaited, _)| is_met(*awaited));
+        }
+        let mut at = 0;
+        while let Some((awaited, _)) = self.waiters.get(at) {
+            if is_met(*awaited) {
+                let (_, tell) = self.waiters.swap_remove(at);
+                // Whoever waited may have gone.
+                let _ = tell.send(());
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Whether the room may leave memory.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.room.is_at_rest() && !self.is_ready && self.waiters.is_empty()
+    }
+}
+
+impl Runtime {
+    /// Moves the room's deadline, tells those who waited, and calls the driver where the room may have
+    /// something to do.
+    pub(crate) fn schedule(&self, cell: &Arc<RoomCell>, state: &mut CellState) {
+        self.reschedule(cell, state);
+        if state.room.may_act() {
+            self.call_driver(cell, state);
+        }
+    }
+
+    /// The same, where the driver has just looked at the room.
+    pub(crate) fn reschedule(&self, cell: &Arc<RoomCell>, state: &mut CellState) {
+        let is_ours = !state.room.commit().is_taken_over();
+        let due = state.room.next_deadline().filter(|_| is_ours);
+        if due != state.due {
+            self.timers.set(cell.id, state.due, due);
+            state.due = due;
+        }
+        state.release_waiters();
+    }
+
+    pub(crate) fn call_driver(&self, cell: &Arc<RoomCell>, state: &mut CellState) {
+        if !state.is_ready {
+            state.is_ready = true;
+            // The receiver is gone only when the driver is: then nothing is done any more.
+            let _ = self.ready.send(Arc::clone(cell));
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! The loop that everything happens in.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent_core::Timestamp;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::mpsc;
+
+use super::Runtime;
+use super::admission::{Admission, ClaimKind, Limits, Wakeup, WakeupKind};
+use super::cell::RoomCell;
+use super::perform::{Finished, Running};
+use crate::ApiError;
+use crate::lifecycle::Stage;
+use crate::room::Room;
+use crate::room::offer::Doorway;
+
+/// The longest the driver sleeps, so that a clock that was set is noticed.
+const SLEEP_MAX: Duration = Duration::from_secs(30);
+
+/// The wait before a chat that did not answer at the start is asked again.
+const START_AGAIN: Duration = Duration::from_secs(10);
+
+/// Does what is decided: stores, posts, calls agents, keeps the time. The host runs it, once.
+#[derive(Debug)]
+#[must_use = "nothing happens until the driver runs"]
+pub struct Driver {
+    runtime: Arc<Runtime>,
+    ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
+}
+
+/// Why the driver could not start.
+///
+/// ```
+/// use dirigent::{ApiError, ErrorKind, RunError};
+/// let error = RunError::Discord(ApiError::new(ErrorKind::Unauthorized));
+/// assert!(error.to_string().contains("token is not valid"));
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The chat did not say which account this is.
+    #[error("the chat did not answer at the start: {0}")]
+    Discord(#[source] ApiError),
+    /// The registry could not be read.
+    #[error("the registry could not be read: {0}")]
+    Identities(#[source] ApiError),
+    /// The channels could not be read.
+    #[error("the channel store could not be read: {0}")]
+    Channels(#[source] ApiError),
+}
+
+/// Work that goes on beside the rooms until the driver stops.
+type Background = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl Driver {
+    pub(crate) const fn new(
+        runtime: Arc<Runtime>,
+        ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
+    ) -> Self {
+        Self { runtime, ready }
+    }
+
+    /// Runs until [`Dirigent::shutdown`](crate::Dirigent::shutdown). Reads the stores, catches up
+    /// with what was missed, then works.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot start: the chat refuses the account, or a store cannot be read.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future is like the end of the process: what was stored is taken up again by
+    /// the next driver on the same stores.
+    pub async fn run(self) -> Result<(), RunError> {
+        let _end = EndOnDrop(Arc::clone(&self.runtime));
+        self.runtime.life.reach(Stage::Starting);
+        self.runtime.start().await?;
+        self.runtime.life.reach(Stage::Running);
+        let settings = &self.runtime.settings;
+        let limits = Limits {
+            pacing: settings.pacing,
+            calls_max: settings.calls_max.max(1),
+            consults_max: settings.consults_max.max(1),
+        };
+        let admission = Admission::new(limits);
+        let running = FuturesUnordered::new();
+        Loop { runtime: self.runtime, ready: self.ready, admission, running }.run().await;
+        Ok(())
+    }
+}
+
+/// The driver at work.
+struct Loop {
+    runtime: Arc<Runtime>,
+    ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
+    admission: Admission,
+    running: FuturesUnordered<Running>,
+}
+
+impl Loop {
+    async fn run(mut self) {
+        let runtime = Arc::clone(&self.runtime);
+        let mut background: FuturesUnordered<Background> = FuturesUnordered::new();
+        let catch_up = Arc::clone(&runtime);
+        background.push(Box::pin(async move {
+            catch_up.bring_up_to_date(catch_up.rooms.known()).await;
+        }));
+        let backfill = Arc::clone(&runtime);
+        background.push(Box::pin(async move { backfill.run_backfill().await }));
+        let mut last = runtime.clock.now();
+        loop {
+            let now = runtime.clock.now();
+            self.keep_time(now, last);
+            last = now;
+            let stage = runtime.life.stage();
+            let is_done = self.running.is_empty() && self.ready.is_empty() && background.is_empty();
+            if stage >= Stage::Ending || (stage >= Stage::Stopping && is_done) {
+                break;
+            }
+            let deadline = self.next_deadline(now);
+            tokio::select! {
+                biased;
+                Some(cell) = self.ready.recv() => self.serve(&cell),
+                Some(finished) = self.running.next() => self.finish(finished),
+                Some(()) = background.next() => {}
+                () = runtime.timers.woken() => {}
+                () = sleep_until(&runtime, deadline) => {}
+                () = runtime.life.until(Stage::Stopping), if stage < Stage::Stopping => {
+                    self.call_all();
+                }
+                () = runtime.life.until(Stage::Ending), if stage >= Stage::Stopping => break,
+            }
+        }
+    }
+
+    /// Gives every room its due, and those that waited for admission their turn.
+    fn keep_time(&mut self, now: Timestamp, last: Timestamp) {
+        self.runtime.tick(now);
+        self.runtime.miss_heartbeats();
+        if now < last {
+            // The clock was set back: what remained of every wait still remains.
+            self.runtime.step_back(last);
+        }
+        let wakeups = self.admission.due(now);
+        self.wake(&wakeups);
+    }
+
+    fn next_deadline(&self, now: Timestamp) -> Option<Timestamp> {
+        let runtime = &self.runtime;
+        let due =
+            [runtime.timers.earliest(), runtime.next_silence(), self.admission.next_deadline()];
+        due.into_iter().flatten().min().map(|due| due.min(now + SLEEP_MAX))
+    }
+
+    /// The stage changed: every room may have something else to do, or not to do.
+    fn call_all(&self) {
+        for room in self.runtime.all_awake() {
+            self.runtime.call_driver(&room, &mut room.lock());
+        }
+    }
+
+    /// Starts every action that the room offers.
+    fn serve(&mut self, cell: &Arc<RoomCell>) {
+        let runtime = Arc::clone(&self.runtime);
+        let Some(pin) = runtime.awake(cell.id) else {
+            return;
+        };
+        let directory = runtime.registry.directory();
+        let mut wakeups = Vec::new();
+        let mut begun = Vec::new();
+        {
+            let mut state = cell.lock();
+            state.is_ready = false;
+            let now = runtime.clock.now();
+            let record = runtime.record_inputs();
+            let record = record.as_ref().map(|record| record as _);
+            let cx = runtime.context(&directory, record);
+            let mut door = Doorway { admission: &mut self.admission, wakeups: &mut wakeups };
+            loop {
+                while let Some(started) = state.room.next_action(&cx, now, &mut door) {
+                    begun.push(state.prepare(started));
+                }
+                if !runtime.perform_signals(&mut state, &cx, now) {
+                    break;
+                }
+            }
+            runtime.reschedule(cell, &mut state);
+        }
+        for action in begun {
+            // Pinned outside the room's lock, which is taken after the table's.
+            if let Some(room) = runtime.awake(cell.id) {
+                self.running.push(runtime.begin(room, action));
+            }
+        }
+        drop(pin);
+        self.wake(&wakeups);
+    }
+
+    /// Tells a room what came of its action, and starts what follows from it.
+    fn finish(&mut self, finished: Finished) {
+        let Finished { room, id, claim, outcome } = finished;
+        let runtime = Arc::clone(&self.runtime);
+        let now = runtime.clock.now();
+        let mut wakeups = Vec::new();
+        if let Some(claim) = claim {
+            wakeups = match claim.kind {
+                ClaimKind::Post | ClaimKind::Read => {
+                    self.admission.report(now, &claim, Runtime::report_of(&outcome, now))
+                }
+                ClaimKind::Call | ClaimKind::Consult => {
+                    self.admission.release(now, claim.room, claim.id)
+                }
+            };
+        }
+        runtime.update(&room, |room, cx, now| room.done(cx, now, id, outcome));
+        let is_taken_over = {
+            let mut state = room.lock();
+            state.forget_action(id);
+            state.room.commit().is_taken_over()
+        };
+        if is_taken_over {
+            runtime.release_taken_over(&room);
+        }
+        self.wake(&wakeups);
+    }
+
+    fn wake(&self, wakeups: &[Wakeup]) {
+        for wakeup in wakeups {
+            if let Some(room) = self.runtime.awake(wakeup.room) {
+                if wakeup.kind == WakeupKind::ChatBack {
+                    self.runtime.update(&room, |room, _, _| room.hurry());
+                }
+                self.runtime.call_driver(&room, &mut room.lock());
+            }
+        }
+    }
+}
+
+impl Runtime {
+    /// Reads who is who and which channels there are.
+    async fn start(&self) -> Result<(), RunError> {
+        self.load_registry().await?;
+        let known = self.in_time(self.store.channels()).await.map_err(RunError::Channels)?;
+        self.rooms.know(known);
+        Ok(())
+    }
+
+    /// Reads the registry; returns the agents that are gone.
+    pub(crate) async fn load_registry(&self) -> Result<Vec<dirigent_core::AgentKey>, RunError> {
+        let moderator = self.own_account().await.map_err(RunError::Discord)?;
+        let identities = self.in_time(self.identities.all()).await.map_err(RunError::Identities)?;
+        let is_hosted = |agent: &crate::AgentId| self.is_hosted(agent);
+        let loaded = self.registry.load(moderator, identities, self.store.as_ref(), is_hosted);
+        self.in_time(loaded).await.map_err(RunError::Channels)
+    }
+
+    /// The moderator's account. A chat that is away is waited for; one that refuses is not.
+    async fn own_account(&self) -> Result<crate::UserId, ApiError> {
+        loop {
+            match self.retry(|| self.discord.me()).await {
+                Err(error) if error.kind().is_retryable() && !self.is_ending() => {
+                    tracing::warn!(%error, "the chat did not answer; trying again");
+                    self.clock.sleep_until(self.clock.now() + START_AGAIN).await;
+                }
+                known => return known,
+            }
+        }
+    }
+
+    fn is_ending(&self) -> bool {
+        self.life.stage() >= Stage::Stopping
+    }
+
+    /// A store that does not answer is a store that failed.
+    async fn in_time<T>(
+        &self,
+        asked: impl Future<Output = Result<T, ApiError>>,
+    ) -> Result<T, ApiError> {
+        self.within(self.settings.work_deadline, asked).await?
+    }
+
+    /// Tells every channel whose deadline has passed.
+    fn tick(self: &Arc<Self>, now: Timestamp) {
+        for channel in self.timers.overdue(now) {
+            match self.awake(channel) {
+                Some(room) => self.update(&room, Room::tick),
+                None => self.timers.forget(channel),
+            }
+        }
+    }
+
+    /// The clock was set back. Each room lives up to the time before, so that what remains of its waits is
+    /// what remained then.
+    fn step_back(self: &Arc<Self>, last: Timestamp) {
+        for room in self.all_awake() {
+            self.update_at(&room, Some(last), |room, cx, at| {
+                if room.time() <= at {
+                    room.tick(cx, at);
+                }
+            });
+            self.update(&room, Room::tick);
+        }
+    }
+}
+
+async fn sleep_until(runtime: &Runtime, deadline: Option<Timestamp>) {
+    match deadline {
+        Some(deadline) => runtime.clock.sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// However `run` ends, nobody waits for it any more.
+struct EndOnDrop(Arc<Runtime>);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.life.reach(Stage::Ended);
+    }
+}
+
+impl fmt::Debug for Loop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loop").field("running", &self.running.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,379 @@
+//! Performs the actions of a room: one request each, one outcome.
+
+use std::future::{Future, poll_fn};
+use std::panic::AssertUnwindSafe;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, PoisonError};
+use std::task::Poll;
+
+use dirigent_core::Timestamp;
+use futures_util::FutureExt;
+use futures_util::future::{AbortHandle, AbortRegistration, Abortable};
+
+use super::Runtime;
+use super::admission::{Claim, Report};
+use super::cell::CellState;
+use super::room_table::RoomRef;
+use crate::agent::TurnLink;
+use crate::room::action::{
+    Account, Action, ActionId, AgentAnswer, CallRequest, ConsultAnswer, ConsultRequest, Outcome,
+    Started, WakeRequest,
+};
+use crate::room::attempts::{Failure, Trouble};
+use crate::{
+    ApiError, Certainty, ChannelId, Commit, CommitError, Consultation, DiscordApi, ErrorKind,
+    Input, LoadError, Reply, Turn, WakeCall, WakeCause,
+};
+
+/// An action that ended.
+pub(super) struct Finished {
+    /// Keeps the channel in memory until its outcome is told.
+    pub(super) room: RoomRef,
+    pub(super) id: ActionId,
+    pub(super) claim: Option<Claim>,
+    pub(super) outcome: Outcome,
+}
+
+/// An action under way.
+pub(super) type Running = Pin<Box<dyn Future<Output = Finished> + Send>>;
+
+/// An action that is about to be polled.
+pub(super) struct Begun {
+    id: ActionId,
+    prepared: Prepared,
+    claim: Option<Claim>,
+    time_out: Option<Timestamp>,
+    not_after: Option<Timestamp>,
+}
+
+/// How an action is to be cut short.
+struct Limits {
+    began: Timestamp,
+    time_out: Option<Timestamp>,
+    not_after: Option<Timestamp>,
+}
+
+impl Runtime {
+    /// Begins an action. Nothing is awaited between the room's decision and the first poll.
+    pub(super) fn begin(self: &Arc<Self>, room: RoomRef, action: Begun) -> Running {
+        let runtime = Arc::clone(self);
+        Box::pin(async move {
+            let Begun { id, prepared, claim, time_out, not_after } = action;
+            let limits = Limits { began: runtime.clock.now(), time_out, not_after };
+            let outcome = runtime.perform(&room, prepared, &limits).await;
+            Finished { room, id, claim, outcome }
+        })
+    }
+
+    async fn perform(
+        self: &Arc<Self>,
+        room: &RoomRef,
+        prepared: Prepared,
+        limits: &Limits,
+    ) -> Outcome {
+        match prepared {
+            Prepared::Call(request, link, registration) => {
+                self.call(room, *request, link, registration).await
+            }
+            Prepared::Consult(request, registration) => {
+                self.consult(room.id, *request, registration).await
+            }
+            Prepared::Plain(action) => self.request(room, action, limits).await,
+        }
+    }
+
+    async fn request(self: &Arc<Self>, room: &RoomRef, action: Action, limits: &Limits) -> Outcome {
+        let channel = room.id;
+        match action {
+            Action::Commit(commit) => self.commit(*commit, limits).await,
+            Action::ReadBack => {
+                let read = self.limited(limits, self.store.load(channel)).await;
+                match read.map_err(LoadError::from).and_then(|read| read) {
+                    Ok(found) => Outcome::Record(found.map(Box::new)),
+                    Err(LoadError::Store(error)) => failed(channel, "the store", &error, limits),
+                    Err(LoadError::Barred { .. }) => Outcome::Record(None),
+                }
+            }
+            Action::Post { account, post } => {
+                let Some(chat) = self.chat_of(account) else {
+                    return unknown_account(limits);
+                };
+                let posted = self.limited(limits, chat.post(post)).await.and_then(|posted| posted);
+                conclude(posted, channel, "a post", limits, |posted| Outcome::Posted(posted.id))
+            }
+            Action::Delete(message) => {
+                let deleted = self.limited(limits, self.discord.delete(channel, message)).await;
+                let deleted = deleted.and_then(|deleted| deleted);
+                conclude(deleted, channel, "a deletion", limits, |()| Outcome::Deleted)
+            }
+            Action::Members => {
+                let read = self.limited(limits, self.discord.members(channel)).await;
+                let read = read.and_then(|read| read);
+                conclude(read, channel, "the member list", limits, Outcome::Members)
+            }
+            Action::History { account, request } => {
+                let Some(chat) = self.chat_of(account) else {
+                    return unknown_account(limits);
+                };
+                let page = self.limited(limits, chat.history(request)).await.and_then(|page| page);
+                conclude(page, channel, "the history", limits, Outcome::Page)
+            }
+            Action::Wake(request) => self.wake(channel, *request, limits).await,
+            Action::WakeRoom { room, first } => {
+                let wake = Input::Wake { first, cause: WakeCause::Result };
+                match self.limited(limits, self.wake_room(room, &wake)).await {
+                    Ok(Ok(())) => Outcome::RoomWoken,
+                    Ok(Err(error)) | Err(error) => {
+                        failed(channel, "a callback room", &error, limits)
+                    }
+                }
+            }
+            // Prepared on their own.
+            Action::Call(_) | Action::Consult(_) => unknown_account(limits),
+        }
+    }
+
+    async fn commit(&self, commit: Commit, limits: &Limits) -> Outcome {
+        let channel = commit.channel;
+        match self.limited(limits, self.store.commit(commit)).await {
+            Ok(Ok(revision)) => Outcome::Committed(revision),
+            Ok(Err(CommitError::Conflict { .. })) => Outcome::Conflict,
+            Ok(Err(CommitError::Barred(barred))) => {
+                tracing::error!(%channel, %barred, "the record cannot be replaced");
+                Outcome::Conflict
+            }
+            Ok(Err(CommitError::Store(error))) | Err(error) => {
+                failed(channel, "the store", &error, limits)
+            }
+        }
+    }
+
+    async fn wake(&self, channel: ChannelId, request: WakeRequest, limits: &Limits) -> Outcome {
+        let WakeRequest { agent, turn, attempt, newest, missed, deferral } = request;
+        let (Some(waker), Some(agent)) = (&self.waker, self.registry.name(agent)) else {
+            return Outcome::Woken(crate::Woken::PostTrigger);
+        };
+        let call = WakeCall { channel, agent, turn, attempt, newest, missed, deferral };
+        let woken = self.limited(limits, waker.wake(call)).await.and_then(|woken| woken);
+        conclude(woken, channel, "the waker", limits, Outcome::Woken)
+    }
+
+    async fn call(
+        self: &Arc<Self>,
+        room: &RoomRef,
+        request: CallRequest,
+        link: Arc<TurnLink>,
+        registration: AbortRegistration,
+    ) -> Outcome {
+        let CallRequest { agent, turn, run, attempt, newest, missed, late, .. } = request;
+        let Some((name, hosted)) = self.hosted(agent) else {
+            return answered(AgentAnswer::Failed, true);
+        };
+        let given = Turn::new(room.id, name, turn.unwrap_or_default()).with_attempt(attempt);
+        let given = given.with_missed(newest, missed).with_late_answer(late);
+        let given = given.with_link(Arc::clone(&link));
+        let given = if turn.is_none() { given.after_reminder() } else { given };
+        let speaking = async { hosted.agent.speak(given).await };
+        let speaking = AssertUnwindSafe(speaking).catch_unwind();
+        let speaking = async {
+            if self.settings.typing {
+                self.while_typing(room.id, &link, hosted.discord.as_ref(), speaking).await
+            } else {
+                speaking.await
+            }
+        };
+        let spoken = Abortable::new(speaking, registration).await;
+        let took_all = link.close();
+        let answer = match spoken {
+            Ok(Ok(Ok(Reply::Say(text)))) => match self.settings.reply(&text) {
+                Some((words, end)) => AgentAnswer::Say { words: words.to_owned(), end },
+                None => AgentAnswer::Pass,
+            },
+            Ok(Ok(Ok(Reply::Pass))) => AgentAnswer::Pass,
+            Ok(Ok(Err(_)) | Err(_)) => {
+                tracing::warn!(channel = %room.id, %agent, run = run.get(), "a hosted agent failed");
+                AgentAnswer::Failed
+            }
+            Err(_) => {
+                tracing::warn!(channel = %room.id, %agent, "a cancelled call is dropped");
+                AgentAnswer::Failed
+            }
+        };
+        answered(answer, took_all)
+    }
+
+    async fn consult(
+        &self,
+        channel: ChannelId,
+        request: ConsultRequest,
+        registration: AbortRegistration,
+    ) -> Outcome {
+        let orchestrator = self.orchestrator.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let (Some(orchestrator), Some(agent)) = (orchestrator, self.registry.name(request.agent))
+        else {
+            return Outcome::Consulted(ConsultAnswer::Failed);
+        };
+        let ConsultRequest { turn, messages, .. } = request;
+        let asked = Consultation { channel, agent, turn, messages };
+        let answering = AssertUnwindSafe(async { orchestrator.answer(asked).await }).catch_unwind();
+        Outcome::Consulted(match Abortable::new(answering, registration).await {
+            Ok(Ok(Ok(Reply::Say(text)))) => ConsultAnswer::Say(text),
+            Ok(Ok(Ok(Reply::Pass))) => ConsultAnswer::Pass,
+            Ok(Ok(Err(_)) | Err(_)) => {
+                tracing::warn!(%channel, "the orchestrator failed");
+                ConsultAnswer::Failed
+            }
+            Err(_) => ConsultAnswer::Failed,
+        })
+    }
+
+    /// Wakes the callback room of a discussion. Done when that is stored: a kill in between wakes twice
+    /// rather than never.
+    async fn wake_room(self: &Arc<Self>, channel: ChannelId, wake: &Input) -> Result<(), ApiError> {
+        let room = match self.room(channel).await {
+            Ok(Some(room)) => room,
+            Ok(None) => return Ok(()),
+            Err(crate::CallError::Failed(error)) => return Err(error),
+            Err(error) => return Err(ApiError::new(ErrorKind::Store).with_source(error)),
+        };
+        let (answer, stamp) = self.update(&room, |room, cx, now| room.input(cx, now, wake, false));
+        if let Err(refusal) = answer {
+            tracing::debug!(%channel, %refusal, "a result wakes no room");
+            return Ok(());
+        }
+        let stored = room.wait_for(super::cell::Awaited::Stored(stamp));
+        stored.await.map_err(|_| ApiError::new(ErrorKind::Store))
+    }
+
+    /// The chat as this account sees it.
+    fn chat_of(&self, account: Account) -> Option<Arc<dyn DiscordApi>> {
+        match account {
+            Account::Moderator => Some(Arc::clone(&self.discord)),
+            Account::Agent(agent) => self.hosted(agent).map(|(_, hosted)| hosted.discord),
+        }
+    }
+
+    /// Polls a request until its time is over. It is polled at least once before anything waits.
+    async fn limited<T>(
+        &self,
+        limits: &Limits,
+        request: impl Future<Output = T>,
+    ) -> Result<T, ApiError> {
+        let mut request = pin!(request);
+        let polled = poll_fn(|context| {
+            // The machine may have slept: beyond this the chat may have forgotten the nonce.
+            if limits.not_after.is_some_and(|limit| self.clock.now() >= limit) {
+                return Poll::Ready(Err(ApiError::new(ErrorKind::NoAnswer)));
+            }
+            request.as_mut().poll(context).map(Ok)
+        });
+        let mut polled = pin!(polled);
+        if let Some(done) = polled.as_mut().now_or_never() {
+            return done;
+        }
+        let Some(time_out) = limits.time_out else {
+            return polled.await;
+        };
+        tokio::select! {
+            biased;
+            done = polled => done,
+            () = self.clock.sleep_until(time_out) => Err(ApiError::new(ErrorKind::NoAnswer)),
+        }
+    }
+
+    /// What the admission is told of a request that ended.
+    pub(crate) fn report_of(outcome: &Outcome, now: Timestamp) -> Report {
+        let Outcome::Failed(failure) = outcome else {
+            return Report::Answered;
+        };
+        match failure.trouble() {
+            Trouble::Definite => Report::Definite,
+            Trouble::Limited(wait) => Report::RateLimited { until: now + wait },
+            Trouble::Away => {
+                let refused = failure.kind == ErrorKind::Unavailable
+                    && failure.certainty == Certainty::NotDone;
+                Report::Away { refused }
+            }
+        }
+    }
+}
+
+enum Prepared {
+    Plain(Action),
+    Call(Box<CallRequest>, Arc<TurnLink>, AbortRegistration),
+    Consult(Box<ConsultRequest>, AbortRegistration),
+}
+
+const fn answered(answer: AgentAnswer, took_all: bool) -> Outcome {
+    Outcome::Answered { answer, took_all }
+}
+
+/// The account has no connection to the chat any more.
+const fn unknown_account(limits: &Limits) -> Outcome {
+    Outcome::Failed(Failure {
+        kind: ErrorKind::Unauthorized,
+        certainty: Certainty::NotDone,
+        retry_after: None,
+        began: limits.began,
+    })
+}
+
+fn conclude<T>(
+    result: Result<T, ApiError>,
+    channel: ChannelId,
+    what: &'static str,
+    limits: &Limits,
+    done: impl FnOnce(T) -> Outcome,
+) -> Outcome {
+    match result {
+        Ok(value) => done(value),
+        Err(error) => failed(channel, what, &error, limits),
+    }
+}
+
+fn failed(channel: ChannelId, what: &'static str, error: &ApiError, limits: &Limits) -> Outcome {
+    tracing::warn!(%channel, %error, "a request failed: {what}");
+    Outcome::Failed(Failure {
+        kind: error.kind(),
+        certainty: error.certainty(),
+        retry_after: error.retry_after(),
+        began: limits.began,
+    })
+}
+
+impl CellState {
+    /// Puts in place what the action needs: the link to an agent, the handle to drop it by.
+    pub(super) fn prepare(&mut self, started: Started) -> Begun {
+        let Started { id, action, claim, time_out, not_after } = started;
+        let prepared = match action {
+            Action::Call(request) => {
+                let link = Arc::<TurnLink>::default();
+                link.pause(request.paused);
+                self.links.push((request.run, id, Arc::clone(&link)));
+                Prepared::Call(request, link, self.abortable(id))
+            }
+            Action::Consult(request) => Prepared::Consult(request, self.abortable(id)),
+            action @ (Action::Commit(_)
+            | Action::ReadBack
+            | Action::Post { .. }
+            | Action::Wake(_)
+            | Action::Delete(_)
+            | Action::Members
+            | Action::History { .. }
+            | Action::WakeRoom { .. }) => Prepared::Plain(action),
+        };
+        Begun { id, prepared, claim, time_out, not_after }
+    }
+
+    fn abortable(&mut self, id: ActionId) -> AbortRegistration {
+        let (handle, registration) = AbortHandle::new_pair();
+        self.aborts.push((id, handle));
+        registration
+    }
+
+    /// The action ended: what it needed is not needed any more.
+    pub(super) fn forget_action(&mut self, id: ActionId) {
+        self.aborts.retain(|(known, _)| *known != id);
+        self.links.retain(|(_, known, _)| *known != id);
+    }
+}

@@ -1,0 +1,35 @@
+//! Requests outside any room: at the start, and for tools. Repeated where that is harmless.
+
+use std::time::Duration;
+
+use super::Runtime;
+use crate::{ApiError, ErrorKind};
+
+/// The wait before the first repetition, where the other side did not say how long.
+const BACK_OFF: Duration = Duration::from_millis(500);
+
+impl Runtime {
+    /// Makes the request until it succeeds, cannot succeed, or too much time has passed.
+    pub(crate) async fn retry<T, F>(&self, request: impl Fn() -> F) -> Result<T, ApiError>
+    where
+        F: Future<Output = Result<T, ApiError>>,
+    {
+        let give_up = self.clock.now() + self.settings.work_deadline;
+        let mut back_off = BACK_OFF;
+        for attempt in 0..=self.settings.retries {
+            let remaining = give_up.since(self.clock.now());
+            let error = match self.within(remaining, request()).await.and_then(|result| result) {
+                Ok(done) => return Ok(done),
+                Err(error) => error,
+            };
+            let next = self.clock.now() + error.retry_after().unwrap_or(back_off);
+            back_off = back_off.saturating_mul(2);
+            let is_last = attempt == self.settings.retries || next >= give_up;
+            if is_last || !error.kind().is_retryable() {
+                return Err(error);
+            }
+            self.clock.sleep_until(next).await;
+        }
+        Err(ApiError::new(ErrorKind::NoAnswer))
+    }
+}

@@ -1,0 +1,321 @@
+//! Which channels there are, and which of them are in memory.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use dirigent_core::{MessageId, Timestamp};
+
+use super::Runtime;
+use super::cell::RoomCell;
+use crate::room::Room;
+use crate::room::context::Context;
+use crate::room::record::Origin;
+use crate::{Barred, CallError, ChannelId, LoadError, Revision};
+
+/// Every channel that has a record, or is about to have one.
+#[derive(Debug, Default)]
+pub(crate) struct RoomTable {
+    slots: Mutex<HashMap<ChannelId, Slot>>,
+    loading: Mutex<HashMap<ChannelId, Weak<tokio::sync::Mutex<()>>>>,
+}
+
+/// A channel that the store knows.
+#[derive(Debug)]
+enum Slot {
+    /// Only in the store, as an earlier process left it.
+    Stored,
+    /// Only in the store, as this process left it.
+    Parked(Parked),
+    /// In memory, in so many hands.
+    Awake { cell: Arc<RoomCell>, pins: usize },
+    /// Its record cannot be used: everything is denied until an operator decides.
+    Barred(Bar),
+}
+
+/// Why a record cannot be used.
+#[derive(Clone, Copy, Debug)]
+struct Bar {
+    why: Barred,
+    /// The record's revision, where the store takes it for a sound one.
+    sound: Option<Revision>,
+}
+
+/// What is known of a parked channel beyond its record.
+#[derive(Clone, Copy, Debug, Default)]
+struct Parked {
+    /// The newest message: where no turns are kept, it alone is no reason to store anything.
+    newest: Option<MessageId>,
+    /// Up to which gap everything was read.
+    gap_epoch: u32,
+    /// Up to which moment of presence it was told who is there.
+    presence_epoch: u64,
+}
+
+/// The lock of a channel that is on its way into memory. It is forgotten when the last one who
+/// wanted it releases it.
+struct LoadGuard<'a> {
+    table: &'a RoomTable,
+    channel: ChannelId,
+    lock: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Drop for LoadGuard<'_> {
+    fn drop(&mut self) {
+        let mut loading = self.table.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        // Released while the table is locked: of two who do so at once, one is the last.
+        drop(std::mem::take(&mut self.lock));
+        if loading.get(&self.channel).is_some_and(|lock| lock.strong_count() == 0) {
+            loading.remove(&self.channel);
+        }
+    }
+}
+
+impl RoomTable {
+    fn slots(&self) -> MutexGuard<'_, HashMap<ChannelId, Slot>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What whoever makes a room for this channel must lock, so that there is never a second one.
+    fn load_guard(&self, channel: ChannelId) -> LoadGuard<'_> {
+        let mut loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = loading.get(&channel).and_then(Weak::upgrade);
+        let lock = known.unwrap_or_else(|| {
+            let lock = Arc::default();
+            loading.insert(channel, Arc::downgrade(&lock));
+            lock
+        });
+        LoadGuard { table: self, channel, lock }
+    }
+
+    /// Takes note of what the store knows.
+    pub(crate) fn know(&self, channels: Vec<ChannelId>) {
+        let mut slots = self.slots();
+        slots.reserve(channels.len());
+        for channel in channels {
+            slots.entry(channel).or_insert(Slot::Stored);
+        }
+    }
+
+    /// Whether the channel was ever given a mode.
+    pub(crate) fn is_known(&self, channel: ChannelId) -> bool {
+        self.slots().contains_key(&channel)
+    }
+
+    /// All channels that the store knows, in ascending order.
+    pub(crate) fn known(&self) -> Vec<ChannelId> {
+        let mut known: Vec<_> = self.slots().keys().copied().collect();
+        known.sort_unstable();
+        known
+    }
+
+    fn bar(&self, channel: ChannelId) -> Option<Bar> {
+        match self.slots().get(&channel)? {
+            Slot::Barred(bar) => Some(*bar),
+            Slot::Stored | Slot::Parked(_) | Slot::Awake { .. } => None,
+        }
+    }
+
+    fn parked(&self, channel: ChannelId) -> Option<Parked> {
+        match self.slots().get(&channel)? {
+            Slot::Parked(parked) => Some(*parked),
+            Slot::Stored | Slot::Awake { .. } | Slot::Barred(_) => None,
+        }
+    }
+}
+
+impl Runtime {
+    /// The channel in memory, if it is there.
+    pub(crate) fn awake(self: &Arc<Self>, channel: ChannelId) -> Option<RoomRef> {
+        self.rooms.slots().get_mut(&channel).and_then(|slot| self.pin(slot))
+    }
+
+    /// The channels in memory.
+    pub(crate) fn all_awake(self: &Arc<Self>) -> Vec<RoomRef> {
+        self.rooms.slots().values_mut().filter_map(|slot| self.pin(slot)).collect()
+    }
+
+    fn pin(self: &Arc<Self>, slot: &mut Slot) -> Option<RoomRef> {
+        match slot {
+            Slot::Awake { cell, pins } => {
+                *pins += 1;
+                Some(RoomRef { runtime: Arc::clone(self), cell: Arc::clone(cell) })
+            }
+            Slot::Stored | Slot::Parked(_) | Slot::Barred(_) => None,
+        }
+    }
+
+    /// The channel, taken into memory if it must be; `None` when it was never given a mode.
+    pub(crate) async fn room(
+        self: &Arc<Self>,
+        channel: ChannelId,
+    ) -> Result<Option<RoomRef>, CallError> {
+        match self.rooms.slots().get_mut(&channel) {
+            None => return Ok(None),
+            Some(Slot::Barred(bar)) => return Err(bar.why.into()),
+            Some(slot) => {
+                if let Some(room) = self.pin(slot) {
+                    return Ok(Some(room));
+                }
+            }
+        }
+        self.load(channel).await
+    }
+
+    /// The channel, made if there is none. An operator's act ends a bar: the new record takes the place
+    /// of the damaged one.
+    pub(crate) async fn room_or_new(
+        self: &Arc<Self>,
+        channel: ChannelId,
+    ) -> Result<RoomRef, CallError> {
+        match self.room(channel).await {
+            Ok(Some(room)) => return Ok(room),
+            Ok(None) | Err(CallError::Barred(Barred::Damaged)) => {}
+            Err(error) => return Err(error),
+        }
+        let guard = self.rooms.load_guard(channel);
+        let _one_at_a_time = guard.lock.lock().await;
+        if let Some(room) = self.awake(channel) {
+            return Ok(room);
+        }
+        let now = self.clock.now();
+        let seed = self.seed_of(channel);
+        let mut room = Room::new(channel, self.config(), seed, self.process, now);
+        if let Some(bar) = self.rooms.bar(channel) {
+            room.replace_damaged(bar.sound);
+        }
+        Ok(self.publish_room(room, Parked::default(), |_, _, _| {}))
+    }
+
+    async fn load(self: &Arc<Self>, channel: ChannelId) -> Result<Option<RoomRef>, CallError> {
+        let guard = self.rooms.load_guard(channel);
+        let _one_at_a_time = guard.lock.lock().await;
+        if let Some(room) = self.awake(channel) {
+            return Ok(Some(room));
+        }
+        let loaded = self.within(self.settings.call_deadline, self.store.load(channel)).await?;
+        let stored = match loaded {
+            Ok(Some(stored)) => stored,
+            Ok(None) => return Ok(None),
+            Err(LoadError::Barred { barred, .. }) => return Err(self.bar(channel, barred, None)),
+            Err(error) => return Err(error.into()),
+        };
+        let parked = self.rooms.parked(channel);
+        let revision = stored.revision;
+        let restored =
+            Room::restore(channel, self.config(), self.process, self.clock.now(), stored);
+        let mut room = match restored {
+            Ok(room) => room,
+            Err(error) => return Err(self.bar(channel, Barred::from(&error), Some(revision))),
+        };
+        let origin = if parked.is_some() { Origin::Parked } else { Origin::EarlierProcess };
+        let parked = parked.unwrap_or_default();
+        room.know_newest(parked.newest);
+        let is_behind = parked.gap_epoch != self.gap_epoch.load(Ordering::Acquire);
+        let room = self.publish_room(room, parked, |room, cx, now| {
+            room.take_up(cx, now, origin, is_behind);
+        });
+        Ok(Some(room))
+    }
+
+    fn bar(&self, channel: ChannelId, why: Barred, sound: Option<Revision>) -> CallError {
+        tracing::error!(%channel, %why, "a channel is barred");
+        self.rooms.slots().insert(channel, Slot::Barred(Bar { why, sound }));
+        why.into()
+    }
+
+    /// From now on everybody can get hold of the channel.
+    fn publish_room(
+        self: &Arc<Self>,
+        room: Room,
+        parked: Parked,
+        take_up: impl FnOnce(&mut Room, &Context<'_>, Timestamp),
+    ) -> RoomRef {
+        if let Some(recorder) = &self.recorder {
+            recorder.began(room.id(), &self.config(), room.snapshot());
+        }
+        let cell = Arc::new(RoomCell::new(room));
+        self.update(&cell, take_up);
+        let slot = Slot::Awake { cell: Arc::clone(&cell), pins: 1 };
+        self.rooms.slots().insert(cell.id, slot);
+        // What is said from now on reaches the channel here.
+        self.tell_news(&cell, parked.presence_epoch);
+        RoomRef { runtime: Arc::clone(self), cell }
+    }
+
+    /// So many hands fewer hold the channel. Once there is none and it rests, it leaves memory. All that
+    /// happens under the table's lock, so that of two who release it at once, one is the last.
+    pub(crate) fn park(&self, cell: &Arc<RoomCell>, hands: usize) {
+        let mut slots = self.rooms.slots();
+        let Some(slot) = slots.get_mut(&cell.id) else {
+            return;
+        };
+        match slot {
+            Slot::Awake { cell: known, pins } if Arc::ptr_eq(known, cell) => {
+                *pins -= hands;
+                if *pins > 0 {
+                    return;
+                }
+            }
+            Slot::Awake { .. } | Slot::Stored | Slot::Parked(_) | Slot::Barred(_) => return,
+        }
+        let state = cell.lock();
+        if state.room.commit().is_taken_over() {
+            *slot = Slot::Parked(Parked::default());
+            return;
+        }
+        if !state.is_at_rest() {
+            return;
+        }
+        if state.room.commit().is_damaged() {
+            // Nobody gave it a mode.
+            let sound = state.room.commit().stored();
+            *slot = Slot::Barred(Bar { why: Barred::Damaged, sound });
+            return;
+        }
+        let newest = state.room.machine().view().newest();
+        let gap_epoch = self.gap_epoch.load(Ordering::Acquire);
+        let presence_epoch = self.presence().epoch();
+        *slot = Slot::Parked(Parked { newest, gap_epoch, presence_epoch });
+        if state.room.commit().is_unstored() {
+            // It was never given anything to remember.
+            slots.remove(&cell.id);
+        }
+    }
+
+    /// Another process has taken the channel over: its next event reads it anew.
+    pub(crate) fn release_taken_over(&self, cell: &Arc<RoomCell>) {
+        let mut slots = self.rooms.slots();
+        if let Some(slot @ Slot::Awake { .. }) = slots.get_mut(&cell.id) {
+            let is_it = matches!(slot, Slot::Awake { cell: known, .. } if Arc::ptr_eq(known, cell));
+            if is_it {
+                tracing::error!(channel = %cell.id, "another process has taken the channel over");
+                *slot = Slot::Parked(Parked::default());
+                let mut state = cell.lock();
+                self.timers.set(cell.id, state.due.take(), None);
+            }
+        }
+    }
+}
+
+/// A channel that is held in memory. When the last one who holds it drops this, and it rests, it leaves
+/// memory.
+pub(crate) struct RoomRef {
+    runtime: Arc<Runtime>,
+    cell: Arc<RoomCell>,
+}
+
+impl Deref for RoomRef {
+    type Target = Arc<RoomCell>;
+
+    fn deref(&self) -> &Arc<RoomCell> {
+        &self.cell
+    }
+}
+
+impl Drop for RoomRef {
+    fn drop(&mut self) {
+        self.runtime.park(&self.cell, 1);
+    }
+}

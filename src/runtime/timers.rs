@@ -1,0 +1,66 @@
+//! One timer for all channels: a queue of their deadlines.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use dirigent_core::Timestamp;
+use tokio::sync::Notify;
+
+use crate::ChannelId;
+
+/// When which channel wants to be told that time passed.
+#[derive(Debug, Default)]
+pub(crate) struct Timers {
+    due: Mutex<BTreeSet<(Timestamp, ChannelId)>>,
+    /// Tells the driver that the earliest deadline came nearer.
+    changed: Notify,
+}
+
+impl Timers {
+    /// Moves a channel's deadline.
+    pub(crate) fn set(&self, channel: ChannelId, old: Option<Timestamp>, new: Option<Timestamp>) {
+        if old == new {
+            return;
+        }
+        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = due.first().map(|(at, _)| *at);
+        if let Some(old) = old {
+            due.remove(&(old, channel));
+        }
+        let Some(new) = new else {
+            return;
+        };
+        due.insert((new, channel));
+        if first.is_none_or(|first| new < first) {
+            drop(due);
+            self.changed.notify_one();
+        }
+    }
+
+    /// The channel is not in memory any more.
+    pub(crate) fn forget(&self, channel: ChannelId) {
+        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        due.retain(|(_, known)| *known != channel);
+    }
+
+    /// Something else may be due earlier now.
+    pub(crate) fn wake(&self) {
+        self.changed.notify_one();
+    }
+
+    pub(crate) fn earliest(&self) -> Option<Timestamp> {
+        let due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        due.first().map(|(at, _)| *at)
+    }
+
+    /// A channel whose deadline has passed. It stays until its deadline is moved.
+    pub(crate) fn overdue(&self, now: Timestamp) -> Vec<ChannelId> {
+        let due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        due.iter().take_while(|(at, _)| *at <= now).map(|(_, channel)| *channel).collect()
+    }
+
+    /// Waits until the earliest deadline came nearer.
+    pub(crate) async fn woken(&self) {
+        self.changed.notified().await;
+    }
+}

@@ -1,0 +1,53 @@
+//! An agent's account shows that it is typing while the agent runs.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
+
+use super::Runtime;
+use crate::agent::TurnLink;
+use crate::{ChannelId, DiscordApi, ErrorKind};
+
+/// What is shown lasts ten seconds; it is shown again a little before.
+const AGAIN_AFTER: Duration = Duration::from_secs(8);
+
+impl Runtime {
+    /// Waits for the agent, and shows meanwhile that it is typing.
+    pub(super) async fn while_typing<T>(
+        &self,
+        channel: ChannelId,
+        link: &TurnLink,
+        discord: &dyn DiscordApi,
+        speaking: impl Future<Output = T>,
+    ) -> T {
+        let showing = pin!(self.show_typing(channel, link, discord));
+        match select(pin!(speaking), showing).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right(((), speaking)) => speaking.await,
+        }
+    }
+
+    /// Returns when it is of no use any more: the run was taken away, or the chat refuses it.
+    async fn show_typing(&self, channel: ChannelId, link: &TurnLink, discord: &dyn DiscordApi) {
+        while !link.is_cancelled() {
+            let shown = self.within(self.settings.work_deadline, discord.typing(channel)).await;
+            let mut wait = AGAIN_AFTER;
+            if let Err(error) = shown.and_then(|shown| shown) {
+                tracing::debug!(%channel, %error, "typing is not shown");
+                match error.kind() {
+                    ErrorKind::RateLimited | ErrorKind::Unavailable | ErrorKind::NoAnswer => {
+                        wait = wait.max(error.retry_after().unwrap_or_default());
+                    }
+                    ErrorKind::Gone
+                    | ErrorKind::Forbidden
+                    | ErrorKind::Unauthorized
+                    | ErrorKind::Invalid
+                    | ErrorKind::Unsupported
+                    | ErrorKind::Store => return,
+                }
+            }
+            self.clock.sleep_until(self.clock.now() + wait).await;
+        }
+    }
+}
