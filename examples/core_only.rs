@@ -167,6 +167,7 @@ impl Simulation {
             author,
             kind: MessageKind::Conversation,
             tail: Tail::of(text),
+            backfilled: false,
         };
         self.words.insert(message.id, text);
         self.plan(after, Input::Message(message));

@@ -97,9 +97,16 @@ impl DiscordAccount {
         })?;
         let deadline = until.min(now + self.timeout);
         let sent = self.transport.send(&ask.request, &*self.clock, deadline).await;
-        let Answer { status, headers, body } = sent.inspect_err(|error| {
-            tracing::debug!(route, kind = ?error.kind(), "not answered");
-        })?;
+        let Answer { status, headers, body } = match sent {
+            Ok(answer) => answer,
+            Err(error) => {
+                tracing::debug!(route, %error, "not answered");
+                if matches!(error, RestError::NotConnected | RestError::NotAcceptable) {
+                    permit.not_sent(self.clock.now());
+                }
+                return Err(error.report());
+            }
+        };
         let said = body.as_deref().unwrap_or_default();
         let too_many = permit.answered(self.clock.now(), status, &headers, said);
         if status.is_success() {

@@ -87,6 +87,38 @@ impl DiscordAccount {
         Ok(rules.audience(&overwrites, added.as_ref(), &members))
     }
 
+    /// Whether one account sees the channel. It takes no list of the guild's members, which needs an
+    /// intent.
+    pub(crate) async fn is_in_audience(
+        &self,
+        channel: ChannelId,
+        user: UserId,
+    ) -> Result<bool, ApiError> {
+        if let Sight::Known(people) = self.picture.sight(channel, self.clock().now()) {
+            return Ok(people.contains(&user));
+        }
+        let asked = self.wire_channel(channel.get()).await?;
+        let Some(guild) = asked.guild_id else {
+            let recipients = asked.recipients.unwrap_or_default();
+            let is_recipient = recipients.iter().any(|recipient| recipient.id.user() == user);
+            return Ok(is_recipient || self.known_me().await? == user);
+        };
+        let added = match asked.kind {
+            PRIVATE_THREAD => Some(self.thread_members(asked.id.0).await?),
+            _ => None,
+        };
+        let overwrites = self.overwritten(asked).await?.overwrites();
+        let rules = self.rules(guild.0).await?;
+        match self.member(guild.0, user).await {
+            Ok(member) => {
+                let member = [member.read(self.clock().now())];
+                Ok(!rules.audience(&overwrites, added.as_ref(), &member).is_empty())
+            }
+            Err(error) if error.kind() == ErrorKind::Gone => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     pub(crate) async fn wire_channel(&self, channel_id: u64) -> Result<wire::Channel, ApiError> {
         let route = Route::GetChannel { channel_id };
         self.read(Ask::bare("get channel", channel_id, &route)).await
@@ -135,7 +167,7 @@ impl DiscordAccount {
 }
 
 /// Discord forbids foreign guilds; to the caller they do not exist.
-fn not_in_guild(error: ApiError) -> ApiError {
+pub(crate) fn not_in_guild(error: ApiError) -> ApiError {
     if error.kind() != ErrorKind::Forbidden {
         return error;
     }

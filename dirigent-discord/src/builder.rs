@@ -57,8 +57,11 @@ impl AccountBuilder {
         self
     }
 
-    /// How long a request may take; 9 seconds, if nothing is said, which is a little less than the
-    /// driver waits for a call.
+    /// Sets how long one attempt may take in all, from looking up the name to the last byte of the answer.
+    ///
+    /// The default is 9 seconds, a little less than the 10 seconds that the driver waits for an attempt.
+    /// Name, TCP and TLS together may take at most 4 of them. After an attempt that took too long, later ones
+    /// use new connections.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self

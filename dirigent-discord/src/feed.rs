@@ -19,7 +19,7 @@ pub use shard::ShardFeed;
 type MaySetMode = dyn Fn(GuildId, UserId, u64) -> Option<bool> + Send + Sync;
 
 /// Takes in what any number of gateway shards push: tells the library, keeps the account's picture of
-/// who sees what, and has the slash command registered and answered.
+/// who sees what, and has the slash commands registered and answered.
 ///
 /// Events may come twice, late, in another order or not at all: what is missed is read from the history
 /// after a new session, and now and then by the driver. While a shard is connected and tells of members
@@ -79,7 +79,7 @@ impl Drop for Shared {
 /// # fn example(dirigent: dirigent::Dirigent, account: std::sync::Arc<dirigent_discord::DiscordAccount>) {
 /// use dirigent_discord::Feed;
 ///
-/// let feed = Feed::builder(dirigent, account, Feed::INTENTS).without_command().build();
+/// let feed = Feed::builder(dirigent, account, Feed::INTENTS).without_commands().build();
 /// # let _ = feed;
 /// # }
 /// ```
@@ -117,14 +117,15 @@ impl Feed {
 }
 
 impl FeedBuilder {
-    /// Neither registers the slash command nor answers it.
-    pub const fn without_command(mut self) -> Self {
+    /// Neither registers the slash commands nor answers them.
+    pub const fn without_commands(mut self) -> Self {
         self.registers = false;
         self
     }
 
     /// Lets the host decide who may set a channel's mode: by guild, user, and the user's permissions in the
-    /// channel as Discord's bits (D25). `None`: who may manage channels.
+    /// channel as Discord's bits. `None`: who may manage channels. To stop and to resume a channel takes the
+    /// right to write there, whatever the host decides here.
     pub fn may_set_mode(
         mut self,
         decide: impl Fn(GuildId, UserId, u64) -> Option<bool> + Send + Sync + 'static,

@@ -121,7 +121,7 @@ impl NeededIntent {
     const fn without(self) -> &'static str {
         match self {
             Self::Guilds => {
-                "changes of channels and roles are not seen, and the slash command is not registered"
+                "changes of channels and roles are not seen, and the slash commands are not registered"
             }
             Self::GuildMembers => {
                 "the members of channels cannot be read or are asked for at every round, and agents \

@@ -9,7 +9,7 @@ use serde::Serialize;
 use twilight_http::routing::Route;
 use twilight_model::guild::Permissions;
 
-use crate::audience::{PRIVATE_THREAD, is_thread};
+use crate::audience::{PRIVATE_THREAD, is_thread, not_in_guild};
 use crate::permission::GuildRules;
 use crate::route::Ask;
 use crate::{DiscordAccount, RestError, wire};
@@ -166,6 +166,15 @@ impl GuildApi for DiscordAccount {
         let rules = self.rules(guild.get()).await?;
         let member = self.member(guild.get(), user).await?;
         Ok(rules.is_administrator(&member.read(self.clock().now())))
+    }
+
+    async fn is_bot(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError> {
+        let member = self.member(guild.get(), user).await;
+        member.map(|member| member.is_bot()).map_err(not_in_guild)
+    }
+
+    async fn can_see(&self, channel: ChannelId, user: UserId) -> Result<bool, ApiError> {
+        self.is_in_audience(channel, user).await
     }
 }
 

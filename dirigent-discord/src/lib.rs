@@ -32,8 +32,11 @@
 //!
 //! # What it promises
 //!
-//! * **One attempt a call.** What failed says what is certain: a broken connection leaves doubt, one that
-//!   never came about does not. Repeating is the driver's business.
+//! * **One attempt a call,** of nine seconds at most. What failed says what is certain: a broken connection leaves
+//!   doubt (`NoAnswer`), one that never came about does not (`Unavailable`, `NotDone`). Repeating is the driver's
+//!   business.
+//! * **No outage outlives itself.** A refused connection takes no place in a rate limit, a lost request none beyond
+//!   its window; HTTP/2 connections are pinged, so that one that is silently dropped is found within 20 seconds.
 //! * **No message twice.** A post carries its nonce and `enforce_nonce`, so that a repetition within a few
 //!   minutes returns the first message.
 //! * **No ping but the one asked for.** Mentions in a text ping nobody; an answer does not ping whom it
@@ -47,8 +50,9 @@
 //!   history: after a new session where a channel's newest message is news, and now and then by the driver.
 //! * **No request for what the gateway told.** Who sees a channel is followed while it is connected; a
 //!   [`Feed`] asks for a guild's members once an hour.
-//! * **An answer within three seconds.** `/set-channel-mode` is registered in each guild and answered to who asked
-//!   only; where the store is slow, who asked is told to wait.
+//! * **An answer within three seconds.** `/set-channel-mode`, `/stop` and `/resume` are registered in each guild and
+//!   answered only to the person who asked, the latter two within a second; where the store is slow,
+//!   a change of the mode is answered later.
 //! * **No secret and no text in an error, a log line or `Debug`.**
 //!
 //! # What Discord must allow

@@ -39,13 +39,16 @@ pub enum RestError {
     /// Discord reported success in words that this crate does not understand.
     #[error("Discord's answer could not be read")]
     Unreadable,
-    /// No connection came about: nothing was sent.
+    /// No connection came about: its name was not found, it was refused, or TLS or TCP took more than four
+    /// seconds. Nothing was sent. ([`ErrorKind::Unavailable`], [`Certainty::NotDone`])
     #[error("no connection to Discord came about")]
     NotConnected,
-    /// The connection broke after the request may have been sent.
+    /// The connection broke after the request may have been sent. ([`ErrorKind::NoAnswer`],
+    /// [`Certainty::Unknown`])
     #[error("the connection broke before the answer was there")]
     Broken,
-    /// The answer was not there in time.
+    /// The request was sent, and the answer was not there in time. ([`ErrorKind::NoAnswer`],
+    /// [`Certainty::Unknown`])
     #[error("no answer was there in time")]
     Late,
     /// Not sent: it would have been answered with 429.
@@ -78,7 +81,7 @@ impl RestError {
         let (kind, certainty) = match self {
             Self::Refused { status, .. } => kind_of(status),
             Self::Unreadable => (ErrorKind::Unavailable, Certainty::Unknown),
-            Self::NotConnected => (ErrorKind::NoAnswer, Certainty::NotDone),
+            Self::NotConnected => (ErrorKind::Unavailable, Certainty::NotDone),
             Self::Broken | Self::Late => (ErrorKind::NoAnswer, Certainty::Unknown),
             Self::Paced | Self::NearBan => (ErrorKind::RateLimited, Certainty::NotDone),
             Self::TokenRefused => (ErrorKind::Unauthorized, Certainty::NotDone),

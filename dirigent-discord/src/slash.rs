@@ -1,11 +1,9 @@
-//! The slash command: how it is registered, and how its uses are read and answered.
+//! The slash commands: how they are registered, and how their uses are read and answered.
 
 use std::fmt;
 use std::time::Duration;
 
-use dirigent::command::{
-    CHOICES, DEFAULT_PERMISSIONS, DESCRIPTION, EPHEMERAL, Invoker, NAME, OPTION, OPTION_DESCRIPTION,
-};
+use dirigent::command::{CHOICES, EPHEMERAL, Invoker, OPTION, OPTION_DESCRIPTION, SlashCommand};
 use dirigent::{ApiError, ChannelId, ErrorKind, GuildId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 use twilight_http::routing::Route;
@@ -64,31 +62,41 @@ const fn chat_input() -> u8 {
 }
 
 impl Command {
-    /// Registered in a guild, it is offered in no direct message (R061).
-    fn ours() -> Self {
+    /// Registered in a guild, it is offered in no direct message.
+    fn of(command: SlashCommand) -> Self {
+        Self {
+            name: command.name().to_owned(),
+            kind: CHAT_INPUT,
+            description: command.description().to_owned(),
+            default_member_permissions: Some(command.default_permissions().to_string()),
+            options: if command == SlashCommand::SetChannelMode {
+                vec![CommandOption::mode()]
+            } else {
+                Vec::new()
+            },
+        }
+    }
+}
+
+impl CommandOption {
+    fn mode() -> Self {
         let choice = |mode: &dirigent::Mode| Choice {
             name: mode.as_str().to_owned(),
             value: mode.as_str().into(),
         };
         Self {
-            name: NAME.to_owned(),
-            kind: CHAT_INPUT,
-            description: DESCRIPTION.to_owned(),
-            default_member_permissions: Some(DEFAULT_PERMISSIONS.to_string()),
-            options: vec![CommandOption {
-                kind: TEXT_OPTION,
-                name: OPTION.to_owned(),
-                description: OPTION_DESCRIPTION.to_owned(),
-                required: true,
-                choices: CHOICES.iter().map(choice).collect(),
-            }],
+            kind: TEXT_OPTION,
+            name: OPTION.to_owned(),
+            description: OPTION_DESCRIPTION.to_owned(),
+            required: true,
+            choices: CHOICES.iter().map(choice).collect(),
         }
     }
 }
 
 impl DiscordAccount {
-    /// Registers `/set-channel-mode` in a guild (R058, R061), if it is not registered there as it should be.
-    /// `false`: it was. Other commands of the application are left alone.
+    /// Registers `/set-channel-mode`, `/stop` and `/resume` in a guild, as far as they are not registered
+    /// there as they should be. `false`: all were. Other commands of the application are left alone.
     ///
     /// A [`Feed`](crate::Feed) does this by itself.
     ///
@@ -96,29 +104,33 @@ impl DiscordAccount {
     ///
     /// `Forbidden` where the bot was invited without the scope `applications.commands`, or as transport
     /// fails.
-    pub async fn register_command(&self, guild: GuildId) -> Result<bool, ApiError> {
+    pub async fn register_commands(&self, guild: GuildId) -> Result<bool, ApiError> {
         let application_id = self.application().await?.id.0;
         let guild_id = guild.get();
         let with_localizations = Some(false);
         let route = Route::GetGuildCommands { application_id, guild_id, with_localizations };
-        // One that cannot be read is none of ours.
+        // One that cannot be read was not registered here.
         let known: Vec<serde_json::Value> =
             self.read(Ask::bare("get guild commands", guild_id, &route)).await?;
-        let ours = Command::ours();
-        let mut known = known.into_iter().filter_map(|one| serde_json::from_value(one).ok());
-        if known.any(|known: Command| known == ours) {
-            return Ok(false);
+        let known = known.into_iter().filter_map(|one| serde_json::from_value(one).ok());
+        let known: Vec<Command> = known.collect();
+        let ours = SlashCommand::ALL.map(Command::of);
+        let mut is_any_new = false;
+        for command in ours.iter().filter(|command| !known.contains(command)) {
+            // A command of the same name is replaced.
+            let route = Route::CreateGuildCommand { application_id, guild_id };
+            let ask = Ask::with_body("create guild command", guild_id, &route, command, None)?;
+            self.ask(ask).await?;
+            is_any_new = true;
         }
-        // A command of the same name is replaced.
-        let route = Route::CreateGuildCommand { application_id, guild_id };
-        let ask = Ask::with_body("create guild command", guild_id, &route, &ours, None)?;
-        self.ask(ask).await.map(|_| true)
+        Ok(is_any_new)
     }
 }
 
-/// One use of the command.
+/// One use of a command.
 pub(crate) struct Use {
     pub(crate) id: u64,
+    pub(crate) command: SlashCommand,
     application: u64,
     token: String,
     /// When it was heard of.
@@ -131,13 +143,13 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// Reads an interaction; `None` for what is another command, or no command.
+    /// Reads an interaction; `None` for a command of another name, and for what is no command.
     pub(crate) fn read(interaction: Interaction, at: Timestamp) -> Option<Self> {
         let used = interaction.data.filter(|_| interaction.kind == COMMAND_USED)?;
-        let is_ours =
-            used.name.as_deref() == Some(NAME) && used.kind.is_none_or(|kind| kind == CHAT_INPUT);
+        let name = used.name.filter(|_| used.kind.is_none_or(|kind| kind == CHAT_INPUT))?;
+        let command = SlashCommand::named(&name)?;
         let channel = interaction.channel_id.or(interaction.channel.map(|channel| channel.id));
-        let (channel, member) = (channel.filter(|_| is_ours)?, interaction.member);
+        let (channel, member) = (channel?, interaction.member);
         let option = used.options.into_iter().find(|option| option.name == OPTION);
         let input = option.and_then(|option| option.value?.as_str().map(str::to_owned));
         let permissions = member.as_ref().and_then(|member| member.permissions);
@@ -145,6 +157,7 @@ impl Use {
         let guild = interaction.guild_id.map(|guild| GuildId::new(guild.0));
         Some(Self {
             id: interaction.id.0,
+            command,
             application: interaction.application_id.0,
             token: interaction.token,
             at,

@@ -6,7 +6,7 @@ use dirigent::{ApiError, Timestamp};
 use http::{HeaderMap, StatusCode};
 
 use crate::limit_headers::{LimitHeaders, Scope, TooMany};
-use crate::pace::{BucketKey, Outcome, Pace};
+use crate::pace::{Outcome, Pace, Seat};
 use crate::refusals::{Refusals, Resting};
 use crate::route::RouteKey;
 use crate::{BanGuard, RestError};
@@ -53,16 +53,22 @@ impl Traffic {
     }
 }
 
-/// A request that left. Dropped without an answer, it may have counted.
+/// A request that left. Dropped without an answer, it may have been counted.
 #[derive(Debug)]
 pub(crate) struct Permit<'a> {
     traffic: &'a Traffic,
     route: RouteKey,
-    seat: Option<BucketKey>,
+    seat: Seat,
     is_open: bool,
 }
 
 impl Permit<'_> {
+    /// No connection came about: the request takes no place.
+    pub(crate) fn not_sent(mut self, now: Timestamp) {
+        self.is_open = false;
+        self.traffic.state().pace.came_back(now, self.route, &self.seat, &Outcome::NotSent);
+    }
+
     /// Takes in an answer. For a 429 returns what it said.
     pub(crate) fn answered(
         mut self,
@@ -90,7 +96,7 @@ impl Permit<'_> {
         };
         self.is_open = false;
         let mut state = self.traffic.state();
-        state.pace.came_back(now, self.route, self.seat.as_ref(), &outcome);
+        state.pace.came_back(now, self.route, &self.seat, &outcome);
         state.refusals.answered(now, self.route, status);
         too_many
     }
@@ -103,7 +109,7 @@ impl Drop for Permit<'_> {
             let lost = Outcome::Lost;
             // A lost request learns nothing, so that the moment does not matter.
             let now = Timestamp::from_millis(0);
-            state.pace.came_back(now, self.route, self.seat.as_ref(), &lost);
+            state.pace.came_back(now, self.route, &self.seat, &lost);
         }
     }
 }

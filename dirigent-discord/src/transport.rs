@@ -3,20 +3,32 @@
 //! `twilight-http` builds the requests; its client does not send them, since it repeats a 429 for ever and
 //! shows the headers of successes only, and a wait that must be reported is in those of a failure.
 
+mod clients;
 mod connector;
+#[cfg(all(
+    test,
+    any(
+        feature = "rustls-platform-verifier",
+        feature = "rustls-native-roots",
+        feature = "rustls-webpki-roots",
+    )
+))]
+mod tests;
 
-use dirigent::{ApiError, Clock, Timestamp};
+use std::pin::pin;
+use std::time::Duration;
+
+use dirigent::{Clock, Timestamp};
 use futures_util::future::{Either, select};
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::TokioExecutor;
-use std::pin::pin;
+use hyper_util::client::legacy::connect::capture_connection;
 use twilight_http::request::Request;
 
 use crate::{BuildError, RestError};
+use clients::{Clients, Pings};
 use connector::Connector;
 
 /// Where Discord is.
@@ -32,9 +44,12 @@ const AGENT: &str = concat!(
 /// No answer that is asked for is anywhere near this.
 const BODY_BYTES_MAX: usize = 16 << 20;
 
+/// How long a request may wait for its connection: for the name, TCP, TLS, and its turn.
+const CONNECT_MAX: Duration = Duration::from_secs(4);
+
 /// The connections of one account.
 pub(crate) struct Transport {
-    client: Client<Connector, Full<Bytes>>,
+    clients: Clients,
     /// Scheme, host and version, to which a route is appended.
     base: String,
     authorization: HeaderValue,
@@ -66,33 +81,58 @@ impl Transport {
         if !connector::HAS_TLS && origin.starts_with("https:") {
             return Err(BuildError::NoTls);
         }
-        let client = Client::builder(TokioExecutor::new()).build(connector::connector()?);
-        Ok(Self { client, base: format!("{origin}/api/v10/"), authorization })
+        Ok(Self::over(connector::connector()?, Pings::default(), &origin, authorization))
+    }
+
+    fn over(connector: Connector, pings: Pings, origin: &str, authorization: HeaderValue) -> Self {
+        let clients = Clients::new(connector, pings);
+        Self { clients, base: format!("{origin}/api/v10/"), authorization }
     }
 
     /// Sends a request, and has its whole answer before the deadline or not at all. What is lost of an
     /// answer after its headers leaves the headers.
+    ///
+    /// A request that finds no connection within [`CONNECT_MAX`] is `NotConnected`: nothing was sent. After an
+    /// answer that did not come in time, later requests use new connections.
     pub(crate) async fn send(
         &self,
         request: &Request,
         clock: &dyn Clock,
         deadline: Timestamp,
-    ) -> Result<Answer, ApiError> {
-        let request = self.http_request(request)?;
-        let sent = before(clock, deadline, self.client.request(request)).await;
+    ) -> Result<Answer, RestError> {
+        let mut request = self.http_request(request)?;
+        let connection = capture_connection(&mut request);
+        let is_connected = || connection.connection_metadata().is_some();
+        let client = self.clients.current();
+        let mut answering = pin!(client.request(request));
+        let connected_by = deadline.min(clock.now() + CONNECT_MAX);
+        let sent = match before(clock, connected_by, answering.as_mut()).await {
+            None if is_connected() => before(clock, deadline, answering).await,
+            early => early,
+        };
         let response = match sent {
             Some(Ok(response)) => response,
-            Some(Err(error)) if error.is_connect() => return Err(RestError::NotConnected.report()),
-            Some(Err(_)) => return Err(RestError::Broken.report()),
-            None => return Err(RestError::Late.report()),
+            // Without a connection no byte of the request was written.
+            Some(Err(error)) if error.is_connect() || !is_connected() => {
+                return Err(RestError::NotConnected);
+            }
+            Some(Err(_)) => return Err(RestError::Broken),
+            None if !is_connected() => return Err(RestError::NotConnected),
+            None => {
+                self.clients.replace(&client);
+                return Err(RestError::Late);
+            }
         };
         let (head, body) = response.into_parts();
-        let body = before(clock, deadline, whole(body)).await.flatten();
-        Ok(Answer { status: head.status, headers: head.headers, body })
+        let body = before(clock, deadline, whole(body)).await;
+        if body.is_none() {
+            self.clients.replace(&client);
+        }
+        Ok(Answer { status: head.status, headers: head.headers, body: body.flatten() })
     }
 
-    fn http_request(&self, request: &Request) -> Result<http::Request<Full<Bytes>>, ApiError> {
-        let unacceptable = |_| RestError::NotAcceptable.report();
+    fn http_request(&self, request: &Request) -> Result<http::Request<Full<Bytes>>, RestError> {
+        let unacceptable = |_| RestError::NotAcceptable;
         let mut built = http::Request::builder()
             .method(request.method().name())
             .uri(format!("{}{}", self.base, request.path()))

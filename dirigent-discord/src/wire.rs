@@ -198,6 +198,9 @@ impl Guild {
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct User {
     pub(crate) id: Number,
+    /// Left out by Discord for people.
+    #[serde(default)]
+    pub(crate) bot: Option<bool>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -212,6 +215,10 @@ pub(crate) struct Member {
 impl Member {
     pub(crate) const fn user(&self) -> UserId {
         self.user.id.user()
+    }
+
+    pub(crate) fn is_bot(&self) -> bool {
+        self.user.bot.unwrap_or(false)
     }
 
     /// Until when it is in a time-out.

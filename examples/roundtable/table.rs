@@ -66,8 +66,6 @@ impl Table {
         let identities = MemoryIdentities::new();
         let mut settings = Settings::default();
         settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
-        settings.stop_words = vec!["stop".to_owned()];
-        settings.resume_words = vec!["resume".to_owned()];
         let account = Arc::new(discord.account(moderator));
         let (dirigent, driver) = Dirigent::builder(account, identities.clone(), clock)
             .settings(settings)

@@ -136,7 +136,7 @@ impl Desk {
 
 type Job<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-/// What a [`Feed`](super::Feed) has to ask of Discord and to answer: it registers the slash command in each
+/// What a [`Feed`](super::Feed) has to ask of Discord and to answer: it registers the slash commands in each
 /// guild, answers its uses, and looks at the start whether the intents are granted. The host runs it, once.
 #[must_use = "no command is registered or answered until this runs"]
 pub struct FeedWork {
@@ -197,9 +197,9 @@ impl FeedWork {
     /// Answers within three seconds, whatever the store does (R063): with what came of it, or with a
     /// request to wait for that.
     async fn answer(&self, used: Use) {
-        let (channel, invoker) = (used.channel, used.invoker);
+        let (command, channel, invoker) = (used.command, used.channel, used.invoker);
         let clock = self.account.clock();
-        let doing = self.dirigent.set_mode_command(channel, invoker, &used.input, SLOW);
+        let doing = self.dirigent.slash_command(command, channel, invoker, &used.input, SLOW);
         let quick = used.at + QUICK;
         let done = match select(pin!(doing), clock.sleep_until(quick)).await {
             Either::Left((done, _)) => {
@@ -222,17 +222,17 @@ impl FeedWork {
     }
 
     async fn register(&self, guild: GuildId) {
-        let registering = self.insist(|| self.account.register_command(guild));
+        let registering = self.insist(|| self.account.register_commands(guild));
         match registering.await {
-            Ok(true) => tracing::info!(%guild, "the slash command was registered"),
+            Ok(true) => tracing::info!(%guild, "the slash commands were registered"),
             Ok(false) => {}
             Err(error) if error.kind() == ErrorKind::Forbidden => tracing::warn!(
                 %guild,
-                "the slash command cannot be registered: the bot was invited without the scope \
+                "the slash commands cannot be registered: the bot was invited without the scope \
                  applications.commands"
             ),
             Err(error) => {
-                tracing::warn!(%guild, %error, "the slash command is not registered yet");
+                tracing::warn!(%guild, %error, "the slash commands are not registered yet");
                 self.desk.forget(guild.get());
             }
         }
@@ -258,7 +258,7 @@ impl FeedWork {
         let (clock, mut wait) = (self.account.clock(), AGAIN_AFTER);
         for _ in 0..TRIES {
             match attempt().await {
-                Err(error) if error.kind().is_worth_repeating() => {
+                Err(error) if error.kind().is_retryable() => {
                     let next = clock.now() + error.retry_after().unwrap_or(wait);
                     wait = AGAIN_AFTER_MAX.min(wait * 2);
                     clock.sleep_until(next).await;
@@ -272,7 +272,7 @@ impl FeedWork {
 
 fn log_answer(used: &Use, told: Result<(), ApiError>) {
     if let Err(error) = told {
-        tracing::warn!(channel = %used.channel, %error, "a use of the slash command is not answered");
+        tracing::warn!(channel = %used.channel, %error, "a use of a slash command is not answered");
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use dirigent::command::SlashCommand;
 use dirigent::{CallError, ChannelId, ChatMessage, MessageId};
 use twilight_model::gateway::event::Event;
 use twilight_model::gateway::{Intents, ShardId};
@@ -263,8 +264,9 @@ impl ShardFeed {
         let Some(mut used) = used.filter(|_| *registers) else {
             return;
         };
-        if let (Some(decide), Some(guild), Some(user)) =
-            (may_set_mode, used.invoker.guild, used.user)
+        let sets_mode = used.command == SlashCommand::SetChannelMode;
+        if let (true, Some(decide), Some(guild), Some(user)) =
+            (sets_mode, may_set_mode, used.invoker.guild, used.user)
         {
             used.invoker.host_word = decide(guild, user, used.invoker.permissions);
         }

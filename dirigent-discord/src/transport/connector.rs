@@ -1,14 +1,8 @@
 //! How a connection comes about: with which TLS, if any.
 
-use std::time::Duration;
-
 use hyper_util::client::legacy::connect::HttpConnector;
 
 use crate::BuildError;
-
-/// How long connecting may take. It is less than a whole request may, so that a server that is not
-/// reached is told from one that does not answer.
-const CONNECT_MAX: Duration = Duration::from_secs(4);
 
 /// Whether any TLS is built in.
 pub(super) const HAS_TLS: bool = cfg!(any(
@@ -43,11 +37,11 @@ pub(super) type Connector = hyper_tls::HttpsConnector<HttpConnector>;
 )))]
 pub(super) type Connector = HttpConnector;
 
-fn plain() -> HttpConnector {
+pub(super) fn plain() -> HttpConnector {
     let mut connector = HttpConnector::new();
     connector.enforce_http(false);
     connector.set_nodelay(true);
-    connector.set_connect_timeout(Some(CONNECT_MAX));
+    connector.set_connect_timeout(Some(super::CONNECT_MAX));
     connector
 }
 

@@ -83,9 +83,44 @@ async fn no_connection_is_certainly_nothing_done() {
     let nowhere = format!("http://{}", silent.local_addr().unwrap());
     let account = account(&nowhere, &ManualClock::new(), &BanGuard::default());
     let error = account.post(post("confidential", 1)).await.unwrap_err();
-    assert_eq!((error.kind(), error.certainty()), (ErrorKind::NoAnswer, Certainty::NotDone));
-    assert_eq!(cause(&error), RestError::NotConnected);
-    shows_nothing(&error);
+    is_not_connected(&error);
+}
+
+/// Discord is away, and certainly got nothing.
+fn is_not_connected(error: &ApiError) {
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Unavailable, Certainty::NotDone));
+    assert_eq!(cause(error), RestError::NotConnected);
+    shows_nothing(error);
+}
+
+/// F13: a name that is not found is no connection. (`.invalid` never is one.)
+#[tokio::test]
+async fn an_unknown_name_is_certainly_nothing_done() {
+    let account = account("http://discord.invalid", &ManualClock::new(), &BanGuard::default());
+    is_not_connected(&account.post(post("confidential", 1)).await.unwrap_err());
+}
+
+/// F13: a server that accepts and never speaks TLS got nothing, and holds nobody up for longer than
+/// connecting may take.
+#[cfg(any(
+    feature = "rustls-platform-verifier",
+    feature = "rustls-native-roots",
+    feature = "rustls-webpki-roots",
+    feature = "native-tls",
+))]
+#[tokio::test]
+async fn a_tls_handshake_that_hangs_is_certainly_nothing_done() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let clock = ManualClock::new();
+    let address = format!("https://{}", listener.local_addr().unwrap());
+    let account = account(&address, &clock, &BanGuard::default());
+    let mute = async {
+        let (accepted, _) = listener.accept().await.unwrap();
+        clock.advance(Duration::from_secs(4));
+        accepted
+    };
+    let (posted, _accepted) = tokio::join!(account.post(post("confidential", 1)), mute);
+    is_not_connected(&posted.unwrap_err());
 }
 
 /// F13: an answer that does not come in time leaves doubt; the time is the clock's that was given.

@@ -213,3 +213,67 @@ async fn administrators_are_the_owner_and_their_roles() {
     let error = stage.account.is_administrator(GUILD_ID, user(31)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Gone);
 }
+
+/// Discord leaves the mark of a bot out for people.
+#[tokio::test]
+async fn a_bot_is_told_from_a_person() {
+    let user = |mark: &str| Reply::ok(format!(r#"{{"user":{{"id":"31"{mark}}},"roles":[]}}"#));
+    for (reply, is_bot) in [
+        (user(r#","bot":true"#), true),
+        (user(r#","bot":false"#), false),
+        (user(r#","bot":null"#), false),
+        (user(""), false),
+    ] {
+        let stage = Stage::with([reply]).await;
+        assert_eq!(stage.account.is_bot(GUILD_ID, UserId::new(31)).await.unwrap(), is_bot);
+        assert_eq!(stage.server.lines(), ["GET /api/v10/guilds/1/members/31 HTTP/1.1"]);
+    }
+    for (status, code) in [(404, 10_007), (404, 10_013), (403, 50_001)] {
+        let stage = Stage::with([Reply::status(status, format!(r#"{{"code":{code}}}"#))]).await;
+        let error = stage.account.is_bot(GUILD_ID, UserId::new(31)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Gone, "{code}");
+    }
+}
+
+/// R140, D106: sight of one account is found out without a list of the guild's members.
+#[tokio::test]
+async fn sight_of_one_account_takes_no_list_of_members() {
+    let own = r#"{"id":"31","type":1,"allow":"1024","deny":"0"}"#;
+    let both = format!("{HIDE},{own}");
+    for (overwrites, roles, sees) in
+        [("", "", true), (HIDE, "", false), (&both, "", true), (HIDE, "\"21\"", true)]
+    {
+        let replies = [Reply::ok(channel(700, 0, overwrites)), Reply::ok(GUILD), member(roles)];
+        let stage = Stage::with(replies).await;
+        assert_eq!(stage.account.can_see(CHANNEL, UserId::new(31)).await.unwrap(), sees);
+        assert_eq!(stage.server.count(), 3);
+    }
+    let stranger = Reply::status(404, r#"{"code":10007}"#);
+    let replies = [Reply::ok(channel(700, 0, "")), Reply::ok(GUILD), stranger];
+    let stage = Stage::with(replies).await;
+    assert!(!stage.account.can_see(CHANNEL, UserId::new(31)).await.unwrap());
+    let unseen = Stage::with([Reply::status(403, r#"{"code":50001}"#)]).await;
+    let error = unseen.account.can_see(CHANNEL, UserId::new(31)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Forbidden);
+}
+
+/// R140, D106: a private thread is seen by those who were added to it.
+#[tokio::test]
+async fn sight_of_a_private_thread_takes_being_added_to_it() {
+    for (added, sees) in [(r#"[{"user_id":"31"}]"#, true), ("[]", false)] {
+        let replies = [
+            Reply::ok(channel(700, 12, "")),
+            Reply::ok(added),
+            Reply::ok(channel(9, 0, "")),
+            Reply::ok(GUILD),
+            member(""),
+        ];
+        let stage = Stage::with(replies).await;
+        assert_eq!(stage.account.can_see(CHANNEL, UserId::new(31)).await.unwrap(), sees);
+    }
+    let direct = r#"{"id":"700","type":1,"recipients":[{"id":"31"}]}"#;
+    for (user, sees) in [(31, true), (500, true), (32, false)] {
+        let stage = Stage::with([Reply::ok(direct), Reply::ok(ME)]).await;
+        assert_eq!(stage.account.can_see(CHANNEL, UserId::new(user)).await.unwrap(), sees);
+    }
+}

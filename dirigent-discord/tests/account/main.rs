@@ -9,6 +9,7 @@ mod feed;
 mod guilds;
 mod limits;
 mod members;
+mod outages;
 mod pacing;
 mod picture;
 mod posting;

@@ -55,7 +55,7 @@ async fn no_more_than_five_messages_in_five_seconds() {
     let chat = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
     dirigent.created(CHANNEL, chat).await.unwrap();
     let feed =
-        Feed::builder(dirigent.clone(), moderator, Feed::INTENTS).without_command().build().0;
+        Feed::builder(dirigent.clone(), moderator, Feed::INTENTS).without_commands().build().0;
     let shard = feed.shard(ShardId::ONE);
     push_to(&shard, "READY", &serde_json::json!({"user": {"id": "500"}})).await;
     push_to(&shard, "GUILD_CREATE", &guild(everybody())).await;

@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 /// What happens to a request.
 #[derive(Clone, Debug)]
@@ -89,8 +89,10 @@ impl Played {
 pub(crate) struct Server {
     address: SocketAddr,
     played: Arc<Mutex<Played>>,
-    count: watch::Receiver<usize>,
-    accepting: JoinHandle<()>,
+    counted: watch::Sender<usize>,
+    accepting: Option<JoinHandle<()>>,
+    /// Keeps the port while nothing listens there.
+    reserved: Option<TcpSocket>,
 }
 
 impl Server {
@@ -99,14 +101,37 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let script = script.into_iter().collect();
         let played = Arc::new(Mutex::new(Played { script, ..Played::default() }));
-        let (counted, count) = watch::channel(0);
-        let shared = Arc::clone(&played);
-        let accepting = tokio::spawn(async move {
+        let counted = watch::Sender::new(0);
+        let mut server = Self { address, played, counted, accepting: None, reserved: None };
+        server.accept_from(listener);
+        server
+    }
+
+    fn accept_from(&mut self, listener: TcpListener) {
+        let (played, counted) = (Arc::clone(&self.played), self.counted.clone());
+        self.accepting = Some(tokio::spawn(async move {
+            let mut connections = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, Arc::clone(&shared), counted.clone()));
+                connections.spawn(serve(stream, Arc::clone(&played), counted.clone()));
             }
-        });
-        Self { address, played, count, accepting }
+        }));
+    }
+
+    /// Closes every connection and refuses new ones.
+    pub(crate) async fn refuse(&mut self) {
+        let accepting = self.accepting.take().unwrap();
+        accepting.abort();
+        accepting.await.unwrap_err();
+        let reserved = TcpSocket::new_v4().unwrap();
+        reserved.set_reuseaddr(true).unwrap();
+        reserved.bind(self.address).unwrap();
+        self.reserved = Some(reserved);
+    }
+
+    /// Accepts connections again.
+    pub(crate) fn listen(&mut self) {
+        let listener = self.reserved.take().unwrap().listen(64).unwrap();
+        self.accept_from(listener);
     }
 
     pub(crate) fn address(&self) -> String {
@@ -133,19 +158,21 @@ impl Server {
     }
 
     pub(crate) fn count(&self) -> usize {
-        *self.count.borrow()
+        *self.counted.borrow()
     }
 
     /// Waits until so many requests have arrived.
     pub(crate) async fn arrived(&self, wanted: usize) {
-        let mut count = self.count.clone();
+        let mut count = self.counted.subscribe();
         count.wait_for(|count| *count >= wanted).await.unwrap();
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.accepting.abort();
+        if let Some(accepting) = &self.accepting {
+            accepting.abort();
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dirigent::{
-    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, GuildId,
-    MemoryChannels, Mode, Revision, StoredChannel,
+    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, GuildId, LoadError,
+    MemoryChannels, Mode, Rest, Revision, StoredChannel,
 };
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -27,6 +27,21 @@ fn registered() -> Value {
             "description": "none: no rules; chat: one after the other; report: nobody is woken",
             "choices": [{"name": "none", "value": "none", "name_localizations": null},
                 {"name": "chat", "value": "chat"}, {"name": "report", "value": "report"}]}]})
+}
+
+/// A command without options as Discord shows it when it is registered.
+fn plain(name: &str, description: &str) -> Value {
+    json!({"id": "79", "application_id": "800", "version": "1", "type": 1, "name": name,
+        "description": description, "default_member_permissions": "2048", "nsfw": false,
+        "guild_id": "1"})
+}
+
+/// `/stop` and `/resume` as they are registered.
+fn pauses() -> [Value; 2] {
+    [
+        plain("stop", "Stops the agents in this channel until it is resumed"),
+        plain("resume", "Lets the agents in this channel take turns again"),
+    ]
 }
 
 /// A command of the host's own.
@@ -63,16 +78,27 @@ async fn answered(town: &Town, count: usize) -> Value {
     answers(town).last().cloned().unwrap()
 }
 
-/// R058, R061, D25: registered in the guild with exactly these choices, for who may manage channels.
+/// R058, R061, F04: registered in the guild with exactly these choices, for who may manage channels; to
+/// stop and to resume for who may write.
 #[tokio::test]
-async fn the_command_is_registered_in_each_guild() {
+async fn the_commands_are_registered_in_each_guild() {
     let town = Town::open().await;
     town.server.rule(LISTED, Reply::ok(Value::from(vec![another()]).to_string()));
     town.connect([person(500, &[])]).await;
-    until("it is registered", || town.count(REGISTERED) == 1).await;
+    until("they are registered", || town.count(REGISTERED) == 3).await;
     let asked = town.server.asked();
-    let body = &asked.iter().find(|asked| asked.line.contains("POST")).unwrap().body;
-    let body: Value = serde_json::from_str(body).unwrap();
+    let bodies = asked.iter().filter(|asked| asked.line.contains("POST"));
+    let bodies: Vec<Value> =
+        bodies.map(|asked| serde_json::from_str(&asked.body).unwrap()).collect();
+    let [body, stop, resume] = bodies.try_into().unwrap();
+    for (command, name, description) in [
+        (stop, "stop", "Stops the agents in this channel until it is resumed"),
+        (resume, "resume", "Lets the agents in this channel take turns again"),
+    ] {
+        let expected = json!({"name": name, "type": 1, "default_member_permissions": "2048",
+            "description": description, "options": []});
+        assert_eq!(command, expected);
+    }
     let choice = |mode: &str| json!({"name": mode, "value": mode});
     assert_eq!(
         body,
@@ -85,10 +111,10 @@ async fn the_command_is_registered_in_each_guild() {
     assert!(town.server.lines().iter().all(|line| !line.starts_with("PUT")), "others are kept");
     town.connect([person(500, &[])]).await;
     settle().await;
-    assert_eq!((town.count(LISTED), town.count(REGISTERED)), (1, 1), "once is enough");
+    assert_eq!((town.count(LISTED), town.count(REGISTERED)), (1, 3), "once is enough");
     // An outage takes no command away; being put out of a guild does.
     for (gone, registered) in
-        [(json!({"id": "1", "unavailable": true}), 1), (json!({"id": "1"}), 2)]
+        [(json!({"id": "1", "unavailable": true}), 3), (json!({"id": "1"}), 6)]
     {
         town.push("GUILD_DELETE", &gone).await;
         town.connect([person(500, &[])]).await;
@@ -103,8 +129,12 @@ async fn the_command_is_registered_in_each_guild() {
 async fn only_what_differs_is_registered_anew() {
     let account = async |known: Value| {
         let town = Town::open().await;
-        town.server.rule(LISTED, Reply::ok(Value::from(vec![another(), known]).to_string()));
-        town.account.register_command(GuildId::new(1)).await.unwrap()
+        let [stop, resume] = pauses();
+        let listed = Value::from(vec![another(), known, stop, resume]);
+        town.server.rule(LISTED, Reply::ok(listed.to_string()));
+        let is_any_new = town.account.register_commands(GuildId::new(1)).await.unwrap();
+        assert_eq!(town.count(REGISTERED), usize::from(is_any_new), "only this one");
+        is_any_new
     };
     assert!(!account(registered()).await);
     for (field, value) in [
@@ -145,7 +175,7 @@ async fn a_refused_registration_is_left_and_a_limited_one_is_not() {
     settle().await;
     assert_eq!(town.count(LISTED), 1);
     town.pass(1);
-    until("it is registered", || town.count(REGISTERED) == 1).await;
+    until("they are registered", || town.count(REGISTERED) == 3).await;
 }
 
 /// R062, R063: a use is carried out and answered at once, to who asked and nobody else.
@@ -164,6 +194,36 @@ async fn a_use_is_answered_at_once_and_only_to_who_asked() {
     let asked = asked.iter().find(|asked| asked.line.contains("interactions")).unwrap();
     assert!(asked.line.starts_with("POST /api/v10/interactions/900/secret-token/callback"));
     assert_eq!(asked.header("authorization"), None, "the bot's token is not needed");
+}
+
+/// F04: who may write in the channel stops and resumes it, whatever the host says about modes.
+#[tokio::test]
+async fn stop_and_resume_are_answered_at_once() {
+    let town = Town::with(Plan { may_set_mode: Some(false), ..Plan::default() }).await;
+    town.dirigent.set_mode(CHANNEL, Mode::Chat).await.unwrap();
+    let command = |name: &str, permissions: &str| {
+        json!({"data": {"id": "79", "name": name, "type": 1},
+            "member": {"user": {"id": "33"}, "permissions": permissions}})
+    };
+    for (number, (changes, part, rest)) in [
+        (command("resume", "2048"), "is not stopped", None),
+        (command("stop", "1024"), "able to write", None),
+        (command("stop", "2048"), "Stopped: no agent speaks", Some(Rest::Stopped)),
+        (command("stop", "2048"), "is stopped already", Some(Rest::Stopped)),
+        (command("resume", "1024"), "able to write", Some(Rest::Stopped)),
+        (command("resume", "2048"), "Resumed", None),
+        (json!({"guild_id": null, "data": {"name": "stop", "type": 1}}), "direct message", None),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        use_it(&town, 900 + number as u64, &changes).await;
+        let answer = answered(&town, number + 1).await;
+        assert_eq!((&answer["type"], &answer["data"]["flags"]), (&json!(4), &json!(64)));
+        let words = answer["data"]["content"].as_str().unwrap();
+        assert!(words.contains(part), "{words}");
+        assert_eq!(town.status().await.rest, rest, "{words}");
+    }
 }
 
 /// R059, R060, D25, D26: what is refused is answered too.
@@ -241,7 +301,7 @@ impl ChannelStore for Gate {
         self.inner.channels().await
     }
 
-    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, ApiError> {
+    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
         self.inner.load(channel).await
     }
 
@@ -282,6 +342,26 @@ async fn a_slow_store_is_waited_for_after_a_first_answer() {
     let last: Value = serde_json::from_str(last).unwrap();
     assert_eq!(last["content"], "The mode of this channel is now chat.");
     assert_eq!((town.count(CALLBACK), last["allowed_mentions"]["parse"].clone()), (1, json!([])));
+}
+
+/// F04: a stop is answered within a second and is in force, also where the store lets nothing be written.
+#[tokio::test]
+async fn a_stop_does_not_wait_for_a_slow_store() {
+    let gate = Gate { inner: Arc::default(), open: Arc::new(Semaphore::new(1)) };
+    let town = Town::with(Plan { store: Arc::new(gate.clone()), ..Plan::default() }).await;
+    town.dirigent.set_mode(CHANNEL, Mode::Chat).await.unwrap();
+    let _closed = gate.open.acquire().await.unwrap();
+    use_it(&town, 900, &json!({"data": {"name": "stop", "type": 1}})).await;
+    settle().await;
+    town.pass(999);
+    settle().await;
+    assert_eq!(town.count(CALLBACK), 0);
+    town.pass(1);
+    let answer = answered(&town, 1).await;
+    assert_eq!(answer["type"], 4, "no promise of a later answer");
+    let words = answer["data"]["content"].as_str().unwrap();
+    assert!(words.contains("Stopped") && words.contains("could not be stored yet"), "{words}");
+    assert_eq!(town.status().await.rest, Some(Rest::Stopped));
 }
 
 /// R063: an answer that is lost is given again while there is time; one that arrived is not doubled.

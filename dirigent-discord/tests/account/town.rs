@@ -224,7 +224,7 @@ impl ChannelStore for Shared {
     async fn load(
         &self,
         channel: ChannelId,
-    ) -> Result<Option<dirigent::StoredChannel>, dirigent::ApiError> {
+    ) -> Result<Option<dirigent::StoredChannel>, dirigent::LoadError> {
         self.0.load(channel).await
     }
 

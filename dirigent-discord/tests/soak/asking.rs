@@ -9,9 +9,9 @@ use dirigent::{
 };
 use dirigent_discord::{DiscordAccount, chat_message};
 use dirigent_testkit::ManualClock;
-use twilight_gateway::{Event, EventTypeFlags, Intents, Shard, StreamExt};
+use twilight_gateway::{Event, EventTypeFlags, Intents, Message, parse};
 
-use crate::house::NoQueue;
+use crate::line::Line;
 use crate::minutes::Minutes;
 
 pub(crate) const INTENTS: Intents = Intents::GUILD_MESSAGES.union(Intents::MESSAGE_CONTENT);
@@ -27,10 +27,12 @@ pub(crate) struct Asking {
 
 impl Asking {
     /// Runs whenever it is mentioned.
-    pub(crate) async fn listen(self, mut shard: Shard<NoQueue>) {
+    pub(crate) async fn listen(self, mut line: Line) {
         let mention = format!("<@{}>", self.me);
-        while let Some(event) = shard.next_event(EventTypeFlags::MESSAGE_CREATE).await {
-            let Ok(Event::MessageCreate(message)) = event else { continue };
+        while let Some(heard) = line.next().await {
+            let Ok(Message::Text(text)) = heard else { continue };
+            let parsed = parse(text, EventTypeFlags::MESSAGE_CREATE).unwrap();
+            let Some(Event::MessageCreate(message)) = parsed.map(Event::from) else { continue };
             let message = chat_message(&message);
             if message.author != self.me && message.content.contains(&mention) {
                 self.run(message.channel, message.id).await;
@@ -62,7 +64,7 @@ impl Asking {
         let (content, mentions, reply_to) = (text.to_owned(), Mentions::Nobody, None);
         let post = Post { channel, content, nonce, mentions, reply_to };
         while let Err(error) = self.account.post(post.clone()).await {
-            assert!(error.kind().is_worth_repeating(), "{error}");
+            assert!(error.kind().is_retryable(), "{error}");
             let wait = error.retry_after().unwrap_or(Duration::from_millis(500));
             self.clock.sleep_until(self.clock.now() + wait).await;
         }

@@ -11,14 +11,13 @@ use dirigent::{
 use dirigent_discord::{BanGuard, DiscordAccount, Feed, ShardFeed};
 use dirigent_testkit::loopback::{Endpoint, GatewayFaults, RestFault, RestFaults, Traffic};
 use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord};
-use futures_util::StreamExt;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
-use twilight_gateway::queue::Queue;
 use twilight_gateway::{ConfigBuilder, Intents, Message, Shard, ShardId};
 
 use crate::asking::{self, Asking};
 use crate::hosted::Talker;
+use crate::line::{Line, NoQueue};
 use crate::minutes::{Minutes, number_of};
 
 /// How often nothing must have changed while everybody had the chance to go on.
@@ -35,29 +34,17 @@ pub(crate) enum Agents {
     Asking,
 }
 
-/// Lets every shard identify at once: nothing is to wait.
-#[derive(Debug)]
-pub(crate) struct NoQueue;
-
-impl Queue for NoQueue {
-    fn enqueue(&self, _: u32) -> oneshot::Receiver<()> {
-        let (sender, receiver) = oneshot::channel();
-        let _ = sender.send(());
-        receiver
-    }
-}
-
 pub(crate) struct House {
     agents: Agents,
-    clock: ManualClock,
-    server: LoopbackDiscord,
+    pub(crate) clock: ManualClock,
+    pub(crate) server: LoopbackDiscord,
     dirigent: Dirigent,
-    minutes: Minutes,
+    pub(crate) minutes: Minutes,
     moderator: UserId,
     person: UserId,
     bots: Vec<UserId>,
     /// One in each of two guilds, on a shard each.
-    channels: Vec<ChannelId>,
+    pub(crate) channels: Vec<ChannelId>,
     /// Channels to which the person spoke, and when.
     waiting: BTreeMap<ChannelId, Timestamp>,
     began: Timestamp,
@@ -68,6 +55,11 @@ pub(crate) struct House {
 
 impl House {
     pub(crate) async fn build(agents: Agents, seed: u64) -> Self {
+        Self::ruled(agents, seed, rules()).await
+    }
+
+    #[expect(clippy::too_many_lines, reason = "one world, put together in order")]
+    pub(crate) async fn ruled(agents: Agents, seed: u64, rules: (Config, Settings)) -> Self {
         let clock = ManualClock::new();
         let discord = MemoryDiscord::new(Arc::new(clock.clone())).with_history_max(100_000);
         let (person, moderator) = (discord.add_human(), discord.add_bot());
@@ -86,7 +78,7 @@ impl House {
             let builder = builder.proxy(format!("http://{}", server.address()));
             Arc::new(builder.ban_guard(&guard).build().unwrap())
         };
-        let (minutes, (config, settings)) = (Minutes::default(), rules());
+        let (minutes, (config, settings)) = (Minutes::default(), rules);
         let names = bots.iter().enumerate().map(|(number, bot)| (*bot, format!("agent-{number}")));
         let identities = MemoryIdentities::with(names.clone().map(|(bot, name)| Identity {
             discord_user_id: bot,
@@ -113,7 +105,8 @@ impl House {
         running.spawn(work.run());
         for id in [0, 1].map(|number| ShardId::new(number, 2)) {
             let shard = shard(&server, moderator, Feed::INTENTS, id);
-            running.spawn(feed_from(shard, feed.shard(id)));
+            let line = Line { shard, clock: clock.clone() };
+            running.spawn(feed_from(line, feed.shard(id)));
         }
         if agents == Agents::Asking {
             for (bot, name) in names {
@@ -125,7 +118,8 @@ impl House {
                     dirigent: dirigent.clone(),
                     minutes: minutes.clone(),
                 };
-                running.spawn(asking.listen(shard(&server, bot, asking::INTENTS, ShardId::ONE)));
+                let shard = shard(&server, bot, asking::INTENTS, ShardId::ONE);
+                running.spawn(asking.listen(Line { shard, clock: clock.clone() }));
             }
         }
         let (began, waiting, refused) = (clock.now(), BTreeMap::new(), 0);
@@ -240,7 +234,7 @@ impl House {
         phases
     }
 
-    async fn statuses(&self) -> Vec<Option<dirigent::Status>> {
+    pub(crate) async fn statuses(&self) -> Vec<Option<dirigent::Status>> {
         let mut statuses = Vec::new();
         for channel in &self.channels {
             statuses.push(self.dirigent.status(*channel).await.unwrap());
@@ -250,7 +244,7 @@ impl House {
 
     /// Lets everything happen that needs no time. All of it runs on this thread, and the machine's own
     /// sockets deliver at once; so when everybody had the chance to go on and nothing changes, nothing will.
-    async fn settle(&self) {
+    pub(crate) async fn settle(&self) {
         let mut seen = None;
         let mut quiet = 0;
         while quiet < QUIET {
@@ -355,6 +349,13 @@ impl Spent {
     }
 }
 
+/// Agents talk on and on, and all else is as it is by default.
+pub(crate) fn default_rules() -> (Config, Settings) {
+    let mut config = Config::default();
+    (config.turns_max, config.cycles_max) = (None, None);
+    (config, Settings::default())
+}
+
 /// Nobody is stopped by a ceiling, and a request may fail often.
 fn rules() -> (Config, Settings) {
     let mut config = Config::default();
@@ -366,13 +367,13 @@ fn rules() -> (Config, Settings) {
 
 fn shard(server: &LoopbackDiscord, bot: UserId, intents: Intents, id: ShardId) -> Shard<NoQueue> {
     let config = ConfigBuilder::new(server.token(bot), intents);
-    let config = config.proxy_url(format!("ws://{}", server.address()));
+    let config = config.proxy_url(format!("ws://{}", server.gateway_address()));
     Shard::with_config(id, config.queue(NoQueue).build())
 }
 
 /// As a bot does it.
-async fn feed_from(mut shard: Shard<NoQueue>, feed: ShardFeed) {
-    while let Some(message) = shard.next().await {
+async fn feed_from(mut line: Line, feed: ShardFeed) {
+    while let Some(message) = line.next().await {
         match message {
             Ok(Message::Text(text)) => feed.text(&text).await.unwrap(),
             Ok(Message::Close(frame)) => {

@@ -7,13 +7,21 @@
 //! ```text
 //! SOAK_TURNS=10000 SOAK_SEED=7 cargo test -p dirigent-discord --test soak -- --nocapture --test-threads 1
 //! ```
+//!
+//! In `outages` parts of Discord are away for 15 seconds and for 10 minutes of the room's time:
+//!
+//! ```text
+//! cargo test -p dirigent-discord --test soak outages
+//! ```
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails, and tells")]
 
 mod asking;
 mod faults;
 mod hosted;
 mod house;
+mod line;
 mod minutes;
+mod outages;
 
 use dirigent_testkit::loopback::Endpoint;
 
@@ -65,7 +73,8 @@ async fn a_hosted_turn_costs_one_request() {
     house.check().await;
     let turns = house.turns();
     assert_eq!(spent.of(Endpoint::CreateMessage), turns, "a post a turn");
-    assert!(spent.total() <= turns + 10, "{spent:?}");
+    // Members are read once. A history is read now and then, for lost events: 114 times in 10,000 turns.
+    assert!(spent.total() <= turns + 10 + turns / 50, "{spent:?}");
 }
 
 /// A triggered turn costs the trigger and its deletion, beside the reply that the agent's host posts.
@@ -82,5 +91,5 @@ async fn a_triggered_turn_costs_two_requests() {
     // The last of them may be under way.
     assert!(spent.of(Endpoint::DeleteMessage).abs_diff(turns) <= 2, "{spent:?}");
     assert!(spent.of(Endpoint::CreateMessage).abs_diff(2 * turns) <= 4, "{spent:?}");
-    assert!(spent.total() <= 3 * turns + 16, "{spent:?}");
+    assert!(spent.total() <= 3 * turns + 16 + turns / 50, "{spent:?}");
 }

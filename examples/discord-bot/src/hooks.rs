@@ -83,7 +83,7 @@ impl Asking {
         let post = Post { channel, content: text.to_owned(), nonce, mentions, reply_to };
         let mut attempt = 1;
         while let Err(error) = self.account.post(post.clone()).await {
-            if attempt == ATTEMPTS || !error.kind().is_worth_repeating() {
+            if attempt == ATTEMPTS || !error.kind().is_retryable() {
                 return Err(error.into());
             }
             attempt += 1;

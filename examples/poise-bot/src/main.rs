@@ -1,4 +1,4 @@
-//! A bot on poise: as the one on serenity beside it, with the slash command in poise's way.
+//! A bot on poise: as the one on serenity beside it, with the slash commands in poise's way.
 //!
 //! ```text
 //! cargo run -p poise-bot                            on this machine, without a token
@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::command::Invoker;
+use dirigent::command::{CommandAnswer, Invoker, SlashCommand};
 use dirigent::{AgentError, ChannelId, Dirigent, DiscordApi, GuildId, Identity, MemoryIdentities};
 use poise::serenity_prelude::{ClientBuilder, GatewayIntents};
 use practice::{Place, Result};
@@ -31,7 +31,37 @@ async fn set_channel_mode(
     #[choices("none", "chat", "report")]
     mode: &'static str,
 ) -> Result {
-    // Discord is told at once to wait, since it gives up after three seconds.
+    carry_out(context, SlashCommand::SetChannelMode, mode).await
+}
+
+/// Stops the agents in this channel until it is resumed
+#[poise::command(
+    slash_command,
+    ephemeral,
+    guild_only,
+    default_member_permissions = "SEND_MESSAGES"
+)]
+async fn stop(context: poise::ApplicationContext<'_, Dirigent, AgentError>) -> Result {
+    carry_out(context, SlashCommand::Stop, "").await
+}
+
+/// Lets the agents in this channel take turns again
+#[poise::command(
+    slash_command,
+    ephemeral,
+    guild_only,
+    default_member_permissions = "SEND_MESSAGES"
+)]
+async fn resume(context: poise::ApplicationContext<'_, Dirigent, AgentError>) -> Result {
+    carry_out(context, SlashCommand::Resume, "").await
+}
+
+/// Carries a command out. Discord is told at once to wait, since it gives up after three seconds.
+async fn carry_out(
+    context: poise::ApplicationContext<'_, Dirigent, AgentError>,
+    command: SlashCommand,
+    input: &str,
+) -> Result {
     context.defer_response(true).await?;
     let used = context.interaction;
     let permissions = used.member.as_ref().and_then(|member| member.permissions);
@@ -41,15 +71,16 @@ async fn set_channel_mode(
         host_word: None,
     };
     let channel = ChannelId::new(used.channel_id.get());
-    let answer = context.data().set_mode_command(channel, invoker, mode, WITHIN).await;
-    poise::say_reply(context.into(), answer.text).await?;
+    let CommandAnswer { text, .. } =
+        context.data().slash_command(command, channel, invoker, input, WITHIN).await;
+    poise::say_reply(context.into(), text).await?;
     Ok(())
 }
 
-/// Poise with the command, which it registers in the bot's guilds.
+/// Poise with the commands, which it registers in the bot's guilds.
 fn framework(dirigent: Dirigent) -> poise::Framework<Dirigent, AgentError> {
     let options = poise::FrameworkOptions {
-        commands: vec![set_channel_mode()],
+        commands: vec![set_channel_mode(), stop(), resume()],
         ..poise::FrameworkOptions::default()
     };
     let builder = poise::Framework::builder().options(options).initialize_owners(false);

@@ -220,8 +220,12 @@ impl DiscordApi for SerenityAccount {
 
 /// No answer came, or only a part of it: whether it was done is known only if no connection came about.
 fn not_answered(error: reqwest::Error) -> ApiError {
-    let certainty = if error.is_connect() { Certainty::NotDone } else { Certainty::Unknown };
-    ApiError::new(ErrorKind::NoAnswer).with_certainty(certainty).with_source(error.without_url())
+    let (kind, certainty) = if error.is_connect() {
+        (ErrorKind::Unavailable, Certainty::NotDone)
+    } else {
+        (ErrorKind::NoAnswer, Certainty::Unknown)
+    };
+    ApiError::new(kind).with_certainty(certainty).with_source(error.without_url())
 }
 
 /// What a status means. What is neither success nor refusal leaves doubt, as the kinds say by themselves:

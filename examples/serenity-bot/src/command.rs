@@ -1,6 +1,6 @@
-//! The slash command `/set-channel-mode`.
+//! The slash commands `/set-channel-mode`, `/stop` and `/resume`.
 
-use dirigent::command::{self, Invoker};
+use dirigent::command::{self, Invoker, SlashCommand};
 use dirigent::{ChannelId, Dirigent, GuildId};
 use serenity::all as discord;
 use serenity::client::{Context, EventHandler};
@@ -8,17 +8,20 @@ use serenity::client::{Context, EventHandler};
 /// How long the library may take once Discord was told to wait.
 const WITHIN: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Registers the command in the bot's guilds, and carries it out.
+/// Registers the commands in the bot's guilds, and carries them out.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "a bot builds it")]
-pub struct SlashCommand(pub Dirigent);
+pub struct SlashCommands(pub Dirigent);
 
 #[dirigent::async_trait]
-impl EventHandler for SlashCommand {
+impl EventHandler for SlashCommands {
     async fn ready(&self, context: Context, ready: discord::Ready) {
         for guild in ready.guilds {
-            if let Err(error) = guild.id.create_command(&context, to_register()).await {
-                tracing::warn!(guild = %guild.id, %error, "the command could not be registered");
+            for command in SlashCommand::ALL {
+                let made = guild.id.create_command(&context, to_register(command)).await;
+                if let Err(error) = made {
+                    tracing::warn!(guild = %guild.id, %error, "a command could not be registered");
+                }
             }
         }
     }
@@ -32,20 +35,27 @@ impl EventHandler for SlashCommand {
     }
 }
 
-/// What Discord is told of the command.
-fn to_register() -> discord::CreateCommand {
+/// What Discord is told of a command.
+fn to_register(command: SlashCommand) -> discord::CreateCommand {
+    let permissions = discord::Permissions::from_bits_retain(command.default_permissions());
+    let registered = discord::CreateCommand::new(command.name())
+        .description(command.description())
+        .default_member_permissions(permissions);
+    if command == SlashCommand::SetChannelMode {
+        registered.add_option(mode_option())
+    } else {
+        registered
+    }
+}
+
+/// The option of `/set-channel-mode`.
+fn mode_option() -> discord::CreateCommandOption {
     let kind = discord::CommandOptionType::String;
     let option =
         discord::CreateCommandOption::new(kind, command::OPTION, command::OPTION_DESCRIPTION);
-    let option = command::CHOICES.iter().fold(option.required(true), |option, mode| {
+    command::CHOICES.iter().fold(option.required(true), |option, mode| {
         option.add_string_choice(mode.as_str(), mode.as_str())
-    });
-    discord::CreateCommand::new(command::NAME)
-        .description(command::DESCRIPTION)
-        .default_member_permissions(discord::Permissions::from_bits_retain(
-            command::DEFAULT_PERMISSIONS,
-        ))
-        .add_option(option)
+    })
 }
 
 /// Carries it out. Discord is told at once to wait, since it gives up after three seconds.
@@ -54,9 +64,9 @@ async fn answer(
     context: &Context,
     used: &discord::CommandInteraction,
 ) -> serenity::Result<()> {
-    if used.data.name != command::NAME {
+    let Some(command) = SlashCommand::named(&used.data.name) else {
         return Ok(());
-    }
+    };
     used.defer_ephemeral(context).await?;
     let word = used.data.options.iter().find_map(|option| option.value.as_str());
     let permissions = used.member.as_ref().and_then(|member| member.permissions);
@@ -67,7 +77,7 @@ async fn answer(
     };
     let channel = ChannelId::new(used.channel_id.get());
     let word = word.unwrap_or_default();
-    let answer = dirigent.set_mode_command(channel, invoker, word, WITHIN).await;
+    let answer = dirigent.slash_command(command, channel, invoker, word, WITHIN).await;
     let edit = discord::EditInteractionResponse::new().content(answer.text);
     used.edit_response(context, edit).await.map(drop)
 }

@@ -8,6 +8,6 @@ mod message;
 mod relay;
 
 pub use account::{SerenityAccount, http};
-pub use command::SlashCommand;
+pub use command::SlashCommands;
 pub use message::chat_message;
 pub use relay::Relay;

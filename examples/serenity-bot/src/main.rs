@@ -11,7 +11,7 @@ use std::time::Duration;
 use dirigent::{Dirigent, DiscordApi, Identity, MemoryIdentities};
 use practice::{Place, Result};
 use serenity::all::{ClientBuilder, GatewayIntents};
-use serenity_bot::{Relay, SerenityAccount, SlashCommand};
+use serenity_bot::{Relay, SerenityAccount, SlashCommands};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result {
@@ -38,7 +38,7 @@ async fn main() -> Result {
     let http = serenity_bot::http(place.moderator.as_str(), address)?;
     let mut client = ClientBuilder::new_with_http(http, intents)
         .event_handler(Relay(dirigent.clone()))
-        .event_handler(SlashCommand(dirigent.clone()))
+        .event_handler(SlashCommands(dirigent.clone()))
         .await?;
     let shards = Arc::clone(&client.shard_manager);
     let gateway = tokio::spawn(async move { client.start().await });

@@ -1,0 +1,55 @@
+//! A shard that connects again by the room's time.
+//!
+//! Twilight's own pauses between attempts are of the machine's time, and grow to four minutes.
+
+use std::time::Duration;
+
+use dirigent::Clock;
+use dirigent_testkit::ManualClock;
+use futures_util::StreamExt;
+use tokio::sync::oneshot;
+use twilight_gateway::error::{ReceiveMessageError, ReceiveMessageErrorType};
+use twilight_gateway::queue::Queue;
+use twilight_gateway::{ConfigBuilder, Message, Shard};
+
+/// The pause after an attempt to connect that failed.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// Lets every shard identify at once: nothing is to wait.
+#[derive(Clone, Debug)]
+pub(crate) struct NoQueue;
+
+impl Queue for NoQueue {
+    fn enqueue(&self, _: u32) -> oneshot::Receiver<()> {
+        let (sender, receiver) = oneshot::channel();
+        let _ = sender.send(());
+        receiver
+    }
+}
+
+pub(crate) struct Line {
+    pub(crate) shard: Shard<NoQueue>,
+    pub(crate) clock: ManualClock,
+}
+
+impl Line {
+    /// What comes next; none when the shard is closed for good.
+    pub(crate) async fn next(&mut self) -> Option<Result<Message, ReceiveMessageError>> {
+        let next = self.shard.next().await;
+        if let Some(Err(error)) = &next
+            && matches!(error.kind(), ReceiveMessageErrorType::Reconnect)
+        {
+            self.clock.sleep_until(self.clock.now() + PAUSE).await;
+            self.connect_anew();
+        }
+        next
+    }
+
+    fn connect_anew(&mut self) {
+        let mut config = ConfigBuilder::from(self.shard.config().clone());
+        if let Some(session) = self.shard.session() {
+            config = config.session(session.clone());
+        }
+        self.shard = Shard::with_config(self.shard.id(), config.build());
+    }
+}
