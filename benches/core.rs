@@ -42,7 +42,7 @@ impl Room {
         room.settle();
         let kind = MessageKind::Conversation;
         let (id, author, tail) = (room.next_message(), Author::Human, Tail::of("begin"));
-        room.give(&Input::Message(Message { id, author, kind, tail }));
+        room.give(&Input::Message(Message { id, author, kind, tail, backfilled: false }));
         room.settle();
         (0..turns).for_each(|_| room.turn());
         room
@@ -91,7 +91,7 @@ impl Room {
         let id = self.next_message();
         let author = Author::Agent(agent);
         let kind = MessageKind::Conversation;
-        self.give(&Input::Message(Message { id, author, kind, tail }));
+        self.give(&Input::Message(Message { id, author, kind, tail, backfilled: false }));
         self.settle();
     }
 }

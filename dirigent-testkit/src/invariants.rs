@@ -24,7 +24,9 @@ mod no_lost_wake_up;
 mod numbers_rise;
 mod observation;
 mod one_speaker;
+mod outages_skip_nobody;
 mod repeatable;
+mod replies_hold_the_floor;
 mod rest_is_rest;
 mod restorable;
 mod says_why;
@@ -32,6 +34,7 @@ mod stale_changes_nothing;
 mod transitions_tell_all;
 mod triggers_are_counted;
 mod turns_end;
+mod unknown_denies;
 mod watched;
 mod whole_cycles;
 mod whole_turns_end;
@@ -115,6 +118,9 @@ pub const ALL: &[Invariant] = &[
     transitions_tell_all::INVARIANT,
     humans_are_heard::INVARIANT,
     rest_is_rest::INVARIANT,
+    replies_hold_the_floor::INVARIANT,
+    outages_skip_nobody::INVARIANT,
+    unknown_denies::INVARIANT,
     audited::INVARIANT,
 ];
 

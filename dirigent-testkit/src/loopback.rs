@@ -5,21 +5,22 @@
 
 use std::fmt;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use dirigent::UserId;
-use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::memory_discord::MemoryDiscord;
 
 mod commands;
+mod door;
 mod endpoint;
 mod faults;
 pub(crate) mod gateway;
 mod limits;
+mod outage;
 mod rest;
 mod server;
 pub(crate) mod state;
@@ -32,8 +33,10 @@ pub use endpoint::Endpoint;
 pub use faults::{RestFault, RestFaults};
 pub use gateway::{GatewayFault, GatewayFaults, SessionInfo};
 pub use limits::{Limit, Limits, Scope};
+pub use outage::Outage;
 pub use traffic::{Request, Traffic};
 
+use door::Door;
 use state::State;
 
 /// A running Discord on 127.0.0.1. Dropping it ends it with all its connections.
@@ -42,7 +45,7 @@ use state::State;
 /// do what and what time it is comes from the [`MemoryDiscord`], which people and the test change
 /// meanwhile. Refusals carry Discord's status and code; limits are kept by bucket and told in headers
 /// ([`Limits`]); what is asked for and not there is refused loudly. Requests can be made to fail
-/// ([`RestFault`]) and are kept account of ([`Traffic`]). An application has the id of its bot.
+/// ([`RestFault`]) and are kept account of ([`Traffic`]); parts of the server can be away ([`Outage`]). An application has the id of its bot.
 ///
 /// Faults of the [`MemoryDiscord`] itself hit pushed events here too; those of its calls do not.
 ///
@@ -100,18 +103,24 @@ impl LoopbackDiscord {
     ///
     /// When the port cannot be opened.
     pub async fn start_on(discord: MemoryDiscord, port: u16) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
-        let address = listener.local_addr()?;
+        let doors = [Door::open_on(port).await?, Door::open_on(0).await?];
         let (tasks, started) = mpsc::unbounded_channel();
-        let state = Arc::new(State::new(discord, address, tasks));
+        let state = Arc::new(State::new(discord, doors, tasks));
         let (stop, stopped) = oneshot::channel();
-        let serving = tokio::spawn(server::serve(listener, Arc::clone(&state), started, stopped));
+        let serving = tokio::spawn(server::serve(Arc::clone(&state), started, stopped));
         Ok(Self { state, stop: Some(stop), serving: Some(serving) })
     }
 
-    /// Where it listens.
+    /// Where it listens, for REST and for the gateway.
     pub fn address(&self) -> SocketAddr {
-        self.state.address
+        self.state.rest_door.address
+    }
+
+    /// Where it listens for the gateway alone, as Discord has an address of its own for it: this one can be
+    /// reached while [`address`](Self::address) refuses connections, and is what a bot is told that asks for the
+    /// gateway's address.
+    pub fn gateway_address(&self) -> SocketAddr {
+        self.state.gateway_door.address
     }
 
     /// The chat behind it.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -49,6 +49,7 @@ impl ManualClock {
         Self {
             shared: Arc::new(Shared {
                 now: AtomicU64::new(now.as_millis()),
+                jumped: AtomicI64::new(0),
                 waits: Mutex::new(Waits::default()),
             }),
         }
@@ -64,16 +65,37 @@ impl ManualClock {
         let due = {
             let mut waits = self.shared.waits();
             self.shared.now.store(now.as_millis(), Ordering::Release);
-            waits.take_due(now)
+            waits.take_due(self.shared.running(now))
         };
         for waker in due {
             waker.wake();
         }
     }
 
+    /// Changes the time of day, and every pending wait keeps what remains of it, as a timer of the
+    /// system does. A later time is a machine that slept; an earlier one is a clock that was corrected.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use dirigent::Clock;
+    /// use dirigent_testkit::ManualClock;
+    ///
+    /// let clock = ManualClock::new();
+    /// let hour = Duration::from_secs(3_600);
+    /// clock.jump_to(clock.now() + hour);
+    /// assert_eq!(clock.now().since(ManualClock::START), hour);
+    /// ```
+    pub fn jump_to(&self, now: Timestamp) {
+        let _waits = self.shared.waits();
+        let before = self.shared.now.swap(now.as_millis(), Ordering::AcqRel);
+        let jumped = signed(now.as_millis()).saturating_sub(signed(before));
+        self.shared.jumped.fetch_add(jumped, Ordering::AcqRel);
+    }
+
     /// The earliest deadline that somebody waits for.
     pub fn next_wake(&self) -> Option<Timestamp> {
-        self.shared.waits().pending.keys().next().map(|key| key.deadline)
+        let first = self.shared.waits().pending.keys().next().map(|key| key.deadline);
+        first.map(|running| self.shared.of_day(running))
     }
 
     /// Jumps to the earliest deadline that somebody waits for, and says which that was.
@@ -112,7 +134,7 @@ impl Clock for ManualClock {
     }
 
     async fn sleep_until(&self, deadline: Timestamp) {
-        Wait { shared: Arc::clone(&self.shared), deadline, number: None }.await;
+        Wait { shared: Arc::clone(&self.shared), deadline, key: None }.await;
     }
 }
 
@@ -120,13 +142,30 @@ impl Clock for ManualClock {
 struct Shared {
     /// Milliseconds since the epoch. Written under the lock of `waits`, read without it.
     now: AtomicU64,
+    /// By how many milliseconds the time of day has jumped in all. Waits do not notice jumps.
+    jumped: AtomicI64,
     /// Who waits.
     waits: Mutex<Waits>,
+}
+
+fn signed(millis: u64) -> i64 {
+    i64::try_from(millis).unwrap_or(i64::MAX)
 }
 
 impl Shared {
     fn waits(&self) -> MutexGuard<'_, Waits> {
         self.waits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A time of day on the scale that jumps do not move, on which waits are kept.
+    fn running(&self, of_day: Timestamp) -> i64 {
+        signed(of_day.as_millis()).saturating_sub(self.jumped.load(Ordering::Acquire))
+    }
+
+    /// The time of day that this moment of a wait will have if nothing jumps before.
+    fn of_day(&self, running: i64) -> Timestamp {
+        let millis = running.saturating_add(self.jumped.load(Ordering::Acquire));
+        Timestamp::from_millis(u64::try_from(millis).unwrap_or(0))
     }
 }
 
@@ -141,7 +180,7 @@ struct Waits {
 
 impl Waits {
     /// Takes out those whose deadline is reached, in the order in which they are to be woken.
-    fn take_due(&mut self, now: Timestamp) -> Vec<Waker> {
+    fn take_due(&mut self, now: i64) -> Vec<Waker> {
         let mut due = Vec::new();
         while let Some(first) = self.pending.first_entry() {
             if first.key().deadline > now {
@@ -156,7 +195,8 @@ impl Waits {
 /// The place of a wait among the others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct WaitKey {
-    deadline: Timestamp,
+    /// On the scale that jumps do not move.
+    deadline: i64,
     number: u64,
 }
 
@@ -164,8 +204,8 @@ struct WaitKey {
 struct Wait {
     shared: Arc<Shared>,
     deadline: Timestamp,
-    /// Given at the first poll that has to wait.
-    number: Option<u64>,
+    /// Its place among the pending waits, given at the first poll that has to wait.
+    key: Option<WaitKey>,
 }
 
 impl Future for Wait {
@@ -174,14 +214,18 @@ impl Future for Wait {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let wait = &mut *self;
         let mut waits = wait.shared.waits();
-        if wait.shared.now.load(Ordering::Acquire) >= wait.deadline.as_millis() {
+        let now = Timestamp::from_millis(wait.shared.now.load(Ordering::Acquire));
+        let deadline = match wait.key {
+            Some(key) => key.deadline,
+            None => wait.shared.running(wait.deadline),
+        };
+        if wait.shared.running(now) >= deadline {
             return Poll::Ready(());
         }
-        let number = *wait.number.get_or_insert_with(|| {
+        let key = *wait.key.get_or_insert_with(|| {
             waits.next_number += 1;
-            waits.next_number
+            WaitKey { deadline, number: waits.next_number }
         });
-        let key = WaitKey { deadline: wait.deadline, number };
         waits.pending.insert(key, context.waker().clone());
         Poll::Pending
     }
@@ -189,8 +233,7 @@ impl Future for Wait {
 
 impl Drop for Wait {
     fn drop(&mut self) {
-        if let Some(number) = self.number {
-            let key = WaitKey { deadline: self.deadline, number };
+        if let Some(key) = self.key {
             self.shared.waits().pending.remove(&key);
         }
     }

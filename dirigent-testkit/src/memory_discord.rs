@@ -22,6 +22,7 @@ pub(crate) mod ledger;
 mod membership;
 pub(crate) mod messages;
 pub(crate) mod nonces;
+mod outage;
 mod people;
 pub(crate) mod permissions;
 pub(crate) mod pings;
@@ -38,6 +39,7 @@ pub use account::MemoryAccount;
 pub use event::{Event, Events};
 pub use faults::{Fault, Faults, PushFault};
 pub use ledger::{Call, Calls, PostRecord};
+pub use outage::Outage;
 pub use permissions::Permissions;
 pub use pings::Pings;
 pub use role::RoleId;
@@ -158,9 +160,58 @@ impl MemoryDiscord {
         self.inject(|faults| faults.next_push(fault));
     }
 
-    /// Ends all faults and rate limits, and lets delayed events arrive.
+    /// Lets an outage begin. It lasts until [`end_outages`](Self::end_outages).
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use dirigent::DiscordApi;
+    /// use dirigent_testkit::memory_discord::{Call, Outage};
+    /// # use dirigent_testkit::{ManualClock, MemoryDiscord};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
+    /// let bot = discord.add_bot();
+    /// discord.begin_outage(Outage::refused().only(Call::Me));
+    /// assert!(discord.account(bot).me().await.is_err());
+    /// discord.end_outages();
+    /// assert!(discord.account(bot).me().await.is_ok());
+    /// # }
+    /// ```
+    pub fn begin_outage(&self, outage: Outage) {
+        self.world().outages.begin(outage);
+    }
+
+    /// Lifts all outages: requests that hang are carried out. Posts that land late still do.
+    pub fn end_outages(&self) {
+        self.world().outages.end();
+    }
+
+    /// Lets posts that are under way ([`Fault::LandsLate`]) land at their time, for as long as it is
+    /// polled. Without it they land with the next request or look at the chat.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future loses no post.
+    pub async fn land_late_posts(&self) {
+        let posted = Arc::clone(&self.world().outages.posted_late);
+        loop {
+            let next = self.world().outages.next_landing();
+            match next {
+                None => posted.notified().await,
+                Some(at) => tokio::select! {
+                    biased;
+                    () = posted.notified() => {}
+                    () = self.clock.sleep_until(at) => {}
+                },
+            }
+        }
+    }
+
+    /// Ends all faults, outages and rate limits, and lets delayed events arrive.
     pub fn stop_faults(&self) {
         let mut world = self.world();
+        world.outages.end();
         world.faults.stop();
         world.lift_limits();
         world.flush_pushes();
@@ -175,7 +226,9 @@ impl MemoryDiscord {
     }
 
     pub(crate) fn world(&self) -> MutexGuard<'_, World> {
-        self.world.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
+        world.land_due();
+        world
     }
 }
 

@@ -21,13 +21,16 @@ mod members;
 mod memory;
 mod message;
 mod operate;
+mod outage;
 mod overdue;
 mod permit;
+mod reply;
 mod rest;
 mod resting;
 mod rounds;
 mod run;
 mod state;
+mod unknown;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,7 +43,7 @@ use dirigent_core::{
 pub use self::answer::{EndedTurn, ModelAnswer, Portrait};
 use self::memory::Memory;
 use self::resting::Range;
-use self::state::{Away, Closing, Cycle, Debt, Litter, Permit, Phase, Refresh, Slot};
+use self::state::{Away, ChatAway, Closing, Cycle, Debt, Litter, Permit, Phase, Refresh, Slot};
 
 /// Agents a channel holds at most, and muted ones beside them.
 const AGENTS_MAX: usize = 64;
@@ -92,6 +95,8 @@ pub struct Model {
     awaits_human: bool,
     /// Who is away (rule 56).
     away: BTreeMap<AgentKey, Away>,
+    /// Whether the chat does not answer (rule 70).
+    chat_away: Option<ChatAway>,
     /// What was spent (rule 65).
     budget: Budget,
     /// Where it is.
@@ -126,6 +131,8 @@ pub struct Model {
     reminded: Option<Timestamp>,
     /// When the reminder that was held back is due.
     reminder_due: Option<Timestamp>,
+    /// Reminders sent since anything was said (rule 36).
+    reminders: u32,
     /// Messages and runs.
     memory: Memory,
     /// The next ticket.
@@ -144,6 +151,8 @@ pub struct Model {
     violations: Vec<String>,
     /// The machine's list after this step.
     order: Vec<AgentKey>,
+    /// Whom this step's input may send to the end of the list (rule 56).
+    assigned: Option<AgentKey>,
 }
 
 impl Model {
@@ -165,6 +174,7 @@ impl Model {
             round: None,
             awaits_human: false,
             away: BTreeMap::new(),
+            chat_away: None,
             budget: Budget::default(),
             phase: Phase::Disabled,
             phase_since: Timestamp::default(),
@@ -182,6 +192,7 @@ impl Model {
             permit: None,
             reminded: None,
             reminder_due: None,
+            reminders: 0,
             memory: Memory::default(),
             ticket: 0,
             debts: Vec::new(),
@@ -191,6 +202,7 @@ impl Model {
             causes: Vec::new(),
             violations: Vec::new(),
             order: Vec::new(),
+            assigned: None,
         }
     }
 
@@ -198,7 +210,12 @@ impl Model {
     /// input: where the rules shuffle, it is checked and adopted.
     pub fn step(&mut self, now: Timestamp, input: &Input, order: &[AgentKey]) -> ModelAnswer {
         self.order = order.to_vec();
+        self.assigned = None;
+        if let Input::Online(agent) | Input::Assign(agent) = input {
+            self.assigned = Some(*agent);
+        }
         self.turn_back_to(now); // rule 2
+        self.stand_still(now.since(self.now)); // rule 70
         self.now = now;
         self.expire(); // rule 1
         let answer = self.consider(input);
@@ -221,6 +238,12 @@ impl Model {
             Input::Create(creation) => self.on_create(creation),
             Input::SetMode(mode) => self.on_set_mode(*mode),
             Input::RunEnded { agent, run, outcome } => self.on_run_ended(*agent, *run, outcome),
+            Input::Replied { agent, run } => self.on_replied(*agent, *run),
+            Input::Undelivered { agent, run, posted } => self.on_undelivered(*agent, *run, *posted),
+            Input::Chat { away } => {
+                self.on_chat(*away);
+                Ok(())
+            }
             Input::Receipt { agent, run, messages } => self.on_receipt(*agent, *run, messages),
             Input::Message(message) => self.on_message(message, None),
             Input::Addressed { message, agents } => self.on_message(message, Some(agents)),
@@ -243,7 +266,7 @@ impl Model {
             Input::Archive => self.on_archive(),
             Input::Stop => self.on_stop(),
             Input::Hold => self.on_hold(),
-            Input::Resume => self.on_resume(),
+            Input::Resume => self.on_resume(None),
             Input::Mute(agent) => self.on_mute(*agent),
             Input::Unmute(agent) => {
                 self.on_unmute(*agent);

@@ -106,6 +106,8 @@ pub struct SeenTurn {
     pub injected: Vec<String>,
     /// Whether it was cancelled.
     pub cancelled: bool,
+    /// What it was handed back of an earlier turn.
+    pub late_answer: Option<String>,
 }
 
 /// An agent that does what its script says, and passes when that is over.
@@ -299,6 +301,7 @@ impl Agent for ScriptedAgent {
                 attempt: turn.attempt(),
                 after_reminder: turn.is_after_reminder(),
                 missed: turn.missed().iter().map(|m| m.content.clone()).collect(),
+                late_answer: turn.late_answer().map(str::to_owned),
                 ..SeenTurn::default()
             });
             script.turns.len() - 1

@@ -2,7 +2,7 @@
 //! runs the library, polled by hand on one thread. The same steps give the same run.
 
 use std::fmt;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -46,6 +46,8 @@ struct Place {
     person: UserId,
     rooms: Vec<ChannelId>,
     numbers: Arc<AtomicU64>,
+    /// Whether the library hears nothing of what happens.
+    gateway_cut: Arc<AtomicBool>,
 }
 
 /// An agent, and who runs it.
@@ -193,6 +195,14 @@ impl Stage {
         self.wake_calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Cuts the gateway, or restores it as a new session: what happens while it is cut is never pushed to
+    /// the library, requests are carried out as ever, and agents that the host owns still see their
+    /// triggers. The library is not told of the cut; that is what
+    /// [`Dirigent::reconnected`] is for.
+    pub fn cut_gateway(&self, is_cut: bool) {
+        self.place.gateway_cut.store(is_cut, Ordering::Release);
+    }
+
     /// The library.
     ///
     /// # Panics
@@ -268,8 +278,11 @@ impl Stage {
         });
         if self.plan.pumps {
             let events = place.discord.events();
-            self.executor.spawner().spawn(pump(events, dirigent.clone(), hooks));
+            let cut = Arc::clone(&place.gateway_cut);
+            self.executor.spawner().spawn(pump(events, dirigent.clone(), hooks, cut));
         }
+        let discord = place.discord.clone();
+        self.executor.spawner().spawn(async move { discord.land_late_posts().await });
         self.dirigent = Some(dirigent);
         self.lives += 1;
     }

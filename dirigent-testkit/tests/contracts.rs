@@ -1,14 +1,19 @@
 //! The in-memory implementations keep the contracts that the real ones must keep.
 
-use std::sync::Arc;
+#![expect(clippy::unwrap_used, reason = "a store that cannot be set up fails the test")]
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::{
-    AgentId, ApiError, ChannelId, Clock, DiscordApi, GuildApi, GuildId, Identity, IdentityStore,
-    MemoryIdentities, MessageId, RegisterError, SystemClock, UserId,
+    AgentId, AgentKey, ApiError, Barred, ChannelId, ChannelStore, Clock, Commit, CommitError,
+    DiscordApi, GuildApi, GuildId, Identity, IdentityStore, LoadError, MemoryChannels,
+    MemoryIdentities, MessageId, RegisterError, Revision, StoredChannel, SystemClock, UserId,
 };
 use dirigent_testkit::memory_discord::Fault;
+use dirigent_testkit::stage::{Setup, StageStore};
 use dirigent_testkit::{ManualClock, MemoryDiscord, contract};
 
 struct Stage {
@@ -96,6 +101,11 @@ impl contract::GuildHarness for Stage {
         self.owner
     }
 
+    #[expect(clippy::misnamed_getters, reason = "the owner is the one person here")]
+    fn person(&self) -> UserId {
+        self.owner
+    }
+
     fn outsider(&self) -> UserId {
         self.outsider
     }
@@ -156,9 +166,111 @@ async fn the_in_memory_registry_keeps_agents_as_a_registry_must() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn the_in_memory_channels_are_kept_as_a_store_must() {
-    let factory =
-        || Arc::new(dirigent::MemoryChannels::default()) as Arc<dyn dirigent::ChannelStore>;
+    let factory = || Arc::new(MemoryChannels::default()) as Arc<dyn ChannelStore>;
     contract::channel_store(&factory).await.unwrap();
+}
+
+/// The store of a stage, whose records a test can bar.
+struct OnStage(Mutex<HashMap<usize, StageStore>>);
+
+fn address(store: &Arc<dyn ChannelStore>) -> usize {
+    Arc::as_ptr(store).cast::<()>().addr()
+}
+
+impl OnStage {
+    fn open(&self, store: StageStore) -> Arc<dyn ChannelStore> {
+        let shared: Arc<dyn ChannelStore> = Arc::new(store.clone());
+        self.0.lock().unwrap().insert(address(&shared), store);
+        shared
+    }
+}
+
+#[async_trait]
+impl contract::ChannelStoreHarness for OnStage {
+    fn fresh(&self) -> Arc<dyn ChannelStore> {
+        self.open(Setup::new().stage().store().clone())
+    }
+
+    async fn reopened(&self, store: Arc<dyn ChannelStore>) -> Option<Arc<dyn ChannelStore>> {
+        let open = self.0.lock().unwrap().get(&address(&store)).unwrap().clone();
+        Some(self.open(open))
+    }
+
+    async fn spoilt(
+        &self,
+        store: Arc<dyn ChannelStore>,
+        channel: ChannelId,
+        how: Barred,
+    ) -> Option<Arc<dyn ChannelStore>> {
+        let open = self.0.lock().unwrap().get(&address(&store)).unwrap().clone();
+        open.bar(channel, how);
+        Some(self.open(open))
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_store_of_the_stage_bars_channels_as_a_store_must() {
+    let report = contract::channel_store(&OnStage(Mutex::default())).await.unwrap();
+    assert!(report.left_out().is_empty(), "{report:?}");
+}
+
+/// Takes a damaged record for none, as a store that is not careful would.
+struct Forgetful(MemoryChannels);
+
+#[async_trait]
+impl ChannelStore for Forgetful {
+    async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
+        self.0.channels().await
+    }
+
+    async fn load(&self, _: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
+        Ok(None)
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
+        self.0.commit(commit).await
+    }
+
+    async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
+        self.0.agents().await
+    }
+
+    async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError> {
+        self.0.add_agent(agent).await
+    }
+}
+
+struct Careful;
+
+#[async_trait]
+impl contract::ChannelStoreHarness for Careful {
+    fn fresh(&self) -> Arc<dyn ChannelStore> {
+        Arc::new(MemoryChannels::default())
+    }
+
+    async fn spoilt(
+        &self,
+        _: Arc<dyn ChannelStore>,
+        _: ChannelId,
+        _: Barred,
+    ) -> Option<Arc<dyn ChannelStore>> {
+        Some(Arc::new(Forgetful(MemoryChannels::default())))
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_store_that_takes_a_damaged_record_for_none_breaks_the_contract() {
+    let failures = contract::channel_store(&Careful).await.unwrap_err();
+    let names: Vec<_> = failures.all().iter().map(contract::Failure::check).collect();
+    assert_eq!(
+        names,
+        [
+            "a_damaged_record_bars_its_channel_alone_and_stays_listed",
+            "a_damaged_record_is_replaced_by_a_commit_that_says_so_and_by_no_other",
+            "a_newer_record_bars_its_channel_alone_and_is_never_replaced",
+        ]
+    );
+    assert!(failures.to_string().contains("is taken for none"), "{failures}");
 }
 
 /// Forgets to look whether an account is taken, and to say whether there was an agent.

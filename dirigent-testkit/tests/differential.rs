@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dirigent_core::{
-    AgentKey, Author, Config, Creation, Input, Message, MessageId, MessageKind, Mode, Outcome,
-    RunId, Settlement, Tail, TriggerCleanup, WakeCause,
+    AgentKey, Author, Channel, Config, Creation, Input, Message, MessageId, MessageKind, Mode,
+    Outcome, RunId, Settlement, Snapshot, Tail, Timestamp, TriggerCleanup, WakeCause,
 };
 use dirigent_testkit::check::{
     Act, EndOutcome, Failure, Random, Report, Step, check, check_twice, config_from_bytes, minimize,
@@ -119,7 +119,7 @@ fn begun() -> Vec<Step> {
 /// A message of these words.
 fn message(id: u64, author: Author, words: &str) -> Step {
     let (id, kind, tail) = (MessageId::new(id), MessageKind::Conversation, Tail::of(words));
-    Step::input(0, Input::Message(Message { id, author, kind, tail }))
+    Step::input(0, Input::Message(Message { id, author, kind, tail, backfilled: false }))
 }
 
 /// Walks a way that chance takes too seldom.
@@ -220,6 +220,57 @@ fn another_agents_run_of_the_same_name_does_not_stop_the_initiator() {
     assert_eq!(report.count("reason", "initiator-permit"), 2);
 }
 
+/// Who passed, was chosen and did not answer may start again (rule 59).
+#[test]
+fn who_was_chosen_and_did_not_answer_is_not_passed_over() {
+    let mut config = Config::default();
+    config.skip_passed = true;
+    let agents = [1, 2, 3].map(AgentKey::new).to_vec();
+    let mut steps = begun();
+    steps.push(Step::act(0, Act::End { outcome: EndOutcome::Pass }));
+    steps.push(Step::act(0, Act::GateAnew));
+    steps.push(Step::input(0, Input::SpeakNext(AgentKey::new(1))));
+    steps.push(Step::act(0, Act::End { outcome: EndOutcome::Pass }));
+    steps.extend([Step::DeadlineTick, Step::DeadlineTick]); // re-triggered, then skipped
+    steps.push(Step::act(0, Act::Members { agents })); // a newcomer: another cycle
+    steps
+        .extend([Act::GateAnew, Act::End { outcome: EndOutcome::Pass }].map(|it| Step::act(0, it)));
+    steps
+        .extend([Act::GateAnew, Act::End { outcome: EndOutcome::Pass }].map(|it| Step::act(0, it)));
+    let report = scripted(config, &steps);
+    assert_eq!(report.count("cause", "start-timed-out"), 1);
+    assert!(report.count("cause", "agent-passed") >= 1, "the other one passed");
+}
+
+/// An agent that is assigned in the step of a shuffle goes behind it (rule 32).
+#[test]
+fn an_agent_may_come_back_in_the_step_of_a_shuffle() {
+    let mut config = Config::default();
+    config.auto_requeue = true;
+    let config = Arc::new(config);
+    let members = [1, 2, 3].map(AgentKey::new).to_vec();
+    let creation = Creation { mode: Mode::Chat, members, initiator: None };
+    let speaks = || {
+        let tail = Box::new(Tail::of("words"));
+        let spoke = EndOutcome::Spoke(tail.clone());
+        [Act::GateAnew, Act::End { outcome: spoke }, Act::SpeakerSays { ahead: 1, tail }]
+    };
+    let mut steps = vec![
+        Step::input(0, Input::Create(creation)),
+        Step::input(0, Input::Offline(AgentKey::new(3))),
+        message(1_000, Author::Human, "hello"),
+    ];
+    steps.extend(speaks().into_iter().chain(speaks()).map(|act| Step::act(0, act)));
+    steps.push(Step::input(0, Input::Mute(AgentKey::new(2)))); // who completed last
+    steps.push(Step::input(20_000, Input::Online(AgentKey::new(3))));
+    for seed in 0..60 {
+        match check(&config, seed, &steps) {
+            Ok(report) => assert_eq!(report.count("cause", "reshuffled"), 1),
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+}
+
 /// How often proptest tries. What fails is made short by `minimize`, which knows what a step is.
 fn cases() -> ProptestConfig {
     ProptestConfig {
@@ -240,8 +291,52 @@ fn agree(case: &Case) -> Result<(), TestCaseError> {
     Err(TestCaseError::fail(failure.to_string()))
 }
 
+/// What a channel is and did after inputs that come in groups, each group at one time.
+fn in_groups(case: &Case, mut give: impl FnMut(&mut Channel, Timestamp, &[Input])) -> Snapshot {
+    let mut channel = Channel::new(Arc::clone(&case.config), case.seed);
+    let mut now = Timestamp::from_millis(1_750_000_000_000);
+    let inputs = case.steps.iter().filter_map(|step| match step {
+        Step::Input { after, input } => Some((*after, (**input).clone())),
+        Step::Act { .. } | Step::DeadlineTick | Step::Restart | _ => None,
+    });
+    let inputs: Vec<(i64, Input)> = inputs.collect();
+    let size = usize::try_from(case.seed % 5).unwrap_or(0) + 1;
+    for group in inputs.chunks(size) {
+        let after = group.first().map_or(0, |(after, _)| *after);
+        now = Timestamp::from_millis(now.as_millis().saturating_add_signed(after));
+        let inputs: Vec<Input> = group.iter().map(|(_, input)| input.clone()).collect();
+        give(&mut channel, now, &inputs);
+    }
+    let mut snapshot = Snapshot::default();
+    channel.snapshot_into(&mut snapshot);
+    snapshot
+}
+
+/// Checks that a pass is the same as its inputs one by one.
+fn passes_agree(case: &Case) -> Result<(), TestCaseError> {
+    let (mut answers, mut effects) = (Vec::new(), Vec::new());
+    let expected = in_groups(case, |channel, now, inputs| {
+        answers.extend(inputs.iter().map(|input| channel.handle(now, input, &mut effects)));
+    });
+    let (mut pass_answers, mut pass_effects) = (Vec::new(), Vec::new());
+    let snapshot = in_groups(case, |channel, now, inputs| {
+        let mut pass = channel.pass(now, &mut pass_effects);
+        pass_answers.extend(inputs.iter().map(|input| pass.take(input)));
+        pass.finish();
+    });
+    prop_assert_eq!(answers, pass_answers);
+    prop_assert_eq!(effects, pass_effects);
+    prop_assert_eq!(expected, snapshot);
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(cases())]
+
+    #[test]
+    fn inputs_of_one_time_may_be_given_in_one_pass(case in Case::of(strategies::nonsense())) {
+        passes_agree(&case)?;
+    }
 
     #[test]
     fn machine_and_rules_agree_on_conversations(case in Case::of(strategies::conversation())) {

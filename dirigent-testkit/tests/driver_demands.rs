@@ -152,10 +152,9 @@ fn a_persons_word_at_any_point_reaches_an_agent_or_the_orchestrator() {
             let is_heard = answered || heard(stage).contains("A question");
             assert!(is_heard, "{place}: dropped");
         } else {
-            // It stands in the channel, and somebody is asked after it.
-            let messages = stage.discord().messages(stage.channel());
-            let later =
-                messages.iter().any(|message| message.id > id && message.author != stage.person());
+            // It stands in the channel, and an agent is asked after it: by a trigger that is removed again.
+            let posts = stage.discord().take_posts();
+            let later = posts.iter().any(|post| post.message > Some(id));
             assert!(
                 answered || later || kind.interrupt != HumanInterrupt::Inject,
                 "{place}: dropped"
@@ -198,6 +197,10 @@ fn a_crash_of_the_speaker_at_any_point_lets_the_next_one_speak() {
         let speaker = stage.status().unwrap().speaker;
         let Some(gone) = speaker else { return };
         let name = gone.clone();
+        if stage.status().unwrap().phase == PhaseKind::Delivering {
+            // A reply that is made still goes out.
+            return;
+        }
         stage.call(move |d| async move { d.agent_offline(&name).await }).unwrap();
         assert_ne!(stage.status().unwrap().speaker, Some(gone.clone()), "{place}");
         stage.until_dormant();

@@ -333,7 +333,8 @@ fn an_overdue_discussion_is_archived_and_its_callback_channel_told() {
     stage.advance(MINUTE * 3);
     let channel = places(&stage).0;
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Archived);
-    assert_eq!(results(&stage), [format!("Discussion <#{channel}> was closed without a summary.")]);
+    let text = "was closed without a summary: its initiator did not conclude it in time.";
+    assert_eq!(results(&stage), [format!("Discussion <#{channel}> {text}")]);
 }
 
 /// R154

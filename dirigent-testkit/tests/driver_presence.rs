@@ -186,6 +186,69 @@ fn whoever_asks_to_speak_or_ends_a_run_lives() {
     assert_eq!(why(&mut stage, "b"), Reason::Dormant);
 }
 
+/// R270
+#[test]
+fn the_silence_of_one_agent_is_not_broken_by_the_heartbeats_of_another() {
+    let mut stage =
+        three().settings(|settings| settings.heartbeat = Some(Heartbeat::default())).stage();
+    stage.chat();
+    beat(&mut stage, "a");
+    beat(&mut stage, "c");
+    for _ in 0..3 {
+        stage.advance(SECOND * 29);
+        beat(&mut stage, "b");
+    }
+    stage.advance(SECOND * 2);
+    assert_eq!(why(&mut stage, "a"), Reason::Dormant);
+    stage.advance(SECOND);
+    assert_eq!(why(&mut stage, "a"), Reason::Offline, "90 s after its own last heartbeat");
+    assert_eq!(why(&mut stage, "c"), Reason::Offline, "both that were silent");
+    assert_eq!(why(&mut stage, "b"), Reason::Dormant, "3 s after its own");
+    stage.advance(SECOND * 86);
+    assert_eq!(why(&mut stage, "b"), Reason::Dormant);
+    stage.advance(SECOND);
+    assert_eq!(why(&mut stage, "b"), Reason::Offline);
+}
+
+/// R270, R274
+#[test]
+fn a_heartbeat_brings_back_an_agent_that_was_marked_offline_before_a_restart() {
+    for watches in [true, false] {
+        let mut stage = Setup::new()
+            .rooms(2)
+            .hosted("a", [])
+            .hosted("b", [])
+            .settings(|settings| settings.heartbeat = watches.then(Heartbeat::default))
+            .stage();
+        stage.chat();
+        let away = |stage: &mut Stage, agent: &'static str| {
+            let rooms = stage.rooms().to_vec();
+            let reasons = rooms.into_iter().map(|room| {
+                let why = stage.call(move |d| async move { d.explain(room, &agent.into()).await });
+                why.unwrap().reason
+            });
+            reasons.collect::<Vec<_>>().contains(&Reason::Offline)
+        };
+        offline(&mut stage, "a");
+        offline(&mut stage, "b");
+        assert!(away(&mut stage, "a"), "the rooms are read, and store the mark");
+        stage.advance(SECOND);
+        stage.crash();
+        stage.restart();
+        assert!(away(&mut stage, "a"), "rooms keep the mark");
+        beat(&mut stage, "a");
+        assert!(!away(&mut stage, "a"), "also in a room that was read only afterwards");
+        assert!(away(&mut stage, "b"), "it gave no sign of life");
+        assert_eq!(why(&mut stage, "a"), Reason::Unassigned);
+        assign(&mut stage, "a").unwrap();
+        assert_eq!(why(&mut stage, "a"), Reason::Dormant);
+        // Further heartbeats have nothing to bring back.
+        stage.advance(SECOND);
+        beat(&mut stage, "a");
+        assert_eq!(why(&mut stage, "a"), Reason::Dormant);
+    }
+}
+
 #[test]
 fn heartbeats_say_nothing_where_nobody_watches() {
     let mut stage = three().stage();

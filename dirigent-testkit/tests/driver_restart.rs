@@ -226,7 +226,6 @@ fn the_rest_of_a_reply_that_was_stopped_is_not_posted_in_the_agents_next_turn() 
     stage.call(move |d| async move { d.stop(channel).await }).unwrap();
     stage.call(move |d| async move { d.resume(channel).await }).unwrap();
     stage.call(move |d| async move { d.wake(channel, Some(&"a".into())).await }).unwrap();
-    assert_eq!(stage.status().unwrap().speaker, Some("a".into()));
     stage.until_dormant();
     assert!(!stage.words().contains(&parts[2]), "it was stopped");
 }

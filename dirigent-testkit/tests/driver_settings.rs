@@ -4,7 +4,10 @@
 
 use std::time::Duration;
 
-use dirigent::{AuthorKind, CallError, ChatKind, ChatMessage, Mode, Pace, Pacing, Settings};
+use dirigent::{
+    AuthorKind, CallError, ChatKind, ChatMessage, Identity, Mode, Pace, Pacing, PhaseKind, Rest,
+    Settings,
+};
 use dirigent_testkit::memory_discord::Fault;
 use dirigent_testkit::stage::{Setup, Stage};
 
@@ -62,6 +65,83 @@ fn a_blank_word_neither_stops_nor_resumes() {
         stage.advance(SECOND * 60);
         assert_eq!(stage.agent("a").turns().len(), before, "{blank:?} resumed it");
     }
+}
+
+/// Whether a channel whose person said this is stopped.
+fn stops(text: &str) -> bool {
+    let default = Settings::default();
+    let mut stage = hosted(|settings| settings.stop_words = default.stop_words);
+    stage.say("Hello");
+    stage.say(text);
+    stage.advance(SECOND);
+    stage.status().unwrap().rest == Some(Rest::Stopped)
+}
+
+/// F04
+#[test]
+fn stop_and_resume_work_without_any_setting() {
+    for word in ["stop", "STOP", " Stop. ", "Stop!", "stop…", "停", "停止。", "停！"] {
+        assert!(stops(word), "{word:?}");
+    }
+    for text in ["stop it please", "don't stop", "nonstop", "stop, stop", "\"stop\"", ".", "停车"]
+    {
+        assert!(!stops(text), "{text:?}");
+    }
+    for word in ["resume", "Resume!", "继续", "恢复。"] {
+        let default = Settings::default();
+        let mut stage = hosted(|settings| settings.resume_words = default.resume_words);
+        let channel = stage.channel();
+        stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+        stage.say(word);
+        stage.advance(SECOND);
+        assert_eq!(stage.status().unwrap().rest, None, "{word:?}");
+    }
+}
+
+/// F04
+#[test]
+fn a_stop_word_may_be_addressed_to_the_moderator() {
+    let mut stage = hosted(|_| {});
+    stage.say("Hello");
+    let other = stage.agent("a").user();
+    stage.say(&format!("<@{other}> stop"));
+    stage.advance(SECOND);
+    assert_eq!(stage.status().unwrap().rest, None, "it was said to somebody else");
+    let moderator = stage.moderator();
+    stage.say(&format!("<@{moderator}> Stop!"));
+    stage.advance(SECOND);
+    assert_eq!(stage.status().unwrap().rest, Some(Rest::Stopped));
+    stage.say(&format!("<@!{moderator}>, resume"));
+    stage.advance(SECOND);
+    assert_eq!(stage.status().unwrap().rest, None);
+}
+
+/// A registry that people edit may name a person's account.
+///
+/// F04, F02
+#[test]
+fn a_persons_message_is_a_persons_whatever_the_registry_says() {
+    let lines = Setup::new().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]);
+    let mut stage = lines.not_started().stage();
+    stage
+        .identities()
+        .add(Identity {
+            discord_user_id: stage.person(),
+            agent_id: "impostor".into(),
+            agent_name: "Impostor".to_owned(),
+        })
+        .unwrap();
+    stage.restart();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    assert_ne!(stage.status().unwrap().phase, PhaseKind::Dormant, "a person's word wakes it");
+    stage.say("stop");
+    stage.advance(SECOND);
+    assert_eq!(stage.status().unwrap().rest, Some(Rest::Stopped));
+    stage.say("resume");
+    stage.advance(SECOND);
+    assert_eq!(stage.status().unwrap().rest, None);
 }
 
 /// However often it is told to wait a little, it goes on, and no number overflows.

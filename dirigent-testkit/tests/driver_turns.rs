@@ -126,9 +126,9 @@ fn a_lost_answer_makes_no_second_trigger() {
     let posts = stage.discord().take_posts();
     let nonce = posts[0].nonce.clone();
     let same: Vec<_> = posts.iter().filter(|post| post.nonce == nonce).collect();
-    assert_eq!(same.len(), 2, "it is posted again with the same nonce");
-    assert!(same[1].deduplicated);
+    assert_eq!(same.len(), 1, "the event tells that it arrived");
     assert_eq!(stage.words(), ["Hello", "a1", "b1", "a2"]);
+    assert!(stage.moderation(stage.channel()).is_empty(), "it is removed like any other");
 }
 
 /// F14
@@ -358,6 +358,7 @@ fn a_long_rate_limit_holds_for_the_next_trigger_of_the_channel_too() {
     stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
     stage.advance(SECOND * 94);
     assert_eq!(stage.discord().calls().too_early(), 0, "it was told how long to wait");
+    stage.advance(SECOND * 2);
     stage.until_dormant();
     assert!(stage.words().contains(&"a1".to_owned()));
 }

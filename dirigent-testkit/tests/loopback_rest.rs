@@ -23,6 +23,8 @@ mod commands;
 mod faults;
 #[path = "loopback_rest/limits.rs"]
 mod limits;
+#[path = "loopback_rest/outages.rs"]
+mod outages;
 #[path = "loopback_rest/pages.rs"]
 mod pages;
 #[path = "loopback_rest/posting.rs"]

@@ -40,3 +40,26 @@ fn a_clock_set_back_keeps_its_waits() {
     assert!(wait.as_mut().poll(&mut context).is_ready());
     assert_eq!(clock.next_wake(), None);
 }
+
+#[test]
+fn a_clock_that_jumps_keeps_what_remains_of_its_waits() {
+    let hour = SECOND * 3_600;
+    for (jumps_to, later) in [(ManualClock::START + hour, true), (ManualClock::START, false)] {
+        let clock = ManualClock::starting_at(ManualClock::START + SECOND);
+        let mut wait = clock.sleep_until(clock.now() + SECOND * 14);
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(wait.as_mut().poll(&mut context).is_pending());
+        clock.jump_to(jumps_to);
+        assert_eq!(clock.now(), jumps_to);
+        assert!(wait.as_mut().poll(&mut context).is_pending(), "later: {later}");
+        assert_eq!(clock.next_wake(), Some(jumps_to + SECOND * 14));
+        clock.advance(SECOND * 13);
+        assert!(wait.as_mut().poll(&mut context).is_pending(), "later: {later}");
+        clock.advance(SECOND);
+        assert!(wait.as_mut().poll(&mut context).is_ready(), "later: {later}");
+        // A wait that begins after the jump goes by the new time of day.
+        let mut fresh = clock.sleep_until(clock.now() + SECOND);
+        assert!(fresh.as_mut().poll(&mut context).is_pending());
+        assert_eq!(clock.next_wake(), Some(clock.now() + SECOND));
+    }
+}

@@ -18,6 +18,8 @@ use dirigent_testkit::{ManualClock, MemoryAccount, MemoryDiscord};
 mod faults;
 #[path = "memory_discord/ledger.rs"]
 mod ledger;
+#[path = "memory_discord/outages.rs"]
+mod outages;
 #[path = "memory_discord/posting.rs"]
 mod posting;
 #[path = "memory_discord/pushed.rs"]

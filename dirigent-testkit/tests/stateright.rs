@@ -294,6 +294,7 @@ impl World {
             author,
             kind: MessageKind::Conversation,
             tail: Tail::of("words"),
+            backfilled: false,
         };
         self.feed(now, &Input::Message(message), perform);
     }

@@ -114,6 +114,7 @@ pub(super) fn ends(effects: &[Effect]) -> impl Iterator<Item = EndedTurn> {
                 | Cause::AgentMuted
                 | Cause::AgentOffline
                 | Cause::SignalMissing
+                | Cause::Undelivered
         );
         let begins_to_wait = change.from != change.to && change.to == PhaseKind::Confirming;
         let begins_anew = change.cause == Cause::RunLost
@@ -122,6 +123,7 @@ pub(super) fn ends(effects: &[Effect]) -> impl Iterator<Item = EndedTurn> {
             change.from,
             PhaseKind::Granted
                 | PhaseKind::Running
+                | PhaseKind::Delivering
                 | PhaseKind::Confirming
                 | PhaseKind::Continuing
                 | PhaseKind::Waiting
@@ -135,8 +137,11 @@ pub(super) fn ends(effects: &[Effect]) -> impl Iterator<Item = EndedTurn> {
 /// The causes that the rules name for other changes.
 fn settled_causes(effects: &[Effect]) -> impl Iterator<Item = Cause> {
     let named = transitions(effects).filter(|change| {
-        let enables = change.cause == Cause::EnoughAgents && change.from == PhaseKind::Disabled;
+        let idle = matches!(change.from, PhaseKind::Disabled | PhaseKind::Unknown);
+        let enables = change.cause == Cause::EnoughAgents && idle;
+        let permit = change.cause == Cause::Undelivered && change.from == PhaseKind::Dormant;
         enables
+            || permit
             || matches!(
                 change.cause,
                 Cause::AllPassed
@@ -171,6 +176,10 @@ fn settled_causes(effects: &[Effect]) -> impl Iterator<Item = Cause> {
                     | Cause::BudgetSpent
                     | Cause::BudgetReset
                     | Cause::Finished
+                    | Cause::Replied
+                    | Cause::MembersUnknown
+                    | Cause::ChatAway
+                    | Cause::ChatBack
             )
     });
     named.map(|change| change.cause)

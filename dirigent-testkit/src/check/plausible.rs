@@ -5,7 +5,7 @@ use dirigent_core::{
     Tail, Ticket,
 };
 
-use super::step::{Act, EndOutcome, message};
+use super::step::{Act, EndOutcome, late_message, message};
 use super::walk::Walk;
 
 /// Runs that no input names by itself begin here.
@@ -21,6 +21,9 @@ impl Walk {
         let newest = view.newest().map_or(0, MessageId::get);
         let talk = MessageKind::Conversation;
         match act {
+            Act::Proceed { choice, .. } if view.chat_away_since().is_some() && choice % 4 == 0 => {
+                Input::Chat { away: false }
+            }
             Act::Proceed { choice, ahead, tail, agents } => {
                 self.input_of(&self.way_on(*choice, *ahead, tail, agents))
             }
@@ -31,6 +34,11 @@ impl Walk {
             }
             Act::GateAgain => gate(Some(agent), run),
             Act::End { outcome } => Input::RunEnded { agent, run, outcome: outcome.outcome() },
+            Act::Reply => Input::Replied { agent, run },
+            Act::GiveUp { posted } => Input::Undelivered { agent, run, posted: *posted },
+            Act::SayLate { back, author, tail } => {
+                late_message(newest.saturating_sub(u64::from(*back)), *author, talk, tail)
+            }
             Act::Receipt { count } => Input::Receipt {
                 agent,
                 run,
@@ -118,6 +126,7 @@ impl Walk {
             PhaseKind::Waiting => match choice % 8 {
                 0 => Act::End { outcome: EndOutcome::Pass },
                 1 => Act::End { outcome: EndOutcome::Spoke(Box::new(self.said_so_far())) },
+                2 if choice >= 128 => Act::Reply,
                 2 => says(),
                 3 => Act::Answer { settlement: Settlement::Failed { retry_at: None } },
                 _ => Act::Answer { settlement: Settlement::Done { message: None } },
@@ -130,13 +139,26 @@ impl Walk {
                     Act::End { outcome: EndOutcome::AwaitsHuman(Box::new(*tail)) }
                 }
                 5 => Act::End { outcome: EndOutcome::Unfinished(Box::new(*tail)) },
+                6 if choice >= 96 => Act::Reply,
                 _ => Act::End { outcome: EndOutcome::Spoke(Box::new(*tail)) },
             },
+            PhaseKind::Delivering => match choice % 8 {
+                0 | 1 => Act::Receipt { count: 1 },
+                2 => Act::GiveUp { posted: choice >= 128 },
+                3 => says(),
+                4 => Act::End { outcome: EndOutcome::Pass },
+                5 => Act::End { outcome: EndOutcome::Unfinished(Box::new(*tail)) },
+                _ => Act::End { outcome: EndOutcome::Spoke(Box::new(self.said_so_far())) },
+            },
             PhaseKind::Confirming => says(),
-            PhaseKind::Refreshing | PhaseKind::Disabled => Act::Members { agents: agents.to_vec() },
+            PhaseKind::Refreshing | PhaseKind::Disabled | PhaseKind::Unknown => {
+                Act::Members { agents: agents.to_vec() }
+            }
             PhaseKind::Dormant if view.permit().is_some() => match choice % 4 {
                 0 if running => Act::End { outcome: EndOutcome::Pass },
                 1 if running => says(),
+                2 if view.pending_reply().is_some() => Act::GiveUp { posted: choice >= 128 },
+                2 if running => Act::Reply,
                 _ => Act::GateAnew,
             },
             PhaseKind::Archived if choice % 2 == 0 => says(),
@@ -152,7 +174,13 @@ impl Walk {
 /// What a human says.
 fn human_message(id: u64) -> Message {
     let (id, author) = (MessageId::new(id), Author::Human);
-    Message { id, author, kind: MessageKind::Conversation, tail: Tail::of("you there") }
+    Message {
+        id,
+        author,
+        kind: MessageKind::Conversation,
+        tail: Tail::of("you there"),
+        backfilled: false,
+    }
 }
 
 /// A gate call.

@@ -109,7 +109,7 @@ impl Shortest {
 type Reset = fn(&mut Config, &Config);
 
 /// Every rule by itself.
-const RESETS: [Reset; 42] = [
+const RESETS: [Reset; 43] = [
     |to, from| *to = from.clone(),
     |to, from| to.fingerprint_length = from.fingerprint_length,
     |to, from| to.delivery_timeout = from.delivery_timeout,
@@ -145,6 +145,7 @@ const RESETS: [Reset; 42] = [
     |to, from| to.auto_requeue = from.auto_requeue,
     |to, from| to.human_interrupt = from.human_interrupt,
     |to, from| to.consult_deadline = from.consult_deadline,
+    |to, from| to.outage_max = from.outage_max,
     |to, from| to.wake_rule = from.wake_rule,
     |to, from| to.skip_passed = from.skip_passed,
     |to, from| to.mention_rounds = from.mention_rounds,

@@ -83,6 +83,22 @@ pub enum Act {
         /// How.
         outcome: EndOutcome,
     },
+    /// The run that was allowed last made its reply, which is delivered from now on.
+    Reply,
+    /// The delivery of that reply is given up.
+    GiveUp {
+        /// Whether a part of it was posted.
+        posted: bool,
+    },
+    /// Somebody's message is read late from the history.
+    SayLate {
+        /// How far its id is below the newest.
+        back: u8,
+        /// Who wrote it.
+        author: Author,
+        /// The end of its text.
+        tail: Box<Tail>,
+    },
     /// A receipt of the run that was allowed last, for new messages.
     Receipt {
         /// How many.
@@ -189,7 +205,12 @@ impl EndOutcome {
     }
 }
 
+/// A message that is read late, in one line.
+pub(super) fn late_message(id: u64, author: Author, kind: MessageKind, tail: &Tail) -> Input {
+    Input::Message(Message { id: MessageId::new(id), author, kind, tail: *tail, backfilled: true })
+}
+
 /// A message in one line.
 pub(super) fn message(id: u64, author: Author, kind: MessageKind, tail: &Tail) -> Input {
-    Input::Message(Message { id: MessageId::new(id), author, kind, tail: *tail })
+    Input::Message(Message { id: MessageId::new(id), author, kind, tail: *tail, backfilled: false })
 }

@@ -62,7 +62,12 @@ fn twice(walk: &mut Walk, twin: &mut Channel, input: &Input) -> Result<(), Strin
         input,
         Input::Wake { .. } | Input::SpeakNext(_) | Input::Spent { .. } | Input::ResetBudget
     );
-    if adds {
+    // The host does not give a message that was read late twice (rule 73).
+    let late = matches!(
+        input,
+        Input::Message(message) | Input::Addressed { message, .. } if message.backfilled
+    );
+    if adds || late {
         return Ok(());
     }
     let (answer, effects) = walk.feed(input);

@@ -1,17 +1,24 @@
 //! What every [`ChannelStore`] must do.
 
+mod barred;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use dirigent::{
-    Cause, ChannelId, ChannelRecord, ChannelStore, Commit, CommitError, Discussion, Durability,
-    GuildId, Held, Letter, LetterKind, MessageId, Mode, Nonce, Outgoing, OutgoingPart, PhaseKind,
-    ReplyEnd, Revision, RunId, Transition, TurnId,
+    Barred, Cause, ChannelId, ChannelRecord, ChannelStore, Commit, CommitError, Discussion,
+    Durability, GapFrom, GuildId, Held, Letter, LetterKind, MessageId, Mode, Nonce, Outgoing,
+    OutgoingPart, PhaseKind, ReplyEnd, Revision, RunId, Transition, TurnId, Writer,
 };
 use dirigent_core::{AgentKey, Channel, Creation, Input, Timestamp};
 
 use super::report::{Failures, Outcome, Report, ensure, equal, works};
 use super::{checks, left_out};
+use barred::{
+    a_damaged_record_bars_its_channel_alone_and_stays_listed,
+    a_damaged_record_is_replaced_by_a_commit_that_says_so_and_by_no_other,
+    a_newer_record_bars_its_channel_alone_and_is_never_replaced,
+};
 
 /// Makes stores for the suite. A function that makes an empty store is one.
 ///
@@ -36,6 +43,19 @@ pub trait ChannelStoreHarness: Send + Sync {
     /// are then left out.
     async fn reopened(&self, store: Arc<dyn ChannelStore>) -> Option<Arc<dyn ChannelStore>> {
         let _ = store;
+        None
+    }
+
+    /// The same store, opened again after the stored record of this channel was spoilt from outside:
+    /// damaged, or as a newer version would write it. `None` when nobody but the store can get at its
+    /// records. Some checks are then left out.
+    async fn spoilt(
+        &self,
+        store: Arc<dyn ChannelStore>,
+        channel: ChannelId,
+        how: Barred,
+    ) -> Option<Arc<dyn ChannelStore>> {
+        let _ = (store, channel, how);
         None
     }
 }
@@ -70,6 +90,21 @@ pub async fn channel_store(harness: &dyn ChannelStoreHarness) -> Result<Report, 
         checks!(report, harness; what_was_committed_survives_reopening);
     } else {
         left_out!(report; what_was_committed_survives_reopening);
+    }
+    let store = harness.fresh();
+    works_on(&*store).await;
+    if harness.spoilt(store, HERE, Barred::Damaged).await.is_some() {
+        checks!(report, harness;
+            a_damaged_record_bars_its_channel_alone_and_stays_listed,
+            a_damaged_record_is_replaced_by_a_commit_that_says_so_and_by_no_other,
+            a_newer_record_bars_its_channel_alone_and_is_never_replaced,
+        );
+    } else {
+        left_out!(report;
+            a_damaged_record_bars_its_channel_alone_and_stays_listed,
+            a_damaged_record_is_replaced_by_a_commit_that_says_so_and_by_no_other,
+            a_newer_record_bars_its_channel_alone_and_is_never_replaced,
+        );
     }
     report.finish()
 }
@@ -194,6 +229,7 @@ fn request(channel: ChannelId, expected: u64, record: &ChannelRecord) -> Commit 
         record: record.clone(),
         durability: Durability::Turn,
         transitions: Vec::new(),
+        replaces_damaged: false,
     }
 }
 
@@ -204,6 +240,12 @@ async fn commit(
     record: &ChannelRecord,
 ) -> Result<Revision, String> {
     works("commit", store.commit(request(channel, expected, record)).await)
+}
+
+/// Something to spoil.
+async fn works_on(store: &dyn ChannelStore) {
+    // A store that fails here fails in the checks.
+    let _ = commit(store, HERE, 0, &dormant()).await;
 }
 
 async fn holds(
@@ -253,6 +295,7 @@ fn discussing() -> ChannelRecord {
         let tried = after.is_some();
         Letter { kind, to, after, at: after_ms(7), tried, parts }
     };
+    record.gap_from = Some(GapFrom::Start);
     record.letters = vec![
         letter(
             LetterKind::Guide,
@@ -276,7 +319,9 @@ fn created() -> Input {
 
 /// A chat of four that rests.
 fn dormant() -> ChannelRecord {
-    after(&[created(), Input::Mute(AgentKey::new(3))])
+    let rested = after(&[created(), Input::Mute(AgentKey::new(3))]);
+    let writer = Some(Writer { process: 0x5eed, count: 9 });
+    ChannelRecord { heard: Some(MessageId::new(41)), writer, ..rested }
 }
 
 /// A chat of four in which the first has the floor, with a debt and a run.
@@ -299,8 +344,17 @@ fn replying() -> ChannelRecord {
         run: RunId::new(5),
         end: ReplyEnd::Unfinished,
         parts: vec![part(0), part(1)],
+        doubt_since: Some(after_ms(3)),
+        waiting_since: Some(after_ms(u64::MAX)),
     };
     let (first, last) = (MessageId::new(3), MessageId::new(7));
     let held = Held { agent: AgentKey::new(1), turn: TurnId::new(1), first, last };
-    ChannelRecord { outgoing: Some(Arc::new(outgoing)), held: Some(held), ..talking() }
+    ChannelRecord {
+        outgoing: Some(Arc::new(outgoing)),
+        held: Some(held),
+        heard: Some(MessageId::new(7)),
+        gap_from: Some(GapFrom::After(MessageId::new(5))),
+        writer: Some(Writer { process: u64::MAX, count: 3 }),
+        ..talking()
+    }
 }

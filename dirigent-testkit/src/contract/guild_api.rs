@@ -31,6 +31,9 @@ use super::report::{Failures, Outcome, Report, ensure, equal, is_refused, works}
 ///     fn administrator(&self) -> UserId {
 ///         self.owner
 ///     }
+///     fn person(&self) -> UserId {
+///         self.owner
+///     }
 ///     fn outsider(&self) -> UserId {
 ///         UserId::new(123456789012345678)
 ///     }
@@ -60,7 +63,10 @@ pub trait GuildHarness: Send + Sync {
     /// An administrator or the owner of the guild.
     fn administrator(&self) -> UserId;
 
-    /// Somebody who is not in the guild.
+    /// A person in the guild.
+    fn person(&self) -> UserId;
+
+    /// An account that is not in the guild.
     fn outsider(&self) -> UserId;
 }
 
@@ -82,6 +88,8 @@ pub async fn guild_api(harness: &dyn GuildHarness) -> Result<Report, Failures> {
         access_is_for_the_guilds_members,
         a_deleted_channel_is_gone,
         only_administrators_are_administrators,
+        bots_are_told_from_people,
+        sight_of_a_channel_is_told_of_each_account,
     );
     report.finish()
 }
@@ -210,6 +218,41 @@ async fn only_administrators_are_administrators(harness: &dyn GuildHarness) -> O
     }
     let asked = moderator.is_administrator(guild, harness.outsider()).await;
     is_refused("asking about an outsider", asked, ErrorKind::Gone)
+}
+
+async fn bots_are_told_from_people(harness: &dyn GuildHarness) -> Outcome {
+    let (moderator, guild) = (harness.moderator(), harness.guild());
+    let own = works("the moderator's me", moderator.me().await)?;
+    let member = works("the member's me", harness.member().me().await)?;
+    for (user, is_bot) in [(own, true), (member, true), (harness.person(), false)] {
+        let found = works("asking for a bot", moderator.is_bot(guild, user).await)?;
+        equal("whether an account is a bot", &found, &is_bot)?;
+    }
+    let asked = moderator.is_bot(guild, harness.outsider()).await;
+    is_refused("asking about an outsider", asked, ErrorKind::Gone)?;
+    let asked = moderator.is_bot(GuildId::new(NOWHERE), member).await;
+    is_refused("asking in a guild that is not there", asked, ErrorKind::Gone)
+}
+
+async fn sight_of_a_channel_is_told_of_each_account(harness: &dyn GuildHarness) -> Outcome {
+    let (moderator, member) = (harness.moderator(), harness.member());
+    let own = works("the moderator's me", moderator.me().await)?;
+    let user = works("the member's me", member.me().await)?;
+    let channel = create(harness, "contract-sight", Vec::new()).await?.id;
+    let expected =
+        [(own, true), (user, false), (harness.administrator(), true), (harness.outsider(), false)];
+    for (user, sees) in expected {
+        let found = works("asking for sight", moderator.can_see(channel, user).await)?;
+        equal("whether an account sees a channel", &found, &sees)?;
+    }
+    works("giving access", moderator.set_access(channel, user, Access::Full).await)?;
+    let found = works("asking for sight", moderator.can_see(channel, user).await)?;
+    equal("whether it sees the channel with access", &found, &true)?;
+    let closed = create(harness, "contract-unseen", Vec::new()).await?.id;
+    let asked = member.can_see(closed, own).await;
+    is_refused("asking about a channel that one does not see", asked, ErrorKind::Forbidden)?;
+    let asked = moderator.can_see(ChannelId::new(NOWHERE), user).await;
+    is_refused("asking about a channel that never was", asked, ErrorKind::Gone)
 }
 
 async fn create(

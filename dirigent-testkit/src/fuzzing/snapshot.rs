@@ -48,6 +48,7 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
         reminded_at: r.maybe(Reader::moment),
         reminder_due: r.maybe(Reader::moment),
         steering: r.maybe(|r| Box::new(super::steering::read(r))),
+        reminders: r.byte() % 5,
         rng: r.small(),
         revision: r.small(),
     }
@@ -100,6 +101,7 @@ fn permit(r: &mut Reader<'_>) -> Permit {
         id: r.maybe(run),
         until: r.maybe(Reader::moment),
         spoke: r.flag(),
+        replied: r.flag(),
     });
     Permit { agent: agent(r), run: running.unwrap_or(PermitRun::Offered) }
 }
@@ -110,11 +112,12 @@ fn delivery(r: &mut Reader<'_>) -> DeliveryData {
         fingerprint: words(r),
         pieces: r.list(10, |r| Piece { id: message(r), tail: words(r) }),
         last_seen: r.moment(),
+        arrivals: r.list(6, Reader::moment),
     }
 }
 
 fn phase(r: &mut Reader<'_>) -> PhaseData {
-    match r.byte() % 12 {
+    match r.byte() % 14 {
         0 => PhaseData::Dead,
         1 => PhaseData::Archived,
         2 => PhaseData::Dormant,
@@ -144,6 +147,13 @@ fn phase(r: &mut Reader<'_>) -> PhaseData {
         8 => PhaseData::RefreshingWakeAfter { sender: agent(r) },
         9 => PhaseData::Continuing { agent: agent(r), until: r.maybe(Reader::moment) },
         10 => PhaseData::Waiting { agent: agent(r) },
+        11 => PhaseData::Delivering {
+            agent: agent(r),
+            run: r.maybe(run),
+            anchor: r.maybe(message),
+            receipt: r.flag(),
+        },
+        12 => PhaseData::Unknown { failures: r.byte(), ask_at: r.maybe(Reader::moment) },
         _ => PhaseData::Disabled,
     }
 }
@@ -161,8 +171,10 @@ fn effect(r: &mut Reader<'_>) -> Effect {
                 Notice::Budget,
                 Notice::TimedOut { agent },
                 Notice::Disconnected { agent },
+                Notice::Stopped { message: MessageId::new(r.small()) },
+                Notice::Resumed { message: MessageId::new(r.small()) },
             ];
-            let notice = notices.get(usize::from(r.byte() % 4)).copied();
+            let notice = notices.get(usize::from(r.byte() % 6)).copied();
             Effect::Notice { ticket, notice: notice.unwrap_or(Notice::Ceiling) }
         }
         4 => {

@@ -1,7 +1,7 @@
 //! What a snapshot keeps beyond the plain rotation, from bytes.
 
 use dirigent_core::{
-    Away, Budget, Outcome, Rested, Span, SpokenTurn, Steering, Tail, TurnTerms, Waiting,
+    Away, Budget, Outage, Outcome, Rested, Span, SpokenTurn, Steering, Tail, TurnTerms, Waiting,
 };
 
 use super::reader::Reader;
@@ -31,6 +31,7 @@ pub(super) fn read(r: &mut Reader<'_>) -> Steering {
             cost: r.small(),
             announced: r.flag(),
         },
+        outage: r.maybe(|r| Outage { since: r.moment(), counted_from: r.moment() }),
     }
 }
 
@@ -60,6 +61,7 @@ fn rested(r: &mut Reader<'_>) -> Rested {
             anchor: r.maybe(message),
             until: r.maybe(Reader::moment),
             receipt: r.flag(),
+            replied: r.flag(),
         },
     }
 }

@@ -48,6 +48,8 @@ fn is_afterlife(effect: &Effect) -> bool {
                     | Cause::AgentUnmuted
                     | Cause::AgentOffline
                     | Cause::AgentOnline
+                    | Cause::ChatAway
+                    | Cause::ChatBack
                     | Cause::AgentAssigned
             )
         }

@@ -1,6 +1,6 @@
 //! C1: without a person, agents talk only so long.
 
-use dirigent_core::{Author, Config, Effect, Notice};
+use dirigent_core::{Author, Cause, Config, Effect, Notice};
 
 use super::glance::cycles_max;
 use super::observation::{begins_cycle, is_grant};
@@ -35,7 +35,9 @@ impl Observer for CeilingsHold {
             self.turns += seen.after.turns.saturating_sub(seen.before.turns).min(1);
         }
         let time_up = seen.before.time_up.filter(|at| *at <= seen.now);
-        let cut = seen.undisturbed && !seen.ceilings_lifted() && time_up.is_some();
+        // A resume begins the time anew (rule 37).
+        let resumed = seen.transitions().any(|told| told.cause == Cause::Resumed);
+        let cut = seen.undisturbed && !seen.ceilings_lifted() && time_up.is_some() && !resumed;
         if cut && seen.grants().next().is_some() && seen.rules_before == seen.rules {
             return Err("a turn began after the discussion's time was up".to_owned());
         }
@@ -98,7 +100,7 @@ fn is_agents_word(seen: &Observation<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{Cause, PhaseKind, Ticket, Timestamp};
+    use dirigent_core::{PhaseKind, Ticket, Timestamp};
 
     use super::super::forged::{A, Forged, fresh};
     use super::*;

@@ -72,6 +72,7 @@ impl DormantAfterSilence {
                 | Cause::StartTimedOut
                 | Cause::RunTimedOut
                 | Cause::RunLost
+                | Cause::Undelivered
         );
         if ended || is_skip(cause) {
             self.done.extend(agent);
@@ -163,6 +164,7 @@ mod tests {
                 author: Author::Human,
                 kind: MessageKind::Conversation,
                 tail: Tail::EMPTY,
+                backfilled: false,
             }),
             ..Forged::default()
         };

@@ -1,8 +1,8 @@
 //! What an observer notes of a channel: everything a view shows, as plain data.
 
 use dirigent_core::{
-    AgentKey, Budget, Channel, Config, Deadline, MessageId, Mode, PhaseKind, Rest, Seat, Timestamp,
-    TurnId, TurnState,
+    AgentKey, Budget, Channel, Config, Deadline, MessageId, Mode, PendingReply, PhaseKind, Rest,
+    Seat, Timestamp, TurnId, TurnState,
 };
 
 /// A channel as it looked at one moment. Plain data, so that a test can forge one.
@@ -18,6 +18,7 @@ use dirigent_core::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Glance {
     /// What the channel is for.
     pub mode: Mode,
@@ -69,6 +70,10 @@ pub struct Glance {
     pub budget: Budget,
     /// Who has had its turns for this hour.
     pub capped: Vec<AgentKey>,
+    /// Whether the chat does not answer.
+    pub chat_away: bool,
+    /// The reply that is held by the library.
+    pub reply: Option<PendingReply>,
     /// How many changes it went through.
     pub revision: u64,
     /// How many effects are owed.
@@ -105,6 +110,8 @@ impl Default for Glance {
             budget_spent: false,
             budget: Budget::default(),
             capped: Vec::new(),
+            chat_away: false,
+            reply: None,
             revision: 0,
             debts: 0,
             allowed: 0,
@@ -152,6 +159,8 @@ impl Glance {
         self.awaits_human = view.awaits_human();
         self.budget_spent = view.is_budget_spent();
         self.budget = view.budget();
+        self.chat_away = view.chat_away_since().is_some();
+        self.reply = view.pending_reply();
         self.capped.clear();
         let listed = self.seats.iter().map(|seat| seat.agent);
         self.capped.extend(listed.filter(|agent| view.is_capped(*agent)));
@@ -164,7 +173,7 @@ impl Glance {
 
     /// Whether the channel is in one of the phases in which turns are kept.
     pub const fn keeps_turns(&self) -> bool {
-        self.is_active() || matches!(self.phase, PhaseKind::Dormant)
+        self.is_active() || matches!(self.phase, PhaseKind::Dormant | PhaseKind::Unknown)
     }
 
     /// Whether a turn, or the reading of the list before one, is under way.
@@ -208,6 +217,7 @@ pub(crate) const fn is_active(phase: PhaseKind) -> bool {
         PhaseKind::Refreshing
             | PhaseKind::Granted
             | PhaseKind::Running
+            | PhaseKind::Delivering
             | PhaseKind::Confirming
             | PhaseKind::Continuing
             | PhaseKind::Waiting

@@ -75,7 +75,8 @@ impl HumansAreHeard {
         let elapsed = due.map_or(seen.elapsed, |due| due.min(seen.elapsed));
         let goes_on = seen.transitions().any(|told| told.cause == Cause::Unfinished);
         for (id, waited) in &mut self.waiting {
-            if goes_on || nobody || after.rest.is_some() {
+            let stands_still = after.chat_away || after.phase == PhaseKind::Delivering;
+            if goes_on || nobody || after.rest.is_some() || stands_still {
                 *waited = Duration::ZERO;
             } else if Some(*id) != new && seen.before.is_active() {
                 *waited += elapsed;
@@ -156,6 +157,7 @@ mod tests {
                 author: Author::Human,
                 kind: MessageKind::Conversation,
                 tail: Tail::EMPTY,
+                backfilled: false,
             }),
             ..Forged::default()
         };

@@ -21,7 +21,13 @@ struct LastIsNotFirst {
 impl Observer for LastIsNotFirst {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         for told in seen.transitions() {
-            if is_completion(told.cause) {
+            let posted = matches!(seen.input, Input::Undelivered { posted: true, .. })
+                && told.cause == Cause::Undelivered;
+            let goes_no_further = told.cause == Cause::AgentOffline
+                && told.from == PhaseKind::Delivering
+                && told.agent == seen.before.speaker
+                && !matches!(seen.input, Input::Offline(_));
+            if is_completion(told.cause) || posted || goes_no_further {
                 self.completer = told.agent;
             }
             if told.cause == Cause::OperatorChoice && self.completer == told.agent {

@@ -59,6 +59,10 @@ impl NoLoop {
         }
         self.missed &= seen.grants().next().is_none() || seen.after.held.is_some();
         self.missed |= matches!(seen.input, Input::Wake { .. } | Input::SpeakNext(_));
+        // Whatever was under way goes on when the chat is back.
+        self.missed |= seen
+            .transitions()
+            .any(|told| told.cause == Cause::ChatAway && told.to == PhaseKind::Dormant);
         if let (Some(message), Ok(_)) = (seen.message(), seen.answer) {
             // The ceiling is looked at when the channel goes on, not when the word is kept.
             let heard = match message.author {
@@ -121,7 +125,8 @@ mod tests {
     use super::*;
 
     fn word_of(author: Author, kind: MessageKind) -> Forged {
-        let message = Message { id: MessageId::new(1), author, kind, tail: Tail::EMPTY };
+        let message =
+            Message { id: MessageId::new(1), author, kind, tail: Tail::EMPTY, backfilled: false };
         let told = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::BotMessage)];
         Forged { input: Input::Message(message), ..Forged::default() }.telling(&told)
     }

@@ -45,6 +45,10 @@ impl Observer for NoLostWakeUp {
         }
         self.longest = self.longest.max(waits).max(self.patience);
         self.for_ever |= waits_for_ever(after, seen.rules_before, seen.rules);
+        if after.chat_away || before.chat_away {
+            let outage = seen.rules.outage_max.max(seen.rules_before.outage_max);
+            self.longest = self.longest.max(outage);
+        }
         if !after.is_active() || self.for_ever {
             return Ok(());
         }
@@ -73,7 +77,9 @@ fn waits_for_ever(glance: &Glance, before: &Config, rules: &Config) -> bool {
     let run = before.run_deadline.is_none() || rules.run_deadline.is_none();
     let held = glance.rest == Some(Rest::Held);
     let asked = matches!(glance.phase, PhaseKind::Granted | PhaseKind::Continuing);
-    (asked && (start || held)) || (glance.phase == PhaseKind::Running && run)
+    let delivers = glance.phase == PhaseKind::Delivering;
+    let outage = glance.chat_away && held;
+    delivers || outage || (asked && (start || held)) || (glance.phase == PhaseKind::Running && run)
 }
 
 #[cfg(test)]

@@ -28,13 +28,16 @@ impl Observer for OneSpeaker {
                 self.open = None;
             }
         }
-        if let (Input::RunEnded { agent, .. }, Ok(_)) = (seen.input, seen.answer) {
+        if let (Input::RunEnded { agent, .. } | Input::Undelivered { agent, .. }, Ok(_)) =
+            (seen.input, seen.answer)
+        {
             if self.open.is_none_or(|(holder, _)| holder != *agent) {
                 return Err(format!("the run of {agent} ended and held no permission"));
             }
             self.open = None;
         }
-        if matches!(seen.input, Input::RunsLost { .. }) {
+        // A reply that is made is not lost with its run.
+        if matches!(seen.input, Input::RunsLost { .. }) && seen.after.reply.is_none() {
             self.open = None;
         }
         self.note_verdict(seen)?;
@@ -79,7 +82,8 @@ impl OneSpeaker {
         if after.phase == PhaseKind::Running && holder != after.speaker {
             return Err(format!("{:?} runs but {holder:?} was allowed", after.speaker));
         }
-        let runs = matches!(after.phase, PhaseKind::Running | PhaseKind::Waiting);
+        let runs =
+            matches!(after.phase, PhaseKind::Running | PhaseKind::Delivering | PhaseKind::Waiting);
         if after.phase == PhaseKind::Waiting && holder.is_some_and(|one| Some(one) != after.speaker)
         {
             return Err(format!("{holder:?} is allowed while {:?} waits", after.speaker));

@@ -83,6 +83,7 @@ fn derive(glance: &Glance, rules: &Config, now: Timestamp, agent: Option<AgentKe
         (Mode::None | Mode::Work, ..) => Reason::Unmanaged,
         (Mode::Report, ..) => Reason::Dead,
         (_, PhaseKind::Disabled, ..) => Reason::TooFewAgents,
+        (_, PhaseKind::Unknown, ..) => Reason::MembersUnknown,
         (_, _, Some(Rest::Held), _) => Reason::Held,
         (.., None) => Reason::NotRegistered,
         (.., Some(agent)) => derive_for(glance, rules, now, agent),
@@ -92,7 +93,9 @@ fn derive(glance: &Glance, rules: &Config, now: Timestamp, agent: Option<AgentKe
 fn derive_for(glance: &Glance, rules: &Config, now: Timestamp, agent: AgentKey) -> Reason {
     let seat = glance.seat(agent);
     let away = glance.away.iter().find(|(one, _)| *one == agent).map(|(_, offline)| *offline);
+    let replied = glance.reply.is_some_and(|reply| reply.agent == agent);
     match glance.speaker {
+        _ if replied => Reason::TurnAlreadyUsed,
         Some(speaker) if speaker == agent && glance.phase == PhaseKind::Confirming => {
             Reason::TurnAlreadyUsed
         }

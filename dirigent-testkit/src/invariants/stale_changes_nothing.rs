@@ -43,20 +43,22 @@ impl Observer for StaleChangesNothing {
                 self.ended = false;
                 Ok(())
             }
-            (Input::RunEnded { agent, run, .. }, Ok(_)) => {
+            (Input::RunEnded { agent, run, .. } | Input::Undelivered { agent, run, .. }, Ok(_)) => {
                 if self.ended {
                     return Err(format!("the run of {agent} ended twice"));
                 }
                 self.ended = true;
                 self.expect_allowed(*agent, *run)
             }
-            (Input::RunsLost { .. }, Ok(_)) => {
+            (Input::RunsLost { .. }, Ok(_)) if seen.after.reply.is_none() => {
                 let lost = self.allowed.filter(|_| !self.ended).and_then(|(_, run)| run);
                 self.remembered.extend(lost.map(|run| (run, true)));
                 self.ended = true;
                 Ok(())
             }
-            (Input::Receipt { agent, run, .. }, Ok(_)) => self.expect_allowed(*agent, *run),
+            (Input::Receipt { agent, run, .. } | Input::Replied { agent, run }, Ok(_)) => {
+                self.expect_allowed(*agent, *run)
+            }
             _ => Ok(()),
         }
     }
@@ -80,7 +82,9 @@ impl StaleChangesNothing {
                 self.remembered.extend(run.map(|run| (run, true)));
             }
         }
-        if let (Input::RunEnded { run, .. }, Ok(_)) = (seen.input, seen.answer) {
+        if let (Input::RunEnded { run, .. } | Input::Undelivered { run, .. }, Ok(_)) =
+            (seen.input, seen.answer)
+        {
             self.remembered.extend(run.map(|run| (run, true)));
         }
         if let (Input::Gate { run: Some(run), .. }, Ok(Answer::Verdict(verdict))) =

@@ -73,6 +73,10 @@ impl Observer for TurnsEnd {
             self.lasted = Duration::ZERO;
             return Ok(());
         }
+        if seen.before.chat_away || after.chat_away {
+            self.lasted = Duration::ZERO;
+            return Ok(());
+        }
         self.lasted += seen.elapsed;
         match self.limit {
             Some(limit) if self.lasted >= limit => {

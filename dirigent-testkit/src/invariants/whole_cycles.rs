@@ -45,7 +45,9 @@ impl Observer for WholeCycles {
             if told.cause == Cause::AgentPassed {
                 self.passing.push(agent);
             }
-            if told.cause == Cause::AgentAssigned && !has_completed(seen.after, agent) {
+            // The slot of an agent whose reply is delivered stays where it is.
+            let moved = told.cause == Cause::AgentAssigned && seen.before.speaker != told.agent;
+            if moved && !has_completed(seen.after, agent) {
                 self.granted.retain(|one| *one != agent); // its slot was moved, too
             }
             boundary = told.cause == Cause::CycleBoundary;

@@ -31,8 +31,12 @@ impl Observer for WholeTurnsEnd {
             let known = seen.rules_before.turn_deadline == seen.rules.turn_deadline;
             self.lasted = Duration::ZERO;
             self.limit = seen.rules.turn_deadline.filter(|_| known);
-        } else if counts(before.phase) {
+        } else if counts(before.phase) && !before.chat_away {
             self.lasted += seen.elapsed;
+        }
+        if seen.transitions().any(|told| told.from == PhaseKind::Delivering) {
+            self.lasted = Duration::ZERO; // a turn that goes on has all its time again
+            self.limit = None;
         }
         if after.rest == Some(Rest::Held) || before.rest == Some(Rest::Held) {
             self.limit = None; // a hold may have given the turn all its time again

@@ -13,6 +13,7 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::{Error, Message};
 
+use super::outage::Outage;
 use super::state::State;
 
 mod close;
@@ -56,8 +57,13 @@ pub(crate) async fn connect(state: Arc<State>, mut socket: Socket, query: String
     };
     let now = state.discord.clock().now();
     let conversation = Conversation::new(Arc::clone(&state), now);
-    let mut line = Line { state, socket, compression, conversation };
-    let code = line.run(hello).await;
+    let beside = Arc::clone(&state);
+    let mut line = Line { state: beside, socket, compression, conversation };
+    let code = tokio::select! {
+        biased;
+        () = state.outages.begins(Outage::GatewayCut) => None,
+        code = line.run(hello) => code,
+    };
     let now = line.state.discord.clock().now();
     line.conversation.on_end(code, now);
 }

@@ -48,6 +48,13 @@ struct Outcome {
 }
 
 impl Outcome {
+    /// Nothing is done, and nothing is said.
+    fn unanswered(request: &Request<Incoming>) -> Self {
+        let matched = matched(request.method().as_str(), request.uri().path());
+        let endpoint = matched.ok().map(|matched| matched.endpoint);
+        Self { reply: None, standing: None, account: None, endpoint }
+    }
+
     fn early(reply: Reply, endpoint: Option<Endpoint>) -> Self {
         Self { reply: Some(reply), standing: None, account: None, endpoint }
     }
@@ -67,7 +74,14 @@ pub(super) async fn answer(
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Cut> {
     let came_at = state.discord.clock().now();
-    let outcome = outcome(state, came_at, request).await;
+    let hanging = state.outages.hanging();
+    let mut outcome = match hanging {
+        Some(false) => Outcome::unanswered(&request),
+        Some(true) | None => outcome(state, came_at, request).await,
+    };
+    if hanging.is_some() {
+        outcome.reply = None;
+    }
     let Outcome { reply, standing, account, endpoint } = outcome;
     let (status, scope) = (reply.as_ref().map(|reply| reply.status), None);
     let scope = reply.as_ref().map_or(scope, |reply| reply.scope);
@@ -76,6 +90,9 @@ pub(super) async fn answer(
     }
     tracing::debug!(?endpoint, ?status, "answered");
     state.traffic().record(traffic::Request { at: came_at, account, endpoint, status, scope });
+    if hanging.is_some() {
+        return std::future::pending().await;
+    }
     match reply {
         Some(reply) => Ok(reply.respond(standing.as_ref())),
         None => Err(Cut),

@@ -8,13 +8,14 @@ use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
+use super::outage::Outage;
 use super::state::{State, Task};
 use super::{gateway, rest};
 
@@ -32,7 +33,6 @@ impl std::error::Error for Cut {}
 
 /// Serves until told to stop, or dropped; then nothing of it runs any more.
 pub(super) async fn serve(
-    listener: TcpListener,
     state: Arc<State>,
     mut started: mpsc::UnboundedReceiver<Task>,
     mut stopped: oneshot::Receiver<()>,
@@ -43,10 +43,18 @@ pub(super) async fn serve(
             _ = &mut stopped => break,
             Some(task) = started.recv() => drop(tasks.spawn(task)),
             Some(_) = tasks.join_next() => {}
-            accepted = listener.accept() => {
-                if let Ok((stream, _)) = accepted {
-                    tasks.spawn(connection(stream, Arc::clone(&state)));
-                }
+            stream = state.rest_door.accept() => {
+                let beside = Arc::clone(&state);
+                tasks.spawn(async move {
+                    tokio::select! {
+                        biased;
+                        () = beside.outages.begins(Outage::RestRefused) => {}
+                        () = connection(stream, Arc::clone(&beside)) => {}
+                    }
+                });
+            }
+            stream = state.gateway_door.accept() => {
+                tasks.spawn(connection(stream, Arc::clone(&state)));
             }
         }
     }
@@ -68,7 +76,11 @@ async fn answer(
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Cut> {
     if is_upgrade(&request) {
-        return Ok(upgrade(&state, request));
+        let is_cut = state.outages.has(Outage::GatewayCut);
+        return if is_cut { Err(Cut) } else { Ok(upgrade(&state, request)) };
+    }
+    if state.outages.has(Outage::RestRefused) {
+        return Err(Cut);
     }
     rest::answer(&state, request).await
 }

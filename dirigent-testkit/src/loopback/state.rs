@@ -1,15 +1,16 @@
 //! What all connections share.
 
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dirigent::{AuthorKind, UserId};
 use tokio::sync::mpsc;
 
+use super::door::Door;
 use super::faults::RestFaults;
 use super::gateway::Gateway;
 use super::limits::{Counters, Limits};
+use super::outage::Outages;
 use super::token;
 use super::traffic::Traffic;
 use crate::memory_discord::MemoryDiscord;
@@ -21,7 +22,11 @@ pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub(crate) struct State {
     pub(crate) discord: MemoryDiscord,
     /// Where the server listens.
-    pub(crate) address: SocketAddr,
+    pub(super) rest_door: Door,
+    /// Where it listens for the gateway alone.
+    pub(super) gateway_door: Door,
+    /// What is away.
+    pub(super) outages: Outages,
     /// What the gateway's sessions share.
     pub(crate) gateway: Gateway,
     tasks: mpsc::UnboundedSender<Task>,
@@ -33,12 +38,14 @@ pub(crate) struct State {
 impl State {
     pub(super) fn new(
         discord: MemoryDiscord,
-        address: SocketAddr,
+        [rest_door, gateway_door]: [Door; 2],
         tasks: mpsc::UnboundedSender<Task>,
     ) -> Self {
         Self {
             discord,
-            address,
+            rest_door,
+            gateway_door,
+            outages: Outages::none(),
             gateway: Gateway::default(),
             tasks,
             counters: Mutex::new(Counters::new(Limits::default())),
@@ -70,7 +77,7 @@ impl State {
 
     /// The address of the gateway.
     pub(crate) fn gateway_url(&self) -> String {
-        format!("ws://{}", self.address)
+        format!("ws://{}", self.gateway_door.address)
     }
 
     /// Whose token it is, with or without `Bot ` before it; none for one that is not valid.

@@ -33,7 +33,7 @@ pub struct Request {
     pub account: Option<UserId>,
     /// What for; none for a route that the server does not have.
     pub endpoint: Option<Endpoint>,
-    /// The answer's status; none when the connection was cut instead.
+    /// The answer's status; none when the connection was cut instead, or the request left hanging.
     pub status: Option<u16>,
     /// The scope of a refusal for too many requests.
     pub scope: Option<Scope>,
@@ -68,7 +68,7 @@ impl Traffic {
         self.sum(|_, answered| answered == Some(status))
     }
 
-    /// How many connections were cut instead of an answer.
+    /// How many requests were not answered: the connection was cut, or the request left hanging.
     pub fn cut(&self) -> u64 {
         self.sum(|_, answered| answered.is_none())
     }

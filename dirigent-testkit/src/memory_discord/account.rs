@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use dirigent::UserId;
 use dirigent::{Access, ApiError, ChannelId, ChannelInfo, ChatMessage, DiscordApi};
+use dirigent::{AuthorKind, UserId};
 use dirigent::{ErrorKind, GuildApi, GuildId, HistoryRequest, MessageId, NewChannel, Post, Posted};
 
 use super::MemoryDiscord;
 use super::event::{Event, Events};
 use super::faults::Fault;
 use super::ledger::Call;
+use super::outage::Regime;
 use super::permissions::Permissions;
 use super::room::{Room, kind};
 use super::rules::private_for;
@@ -115,6 +117,8 @@ impl MemoryAccount {
         T: Send,
         F: FnOnce(&mut World, UserId, Option<Fault>) -> Result<T, ApiError> + Send,
     {
+        self.discord.world().ledger.count(call);
+        self.outlast(call).await;
         let (fault, apply) = {
             let mut world = self.discord.world();
             match world.admit(self.user, call, channel)? {
@@ -130,6 +134,26 @@ impl MemoryAccount {
             self.wait(by).await;
         }
         fault.error().map_or(answer, Err)
+    }
+
+    /// Waits until no outage lets this request hang.
+    async fn outlast(&self, call: Call) {
+        loop {
+            let lifted = {
+                let world = self.discord.world();
+                if world.outages.regime(self.user, call) != Some(Regime::Hanging) {
+                    return;
+                }
+                Arc::clone(&world.outages.lifted)
+            };
+            let mut lifting = std::pin::pin!(lifted.notified());
+            lifting.as_mut().enable();
+            // It may have been lifted before the wait began.
+            let hangs = self.discord.world().outages.regime(self.user, call);
+            if hangs == Some(Regime::Hanging) {
+                lifting.await;
+            }
+        }
     }
 
     async fn wait(&self, by: std::time::Duration) {
@@ -153,7 +177,14 @@ impl DiscordApi for MemoryAccount {
 
     async fn post(&self, post: Post) -> Result<Posted, ApiError> {
         let channel = Some(post.channel);
-        self.attempt(Call::Post, channel, |world, me, fault| world.post(me, post, fault)).await
+        let applied = |world: &mut World, me, fault| {
+            if let Some(Fault::LandsLate { by }) = fault {
+                let at = world.clock.now() + by;
+                world.outages.land_later(at, me, post.clone());
+            }
+            world.post(me, post, fault)
+        };
+        self.attempt(Call::Post, channel, applied).await
     }
 
     async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {
@@ -251,6 +282,23 @@ impl GuildApi for MemoryAccount {
             world.places.joined(guild, me)?;
             world.places.joined(guild, user)?;
             Ok(world.places.is_administrator(guild, user))
+        })
+        .await
+    }
+
+    async fn is_bot(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError> {
+        self.ask(Call::IsBot, None, |world, me| {
+            world.places.joined(guild, me)?;
+            world.places.joined(guild, user)?;
+            Ok(world.accounts.get(&user).is_some_and(|account| account.kind == AuthorKind::Bot))
+        })
+        .await
+    }
+
+    async fn can_see(&self, channel: ChannelId, user: UserId) -> Result<bool, ApiError> {
+        self.ask(Call::CanSee, Some(channel), |world, me| {
+            world.places.seen(channel, me)?;
+            Ok(world.places.rights(channel, user).is_some())
         })
         .await
     }

@@ -31,6 +31,14 @@ pub enum Fault {
     ServerErrorApplied,
     /// It is not carried out, and a 5xx comes back.
     ServerErrorNotApplied,
+    /// The connection is refused: it is not carried out, and the caller knows (`Unavailable`, `NotDone`).
+    Refused,
+    /// A post is carried out so much later, even if its caller was dropped; the answer is lost at once.
+    /// Any other request is not carried out at all.
+    LandsLate {
+        /// How much later.
+        by: Duration,
+    },
     /// 403.
     Forbidden,
     /// 404.
@@ -60,6 +68,8 @@ impl Fault {
             Self::NotDelivered
             | Self::RateLimited { .. }
             | Self::ServerErrorNotApplied
+            | Self::Refused
+            | Self::LandsLate { .. }
             | Self::Forbidden
             | Self::Gone
             | Self::Unauthorized => false,
@@ -69,7 +79,11 @@ impl Fault {
     /// What the caller is told in place of the answer; none when the answer does come.
     pub(crate) fn error(self) -> Option<ApiError> {
         let kind = match self {
-            Self::LostAnswer | Self::NotDelivered => ErrorKind::NoAnswer,
+            Self::LostAnswer | Self::NotDelivered | Self::LandsLate { .. } => ErrorKind::NoAnswer,
+            Self::Refused => {
+                let error = ApiError::new(ErrorKind::Unavailable);
+                return Some(error.with_certainty(Certainty::NotDone));
+            }
             Self::ServerErrorApplied | Self::ServerErrorNotApplied => ErrorKind::Unavailable,
             Self::Forbidden => ErrorKind::Forbidden,
             Self::Gone => ErrorKind::Gone,

@@ -10,7 +10,7 @@ use super::faults::Fault;
 ///
 /// ```
 /// use dirigent_testkit::memory_discord::Call;
-/// assert_eq!(Call::ALL.len(), 13);
+/// assert_eq!(Call::ALL.len(), 15);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -41,11 +41,15 @@ pub enum Call {
     SetAccess,
     /// `is_administrator`.
     IsAdministrator,
+    /// `is_bot`.
+    IsBot,
+    /// `can_see`.
+    CanSee,
 }
 
 impl Call {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Me,
         Self::Post,
         Self::Delete,
@@ -59,6 +63,8 @@ impl Call {
         Self::DeleteChannel,
         Self::SetAccess,
         Self::IsAdministrator,
+        Self::IsBot,
+        Self::CanSee,
     ];
 }
 

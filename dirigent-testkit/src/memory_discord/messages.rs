@@ -49,7 +49,7 @@ impl World {
         posted
     }
 
-    fn accept(&mut self, me: UserId, post: Post) -> Result<Posted, ApiError> {
+    pub(crate) fn accept(&mut self, me: UserId, post: Post) -> Result<Posted, ApiError> {
         let (room, rights) = self.places.seen(post.channel, me)?;
         if !rights.write {
             return Err(ApiError::new(ErrorKind::Forbidden));

@@ -11,6 +11,7 @@ use super::faults::{Fault, Faults, PushFault, rate_limited};
 use super::hash::IdMap;
 use super::ledger::{Call, Ledger};
 use super::nonces::Nonces;
+use super::outage::{Outages, Regime};
 use super::places::Places;
 use super::snowflake::Snowflakes;
 
@@ -84,6 +85,7 @@ pub(crate) struct World {
     pub(crate) nonces: Nonces,
     pub(crate) ledger: Ledger,
     pub(crate) faults: Faults,
+    pub(crate) outages: Outages,
     /// How many messages a channel keeps.
     pub(crate) history_max: usize,
     /// Rate limits in force.
@@ -104,6 +106,7 @@ impl World {
             nonces: Nonces::new(),
             ledger: Ledger::default(),
             faults: Faults::new(0),
+            outages: Outages::default(),
             history_max: 1_000,
             limits: IdMap::default(),
             outlets: Vec::new(),
@@ -125,7 +128,9 @@ impl World {
         call: Call,
         channel: Option<ChannelId>,
     ) -> Result<Option<Fault>, ApiError> {
-        self.ledger.count(call);
+        if let Some(Regime::Failing(fault)) = self.outages.regime(me, call) {
+            return Ok(Some(fault));
+        }
         if self.accounts.get(&me).is_none_or(|account| account.revoked) {
             self.ledger.count_unauthorized();
             return Err(ApiError::new(ErrorKind::Unauthorized));

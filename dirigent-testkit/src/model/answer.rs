@@ -1,8 +1,8 @@
 //! What the model says about a step, and how it looks from outside.
 
 use dirigent_core::{
-    AgentKey, Answer, Budget, Cause, Effect, MessageId, Mode, PhaseKind, Reason, Refusal, Rest,
-    Seat, Ticket, Timestamp, TurnId, TurnState,
+    AgentKey, Answer, Budget, Cause, Effect, MessageId, Mode, PendingReply, PhaseKind, Reason,
+    Refusal, Rest, Seat, Ticket, Timestamp, TurnId, TurnState,
 };
 
 use super::Model;
@@ -110,6 +110,10 @@ pub struct Portrait {
     pub awaits_human: bool,
     /// What was used of the budgets.
     pub budget: Budget,
+    /// Since when the chat does not answer.
+    pub chat_away: Option<Timestamp>,
+    /// The reply that waits or is delivered.
+    pub reply: Option<PendingReply>,
     /// Who has had its turns for this hour.
     pub capped: Vec<AgentKey>,
     /// What is owed and since when, oldest first.
@@ -145,6 +149,8 @@ impl Portrait {
             round: view.round().to_vec(),
             awaits_human: view.awaits_human(),
             budget: view.budget(),
+            chat_away: view.chat_away_since(),
+            reply: view.pending_reply(),
             capped: view.list().map(|seat| seat.agent).filter(|one| view.is_capped(*one)).collect(),
             owed: owed.collect(),
         }
@@ -192,6 +198,8 @@ impl Model {
             round,
             awaits_human: self.awaits_human,
             budget: self.budget,
+            chat_away: self.chat_away.map(|away| away.since),
+            reply: self.pending_reply(),
             capped: capped.map(|slot| slot.agent).collect(),
             owed: debts.collect(),
         }

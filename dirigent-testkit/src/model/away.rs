@@ -14,10 +14,12 @@ impl Model {
             Some(Away::Unassigned) | None => {}
         }
         self.away.insert(agent, Away::Offline);
-        if self.permit.as_ref().is_some_and(|permit| permit.agent == agent) {
-            self.withdraw_permit();
+        let is_made = self.permit_delivers(); // rule 68
+        if !is_made {
+            self.lose_permit(agent);
         }
-        let had_floor = self.speaker() == Some(agent);
+        let turn = self.phase.turn().filter(|turn| turn.agent == agent);
+        let had_floor = turn.is_some_and(|turn| !turn.has_replied()); // rule 67
         if had_floor {
             self.cancel_turn_run();
             self.end_turn(SeatTurn::Skipped, Cause::AgentOffline);
@@ -61,7 +63,9 @@ impl Model {
         self.causes.push(Cause::AgentAssigned);
         let is_to_come = |turn| matches!(turn, SeatTurn::Ahead | SeatTurn::Skipped);
         let mut slots = self.list.iter();
-        if let Some(at) = slots.position(|slot| slot.agent == agent && is_to_come(slot.turn)) {
+        let has_floor = self.speaker() == Some(agent); // rule 67
+        let at = slots.position(|slot| slot.agent == agent && is_to_come(slot.turn));
+        if let Some(at) = at.filter(|_| !has_floor) {
             let mut slot = self.list.remove(at);
             slot.turn = SeatTurn::Ahead;
             self.list.push(slot);

@@ -57,7 +57,8 @@ impl Model {
     /// Deadline `Cap`: when a message in mind may be answered after all.
     pub(super) fn cap_moment(&self) -> Option<Timestamp> {
         let waits = self.phase == Phase::Dormant && self.kept_in_mind && !self.is_stopped();
-        let hindered = self.is_any_budget_spent() || self.is_ceiling_reached();
+        let barred = self.is_any_budget_spent() || self.is_ceiling_reached();
+        let hindered = barred || self.chat_away.is_some();
         if !waits || hindered || self.awaits_human {
             return None;
         }

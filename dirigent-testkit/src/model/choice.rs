@@ -25,7 +25,7 @@ impl Model {
                 self.choice = Some(agent);
             }
             Phase::Turn(_) => self.choice = Some(agent),
-            Phase::Disabled | Phase::Dead | Phase::Archived => {}
+            Phase::Disabled | Phase::Dead | Phase::Archived | Phase::Unknown { .. } => {}
         }
         Ok(())
     }
@@ -53,6 +53,9 @@ impl Model {
         }
         if self.is_any_budget_spent() {
             return Err(Refusal::BudgetSpent);
+        }
+        if self.sleeps_without_chat() {
+            return Err(Refusal::ChatAway); // rule 70
         }
         Ok(())
     }

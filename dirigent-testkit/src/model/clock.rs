@@ -29,6 +29,10 @@ enum Due {
     Poll,
     /// Rule 28: the list must have been read.
     Members,
+    /// Rule 72: the list is asked for again.
+    MembersRetry,
+    /// Rule 71: the chat is waited for no longer.
+    Outage,
     /// Rule 36: the reminder that was held back.
     Reminder,
     /// Rule 36: the permit's run must have ended.
@@ -74,7 +78,9 @@ impl Model {
             (self.quiet_due(), Due::Quiet),
             (self.delivery_due(), Due::Delivery),
             (self.poll_due(), Due::Poll),
-            (self.refresh.map(|refresh| refresh.due), Due::Members),
+            (self.members_due(), Due::Members),
+            (self.members_retry_due(), Due::MembersRetry),
+            (self.outage_due(), Due::Outage),
             (self.reminder_moment(), Due::Reminder),
             (permit.and_then(|running| running.due), Due::Permit),
             (self.overdue_moment(), Due::Overdue),
@@ -86,17 +92,24 @@ impl Model {
         set.filter_map(|(at, due)| at.map(|at| (at, due))).collect()
     }
 
+    /// Rules 28 and 70: when the list must have been read.
+    fn members_due(&self) -> Option<Timestamp> {
+        let waits = self.chat_away.is_none();
+        self.refresh.filter(|_| waits).map(|refresh| refresh.due)
+    }
+
     /// The start and run deadlines of the turn.
     fn turn_deadlines(&self) -> (Option<Timestamp>, Option<Timestamp>) {
         let Phase::Turn(turn) = &self.phase else {
             return (None, None);
         };
+        let end = turn.end.filter(|_| self.chat_away.is_none()); // rule 70
         match &turn.stage {
             Stage::Granted { due, .. } | Stage::Continuing { due } => {
-                (earlier(*due, turn.end), None) // rule 50
+                (earlier(*due, end), None) // rule 50
             }
-            Stage::Running { due } => (None, earlier(*due, turn.end)),
-            Stage::Confirming(_) | Stage::Waiting(_) => (None, None),
+            Stage::Running { due } => (None, earlier(*due, end)),
+            Stage::Delivering | Stage::Confirming(_) | Stage::Waiting(_) => (None, None),
         }
     }
 
@@ -110,10 +123,7 @@ impl Model {
     fn on_due(&mut self, due: Due) {
         match due {
             Due::Start => self.on_start_due(),
-            Due::Run => {
-                self.cancel_turn_run();
-                self.time_out(SeatTurn::Skipped, Cause::RunTimedOut);
-            }
+            Due::Run => self.on_run_due(),
             Due::Slow => {
                 self.causes.push(Cause::RunSlow);
                 if let Some(turn) = self.phase.turn_mut() {
@@ -125,8 +135,10 @@ impl Model {
             Due::Delivery => self.confirm(Cause::DeliveryTimedOut),
             Due::Poll => self.on_poll_due(),
             Due::Members => self.on_no_answer(Cause::MembersLate),
+            Due::MembersRetry => self.ask_again(),
+            Due::Outage => self.on_outage_due(),
             Due::Reminder => self.send_reminder(),
-            Due::Permit => self.withdraw_permit(),
+            Due::Permit => self.on_permit_due(),
             Due::Overdue => self.close(Cause::Overdue, Vec::new()),
             Due::Cap => self.wake(First::Front),
             Due::Cleanup => self.clean_up(),
@@ -161,7 +173,7 @@ impl Model {
     }
 
     /// Rules 40 and 51: a turn that took too long.
-    fn time_out(&mut self, how: SeatTurn, cause: Cause) {
+    pub(super) fn time_out(&mut self, how: SeatTurn, cause: Cause) {
         let speaker = self.speaker();
         self.end_turn(how, cause);
         if let Some(agent) = speaker.filter(|_| self.config.announce_timeouts) {
@@ -213,8 +225,16 @@ impl Model {
         litter.iter_mut().filter_map(|one| one.due.as_mut()).for_each(|at| back(at, by));
         let running = self.permit.iter_mut().filter_map(|permit| permit.running.as_mut());
         running.filter_map(|running| running.due.as_mut()).for_each(|at| back(at, by));
+        if let Some(away) = &mut self.chat_away {
+            back(&mut away.since, by);
+            back(&mut away.patience_from, by);
+        }
+        if let Phase::Unknown { ask: Some(ask), .. } = &mut self.phase {
+            back(ask, by);
+        }
         if let Phase::Turn(turn) = &mut self.phase {
             turn.last_piece.iter_mut().for_each(|at| back(at, by));
+            turn.arrivals.iter_mut().for_each(|at| back(at, by));
             turn.end.iter_mut().for_each(|at| back(at, by));
             turn.slow.iter_mut().for_each(|at| back(at, by));
             turn_stage_back(&mut turn.stage, by);
@@ -237,6 +257,7 @@ fn turn_stage_back(stage: &mut Stage, by: Duration) {
             }
         }
         Stage::Waiting(waiting) => back(&mut waiting.due, by),
+        Stage::Delivering => {}
     }
 }
 

@@ -1,5 +1,7 @@
 //! Whether a reply has arrived (rules 16 to 20).
 
+use std::time::Duration;
+
 use dirigent_core::{AgentKey, Author, Cause, MessageId, SeatTurn, Tail, Timestamp};
 
 use super::Model;
@@ -21,7 +23,17 @@ impl Model {
         if turn.agent != author || !listens || !is_later {
             return;
         }
-        turn.pieces.insert(id, *tail);
+        match turn.pieces.get(&id) {
+            None => {
+                turn.pieces.insert(id, *tail);
+                turn.arrivals.push(now);
+            }
+            Some(before) => {
+                let attached = before.has_attachment() || tail.has_attachment();
+                let edited = if attached { tail.with_attachment() } else { *tail };
+                turn.pieces.insert(id, edited);
+            }
+        }
         turn.last_piece = Some(now);
         while turn.pieces.len() > PIECES_MAX {
             let lowest = turn.pieces.pop_first();
@@ -66,18 +78,40 @@ impl Model {
 
     /// Rules 14 and 17: when quiet after a message confirms.
     pub(super) fn quiet_due(&self) -> Option<Timestamp> {
-        let (turn, confirming) = self.awaited()?;
-        let quiet = turn.last_piece? + self.config.quiet_period;
+        let (turn, confirming) = self.awaited().filter(|_| self.chat_away.is_none())?; // rule 70
+        let last_piece = turn.last_piece?;
+        let (quiet, half) = (self.config.quiet_period, self.config.delivery_timeout / 2);
         if confirming.fingerprint.is_empty() {
-            return Some(quiet); // rule 14
+            return Some(last_piece + quiet); // rule 14
         }
-        let half = confirming.ended + self.config.delivery_timeout / 2;
-        self.config.any_message_fallback.then(|| quiet.max(half)) // rule 17
+        if !self.config.any_message_fallback {
+            return None;
+        }
+        let last = last_piece.max(confirming.ended);
+        let fifth_last = turn.arrivals.iter().rev().nth(4);
+        let free = fifth_last.map_or(last, |at| last.max(*at + Duration::from_secs(5)));
+        let whole = joined(&turn.pieces);
+        if whole.has_attachment() {
+            return Some(free + quiet);
+        }
+        match (whole.length(), confirming.fingerprint.length()) {
+            (Some(seen), Some(reply)) => {
+                let (seen, reply) = (f64::from(seen), f64::from(reply));
+                if seen >= reply {
+                    Some(free + quiet)
+                } else if seen / reply >= 0.75 {
+                    Some((free + quiet).max(last + half))
+                } else {
+                    None
+                }
+            }
+            _ => Some((last_piece + quiet).max(confirming.ended + half)),
+        }
     }
 
     /// Rule 18: when the wait for the reply ends.
     pub(super) fn delivery_due(&self) -> Option<Timestamp> {
-        let (_, confirming) = self.awaited()?;
+        let (_, confirming) = self.awaited().filter(|_| self.chat_away.is_none())?; // rule 70
         Some(confirming.ended + self.config.delivery_timeout)
     }
 

@@ -17,10 +17,16 @@ impl Model {
 
     /// Rules 27 and 62: a new cycle begins, as a round of these if there are any.
     pub(super) fn wake_for(&mut self, first: First, round: Option<Vec<AgentKey>>) {
+        if self.sleeps_without_chat() {
+            self.kept_in_mind = true; // rule 70
+            self.unheard = false;
+            return;
+        }
         self.unheard |= std::mem::take(&mut self.kept_in_mind); // rule 54
         self.awaits_human = false; // rule 63
         self.choice = None; // rule 61
         self.round_to_come = round;
+        self.reminders = 0; // rule 36
         self.empty_cycle();
         self.forgive_passing(); // rule 59
         self.withdraw_permit();
@@ -132,15 +138,16 @@ impl Model {
         self.unheard = false; // rule 54
         self.choice = None; // rule 61
         let held = self.is_held();
-        let due = self.config.start_deadline.map(|time| self.now + time);
+        let due = self.fresh_start();
         let end = self.config.turn_deadline.map(|time| self.now + time);
         self.enter(Phase::Turn(Turn {
             agent,
-            stage: Stage::Granted { attempt: 0, due: due.filter(|_| !held) },
+            stage: Stage::Granted { attempt: 0, due },
             run: None,
             anchor: None,
             pieces: BTreeMap::new(),
             last_piece: None,
+            arrivals: Vec::new(),
             receipt: false,
             spoken: false,
             asked: 0,
@@ -167,9 +174,8 @@ impl Model {
             slot.turn = how;
             if how != SeatTurn::Passed {
                 slot.grace_since = Some(now);
-            } else if skips {
-                slot.passed_over = true; // rule 59
             }
+            slot.passed_over = skips && how == SeatTurn::Passed; // rule 59
         }
         if how == SeatTurn::Spoke {
             self.note_spoke(agent);
@@ -187,6 +193,10 @@ impl Model {
 
     /// Rule 31: on to the next slot, to whom an operator chose, or to a round.
     pub(super) fn advance(&mut self) {
+        if self.is_patience_over() {
+            self.sleep_without_chat(); // rule 71
+            return;
+        }
         let speaker = self.speaker();
         let at = self.list.iter().position(|slot| Some(slot.agent) == speaker);
         if let Some(next) = self.move_choice_behind(at) {
@@ -282,7 +292,11 @@ impl Model {
         let first_able = able.next().map(|slot| slot.agent);
         let is_only = first_able == not_first && able.next().is_none();
         let first = self.list.first().map(|slot| slot.agent);
-        let speaks_twice = first == not_first || first_able == not_first;
+        // Who was away and is assigned by this step's input stands behind the shuffled list, and may
+        // have stood in front of it (rules 32 and 56).
+        let moved =
+            self.assigned.is_some() && self.list.last().map(|one| one.agent) == self.assigned;
+        let speaks_twice = (first == not_first && !moved) || first_able == not_first;
         if not_first.is_some() && speaks_twice && !is_only && !again {
             let what = format!("{not_first:?} completed last and is first again");
             self.violations.push(what);
@@ -317,6 +331,12 @@ impl Model {
     /// Fewer than two agents: everybody may speak.
     pub(super) fn disable(&mut self) {
         self.causes.push(Cause::TooFewAgents);
+        self.keep_no_turns();
+        self.enter(Phase::Disabled);
+    }
+
+    /// What ends where no turns are kept for now.
+    pub(super) fn keep_no_turns(&mut self) {
         self.keep_unheard();
         self.awaits_human = false;
         self.choice = None;
@@ -324,7 +344,6 @@ impl Model {
         self.empty_cycle();
         self.withdraw_permit();
         self.reminder_due = None;
-        self.enter(Phase::Disabled);
     }
 
     /// D66: the boundary may not end in dormancy, and who passed is asked again (rule 59).

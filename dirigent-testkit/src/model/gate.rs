@@ -46,6 +46,9 @@ impl Model {
         if self.phase == Phase::Disabled {
             return Reason::TooFewAgents;
         }
+        if matches!(self.phase, Phase::Unknown { .. }) {
+            return Reason::MembersUnknown; // rule 72
+        }
         if self.is_held() {
             return Reason::Held;
         }
@@ -75,6 +78,7 @@ impl Model {
         let turn = self.phase.turn().filter(|turn| turn.agent == agent && turn.is_running());
         let permit = self.permit.as_ref().filter(|permit| permit.agent == agent);
         let running = permit.and_then(|permit| permit.running.as_ref());
+        let running = running.filter(|running| !running.replied);
         let known = turn.map(|turn| turn.run).or(running.map(|running| running.run));
         known == Some(Some(run))
     }
@@ -87,13 +91,15 @@ impl Model {
                     Stage::Granted { .. } | Stage::Running { .. } | Stage::Continuing { .. } => {
                         Reason::YourTurn
                     }
-                    Stage::Confirming(_) => Reason::TurnAlreadyUsed,
+                    Stage::Delivering | Stage::Confirming(_) => Reason::TurnAlreadyUsed,
+                    Stage::Waiting(_) if turn.has_replied() => Reason::TurnAlreadyUsed,
                     Stage::Waiting(_) => Reason::Waiting,
                 };
             }
         }
         if self.permit.as_ref().is_some_and(|permit| permit.agent == agent) {
-            return Reason::InitiatorPermit;
+            let used = self.permit_delivers(); // rule 68
+            return if used { Reason::TurnAlreadyUsed } else { Reason::InitiatorPermit };
         }
         if self.muted.contains(&agent) {
             return Reason::Muted;
@@ -108,7 +114,11 @@ impl Model {
             Phase::Turn(_) if !self.is_present(agent) => Reason::NotListed,
             Phase::Turn(_) if self.is_capped(agent) => Reason::Capped,
             Phase::Turn(turn) => Reason::NotYourTurn { speaker: turn.agent },
-            Phase::Dormant | Phase::Disabled | Phase::Dead | Phase::Archived => {
+            Phase::Dormant
+            | Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Unknown { .. } => {
                 if self.is_any_budget_spent() {
                     Reason::BudgetSpent
                 } else if self.is_ceiling_reached() {
@@ -157,7 +167,7 @@ impl Model {
         if let Some(permit) = &mut self.permit {
             match &mut permit.running {
                 None => {
-                    permit.running = Some(PermitRun { run, due, spoken: false });
+                    permit.running = Some(PermitRun { run, due, spoken: false, replied: false });
                 }
                 Some(running) if run.is_some() && run != running.run => {
                     replaced = running.run;

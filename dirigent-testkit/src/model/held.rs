@@ -20,7 +20,7 @@ impl Model {
     /// What hindered is gone: what is kept in mind wakes.
     pub(super) fn wake_if_kept_in_mind(&mut self) {
         let may = self.phase == Phase::Dormant && !self.is_stopped() && !self.is_any_budget_spent();
-        if may && self.kept_in_mind && !self.awaits_human {
+        if may && self.kept_in_mind && !self.awaits_human && self.chat_away.is_none() {
             self.wake(First::Front);
         }
     }

@@ -66,6 +66,10 @@ impl Model {
     pub(super) fn on_no_answer(&mut self, why: Cause) {
         self.causes.push(why);
         self.forget_refresh();
+        if self.list_read.is_none() {
+            self.on_members_unknown(); // rule 72
+            return;
+        }
         let before = self.cycle_so_far();
         self.go_on(false, &before);
     }
@@ -81,9 +85,14 @@ impl Model {
                 }
                 self.start_cycle(first);
             }
-            Phase::Disabled if self.list.len() >= 2 => self.end_disabled(),
-            Phase::Dormant if self.list.len() < 2 => self.disable(),
-            Phase::Disabled | Phase::Dormant | Phase::Dead | Phase::Archived | Phase::Turn(_) => {}
+            Phase::Disabled | Phase::Unknown { .. } if self.list.len() >= 2 => self.end_disabled(),
+            Phase::Dormant | Phase::Unknown { .. } if self.list.len() < 2 => self.disable(),
+            Phase::Disabled
+            | Phase::Dormant
+            | Phase::Unknown { .. }
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Turn(_) => {}
         }
     }
 
@@ -143,6 +152,9 @@ impl Model {
         }
         if self.is_disabled_by_count() && self.refresh.is_none() {
             self.ask_refresh(); // rule 26: regardless of the interval
+        }
+        if self.refresh.is_none() {
+            self.ask_again(); // rule 72
         }
     }
 }

@@ -35,6 +35,11 @@ impl Memory {
         self.ids.contains(&id) || self.horizon.is_some_and(|horizon| id <= horizon)
     }
 
+    /// Rule 73: whether the message is a repetition; what was read late may lie below the horizon.
+    pub(super) fn knows(&self, id: MessageId, backfilled: bool) -> bool {
+        if backfilled { self.ids.contains(&id) } else { self.has_seen(id) }
+    }
+
     /// Keeps the newest id only.
     pub(super) fn note_newest(&mut self, id: MessageId) {
         self.newest = self.newest.max(Some(id));
@@ -42,10 +47,16 @@ impl Memory {
 
     /// Rule 21: remembers an id; beyond the limit the lowest is dropped and becomes the horizon.
     pub(super) fn remember(&mut self, id: MessageId, now: Timestamp) {
-        self.note_newest(id);
         if self.has_seen(id) {
-            return;
+            self.note_newest(id);
+        } else {
+            self.keep(id, now);
         }
+    }
+
+    /// Rule 73: remembers an id, whatever the horizon.
+    pub(super) fn keep(&mut self, id: MessageId, now: Timestamp) {
+        self.note_newest(id);
         self.ids.insert(id);
         self.since = now;
         if self.ids.len() > IDS_MAX {

@@ -23,10 +23,10 @@ impl Model {
             self.memory.note_newest(message.id);
             return Ok(());
         }
-        if self.memory.has_seen(message.id) {
+        if self.memory.knows(message.id, message.backfilled) {
             return Err(Refusal::RepeatedMessage);
         }
-        self.memory.remember(message.id, self.now);
+        self.memory.keep(message.id, self.now);
         if message.kind == MessageKind::System || message.author == Author::Moderator {
             return Ok(());
         }
@@ -36,8 +36,10 @@ impl Model {
         }
         self.count(message.author);
         match (message.author, message.kind) {
-            (Author::Human, MessageKind::StopWord) => self.on_stop(), // rule 24
-            (Author::Human, MessageKind::ResumeWord) if self.rest.is_some() => self.on_resume(),
+            (Author::Human, MessageKind::StopWord) => self.on_stop_word(message.id), // rule 24
+            (Author::Human, MessageKind::ResumeWord) if self.rest.is_some() => {
+                self.on_resume(Some(message.id))
+            }
             _ => {
                 let round = self.round_of(message.author, addressed);
                 self.converse(message, round);
@@ -51,6 +53,7 @@ impl Model {
         match author {
             Author::Human => self.on_human_word(),
             Author::Agent(agent) => {
+                self.reminders = 0; // rule 36
                 let own = self.speaker() == Some(agent) || self.has_running_permit(agent);
                 let waking = matches!(self.phase, Phase::Refreshing(Purpose::Waking { .. }));
                 if !own && !waking && !self.is_in_grace(agent) {
@@ -66,6 +69,7 @@ impl Model {
         self.turns = 0;
         self.cycles = 0;
         self.talk_since = self.now;
+        self.reminders = 0; // rule 36
         self.awaits_human = false; // rule 63
         if std::mem::take(&mut self.ceiling_announced) {
             self.causes.push(Cause::CeilingReset);
@@ -129,7 +133,7 @@ impl Model {
                     self.wake_for(self.first_for(author), round);
                 }
             }
-            Phase::Disabled => self.kept_in_mind = true,
+            Phase::Disabled | Phase::Unknown { .. } => self.kept_in_mind = true,
             Phase::Refreshing(Purpose::Boundary) => {
                 self.unheard |= is_human; // rule 54
                 self.veto();
@@ -184,9 +188,10 @@ impl Model {
             return;
         };
         let (agent, turn_id) = (turn.agent, TurnId::new(self.turn));
+        let is_made = turn.stage == Stage::Delivering; // rule 67
         if let Stage::Waiting(waiting) = &mut turn.stage {
             waiting.next = Range::both(waiting.next, Some(Range::of(id))); // rule 55
-        } else if self.holds_words() {
+        } else if is_made || self.holds_words() {
             self.hold(Some(Range::of(id)));
         } else if self.config.human_interrupt == HumanInterrupt::Interrupt {
             self.rest_turn(id);

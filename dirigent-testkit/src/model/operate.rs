@@ -88,7 +88,7 @@ impl Model {
 
     /// Cancels the turn's run, if one is under way.
     pub(super) fn cancel_turn_run(&mut self) {
-        let Some(turn) = self.phase.turn().filter(|turn| turn.is_running()) else {
+        let Some(turn) = self.phase.turn().filter(|turn| turn.has_run()) else {
             return;
         };
         let run = turn.run;
@@ -122,6 +122,15 @@ impl Model {
         if self.closing.is_some() {
             return Err(Refusal::Archived);
         }
+        let by_operator = cause == WakeCause::Operator;
+        let waits = self.is_stopped() || self.phase == Phase::Disabled;
+        if !by_operator && self.mode.keeps_turns() && waits {
+            self.kept_in_mind = true;
+            if self.is_disabled_by_count() && !self.is_stopped() {
+                self.ask_recount();
+            }
+            return Ok(());
+        }
         self.check_not_stopped()?;
         if !self.mode.keeps_turns() || self.phase == Phase::Disabled {
             return Err(Refusal::NotManaged);
@@ -129,7 +138,6 @@ impl Model {
         if self.is_any_budget_spent() {
             return Err(Refusal::BudgetSpent);
         }
-        let by_operator = cause == WakeCause::Operator;
         if by_operator {
             self.on_human_word();
         }
@@ -150,6 +158,7 @@ impl Model {
             }
             Phase::Refreshing(Purpose::Waking { .. }) => self.unheard |= by_operator,
             Phase::Turn(_) => self.veto(),
+            Phase::Unknown { .. } => self.kept_in_mind = true, // rule 72
             Phase::Disabled | Phase::Dead | Phase::Archived => {}
         }
         Ok(())
@@ -199,9 +208,7 @@ impl Model {
 
     /// Rules 36 and 37: an agent that is gone loses the floor and the permit.
     fn lose(&mut self, agent: AgentKey, cause: Cause) {
-        if self.permit.as_ref().is_some_and(|permit| permit.agent == agent) {
-            self.withdraw_permit();
-        }
+        self.lose_permit(agent);
         if self.speaker() == Some(agent) {
             self.cancel_turn_run();
             self.end_turn(SeatTurn::Skipped, cause);

@@ -3,6 +3,7 @@
 use dirigent_core::{Mode, Timestamp};
 
 use super::Model;
+use super::permit::REMINDERS_MAX;
 use super::state::Phase;
 
 impl Model {
@@ -33,7 +34,7 @@ impl Model {
 
     /// Rule 48.
     pub(super) fn overdue_moment(&self) -> Option<Timestamp> {
-        let patience = self.config.overdue_archive_after?;
+        let patience = self.config.overdue_archive_after;
         if self.mode != Mode::Discussion || self.phase != Phase::Dormant || self.rest.is_some() {
             return None;
         }
@@ -41,9 +42,16 @@ impl Model {
             return None;
         }
         let quiet_since = self.phase_since.max(self.memory.since);
-        if self.are_turns_used_up() || self.are_cycles_used_up() {
-            return Some(quiet_since + patience);
-        }
-        self.time_up().map(|moment| moment.max(quiet_since) + patience)
+        let at_ceiling = if self.are_turns_used_up() || self.are_cycles_used_up() {
+            Some(quiet_since)
+        } else {
+            self.time_up().map(|moment| moment.max(quiet_since))
+        };
+        let reminded = self.reminded.filter(|_| self.reminders >= REMINDERS_MAX);
+        let in_vain = reminded.map(|moment| moment.max(quiet_since));
+        let without_answer = patience.unwrap_or(self.config.reminder_interval);
+        let overdue = at_ceiling.and_then(|moment| Some(moment + patience?));
+        let in_vain = in_vain.map(|moment| moment + without_answer);
+        overdue.into_iter().chain(in_vain).min()
     }
 }

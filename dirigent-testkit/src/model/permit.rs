@@ -1,9 +1,12 @@
 //! The idle reminder and the initiator's leave to run once (rules 15, 36).
 
-use dirigent_core::{Cause, Effect, ReminderPlace, Timestamp};
+use dirigent_core::{AgentKey, Cause, Effect, ReminderPlace, Timestamp};
 
 use super::Model;
 use super::state::{Permit, Phase};
+
+/// Reminders sent at most while nothing is said (rule 36).
+pub(super) const REMINDERS_MAX: u32 = 3;
 
 impl Model {
     /// Rule 36: on entering dormancy, now or when the interval has passed.
@@ -20,9 +23,9 @@ impl Model {
         }
     }
 
-    /// Rule 36: the reminder's moment, while the channel is dormant and not stopped.
+    /// Rule 36: the reminder's moment, while the channel is dormant and neither stopped nor held.
     pub(super) fn reminder_moment(&self) -> Option<Timestamp> {
-        let waits = self.phase == Phase::Dormant && !self.is_stopped() && !self.awaits_human;
+        let waits = self.phase == Phase::Dormant && self.rest.is_none() && !self.awaits_human;
         self.reminder_due.filter(|_| waits)
     }
 
@@ -34,12 +37,45 @@ impl Model {
         };
         self.causes.push(Cause::InitiatorReminded);
         self.reminded = Some(self.now);
+        self.reminders += 1;
         if self.is_present(initiator) {
             self.emit_reminder(initiator, ReminderPlace::Discussion);
             let able = !self.muted.contains(&initiator) && !self.away.contains_key(&initiator);
             self.permit = able.then_some(Permit { agent: initiator, running: None });
         } else {
             self.emit_reminder(initiator, ReminderPlace::Callback);
+        }
+    }
+
+    /// Rule 36: as if a reminder had been sent now; another follows, up to three.
+    pub(super) fn set_reminder_anew(&mut self) {
+        if self.phase != Phase::Dormant {
+            return;
+        }
+        self.reminded = Some(self.now);
+        if self.reminders < REMINDERS_MAX {
+            self.reminder_due = Some(self.now + self.config.reminder_interval);
+        }
+    }
+
+    /// Rule 36: the permit's run took too long.
+    pub(super) fn on_permit_due(&mut self) {
+        let Some(Permit { agent, running: Some(running) }) = self.permit.clone() else {
+            return;
+        };
+        self.withdraw_permit();
+        self.go_on_after_permit(agent, running.spoken);
+    }
+
+    /// Rule 36: an agent that is gone, muted or offline loses the permit.
+    pub(super) fn lose_permit(&mut self, agent: AgentKey) {
+        let Some(permit) = self.permit.as_ref().filter(|permit| permit.agent == agent) else {
+            return;
+        };
+        let ran = permit.running.is_some();
+        self.withdraw_permit();
+        if ran {
+            self.set_reminder_anew();
         }
     }
 

@@ -1,6 +1,6 @@
 //! Stop, hold and resume (rule 37).
 
-use dirigent_core::{Cause, Mode, Refusal, Rest};
+use dirigent_core::{Cause, MessageId, Mode, Notice, Refusal, Rest};
 
 use super::Model;
 use super::state::{First, Phase, Stage};
@@ -63,7 +63,11 @@ impl Model {
         match self.phase {
             Phase::Disabled => self.enter(Phase::Disabled), // rule 41: counts as becoming
             Phase::Dead => self.enter(Phase::Dead),
-            Phase::Dormant | Phase::Archived | Phase::Refreshing(_) | Phase::Turn(_) => {
+            Phase::Dormant
+            | Phase::Archived
+            | Phase::Unknown { .. }
+            | Phase::Refreshing(_)
+            | Phase::Turn(_) => {
                 self.enter(Phase::Dormant);
             }
         }
@@ -90,31 +94,63 @@ impl Model {
         Ok(())
     }
 
+    /// Rule 24: a human's stop word.
+    pub(super) fn on_stop_word(&mut self, message: MessageId) -> Result<(), Refusal> {
+        let was_stopped = self.rest == Some(Rest::Stopped);
+        self.on_stop()?;
+        if !was_stopped && self.config.acknowledge {
+            self.emit_notice(Notice::Stopped { message });
+        }
+        Ok(())
+    }
+
     /// Rule 37: `Resume`, or a human's resume word (rule 24).
-    pub(super) fn on_resume(&mut self) -> Result<(), Refusal> {
+    pub(super) fn on_resume(&mut self, word: Option<MessageId>) -> Result<(), Refusal> {
         if self.closing.is_some() {
             return Err(Refusal::Archived);
         }
-        match self.rest.take() {
-            None => return Err(Refusal::NotResting),
-            Some(Rest::Stopped | Rest::Finished) => self.end_stop(),
-            Some(Rest::Held | _) => self.end_hold(),
+        let Some(rest) = self.rest.take() else {
+            return Err(Refusal::NotResting);
+        };
+        if let Some(away) = &mut self.chat_away {
+            away.patience_from = self.now; // rule 71
+        }
+        self.reminders = 0;
+        self.talk_since = self.now;
+        self.phase_since = self.now;
+        if let Some(message) = word.filter(|_| self.config.acknowledge) {
+            self.emit_notice(Notice::Resumed { message });
+        }
+        match rest {
+            Rest::Stopped | Rest::Finished => self.end_stop(),
+            Rest::Held | _ => self.end_hold(),
         }
         Ok(())
+    }
+
+    /// Rule 37: an idle discussion's initiator is reminded anew.
+    fn remind_after_rest(&mut self) {
+        let idle = self.phase == Phase::Dormant && self.mode == Mode::Discussion;
+        if idle && self.permit.is_none() && !self.awaits_human {
+            self.set_reminder_anew();
+        }
     }
 
     /// After a stop: dormant, unless somebody wrote.
     fn end_stop(&mut self) {
         if self.phase == Phase::Dormant && self.kept_in_mind {
             self.wake(First::Front);
+        } else {
+            self.remind_after_rest();
         }
     }
 
     /// After a hold: an agent that was granted or goes on is woken anew.
     fn end_hold(&mut self) {
-        let fresh = self.config.start_deadline.map(|time| self.now + time);
+        let fresh = self.fresh_start();
         let end = self.config.turn_deadline.map(|time| self.now + time);
         let Phase::Turn(turn) = &mut self.phase else {
+            self.remind_after_rest();
             return;
         };
         let attempt = match &mut turn.stage {
@@ -126,7 +162,10 @@ impl Model {
                 *due = fresh; // rule 49
                 0
             }
-            Stage::Running { .. } | Stage::Confirming(_) | Stage::Waiting(_) => return,
+            Stage::Running { .. }
+            | Stage::Delivering
+            | Stage::Confirming(_)
+            | Stage::Waiting(_) => return,
         };
         turn.end = end; // rule 50
         let agent = turn.agent;

@@ -51,6 +51,8 @@ pub(super) struct Waiting {
     pub(super) over: Option<Range>,
     /// The end of its run, if that came meanwhile.
     pub(super) kept: Option<Outcome>,
+    /// Rule 68: whether its run made its reply meanwhile.
+    pub(super) replied: bool,
 }
 
 impl Waiting {

@@ -9,7 +9,7 @@ use super::state::{Confirming, Permit, Phase, Poll, Stage, Turn};
 
 /// What a run's end or a receipt may belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Belongs {
+pub(super) enum Belongs {
     /// A turn in Running.
     RunningTurn,
     /// A turn in Confirming.
@@ -76,14 +76,17 @@ impl Model {
                 }
             }
             Belongs::ConfirmingTurn => self.confirm(Cause::ReceiptGiven),
-            Belongs::PermitRun => self.mark_permit_spoken(),
+            Belongs::PermitRun => {
+                self.reminders = 0; // rule 36
+                self.mark_permit_spoken();
+            }
             Belongs::Stale => {}
         }
         Ok(())
     }
 
     /// Rule 12: runs mean nothing where no turns are kept.
-    fn check_runs_matter(&self) -> Result<(), Refusal> {
+    pub(super) fn check_runs_matter(&self) -> Result<(), Refusal> {
         if self.closing.is_some() {
             return Err(Refusal::Archived);
         }
@@ -94,7 +97,7 @@ impl Model {
     }
 
     /// Rule 12: where no run id is known, none that has a past may end.
-    fn check_end(&self, run: Option<RunId>) -> Result<(), Refusal> {
+    pub(super) fn check_end(&self, run: Option<RunId>) -> Result<(), Refusal> {
         let known = match (&self.phase, &self.permit) {
             (Phase::Turn(turn), _) => turn.run,
             (_, Some(permit)) => permit.running.as_ref().and_then(|running| running.run),
@@ -108,19 +111,22 @@ impl Model {
     }
 
     /// Rules 12 and 13: what this run is.
-    fn belongs(&self, agent: AgentKey, run: Option<RunId>) -> Belongs {
+    pub(super) fn belongs(&self, agent: AgentKey, run: Option<RunId>) -> Belongs {
         let matches_run = |known: Option<RunId>| known.is_none() || known == run;
         if let Phase::Turn(turn) = &self.phase {
             if turn.agent == agent && matches_run(turn.run) {
                 return match turn.stage {
                     Stage::Confirming(_) => Belongs::ConfirmingTurn,
                     // A turn that rests counts as what it was (rule 55).
-                    Stage::Running { .. } | Stage::Waiting(_) if turn.listens() => {
+                    Stage::Running { .. } | Stage::Delivering | Stage::Waiting(_)
+                        if turn.listens() =>
+                    {
                         Belongs::RunningTurn
                     }
                     Stage::Granted { .. }
                     | Stage::Continuing { .. }
                     | Stage::Running { .. }
+                    | Stage::Delivering
                     | Stage::Waiting(_) => Belongs::Stale,
                 };
             }
@@ -171,6 +177,11 @@ impl Model {
 
     /// Rule 49: it spoke, has not finished, and keeps the floor.
     fn go_on_with_turn(&mut self) {
+        if self.speaker().is_some_and(|agent| self.away.contains_key(&agent)) {
+            self.end_turn(SeatTurn::Spoke, Cause::AgentOffline); // rule 67
+            self.advance();
+            return;
+        }
         let held = self.is_held();
         self.causes.push(Cause::Unfinished);
         let continuations = self.config.continuations;
@@ -190,18 +201,38 @@ impl Model {
 
     /// Rule 49: from Running to Continuing.
     fn continue_turn(&mut self) -> Option<&mut Turn> {
-        let (held, start) = (self.is_held(), self.config.start_deadline);
-        let due = start.map(|time| self.now + time).filter(|_| !held);
+        let (held, due) = (self.is_held(), self.fresh_start());
+        let anew = self.config.turn_deadline.map(|time| self.now + time);
         let turn = self.phase.turn_mut()?;
+        if turn.stage == Stage::Delivering {
+            turn.end = anew; // rule 67
+        }
         turn.stage = Stage::Continuing { due };
         turn.run = None;
         turn.anchor = None;
         turn.pieces.clear();
         turn.last_piece = None;
+        turn.arrivals.clear();
         turn.receipt = false;
         turn.slow = None;
         turn.end = turn.end.filter(|_| !held); // rule 50
         Some(turn)
+    }
+
+    /// Rule 40: the run took too long, and what it said is a turn all the same.
+    pub(super) fn on_run_due(&mut self) {
+        self.cancel_turn_run();
+        let Some(turn) = self.phase.turn_mut() else {
+            return;
+        };
+        turn.slow = None;
+        if turn.receipt {
+            self.confirm(Cause::ReceiptGiven);
+        } else if turn.pieces.is_empty() {
+            self.time_out(SeatTurn::Skipped, Cause::RunTimedOut);
+        } else {
+            self.await_reply(&Tail::EMPTY);
+        }
     }
 
     /// Rule 14: from Running to Confirming.
@@ -229,12 +260,16 @@ impl Model {
         let Some(running) = permit.and_then(|permit| permit.running.as_ref()) else {
             return;
         };
+        if running.replied {
+            return; // rule 68
+        }
         let (run, spoken) = (running.run, running.spoken);
         if !spoken && rerun {
             self.remember_ended(run);
             if let Some(permit) = &mut self.permit {
                 permit.running = None;
             }
+            self.set_reminder_anew();
         } else {
             self.end_permit_run(None);
         }
@@ -267,19 +302,25 @@ impl Model {
     }
 
     /// Rule 15: the end of the permit's run.
-    fn end_permit_run(&mut self, run: Option<RunId>) {
+    pub(super) fn end_permit_run(&mut self, run: Option<RunId>) {
         let Some(Permit { agent, running: Some(running) }) = self.permit.take() else {
             return;
         };
         self.remember_ended(running.run.or(run));
-        if !running.spoken || self.is_ceiling_reached() || self.awaits_human {
-            return;
-        }
-        if self.is_any_budget_spent() {
+        self.go_on_after_permit(agent, running.spoken);
+    }
+
+    /// Rules 15 and 36: what the permit's run said wakes, or the reminder is set anew.
+    pub(super) fn go_on_after_permit(&mut self, agent: AgentKey, spoken: bool) {
+        let barred = self.is_ceiling_reached() || self.awaits_human;
+        if spoken && !barred {
+            if !self.is_any_budget_spent() {
+                self.wake(self.first_after(agent)); // rule 58
+                return;
+            }
             self.kept_in_mind = true; // rule 65
-        } else {
-            self.wake(self.first_after(agent)); // rule 58
         }
+        self.set_reminder_anew();
     }
 }
 

@@ -19,6 +19,13 @@ pub(super) enum Phase {
     Dead,
     /// Closed for good.
     Archived,
+    /// No list was ever read (rule 72).
+    Unknown {
+        /// How often there was no answer.
+        failures: u8,
+        /// When it is asked for again; `None` while it is.
+        ask: Option<Timestamp>,
+    },
     /// The list is read before it goes on.
     Refreshing(Purpose),
     /// An agent has the floor.
@@ -34,9 +41,11 @@ impl Phase {
             Self::Dead => PhaseKind::Dead,
             Self::Archived => PhaseKind::Archived,
             Self::Refreshing(_) => PhaseKind::Refreshing,
+            Self::Unknown { .. } => PhaseKind::Unknown,
             Self::Turn(turn) => match turn.stage {
                 Stage::Granted { .. } => PhaseKind::Granted,
                 Stage::Running { .. } => PhaseKind::Running,
+                Stage::Delivering => PhaseKind::Delivering,
                 Stage::Confirming(_) => PhaseKind::Confirming,
                 Stage::Continuing { .. } => PhaseKind::Continuing,
                 Stage::Waiting(_) => PhaseKind::Waiting,
@@ -48,9 +57,12 @@ impl Phase {
     pub(super) fn turn(&self) -> Option<&Turn> {
         match self {
             Self::Turn(turn) => Some(turn),
-            Self::Dormant | Self::Disabled | Self::Dead | Self::Archived | Self::Refreshing(_) => {
-                None
-            }
+            Self::Dormant
+            | Self::Disabled
+            | Self::Dead
+            | Self::Archived
+            | Self::Unknown { .. }
+            | Self::Refreshing(_) => None,
         }
     }
 
@@ -58,16 +70,21 @@ impl Phase {
     pub(super) fn turn_mut(&mut self) -> Option<&mut Turn> {
         match self {
             Self::Turn(turn) => Some(turn),
-            Self::Dormant | Self::Disabled | Self::Dead | Self::Archived | Self::Refreshing(_) => {
-                None
-            }
+            Self::Dormant
+            | Self::Disabled
+            | Self::Dead
+            | Self::Archived
+            | Self::Unknown { .. }
+            | Self::Refreshing(_) => None,
         }
     }
 
     /// Whether an idle channel may forget in this phase (rule 41).
     pub(super) fn is_idle(&self) -> bool {
         match self {
-            Self::Dormant | Self::Disabled | Self::Dead | Self::Archived => true,
+            Self::Dormant | Self::Disabled | Self::Dead | Self::Archived | Self::Unknown { .. } => {
+                true
+            }
             Self::Refreshing(_) | Self::Turn(_) => false,
         }
     }
@@ -122,6 +139,8 @@ pub(super) struct Turn {
     pub(super) pieces: BTreeMap<MessageId, Tail>,
     /// When the last piece was seen.
     pub(super) last_piece: Option<Timestamp>,
+    /// When each new piece was seen, in that order (rule 17).
+    pub(super) arrivals: Vec<Timestamp>,
     /// Whether a receipt is kept until the run ends (rule 13).
     pub(super) receipt: bool,
     /// Rule 49: it has spoken without finishing.
@@ -143,6 +162,7 @@ impl Turn {
             Stage::Confirming(confirming) => Some(confirming),
             Stage::Granted { .. }
             | Stage::Running { .. }
+            | Stage::Delivering
             | Stage::Continuing { .. }
             | Stage::Waiting(_) => None,
         }
@@ -154,25 +174,52 @@ impl Turn {
             Stage::Confirming(confirming) => Some(confirming),
             Stage::Granted { .. }
             | Stage::Running { .. }
+            | Stage::Delivering
             | Stage::Continuing { .. }
             | Stage::Waiting(_) => None,
         }
     }
 
-    /// Whether its run was allowed and has not ended, whether the turn rests or not.
+    /// Whether its run was allowed, has not ended and made no reply, whether the turn rests or not.
     pub(super) fn is_running(&self) -> bool {
         match &self.stage {
             Stage::Running { .. } => true,
-            Stage::Waiting(waiting) => waiting.rests_running() && waiting.kept.is_none(),
-            Stage::Granted { .. } | Stage::Confirming(_) | Stage::Continuing { .. } => false,
+            Stage::Waiting(waiting) => {
+                waiting.rests_running() && waiting.kept.is_none() && !waiting.replied
+            }
+            Stage::Granted { .. }
+            | Stage::Delivering
+            | Stage::Confirming(_)
+            | Stage::Continuing { .. } => false,
         }
+    }
+
+    /// Rules 67 and 68: whether its run made its reply, whether the turn rests or not.
+    pub(super) fn has_replied(&self) -> bool {
+        match &self.stage {
+            Stage::Delivering => true,
+            Stage::Waiting(waiting) => waiting.replied,
+            Stage::Granted { .. }
+            | Stage::Running { .. }
+            | Stage::Confirming(_)
+            | Stage::Continuing { .. } => false,
+        }
+    }
+
+    /// Whether a run is under way that a cancellation concerns.
+    pub(super) fn has_run(&self) -> bool {
+        let ended = matches!(&self.stage, Stage::Waiting(waiting) if waiting.kept.is_some());
+        self.is_running() || (self.has_replied() && !ended)
     }
 
     /// Whether its words may still be on the way when the channel is archived (rule 39).
     pub(super) fn is_under_way(&self) -> bool {
         match &self.stage {
             Stage::Granted { .. } => false,
-            Stage::Running { .. } | Stage::Confirming(_) | Stage::Continuing { .. } => true,
+            Stage::Running { .. }
+            | Stage::Delivering
+            | Stage::Confirming(_)
+            | Stage::Continuing { .. } => true,
             Stage::Waiting(waiting) => !matches!(waiting.rested, Rested::Granted { .. }),
         }
     }
@@ -180,7 +227,7 @@ impl Turn {
     /// Whether it rests or runs as Running, even if an end is kept (rule 55).
     pub(super) fn listens(&self) -> bool {
         match &self.stage {
-            Stage::Running { .. } => true,
+            Stage::Running { .. } | Stage::Delivering => true,
             Stage::Waiting(waiting) => waiting.rests_running(),
             Stage::Granted { .. } | Stage::Confirming(_) | Stage::Continuing { .. } => false,
         }
@@ -202,6 +249,8 @@ pub(super) enum Stage {
         /// The run deadline.
         due: Option<Timestamp>,
     },
+    /// Rule 67: its reply is made, and the library delivers it.
+    Delivering,
     /// Its run ended and the reply is awaited.
     Confirming(Confirming),
     /// Rule 49: it spoke, and keeps the floor.
@@ -293,6 +342,17 @@ pub(super) struct PermitRun {
     pub(super) due: Option<Timestamp>,
     /// Whether a message or a receipt was seen while it ran.
     pub(super) spoken: bool,
+    /// Rule 68: whether its reply is delivered.
+    pub(super) replied: bool,
+}
+
+/// A chat that does not answer (rule 70).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ChatAway {
+    /// Since when.
+    pub(super) since: Timestamp,
+    /// From when the channel's patience counts (rule 71).
+    pub(super) patience_from: Timestamp,
 }
 
 /// The outstanding refresh.

@@ -13,6 +13,7 @@ impl Model {
             Stage::Waiting(waiting) => Some(waiting),
             Stage::Granted { .. }
             | Stage::Running { .. }
+            | Stage::Delivering
             | Stage::Confirming(_)
             | Stage::Continuing { .. } => None,
         }
@@ -24,6 +25,7 @@ impl Model {
             Stage::Waiting(waiting) => Some(waiting),
             Stage::Granted { .. }
             | Stage::Running { .. }
+            | Stage::Delivering
             | Stage::Confirming(_)
             | Stage::Continuing { .. } => None,
         }
@@ -37,7 +39,7 @@ impl Model {
                 Stage::Granted { attempt, .. } => Rested::Granted { attempt: *attempt },
                 Stage::Running { due } => Rested::Running { left: due.map(|at| at.since(now)) },
                 Stage::Continuing { .. } => Rested::Continuing,
-                Stage::Confirming(_) | Stage::Waiting(_) => return None,
+                Stage::Delivering | Stage::Confirming(_) | Stage::Waiting(_) => return None,
             };
             Some((turn.agent, rested))
         }) else {
@@ -58,6 +60,7 @@ impl Model {
                 next: None,
                 over: None,
                 kept: None,
+                replied: false,
             });
         }
     }
@@ -124,7 +127,7 @@ impl Model {
     /// The turn is what it was before it rested.
     fn restore_stage(&mut self) -> Option<Waiting> {
         let (now, held) = (self.now, self.is_held());
-        let fresh = self.config.start_deadline.map(|time| now + time).filter(|_| !held);
+        let fresh = self.fresh_start();
         let waiting = self.waiting()?.clone();
         let turn = self.phase.turn_mut()?;
         let end = waiting.end_left.map(|left| now + left);
@@ -137,6 +140,7 @@ impl Model {
                 turn.stage = Stage::Continuing { due: fresh };
                 turn.end = end.filter(|_| !held);
             }
+            Rested::Running { .. } if waiting.replied => turn.stage = Stage::Delivering,
             Rested::Running { left } => {
                 turn.stage = Stage::Running { due: left.map(|left| now + left) };
                 turn.slow = waiting.slow_left.map(|left| now + left);
@@ -159,7 +163,7 @@ impl Model {
         let Some(agent) = self.speaker() else {
             return;
         };
-        if self.is_held() {
+        if self.is_held() || waiting.replied {
             self.hold(waiting.over);
             return;
         }

@@ -51,8 +51,12 @@ impl World {
 
     /// A host that knows that its runs died says so; another leaves it to the time-out.
     fn end_lost_run(&mut self) {
-        let PhaseData::Running { agent, run: Some(run), .. } = self.stored.phase else {
-            return;
+        let reply =
+            self.watched.glance().reply.map(|reply| (reply.agent, reply.run.unwrap_or_default()));
+        let (agent, run) = match (reply, self.stored.phase) {
+            (Some(reply), _) => reply,
+            (None, PhaseData::Running { agent, run: Some(run), .. }) => (agent, run),
+            (None, _) => return,
         };
         let place = self.cast.iter().position(|known| known.key == agent);
         let Some(agent) = place.and_then(|at| u8::try_from(at).ok()) else {
@@ -60,6 +64,11 @@ impl World {
         };
         let epoch = self.epoch;
         match self.dice.below(4) {
+            // What is delivered goes on.
+            _ if reply.is_some() => {
+                let (ending, at) = (Ending::Pass, self.time + self.dice.between(100, 20_000));
+                self.agenda.add(at, Happening::End { agent, run, ending, epoch });
+            }
             0 => {
                 let ending = Ending::Failed;
                 self.agenda.add(self.time, Happening::End { agent, run, ending, epoch });

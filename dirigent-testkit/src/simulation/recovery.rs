@@ -30,6 +30,7 @@ impl World {
         let timeout = millis(self.watched.channel().config());
         // What is under way may have begun under the other rules.
         let slowest = timeout.zip(millis(&self.other_rules)).map(|(one, other)| one.max(other));
+        self.feed(&Input::Chat { away: false })?;
         let glance = self.watched.glance();
         let waits = glance.is_active() && glance.deadline.is_some();
         if let (Some(slowest), true, None) = (slowest, waits, glance.rest) {

@@ -23,7 +23,13 @@ pub(super) struct Record {
 impl Record {
     /// The message as it is pushed or read.
     pub(super) fn message(&self) -> Message {
-        Message { id: self.id, author: self.author, kind: self.kind, tail: self.text.tail() }
+        Message {
+            id: self.id,
+            author: self.author,
+            kind: self.kind,
+            tail: self.text.tail(),
+            backfilled: false,
+        }
     }
 }
 

@@ -80,6 +80,9 @@ fn policies(config: &mut Config, dice: &mut Dice) {
     if dice.hits(500_000) {
         config.wake_rule = WakeRule::NextAfterSender;
     }
+    if dice.hits(300_000) {
+        config.outage_max = dice.pick(&[1, 30, 600]).map_or(config.outage_max, Duration::from_secs);
+    }
     config.skip_passed = dice.hits(500_000);
     config.mention_rounds = dice.hits(500_000);
     if dice.hits(200_000) {

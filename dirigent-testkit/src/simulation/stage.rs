@@ -193,6 +193,12 @@ impl World {
             return Ok(());
         };
         let current = agent.run.is_some_and(|(known, _)| known == run);
+        if self.is_delivered(&agent) {
+            return self.end_delivery(place, &agent, ending);
+        }
+        if current && self.dice.hits(150_000) {
+            return self.begin_delivery(place, &agent, run, ending);
+        }
         if !current && !self.dice.hits(300_000) {
             return Ok(());
         }
@@ -232,6 +238,58 @@ impl World {
             self.set_run(place, None);
         }
         Ok(())
+    }
+
+    /// Whether the library delivers a reply of this agent.
+    fn is_delivered(&self, agent: &Agent) -> bool {
+        self.watched.glance().reply.is_some_and(|reply| reply.agent == agent.key)
+    }
+
+    /// The library has the whole reply, and posts it within a while.
+    fn begin_delivery(
+        &mut self,
+        place: u8,
+        agent: &Agent,
+        run: RunId,
+        ending: Ending,
+    ) -> Result<(), Violation> {
+        let named = self.name(agent, run);
+        self.feed(&Input::Replied { agent: agent.key, run: named })?;
+        let at = self.time + self.dice.between(50, 60_000);
+        let epoch = self.epoch;
+        self.agenda.add(at, Happening::End { agent: place, run, ending, epoch });
+        Ok(())
+    }
+
+    /// The reply is in the channel, or is given up; a reply never just disappears.
+    fn end_delivery(&mut self, place: u8, agent: &Agent, ending: Ending) -> Result<(), Violation> {
+        let Some(reply) = self.watched.glance().reply else {
+            return Ok(());
+        };
+        let (key, run) = (agent.key, reply.run);
+        if reply.rests {
+            let at = self.time + self.dice.between(1_000, 60_000);
+            let (run, epoch) = (run.unwrap_or_default(), self.epoch);
+            self.agenda.add(at, Happening::End { agent: place, run, ending, epoch });
+            return Ok(());
+        }
+        self.set_run(place, None);
+        if self.dice.hits(200_000) {
+            let posted = self.dice.hits(500_000);
+            return self.feed(&Input::Undelivered { agent: key, run, posted }).map(drop);
+        }
+        let messages: Vec<_> = self.room.newest().into_iter().collect();
+        if self.dice.hits(700_000) && !messages.is_empty() {
+            self.feed(&Input::Receipt { agent: key, run, messages })?;
+        }
+        let outcome = match ending {
+            Ending::Pass => Outcome::Pass,
+            Ending::Failed => Outcome::Failed,
+            Ending::Spoke(text) => Outcome::Spoke { tail: text.tail() },
+            Ending::Unfinished(text) => Outcome::Unfinished { tail: text.tail() },
+            Ending::AwaitsHuman(text) => Outcome::AwaitsHuman { tail: text.tail() },
+        };
+        self.feed(&Input::RunEnded { agent: key, run, outcome }).map(drop)
     }
 
     fn receive(

@@ -2,7 +2,7 @@
 //! when a trigger addresses them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use dirigent::{
@@ -34,9 +34,20 @@ pub(crate) struct Hooks {
     pub(crate) post_delay: std::time::Duration,
 }
 
-/// Tells the library what is pushed, one event after the other.
-pub(crate) async fn pump(mut events: Events, dirigent: Dirigent, hooks: Hooks) {
+/// Tells the library what is pushed, one event after the other; nothing while the gateway is cut.
+pub(crate) async fn pump(
+    mut events: Events,
+    dirigent: Dirigent,
+    hooks: Hooks,
+    gateway_cut: Arc<AtomicBool>,
+) {
     while let Some(event) = events.next().await {
+        if gateway_cut.load(Ordering::Acquire) {
+            if let Event::MessageCreated(message) = &event {
+                hooks.look_for_trigger(&dirigent, message);
+            }
+            continue;
+        }
         let told = match event {
             Event::MessageCreated(message) => {
                 hooks.look_for_trigger(&dirigent, &message);

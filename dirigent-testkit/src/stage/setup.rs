@@ -46,8 +46,6 @@ impl Setup {
         let mut settings = Settings::default();
         settings.pacing = Pacing::off();
         settings.lookout = None;
-        settings.stop_words = vec!["stop".to_owned()];
-        settings.resume_words = vec!["resume".to_owned()];
         let plan = Plan {
             config: Config::default(),
             settings,
@@ -238,6 +236,7 @@ impl Setup {
             person,
             rooms,
             numbers: Arc::new(AtomicU64::new(1)),
+            gateway_cut: Arc::default(),
         };
         let mut stage = Stage::new(place, cast, self.plan);
         if self.starts {

@@ -1,14 +1,15 @@
 //! A channel store that can be watched, slowed down, and made to fail.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::{
-    AgentId, AgentKey, ApiError, Certainty, ChannelId, ChannelStore, Clock, Commit, CommitError,
-    Durability, ErrorKind, MemoryChannels, Revision, StoredChannel, Timestamp,
+    AgentId, AgentKey, ApiError, Barred, Certainty, ChannelId, ChannelStore, Clock, Commit,
+    CommitError, Durability, ErrorKind, LoadError, MemoryChannels, Revision, StoredChannel,
+    Timestamp,
 };
 
 use super::executor::at_once;
@@ -77,6 +78,8 @@ struct Plan {
     loads: u64,
     /// Channels whose reading takes so long.
     slow: Vec<(ChannelId, Duration)>,
+    /// Channels whose record cannot be read.
+    barred: HashMap<ChannelId, Barred>,
 }
 
 impl StageStore {
@@ -99,6 +102,17 @@ impl StageStore {
         let mut plan = self.plan();
         plan.chance = seed | 1;
         plan.rates.push((fault, per_mille));
+    }
+
+    /// Makes what is stored of this channel unreadable: damaged, until a commit replaces it, or a newer
+    /// version's, for good. A channel that is in memory learns of it with its next commit or load.
+    pub fn bar(&self, channel: ChannelId, how: Barred) {
+        self.plan().barred.insert(channel, how);
+    }
+
+    /// Makes the record readable again, as restoring it from a backup or a newer version would.
+    pub fn unbar(&self, channel: ChannelId) {
+        self.plan().barred.remove(&channel);
     }
 
     /// Ends all faults, planned ones too.
@@ -132,20 +146,36 @@ impl StageStore {
     /// Another process commits the channel as it is: whoever had it before is overtaken.
     pub fn take_over(&self, channel: ChannelId) {
         if let Some(stored) = self.stored(channel) {
+            let mut record = stored.record;
+            record.writer = Some(dirigent::Writer { process: 1, count: 1 });
             let commit = Commit {
                 channel,
                 expected: stored.revision,
-                record: stored.record,
+                record,
                 durability: Durability::Turn,
                 transitions: Vec::new(),
+                replaces_damaged: false,
             };
             let _ = at_once(self.inner.commit(commit));
         }
     }
 
-    async fn store(&self, commit: Commit) -> Result<Revision, CommitError> {
+    async fn store(&self, mut commit: Commit) -> Result<Revision, CommitError> {
         let (channel, durability) = (commit.channel, commit.durability);
+        let barred = self.plan().barred.get(&channel).copied();
+        match barred {
+            None => {}
+            Some(Barred::Damaged) if commit.replaces_damaged => {
+                let none = Revision::default();
+                if commit.expected != none {
+                    return Err(CommitError::Conflict { found: none });
+                }
+                commit.expected = self.stored(channel).map_or(none, |stored| stored.revision);
+            }
+            Some(barred) => return Err(CommitError::Barred(barred)),
+        }
         let revision = self.inner.commit(commit).await?;
+        self.unbar(channel);
         let at = self.clock.now();
         self.plan().commits.push(Committed { at, channel, revision, durability });
         Ok(revision)
@@ -182,16 +212,25 @@ impl Plan {
 #[async_trait]
 impl ChannelStore for StageStore {
     async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
-        self.inner.channels().await
+        let mut channels = self.inner.channels().await?;
+        channels.extend(self.plan().barred.keys());
+        channels.sort_unstable();
+        channels.dedup();
+        Ok(channels)
     }
 
-    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, ApiError> {
+    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
         self.plan().loads += 1;
         let slow = self.plan().slow.iter().find(|(slow, _)| *slow == channel).map(|(_, by)| *by);
         if let Some(by) = slow {
             self.clock.sleep_until(self.clock.now() + by).await;
         }
-        self.inner.load(channel).await
+        let barred = self.plan().barred.get(&channel).copied();
+        match barred {
+            None => self.inner.load(channel).await,
+            Some(Barred::Damaged) => Err(LoadError::damaged("the test damaged it")),
+            Some(Barred::Newer) => Err(LoadError::newer("the test made it newer")),
+        }
     }
 
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {

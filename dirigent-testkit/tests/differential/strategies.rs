@@ -17,19 +17,19 @@ use proptest::sample::select;
 
 /// Everything that a long enough search must have met.
 pub(crate) fn everything() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let phases = "dormant refreshing granted running confirming continuing waiting disabled \
+    let phases = "dormant refreshing granted running delivering unknown confirming continuing waiting disabled \
         dead archived";
     let effects = "fetch-members trigger delete poll notice reminder inject deliver consult \
         cancel-run";
     let reasons = "unmanaged too-few-agents your-turn initiator-permit dead archived stopped held \
         dormant ceiling-reached refreshing not-your-turn turn-already-used run-already-denied \
         run-already-ended not-registered muted not-listed finished waiting offline unassigned \
-        capped budget-spent awaiting-human";
+        capped budget-spent awaiting-human members-unknown";
     let refusals = "repeated-message stale-run unknown-ticket not-managed mode-locked \
         creation-only already-created initiator-mismatch archived not-a-discussion \
         not-the-initiator already-concluded stopped not-resting ceiling-reached too-many-agents \
         empty-receipt bad-config finished not-listed muted agent-offline has-the-floor \
-        budget-spent awaiting-human";
+        budget-spent awaiting-human chat-away";
     let causes = "created mode-changed human-message agent-message bot-message operator-wake \
         guide-posted result-posted cycle-boundary next-cycle reshuffled members-failed \
         members-late next-in-list run-started run-replaced passed spoke run-failed tail-matched \
@@ -40,7 +40,7 @@ pub(crate) fn everything() -> impl Iterator<Item = (&'static str, &'static str)>
         signal-missing run-slow human-interrupted orchestrator-answered orchestrator-failed \
         orchestrator-late agent-offline agent-online agent-assigned agent-passed not-mentioned \
         agent-capped mention-round operator-choice nobody-else awaiting-human budget-spent \
-        budget-reset finished overdue";
+        budget-reset finished overdue replied undelivered members-unknown chat-away chat-back";
     let named = [
         ("phase", phases),
         ("effect", effects),
@@ -207,6 +207,8 @@ fn combined_words(base: impl Strategy<Value = Config>) -> impl Strategy<Value = 
     let words = vec![HumanInterrupt::Inject, HumanInterrupt::Queue, HumanInterrupt::Interrupt];
     let wakes = vec![WakeRule::FirstInList, WakeRule::NextAfterSender];
     let consult = millis(select(vec![1, 2_000, 30_000]));
+    let outage = millis(select(vec![1, 5_000, 3_600_000]));
+    let consult = (consult, outage);
     let budgets = (option::of(1..6_u32), option::of(1..4_u32), option::of(1..6_u64));
     let cap = option::weighted(0.3, 1..4_u8);
     let some = option::weighted(0.3, budgets);
@@ -214,7 +216,7 @@ fn combined_words(base: impl Strategy<Value = Config>) -> impl Strategy<Value = 
         |(mut config, words, wake, consult, cap, budgets)| {
             config.human_interrupt = words;
             config.wake_rule = wake;
-            config.consult_deadline = consult;
+            (config.consult_deadline, config.outage_max) = consult;
             config.agent_turns_per_hour = cap;
             (config.budget_turns, config.budget_cycles, config.budget_cost) =
                 budgets.unwrap_or_default();
@@ -347,6 +349,10 @@ fn act() -> impl Strategy<Value = Act> {
         3 => run().prop_map(|run| Act::Gate { run }),
         2 => Just(Act::GateAnew),
         2 => Just(Act::GateAgain),
+        2 => Just(Act::Reply),
+        1 => any::<bool>().prop_map(|posted| Act::GiveUp { posted }),
+        2 => (0..12_u8, author(), boxed())
+            .prop_map(|(back, author, tail)| Act::SayLate { back, author, tail }),
         4 => end().prop_map(|outcome| Act::End { outcome }),
         2 => prop_oneof![20 => 0..3_u8, 1 => 250..=255_u8].prop_map(|count| Act::Receipt { count }),
         5 => (ahead(), boxed()).prop_map(|(ahead, tail)| Act::SpeakerSays { ahead, tail }),
@@ -390,17 +396,25 @@ fn runs() -> impl Strategy<Value = Input> {
         1 => (agent(), run(), vec(message_id(), 0..3))
             .prop_map(|(agent, run, messages)| Input::Receipt { agent, run, messages }),
         1 => any::<bool>().prop_map(|rerun| Input::RunsLost { rerun }),
+        1 => (agent(), run()).prop_map(|(agent, run)| Input::Replied { agent, run }),
+        1 => (agent(), run(), any::<bool>())
+            .prop_map(|(agent, run, posted)| Input::Undelivered { agent, run, posted }),
     ]
 }
 
 fn talk() -> impl Strategy<Value = Input> {
-    let message = (message_id(), author(), kind(), tail())
-        .prop_map(|(id, author, kind, tail)| Input::Message(Message { id, author, kind, tail }));
-    let addressed =
-        (message_id(), author(), kind(), agents()).prop_map(|(id, author, kind, agents)| {
-            let message = Message { id, author, kind, tail: Tail::of("you") };
+    let late = || proptest::bool::weighted(0.2);
+    let message = (message_id(), author(), kind(), tail(), late()).prop_map(
+        |(id, author, kind, tail, backfilled)| {
+            Input::Message(Message { id, author, kind, tail, backfilled })
+        },
+    );
+    let addressed = (message_id(), author(), kind(), agents(), late()).prop_map(
+        |(id, author, kind, agents, backfilled)| {
+            let message = Message { id, author, kind, tail: Tail::of("you"), backfilled };
             Input::Addressed { message, agents }
-        });
+        },
+    );
     let ticket = || (0..30_u64).prop_map(Ticket::new);
     prop_oneof![
         4 => message,
@@ -444,6 +458,7 @@ fn orders() -> impl Strategy<Value = Input> {
         1 => (0..4_u64).prop_map(|cost| Input::Spent { cost }),
         1 => Just(Input::ResetBudget),
         4 => Just(Input::Resume),
+        3 => any::<bool>().prop_map(|away| Input::Chat { away }),
         2 => creation().prop_map(Input::Create),
         2 => mode().prop_map(Input::SetMode),
         2 => odd.prop_map(|config| Input::Reconfigure(Arc::new(config))),

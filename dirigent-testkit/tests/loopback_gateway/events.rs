@@ -22,7 +22,7 @@ async fn a_session_begins_with_who_it_is_and_where() {
     assert_eq!((&ready["v"], &ready["shard"]), (&json!(10), &json!([0, 1])));
     assert_eq!(ready["user"]["id"], scene.bot.to_string());
     assert_eq!(ready["application"]["id"], scene.bot.to_string());
-    assert_eq!(ready["resume_gateway_url"], format!("ws://{}", scene.server.address()));
+    assert_eq!(ready["resume_gateway_url"], format!("ws://{}", scene.server.gateway_address()));
     let guild = client.event("GUILD_CREATE").await;
     assert_eq!(client.seq, 2);
     assert_eq!(guild["channels"][0]["id"], scene.channel.to_string());

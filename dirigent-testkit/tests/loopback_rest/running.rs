@@ -37,7 +37,7 @@ async fn dropping_it_ends_it() {
 #[tokio::test(flavor = "current_thread")]
 async fn a_bot_learns_where_the_gateway_is() {
     let stage = Stage::new().await;
-    let url = format!("ws://{}", stage.loopback.address());
+    let url = format!("ws://{}", stage.loopback.gateway_address());
     assert_eq!(stage.get("gateway").await.json()["url"], url);
     let answer = stage.get("gateway/bot").await.json();
     assert_eq!((&answer["url"], &answer["shards"]), (&json!(url), &json!(1)));

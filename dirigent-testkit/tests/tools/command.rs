@@ -1,11 +1,11 @@
-//! `/set-channel-mode`.
+//! `/set-channel-mode`, `/stop` and `/resume`.
 
 use dirigent::Clock as _;
 use dirigent::command::{
     ANSWER_WITHIN, CHOICES, CommandAnswer, DEFAULT_PERMISSIONS, DESCRIPTION, EPHEMERAL,
-    IN_DIRECT_MESSAGES, Invoker, NAME, OPTION, OPTION_DESCRIPTION, parse,
+    IN_DIRECT_MESSAGES, Invoker, NAME, OPTION, OPTION_DESCRIPTION, SlashCommand, parse,
 };
-use dirigent::{ChannelId, Mode, PhaseKind};
+use dirigent::{ChannelId, Mode, PhaseKind, Rest};
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_testkit::stage::{Setup, Stage, StoreFault};
 use serde_json::json;
@@ -14,6 +14,8 @@ use super::{SECOND, call, court, desk, id, opened, session};
 
 const MANAGE_CHANNELS: u64 = 0x10;
 const ADMINISTRATOR: u64 = 0x8;
+const SEND_MESSAGES: u64 = 0x800;
+const SEND_MESSAGES_IN_THREADS: u64 = 1 << 38;
 
 fn allowed(stage: &Stage) -> Invoker {
     Invoker { guild: Some(stage.guild()), permissions: MANAGE_CHANNELS, host_word: None }
@@ -64,6 +66,16 @@ fn what_an_adapter_registers_is_what_discord_takes() {
         (1..=100).contains(&DESCRIPTION.len()) && (1..=100).contains(&OPTION_DESCRIPTION.len())
     );
     assert_eq!(DEFAULT_PERMISSIONS, MANAGE_CHANNELS);
+    for command in SlashCommand::ALL {
+        assert!((1..=100).contains(&command.description().len()));
+        assert_eq!(SlashCommand::named(command.name()), Some(command));
+    }
+    for name in ["", "Stop", "stop ", "/stop", "mode"] {
+        assert_eq!(SlashCommand::named(name), None, "{name:?}");
+    }
+    assert_eq!(SlashCommand::SetChannelMode.default_permissions(), MANAGE_CHANNELS);
+    assert_eq!(SlashCommand::Stop.default_permissions(), SEND_MESSAGES);
+    assert_eq!(SlashCommand::Resume.default_permissions(), SEND_MESSAGES);
 }
 
 /// R059
@@ -206,4 +218,123 @@ fn after_a_shutdown_the_command_says_so() {
     stage.call(|d| async move { d.shutdown(SECOND).await });
     let answer = set(&mut stage, channel, "chat");
     assert!(answer.text.contains("not running") && !answer.changed);
+}
+
+fn use_it(
+    stage: &mut Stage,
+    command: SlashCommand,
+    channel: ChannelId,
+    invoker: Invoker,
+) -> CommandAnswer {
+    stage.call(move |d| async move {
+        d.slash_command(command, channel, invoker, "", ANSWER_WITHIN).await
+    })
+}
+
+/// Somebody who may write and nothing else.
+fn writer(stage: &Stage) -> Invoker {
+    Invoker { guild: Some(stage.guild()), permissions: SEND_MESSAGES, host_word: None }
+}
+
+fn rest(stage: &mut Stage) -> Option<Rest> {
+    stage.status().unwrap().rest
+}
+
+/// F04
+#[test]
+fn stop_denies_everybody_until_resume() {
+    let mut stage = Setup::new().hosted("a", [Act::Hang.into()]).hosted("b", []).stage();
+    stage.chat();
+    stage.say("Hello");
+    let (channel, invoker) = (stage.channel(), writer(&stage));
+    let answer = use_it(&mut stage, SlashCommand::Stop, channel, invoker);
+    assert_eq!(answer.text, "Stopped: no agent speaks in this channel until it is resumed.");
+    assert!(answer.changed && stage.agent("a").turns()[0].cancelled);
+    assert_eq!(rest(&mut stage), Some(Rest::Stopped));
+    let again = use_it(&mut stage, SlashCommand::Stop, channel, invoker);
+    assert_eq!((again.text.as_str(), again.changed), ("This channel is stopped already.", false));
+    stage.crash();
+    stage.restart();
+    assert_eq!(rest(&mut stage), Some(Rest::Stopped), "it is stored for good");
+    let answer = use_it(&mut stage, SlashCommand::Resume, channel, invoker);
+    assert_eq!(answer.text, "Resumed: agents take turns again.");
+    assert!(answer.changed);
+    assert_eq!(rest(&mut stage), None);
+    let again = use_it(&mut stage, SlashCommand::Resume, channel, invoker);
+    assert_eq!((again.text.as_str(), again.changed), ("This channel is not stopped.", false));
+}
+
+/// F04
+#[test]
+fn who_may_write_may_stop_and_resume_unless_the_host_decides() {
+    let mut stage = desk();
+    stage.chat();
+    let (channel, guild) = (stage.channel(), Some(stage.guild()));
+    let all_but = !(SEND_MESSAGES | SEND_MESSAGES_IN_THREADS | MANAGE_CHANNELS | ADMINISTRATOR);
+    let cases = [
+        (0, None, false),
+        (all_but, None, false),
+        (SEND_MESSAGES, Some(false), false),
+        (SEND_MESSAGES, None, true),
+        (SEND_MESSAGES_IN_THREADS, None, true),
+        (MANAGE_CHANNELS, None, true),
+        (ADMINISTRATOR, None, true),
+        (0, Some(true), true),
+    ];
+    for (permissions, host_word, may) in cases {
+        let invoker = Invoker { guild, permissions, host_word };
+        for command in [SlashCommand::Stop, SlashCommand::Resume] {
+            let answer = use_it(&mut stage, command, channel, invoker);
+            assert_eq!(answer.changed, may, "{invoker:?}: {}", answer.text);
+            assert_eq!(answer.text.contains("able to write"), !may);
+        }
+        assert_eq!(rest(&mut stage), None);
+    }
+}
+
+/// F04
+#[test]
+fn where_nothing_can_be_stopped_the_answer_says_why() {
+    let mut stage = desk();
+    let (channel, invoker) = (stage.channel(), writer(&stage));
+    let answer = use_it(&mut stage, SlashCommand::Stop, channel, invoker);
+    assert!(answer.text.contains("answer freely") && !answer.changed, "{}", answer.text);
+    stage.chat();
+    set(&mut stage, channel, "none");
+    let answer = use_it(&mut stage, SlashCommand::Stop, channel, invoker);
+    assert!(answer.text.contains("answer freely"), "{}", answer.text);
+    set(&mut stage, channel, "chat");
+    let direct = Invoker { guild: None, permissions: u64::MAX, host_word: Some(true) };
+    let answer = use_it(&mut stage, SlashCommand::Stop, channel, direct);
+    assert!(answer.text.contains("direct message") && !answer.changed);
+    assert_eq!(rest(&mut stage), None);
+    stage.call(move |d| async move { d.archive(channel).await }).unwrap();
+    for command in [SlashCommand::Stop, SlashCommand::Resume] {
+        let answer = use_it(&mut stage, command, channel, invoker);
+        assert!(answer.text.contains("archived") && !answer.changed, "{}", answer.text);
+    }
+    stage.call(|d| async move { d.shutdown(SECOND).await });
+    let answer = use_it(&mut stage, SlashCommand::Stop, channel, invoker);
+    assert!(answer.text.contains("not running") && !answer.changed);
+}
+
+/// F04
+#[test]
+fn a_stop_is_answered_within_a_second_and_in_force_whatever_the_store_does() {
+    for fault in [StoreFault::Fails, StoreFault::Hangs, StoreFault::TakesSoLong(SECOND * 20)] {
+        let mut stage = Setup::new().hosted("a", [Act::Hang.into()]).hosted("b", []).stage();
+        stage.chat();
+        stage.say("Hello");
+        let (channel, invoker) = (stage.channel(), writer(&stage));
+        stage.store().with_rate(fault, 1_000, 1);
+        for command in [SlashCommand::Stop, SlashCommand::Resume] {
+            let before = stage.clock().now();
+            let answer = use_it(&mut stage, command, channel, invoker);
+            assert!(stage.clock().now().since(before) <= SECOND);
+            assert!(answer.text.contains("could not be stored yet"), "{}", answer.text);
+            assert!(!answer.changed);
+            let is_stop = command == SlashCommand::Stop;
+            assert_eq!(rest(&mut stage).is_some(), is_stop);
+        }
+    }
 }

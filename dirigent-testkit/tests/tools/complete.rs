@@ -168,7 +168,7 @@ fn a_result_that_cannot_be_posted_is_queued_and_posted_once_after_a_restart() {
     let channel = opened(&mut stage, &["b"]);
     stage.advance(SECOND * 60);
     stage.discord().inject(|faults| {
-        for _ in 0..20 {
+        for _ in 0..8 {
             faults.next(Call::Post, Fault::ServerErrorNotApplied);
         }
     });

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent::tools::Caller;
+use dirigent::tools::{CallbackPolicy, Caller, Tools};
 use dirigent::{
     Access, ApiError, ChannelId, ChannelInfo, ChannelKind, ChatMessage, DiscordApi,
     DiscussionState, Durability, GuildApi, GuildId, HistoryRequest, MessageId, Mode, NewChannel,
@@ -14,8 +14,8 @@ use dirigent_testkit::stage::{Stage, StoreFault};
 use serde_json::{Value, json};
 
 use super::{
-    SECOND, assert_refused, call, call_through, channels_of, court, desk, id, ids, opened, session,
-    terms, user,
+    SECOND, assert_refused, call, call_through, channels_in, channels_of, court, desk, id, ids,
+    opened, session, terms, user,
 };
 
 const TOOL: &str = "create-discussion-channel";
@@ -55,7 +55,8 @@ fn the_moderator_must_be_administrator_of_the_callback_guild() {
     refused(&mut stage, &caller, arguments.clone(), "not-administrator");
     let foreign = stage.discord().add_guild(stage.person());
     let elsewhere = changed(arguments.clone(), "callback-guild", json!(foreign));
-    refused(&mut stage, &caller, elsewhere, "moderator-missing");
+    let there = Caller { guild: Some(foreign), ..Caller::new("a") };
+    refused(&mut stage, &there, elsewhere, "moderator-missing");
     stage.discord().set_administrator(stage.guild(), stage.moderator(), true);
     call(&mut stage, &caller, TOOL, arguments).unwrap();
 }
@@ -75,7 +76,8 @@ fn the_callback_channel_must_be_there_and_belong_to_the_callback_guild() {
     let guild = stage.discord().add_guild(stage.person());
     let other = stage.discord().add_channel(guild, "x", &[stage.moderator()]);
     refused(&mut stage, &caller, with(other), "callback-elsewhere");
-    let thread = stage.discord().add_thread(stage.channel(), "x", &[stage.moderator()]);
+    let inside = [stage.moderator(), user(&stage, "a")];
+    let thread = stage.discord().add_thread(stage.channel(), "x", &inside);
     call(&mut stage, &caller, TOOL, with(thread)).unwrap();
 }
 
@@ -156,7 +158,7 @@ fn the_terms_are_stored_before_the_guide_is_posted() {
     let moderator = Arc::new(stage.discord().account(stage.moderator()));
     let before = channels_of(&mut stage);
     let begun = stage.begin(move |d| async move {
-        dirigent::tools::Tools::new(d, moderator).call(&caller, TOOL, &arguments).await
+        Tools::new(d, moderator).call(&caller, TOOL, &arguments).await
     });
     stage.advance(SECOND * 4);
     let now = channels_of(&mut stage);
@@ -219,22 +221,72 @@ fn an_initiator_alone_may_open_a_discussion_and_is_warned() {
     assert_eq!(stage.moderation(channel).len(), 1, "the guide is there all the same");
 }
 
+/// R139, D106
+#[test]
+fn an_agent_of_one_guild_opens_nothing_in_another() {
+    let mut stage = court();
+    let (foreign, moderator) = (stage.discord().add_guild(stage.person()), stage.moderator());
+    let account = user(&stage, "a");
+    stage.discord().set_administrator(foreign, moderator, true);
+    let members = [moderator, account];
+    let callback = stage.discord().add_channel(foreign, "x", &members);
+    let mut arguments = changed(terms(&stage, &[]), "callback-guild", json!(foreign));
+    arguments["callback-channel"] = json!(callback);
+    let caller = session(&stage, "a");
+    refused(&mut stage, &caller, arguments.clone(), "other-guild");
+    refused(&mut stage, &Caller::new("a"), arguments, "not-in-guild");
+    assert_eq!(channels_in(&mut stage, foreign), [callback]);
+    assert!(stage.discord().messages(callback).is_empty());
+}
+
 /// R140, D106
 #[test]
-fn another_channel_than_the_sessions_is_accepted_with_a_warning() {
+fn a_callback_channel_that_the_caller_cannot_see_is_refused() {
+    let mut stage = court();
+    let caller = session(&stage, "a");
+    let members = [stage.moderator(), user(&stage, "b")];
+    let hidden = stage.discord().add_channel(stage.guild(), "board", &members);
+    let arguments = changed(terms(&stage, &["b"]), "callback-channel", json!(hidden));
+    refused(&mut stage, &caller, arguments.clone(), "callback-unseen");
+    stage.discord().join(hidden, user(&stage, "a"));
+    call(&mut stage, &caller, TOOL, arguments).unwrap();
+}
+
+/// R140, D106
+#[test]
+fn another_channel_of_the_sessions_guild_is_accepted_with_a_warning() {
     let mut stage = court();
     let arguments = terms(&stage, &["b"]);
-    let elsewhere = [
-        Caller { channel: Some(ChannelId::new(7)), ..session(&stage, "a") },
-        Caller { guild: Some(GuildId::new(7)), ..session(&stage, "a") },
-    ];
-    for caller in elsewhere {
-        let answer = call(&mut stage, &caller, TOOL, arguments.clone()).unwrap();
-        assert!(answer["warnings"][0].as_str().unwrap().contains("not the channel in which"));
-    }
-    for caller in [session(&stage, "a"), Caller::new("a")] {
+    let elsewhere = Caller { channel: Some(ChannelId::new(7)), ..session(&stage, "a") };
+    let answer = call(&mut stage, &elsewhere, TOOL, arguments.clone()).unwrap();
+    assert!(answer["warnings"][0].as_str().unwrap().contains("not the channel in which"));
+    let unknown = Caller { channel: None, ..session(&stage, "a") };
+    for caller in [session(&stage, "a"), unknown] {
         let answer = call(&mut stage, &caller, TOOL, arguments.clone()).unwrap();
         assert_eq!(answer["warnings"], json!([]));
+    }
+}
+
+/// R139, R140, D106
+#[test]
+fn a_host_may_let_its_agents_open_discussions_in_any_guild() {
+    let mut stage = court();
+    let moderator = stage.moderator();
+    let foreign = stage.discord().add_guild(stage.person());
+    stage.discord().set_administrator(foreign, moderator, true);
+    stage.discord().add_member(foreign, user(&stage, "a"));
+    let callback = stage.discord().add_channel(foreign, "x", &[moderator]);
+    let mut arguments = changed(terms(&stage, &[]), "callback-guild", json!(foreign));
+    arguments["callback-channel"] = json!(callback);
+    for caller in [session(&stage, "a"), Caller::new("a")] {
+        let account = Arc::new(stage.discord().account(moderator));
+        let arguments = arguments.clone();
+        let answer = stage.call(move |d| async move {
+            let tools = Tools::new(d, account).callbacks(CallbackPolicy::AnyGuild);
+            tools.call(&caller, TOOL, &arguments).await
+        });
+        let channel = id(&answer.unwrap(), "discussionChannel");
+        assert!(channels_in(&mut stage, foreign).contains(&channel));
     }
 }
 
@@ -340,6 +392,14 @@ impl GuildApi for Relabelled {
 
     async fn is_administrator(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError> {
         self.account.is_administrator(guild, user).await
+    }
+
+    async fn is_bot(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError> {
+        self.account.is_bot(guild, user).await
+    }
+
+    async fn can_see(&self, channel: ChannelId, user: UserId) -> Result<bool, ApiError> {
+        self.account.can_see(channel, user).await
     }
 }
 

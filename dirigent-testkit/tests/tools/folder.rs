@@ -11,12 +11,21 @@ pub(crate) struct Workspace {
     root: PathBuf,
 }
 
+/// Where workspaces lie in a process that may not write into the folder of the build.
+pub(crate) const ELSEWHERE: &str = "DIRIGENT_TEST_WORKSPACES";
+
 impl Workspace {
     pub(crate) fn new() -> Self {
+        let elsewhere = std::env::var_os(ELSEWHERE);
+        Self::below(elsewhere.as_deref().unwrap_or(env!("CARGO_TARGET_TMPDIR").as_ref()).as_ref())
+    }
+
+    /// A workspace in this folder.
+    pub(crate) fn below(folder: &Path) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("workspace-{}-{number}", std::process::id());
-        let around = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let around = folder.join(name);
         let root = around.join("work");
         fs::create_dir_all(root.join("discussion-summary")).unwrap();
         Self { around: around.canonicalize().unwrap(), root: root.canonicalize().unwrap() }

@@ -18,6 +18,13 @@ fn entry(stage: &mut Stage, agent: &str) -> Option<Identity> {
     entries(stage).into_iter().find(|identity| identity.agent_id.as_str() == agent)
 }
 
+/// A bot that was invited.
+fn invited(stage: &Stage) -> UserId {
+    let account = stage.discord().add_bot();
+    stage.discord().add_member(stage.guild(), account);
+    account
+}
+
 fn register(stage: &mut Stage, agent: &str, account: UserId, name: Option<&str>) -> Value {
     let caller = session(stage, agent);
     let arguments = json!({ "discordUserId": account, "agentName": name });
@@ -28,7 +35,7 @@ fn register(stage: &mut Stage, agent: &str, account: UserId, name: Option<&str>)
 #[test]
 fn an_unknown_agent_is_added_under_its_own_name() {
     let mut stage = desk();
-    let account = stage.discord().add_bot();
+    let account = invited(&stage);
     let answer = register(&mut stage, "newcomer", account, None);
     let expected = json!({
         "agentId": "newcomer",
@@ -46,8 +53,7 @@ fn an_unknown_agent_is_added_under_its_own_name() {
 fn a_newcomer_is_given_turns_without_a_restart() {
     let mut stage = Setup::new().hosted("a", ["a1".into()]).stage();
     stage.discord().set_channel_manager(stage.guild(), stage.moderator(), true);
-    let account = stage.discord().add_bot();
-    stage.discord().add_member(stage.guild(), account);
+    let account = invited(&stage);
     register(&mut stage, "newcomer", account, Some("New"));
     let caller = session(&stage, "a");
     let arguments = json!({ "name": "x", "participants": [account] });
@@ -61,7 +67,7 @@ fn a_newcomer_is_given_turns_without_a_restart() {
 #[test]
 fn a_known_agent_is_changed_and_not_doubled() {
     let mut stage = desk();
-    let account = stage.discord().add_bot();
+    let account = invited(&stage);
     let answer = register(&mut stage, "a", account, Some(" Ada "));
     assert_eq!(answer["isNew"], false);
     assert_eq!(entries(&mut stage).len(), 3);
@@ -73,7 +79,7 @@ fn a_known_agent_is_changed_and_not_doubled() {
 #[test]
 fn the_entry_is_the_callers_whatever_the_arguments_say() {
     let mut stage = desk();
-    let account = stage.discord().add_bot();
+    let account = invited(&stage);
     let before = entry(&mut stage, "b");
     let caller = session(&stage, "a");
     let mut arguments = json!({ "discordUserId": account });
@@ -92,7 +98,7 @@ fn an_update_without_a_name_keeps_the_name() {
     let mut stage = desk();
     let account = user(&stage, "a");
     register(&mut stage, "a", account, Some("Ada"));
-    let other = stage.discord().add_bot();
+    let other = invited(&stage);
     let answer = register(&mut stage, "a", other, None);
     assert_eq!(answer["agentName"], "Ada");
     assert_eq!(entry(&mut stage, "a").unwrap().agent_name, "Ada");
@@ -103,8 +109,8 @@ fn an_update_without_a_name_keeps_the_name() {
 fn a_bad_id_or_name_changes_nothing() {
     let mut stage = desk();
     let before = entries(&mut stage);
-    let caller = Caller::new("newcomer");
-    let account = stage.discord().add_bot();
+    let caller = session(&stage, "newcomer");
+    let account = invited(&stage);
     let bad = [
         (json!({ "discordUserId": "123" }), "bad-id"),
         (json!({ "discordUserId": account.get() }), "id-as-number"),
@@ -145,5 +151,56 @@ fn the_same_entry_again_is_no_fault() {
     let before = entries(&mut stage);
     let account = user(&stage, "a");
     assert_eq!(register(&mut stage, "a", account, None)["isNew"], false);
+    assert_eq!(entries(&mut stage), before);
+}
+
+#[test]
+fn a_persons_account_is_refused() {
+    let mut stage = desk();
+    let before = entries(&mut stage);
+    let guest = stage.discord().add_human();
+    stage.discord().add_member(stage.guild(), guest);
+    for agent in ["a", "newcomer"] {
+        for account in [stage.person(), guest] {
+            let caller = session(&stage, agent);
+            let arguments = json!({ "discordUserId": account });
+            let message =
+                assert_refused(call(&mut stage, &caller, TOOL, arguments), "persons-account");
+            assert!(message.contains("your own bot account"), "{message}");
+            assert_eq!(entries(&mut stage), before);
+        }
+    }
+}
+
+#[test]
+fn an_account_that_is_not_in_the_sessions_guild_is_refused() {
+    let mut stage = desk();
+    let before = entries(&mut stage);
+    let stranger = stage.discord().add_bot();
+    let elsewhere = stage.discord().add_guild(stage.person());
+    stage.discord().add_member(elsewhere, stranger);
+    stage.discord().add_member(elsewhere, stage.moderator());
+    let nowhere = UserId::new(999_999_999_999_999_999);
+    for account in [stranger, nowhere] {
+        let caller = session(&stage, "newcomer");
+        let arguments = json!({ "discordUserId": account });
+        let message =
+            assert_refused(call(&mut stage, &caller, TOOL, arguments), "account-not-in-guild");
+        assert!(message.contains("invite"), "{message}");
+        assert_eq!(entries(&mut stage), before);
+    }
+}
+
+#[test]
+fn without_a_guild_there_is_nobody_to_ask_about_an_account() {
+    let mut stage = desk();
+    let before = entries(&mut stage);
+    let account = user(&stage, "a");
+    let direct = Caller::new("a");
+    let arguments = json!({ "discordUserId": account });
+    assert_refused(call(&mut stage, &direct, TOOL, arguments.clone()), "not-in-guild");
+    let foreign = stage.discord().add_guild(stage.person());
+    let elsewhere = Caller { guild: Some(foreign), ..Caller::new("a") };
+    assert_refused(call(&mut stage, &elsewhere, TOOL, arguments), "moderator-missing");
     assert_eq!(entries(&mut stage), before);
 }

@@ -50,6 +50,8 @@ pub(crate) async fn make_refused(account: &DiscordAccount, places: &Places) -> F
     refused(&mut failures, "channel", &account.channel(nowhere).await);
     refused(&mut failures, "channels", &account.channels(GuildId::new(LARGEST)).await);
     refused(&mut failures, "administrator", &account.is_administrator(places.guild, nobody).await);
+    refused(&mut failures, "bot", &account.is_bot(places.guild, nobody).await);
+    refused(&mut failures, "sight", &account.can_see(nowhere, nobody).await);
     failures
 }
 
@@ -130,6 +132,10 @@ async fn look_around(account: &DiscordAccount, places: &Places, failures: &mut F
     }
     let administrator = account.is_administrator(places.guild, places.member).await;
     note(failures, "is administrator", administrator);
+    note(failures, "is bot", account.is_bot(places.guild, places.member).await);
+    for channel in &everywhere {
+        note(failures, "can see", account.can_see(*channel, places.member).await);
+    }
 }
 
 async fn administer(account: &DiscordAccount, places: &Places, failures: &mut Failures) {
@@ -137,7 +143,7 @@ async fn administer(account: &DiscordAccount, places: &Places, failures: &mut Fa
         let set = account.set_access(places.text, places.member, access).await;
         note(failures, "set access", set);
     }
-    note(failures, "register", account.register_command(places.guild).await);
+    note(failures, "register", account.register_commands(places.guild).await);
     let names = ["a".to_owned(), "round table \u{1f980}".to_owned(), "\u{fc}".repeat(100)];
     for (name, members) in names.into_iter().zip(&places.parties) {
         let (guild, members) = (places.guild, members.clone());

@@ -1,5 +1,8 @@
 //! What the person at the terminal typed.
 
+use std::time::Duration;
+
+use dirigent_testkit::loopback::Outage;
 use serde_json::Value;
 
 /// What is wanted.
@@ -17,6 +20,12 @@ pub(crate) enum Order {
     Who,
     /// To see what was asked of the server.
     Traffic,
+    /// To take these parts of the server away, for a while or until they are brought back.
+    Outage { parts: Vec<Outage>, duration: Option<Duration> },
+    /// To bring everything back.
+    Back,
+    /// To be told what `/outage` takes.
+    BadOutage,
     /// To see the addresses and tokens again.
     Addresses,
     /// To be told what can be typed.
@@ -36,6 +45,10 @@ pub(crate) const HELP: &str = "\
   /who                 who sees this channel
   /addresses           where the server listens, and the tokens
   /traffic             what was asked of the server
+  /outage PART [SECONDS]
+                       takes a part of the server away: rest-refused, rest-hanging, gateway, or both
+                       (rest-refused and gateway), for so long or until /back
+  /back                brings everything back
   /quit";
 
 impl Order {
@@ -52,10 +65,31 @@ impl Order {
             "go" => Self::Go(words.next().unwrap_or_default().trim_start_matches('#').to_owned()),
             "who" => Self::Who,
             "traffic" => Self::Traffic,
+            "outage" => Self::outage(words.next(), words.next()),
+            "back" => Self::Back,
             "addresses" => Self::Addresses,
             "help" | "" => Self::Help,
             "quit" => Self::Quit,
             _ => Self::Use { name: name.to_owned(), options: words.map(option).collect() },
+        }
+    }
+}
+
+impl Order {
+    fn outage(part: Option<&str>, seconds: Option<&str>) -> Self {
+        let parts = match part {
+            Some("rest-refused") => vec![Outage::RestRefused],
+            Some("rest-hanging") => vec![Outage::RestHanging { is_applied: false }],
+            Some("gateway") => vec![Outage::GatewayCut],
+            Some("both") => vec![Outage::RestRefused, Outage::GatewayCut],
+            Some(_) | None => return Self::BadOutage,
+        };
+        match seconds.map(str::parse) {
+            None => Self::Outage { parts, duration: None },
+            Some(Ok(seconds)) => {
+                Self::Outage { parts, duration: Some(Duration::from_secs(seconds)) }
+            }
+            Some(Err(_)) => Self::BadOutage,
         }
     }
 }
@@ -78,6 +112,11 @@ mod tests {
         assert_eq!(Order::read(" "), Order::Nothing);
         assert_eq!(Order::read("/go #den"), Order::Go("den".to_owned()));
         assert_eq!(Order::read("/quit"), Order::Quit);
+        let parts = vec![Outage::RestRefused, Outage::GatewayCut];
+        let duration = Some(Duration::from_secs(60));
+        assert_eq!(Order::read("/outage both 60"), Order::Outage { parts, duration });
+        assert_eq!(Order::read("/outage everything"), Order::BadOutage);
+        assert_eq!(Order::read("/outage gateway soon"), Order::BadOutage);
         let options = vec![(String::new(), Value::from("chat"))];
         assert_eq!(
             Order::read("/set-channel-mode chat"),

@@ -40,7 +40,8 @@ impl<'a> Terminal<'a> {
         let address = self.loopback.address();
         writeln!(out, "A Discord on this machine. It forgets everything when it ends.\n")?;
         writeln!(out, "  REST     http://{address}/api/v10")?;
-        writeln!(out, "  gateway  ws://{address}")?;
+        let gateway = self.loopback.gateway_address();
+        writeln!(out, "  gateway  ws://{gateway} (and ws://{address})")?;
         writeln!(out, "  guild    {}", self.town.guild)?;
         writeln!(out, "  channel  {} (#round-table)", self.town.channel)?;
         writeln!(out, "  you      {}\n", self.town.person)?;
@@ -116,6 +117,19 @@ impl<'a> Terminal<'a> {
                     }
                 }
             }
+            Order::Outage { parts, duration } => {
+                for part in parts.iter().copied() {
+                    match duration {
+                        Some(duration) => self.loopback.begin_outage_for(part, *duration),
+                        None => self.loopback.begin_outage(part),
+                    }
+                }
+            }
+            Order::Back => self.loopback.end_outages(),
+            Order::BadOutage => writeln!(
+                out,
+                "  /outage takes rest-refused, rest-hanging, gateway or both, and a number of seconds"
+            )?,
             Order::Use { name, options } => self.use_command(name, options)?,
         }
         Ok(true)

@@ -21,6 +21,11 @@ pub(super) fn act(kind: u8, after: i64, details: [u8; 5]) -> Step {
         60 | 61 => Act::Answer { settlement: words::settlement(a, b) },
         62 | 63 => Act::Gate { run: words::run(a) },
         64 | 65 => Act::GateAgain,
+        73..=75 => Act::Reply,
+        86 | 87 => Act::GiveUp { posted: a % 2 == 0 },
+        99..=101 => {
+            Act::SayLate { back: b % 16, author: words::author(a), tail: Box::new(words::tail(c)) }
+        }
         66..=75 => Act::End { outcome: words::outcome(a, b) },
         76..=78 => Act::Receipt { count: if a >= 240 { a } else { a % 4 } },
         79..=87 => Act::SpeakerSays { ahead: words::ahead(b), tail: Box::new(words::tail(a)) },

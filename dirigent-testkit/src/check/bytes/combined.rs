@@ -22,6 +22,7 @@ pub(super) fn policies(config: &mut Config, number: u64) {
         &[HumanInterrupt::Queue, HumanInterrupt::Interrupt, HumanInterrupt::Interrupt],
     );
     config.consult_deadline = millis(of(draw(4), 30_000, &[1, 1_000]));
+    config.outage_max = millis(of(draw(4), 3_600_000, &[1, 2_000, 60_000]));
     let next_after = draw(2) == 0;
     config.wake_rule = if next_after { WakeRule::NextAfterSender } else { WakeRule::FirstInList };
     config.skip_passed = draw(2) == 0;
@@ -29,6 +30,7 @@ pub(super) fn policies(config: &mut Config, number: u64) {
     config.agent_turns_per_hour = of(draw(6), None, &[Some(1), Some(2), Some(3)]);
     config.budget_turns = of(draw(8), None, &[Some(1), Some(3), Some(20)]);
     config.budget_cycles = of(draw(8), None, &[Some(1), Some(2), Some(10)]);
+    config.acknowledge = draw(4) != 0;
     config.budget_cost = of(draw(8), None, &[Some(1), Some(5)]);
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dirigent_core::{Creation, Input, Message, MessageKind, Mode, Ticket, WakeCause};
 
-use super::super::step::message;
+use super::super::step::{late_message, message};
 use super::words;
 
 /// One input; `kind` is below 91.
@@ -24,6 +24,11 @@ fn about_runs_and_messages(kind: u8, details: [u8; 5]) -> Input {
             run: words::run(b),
             latest: (c % 4 == 0).then(|| words::message_id(d)),
         },
+        17 if d < 96 => Input::Replied { agent: words::agent(a), run: words::run(b) },
+        20 if d < 96 => {
+            let (agent, run) = (words::agent(a), words::run(b));
+            Input::Undelivered { agent, run, posted: c % 2 == 0 }
+        }
         12..=17 => Input::RunEnded {
             agent: words::agent(a),
             run: words::run(b),
@@ -36,6 +41,7 @@ fn about_runs_and_messages(kind: u8, details: [u8; 5]) -> Input {
         },
         21..=32 => {
             let id = words::message_id(a).get();
+            let message = if last >= 200 { late_message } else { message };
             message(id, words::author(b), words::kind(c), &words::tail(d))
         }
         33..=36 => Input::MessageEdited {
@@ -71,10 +77,12 @@ fn about_people_and_modes(kind: u8, details: [u8; 5]) -> Input {
                 _ => WakeCause::Result,
             },
         },
+        63 | 90 => Input::Chat { away: b < 112 },
+        65 => Input::Chat { away: b < 24 },
         60 if b < 64 => Input::Conclude { by: words::agent(a) },
         61 if b < 48 => Input::Archive,
-        62 | 63 => Input::Stop,
-        64 | 65 => Input::Hold,
+        62 => Input::Stop,
+        64 => Input::Hold,
         66..=70 => Input::Resume,
         71 | 72 => Input::Mute(words::agent(a)),
         73..=75 => Input::Unmute(words::agent(a)),
@@ -114,6 +122,7 @@ fn about_absence_and_choices(kind: u8, details: [u8; 5]) -> Input {
                 author: words::author(b),
                 kind: words::kind(c),
                 tail: words::tail(d),
+                backfilled: a ^ d >= 160,
             };
             Input::Addressed { message, agents: words::agents(b ^ d, c) }
         }

@@ -71,8 +71,13 @@ pub(super) fn kind(byte: u8) -> MessageKind {
 }
 
 pub(super) fn tail(byte: u8) -> Tail {
-    let text = TEXTS.get(usize::from(byte) % TEXTS.len());
-    Tail::of(text.copied().unwrap_or_default())
+    let text = TEXTS.get(usize::from(byte) % TEXTS.len()).copied().unwrap_or_default();
+    match byte / 8 {
+        28 | 29 => Tail::of(text).with_attachment(),
+        30 => Tail::from_parts(Tail::of(text).as_str(), None, false), // as older files have it
+        31 => Tail::from_parts(Tail::of(text).as_str(), Some(u32::from(byte)), false),
+        _ => Tail::of(text),
+    }
 }
 
 pub(super) fn outcome(how: u8, text: u8) -> EndOutcome {

@@ -1,0 +1,109 @@
+//! Records that cannot be read: they bar their channel, and are never taken for none.
+
+use std::sync::Arc;
+
+use dirigent::{Barred, ChannelRecord, ChannelStore, Commit, CommitError, LoadError, Revision};
+
+use super::super::report::{Outcome, equal, works};
+use super::{
+    ChannelStoreHarness, HERE, THERE, commit, discussing, dormant, holds, replying, request,
+    talking,
+};
+
+/// A commit that may take the place of a damaged record.
+fn replacement(expected: u64, record: &ChannelRecord) -> Commit {
+    Commit { replaces_damaged: true, ..request(HERE, expected, record) }
+}
+
+/// Two channels with a record, one of which will be spoilt.
+async fn two_channels(
+    harness: &dyn ChannelStoreHarness,
+    how: Barred,
+) -> Result<Arc<dyn ChannelStore>, String> {
+    let store = harness.fresh();
+    commit(&*store, HERE, 0, &dormant()).await?;
+    commit(&*store, HERE, 1, &replying()).await?;
+    commit(&*store, THERE, 0, &talking()).await?;
+    let spoilt = harness.spoilt(store, HERE, how).await;
+    spoilt.ok_or_else(|| "no record can be spoilt any more".to_owned())
+}
+
+/// The channel cannot be used, the other one can, and both are listed.
+async fn is_barred(store: &dyn ChannelStore, expected: Barred) -> Outcome {
+    match store.load(HERE).await {
+        Err(error @ LoadError::Barred { .. }) => {
+            equal("what bars the channel", &error.barred(), &Some(expected))?;
+        }
+        Err(error) => return Err(format!("the load failed instead of being barred: {error}")),
+        Ok(None) => return Err("a record that cannot be read is taken for none".to_owned()),
+        Ok(Some(_)) => return Err("a record that cannot be read was loaded".to_owned()),
+    }
+    for revision in 0..4 {
+        refuses(store, request(HERE, revision, &dormant()), expected).await?;
+    }
+    equal("channels", &works("channels", store.channels().await)?, &vec![HERE, THERE])?;
+    holds(store, THERE, 1, &talking()).await
+}
+
+async fn refuses(store: &dyn ChannelStore, commit: Commit, expected: Barred) -> Outcome {
+    match store.commit(commit).await {
+        Err(CommitError::Barred(barred)) => equal("what bars the commit", &barred, &expected),
+        Err(error) => Err(format!("a commit failed instead of being barred: {error}")),
+        Ok(_) => Err("a commit over a record that cannot be read was made".to_owned()),
+    }
+}
+
+pub(super) async fn a_damaged_record_bars_its_channel_alone_and_stays_listed(
+    harness: &dyn ChannelStoreHarness,
+) -> Outcome {
+    let mut store = two_channels(harness, Barred::Damaged).await?;
+    for _ in 0..3 {
+        is_barred(&*store, Barred::Damaged).await?;
+        match harness.reopened(store).await {
+            Some(again) => store = again,
+            None => return Ok(()),
+        }
+    }
+    is_barred(&*store, Barred::Damaged).await
+}
+
+pub(super) async fn a_damaged_record_is_replaced_by_a_commit_that_says_so_and_by_no_other(
+    harness: &dyn ChannelStoreHarness,
+) -> Outcome {
+    let store = two_channels(harness, Barred::Damaged).await?;
+    // It counts as revision 0, and as nothing else.
+    match store.commit(replacement(2, &dormant())).await {
+        Err(CommitError::Conflict { found }) => equal("found", &found, &Revision::default())?,
+        other => return Err(format!("expected a conflict, found {other:?}")),
+    }
+    is_barred(&*store, Barred::Damaged).await?;
+    let made = works("the replacement", store.commit(replacement(0, &discussing())).await)?;
+    holds(&*store, HERE, made.get(), &discussing()).await?;
+    // Once only: from here on it is a commit like any other.
+    match store.commit(replacement(0, &dormant())).await {
+        Err(CommitError::Conflict { found }) => equal("found", &found, &made)?,
+        other => return Err(format!("expected a conflict, found {other:?}")),
+    }
+    let made = works("commit", store.commit(request(HERE, made.get(), &talking())).await)?;
+    equal("channels", &works("channels", store.channels().await)?, &vec![HERE, THERE])?;
+    let Some(store) = harness.reopened(store).await else {
+        return Ok(());
+    };
+    holds(&*store, HERE, made.get(), &talking()).await?;
+    holds(&*store, THERE, 1, &talking()).await
+}
+
+pub(super) async fn a_newer_record_bars_its_channel_alone_and_is_never_replaced(
+    harness: &dyn ChannelStoreHarness,
+) -> Outcome {
+    let mut store = two_channels(harness, Barred::Newer).await?;
+    for _ in 0..3 {
+        is_barred(&*store, Barred::Newer).await?;
+        refuses(&*store, replacement(0, &dormant()), Barred::Newer).await?;
+        match harness.reopened(store).await {
+            Some(again) => store = again,
+            None => return Ok(()),
+        }
+    }
+    is_barred(&*store, Barred::Newer).await
+}

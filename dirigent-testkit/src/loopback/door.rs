@@ -1,0 +1,93 @@
+//! A port at which connections are accepted, or refused for a while.
+
+use std::future::poll_fn;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::Notify;
+
+/// How many connections may wait to be accepted.
+const BACKLOG: u32 = 1_024;
+
+/// A port on 127.0.0.1.
+pub(super) struct Door {
+    /// Where it is, open or not.
+    pub(super) address: SocketAddr,
+    place: Mutex<Place>,
+    opened: Notify,
+}
+
+enum Place {
+    Open(TcpListener),
+    /// The port is kept by a socket that does not listen: connections are refused. None when the system did
+    /// not give the port back.
+    Closed(Option<TcpSocket>),
+}
+
+impl Door {
+    /// Opens a port; 0 takes a free one.
+    pub(super) async fn open_on(port: u16) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+        let address = listener.local_addr()?;
+        Ok(Self { address, place: Mutex::new(Place::Open(listener)), opened: Notify::new() })
+    }
+
+    /// The next connection, whenever one is accepted again.
+    pub(super) async fn accept(&self) -> TcpStream {
+        loop {
+            let opened = self.opened.notified();
+            tokio::select! {
+                accepted = poll_fn(|context| match &*self.place() {
+                    Place::Open(listener) => listener.poll_accept(context),
+                    Place::Closed(_) => Poll::Pending,
+                }) => if let Ok((stream, _)) = accepted {
+                    return stream;
+                },
+                () = opened => {}
+            }
+        }
+    }
+
+    /// Refuses connections, those that wait to be accepted too.
+    pub(super) fn close(&self) {
+        let mut place = self.place();
+        if matches!(*place, Place::Closed(_)) {
+            return;
+        }
+        // The listener must go first: no other socket can have its port meanwhile.
+        *place = Place::Closed(None);
+        match self.reserve() {
+            Ok(socket) => *place = Place::Closed(Some(socket)),
+            Err(error) => tracing::error!(%error, "the loopback Discord could not keep its port"),
+        }
+    }
+
+    /// Accepts connections again.
+    pub(super) fn open(&self) {
+        let mut place = self.place();
+        let Place::Closed(reserved) = &mut *place else { return };
+        let socket = reserved.take().map_or_else(|| self.reserve(), Ok);
+        match socket.and_then(|socket| socket.listen(BACKLOG)) {
+            Ok(listener) => {
+                *place = Place::Open(listener);
+                self.opened.notify_one();
+            }
+            Err(error) => tracing::error!(%error, "the loopback Discord could not listen again"),
+        }
+    }
+
+    fn reserve(&self) -> io::Result<TcpSocket> {
+        let socket = TcpSocket::new_v4()?;
+        // Connections of the listener before may still be there.
+        socket.set_reuseaddr(true)?;
+        socket.bind(self.address)?;
+        Ok(socket)
+    }
+
+    fn place(&self) -> MutexGuard<'_, Place> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

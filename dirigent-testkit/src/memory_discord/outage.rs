@@ -1,0 +1,136 @@
+//! Outages: from now on requests fail in one way, until the outage is lifted.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dirigent::{Post, Timestamp, UserId};
+use tokio::sync::Notify;
+
+use super::faults::Fault;
+use super::ledger::Call;
+use super::world::World;
+
+/// How requests fail from now until [`MemoryDiscord::end_outages`](super::MemoryDiscord::end_outages).
+/// It concerns every account and every operation unless narrowed.
+///
+/// ```
+/// use dirigent_testkit::memory_discord::{Call, Fault, Outage};
+/// use std::time::Duration;
+///
+/// let members_unreadable = Outage::refused().only(Call::Members);
+/// let late = Outage::failing(Fault::LandsLate { by: Duration::from_secs(20) }).only(Call::Post);
+/// assert_ne!(members_unreadable, late);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outage {
+    regime: Regime,
+    accounts: Option<Vec<UserId>>,
+    calls: Option<Vec<Call>>,
+}
+
+/// What becomes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Regime {
+    /// Not carried out and not answered while the outage lasts.
+    Hanging,
+    /// As this fault has it.
+    Failing(Fault),
+}
+
+impl Outage {
+    /// Every connection is refused: nothing is carried out, and the caller knows it at once
+    /// (`Unavailable`, `NotDone`).
+    pub const fn refused() -> Self {
+        Self::failing(Fault::Refused)
+    }
+
+    /// Requests hang until the outage is lifted. A request whose caller still waits then is carried out
+    /// and answered; a request that was dropped before is never carried out.
+    pub const fn hanging() -> Self {
+        Self { regime: Regime::Hanging, accounts: None, calls: None }
+    }
+
+    /// Every request meets this fault, for instance [`Fault::LostAnswer`] or [`Fault::LandsLate`].
+    pub const fn failing(fault: Fault) -> Self {
+        Self { regime: Regime::Failing(fault), accounts: None, calls: None }
+    }
+
+    /// Narrows the outage to one account. Called again it adds another one.
+    #[must_use]
+    pub fn of(mut self, account: UserId) -> Self {
+        self.accounts.get_or_insert_default().push(account);
+        self
+    }
+
+    /// Narrows the outage to one operation. Called again it adds another one.
+    #[must_use]
+    pub fn only(mut self, call: Call) -> Self {
+        self.calls.get_or_insert_default().push(call);
+        self
+    }
+
+    fn hits(&self, account: UserId, call: Call) -> bool {
+        self.accounts.as_ref().is_none_or(|accounts| accounts.contains(&account))
+            && self.calls.as_ref().is_none_or(|calls| calls.contains(&call))
+    }
+}
+
+/// The outages that last, and the posts that are still under way.
+#[derive(Debug, Default)]
+pub(crate) struct Outages {
+    lasting: Vec<Outage>,
+    /// Notified when an outage is lifted.
+    pub(crate) lifted: Arc<Notify>,
+    /// Posts that land later, by the time at which they land and a number.
+    late: BTreeMap<(Timestamp, u64), (UserId, Post)>,
+    next_number: u64,
+    /// Notified when a post was added to `late`.
+    pub(crate) posted_late: Arc<Notify>,
+}
+
+impl Outages {
+    pub(crate) fn begin(&mut self, outage: Outage) {
+        self.lasting.push(outage);
+    }
+
+    pub(crate) fn end(&mut self) {
+        self.lasting.clear();
+        self.lifted.notify_waiters();
+    }
+
+    /// The regime under which this request stands; the outage that began last decides.
+    pub(crate) fn regime(&self, account: UserId, call: Call) -> Option<Regime> {
+        let outage = self.lasting.iter().rev().find(|outage| outage.hits(account, call))?;
+        Some(outage.regime)
+    }
+
+    /// When the next post lands that is still under way.
+    pub(crate) fn next_landing(&self) -> Option<Timestamp> {
+        self.late.keys().next().map(|(at, _)| *at)
+    }
+
+    pub(crate) fn land_later(&mut self, at: Timestamp, author: UserId, post: Post) {
+        self.next_number += 1;
+        self.late.insert((at, self.next_number), (author, post));
+        self.posted_late.notify_one();
+    }
+
+    fn take_landed(&mut self, now: Timestamp) -> Option<(UserId, Post)> {
+        let first = self.late.first_entry()?;
+        (first.key().0 <= now).then(|| first.remove())
+    }
+}
+
+impl World {
+    /// Carries out the posts that have been under way for long enough. A post that the chat would
+    /// refuse by now is lost.
+    pub(crate) fn land_due(&mut self) {
+        if self.outages.next_landing().is_none() {
+            return;
+        }
+        let now = self.clock.now();
+        while let Some((author, post)) = self.outages.take_landed(now) {
+            drop(self.accept(author, post));
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What must hold in a bad world, stated through the public API alone. `docs/findings.md` lists the
+//! promises by number (P1 …, M1 …); each test here names its number.
+#![cfg(test)]
+
+#[path = "promises/cancelled_calls.rs"]
+mod cancelled_calls;
+#[path = "promises/clean_up.rs"]
+mod clean_up;
+#[path = "promises/clocks.rs"]
+mod clocks;
+#[path = "promises/damage.rs"]
+mod damage;
+#[path = "promises/discussions.rs"]
+mod discussions;
+#[path = "promises/gaps.rs"]
+mod gaps;
+#[path = "promises/heartbeats.rs"]
+mod heartbeats;
+#[path = "promises/kept_runs.rs"]
+mod kept_runs;
+#[path = "promises/kit.rs"]
+mod kit;
+#[path = "promises/members.rs"]
+mod members;
+#[path = "promises/outages.rs"]
+mod outages;
+#[path = "promises/unsent.rs"]
+mod unsent;
+#[path = "promises/words_while_down.rs"]
+mod words_while_down;

@@ -1,0 +1,126 @@
+//! P20, P21: a machine that slept, and a clock that steps back.
+//!
+//! `ManualClock::jump_to` changes the time of day while timers keep what remains of them, which is what
+//! the system's timers do.
+
+use std::time::Duration;
+
+use dirigent::Clock;
+use dirigent_testkit::memory_discord::Fault;
+use dirigent_testkit::scripted_agent::Act;
+use dirigent_testkit::stage::{Setup, Stage};
+
+use super::kit::{HOUR, MINUTE, SECOND};
+
+/// How late a deadline may be noticed after a jump of the clock.
+const NOTICED: Duration = Duration::from_secs(31);
+
+fn sleeps(stage: &mut Stage, for_long: Duration) {
+    stage.clock().jump_to(stage.clock().now() + for_long);
+    stage.settle();
+}
+
+fn steps_back(stage: &mut Stage, by: Duration) {
+    stage.clock().jump_to(stage.clock().now().saturating_sub(by));
+    stage.settle();
+}
+
+/// P20
+#[test]
+fn a_post_in_doubt_is_not_repeated_when_the_machine_slept_in_the_midst_of_the_repetition() {
+    for slept in [MINUTE * 3, MINUTE * 6, HOUR * 7] {
+        for wait in [SECOND / 10, SECOND, SECOND * 3] {
+            let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", []).stage();
+            stage.agents().for_each(dirigent_testkit::ScriptedAgent::say_once);
+            let _ = stage.discord().clone().with_nonce_window(MINUTE * 2);
+            stage.chat();
+            stage.discord().next_post(Fault::LostAnswer);
+            stage.discord().next_post(Fault::SlowRequest { by: SECOND * 4 });
+            stage.say("Hello");
+            stage.advance(wait);
+            sleeps(&mut stage, slept);
+            stage.until_dormant();
+            stage.advance(MINUTE * 10);
+            assert_eq!(stage.words(), ["Hello", "a1"], "slept {slept:?} after {wait:?}");
+        }
+    }
+}
+
+/// P20
+#[test]
+fn a_deadline_that_passed_while_the_machine_slept_is_noticed_within_half_a_minute() {
+    let mut stage = Setup::new()
+        .hosted("a", [Act::Hang.into()])
+        .hosted("b", ["b1".into()])
+        .config(|config| config.run_deadline = Some(MINUTE * 10))
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    sleeps(&mut stage, HOUR);
+    stage.advance(NOTICED);
+    assert_eq!(stage.words(), ["Hello", "b1"], "ten minutes were over long ago");
+}
+
+/// P21
+#[test]
+fn a_clock_that_steps_back_does_not_lengthen_a_quiet_rooms_wait() {
+    for step in [SECOND * 5, HOUR, HOUR * 24] {
+        let mut stage = Setup::new()
+            .hosted("a", [Act::Hang.into()])
+            .hosted("b", ["b1".into()])
+            .config(|config| config.run_deadline = Some(SECOND * 14))
+            .stage();
+        stage.chat();
+        stage.say("Hello");
+        stage.advance(SECOND);
+        steps_back(&mut stage, step);
+        stage.advance(SECOND * 14 + NOTICED);
+        assert_eq!(stage.words(), ["Hello", "b1"], "a step of {step:?}");
+    }
+}
+
+/// P21
+#[test]
+fn a_clock_that_steps_back_does_not_lengthen_the_wait_for_a_start_a_reply_or_a_repetition() {
+    let start = Setup::new().hooked("a", []).hooked("b", []).without_pump().config(|config| {
+        config.start_deadline = Some(SECOND * 14);
+        config.retriggers = 0;
+    });
+    let reply = Setup::new().hooked("a", ["a1".into()]).hooked("b", []).post_delay(MINUTE * 5);
+    let repetition = Setup::new().hosted("a", ["a1".into()]).hosted("b", []);
+    for (name, setup) in [("start", start), ("reply", reply), ("repetition", repetition)] {
+        let mut stage = setup.stage();
+        stage.chat();
+        if name == "repetition" {
+            stage.discord().next_post(Fault::RateLimited { retry_after: SECOND * 14 });
+        }
+        let channel = stage.channel();
+        stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+        stage.advance(SECOND);
+        let before = stage.status().unwrap();
+        assert_eq!(before.speaker, Some("a".into()), "{name}");
+        steps_back(&mut stage, HOUR);
+        // None of these waits may last longer than 15 s.
+        stage.advance(SECOND * 15 + NOTICED);
+        let after = stage.status().unwrap();
+        assert_ne!(after.speaker, before.speaker, "{name}: {after:?}");
+    }
+}
+
+/// P21
+#[test]
+fn a_clock_that_steps_back_and_a_word_after_it_move_on_a_room_that_waits() {
+    let mut stage = Setup::new()
+        .hosted("a", [Act::Hang.into()])
+        .hosted("b", ["b1".into()])
+        .config(|config| config.run_deadline = Some(SECOND * 14))
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    steps_back(&mut stage, HOUR);
+    stage.say("Well?");
+    stage.advance(SECOND * 14 + NOTICED);
+    assert!(stage.words().contains(&"b1".to_owned()));
+}

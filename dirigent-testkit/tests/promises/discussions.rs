@@ -1,0 +1,117 @@
+//! P5, P6: a discussion starts, and it ends.
+
+use dirigent::PhaseKind;
+use dirigent_testkit::memory_discord::Fault;
+use dirigent_testkit::scripted_agent::{Act, Line};
+use dirigent_testkit::stage::{Setup, Stage};
+
+use super::kit::{HOUR, MINUTE, REMINDER, SECOND, open_discussion, reminders, resume, stop};
+
+const GUIDE: &str = "Which plan? Done when one is chosen.";
+fn setup() -> Setup {
+    Setup::new().rooms(2).settings(|settings| REMINDER.clone_into(&mut settings.idle_reminder))
+}
+
+fn results(stage: &Stage) -> Vec<String> {
+    stage.moderation(stage.rooms()[1])
+}
+
+/// P5
+#[test]
+fn an_initiator_whose_run_after_the_reminder_fails_is_reminded_again_and_may_still_conclude() {
+    for failure in [Act::Fail, Act::Panic] {
+        let mut stage = setup()
+            .hosted("a", ["a1".into(), Act::Pass.into(), failure.clone().into()])
+            .hosted("b", ["b1".into()])
+            .stage();
+        stage.agent("a").then(Act::Conclude("that is it".to_owned()));
+        open_discussion(&mut stage, GUIDE, &["a", "b"]);
+        stage.advance(HOUR * 2);
+        assert!(reminders(&stage) >= 2, "{failure:?}: reminded once");
+        assert_eq!(stage.status().unwrap().phase, PhaseKind::Archived, "{failure:?}");
+        assert_eq!(results(&stage).len(), 1, "{failure:?}");
+        assert!(results(&stage)[0].contains("summary.md"), "{:?}", results(&stage));
+    }
+}
+
+/// P5
+#[test]
+fn an_initiator_whose_run_after_the_reminder_is_lost_in_a_restart_is_reminded_again() {
+    let mut stage = setup()
+        .hosted("a", ["a1".into(), Act::Pass.into(), Act::Hang.into()])
+        .hosted("b", ["b1".into()])
+        .stage();
+    stage.agent("a").then(Act::Conclude("that is it".to_owned()));
+    open_discussion(&mut stage, GUIDE, &["a", "b"]);
+    stage.until("the initiator runs after its reminder", |stage| {
+        stage.agent("a").turns().last().is_some_and(|turn| turn.after_reminder)
+    });
+    stage.crash();
+    stage.restart();
+    stage.advance(HOUR * 2);
+    assert!(reminders(&stage) >= 2);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Archived);
+}
+
+/// P5
+#[test]
+fn a_discussion_whose_initiator_always_fails_is_reminded_a_few_times_and_then_closed_as_overdue() {
+    let failures = std::iter::repeat_with(|| Line::from(Act::Fail)).take(100);
+    let mut stage = setup()
+        .hosted("a", [Line::from("a1"), Act::Pass.into()].into_iter().chain(failures))
+        .hosted("b", ["b1".into()])
+        .stage();
+    open_discussion(&mut stage, GUIDE, &["a", "b"]);
+    stage.advance(HOUR * 72);
+    assert!((2..=6).contains(&reminders(&stage)), "{} reminders", reminders(&stage));
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Archived);
+    let [result] = &results(&stage)[..] else { panic!("one result: {:?}", results(&stage)) };
+    let channel = stage.channel();
+    assert!(result.contains(&format!("<#{channel}>")), "{result}");
+    let unfinished = format!("Discussion <#{channel}> was closed without a summary.");
+    assert_ne!(*result, unfinished, "it does not say why");
+}
+
+/// P6
+#[test]
+fn a_discussion_made_with_one_agent_starts_when_the_second_joins() {
+    for after in [SECOND, MINUTE, HOUR * 3] {
+        for killed in [false, true] {
+            let mut stage = setup().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]).stage();
+            let (channel, b) = (stage.channel(), stage.agent("b").user());
+            stage.discord().leave(channel, b);
+            open_discussion(&mut stage, GUIDE, &["a"]);
+            stage.advance(after);
+            assert_eq!(stage.words(), [""; 0], "one agent alone has no turns");
+            if killed {
+                stage.crash();
+                stage.restart();
+            }
+            stage.discord().join(channel, b);
+            stage.advance(MINUTE);
+            assert_eq!(stage.words(), ["a1", "b1"], "after {after:?}, killed: {killed}");
+        }
+    }
+}
+
+/// P6
+#[test]
+fn a_discussion_that_was_stopped_before_its_guide_starts_when_it_is_resumed() {
+    for killed in [false, true] {
+        let mut stage = setup().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]).stage();
+        stage.discord().next_post(Fault::RateLimited { retry_after: MINUTE });
+        open_discussion(&mut stage, GUIDE, &["a", "b"]);
+        stop(&mut stage);
+        stage.advance(MINUTE * 5);
+        let posted = stage.moderation(stage.channel());
+        assert!(posted.contains(&GUIDE.to_owned()), "a guide is posted all the same");
+        assert_eq!(stage.words(), [""; 0]);
+        if killed {
+            stage.crash();
+            stage.restart();
+        }
+        resume(&mut stage);
+        stage.advance(MINUTE);
+        assert_eq!(stage.words(), ["a1", "b1"], "killed: {killed}");
+    }
+}
