@@ -43,6 +43,9 @@ use crate::{
     PhaseKind, Reason, Refusal, Rest, Ticket, Timestamp, TurnId, TurnState, View,
 };
 
+/// How long a discussion that was reminded in vain is kept at least, where no time is set.
+const PATIENCE_MIN: core::time::Duration = core::time::Duration::from_secs(600);
+
 /// The most agents that a channel's list and its mute list hold.
 pub const AGENTS_MAX: usize = 64;
 
@@ -485,7 +488,8 @@ impl Channel {
         let in_vain = self.reminded_at.filter(|_| self.limits.reminders >= REMINDERS_MAX);
         let in_vain = in_vain.map(|at| at.max(self.stirred_at));
         let at_ceiling = at_ceiling.and_then(|at| Some(at + patience?));
-        let in_vain = in_vain.map(|at| at + patience.unwrap_or(self.config.reminder_interval));
+        let in_vain = in_vain
+            .map(|at| at + patience.unwrap_or(self.config.reminder_interval.max(PATIENCE_MIN)));
         at_ceiling.into_iter().chain(in_vain).min().filter(|_| is_idle)
     }
 

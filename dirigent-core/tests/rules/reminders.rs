@@ -95,7 +95,7 @@ fn after_three_reminders_in_vain_there_is_none() {
     }
     runs_in_vain(&mut room);
     assert_eq!(reminders(&room.wait(secs(86_400))), 0);
-    assert_eq!(room.phase(), PhaseKind::Dormant, "without a limit it is kept");
+    assert_eq!(room.phase(), PhaseKind::Archived, "it is overdue after the interval");
 }
 
 /// R146

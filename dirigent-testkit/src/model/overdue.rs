@@ -49,7 +49,8 @@ impl Model {
         };
         let reminded = self.reminded.filter(|_| self.reminders >= REMINDERS_MAX);
         let in_vain = reminded.map(|moment| moment.max(quiet_since));
-        let without_answer = patience.unwrap_or(self.config.reminder_interval);
+        let without_answer = patience
+            .unwrap_or(self.config.reminder_interval.max(std::time::Duration::from_secs(600)));
         let overdue = at_ceiling.and_then(|moment| Some(moment + patience?));
         let in_vain = in_vain.map(|moment| moment + without_answer);
         overdue.into_iter().chain(in_vain).min()
