@@ -55,6 +55,8 @@ pub struct Explanation {
 pub struct OutageNote {
     /// For how long it has not answered.
     pub silent_for: Duration,
+    /// Whether it is the connection to the gateway that is lost, while requests are answered.
+    pub gateway: bool,
     /// Whose reply waits for it.
     pub reply_of: Option<AgentId>,
     /// After what time the reply is given up; its agent is handed the text with its next turn.
@@ -64,13 +66,16 @@ pub struct OutageNote {
 impl OutageNote {
     /// The chat has not answered for so long, and no reply waits for it.
     pub const fn new(silent_for: Duration) -> Self {
-        Self { silent_for, reply_of: None, given_up_in: None }
+        Self { silent_for, gateway: false, reply_of: None, given_up_in: None }
     }
 }
 
 impl fmt::Display for OutageNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let silent_for = Spoken(self.silent_for);
+        if self.gateway {
+            return write!(f, "The connection to the gateway has been lost for {silent_for}.");
+        }
         let Some(agent) = &self.reply_of else {
             return write!(f, "The chat has not answered for {silent_for}.");
         };

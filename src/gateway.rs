@@ -28,6 +28,32 @@ impl Dirigent {
         Ok(())
     }
 
+    /// The connection to the gateway is lost, for those channels of which `affects` says so; where one
+    /// process has one shard, for all. Until [`reconnected`](Self::reconnected),
+    /// [`newest_message`](Self::newest_message) or [`resumed`](Self::resumed) is told, or a message, nothing
+    /// is heard there: after 5 s no agent's time to start runs out any more, what people say where agents
+    /// talk is read every 15 s, and an agent that may not have heard its trigger is triggered again
+    /// afterwards.
+    ///
+    /// Told while the driver is not running, it means nothing.
+    pub fn disconnected(&self, affects: impl Fn(ChannelId) -> bool) {
+        for room in self.runtime.all_awake() {
+            if affects(room.id) {
+                self.runtime.update(&room, Room::lose_gateway);
+            }
+        }
+    }
+
+    /// The connection to the gateway is back, and everything that was missed was told: the session was
+    /// resumed. To be told after the events of that time. The reverse of [`disconnected`](Self::disconnected).
+    pub fn resumed(&self, affects: impl Fn(ChannelId) -> bool) {
+        for room in self.runtime.all_awake() {
+            if affects(room.id) {
+                self.runtime.update(&room, Room::heard_again);
+            }
+        }
+    }
+
     /// The chat says that no message of the channel is newer than this one. If it was not heard of,
     /// what was missed is read from the chat.
     ///

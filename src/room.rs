@@ -10,6 +10,7 @@ mod active;
 pub(crate) mod attempts;
 pub(crate) mod calls;
 pub(crate) mod chat_health;
+mod claims;
 pub(crate) mod commit;
 pub(crate) mod context;
 mod deferrals;
@@ -73,11 +74,13 @@ struct PollWanted {
     stamp: Stamp,
 }
 
-/// That the chat does not answer.
+/// That the chat does not answer, or is not heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outage {
-    /// Since when the room's requests fail.
+    /// Since when the room's requests fail, or the gateway is lost.
     pub(crate) since: Timestamp,
+    /// Whether it is the gateway alone.
+    pub(crate) gateway: bool,
     /// Whose reply waits for it.
     pub(crate) reply_of: Option<AgentKey>,
     /// When that reply is given up.
@@ -115,12 +118,16 @@ impl Room {
         &self.commit
     }
 
-    /// Whether the chat does not answer this room. That it asks for patience is an answer.
+    /// Whether the chat does not answer this room, or is not heard. That it asks for patience is an answer.
     pub(crate) fn outage(&self) -> Option<Outage> {
-        let (since, kind) = self.active.as_ref()?.chat.failing()?;
-        let outage =
-            Outage { since, reply_of: self.waiting_reply(), given_up_at: self.reply_given_up_at() };
-        (kind != ErrorKind::RateLimited).then_some(outage)
+        let chat = &self.active.as_ref()?.chat;
+        let failing = chat.failing().filter(|(_, kind)| *kind != ErrorKind::RateLimited);
+        let (reply_of, given_up_at) = (self.waiting_reply(), self.reply_given_up_at());
+        let (since, gateway) = match failing {
+            Some((since, _)) => (since, false),
+            None => (chat.deaf_since()?, true),
+        };
+        Some(Outage { since, gateway, reply_of, given_up_at })
     }
 
     /// Whose reply is made, and waits until the chat takes it.
@@ -338,7 +345,7 @@ impl Room {
         active.signals.push_back(Signal::Cancel(call.run));
         match call.under_way {
             Some(id) => active.abandoned.push(Abandoned { id, drop_at: now + CANCEL_GRACE }),
-            None => active.claims.withdraw(offer::Lane::Call),
+            None => active.claims.withdraw(claims::Lane::Call),
         }
     }
 
@@ -363,7 +370,7 @@ impl Room {
             if let Some(id) = consult.under_way {
                 active.signals.push_back(Signal::DropConsult(id));
             }
-            active.claims.withdraw(offer::Lane::Consult);
+            active.claims.withdraw(claims::Lane::Consult);
             active.voice.withdraw(VoiceItem::Answer);
         }
     }
@@ -374,6 +381,7 @@ impl Room {
         // Each round either starts, ends or withdraws something; the bound is never reached.
         for _ in 0..64 {
             let goes_on = self.tell_chat(cx, now)
+                || self.ask_again(cx, now)
                 || self.take_arrived(cx, now)
                 || self.withdraw_reply(cx, now)
                 || self.withdraw_head(cx, now)
@@ -382,6 +390,7 @@ impl Room {
                 break;
             }
         }
+        self.look_while_deaf(now);
         self.count_outbox();
         self.clear_delivered();
         self.inject_pending(cx);

@@ -95,7 +95,9 @@ impl Dirigent {
         let outage = room.outage()?;
         let reply_of = outage.reply_of.and_then(|key| self.runtime.registry.name(key));
         let given_up_in = outage.given_up_at.map(|at| at.since(now));
-        Some(OutageNote { reply_of, given_up_in, ..OutageNote::new(now.since(outage.since)) })
+        let gateway = outage.gateway;
+        let since = now.since(outage.since);
+        Some(OutageNote { gateway, reply_of, given_up_in, ..OutageNote::new(since) })
     }
 
     /// What the channel looks like now; `None` when it was never given a mode.

@@ -334,6 +334,7 @@ fn told_input(input: &Input, answer: &Result<Answer, Refusal>) -> Option<(Option
         Input::Undelivered { agent, .. } => order(Some(*agent), "reply given up"),
         Input::Chat { away: true } => order(None, "the chat does not answer"),
         Input::Chat { away: false } => order(None, "the chat answers"),
+        Input::TriggerAgain => order(None, "trigger again"),
         Input::Reconfigure(_) => order(None, "other rules"),
         Input::Receipt { .. }
         | Input::MessageEdited { .. }

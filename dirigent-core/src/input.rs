@@ -79,6 +79,10 @@ pub enum Input {
         /// Whether the chat does not answer.
         away: bool,
     },
+    /// The trigger of the present turn may not have reached its agent: the agent is triggered once
+    /// more, and has all its time to start. It changes nothing where no agent is awaited, on hold, and
+    /// while the chat is away.
+    TriggerAgain,
     /// A message was seen in the channel: pushed, polled, or read later from the history.
     Message(Message),
     /// A human's message that mentions these agents, by their accounts and in its own words. Where

@@ -87,6 +87,13 @@ impl Picture {
         self.inner().live.remove(&shard.number());
     }
 
+    /// Whether what happens in the channel is told by this shard, as far as that is known.
+    pub(crate) fn is_told_by(&self, shard: ShardId, channel: ChannelId) -> bool {
+        let inner = self.inner();
+        let guild = inner.places.get(&channel.get()).and_then(|guild| inner.guilds.get(guild));
+        shard.total() == 1 || guild.is_some_and(|guild| guild.shard == shard.number())
+    }
+
     /// A guild as a whole.
     pub(crate) fn guild(&self, shard: ShardId, pushed: &PushedGuild, now: Timestamp) {
         let Some(rules) = pushed.guild().map(|guild| guild.rules()) else {

@@ -85,6 +85,7 @@ fn all_inputs() -> Vec<Input> {
         Input::Assign(b),
         Input::Spent { cost: u64::MAX },
         Input::ResetBudget,
+        Input::TriggerAgain,
         Input::RunsLost { rerun: true },
         Input::Reconfigure(Arc::new(Config::message_flow())),
         Input::Tick,

@@ -244,6 +244,10 @@ impl Model {
                 self.on_chat(*away);
                 Ok(())
             }
+            Input::TriggerAgain => {
+                self.on_trigger_again();
+                Ok(())
+            }
             Input::Receipt { agent, run, messages } => self.on_receipt(*agent, *run, messages),
             Input::Message(message) => self.on_message(message, None),
             Input::Addressed { message, agents } => self.on_message(message, Some(agents)),

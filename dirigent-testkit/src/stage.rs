@@ -48,6 +48,8 @@ struct Place {
     numbers: Arc<AtomicU64>,
     /// Whether the library hears nothing of what happens.
     gateway_cut: Arc<AtomicBool>,
+    /// Whether agents that the host owns see no trigger.
+    agents_cut: Arc<AtomicBool>,
 }
 
 /// An agent, and who runs it.
@@ -203,6 +205,12 @@ impl Stage {
         self.place.gateway_cut.store(is_cut, Ordering::Release);
     }
 
+    /// The same for the agents that the host owns: while they are cut off, they see no trigger, and none
+    /// of that time afterwards.
+    pub fn cut_agents_off(&self, is_cut: bool) {
+        self.place.agents_cut.store(is_cut, Ordering::Release);
+    }
+
     /// The library.
     ///
     /// # Panics
@@ -305,6 +313,7 @@ impl Stage {
             post_first: self.plan.post_first,
             receipts: self.plan.receipts,
             post_delay: self.plan.post_delay,
+            agents_cut: Arc::clone(&self.place.agents_cut),
         }
     }
 }

@@ -20,6 +20,8 @@ mod heartbeats;
 mod kept_runs;
 #[path = "promises/kit.rs"]
 mod kit;
+#[path = "promises/lost_gateway.rs"]
+mod lost_gateway;
 #[path = "promises/members.rs"]
 mod members;
 #[path = "promises/outages.rs"]

@@ -8,10 +8,10 @@ use dirigent_core::{Effect, MessageId, Ticket, Timestamp};
 use super::action::{Account, ActionId, Purpose, Signal};
 use super::calls::{Abandoned, Call, Consult};
 use super::chat_health::ChatHealth;
+use super::claims::Claims;
 use super::commit::Stamp;
 use super::deferrals::Deferrals;
 use super::inbox::Inbox;
-use super::offer::Claims;
 use super::outbox::OutboxMachine;
 use super::reads::Reads;
 use super::reply::ReplyDelivery;
@@ -42,6 +42,8 @@ pub(super) struct Active {
     pub(super) consult: Option<Consult>,
     pub(super) deferrals: Deferrals,
     pub(super) chat: ChatHealth,
+    /// The gateway was lost: whoever is awaited may not have heard its trigger.
+    pub(super) trigger_again: bool,
     /// The run whose permission a guard holds.
     pub(super) guarded: Option<Guarded>,
     pub(super) claims: Claims,
@@ -88,7 +90,7 @@ impl Active {
             || !self.reads.is_idle()
             || !self.outbox.is_empty()
             || self.claims.has_withdrawn()
-            || self.chat.is_told()
+            || self.chat.is_probing()
     }
 
     pub(super) fn next_deadline(&self, at: Timestamp) -> Option<Timestamp> {

@@ -1,4 +1,4 @@
-//! Whether the chat answers this room.
+//! Whether the chat answers this room, and whether the room hears the chat.
 
 use std::time::Duration;
 
@@ -7,15 +7,22 @@ use dirigent_core::Timestamp;
 use super::action::Account;
 use crate::ErrorKind;
 
-/// How long requests may fail until the turn machine is told that the chat is away.
+/// How long requests may fail, or the gateway may be lost, until the turn machine is told that the
+/// chat is away.
 const TOLERANCE: Duration = Duration::from_secs(5);
 /// The time from one probe to the next.
 const PROBE_EVERY: Duration = Duration::from_secs(10);
 
-/// What the room's own requests say about the chat.
+/// How often the history is looked at while nothing is heard.
+const LOOK_EVERY: Duration = Duration::from_secs(15);
+
+/// What the room's own requests and the host say about the chat.
 #[derive(Debug, Default)]
 pub(crate) struct ChatHealth {
     trouble: Option<Trouble>,
+    deaf: Option<Deaf>,
+    /// Whether the turn machine was told that the chat is away.
+    is_told: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -26,11 +33,24 @@ struct Trouble {
     since: Timestamp,
     /// When the chat itself said that it goes on, where it did.
     until: Option<Timestamp>,
-    /// Whether the turn machine knows.
-    is_told: bool,
     kind: ErrorKind,
     /// When it is asked whether it answers again, if nothing else is asked.
     probe_at: Timestamp,
+}
+
+/// The host has no connection to the gateway: nothing that is said is heard.
+#[derive(Clone, Copy, Debug)]
+struct Deaf {
+    since: Timestamp,
+    /// When the history is looked at next.
+    look_at: Timestamp,
+}
+
+impl Trouble {
+    /// From when on the turn machine is to know.
+    fn matters_at(&self) -> Timestamp {
+        if self.until.is_some() { self.since } else { self.since + TOLERANCE }
+    }
 }
 
 impl ChatHealth {
@@ -42,16 +62,34 @@ impl ChatHealth {
     /// An earlier process had told the machine that the chat is away.
     pub(crate) fn restored(since: Timestamp, now: Timestamp) -> Self {
         let (account, kind) = (Account::Moderator, ErrorKind::NoAnswer);
-        let probe_at = now;
-        Self {
-            trouble: Some(Trouble { account, since, until: None, is_told: true, kind, probe_at }),
-        }
+        let trouble = Trouble { account, since, until: None, kind, probe_at: now };
+        Self { trouble: Some(trouble), deaf: None, is_told: true }
+    }
+
+    /// Since when the gateway is lost.
+    pub(crate) fn deaf_since(&self) -> Option<Timestamp> {
+        self.deaf.map(|deaf| deaf.since)
+    }
+
+    /// The connection to the gateway is lost.
+    pub(crate) fn lost_gateway(&mut self, now: Timestamp) {
+        self.deaf.get_or_insert(Deaf { since: now, look_at: now + TOLERANCE });
+    }
+
+    /// The gateway tells of the channel again. Returns since when it had not.
+    pub(crate) fn hears(&mut self) -> Option<Timestamp> {
+        self.deaf.take().map(|deaf| deaf.since)
+    }
+
+    /// Whether the history is to be looked at now, since nothing is heard.
+    pub(crate) fn looks(&mut self, now: Timestamp) -> bool {
+        let due = self.deaf.as_mut().filter(|deaf| deaf.look_at <= now);
+        due.map(|deaf| deaf.look_at = now + LOOK_EVERY).is_some()
     }
 
     /// A request of this account was not answered.
     pub(crate) fn failed(&mut self, account: Account, now: Timestamp, kind: ErrorKind) {
-        let fresh =
-            Trouble { account, since: now, until: None, is_told: false, kind, probe_at: now };
+        let fresh = Trouble { account, since: now, until: None, kind, probe_at: now };
         let trouble = self.trouble.get_or_insert(fresh);
         trouble.until = None;
         trouble.kind = kind;
@@ -63,45 +101,52 @@ impl ChatHealth {
         if until.since(now) <= TOLERANCE || self.trouble.is_some_and(|t| t.until.is_none()) {
             return;
         }
-        let is_told = self.trouble.is_some_and(|trouble| trouble.is_told);
         let since = self.trouble.map_or(now, |trouble| trouble.since);
         let (until, kind, probe_at) = (Some(until), ErrorKind::RateLimited, until);
-        self.trouble = Some(Trouble { account, since, until, is_told, kind, probe_at });
+        self.trouble = Some(Trouble { account, since, until, kind, probe_at });
     }
 
-    /// A request of this account was answered. Returns whether the machine must be told.
+    /// A request of this account was answered. Returns whether that ends a trouble.
     pub(crate) fn answered(&mut self, account: Account) -> bool {
-        let over = self.trouble.filter(|trouble| trouble.account == account);
-        if over.is_some() {
-            self.trouble = None;
-        }
-        over.is_some_and(|trouble| trouble.is_told)
+        self.trouble.take_if(|trouble| trouble.account == account).is_some()
     }
 
     /// Whether the machine is to be told now that the chat is away, or that it is back.
     pub(crate) fn due(&mut self, now: Timestamp) -> Option<bool> {
-        let trouble = self.trouble.as_mut()?;
-        if trouble.until.is_some_and(|until| until <= now) {
-            let told = trouble.is_told;
-            self.trouble = None;
-            return told.then_some(false);
-        }
-        let waited = trouble.until.is_some() || now.since(trouble.since) >= TOLERANCE;
-        if !trouble.is_told && waited {
-            trouble.is_told = true;
-            return Some(true);
-        }
-        None
+        self.trouble.take_if(|trouble| trouble.until.is_some_and(|until| until <= now));
+        let is_away = self.matters_at().is_some_and(|at| at <= now);
+        // Less than that is no outage yet; but one that was told ends with its cause.
+        let goes_on = self.is_told && self.matters_at().is_some();
+        let away = is_away || goes_on;
+        (away != self.is_told).then(|| {
+            self.is_told = away;
+            away
+        })
     }
 
-    pub(crate) const fn is_told(&self) -> bool {
-        matches!(self.trouble, Some(Trouble { is_told: true, .. }))
+    /// From when on the turn machine is to know that the chat is away.
+    fn matters_at(&self) -> Option<Timestamp> {
+        let trouble = self.trouble.map(|trouble| trouble.matters_at());
+        let deaf = self.deaf.map(|deaf| deaf.since + TOLERANCE);
+        trouble.into_iter().chain(deaf).min()
     }
 
     /// Whose account is to be probed now.
     pub(crate) fn probe(&self, now: Timestamp) -> Option<Account> {
-        let trouble = self.trouble.filter(|trouble| trouble.is_told && trouble.until.is_none())?;
+        let trouble = self.trouble.filter(|trouble| self.is_told && trouble.until.is_none())?;
         (trouble.probe_at <= now).then_some(trouble.account)
+    }
+
+    /// Whether there is something to be probed, now or later.
+    pub(crate) const fn is_probing(&self) -> bool {
+        self.is_told && self.trouble.is_some()
+    }
+
+    /// The probe's turn has come.
+    pub(crate) fn probe_now(&mut self, now: Timestamp) {
+        if let Some(trouble) = &mut self.trouble {
+            trouble.probe_at = trouble.probe_at.min(now);
+        }
     }
 
     /// The probe is on its way.
@@ -113,20 +158,23 @@ impl ChatHealth {
 
     /// When there is something to be told, or to be probed.
     pub(crate) fn next_at(&self) -> Option<Timestamp> {
-        let trouble = self.trouble?;
-        Some(match (trouble.until, trouble.is_told) {
-            (Some(_), false) => trouble.since,
-            (Some(until), true) => until,
-            (None, false) => trouble.since + TOLERANCE,
-            (None, true) => trouble.probe_at,
-        })
+        if !self.is_told {
+            return self.matters_at();
+        }
+        let probe = self.trouble.map(|trouble| trouble.until.unwrap_or(trouble.probe_at));
+        probe.into_iter().chain(self.deaf.map(|deaf| deaf.look_at)).min()
     }
 
     pub(crate) fn move_back(&mut self, by: Duration) {
+        let back = |at: &mut Timestamp| *at = at.saturating_sub(by);
         if let Some(trouble) = &mut self.trouble {
-            trouble.since = trouble.since.saturating_sub(by);
-            trouble.until = trouble.until.map(|until| until.saturating_sub(by));
-            trouble.probe_at = trouble.probe_at.saturating_sub(by);
+            back(&mut trouble.since);
+            back(&mut trouble.probe_at);
+            trouble.until.iter_mut().for_each(back);
+        }
+        if let Some(deaf) = &mut self.deaf {
+            back(&mut deaf.since);
+            back(&mut deaf.look_at);
         }
     }
 }

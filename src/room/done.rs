@@ -68,8 +68,8 @@ impl Room {
             }
         }
         if chat.answered(account) {
-            let _ = self.submit(cx, now, &Input::Chat { away: false });
             self.hurry();
+            self.tell_chat(cx, now);
         }
         if let Outcome::Failed(failure) = outcome {
             if let Trouble::Limited(wait) = failure.trouble() {

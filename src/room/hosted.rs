@@ -9,8 +9,8 @@ use dirigent_core::{
 
 use super::action::{AgentAnswer, Signal};
 use super::calls::{Call, hosted_run};
+use super::claims::Lane;
 use super::context::Context;
-use super::offer::Lane;
 use super::reads::{CONTEXT_MAX, Fetched};
 use super::reply::{ReplyDelivery, compose};
 use super::voice::{Progress, VoiceItem};

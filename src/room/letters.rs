@@ -6,9 +6,10 @@ use dirigent_core::{AgentKey, Cause, Input, Refusal, Timestamp, WakeCause};
 
 use super::Room;
 use super::action::{Account, Action, Outcome, Purpose, Started};
+use super::claims::Lane;
 use super::commit::Stamp;
 use super::context::Context;
-use super::offer::{Ask, Doorway, Lane, PAGE};
+use super::offer::{Ask, Doorway, PAGE};
 use super::outbox::{ChatFacts, FirstAttempt, OutboxAction, OutboxResult};
 use crate::runtime::admission::{Claim, ClaimKind};
 use crate::{Discussion, HistoryRequest, Letter, LetterKind, Mentions, Post};

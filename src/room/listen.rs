@@ -8,14 +8,15 @@ use dirigent_core::{
 };
 
 use super::Room;
+use super::claims::Lane;
 use super::context::Context;
-use super::offer::Lane;
 use crate::{ChatKind, ChatMessage};
 
 impl Room {
     /// A message was pushed.
     pub(crate) fn pushed(&mut self, cx: &Context<'_>, now: Timestamp, message: ChatMessage) {
         self.reach(now);
+        self.hear(cx, now);
         if self.keeps_turns() {
             self.marks.pushed(message.id);
         }
@@ -57,6 +58,7 @@ impl Room {
     /// Events may have been lost. `false` where that does not matter, since no turns are kept.
     pub(crate) fn open_gap(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
         self.reach(now);
+        self.hear(cx, now);
         let matters = self.keeps_turns();
         if matters {
             self.marks.open_gap(now, None);
@@ -70,7 +72,60 @@ impl Room {
     pub(crate) fn newest(&mut self, cx: &Context<'_>, now: Timestamp, newest: MessageId) {
         if self.keeps_turns() && !self.marks.covers(newest) {
             self.open_gap(cx, now);
+        } else {
+            self.heard_again(cx, now);
         }
+    }
+
+    /// The connection to the gateway is lost: nothing that is said is heard.
+    pub(crate) fn lose_gateway(&mut self, cx: &Context<'_>, now: Timestamp) {
+        self.reach(now);
+        if self.keeps_turns() {
+            self.active().chat.lost_gateway(now);
+        }
+        self.settle(cx, now);
+    }
+
+    /// The gateway tells of the channel again, and nothing was missed.
+    pub(crate) fn heard_again(&mut self, cx: &Context<'_>, now: Timestamp) {
+        self.reach(now);
+        self.hear(cx, now);
+        self.settle(cx, now);
+    }
+
+    /// While the gateway is lost, what is said in a channel whose agents talk is read from time to time.
+    pub(super) fn look_while_deaf(&mut self, now: Timestamp) {
+        let talks = self.machine.view().speaker().is_some();
+        if self.active.as_mut().is_some_and(|active| active.chat.looks(now)) && talks {
+            self.backfill();
+        }
+    }
+
+    fn hear(&mut self, cx: &Context<'_>, now: Timestamp) {
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        let was_deaf = active.chat.hears().is_some();
+        if was_deaf && self.machine.view().chat_away_since().is_some() {
+            // After a shorter loss the agents' own connections replay what they missed.
+            self.active().trigger_again = true;
+            self.tell_chat(cx, now);
+        }
+    }
+
+    /// Triggers the agent that is awaited once more, if it may not have heard its trigger: once the chat
+    /// answers, what was said meanwhile was read, and no trigger is on its way.
+    pub(super) fn ask_again(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
+        let is_wanted = self.active.as_ref().is_some_and(|active| {
+            active.trigger_again && active.voice.is_empty() && !self.marks.is_holding(now)
+        });
+        let view = self.machine.view();
+        if !is_wanted || view.chat_away_since().is_some() {
+            return false;
+        }
+        let is_hosted = view.speaker().is_some_and(|agent| cx.directory.is_hosted(agent));
+        self.active().trigger_again = false;
+        !is_hosted && self.submit(cx, now, &Input::TriggerAgain).is_ok()
     }
 
     pub(super) fn want_gap(&mut self) {

@@ -2,9 +2,8 @@
 
 use dirigent_core::{AgentKey, Effect, Timestamp};
 
-use super::action::{
-    Account, Action, ActionId, CallRequest, ConsultRequest, Purpose, Started, WakeRequest,
-};
+use super::action::{Account, Action, CallRequest, ConsultRequest, Purpose, Started, WakeRequest};
+use super::claims::Lane;
 use super::context::Context;
 use super::reply::{LIMIT_MAX, ReplyStep};
 use super::voice::{Progress, VoiceItem};
@@ -13,56 +12,10 @@ use super::{Active, PollWanted, Room};
 use crate::lifecycle::Stage;
 use crate::runtime::admission::{Admission, Claim, ClaimKind, Verdict, WaitReason, Wakeup};
 use crate::split::split_reply;
-use crate::{ChannelId, Commit, HistoryRequest, LetterKind, Mentions, Nonce, Post};
+use crate::{ChannelId, Commit, HistoryRequest, Mentions, Nonce, Post};
 
 /// Messages on a page.
 pub(super) const PAGE: u8 = 100;
-
-/// Where an action waits to be admitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lane {
-    Voice,
-    Cleanup,
-    Members,
-    Poll,
-    Gap,
-    Backfill,
-    Context,
-    Pending,
-    Probe,
-    Call,
-    Consult,
-    Outbox(LetterKind),
-}
-
-/// The names under which lanes wait to be admitted.
-#[derive(Debug, Default)]
-pub(super) struct Claims {
-    waiting: Vec<(Lane, ActionId)>,
-    withdrawn: Vec<ActionId>,
-}
-
-impl Claims {
-    /// What the lane waited with is not wanted any more.
-    pub(super) fn withdraw(&mut self, lane: Lane) {
-        if let Some(at) = self.waiting.iter().position(|(known, _)| *known == lane) {
-            let (_, id) = self.waiting.swap_remove(at);
-            self.withdrawn.push(id);
-        }
-    }
-
-    pub(super) fn has_withdrawn(&self) -> bool {
-        !self.withdrawn.is_empty()
-    }
-
-    fn find(&self, lane: Lane) -> Option<ActionId> {
-        self.waiting.iter().find(|(known, _)| *known == lane).map(|(_, id)| *id)
-    }
-
-    fn forget(&mut self, lane: Lane) {
-        self.waiting.retain(|(known, _)| *known != lane);
-    }
-}
 
 /// Who decides whether an action may start, and the rooms that may try again because of it.
 pub(crate) struct Doorway<'a> {
@@ -88,7 +41,7 @@ impl Active {
         door: &mut Doorway<'_>,
         ask: &Ask,
     ) -> Result<Claim, (Option<Timestamp>, WaitReason)> {
-        let id = match self.claims.find(ask.lane) {
+        let id = match self.claims.ask(ask.lane) {
             Some(id) => id,
             None => self.next_id(),
         };
@@ -100,9 +53,7 @@ impl Active {
                 Ok(claim)
             }
             Verdict::Wait { until, why } => {
-                if self.claims.find(lane).is_none() {
-                    self.claims.waiting.push((lane, id));
-                }
+                self.claims.wait(lane, id);
                 Err((until, why))
             }
         }
@@ -150,11 +101,29 @@ impl Room {
         door: &mut Doorway<'_>,
     ) -> Option<Started> {
         self.reach(now);
+        self.withdraw_claims(now, door);
+        let started = self.offer(cx, now, door);
+        if started.is_none() && self.active.as_mut().is_some_and(|it| it.claims.pass_on()) {
+            self.withdraw_claims(now, door);
+        }
+        started
+    }
+
+    /// What is not waited for any more keeps no other request waiting.
+    fn withdraw_claims(&mut self, now: Timestamp, door: &mut Doorway<'_>) {
         if let Some(active) = &mut self.active {
-            for id in active.claims.withdrawn.drain(..) {
+            for id in active.claims.withdrawn() {
                 door.wakeups.extend(door.admission.withdraw(now, self.id, id));
             }
         }
+    }
+
+    fn offer(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+    ) -> Option<Started> {
         if let Some(started) = self.offer_commit(cx, now) {
             return Some(started);
         }

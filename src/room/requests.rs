@@ -116,6 +116,11 @@ impl Cleanup {
         failure.trouble() == Trouble::Definite || late
     }
 
+    /// All may be tried at once.
+    pub(crate) fn hurry(&mut self) {
+        self.items.iter_mut().for_each(|item| item.attempts.hurry());
+    }
+
     pub(crate) fn next_at(&self) -> Option<Timestamp> {
         let waiting = self.items.iter().filter(|item| item.under_way.is_none());
         waiting.filter_map(|item| item.attempts.next_at()).min()
@@ -196,6 +201,13 @@ impl<T: Copy> Single<T> {
     ) {
         if let Some((_, attempts)) = &mut self.wanted {
             attempts.back_off_between(now, retry_after, first, longest);
+        }
+    }
+
+    /// It may be tried at once.
+    pub(crate) fn hurry(&mut self) {
+        if let Some((_, attempts)) = &mut self.wanted {
+            attempts.hurry();
         }
     }
 

@@ -22,7 +22,7 @@ use self::pool::Pool;
 use crate::{ChannelId, Pacing};
 
 pub(crate) use self::claim::{
-    AccountKey, ActionId, Claim, ClaimKind, Report, Verdict, WaitReason, Wakeup, WakeupKind,
+    AccountKey, ActionId, Claim, ClaimKind, Report, Verdict, WaitReason, Wakeup,
 };
 
 /// How long a room that was woken may take to ask. Then the next in line is woken, so that a room

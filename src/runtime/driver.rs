@@ -11,7 +11,7 @@ use futures_util::stream::FuturesUnordered;
 use tokio::sync::mpsc;
 
 use super::Runtime;
-use super::admission::{Admission, ClaimKind, Limits, Wakeup, WakeupKind};
+use super::admission::{Admission, ClaimKind, Limits, Wakeup};
 use super::cell::RoomCell;
 use super::perform::{Finished, Running};
 use crate::ApiError;
@@ -232,9 +232,10 @@ impl Loop {
     fn wake(&self, wakeups: &[Wakeup]) {
         for wakeup in wakeups {
             if let Some(room) = self.runtime.awake(wakeup.room) {
-                if wakeup.kind == WakeupKind::ChatBack {
-                    self.runtime.update(&room, |room, _, _| room.hurry());
-                }
+                self.runtime.update(&room, |room, _, now| match wakeup.id {
+                    Some(id) => room.try_again(now, id),
+                    None => room.hurry(),
+                });
                 self.runtime.call_driver(&room, &mut room.lock());
             }
         }

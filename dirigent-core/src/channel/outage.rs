@@ -3,7 +3,7 @@
 use core::mem;
 
 use super::Channel;
-use super::phase::Phase;
+use super::phase::{Grant, Phase};
 use super::step::Step;
 use crate::steering::Outage;
 use crate::{Cause, Timestamp};
@@ -76,6 +76,27 @@ impl Step<'_> {
         self.set_start_deadline();
         self.tell(None, Cause::ChatBack);
         self.wake_for_missed();
+    }
+
+    /// The agent that is awaited may not have heard its trigger.
+    pub(super) fn on_trigger_again(&mut self) {
+        let agent = match self.channel.phase {
+            Phase::Granted(Grant { agent, .. }) | Phase::Continuing { agent, .. } => agent,
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Unknown { .. }
+            | Phase::Refreshing(_)
+            | Phase::Running { .. }
+            | Phase::Delivering { .. }
+            | Phase::Confirming { .. }
+            | Phase::Waiting(_) => return,
+        };
+        if self.channel.rest.is_none() && !self.channel.is_chat_away() {
+            self.tell(Some(agent), Cause::Retriggered);
+            self.trigger(None);
+        }
     }
 
     /// What stood still while the chat was away has as much time left as it had then.

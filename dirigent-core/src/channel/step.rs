@@ -29,6 +29,7 @@ impl Step<'_> {
                 self.on_undelivered(*agent, *run, *posted)?;
             }
             Input::Chat { away } => self.on_chat(*away),
+            Input::TriggerAgain => self.on_trigger_again(),
             Input::Receipt { agent, run, messages } => self.on_receipt(*agent, *run, messages)?,
             Input::Message(message) => self.on_message(message, &[])?,
             Input::Addressed { message, agents } => self.on_addressed(message, agents)?,

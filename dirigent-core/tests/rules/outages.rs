@@ -135,3 +135,32 @@ fn a_run_that_takes_too_long_is_skipped_though_the_chat_is_away() {
     room.wait(secs(600));
     assert_eq!((room.speaker(), room.seat(A).turn), (Some(B), SeatTurn::Skipped));
 }
+
+#[test]
+fn an_agent_that_may_not_have_heard_its_trigger_is_triggered_again() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    room.wait(secs(40));
+    let step = room.tell(Input::TriggerAgain);
+    assert_eq!(step.causes(), [Cause::Retriggered]);
+    let start = Deadline { at: room.now + secs(45), reason: DeadlineReason::Start };
+    assert_eq!(room.channel.next_deadline(), Some(start));
+    // It was no re-trigger of the rules: theirs follows.
+    assert_eq!(room.wait(secs(45)).causes(), [Cause::Retriggered]);
+    assert_eq!(room.wait(secs(45)).causes().first(), Some(&Cause::StartTimedOut));
+}
+
+#[test]
+fn nobody_is_triggered_again_where_nobody_is_awaited() {
+    let mut room = Room::chat(2);
+    assert!(room.tell(Input::TriggerAgain).is_silent());
+    room.human("hello");
+    room.tell(AWAY);
+    assert!(room.tell(Input::TriggerAgain).is_silent());
+    room.tell(BACK);
+    room.tell(Input::Hold);
+    assert!(room.tell(Input::TriggerAgain).is_silent());
+    room.tell(Input::Resume);
+    room.start(A);
+    assert!(room.tell(Input::TriggerAgain).is_silent());
+}

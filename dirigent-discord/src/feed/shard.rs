@@ -61,12 +61,16 @@ impl ShardFeed {
     }
 
     /// The connection was closed, with this code if there was one: until the session is resumed or begun
-    /// anew, what is known of its guilds is not believed. Where no new connection helps, returns why,
+    /// anew, what is known of its guilds is not believed, and no agent of theirs is passed over because it
+    /// does not begin. Where no new connection helps, returns why,
     /// and writes it to the log.
     ///
-    /// Hosts that take raw text tell this; in twilight's events it is told by itself.
+    /// Hosts that take raw text tell this, with `None` also for an error of the shard; in twilight's events
+    /// it is told by itself.
     pub fn closed(&self, code: Option<u16>) -> Option<Finding> {
-        self.shared.account.picture.interrupted(self.shard);
+        let Shared { dirigent, account, .. } = &*self.shared;
+        account.picture.interrupted(self.shard);
+        dirigent.disconnected(|channel| account.picture.is_told_by(self.shard, channel));
         let finding = code.and_then(CloseReason::of).map(Finding::Closed)?;
         tracing::error!(shard = self.shard.number(), "{finding}");
         Some(finding)
@@ -85,7 +89,9 @@ impl ShardFeed {
             }
             News::Ready(ready) => return self.ready(ready.user.id.user()).await,
             News::Resumed => {
-                self.shared.account.picture.session_resumed(self.shard);
+                let picture = &self.shared.account.picture;
+                picture.session_resumed(self.shard);
+                dirigent.resumed(|channel| picture.is_told_by(self.shard, channel));
                 return Ok(());
             }
             News::Guild(guild) => return self.guild(&guild).await,

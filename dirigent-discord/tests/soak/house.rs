@@ -379,7 +379,9 @@ async fn feed_from(mut line: Line, feed: ShardFeed) {
             Ok(Message::Close(frame)) => {
                 let _ = feed.closed(frame.map(|frame| frame.code));
             }
-            Err(_) => {}
+            Err(_) => {
+                let _ = feed.closed(None);
+            }
         }
     }
 }

@@ -93,6 +93,7 @@ pub(super) enum InputFile {
     Assign(u32),
     Spent(u64),
     ResetBudget,
+    TriggerAgain,
     RunsLost {
         rerun: bool,
     },
@@ -248,6 +249,7 @@ impl From<&Input> for InputFile {
             | Input::Online(_)
             | Input::Assign(_)
             | Input::ResetBudget
+            | Input::TriggerAgain
             | Input::Tick
             | _ => order_of(input),
         }
@@ -272,6 +274,7 @@ fn order_of(input: &Input) -> InputFile {
         Input::Resume => InputFile::Resume,
         Input::Finish => InputFile::Finish,
         Input::ResetBudget => InputFile::ResetBudget,
+        Input::TriggerAgain => InputFile::TriggerAgain,
         Input::Tick => InputFile::Tick,
         Input::Create(_)
         | Input::SetMode(_)
@@ -351,6 +354,7 @@ impl From<InputFile> for Input {
             InputFile::Assign(agent) => Self::Assign(key(agent)),
             InputFile::Spent(cost) => Self::Spent { cost },
             InputFile::ResetBudget => Self::ResetBudget,
+            InputFile::TriggerAgain => Self::TriggerAgain,
             InputFile::RunsLost { rerun } => Self::RunsLost { rerun },
             InputFile::Chat { away } => Self::Chat { away },
             InputFile::Replied { agent, run } => {

@@ -60,7 +60,11 @@ fn attempt(
 fn twice(walk: &mut Walk, twin: &mut Channel, input: &Input) -> Result<(), String> {
     let adds = matches!(
         input,
-        Input::Wake { .. } | Input::SpeakNext(_) | Input::Spent { .. } | Input::ResetBudget
+        Input::Wake { .. }
+            | Input::SpeakNext(_)
+            | Input::Spent { .. }
+            | Input::ResetBudget
+            | Input::TriggerAgain
     );
     // The host does not give a message that was read late twice (rule 73).
     let late = matches!(

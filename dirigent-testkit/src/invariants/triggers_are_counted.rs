@@ -8,7 +8,7 @@ use super::{Invariant, Observation, Observer};
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "T1",
     promise: 2,
-    requirements: "D64, F05, rules 30, 37, 40",
+    requirements: "D64, F05, rules 30, 37, 40, 75",
     sentence: "triggers are at most grants, re-triggers and resumes, and each is for the agent that was granted",
     observer: || Box::new(TriggersAreCounted::default()),
 };

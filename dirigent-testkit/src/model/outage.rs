@@ -37,6 +37,34 @@ impl Model {
         self.config.start_deadline.filter(|_| waits).map(|time| self.now + time)
     }
 
+    /// Rule 75: `TriggerAgain`.
+    pub(super) fn on_trigger_again(&mut self) {
+        let fresh = self.fresh_start();
+        if self.rest.is_some() || self.chat_away.is_some() {
+            return;
+        }
+        let Some(turn) = self.phase.turn_mut() else {
+            return;
+        };
+        let attempt = match &mut turn.stage {
+            Stage::Granted { due, attempt } => {
+                *due = fresh;
+                *attempt
+            }
+            Stage::Continuing { due } => {
+                *due = fresh;
+                0
+            }
+            Stage::Running { .. }
+            | Stage::Delivering
+            | Stage::Confirming(_)
+            | Stage::Waiting(_) => return,
+        };
+        let agent = turn.agent;
+        self.causes.push(Cause::Retriggered);
+        self.emit_trigger(agent, attempt, None);
+    }
+
     /// Rule 70: what waits for the chat keeps its distance while time passes without it.
     pub(super) fn stand_still(&mut self, by: Duration) {
         if self.chat_away.is_none() {

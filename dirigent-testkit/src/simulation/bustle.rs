@@ -35,7 +35,8 @@ impl World {
             920..=939 => self.change_rules(),
             940..=949 => self.conclude(),
             950..=989 => self.steer(),
-            990..=994 => self.feed(&Input::Chat { away: true }).map(drop),
+            990..=993 => self.feed(&Input::Chat { away: true }).map(drop),
+            994 => self.feed(&Input::TriggerAgain).map(drop),
             995..=998 => self.feed(&Input::Chat { away: false }).map(drop),
             _ => self.feed(&Input::Tick).map(drop),
         }

@@ -32,6 +32,8 @@ pub(crate) struct Hooks {
     pub(crate) receipts: bool,
     /// How long a reply is on its way after the run's end was told.
     pub(crate) post_delay: std::time::Duration,
+    /// Whether agents see no trigger.
+    pub(crate) agents_cut: Arc<AtomicBool>,
 }
 
 /// Tells the library what is pushed, one event after the other; nothing while the gateway is cut.
@@ -81,7 +83,7 @@ pub(crate) async fn pump(
 
 impl Hooks {
     fn look_for_trigger(&self, dirigent: &Dirigent, message: &ChatMessage) {
-        if message.author != self.moderator {
+        if message.author != self.moderator || self.agents_cut.load(Ordering::Acquire) {
             return;
         }
         let addressed =

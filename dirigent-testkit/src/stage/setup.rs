@@ -237,6 +237,7 @@ impl Setup {
             rooms,
             numbers: Arc::new(AtomicU64::new(1)),
             gateway_cut: Arc::default(),
+            agents_cut: Arc::default(),
         };
         let mut stage = Stage::new(place, cast, self.plan);
         if self.starts {

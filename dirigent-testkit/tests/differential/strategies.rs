@@ -459,6 +459,7 @@ fn orders() -> impl Strategy<Value = Input> {
         1 => Just(Input::ResetBudget),
         4 => Just(Input::Resume),
         3 => any::<bool>().prop_map(|away| Input::Chat { away }),
+        2 => Just(Input::TriggerAgain),
         2 => creation().prop_map(Input::Create),
         2 => mode().prop_map(Input::SetMode),
         2 => odd.prop_map(|config| Input::Reconfigure(Arc::new(config))),

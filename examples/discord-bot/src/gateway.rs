@@ -41,9 +41,10 @@ pub(crate) async fn run(mut shard: Shard, feed: ShardFeed) {
                 let _ = feed.closed(frame.map(|frame| frame.code));
                 Ok(())
             }
-            // The shard connects again by itself.
+            // The shard connects again by itself; until then nothing is heard.
             Err(error) => {
                 tracing::warn!(%error, "the gateway's connection failed");
+                let _ = feed.closed(None);
                 Ok(())
             }
         };

@@ -65,6 +65,18 @@ impl EventHandler for Relay {
     async fn ready(&self, _: Context, _: discord::Ready) {
         told(self.0.reconnected().await);
     }
+
+    async fn resume(&self, _: Context, _: discord::ResumedEvent) {
+        self.0.resumed(|_| true);
+    }
+
+    /// Without a connection nothing is heard. This bot has one shard; one that has several says which
+    /// channels are the shard's.
+    async fn shard_stage_update(&self, _: Context, update: discord::ShardStageUpdateEvent) {
+        if update.old == discord::ConnectionStage::Connected {
+            self.0.disconnected(|_| true);
+        }
+    }
 }
 
 /// An edit, if it says who wrote what: others (an embed that came later) change nothing for us.

@@ -21,7 +21,7 @@ use super::dice::Dice;
 use super::flight::{Flight, What};
 use super::store::Store;
 use crate::lifecycle::Stage;
-use crate::runtime::admission::{Admission, Limits, Wakeup, WakeupKind};
+use crate::runtime::admission::{Admission, Limits, Wakeup};
 use crate::{AgentId, Discussion, Pacing, Settings};
 
 /// What does not change while the world goes on.
@@ -274,10 +274,11 @@ impl World {
 
     pub(super) fn wake(&mut self, wakeups: &[Wakeup]) {
         for wakeup in wakeups {
-            if wakeup.kind == WakeupKind::ChatBack {
-                self.room.hurry();
-                self.after();
+            match wakeup.id {
+                Some(id) => self.room.try_again(self.now, id),
+                None => self.room.hurry(),
             }
+            self.after();
             self.ready = true;
         }
     }

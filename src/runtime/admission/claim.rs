@@ -94,29 +94,19 @@ pub(crate) enum Report {
 pub(crate) struct Wakeup {
     /// The room.
     pub(crate) room: ChannelId,
-    /// The action whose turn it is; `None` for all that the room waits with.
+    /// The action whose turn it is: a place in a pool is kept for it, or it is the account's next probe.
+    /// `None` where the chat answers again, for all that the room waits with.
     pub(crate) id: Option<ActionId>,
-    /// Why.
-    pub(crate) kind: WakeupKind,
 }
 
 impl Wakeup {
     pub(super) const fn try_again(waiter: Waiter) -> Self {
-        Self { room: waiter.room, id: Some(waiter.id), kind: WakeupKind::TryAgain }
+        Self { room: waiter.room, id: Some(waiter.id) }
     }
 
     pub(super) const fn chat_back(room: ChannelId) -> Self {
-        Self { room, id: None, kind: WakeupKind::ChatBack }
+        Self { room, id: None }
     }
-}
-
-/// Why a room may ask again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum WakeupKind {
-    /// It is this action's turn: a place in a pool is kept for it, or it is the account's next probe.
-    TryAgain,
-    /// The account reaches the chat again.
-    ChatBack,
 }
 
 /// An action of a room, as lines and reservations name it.

@@ -36,11 +36,11 @@ fn read(room: u64, id: u64) -> Claim {
 }
 
 fn try_again(claim: &Claim) -> Wakeup {
-    Wakeup { room: claim.room, id: Some(claim.id), kind: WakeupKind::TryAgain }
+    Wakeup { room: claim.room, id: Some(claim.id) }
 }
 
 fn chat_back(room: u64) -> Wakeup {
-    Wakeup { room: ChannelId::new(room), id: None, kind: WakeupKind::ChatBack }
+    Wakeup { room: ChannelId::new(room), id: None }
 }
 
 fn only_by_channel(burst: usize, window: Duration) -> Pacing {

@@ -116,6 +116,7 @@ fn about_absence_and_choices(kind: u8, details: [u8; 5]) -> Input {
         58 => Input::Spent { cost: u64::from(a % 8) },
         59 => Input::Finish,
         87 if a < 128 => Input::ResetBudget,
+        89 if a < 128 => Input::TriggerAgain,
         _ => {
             let message = Message {
                 id: words::message_id(a),

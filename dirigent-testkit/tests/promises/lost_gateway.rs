@@ -1,0 +1,151 @@
+//! P1: the connection to the gateway is lost while requests are answered: nobody is passed over, and who
+//! did not hear its trigger is triggered again.
+
+use std::time::Duration;
+
+use dirigent::{Cause, ChannelEvent, ChannelId, Clock, PhaseKind};
+use dirigent_testkit::scripted_agent::Line;
+use dirigent_testkit::stage::{Setup, Stage};
+
+use super::kit::{MILLI, MINUTE, SECOND, is_heard};
+
+/// How soon after the return of the gateway somebody speaks.
+const RETURN: Duration = Duration::from_secs(30);
+
+/// How the library hears that the gateway is back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Back {
+    /// A new session: `reconnected()`.
+    Reconnected,
+    /// A new session that tells of newest messages: `newest_message()`.
+    Newest,
+    /// The old session: `resumed()`.
+    Resumed,
+}
+
+fn hooked() -> Stage {
+    let takes = MILLI * 900;
+    let mut stage = Setup::new()
+        .hooked("a", [Line::from("a1").taking(takes)])
+        .hooked("b", [Line::from("b1").taking(takes)])
+        .stage();
+    stage.chat();
+    stage
+}
+
+/// The gateway of the library and of all agents is lost.
+fn cut(stage: &mut Stage) {
+    stage.cut_gateway(true);
+    stage.cut_agents_off(true);
+    stage.dirigent().disconnected(|_| true);
+    stage.settle();
+}
+
+fn restore(stage: &mut Stage, back: Back) {
+    stage.cut_gateway(false);
+    stage.cut_agents_off(false);
+    let channel = stage.channel();
+    match back {
+        Back::Reconnected => stage.call(|d| async move { d.reconnected().await }).unwrap(),
+        Back::Newest => {
+            let newest = stage.discord().messages(channel).last().unwrap().id;
+            stage.call(move |d| async move { d.newest_message(channel, newest).await }).unwrap();
+        }
+        Back::Resumed => stage.dirigent().resumed(|_| true),
+    }
+    stage.settle();
+}
+
+/// P1
+#[test]
+fn who_did_not_hear_its_trigger_is_triggered_again_when_the_gateway_is_back() {
+    for back in [Back::Reconnected, Back::Newest, Back::Resumed] {
+        for lasts in [SECOND * 15, MINUTE, MINUTE * 10, MINUTE * 59, MINUTE * 90] {
+            for moment in 0..12 {
+                let place = format!("{back:?}, {lasts:?}, {} ms into a turn", 250 * moment);
+                let mut stage = hooked();
+                stage.say("Hello");
+                stage.advance(MILLI * 250 * moment);
+                cut(&mut stage);
+                stage.advance(lasts);
+                restore(&mut stage, back);
+                let before = (stage.words().len(), stage.clock().now());
+                if before.0 < 3 {
+                    stage.until("somebody speaks", |stage| stage.words().len() > before.0);
+                    let took = stage.clock().now().since(before.1);
+                    assert!(took <= RETURN, "{place}: {took:?}");
+                }
+                stage.until_dormant();
+                stage.advance(MINUTE);
+                assert_eq!(stage.words(), ["Hello", "a1", "b1"], "{place}");
+            }
+        }
+    }
+}
+
+/// P1
+#[test]
+fn a_connection_that_is_lost_for_a_moment_repeats_no_trigger() {
+    let mut stage = hooked();
+    stage.cut_agents_off(true);
+    stage.say("Hello");
+    stage.advance(SECOND);
+    stage.dirigent().disconnected(|_| true);
+    stage.advance(SECOND * 4);
+    stage.dirigent().resumed(|_| true);
+    stage.advance(SECOND * 30);
+    let channel = stage.channel();
+    let events = stage.call(move |d| async move { d.history(channel).await }).unwrap();
+    let triggered_again = |event: &&ChannelEvent| event.transition.cause == Cause::Retriggered;
+    assert_eq!(events.iter().filter(triggered_again).count(), 0);
+}
+
+/// P1
+#[test]
+fn channels_of_another_shard_are_not_concerned() {
+    let mut stage = hooked();
+    stage.cut_agents_off(true);
+    stage.say("Hello");
+    stage.advance(SECOND);
+    let other = ChannelId::new(stage.channel().get() + 1);
+    stage.dirigent().disconnected(|channel| channel == other);
+    stage.advance(MINUTE * 5);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant, "they did not begin in time");
+}
+
+/// P18
+#[test]
+fn what_people_say_while_the_gateway_is_lost_is_heard_and_a_stop_word_acts_within_half_a_minute() {
+    let line = |text: &str| Line::from(text).taking(SECOND * 20);
+    let lines = |name: &str| (0..20).map(|n| line(&format!("{name}{n}"))).collect::<Vec<_>>();
+    let mut stage = Setup::new().hosted("a", lines("a")).hosted("b", lines("b")).stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND * 3);
+    stage.cut_gateway(true);
+    stage.dirigent().disconnected(|_| true);
+    stage.advance(MINUTE);
+    stage.say("A question");
+    stage.advance(MINUTE * 2);
+    assert!(is_heard(&stage, "A question"));
+    stage.say("stop");
+    stage.advance(SECOND * 30);
+    assert!(stage.status().unwrap().rest.is_some());
+}
+
+/// P1
+#[test]
+fn whoever_asks_is_told_that_the_gateway_is_lost() {
+    let mut stage = hooked();
+    stage.say("Hello");
+    cut(&mut stage);
+    stage.advance(SECOND * 44);
+    let channel = stage.channel();
+    let why = stage.call(move |d| async move { d.explain(channel, &"b".into()).await }).unwrap();
+    assert!(why.outage.as_ref().is_some_and(|outage| outage.gateway), "{why:?}");
+    assert!(why.to_string().contains("The connection to the gateway has been lost for"), "{why}");
+    assert!(stage.status().unwrap().chat_away_since.is_some());
+    restore(&mut stage, Back::Resumed);
+    let why = stage.call(move |d| async move { d.explain(channel, &"b".into()).await }).unwrap();
+    assert_eq!(why.outage, None);
+}
