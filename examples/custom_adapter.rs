@@ -90,6 +90,7 @@ impl Chat {
                 author_kind: AuthorKind::Human,
                 kind: ChatKind::Default,
                 content: text.to_owned(),
+                has_attachments: false,
                 nonce: None,
             },
         )
@@ -165,6 +166,7 @@ impl DiscordApi for Account {
                 author_kind: AuthorKind::Bot,
                 kind: if answers { ChatKind::Reply } else { ChatKind::Default },
                 content,
+                has_attachments: false,
                 nonce: Some(post.nonce.as_str().to_owned()),
             },
         );

@@ -19,6 +19,7 @@ use crate::{ChannelId, UserId};
 ///     author_kind: AuthorKind::Human,
 ///     kind: ChatKind::Default,
 ///     content: "a secret".to_owned(),
+///     has_attachments: false,
 ///     nonce: None,
 /// };
 /// assert!(!format!("{message:?}").contains("secret"));
@@ -38,6 +39,8 @@ pub struct ChatMessage {
     pub kind: ChatKind,
     /// Its text; empty without the message-content intent.
     pub content: String,
+    /// Whether files are attached to it: a picture is a reply, too.
+    pub has_attachments: bool,
     /// The nonce it was posted with, where the chat tells.
     pub nonce: Option<String>,
 }

@@ -33,6 +33,7 @@ pub fn chat_message(message: &Message) -> ChatMessage {
         author_kind: traits.author_kind(),
         kind: traits.chat_kind(),
         content: message.content.clone(),
+        has_attachments: !message.attachments.is_empty(),
         nonce: None,
     }
 }
@@ -60,6 +61,7 @@ pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
         author_kind: traits.author_kind(),
         kind: traits.chat_kind(),
         content: message.content?,
+        has_attachments: message.attachments.is_some_and(|files| !files.is_empty()),
         nonce: message.nonce.and_then(wire::Nonce::into_text),
     })
 }
@@ -96,6 +98,35 @@ impl Traits {
             ChatKind::Reply
         } else {
             ChatKind::System
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn message(attachments: &Value) -> Value {
+        json!({
+            "id": "3", "channel_id": "1", "type": 0, "content": "see there",
+            "timestamp": "2025-06-15T15:06:40.000000+00:00", "edited_timestamp": null, "tts": false,
+            "mention_everyone": false, "mentions": [], "mention_roles": [], "embeds": [],
+            "pinned": false, "attachments": attachments,
+            "author": {"id": "2", "username": "p", "discriminator": "0", "avatar": null},
+        })
+    }
+
+    #[test]
+    fn attached_files_are_told_by_both_ways_of_reading() {
+        let file = json!({"id": "4", "filename": "a.png", "size": 5, "url": "u", "proxy_url": "p"});
+        for (attachments, expected) in [(json!([file]), true), (json!([]), false)] {
+            let message = message(&attachments);
+            let event: Message = serde_json::from_value(message.clone()).unwrap();
+            assert_eq!(chat_message(&event).has_attachments, expected);
+            let read: wire::Message = serde_json::from_value(message).unwrap();
+            assert_eq!(read_message(read).unwrap().has_attachments, expected);
         }
     }
 }

@@ -85,6 +85,8 @@ pub(crate) struct Message {
     #[serde(default)]
     pub(crate) content: Option<String>,
     #[serde(default)]
+    pub(crate) attachments: Option<Vec<IgnoredAny>>,
+    #[serde(default)]
     pub(crate) nonce: Option<Nonce>,
     #[serde(default)]
     pub(crate) interaction_metadata: Option<IgnoredAny>,

@@ -32,6 +32,7 @@ fn message(stage: &Stage, id: MessageId, content: &str) -> ChatMessage {
         author_kind: AuthorKind::Bot,
         kind: ChatKind::Default,
         content: content.to_owned(),
+        has_attachments: false,
         nonce: None,
     }
 }
@@ -104,6 +105,21 @@ fn an_edit_of_the_speakers_message_confirms() {
     let whole = message(&stage, id, "a draft that grew");
     stage.call(move |d| async move { d.message_updated(whole).await }).unwrap();
     assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+}
+
+/// P17
+#[test]
+fn a_reply_that_became_a_picture_with_a_short_text_confirms_when_its_author_is_quiet() {
+    for has_attachments in [true, false] {
+        let mut stage = confirming("a table of all that was said, with a row for each of us");
+        let (channel, user) = (stage.channel(), stage.agent("a").user());
+        let id = stage.discord().say(channel, user, "a table");
+        let picture = ChatMessage { has_attachments, ..message(&stage, id, "a table") };
+        stage.call(move |d| async move { d.message_created(picture).await }).unwrap();
+        stage.advance(SECOND * 3);
+        let next = if has_attachments { "b" } else { "a" };
+        assert_eq!(speaker(&mut stage).as_deref(), Some(next), "{has_attachments}");
+    }
 }
 
 /// R106

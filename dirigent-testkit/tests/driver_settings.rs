@@ -39,6 +39,7 @@ fn picture(stage: &mut Stage, text: &str) {
         author_kind: AuthorKind::Human,
         kind: ChatKind::Default,
         content: text.to_owned(),
+        has_attachments: false,
         nonce: None,
     };
     stage.call(move |d| async move { d.message_created(message).await }).unwrap();

@@ -680,5 +680,6 @@ fn own_message(
     content: String,
 ) -> ChatMessage {
     let author_kind = AuthorKind::Bot;
-    ChatMessage { id, channel, author, author_kind, kind, content, nonce: None }
+    let (has_attachments, nonce) = (false, None);
+    ChatMessage { id, channel, author, author_kind, kind, content, has_attachments, nonce }
 }

@@ -40,7 +40,7 @@ impl Room {
         message: ChatMessage,
     ) -> Result<Answer, Refusal> {
         let author = cx.directory.author(&message);
-        let tail = Tail::of(&message.content);
+        let tail = tail_of(&message);
         let edited = Input::MessageEdited { id: message.id, author, tail };
         if let Some(active) = &mut self.active {
             active.inbox.changed(message);
@@ -304,5 +304,11 @@ pub(super) fn digest(
         _ if cx.settings.is_resume_word(text, moderator) => MessageKind::ResumeWord,
         ChatKind::Default | ChatKind::Reply => MessageKind::Conversation,
     };
-    Message { id: message.id, author, kind, tail: Tail::of(text), backfilled }
+    Message { id: message.id, author, kind, tail: tail_of(message), backfilled }
+}
+
+/// The end of what the message says; files say something, too.
+fn tail_of(message: &ChatMessage) -> Tail {
+    let tail = Tail::of(&message.content);
+    if message.has_attachments { tail.with_attachment() } else { tail }
 }

@@ -70,6 +70,7 @@ impl World {
             author_kind: self.kind_of(me),
             kind: if answers { ChatKind::Reply } else { ChatKind::Default },
             content,
+            has_attachments: false,
             nonce: Some(post.nonce.as_str().to_owned()),
         };
         self.append(message, details);
@@ -94,8 +95,9 @@ impl World {
         }
         let content = if kind == ChatKind::System { content } else { acceptable(content)? };
         let id = MessageId::new(self.next_id());
-        let nonce = None;
-        let message = ChatMessage { id, channel, author, author_kind, kind, content, nonce };
+        let (has_attachments, nonce) = (false, None);
+        let message =
+            ChatMessage { id, channel, author, author_kind, kind, content, has_attachments, nonce };
         self.append(message, Details::plain());
         Ok(id)
     }

@@ -26,6 +26,7 @@ pub fn chat_message(message: &discord::Message) -> ChatMessage {
         author_kind,
         kind,
         content: message.content.clone(),
+        has_attachments: !message.attachments.is_empty(),
         nonce: match &message.nonce {
             Some(discord::Nonce::String(nonce)) => Some(nonce.clone()),
             Some(discord::Nonce::Number(nonce)) => Some(nonce.to_string()),

@@ -90,6 +90,7 @@ fn edited(event: discord::MessageUpdateEvent) -> Option<ChatMessage> {
         author_kind,
         kind: chat_kind(event.kind?),
         content: event.content?,
+        has_attachments: event.attachments.is_some_and(|files| !files.is_empty()),
         nonce: None,
     })
 }

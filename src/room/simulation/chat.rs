@@ -114,8 +114,16 @@ impl Chat {
     ) -> MessageId {
         let id = self.next_id(now);
         let kind = ChatKind::Default;
-        let message =
-            ChatMessage { id, channel: ROOM, author, author_kind, kind, content, nonce: None };
+        let message = ChatMessage {
+            id,
+            channel: ROOM,
+            author,
+            author_kind,
+            kind,
+            content,
+            has_attachments: false,
+            nonce: None,
+        };
         self.tell(&message, lost);
         self.said.push(message);
         id
@@ -154,6 +162,7 @@ impl Chat {
             author_kind: AuthorKind::Bot,
             kind: if post.reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
             content: post.content.clone(),
+            has_attachments: false,
             nonce: Some(nonce.clone()),
         };
         self.nonces.push_back(Remembered { account, channel: post.channel, nonce, id, at: now });

@@ -183,7 +183,8 @@ fn used_command(interaction: u64, found: &Interaction) -> UsedCommand {
 
 fn message(id: MessageId, channel: ChannelId, author: UserId, content: String) -> ChatMessage {
     let (author_kind, kind) = (AuthorKind::Bot, ChatKind::System);
-    ChatMessage { id, channel, author, author_kind, kind, content, nonce: None }
+    let (has_attachments, nonce) = (false, None);
+    ChatMessage { id, channel, author, author_kind, kind, content, has_attachments, nonce }
 }
 
 /// Whether an answer was only promised so far.

@@ -48,6 +48,7 @@ pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
         author_kind: world.kind_of(ask.me),
         kind: if reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
         content,
+        has_attachments: false,
         nonce: nonce.map(|GivenNonce { text, .. }| text),
     };
     world.append(message, details);
@@ -116,6 +117,7 @@ fn repeated(world: &World, ask: &Ask, id: MessageId) -> Reply {
         author_kind: world.kind_of(ask.me),
         kind: ChatKind::Default,
         content: String::new(),
+        has_attachments: false,
         nonce: None,
     };
     let message = found.cloned().unwrap_or_else(gone);

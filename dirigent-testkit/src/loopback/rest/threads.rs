@@ -154,6 +154,7 @@ fn announce(world: &mut World, ask: &Ask) {
         author_kind: AuthorKind::Bot,
         kind: ChatKind::System,
         content: String::new(),
+        has_attachments: false,
         nonce: None,
     };
     let mut details = Details::plain();

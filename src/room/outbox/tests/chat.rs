@@ -86,6 +86,7 @@ impl Chat {
             author_kind: AuthorKind::Bot,
             kind: ChatKind::Default,
             content: content.to_owned(),
+            has_attachments: false,
             nonce,
         });
         id
