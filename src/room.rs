@@ -317,7 +317,12 @@ impl Room {
         ticket: Ticket,
         settlement: Settlement,
     ) {
+        let is_known = matches!(settlement, Settlement::Done { message: Some(_) });
         let _ = self.submit(cx, now, &Input::Settled { ticket, settlement });
+        let active = self.active.as_mut();
+        if active.is_some_and(|active| active.cleanup.settle(ticket, is_known)) {
+            self.backfill();
+        }
     }
 
     /// People's messages are handed to the agent of this turn: now if the library has called it, else

@@ -1,6 +1,6 @@
 //! What may start now: every lane is asked, in the order in which they matter.
 
-use dirigent_core::{AgentKey, Effect, Timestamp};
+use dirigent_core::{AgentKey, Effect, Ticket, Timestamp};
 
 use super::action::{Account, Action, CallRequest, ConsultRequest, Purpose, Started, WakeRequest};
 use super::claims::Lane;
@@ -235,11 +235,15 @@ impl Room {
         let ticket = effect.ticket()?;
         let debts = self.machine.debts();
         let debt = debts.iter().find(|debt| debt.effect.ticket() == Some(ticket));
-        let since = debt.map_or(now, |debt| debt.since);
-        let nonce = Nonce::from_parts(self.id.get(), since.as_millis(), ticket.get());
+        let nonce = self.effect_nonce(ticket, debt.map_or(now, |debt| debt.since));
         let Words { place, content, mentions, paced, reply_to } = words;
         let post = Post { channel: place, content, nonce, mentions, reply_to };
         self.offer_post(cx, now, door, Account::Moderator, post, paced)
+    }
+
+    /// The nonce of what the machine has asked for at this time.
+    pub(super) fn effect_nonce(&self, ticket: Ticket, since: Timestamp) -> Nonce {
+        Nonce::from_parts(self.id.get(), since.as_millis(), ticket.get())
     }
 
     /// A post at the head of the voice lane, if it is admitted.

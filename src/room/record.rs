@@ -112,6 +112,10 @@ impl Room {
         }
         let owed = self.machine.debts().to_vec();
         for debt in owed {
+            if let Effect::Trigger { ticket, .. } = debt.effect {
+                let nonce = self.effect_nonce(ticket, debt.since);
+                self.active().cleanup.restore_trigger(ticket, nonce);
+            }
             self.take_effect(cx, debt.since, debt.effect);
         }
         if let Some(since) = self.machine.view().chat_away_since() {

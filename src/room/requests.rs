@@ -23,6 +23,16 @@ pub(crate) struct Cleanup {
     items: Vec<Deletion>,
     /// The nonces of triggers that may stand in the channel although they were withdrawn.
     strays: VecDeque<Nonce>,
+    /// Triggers that an earlier process owed: it may have posted them.
+    restored: Vec<RestoredTrigger>,
+}
+
+#[derive(Debug)]
+struct RestoredTrigger {
+    ticket: Ticket,
+    nonce: Nonce,
+    /// Its message, once that is seen.
+    message: Option<MessageId>,
 }
 
 #[derive(Debug)]
@@ -55,6 +65,7 @@ impl Cleanup {
 
     pub(crate) fn clear(&mut self) {
         self.items.clear();
+        self.restored.clear();
     }
 
     /// The next deletion whose stamp is committed and whose time has come.
@@ -95,8 +106,37 @@ impl Cleanup {
         }
     }
 
+    /// An earlier process may have posted this trigger, which is owed still.
+    pub(crate) fn restore_trigger(&mut self, ticket: Ticket, nonce: Nonce) {
+        self.restored.push(RestoredTrigger { ticket, nonce, message: None });
+    }
+
+    /// An effect is settled. The message of a trigger that an earlier process posted is deleted, unless the
+    /// machine knows it. Returns whether that message is yet to be found.
+    pub(crate) fn settle(&mut self, ticket: Ticket, is_known: bool) -> bool {
+        let Some(at) = self.restored.iter().position(|trigger| trigger.ticket == ticket) else {
+            return false;
+        };
+        let RestoredTrigger { nonce, message, .. } = self.restored.swap_remove(at);
+        match message {
+            _ if is_known => false,
+            Some(message) => {
+                self.push(None, message, Stamp::default());
+                false
+            }
+            None => {
+                self.look_for(nonce);
+                true
+            }
+        }
+    }
+
     /// A message with this nonce stands in the channel: it is deleted if it is such a trigger.
     pub(crate) fn see(&mut self, nonce: &str, message: MessageId) {
+        let mut restored = self.restored.iter_mut();
+        if let Some(trigger) = restored.find(|trigger| trigger.nonce.as_str() == nonce) {
+            trigger.message = Some(message);
+        }
         if let Some(at) = self.strays.iter().position(|known| known.as_str() == nonce) {
             self.strays.remove(at);
             self.push(None, message, Stamp::default());
