@@ -15,6 +15,8 @@ mod actors;
 mod books;
 mod chat;
 mod dice;
+mod exhaustive;
+mod fingerprint;
 mod finish;
 mod flight;
 mod forged;

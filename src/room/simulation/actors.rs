@@ -73,13 +73,8 @@ impl World {
         let Some(message) = self.chat.events.pop_front() else {
             return;
         };
-        note!(self, "pushed {} {:.12}", message.id.get(), message.content);
         let id = message.id;
-        self.room.pushed(&self.fixed.context(), self.now, message.clone());
-        if self.keeps() {
-            self.books.heard(id);
-        }
-        self.after();
+        self.push(message.clone());
         if self.dice.chance(10) {
             note!(self, "pushed again {}", id.get());
             self.room.pushed(&self.fixed.context(), self.now, message);
@@ -88,6 +83,16 @@ impl World {
         if self.room.machine().view().rest().is_some() {
             self.books.forget_words();
         }
+    }
+
+    pub(super) fn push(&mut self, message: crate::ChatMessage) {
+        note!(self, "pushed {} {:.12}", message.id.get(), message.content);
+        let id = message.id;
+        self.room.pushed(&self.fixed.context(), self.now, message);
+        if self.keeps() {
+            self.books.heard(id);
+        }
+        self.after();
     }
 
     /// An agent of the host's sees a trigger.
@@ -99,7 +104,9 @@ impl World {
         let Some(agent) = agent.map(AgentKey::new).filter(|agent| !self.is_hosted(*agent)) else {
             return;
         };
-        if self.calm || self.dice.chance(850) {
+        if self.is_exact {
+            self.plans.push((self.now, Plan::Ask(agent)));
+        } else if self.calm || self.dice.chance(850) {
             let at = self.soon(6_000);
             self.plans.push((at, Plan::Ask(agent)));
         }
@@ -112,12 +119,16 @@ impl World {
             return;
         };
         let (_, plan) = self.plans.swap_remove(at);
+        self.perform_plan(plan);
+    }
+
+    pub(super) fn perform_plan(&mut self, plan: Plan) {
         match plan {
             Plan::Ask(agent) => self.ask(agent),
             Plan::Say { agent, text } => {
                 note!(self, "{agent:?} says {text:?}");
                 let author = (user_of(agent.get()), AuthorKind::Bot);
-                self.chat.say(now, author, text, false);
+                self.chat.say(self.now, author, text, false);
             }
             Plan::End { agent, run, outcome } => {
                 let run = Some(run);
@@ -130,7 +141,7 @@ impl World {
     pub(super) fn ask(&mut self, agent: AgentKey) {
         self.next_run += 1;
         let run = RunId::new(self.next_run);
-        if self.dice.chance(100) {
+        if !self.is_exact && self.dice.chance(100) {
             let key = DeferralKey::new(self.next_run);
             let deferred = self.room.defer(&self.fixed.context(), self.now, agent, key);
             note!(self, "{agent:?} defers: {deferred:?}");
@@ -173,6 +184,9 @@ impl World {
     /// The permission is stored: the agent of the host's runs.
     pub(super) fn run_begins(&mut self, agent: AgentKey, run: RunId) {
         self.books.all_seen();
+        if self.is_exact {
+            return self.run_exactly(agent, run);
+        }
         let took = if self.calm { 500 } else { 15_000 };
         let end_at = self.soon(took);
         let end = |outcome| (end_at, Plan::End { agent, run, outcome });

@@ -140,6 +140,9 @@ impl World {
 
     fn answer(&mut self, flight: &Flight) -> Outcome {
         let is_dropped = flight.fate != Fate::Done;
+        if self.is_exact {
+            return self.answer_exactly();
+        }
         let drawn = self.dice.below(100);
         let says = !is_dropped && !self.calm && drawn < 70;
         if matches!(flight.what, What::Consult) {

@@ -65,6 +65,15 @@ impl Flight {
         matches!(self.what, What::Call { .. })
     }
 
+    /// Whether it would change something beyond the room, and has not done so yet.
+    pub(super) const fn may_take_effect(&self) -> bool {
+        match self.what {
+            What::Commit(ref commit) => commit.is_some(),
+            What::Post { .. } => self.landed.is_none(),
+            _ => false,
+        }
+    }
+
     pub(super) fn is_ready(&self, now: Timestamp) -> bool {
         self.ready_at.is_some_and(|at| at <= now)
     }

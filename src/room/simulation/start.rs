@@ -45,10 +45,14 @@ impl World {
             took_all: true,
         };
         flight.what = self.take_apart(action);
-        self.draw_fate(&mut flight);
-        let at_once = matches!(flight.fate, Fate::Done | Fate::Unheard) && self.dice.chance(500);
-        if at_once {
-            self.take_effect(&mut flight);
+        if self.is_exact {
+            flight.ready_at = Some(self.now);
+        } else {
+            self.draw_fate(&mut flight);
+            let may = matches!(flight.fate, Fate::Done | Fate::Unheard);
+            if may && self.dice.chance(500) {
+                self.take_effect(&mut flight);
+            }
         }
         note!(self, "  {:?} ready {:?}", flight.fate, flight.ready_at.map(|at| at.since(self.now)));
         self.flights.push(flight);
@@ -57,7 +61,7 @@ impl World {
         }
     }
 
-    fn take_apart(&mut self, action: Action) -> What {
+    pub(super) fn take_apart(&mut self, action: Action) -> What {
         match action {
             Action::Commit(commit) => What::Commit(Some(commit)),
             Action::ReadBack => What::ReadBack,

@@ -80,6 +80,8 @@ pub(super) struct World {
     pub(super) ready: bool,
     /// Faults are over and everybody is quiet.
     pub(super) calm: bool,
+    /// Nothing is left to chance: see `exhaustive`.
+    pub(super) is_exact: bool,
     pub(super) next_round: Timestamp,
     pub(super) process: u64,
     pub(super) next_run: u64,
@@ -108,10 +110,21 @@ impl World {
     pub(super) fn new(seed: u64, log: bool) -> Self {
         let mut dice = Dice::new(seed);
         let fixed = draw_fixed(&mut dice);
+        let nonce_kept = Duration::from_secs(150 + dice.below(450));
+        Self::with(fixed, dice, seed, nonce_kept, log)
+    }
+
+    /// A world whose settings are given.
+    pub(super) fn with(
+        fixed: Fixed,
+        dice: Dice,
+        seed: u64,
+        nonce_kept: Duration,
+        log: bool,
+    ) -> Self {
         let now = Timestamp::from_millis(START);
         let room = Room::new(ROOM, Arc::clone(&fixed.config), seed, 1, now);
         let admission = new_admission(&fixed);
-        let nonce_kept = Duration::from_secs(150 + dice.below(450));
         let mut world = Self {
             dice,
             now,
@@ -127,6 +140,7 @@ impl World {
             due: None,
             ready: false,
             calm: false,
+            is_exact: false,
             next_round: now + Duration::from_secs(300),
             process: 1,
             next_run: 1,
