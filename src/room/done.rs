@@ -1,13 +1,14 @@
 //! What came of an action, and what follows from it.
 
 use dirigent_core::{
-    Author, Effect, Input, Message, MessageId, Settlement, Ticket, Timestamp, TurnId,
+    Author, Effect, Input, MessageId, Settlement, Ticket, Timestamp, TurnId,
 };
 
 use super::Room;
 use super::action::{Account, ActionId, ConsultAnswer, Outcome, Purpose};
 use super::attempts::{Failure, Trouble};
 use super::context::Context;
+use super::listen::is_word_of_person;
 use super::offer::{PAGE, answer_parts};
 use super::reads::{READ_WAIT, page_after};
 use super::reply::{AfterFailure, ReplyDelivery};
@@ -495,15 +496,21 @@ impl Room {
         now: Timestamp,
         page: impl IntoIterator<Item = ChatMessage>,
     ) {
-        let mut words: Vec<Message> = Vec::new();
-        for message in page {
+        let is_new = |message: &ChatMessage| {
             let is_ours = self.marks.is_ours(cx.chat.sent_at(message.id));
-            if !is_ours || self.marks.is_known(message.id) {
-                continue;
+            is_ours && !self.marks.is_known(message.id)
+        };
+        let page: Vec<_> = page.into_iter().filter(is_new).collect();
+        let mut newest_first = page.iter().rev();
+        let acting = newest_first.find(|message| is_word_of_person(cx, message));
+        let acting = acting.map(|message| message.id);
+        for message in page {
+            // It acts where it stands: what was said after a stop is kept for the resume.
+            let acts = Some(message.id) == acting;
+            if let Some(word) = self.take_backfilled(cx, now, message) {
+                self.take_word(cx, now, &word, acts);
             }
-            words.extend(self.take_backfilled(cx, now, message));
         }
-        self.act_on_words(cx, now, &words);
     }
 
     fn backfill_read(

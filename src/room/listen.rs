@@ -171,8 +171,7 @@ impl Room {
         if digest.kind != MessageKind::System || author != Author::Moderator {
             self.remember(cx, message, author);
         }
-        let is_word = matches!(digest.kind, MessageKind::StopWord | MessageKind::ResumeWord);
-        if is_word && author == Author::Human {
+        if is_word(digest.kind) && author == Author::Human {
             let active = self.active();
             active.word = active.word.max(Some(digest.id));
         }
@@ -211,7 +210,7 @@ impl Room {
 
     /// A message that is read after it was said. A person's recent word, and what the speaker said while
     /// its turn is being confirmed, count as if they came now. Returns a person's stop or resume word:
-    /// whether it acts is known when the page was read.
+    /// see [`Room::take_word`].
     pub(super) fn take_backfilled(
         &mut self,
         cx: &Context<'_>,
@@ -222,8 +221,7 @@ impl Room {
         self.see_stray(&message, author);
         let is_human = author == Author::Human;
         let digest = digest(cx, &message, author, true);
-        let is_word = matches!(digest.kind, MessageKind::StopWord | MessageKind::ResumeWord);
-        if is_human && is_word {
+        if is_human && is_word(digest.kind) {
             self.remember(cx, message, author);
             return Some(digest);
         }
@@ -246,24 +244,24 @@ impl Room {
         None
     }
 
-    /// The newest of the words that were read acts, unless a newer word or an operator has acted. The others
-    /// are only remembered.
-    pub(super) fn act_on_words(&mut self, cx: &Context<'_>, now: Timestamp, words: &[Message]) {
-        let Some((newest, older)) = words.split_last() else {
-            return;
-        };
-        for word in older {
-            self.note(cx, now, word);
-        }
-        let sent = cx.chat.sent_at(newest.id);
+    /// A person's stop or resume word was read. Of those of a page the newest acts, unless a newer word or an
+    /// operator has acted. The others are only remembered.
+    pub(super) fn take_word(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        word: &Message,
+        is_newest: bool,
+    ) {
+        let sent = cx.chat.sent_at(word.id);
         let active = self.active();
-        let is_overtaken = active.word > Some(newest.id)
+        let is_overtaken = active.word > Some(word.id)
             || active.commanded_at.is_some_and(|commanded| sent < commanded);
-        if is_overtaken {
-            return self.note(cx, now, newest);
+        if is_overtaken || !is_newest {
+            return self.note(cx, now, word);
         }
-        active.word = Some(newest.id);
-        let _ = self.submit(cx, now, &Input::Message(*newest));
+        active.word = Some(word.id);
+        let _ = self.submit(cx, now, &Input::Message(*word));
     }
 
     /// The machine knows that the message exists, and makes nothing of it.
@@ -288,6 +286,16 @@ impl Room {
             active.claims.withdraw(Lane::Gap);
         }
     }
+}
+
+const fn is_word(kind: MessageKind) -> bool {
+    matches!(kind, MessageKind::StopWord | MessageKind::ResumeWord)
+}
+
+/// Whether a person stops or resumes with this message.
+pub(super) fn is_word_of_person(cx: &Context<'_>, message: &ChatMessage) -> bool {
+    let author = cx.directory.author(message);
+    author == Author::Human && is_word(digest(cx, message, author, true).kind)
 }
 
 /// What the machine needs to know of a message.

@@ -48,6 +48,11 @@ struct Deletion {
 
 impl Cleanup {
     pub(crate) fn push(&mut self, ticket: Option<Ticket>, message: MessageId, stamp: Stamp) {
+        let known = self.items.iter_mut().find(|item| item.message == message);
+        if let Some(known) = known.filter(|known| ticket.is_none() || known.ticket.is_none()) {
+            known.ticket = known.ticket.or(ticket);
+            return;
+        }
         let attempts = Attempts::default();
         self.items.push(Deletion {
             ticket,
@@ -86,7 +91,8 @@ impl Cleanup {
 
     /// The deletion is under way.
     pub(crate) fn begin(&mut self, message: MessageId, id: ActionId, now: Timestamp) {
-        if let Some(item) = self.items.iter_mut().find(|item| item.message == message) {
+        let mut waiting = self.items.iter_mut().filter(|item| item.under_way.is_none());
+        if let Some(item) = waiting.find(|item| item.message == message) {
             item.under_way = Some(id);
             item.since.get_or_insert(now);
         }

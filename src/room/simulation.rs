@@ -51,8 +51,9 @@ fn run(seed: u64, steps: u64, log: bool) -> (Option<String>, Vec<String>) {
     (broken, world.log.take().unwrap_or_default())
 }
 
-/// Runs worlds until so many steps are made, and tells of the first that fails.
+/// Runs worlds with these seeds, and tells of the first that fails.
 fn hunt(first: u64, worlds: u64) {
+    let began = std::time::Instant::now();
     for seed in first..first + worlds {
         let (broken, _) = run(seed, STEPS, false);
         if let Some(why) = broken {
@@ -75,6 +76,10 @@ fn hunt(first: u64, worlds: u64) {
             panic!("seed {seed}, {fails} steps: {why} ({shorter:?})");
         }
     }
+    let (steps, took) = (worlds * STEPS, began.elapsed());
+    if worlds > 1 {
+        eprintln!("{steps} steps in {took:?}");
+    }
 }
 
 fn number(name: &str) -> Option<u64> {
@@ -82,14 +87,16 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// Seeds that once failed, with what was wrong.
-const ONCE_FAILED: [u64; 12] = [
+const ONCE_FAILED: [u64; 14] = [
     // The event of a part that was answered for, or found, was taken for the next part.
     7, 16, 1_795, // An agent that is called by the library asked at the gate itself.
     14, 33, // A reminder and an answer were posted on hold.
     37, 300, // A notice that is not owed any more was posted.
     151, // An event that was lost without notice was never read after a gap.
     311, 512, 1_683, // A room at which everything expires at once.
-    447,
+    447, // A stop that was read late stopped what was said after it, too.
+    8_880, // A message that was to be deleted for two reasons was deleted without end.
+    4_065,
 ];
 
 #[test]
@@ -99,9 +106,18 @@ fn what_once_failed_holds() {
     }
 }
 
+/// Worlds of one test: with [`STEPS`] each, two tests make 20 million steps.
+const WORLDS: u64 = 6_700;
+
 #[test]
 fn a_room_keeps_its_promises_in_a_hostile_world() {
-    hunt(number("DIRIGENT_ROOM_SEED").unwrap_or(1), 600);
+    hunt(number("DIRIGENT_ROOM_SEED").unwrap_or(1), WORLDS);
+}
+
+/// The other half: two tests run side by side.
+#[test]
+fn a_room_keeps_its_promises_in_other_hostile_worlds() {
+    hunt(number("DIRIGENT_ROOM_SEED").unwrap_or(1) + WORLDS, WORLDS);
 }
 
 #[test]

@@ -276,6 +276,9 @@ impl World {
                     break;
                 };
                 self.begin(started);
+                if self.books.broken.is_some() {
+                    return;
+                }
             }
             if !self.signals() {
                 break;
