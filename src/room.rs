@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 use dirigent_core::{
     AgentKey, Answer, Cause, Channel, Effect, Input, Mode, PhaseKind, Reason, Refusal, RunId,
-    Settlement, Ticket, Timestamp, Transition, TurnId,
+    Settlement, Ticket, Timestamp, Transition, TurnId, WakeCause,
 };
 
 use self::action::Signal;
@@ -239,6 +239,9 @@ impl Room {
         if answer.is_ok() && matches!(input, Input::SetMode(_) | Input::Create(_)) {
             // What was said under another mode is nothing that was missed.
             self.marks.begin(self.machine.view().newest(), now);
+            if let Some(active) = &mut self.active {
+                active.inbox.forget_pending();
+            }
         }
         answer
     }
@@ -390,7 +393,11 @@ impl Room {
                 || self.take_arrived(cx, now)
                 || self.withdraw_reply(cx, now)
                 || self.withdraw_head(cx, now)
-                || self.start_head(cx, now);
+                || self.give_context_up(now)
+                || self.start_head(cx, now)
+                || self.step_aside()
+                || self.end_kept_run(cx, now)
+                || self.wake_for_pending(cx, now);
             if !goes_on {
                 break;
             }
@@ -400,6 +407,41 @@ impl Room {
         self.clear_delivered();
         self.inject_pending(cx);
         self.expire(now);
+    }
+
+    /// What was said of late could not be read in time: the turn begins without.
+    fn give_context_up(&mut self, now: Timestamp) -> bool {
+        let reads = self.active.as_mut().map(|active| &mut active.reads);
+        let reads = reads.filter(|reads| reads.context_until.is_some_and(|until| until <= now));
+        let is_over = reads.is_some();
+        if let Some(reads) = reads {
+            reads.give_context_up();
+        }
+        is_over
+    }
+
+    /// A notice that cannot be posted holds no turn back.
+    fn step_aside(&mut self) -> bool {
+        self.active.as_mut().is_some_and(|active| active.voice.step_aside())
+    }
+
+    /// The channel went to sleep, and what a person said to the agent that ran last was not taken: it wakes
+    /// for that, once.
+    fn wake_for_pending(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
+        let Some(active) = &mut self.active else {
+            return false;
+        };
+        let view = self.machine.view();
+        let sleeps = view.phase() == PhaseKind::Dormant && view.mode().keeps_turns();
+        let waits = view.rest().is_some() || view.chat_away_since().is_some();
+        let last = active.inbox.ungiven().map(|held| held.last);
+        if !sleeps || waits || last <= active.woken_for {
+            return false;
+        }
+        active.woken_for = last;
+        let wake = Input::Wake { first: None, cause: WakeCause::Operator };
+        let _ = self.submit(cx, now, &wake);
+        true
     }
 
     /// Tells the machine that the chat is away, or back, when that is due.
@@ -467,9 +509,6 @@ impl Room {
             }
             goes_on
         });
-        if active.reads.context_until.is_some_and(|until| until <= now) {
-            active.reads.give_context_up();
-        }
     }
 
     /// Puts the agent's run off until its turn comes, if it may not run now and that may change. `None`

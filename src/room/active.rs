@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use dirigent_core::{Effect, MessageId, Ticket, Timestamp};
+use dirigent_core::{Effect, MessageId, RunId, Ticket, Timestamp};
 
 use super::action::{Account, ActionId, Purpose, Signal};
 use super::calls::{Abandoned, Call, Consult};
@@ -51,6 +51,10 @@ pub(super) struct Active {
     pub(super) signals: VecDeque<Signal>,
     /// People's messages are to be handed to the agent that runs.
     pub(super) inject: Option<Held>,
+    /// Up to which of people's messages that no agent took the channel was woken.
+    pub(super) woken_for: Option<MessageId>,
+    /// A run of an earlier process that goes on and has no deadline of the machine's, and when it ends.
+    pub(super) kept_run: Option<(RunId, Timestamp)>,
     /// The newest person's stop or resume word that acted.
     pub(super) word: Option<MessageId>,
     /// When an operator last stopped, held or resumed the channel.
@@ -104,6 +108,7 @@ impl Active {
             self.outbox.due(),
             self.deferrals.next_at(),
             self.chat.next_at(),
+            self.kept_run.map(|(_, until)| until),
             self.abandoned.iter().map(|call| call.drop_at).min(),
             reply.filter(|_| !self.voice.is_under_way()).and_then(|r| r.attempts().next_at()),
         ];
@@ -120,6 +125,9 @@ impl Active {
         self.chat.move_back(by);
         if let Some(reply) = &mut self.reply {
             reply.move_back(by);
+        }
+        if let Some((_, until)) = &mut self.kept_run {
+            *until = until.saturating_sub(by);
         }
         for call in &mut self.abandoned {
             call.drop_at = call.drop_at.saturating_sub(by);

@@ -1,4 +1,4 @@
-//! Whether the chat answers this room, and whether the room hears the chat.
+//! Whether the chat answers this room, whether the room hears the chat, and whether it can say anything.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use dirigent_core::Timestamp;
 use super::action::Account;
 use crate::ErrorKind;
 
-/// How long requests may fail, or the gateway may be lost, until the turn machine is told that the
-/// chat is away.
+/// How long requests may fail, the gateway be lost or the store take nothing, until the turn machine is
+/// told that the chat is away.
 const TOLERANCE: Duration = Duration::from_secs(5);
 /// The time from one probe to the next.
 const PROBE_EVERY: Duration = Duration::from_secs(10);
@@ -21,6 +21,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(15);
 pub(crate) struct ChatHealth {
     trouble: Option<Trouble>,
     deaf: Option<Deaf>,
+    /// Since when the store takes nothing: then nothing can be said either, and no agent can begin its turn.
+    unstored_since: Option<Timestamp>,
     /// Whether the turn machine was told that the chat is away.
     is_told: bool,
 }
@@ -63,7 +65,7 @@ impl ChatHealth {
     pub(crate) fn restored(since: Timestamp, now: Timestamp) -> Self {
         let (account, kind) = (Account::Moderator, ErrorKind::NoAnswer);
         let trouble = Trouble { account, since, until: None, kind, probe_at: now };
-        Self { trouble: Some(trouble), deaf: None, is_told: true }
+        Self { trouble: Some(trouble), is_told: true, ..Self::default() }
     }
 
     /// Since when the gateway is lost.
@@ -85,6 +87,16 @@ impl ChatHealth {
     pub(crate) fn looks(&mut self, now: Timestamp) -> bool {
         let due = self.deaf.as_mut().filter(|deaf| deaf.look_at <= now);
         due.map(|deaf| deaf.look_at = now + LOOK_EVERY).is_some()
+    }
+
+    /// A commit failed that began at this time.
+    pub(crate) fn store_failed(&mut self, since: Timestamp) {
+        self.unstored_since.get_or_insert(since);
+    }
+
+    /// A commit succeeded.
+    pub(crate) const fn stored(&mut self) {
+        self.unstored_since = None;
     }
 
     /// A request of this account was not answered.
@@ -127,8 +139,9 @@ impl ChatHealth {
     /// From when on the turn machine is to know that the chat is away.
     fn matters_at(&self) -> Option<Timestamp> {
         let trouble = self.trouble.map(|trouble| trouble.matters_at());
-        let deaf = self.deaf.map(|deaf| deaf.since + TOLERANCE);
-        trouble.into_iter().chain(deaf).min()
+        let deaf = self.deaf.map(|deaf| deaf.since);
+        let others = deaf.into_iter().chain(self.unstored_since).map(|since| since + TOLERANCE);
+        trouble.into_iter().chain(others).min()
     }
 
     /// Whose account is to be probed now.
@@ -172,6 +185,7 @@ impl ChatHealth {
             back(&mut trouble.probe_at);
             trouble.until.iter_mut().for_each(back);
         }
+        self.unstored_since.iter_mut().for_each(back);
         if let Some(deaf) = &mut self.deaf {
             back(&mut deaf.since);
             back(&mut deaf.look_at);

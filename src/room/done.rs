@@ -1,8 +1,6 @@
 //! What came of an action, and what follows from it.
 
-use dirigent_core::{
-    Author, Effect, Input, MessageId, Settlement, Ticket, Timestamp, TurnId,
-};
+use dirigent_core::{Author, Effect, Input, MessageId, Settlement, Ticket, Timestamp, TurnId};
 
 use super::Room;
 use super::action::{Account, ActionId, ConsultAnswer, Outcome, Purpose};
@@ -87,7 +85,7 @@ impl Room {
         outcome: Outcome,
     ) {
         match purpose {
-            Purpose::Commit | Purpose::ReadBack => self.stored(now, outcome),
+            Purpose::Commit | Purpose::ReadBack => self.stored(cx, now, outcome),
             Purpose::Voice => self.spoken(cx, now, id, outcome),
             Purpose::FindPart => self.part_searched(cx, now, id, outcome),
             Purpose::Wake => self.woken(cx, now, id, outcome),
@@ -126,11 +124,12 @@ impl Room {
     }
 
     /// A commit, or a read after a conflict, ended.
-    fn stored(&mut self, now: Timestamp, outcome: Outcome) {
+    fn stored(&mut self, cx: &Context<'_>, now: Timestamp, outcome: Outcome) {
         if let Outcome::Committed(revision) = outcome {
             self.commit.committed(revision);
             if let Some(active) = &mut self.active {
                 active.outbox.stored(active.outbox_sent);
+                active.chat.stored();
             }
         } else if let Outcome::Record(found) = outcome {
             let found = found.map(|stored| {
@@ -140,6 +139,7 @@ impl Room {
             self.commit.read_back(found);
         } else if let Some(failure) = outcome.into_failure() {
             self.commit.failed(now, &failure);
+            self.active().chat.store_failed(failure.began.min(now));
         } else {
             self.commit.conflict();
         }

@@ -334,6 +334,34 @@ impl Room {
 }
 
 impl Active {
+    /// What people said that this turn is handed, and whether that is all of it. `None` while a call waits
+    /// until it is read.
+    pub(super) fn pending_words(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        agent: AgentKey,
+        turn: TurnId,
+    ) -> Option<(Vec<Arc<ChatMessage>>, bool)> {
+        let Some(held) = self.inbox.pending_for(agent, turn) else {
+            return Some((Vec::new(), true));
+        };
+        if let Some(said) = self.said_between(cx, held.first, held.last) {
+            return Some((said, true));
+        }
+        let until = *self.reads.pending_until.get_or_insert(now + CONTEXT_MAX);
+        let is_meant = |message: &ChatMessage| is_said_by_person(cx, message);
+        (until <= now).then(|| (self.inbox.between(held.first, held.last, is_meant), false))
+    }
+
+    /// The agent of this turn is called with what is pending. What could not be read is kept for the next turn.
+    pub(super) fn give_pending(&mut self, agent: AgentKey, turn: TurnId, is_all: bool) {
+        self.reads.pending_until = None;
+        if is_all {
+            self.inbox.give_pending(agent, turn);
+        }
+    }
+
     /// What people said in this range, oldest first. `None` while a part of it is read that is not in
     /// memory.
     pub(super) fn said_between(
@@ -342,9 +370,7 @@ impl Active {
         first: MessageId,
         last: MessageId,
     ) -> Option<Vec<Arc<ChatMessage>>> {
-        let is_meant = |message: &ChatMessage| {
-            message.kind != ChatKind::System && cx.directory.author(message) == Author::Human
-        };
+        let is_meant = |message: &ChatMessage| is_said_by_person(cx, message);
         let mut said = self.inbox.between(first, last, is_meant);
         if self.inbox.reaches_back_to(first) {
             return Some(said);
@@ -361,4 +387,8 @@ impl Active {
         said.dedup_by_key(|message| message.id);
         Some(said)
     }
+}
+
+fn is_said_by_person(cx: &Context<'_>, message: &ChatMessage) -> bool {
+    message.kind != ChatKind::System && cx.directory.author(message) == Author::Human
 }

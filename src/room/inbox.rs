@@ -163,6 +163,15 @@ impl Inbox {
         self.pending
     }
 
+    /// What is pending and no agent was handed yet.
+    pub(crate) fn ungiven(&self) -> Option<Held> {
+        self.pending.filter(|_| !self.is_pending_given)
+    }
+
+    pub(crate) const fn forget_pending(&mut self) {
+        self.pending = None;
+    }
+
     /// These messages are handed over with this turn; joined with what an earlier turn was to be handed
     /// and was not.
     pub(crate) fn hold(&mut self, held: Held) {

@@ -321,13 +321,12 @@ impl Room {
         let newest = self.machine.view().newest();
         let own = cx.directory.user(agent);
         let active = self.active.as_mut()?;
+        let (handed, is_all) = active.pending_words(cx, now, agent, turn)?;
+        active.give_pending(agent, turn, is_all);
         let mut missed = active.inbox.missed(agent, turn, own, self.marks.heard_before());
-        if let Some(held) = active.inbox.pending_for(agent, turn) {
-            missed.extend(active.said_between(cx, held.first, held.last)?);
-            missed.sort_unstable_by_key(|message| message.id);
-            missed.dedup_by_key(|message| message.id);
-        }
-        active.inbox.give_pending(agent, turn);
+        missed.extend(handed);
+        missed.sort_unstable_by_key(|message| message.id);
+        missed.dedup_by_key(|message| message.id);
         let id = active.next_id();
         active.voice.begin(id, now);
         active.under_way.push((id, Purpose::Wake, None));
@@ -419,11 +418,7 @@ impl Room {
             (call.agent, call.turn, call.run, call.attempt)
         };
         let number = turn.unwrap_or_default();
-        let held = active.inbox.pending_for(agent, number);
-        let said = match held {
-            Some(held) => active.said_between(cx, held.first, held.last)?,
-            None => Vec::new(),
-        };
+        let (handed, is_all) = active.pending_words(cx, now, agent, number)?;
         let (account, kind) = (Account::Agent(agent), ClaimKind::Call);
         let ask = Ask { lane: Lane::Call, target: room, account, agent: None, kind };
         let admitted = active.admit(room, now, door, &ask);
@@ -433,13 +428,13 @@ impl Room {
         }
         let claim = admitted.ok()?;
         let own = cx.directory.user(agent);
+        active.give_pending(agent, number, is_all);
         let mut missed = active.inbox.missed(agent, number, own, self.marks.heard_before());
-        if !said.is_empty() {
-            missed.extend(said);
+        if !handed.is_empty() {
+            missed.extend(handed);
             missed.sort_unstable_by_key(|message| message.id);
             missed.dedup_by_key(|message| message.id);
         }
-        active.inbox.give_pending(agent, number);
         let late = active.inbox.take_late(agent);
         let request = CallRequest { agent, turn, run, attempt, newest, missed, late, paused };
         let action = Action::Call(Box::new(request));

@@ -11,7 +11,7 @@ use crate::ChatMessage;
 
 /// The first wait before a read of what was missed is tried again.
 pub(crate) const READ_WAIT: Duration = Duration::from_secs(1);
-/// How long a call waits for what was said of late.
+/// How long a call waits for what was said of late, and for what its agent is to be handed.
 pub(crate) const CONTEXT_MAX: Duration = Duration::from_secs(10);
 
 /// The reads of a room: one of each kind at a time.
@@ -29,6 +29,8 @@ pub(crate) struct Reads {
     pub(crate) skip_context: bool,
     /// What an agent is to be handed, where that is not in memory.
     pub(crate) pending: Single<PendingRead>,
+    /// Until when a call waits for it.
+    pub(crate) pending_until: Option<Timestamp>,
     /// What was read for that.
     pub(crate) fetched: Option<Fetched>,
 }
@@ -86,6 +88,7 @@ impl Reads {
             self.context.next_at(),
             self.pending.next_at(),
             self.context_until,
+            self.pending_until,
         ];
         moments.into_iter().flatten().min()
     }
@@ -95,7 +98,9 @@ impl Reads {
         self.backfill.move_back(by);
         self.context.move_back(by);
         self.pending.move_back(by);
-        self.context_until = self.context_until.map(|until| until.saturating_sub(by));
+        for until in [&mut self.context_until, &mut self.pending_until] {
+            *until = until.map(|until| until.saturating_sub(by));
+        }
     }
 }
 

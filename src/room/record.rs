@@ -1,8 +1,12 @@
 //! What of a room survives a restart, and how a room is taken up from it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use dirigent_core::{Channel, Config, Effect, Input, PhaseKind, RestoreError, Snapshot, Timestamp};
+use dirigent_core::{
+    Channel, Config, Effect, Input, PermitRun, PhaseData, PhaseKind, RestoreError, Snapshot,
+    Timestamp,
+};
 
 use super::commit::CommitState;
 use super::context::Context;
@@ -15,6 +19,9 @@ use super::{Active, Room};
 use crate::settings::LostRuns;
 use crate::store::Writer;
 use crate::{ChannelId, ChannelRecord, Revision, StoredChannel};
+
+/// How long a run of another process is waited for after a restart, where no deadline is set.
+const KEPT_RUN_MAX: Duration = Duration::from_secs(600);
 
 /// Where the record of a room that is restored comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,11 +141,41 @@ impl Room {
         let is_running = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting)
             || view.permit().is_some();
         if cx.settings.lost_runs == LostRuns::Keep && is_running && !is_ours {
-            return;
+            return self.keep_run(now);
         }
         let rerun = cx.settings.lost_runs == LostRuns::Rerun;
         // There may have been no run; then nothing changed.
         let _ = self.submit(cx, now, &Input::RunsLost { rerun });
+    }
+
+    /// The run goes on in another process. Where it has no deadline it gets one: that process may be gone.
+    fn keep_run(&mut self, now: Timestamp) {
+        let snapshot = self.snapshot();
+        let is_limited = match (&snapshot.phase, snapshot.permit.map(|permit| permit.run)) {
+            (_, Some(PermitRun::Running { until, .. })) => until.is_some(),
+            (PhaseData::Running { until, .. }, _) => until.is_some(),
+            _ => true,
+        };
+        if let Some(run) = self.machine.view().run().filter(|_| !is_limited) {
+            let most = self.machine.config().run_deadline.unwrap_or(KEPT_RUN_MAX);
+            self.active().kept_run = Some((run, now + most));
+        }
+    }
+
+    /// Ends a run that outlived its process, when it was waited for long enough.
+    pub(super) fn end_kept_run(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
+        let Some((run, until)) = self.active.as_ref().and_then(|active| active.kept_run) else {
+            return false;
+        };
+        let is_over = self.machine.view().run() != Some(run);
+        if !is_over && now < until {
+            return false;
+        }
+        self.active().kept_run = None;
+        if !is_over {
+            let _ = self.submit(cx, now, &Input::RunsLost { rerun: false });
+        }
+        true
     }
 
     /// From now on it is as if nothing had happened here, and that is stored over whatever was.

@@ -30,6 +30,19 @@ pub(crate) struct VoiceLane {
     arrived: Option<MessageId>,
     /// Whether an attempt at that post may have succeeded.
     is_doubtful: bool,
+    /// How far the notices got that let others pass.
+    aside: Vec<Aside>,
+}
+
+/// A notice that failed and let others pass: what is known of its attempts.
+#[derive(Debug)]
+struct Aside {
+    item: VoiceItem,
+    attempts: Attempts,
+    first_tried: Option<Timestamp>,
+    nonce: Option<Nonce>,
+    arrived: Option<MessageId>,
+    is_doubtful: bool,
 }
 
 /// One thing to be said.
@@ -62,10 +75,60 @@ impl VoiceLane {
 
     /// Says this before everything else: the turn of what waits behind it rests until then.
     pub(crate) fn push_front(&mut self, item: VoiceItem) {
-        let mut items = std::mem::take(&mut self.items);
-        items.push_front(item);
+        self.keep_aside();
+        self.items.push_front(item);
+        self.begin_anew();
+    }
+
+    /// Lets what stands behind a notice pass that was tried in vain. `false` where nothing is to pass.
+    pub(crate) fn step_aside(&mut self) -> bool {
+        let is_notice =
+            |item: &VoiceItem| matches!(item, VoiceItem::Effect(Effect::Notice { .. }, _));
+        let waits = self.under_way.is_none() && self.attempts.failed() > 0;
+        let passes = self.items.iter().any(|item| !is_notice(item));
+        if !waits || !passes || !self.items.front().is_some_and(is_notice) {
+            return false;
+        }
+        self.keep_aside();
+        self.items.rotate_left(1);
+        self.begin_anew();
+        true
+    }
+
+    /// Keeps what is known of the head, if it is a notice that was tried.
+    fn keep_aside(&mut self) {
+        let is_tried = self.first_tried.is_some() && self.under_way.is_none();
+        let head = self.items.front().copied().filter(|_| is_tried);
+        if let Some(item @ VoiceItem::Effect(Effect::Notice { .. }, _)) = head {
+            self.aside.push(Aside {
+                item,
+                attempts: self.attempts,
+                first_tried: self.first_tried,
+                nonce: self.nonce.take(),
+                arrived: self.arrived,
+                is_doubtful: self.is_doubtful,
+            });
+        }
+    }
+
+    /// Another item is the head: it begins anew, or where it stopped when it let others pass.
+    fn begin_anew(&mut self) {
+        let items = std::mem::take(&mut self.items);
+        let mut aside = std::mem::take(&mut self.aside);
         let lingering = self.under_way.or(self.lingering);
+        aside.retain(|known| items.contains(&known.item));
+        let at = aside.iter().position(|known| Some(&known.item) == items.front());
         *self = Self { items, lingering, ..Self::default() };
+        if let Some(Aside { attempts, first_tried, nonce, arrived, is_doubtful, .. }) =
+            at.map(|at| aside.swap_remove(at))
+        {
+            self.attempts = attempts;
+            self.first_tried = first_tried;
+            self.nonce = nonce;
+            self.arrived = arrived;
+            self.is_doubtful = is_doubtful;
+        }
+        self.aside = aside;
     }
 
     pub(crate) fn head(&self) -> Option<VoiceItem> {
@@ -98,9 +161,7 @@ impl VoiceLane {
     /// The head is done with; the next one begins anew.
     pub(crate) fn pop(&mut self) {
         self.items.pop_front();
-        let items = std::mem::take(&mut self.items);
-        let lingering = self.under_way.or(self.lingering);
-        *self = Self { items, lingering, ..Self::default() };
+        self.begin_anew();
     }
 
     /// The item is withdrawn, wherever it stands.
@@ -191,5 +252,9 @@ impl VoiceLane {
     pub(crate) fn move_back(&mut self, by: Duration) {
         self.attempts.move_back(by);
         self.first_tried = self.first_tried.map(|at| at.saturating_sub(by));
+        for known in &mut self.aside {
+            known.attempts.move_back(by);
+            known.first_tried = known.first_tried.map(|at| at.saturating_sub(by));
+        }
     }
 }
