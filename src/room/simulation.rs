@@ -94,7 +94,7 @@ const ONCE_FAILED: [u64; 14] = [
     37, 300, // A notice that is not owed any more was posted.
     151, // An event that was lost without notice was never read after a gap.
     311, 512, 1_683, // A room at which everything expires at once.
-    447, // A stop that was read late stopped what was said after it, too.
+    447,   // A stop that was read late stopped what was said after it, too.
     8_880, // A message that was to be deleted for two reasons was deleted without end.
     4_065,
 ];

@@ -56,6 +56,7 @@ impl World {
                 let _ = self.room.conclude(&self.fixed.context(), self.now, by, Some("done"));
                 return self.after();
             }
+            32..=35 => return self.comes_or_goes(agent),
             _ => (wake, false),
         };
         let accepted = self.input(&input, for_good).is_some();
@@ -166,7 +167,8 @@ impl World {
 
     fn check_allowed(&mut self, agent: AgentKey, run: RunId, reason: Reason) {
         if !matches!(reason, Reason::YourTurn | Reason::InitiatorPermit) {
-            if self.keeps() {
+            let is_alone = reason == Reason::TooFewAgents;
+            if self.keeps() && !is_alone {
                 self.books.fail(format!("{agent:?} is allowed with {reason:?}"));
             }
             return;
@@ -214,14 +216,47 @@ impl World {
         }
     }
 
-    /// The state of the chat changes.
-    pub(super) fn weather(&mut self) {
-        let length = match self.dice.below(10) {
+    /// An agent loses sight of the channel, or sees it again. The event may be lost.
+    fn comes_or_goes(&mut self, agent: AgentKey) {
+        let input = match self.absent.iter().position(|known| *known == agent) {
+            Some(at) => {
+                self.absent.swap_remove(at);
+                Input::MemberJoined(agent)
+            }
+            None => {
+                self.absent.push(agent);
+                Input::MemberLeft(agent)
+            }
+        };
+        note!(self, "{input:?}");
+        if self.chat.gateway {
+            self.input(&input, false);
+        }
+    }
+
+    /// The store fails, or hangs, for a while.
+    pub(super) fn store_weather(&mut self) {
+        let length = self.weather_length();
+        self.store.until = later(self.now, length);
+        self.store.answers =
+            if self.dice.chance(500) { Answers::Refused } else { Answers::Hanging };
+        note!(self, "store {:?}", self.store.answers);
+    }
+
+    /// From a second to an hour.
+    fn weather_length(&mut self) -> u64 {
+        let most = match self.dice.below(10) {
             0 => 3_600_000,
             1..=3 => 300_000,
             _ => 30_000,
         };
-        self.chat.until = later(self.now, 1_000 + self.dice.below(length));
+        1_000 + self.dice.below(most)
+    }
+
+    /// The state of the chat changes.
+    pub(super) fn weather(&mut self) {
+        let length = self.weather_length();
+        self.chat.until = later(self.now, length);
         let was = self.chat.gateway;
         (self.chat.answers, self.chat.reads_hang, self.chat.gateway) = match self.dice.below(16) {
             0 => (Answers::Refused, false, true),

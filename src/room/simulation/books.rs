@@ -15,6 +15,8 @@ pub(super) struct Word {
     pub(super) at: Timestamp,
     /// An event told the room of it in this process.
     pub(super) heard: bool,
+    /// An earlier process was told of it, and did not hand it over.
+    is_older: bool,
 }
 
 /// A reply that the room has taken in.
@@ -56,7 +58,7 @@ impl Books {
     }
 
     pub(super) fn spoken(&mut self, id: MessageId, at: Timestamp) {
-        self.words.push(Word { id, at, heard: false });
+        self.words.push(Word { id, at, heard: false, is_older: false });
     }
 
     pub(super) fn heard(&mut self, id: MessageId) {
@@ -130,8 +132,15 @@ impl Books {
     pub(super) fn killed(&mut self, last_of_agents: Option<MessageId>) {
         self.words.retain(|word| Some(word.id) > last_of_agents);
         for word in &mut self.words {
+            word.is_older |= word.heard;
             word.heard = false;
         }
+    }
+
+    /// An agent is called without what was said before, since that could not be read in time: what an earlier
+    /// process had heard and not handed over is in no turn.
+    pub(super) fn context_was_unread(&mut self) {
+        self.words.retain(|word| !word.is_older);
     }
 
     pub(super) fn loaded(&mut self) {

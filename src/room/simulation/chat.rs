@@ -46,9 +46,10 @@ impl ChatFacts for Facts {
     }
 }
 
-/// How the chat answers requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How the chat or the store answers requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Answers {
+    #[default]
     Up,
     Refused,
     Hanging,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use dirigent_core::AgentKey;
+
 use super::super::action::{AgentAnswer, ConsultAnswer, Outcome};
 use super::super::attempts::Failure;
 use super::chat::{MODERATOR, PERSON, ROOM, user_of};
@@ -121,7 +123,8 @@ impl World {
             }
             What::Delete(_) => Outcome::Deleted,
             What::Members => {
-                let agents = (0..self.fixed.agents).map(user_of);
+                let sees = |agent: &u32| !self.absent.contains(&AgentKey::new(*agent));
+                let agents = (0..self.fixed.agents).filter(sees).map(user_of);
                 Outcome::Members(agents.chain([MODERATOR, PERSON]).collect())
             }
             What::History(request) => {
@@ -199,7 +202,8 @@ impl World {
                 What::Post { account, post }
                     if self.dice.chance(300) && flight.landed.is_none() =>
                 {
-                    let at = later(self.now, self.dice.below(10_000));
+                    let ended = flight.ready_at.map_or(self.now, |at| at.min(self.now));
+                    let at = later(ended, self.dice.below(10_000));
                     self.chat.late.push((at, *account, post.clone()));
                 }
                 _ => self.take_effect(&mut flight),

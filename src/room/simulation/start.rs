@@ -92,6 +92,13 @@ impl World {
         let quick = self.dice.below(300);
         flight.ready_at = soon(quick);
         match flight.what {
+            What::Commit(_) | What::ReadBack if self.store.answers == Answers::Refused => {
+                flight.fate = Fate::Refused(ErrorKind::Store);
+            }
+            What::Commit(_) | What::ReadBack if self.store.answers == Answers::Hanging => {
+                flight.fate = if self.dice.chance(200) { Fate::Unheard } else { Fate::Lost };
+                flight.ready_at = flight.time_out;
+            }
             What::Commit(_) | What::ReadBack => {
                 if !self.calm && self.dice.chance(60) {
                     flight.fate = match self.dice.below(4) {

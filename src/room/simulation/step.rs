@@ -6,6 +6,7 @@ use dirigent_core::{PhaseKind, Timestamp};
 
 use super::super::record::Origin;
 use super::books::{OpenReply, delivery};
+use super::chat::Answers;
 use super::flight::What;
 use super::world::{World, note};
 
@@ -21,7 +22,8 @@ impl World {
             550..=944 => self.advance(),
             945..=964 => self.person(),
             965..=972 => self.operator(),
-            973..=979 => self.weather(),
+            973..=978 => self.weather(),
+            979 => self.store_weather(),
             980..=984 => {
                 let agent = self.dice.below(u64::from(self.fixed.agents)) as u32;
                 let agent = dirigent_core::AgentKey::new(agent);
@@ -114,6 +116,9 @@ impl World {
         }
         let next = self.next_moment();
         let ahead = next.map_or(60_000, |next| next.since(self.now).as_millis() as u64);
+        // A driver that is late is late by two seconds at most.
+        let is_late = self.flights.iter().any(|flight| flight.is_ready(self.now));
+        let ahead = if is_late { ahead.min(2_000) } else { ahead };
         let by = match self.dice.below(200) {
             0 if !self.calm && self.dice.chance(300) => {
                 // The machine sleeps. The turns of that time are over when it wakes.
@@ -133,6 +138,9 @@ impl World {
         self.land_late();
         if self.now >= self.chat.until && self.chat.until.as_millis() > 0 && !self.calm {
             self.weather();
+        }
+        if self.store.answers != Answers::Up && self.now >= self.store.until {
+            self.store.answers = Answers::Up;
         }
         if self.now >= self.next_round {
             self.next_round = self.now + Duration::from_secs(300);
@@ -157,7 +165,7 @@ impl World {
         let plans = self.plans.iter().map(|(at, _)| *at);
         let late = self.chat.late.iter().map(|(at, ..)| *at);
         let others = [self.due, self.admission.next_deadline(), Some(self.next_round)];
-        let weather = Some(self.chat.until).filter(|_| !self.calm);
+        let weather = [self.chat.until, self.store.until].into_iter().filter(|_| !self.calm);
         let all =
             flights.chain(plans).chain(late).chain(others.into_iter().flatten()).chain(weather);
         all.filter(|at| *at > now).min()
@@ -181,6 +189,9 @@ impl World {
             let is_kept = |agent| active.is_some_and(|active| active.inbox.has_late(agent));
             self.books.replies(reply, is_kept);
         }
+        if active.is_some_and(|active| active.reads.skip_context) {
+            self.books.context_was_unread();
+        }
         self.watch_grant();
         let waits = !self.ready
             && self.due.is_none()
@@ -200,21 +211,17 @@ impl World {
         let call = self.room.active.as_ref().and_then(|active| active.call.as_ref());
         let called = call.is_some_and(|call| call.under_way.is_none() && !call.waits);
         let stored = self.room.commit().is_clean();
-        // While the chat is away the lane waits in order, and start deadlines stand still. What people
-        // said and the call is to be handed is tried four times, however long that takes.
-        let excused = self.room.active.as_ref().is_some_and(|active| {
-            active.voice.is_busy()
-                || active.voice.next_at().is_some()
-                || active.chat.failing().is_some()
-                || (called && active.reads.pending.wanted().is_some())
-        });
+        // While the chat is away the lane waits in order, and start deadlines stand still.
+        let excused =
+            self.room.active.as_ref().is_some_and(|active| active.chat.failing().is_some());
         if !(granted || called) || view.rest().is_some() || !stored || excused {
             self.books.grant_waits = None;
             return;
         }
         let since = *self.books.grant_waits.get_or_insert(self.now);
-        // A gap holds for 5 s, the context is read for 10 s.
-        if self.now.since(since) > Duration::from_secs(20) {
+        // A post of before takes 10 s, a gap holds for 5 s, the context is read for 10 s, and so is what
+        // people said meanwhile.
+        if self.now.since(since) > Duration::from_secs(36) {
             self.books
                 .fail(format!("a grant waits since {since:?}: granted {granted}, call {called}"));
         }
@@ -277,13 +284,7 @@ impl World {
         }
         let old = Duration::from_secs(840);
         let is_due = |word: &&super::books::Word| word.heard || began.since(word.at) < old;
-        // What an agent that ran did not take is kept for the next turn, which a dormant room does not have.
-        let pending = active.and_then(|active| active.inbox.pending());
-        let is_pending = |word: &&super::books::Word| {
-            pending.is_some_and(|held| (held.first..=held.last).contains(&word.id))
-        };
-        let is_lost = |word: &&super::books::Word| is_due(word) && !is_pending(word);
-        let mut lost = self.books.words.iter().filter(is_lost);
+        let mut lost = self.books.words.iter().filter(is_due);
         if let Some(word) = lost.next() {
             let kept = view.is_missed();
             let available = view.list().filter(dirigent_core::Seat::is_available).count();

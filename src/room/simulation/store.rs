@@ -1,5 +1,8 @@
 //! The store: one record, replaced by comparing revisions.
 
+use dirigent_core::Timestamp;
+
+use super::chat::Answers;
 use crate::{ChannelRecord, Commit, Revision, StoredChannel};
 
 #[derive(Debug, Default)]
@@ -10,6 +13,9 @@ pub(super) struct Store {
     pub(super) commits: u64,
     /// A commit that takes effect after its time-out.
     pub(super) late: Option<Box<Commit>>,
+    pub(super) answers: Answers,
+    /// Until when it answers like this.
+    pub(super) until: Timestamp,
 }
 
 impl Store {

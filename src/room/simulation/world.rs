@@ -86,6 +86,8 @@ pub(super) struct World {
     pub(super) process: u64,
     pub(super) next_run: u64,
     pub(super) number: u64,
+    /// Who does not see the channel now.
+    pub(super) absent: Vec<AgentKey>,
     pub(super) ticks_at: (Timestamp, u32),
     pub(super) log: Option<Vec<String>>,
 }
@@ -145,6 +147,7 @@ impl World {
             process: 1,
             next_run: 1,
             number: 0,
+            absent: Vec::new(),
             ticks_at: (now, 0),
             log: log.then(Vec::new),
         };
@@ -375,6 +378,7 @@ impl World {
         self.calm = true;
         self.chat.answers = Answers::Up;
         self.chat.reads_hang = false;
+        self.store.answers = Answers::Up;
         if !self.chat.gateway {
             self.chat.gateway = true;
             self.room.open_gap(&self.fixed.context(), self.now);
