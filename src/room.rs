@@ -250,9 +250,15 @@ impl Room {
         let stamp = self.commit.newest();
         match effect {
             Effect::Transition(transition) => self.take_transition(cx, now, transition),
-            Effect::FetchMembers { ticket } => self.active().members.want((ticket, stamp)),
+            Effect::FetchMembers { ticket } => {
+                let active = self.active();
+                active.replaced.extend(active.members.wanted().map(|(older, _)| older));
+                active.members.want((ticket, stamp));
+            }
             Effect::Poll { ticket, after } => {
-                self.active().poll.want(PollWanted { ticket, after, stamp });
+                let active = self.active();
+                active.replaced.extend(active.poll.wanted().map(|older| older.ticket));
+                active.poll.want(PollWanted { ticket, after, stamp });
             }
             Effect::Delete { ticket, message } => {
                 self.active().cleanup.push(Some(ticket), message, stamp);
@@ -392,6 +398,7 @@ impl Room {
                 || self.ask_again(cx, now)
                 || self.take_arrived(cx, now)
                 || self.withdraw_reply(cx, now)
+                || self.settle_replaced(cx, now)
                 || self.withdraw_head(cx, now)
                 || self.give_context_up(now)
                 || self.start_head(cx, now)
@@ -407,6 +414,15 @@ impl Room {
         self.clear_delivered();
         self.inject_pending(cx);
         self.expire(now);
+    }
+
+    /// A read that a newer one has replaced before it was made is owed no more.
+    fn settle_replaced(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
+        let older = self.active.as_mut().and_then(|active| active.replaced.pop());
+        if let Some(ticket) = older {
+            self.settled(cx, now, ticket, Settlement::Dropped);
+        }
+        older.is_some()
     }
 
     /// What was said of late could not be read in time: the turn begins without.

@@ -51,6 +51,8 @@ pub(super) struct Active {
     pub(super) signals: VecDeque<Signal>,
     /// People's messages are to be handed to the agent that runs.
     pub(super) inject: Option<Held>,
+    /// Reads that newer ones have replaced: the machine is to be told.
+    pub(super) replaced: Vec<Ticket>,
     /// Up to which of people's messages that no agent took the channel was woken.
     pub(super) woken_for: Option<MessageId>,
     /// A run of an earlier process that goes on and has no deadline of the machine's, and when it ends.

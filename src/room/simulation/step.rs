@@ -199,7 +199,10 @@ impl World {
             && self.admission.next_deadline().is_none();
         if waits && !self.is_paused() && !self.room.is_at_rest() {
             let phase = self.room.machine().view().phase();
-            self.books.fail(format!("the room waits without a deadline: {phase:?}"));
+            let active = self.room.active.as_ref();
+            let busy = (self.room.machine().debts(), active.map(|active| &active.under_way));
+            let told = format!("the room waits without a deadline: {phase:?} {busy:?}");
+            self.books.fail(told);
         }
     }
 
