@@ -16,6 +16,8 @@ mod discussions;
 mod gaps;
 #[path = "promises/heartbeats.rs"]
 mod heartbeats;
+#[path = "promises/held_back.rs"]
+mod held_back;
 #[path = "promises/kept_runs.rs"]
 mod kept_runs;
 #[path = "promises/kit.rs"]

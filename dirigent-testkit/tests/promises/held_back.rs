@@ -1,0 +1,144 @@
+//! A turn is not skipped, and a word is not lost, because something else fails.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::{Agent, AgentError, Clock as _, HumanMarker, LostRuns, Reply, RunId, Turn};
+use dirigent_testkit::memory_discord::{Call, Fault, Outage};
+use dirigent_testkit::scripted_agent::{Act, Line};
+use dirigent_testkit::stage::{Setup, StoreFault};
+
+use super::kit::{MINUTE, RETURN, SECOND, is_heard};
+
+/// P3
+#[test]
+fn no_agent_is_skipped_while_the_store_fails() {
+    for (fault, is_hosted) in
+        [StoreFault::Fails, StoreFault::Hangs].into_iter().flat_map(|f| [(f, true), (f, false)])
+    {
+        let setup = Setup::new();
+        let setup = if is_hosted {
+            setup.hosted("a", ["a1".into()]).hosted("b", ["b1".into()])
+        } else {
+            setup.hooked("a", ["a1".into()]).hooked("b", ["b1".into()])
+        };
+        let mut stage = setup.stage();
+        stage.chat();
+        stage.store().with_rate(fault, 1_000, 1);
+        stage.say("Hello");
+        stage.advance(MINUTE * 10);
+        assert_eq!(stage.words(), ["Hello"], "{fault:?}, {is_hosted}");
+        stage.store().stop_faults();
+        stage.advance(RETURN + SECOND * 60);
+        let mut words = stage.words();
+        words.sort();
+        assert_eq!(words, ["Hello", "a1", "b1"], "{fault:?}, {is_hosted}");
+    }
+}
+
+/// P7
+#[test]
+fn a_notice_that_fails_delays_no_grant() {
+    let mut stage = Setup::new()
+        .hooked("a", [Act::Pass.into()])
+        .hosted("b", ["b1".into()])
+        .without_pump()
+        .config(|config| (config.announce_timeouts, config.retriggers) = (true, 0))
+        .stage();
+    stage.chat();
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.wake(channel, Some(&"a".into())).await }).unwrap();
+    // "a" has its trigger, and does not begin.
+    stage.advance(SECOND * 5);
+    let moderator = stage.moderator();
+    let fails = Outage::failing(Fault::ServerErrorNotApplied).of(moderator).only(Call::Post);
+    stage.discord().begin_outage(fails);
+    let is_called = |stage: &dirigent_testkit::stage::Stage| !stage.agent("b").turns().is_empty();
+    for _ in 0..120 {
+        if stage.status().unwrap().speaker == Some("b".into()) {
+            break;
+        }
+        stage.advance(SECOND);
+    }
+    stage.advance(SECOND * 3);
+    assert!(is_called(&stage), "it waits behind the notice about \"a\"");
+}
+
+/// Rule 7 of the room: words that cannot be read.
+#[test]
+fn a_call_does_not_wait_for_ever_for_words_that_cannot_be_read() {
+    let mut stage = Setup::new()
+        .hosted("a", [Line::from("a1").taking(SECOND * 5)])
+        .hosted("b", ["b1".into()])
+        .config(|config| config.human_interrupt = dirigent::HumanInterrupt::Queue)
+        // Nothing is remembered: it must be read again.
+        .settings(|settings| settings.missed_max = 0)
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    stage.say("And hurry");
+    stage.discord().begin_outage(Outage::hanging().only(Call::History));
+    stage.advance(SECOND * 5 + Duration::from_secs(12));
+    assert_eq!(stage.agent("b").turns().len(), 1, "it is called without");
+    stage.discord().end_outages();
+    stage.advance(MINUTE);
+    assert!(is_heard(&stage, "And hurry"), "the next turn brings it");
+}
+
+/// P15
+#[test]
+fn a_kept_run_without_a_deadline_ends_ten_minutes_after_a_restart() {
+    let mut stage = Setup::new()
+        .hooked("a", [])
+        .hooked("b", [])
+        .without_pump()
+        .settings(|settings| settings.lost_runs = LostRuns::Keep)
+        .config(|config| config.run_deadline = None)
+        .stage();
+    stage.chat();
+    let channel = stage.channel();
+    stage.call(move |d| async move {
+        d.wake(channel, None).await.unwrap();
+        let decision = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
+        decision.into_guard().unwrap().keep();
+    });
+    stage.crash();
+    stage.restart();
+    stage.advance(MINUTE * 9);
+    assert_eq!(stage.status().unwrap().speaker, Some("a".into()));
+    stage.advance(MINUTE + SECOND * 5);
+    assert_eq!(stage.status().unwrap().speaker, Some("b".into()));
+}
+
+/// An agent that asks for a person after five seconds, and takes no word that reaches it meanwhile.
+struct Asks(dirigent_testkit::ManualClock);
+
+#[async_trait::async_trait]
+impl Agent for Asks {
+    async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
+        if turn.missed().iter().any(|message| message.content == "Blue") {
+            return Ok("Blue it is".into());
+        }
+        self.0.sleep_until(self.0.now() + SECOND * 5).await;
+        Ok("Red or blue? 👤".into())
+    }
+}
+
+/// Behaviour 3: an agent that did not take every word passes them on.
+#[test]
+fn a_word_that_was_not_taken_wakes_a_channel_that_awaits_a_person() {
+    let mut stage = Setup::new()
+        .hosted("a", [])
+        .hosted("b", [])
+        .settings(|settings| settings.human_marker = Some(HumanMarker::default()))
+        .stage();
+    let account = Arc::new(stage.discord().account(stage.agent("a").user()));
+    stage.dirigent().host("a", Asks(stage.clock().clone()), account);
+    stage.chat();
+    stage.say("Paint it");
+    stage.advance(SECOND);
+    stage.say("Blue");
+    stage.advance(MINUTE);
+    assert!(is_heard(&stage, "Blue") || stage.words().contains(&"Blue it is".to_owned()));
+}
