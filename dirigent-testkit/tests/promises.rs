@@ -26,6 +26,8 @@ mod kit;
 mod lost_gateway;
 #[path = "promises/members.rs"]
 mod members;
+#[path = "promises/once_failed.rs"]
+mod once_failed;
 #[path = "promises/outages.rs"]
 mod outages;
 #[path = "promises/unsent.rs"]

@@ -151,9 +151,10 @@ impl Marks {
         if free {
             self.held_back_at = Some(now);
         }
-        // From what was read on: an event that was lost without notice may lie below what was heard since.
+        // From what was read on, or from the first message that is known where nothing was read: an event
+        // that was lost without notice may lie below what was heard since.
         let from = from.map_or_else(
-            || self.verified.map_or(self.heard, |verified| self.heard.min(Some(verified))),
+            || self.heard.min(self.verified.or_else(|| self.ids.front().copied())),
             GapFrom::message,
         );
         self.gap = Some(Gap { from, hold_until, epoch: 0, reading: None });
