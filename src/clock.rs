@@ -89,9 +89,14 @@ impl Clock for SystemClock {
             if remaining.is_zero() {
                 return;
             }
-            tokio::time::sleep(remaining.min(LOOK_AGAIN)).await;
+            tokio::time::sleep(until_next_look(remaining)).await;
         }
     }
+}
+
+/// How long is waited before the clock is read again.
+fn until_next_look(remaining: Duration) -> Duration {
+    remaining.min(LOOK_AGAIN)
 }
 
 /// Time since the Unix epoch.
@@ -188,6 +193,12 @@ mod tests {
             assert!(now >= last, "{now:?} after {last:?}");
             last = now;
         }
+    }
+
+    #[test]
+    fn a_long_wait_reads_the_clock_twice_a_minute() {
+        assert_eq!(until_next_look(SECOND), SECOND);
+        assert_eq!(until_next_look(HOUR), SECOND * 30);
     }
 
     #[tokio::test]

@@ -30,6 +30,8 @@ mod members;
 mod once_failed;
 #[path = "promises/outages.rs"]
 mod outages;
+#[path = "promises/replies.rs"]
+mod replies;
 #[path = "promises/unsent.rs"]
 mod unsent;
 #[path = "promises/words_while_down.rs"]

@@ -192,3 +192,6 @@ impl ChatHealth {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -85,7 +85,7 @@ impl Room {
         outcome: Outcome,
     ) {
         match purpose {
-            Purpose::Commit | Purpose::ReadBack => self.stored(cx, now, outcome),
+            Purpose::Commit | Purpose::ReadBack => self.stored(now, outcome),
             Purpose::Voice => self.spoken(cx, now, id, outcome),
             Purpose::FindPart => self.part_searched(cx, now, id, outcome),
             Purpose::Wake => self.woken(cx, now, id, outcome),
@@ -124,7 +124,7 @@ impl Room {
     }
 
     /// A commit, or a read after a conflict, ended.
-    fn stored(&mut self, cx: &Context<'_>, now: Timestamp, outcome: Outcome) {
+    fn stored(&mut self, now: Timestamp, outcome: Outcome) {
         if let Outcome::Committed(revision) = outcome {
             self.commit.committed(revision);
             if let Some(active) = &mut self.active {

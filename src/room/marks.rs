@@ -248,3 +248,6 @@ impl Marks {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

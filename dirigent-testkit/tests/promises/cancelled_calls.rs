@@ -4,7 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use dirigent::{Agent, AgentError, Consultation, HumanInterrupt, Orchestrator, Reply, Turn};
+use dirigent::{
+    Agent, AgentError, ChannelId, Clock, Consultation, HumanInterrupt, Mode, Orchestrator, Reply,
+    Turn,
+};
+use dirigent_testkit::ManualClock;
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage};
 
@@ -141,4 +145,119 @@ fn the_orchestrator_needs_no_place_among_the_agents() {
     stage.advance(SECOND);
     let answers = stage.moderation(stage.channel());
     assert_eq!(answers, ["In a minute."], "the agent that it answers for has the only place");
+}
+
+/// Answers after so long, and keeps count of those that are asked at once.
+struct Slow {
+    /// Where nothing is answered.
+    deaf_in: ChannelId,
+    takes: Duration,
+    clock: ManualClock,
+    asked: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+}
+
+/// One question less is under way.
+struct Asked(Arc<AtomicUsize>);
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[async_trait::async_trait]
+impl Orchestrator for Slow {
+    async fn answer(&self, asked: Consultation) -> Result<Reply, AgentError> {
+        let now = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
+        let _asked = Asked(Arc::clone(&self.asked));
+        self.most.fetch_max(now, Ordering::Relaxed);
+        if asked.channel == self.deaf_in {
+            std::future::pending::<()>().await;
+        }
+        self.clock.sleep_until(self.clock.now() + self.takes).await;
+        Ok("In a minute.".into())
+    }
+}
+
+/// Three rooms with an agent that runs for long, and one place for questions to the orchestrator. All
+/// three have asked; the first room's question is never answered.
+fn asked() -> (Stage, Arc<AtomicUsize>) {
+    let mut stage = Setup::new()
+        .rooms(3)
+        .hosted("a", [Act::Hang.into()])
+        .hosted("b", [])
+        .config(|config| {
+            config.human_interrupt = HumanInterrupt::Interrupt;
+            config.consult_deadline = MINUTE * 5;
+        })
+        .settings(|settings| settings.consults_max = 1)
+        .stage();
+    let most = Arc::<AtomicUsize>::default();
+    let orchestrator = Slow {
+        deaf_in: stage.channel(),
+        takes: SECOND * 2,
+        clock: stage.clock().clone(),
+        asked: Arc::default(),
+        most: Arc::clone(&most),
+    };
+    stage.dirigent().set_orchestrator(Some(Arc::new(orchestrator)));
+    stage.chat();
+    let rooms = stage.rooms().to_vec();
+    for room in &rooms {
+        stage.say_in(*room, "Hello");
+    }
+    stage.advance(SECOND);
+    for room in &rooms {
+        stage.say_in(*room, "Is it Friday?");
+    }
+    stage.advance(SECOND * 5);
+    (stage, most)
+}
+
+fn answered(stage: &Stage) -> usize {
+    stage.rooms().iter().filter(|room| !stage.moderation(**room).is_empty()).count()
+}
+
+/// P8
+#[test]
+fn no_more_questions_are_under_way_at_once_than_there_are_places() {
+    let (stage, most) = asked();
+    assert_eq!((most.load(Ordering::Relaxed), answered(&stage)), (1, 0));
+}
+
+/// P8
+#[test]
+fn a_question_that_is_not_waited_for_any_more_gives_its_place_back_at_once() {
+    let (mut stage, most) = asked();
+    // A stop would be acknowledged in the channel.
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.set_mode(channel, Mode::Report).await }).unwrap();
+    stage.advance(SECOND * 5);
+    assert_eq!((most.load(Ordering::Relaxed), answered(&stage)), (1, 2));
+}
+
+/// P8
+#[test]
+fn a_call_that_is_stopped_while_it_waits_keeps_no_place_from_the_next() {
+    let mut stage = Setup::new()
+        .rooms(3)
+        .hosted("a", [Line::from("a1").taking(SECOND * 20)])
+        .hosted("b", [])
+        .settings(|settings| settings.calls_max = 1)
+        .stage();
+    stage.chat();
+    let rooms = stage.rooms().to_vec();
+    for room in &rooms {
+        stage.say_in(*room, "Hello");
+        stage.advance(SECOND);
+    }
+    let second = rooms[1];
+    stage.call(move |d| async move { d.stop(second).await }).unwrap();
+    stage.until("the first room is done", |stage| {
+        stage.words_in(rooms[0]).contains(&"a1".to_owned())
+    });
+    stage.advance(SECOND);
+    let called = stage.agent("a").turns().into_iter().filter(|turn| turn.channel == Some(rooms[2]));
+    assert_eq!(called.count(), 1, "it waits for an answer of the room that was stopped");
 }

@@ -5,7 +5,7 @@ use dirigent_testkit::memory_discord::{Call, Outage};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage, StoreFault};
 
-use super::kit::{MINUTE, SECOND};
+use super::kit::{MINUTE, SECOND, runs};
 
 fn deletions_hang(stage: &Stage) {
     stage.discord().begin_outage(Outage::hanging().only(Call::Delete));
@@ -28,6 +28,42 @@ fn a_deletion_that_hangs_does_not_delay_the_next_trigger() {
     assert!(took <= SECOND, "the trigger came after {took:?}");
     stage.until_dormant();
     assert_eq!(stage.words(), ["Hello", "a1", "b1"]);
+}
+
+/// P7
+#[test]
+fn at_most_two_deletions_are_under_way_at_once() {
+    let lines = |name: &'static str| (0..4).map(move |turn| Line::from(format!("{name}{turn}")));
+    let mut stage = Setup::new()
+        .hooked("a", lines("a"))
+        .hooked("b", lines("b"))
+        .config(|config| config.trigger_cleanup = TriggerCleanup::Immediate)
+        .stage();
+    stage.chat();
+    deletions_hang(&stage);
+    stage.say("Hello");
+    stage.until("five agents were triggered", |stage| runs(stage) >= 5);
+    let took = stage.clock().now().since(dirigent_testkit::ManualClock::START);
+    assert!(took < SECOND * 10, "a deletion was given up and made again");
+    assert_eq!(stage.discord().calls().of(Call::Delete), 2);
+}
+
+/// P7
+#[test]
+fn a_trigger_is_deleted_once_it_is_stored_that_it_is_to_be() {
+    let mut stage = Setup::new()
+        .hooked("a", [Act::Hang.into()])
+        .hooked("b", [])
+        .config(|config| config.trigger_cleanup = TriggerCleanup::Immediate)
+        .stage();
+    stage.chat();
+    stage.store().with_rate(StoreFault::TakesSoLong(SECOND * 4), 1_000, 1);
+    stage.say("Hello");
+    stage.until("the trigger stands there", |stage| !stage.moderation(stage.channel()).is_empty());
+    stage.advance(SECOND * 3);
+    assert_eq!(stage.discord().calls().of(Call::Delete), 0);
+    stage.advance(SECOND * 6);
+    assert_eq!(stage.discord().calls().of(Call::Delete), 1);
 }
 
 /// P7

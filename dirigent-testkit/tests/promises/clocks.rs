@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use dirigent::Clock;
-use dirigent_testkit::memory_discord::Fault;
+use dirigent_testkit::memory_discord::{Fault, PushFault};
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_testkit::stage::{Setup, Stage};
 
@@ -36,6 +36,9 @@ fn a_post_in_doubt_is_not_repeated_when_the_machine_slept_in_the_midst_of_the_re
             stage.chat();
             stage.discord().next_post(Fault::LostAnswer);
             stage.discord().next_post(Fault::SlowRequest { by: SECOND * 4 });
+            // The event of the person's word comes, that of the post does not: it would settle the doubt.
+            stage.discord().next_push(PushFault::Delayed { by: Duration::ZERO });
+            stage.discord().next_push(PushFault::Dropped);
             stage.say("Hello");
             stage.advance(wait);
             sleeps(&mut stage, slept);

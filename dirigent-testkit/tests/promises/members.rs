@@ -148,6 +148,18 @@ fn a_later_member_list_that_cannot_be_read_keeps_the_old_list_and_loses_no_word(
 
 /// P19
 #[test]
+fn a_later_member_list_that_is_refused_holds_no_round_back() {
+    let (a, b) = (["a1", "a2"].map(Line::from), ["b1", "b2"].map(Line::from));
+    let mut stage = Setup::new().hosted("a", a).hosted("b", b).stage();
+    stage.chat();
+    stage.discord().begin_outage(Outage::failing(Fault::Forbidden).only(Call::Members));
+    stage.say("Hello");
+    stage.advance(SECOND * 3);
+    assert_eq!(stage.words(), ["Hello", "a1", "b1", "a2", "b2"]);
+}
+
+/// P19
+#[test]
 fn a_channel_with_one_agent_lets_it_speak_only_once_that_is_known() {
     let mut stage = Setup::new().hooked("a", []).stage();
     let slow = Fault::SlowRequest { by: SECOND * 5 };

@@ -138,6 +138,21 @@ fn a_stop_said_while_the_process_was_down_acts_before_the_next_agent_is_called()
     }
 }
 
+/// P4
+#[test]
+fn a_stop_said_while_the_process_was_down_acts_before_the_next_agent_is_triggered() {
+    let mut stage = Setup::new().hooked("a", []).hooked("b", []).stage();
+    stage.chat();
+    stage.discord().next_post(Fault::RateLimited { retry_after: SECOND * 20 });
+    stage.say("Hello");
+    // A trigger is owed when the process is killed.
+    let slow = Fault::SlowRequest { by: SECOND * 2 };
+    stage.discord().inject(|faults| faults.next(Call::History, slow));
+    said_while_down(&mut stage, &["stop"], MINUTE);
+    stage.advance(MINUTE);
+    assert_eq!(runs(&stage), 0, "an agent was triggered");
+}
+
 /// A room in which, of so many messages while the process was down, the one at this place is a person's.
 fn backlog(total: u32, place: u32) -> Stage {
     let mut stage =

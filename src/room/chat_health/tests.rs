@@ -1,0 +1,73 @@
+use dirigent_core::AgentKey;
+
+use super::*;
+
+const SECOND: Duration = Duration::from_secs(1);
+const MODERATOR: Account = Account::Moderator;
+const AGENT: Account = Account::Agent(AgentKey::new(1));
+
+fn at(seconds: u32) -> Timestamp {
+    Timestamp::from_millis(1_000_000) + SECOND * seconds
+}
+
+/// Requests of the moderator fail, once a second.
+fn failing_for(seconds: u32) -> ChatHealth {
+    let mut health = ChatHealth::default();
+    (0..=seconds).for_each(|s| health.failed(MODERATOR, at(s), ErrorKind::NoAnswer));
+    health
+}
+
+#[test]
+fn a_chat_is_away_five_seconds_after_the_first_failure_however_many_follow() {
+    let mut health = failing_for(4);
+    assert_eq!((health.due(at(4)), health.next_at()), (None, Some(at(5))));
+    assert_eq!((health.due(at(5)), health.due(at(6))), (Some(true), None));
+    assert_eq!(health.failing(), Some((at(0), ErrorKind::NoAnswer)));
+}
+
+#[test]
+fn an_answer_to_another_account_says_nothing() {
+    let mut health = failing_for(5);
+    assert_eq!(health.due(at(5)), Some(true));
+    assert!(!health.answered(AGENT));
+    assert!(health.is_told() && health.failing().is_some());
+    assert!(health.answered(MODERATOR), "the machine is told that the chat is back");
+    assert!(health.failing().is_none());
+    assert!(!health.answered(MODERATOR));
+}
+
+#[test]
+fn an_answer_before_the_machine_was_told_of_an_outage_is_not_told_either() {
+    let mut health = failing_for(4);
+    assert!(!health.answered(MODERATOR));
+    assert_eq!(health.due(at(60)), None);
+}
+
+#[test]
+fn a_chat_that_is_away_is_probed_every_ten_seconds_with_the_account_that_failed() {
+    let mut health = failing_for(0);
+    assert_eq!(health.due(at(5)), Some(true));
+    assert_eq!((health.probe(at(9)), health.next_at()), (None, Some(at(10))));
+    assert_eq!(health.probe(at(10)), Some(MODERATOR));
+    health.probed(at(10));
+    assert_eq!((health.probe(at(19)), health.probe(at(20))), (None, Some(MODERATOR)));
+}
+
+#[test]
+fn a_chat_that_was_away_in_an_earlier_process_is_probed_at_once_and_its_return_is_told() {
+    let mut health = ChatHealth::restored(at(0), at(100));
+    assert_eq!(health.due(at(100)), None, "the machine knows");
+    assert_eq!(health.probe(at(100)), Some(MODERATOR));
+    assert!(health.answered(MODERATOR));
+}
+
+#[test]
+fn a_long_rate_limit_is_an_outage_with_an_end_and_needs_no_probe() {
+    let mut health = ChatHealth::default();
+    health.limited(MODERATOR, at(0), at(5));
+    assert!(health.failing().is_none(), "it is short");
+    health.limited(MODERATOR, at(0), at(60));
+    assert_eq!(health.due(at(0)), Some(true));
+    assert_eq!((health.probe(at(30)), health.next_at()), (None, Some(at(60))));
+    assert_eq!(health.due(at(60)), Some(false));
+}

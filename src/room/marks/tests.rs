@@ -1,0 +1,84 @@
+use super::*;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn id(number: u64) -> MessageId {
+    MessageId::new(number)
+}
+
+fn at(seconds: u32) -> Timestamp {
+    Timestamp::from_millis(1_000_000) + SECOND * seconds
+}
+
+/// Messages up to 10 were read, and 20 was pushed since.
+fn marks() -> Marks {
+    let mut marks = Marks::restored(Some(id(10)), at(0));
+    marks.pushed(id(20));
+    marks
+}
+
+#[test]
+fn a_gap_that_opens_during_a_read_is_not_closed_by_it() {
+    let mut marks = marks();
+    marks.open_gap(at(0), None);
+    assert_eq!(marks.begin_read(), Some(id(10)));
+    marks.open_gap(at(1), None);
+    assert!(!marks.read_page(Some(id(30)), false), "it may have been read before the second gap");
+    assert_eq!(marks.begin_read(), Some(id(30)));
+    assert!(marks.read_page(Some(id(40)), false));
+    assert_eq!((marks.has_gap(), marks.heard()), (false, Some(id(40))));
+}
+
+#[test]
+fn what_is_pushed_during_a_gap_is_heard_when_the_gap_was_read() {
+    let mut marks = marks();
+    marks.open_gap(at(0), None);
+    marks.pushed(id(50));
+    assert_eq!(marks.heard(), Some(id(20)), "something below it may be missing");
+    marks.begin_read();
+    assert!(marks.read_page(Some(id(40)), false));
+    assert_eq!(marks.heard(), Some(id(50)));
+    assert!(marks.covers(id(50)) && marks.is_known(id(50)));
+}
+
+#[test]
+fn a_message_of_ours_is_known_and_does_not_count_as_heard() {
+    let mut marks = marks();
+    marks.note(id(30));
+    assert!(marks.is_known(id(30)) && !marks.is_known(id(25)));
+    assert_eq!(marks.heard(), Some(id(20)));
+    assert!(!marks.covers(id(30)));
+}
+
+#[test]
+fn a_gap_begins_where_the_channel_was_read_and_not_where_it_was_heard() {
+    let mut read = marks();
+    read.open_gap(at(0), None);
+    assert_eq!(read.gap_from(), Some(GapFrom::After(id(10))));
+    let mut never_read = Marks::new(None, at(0));
+    never_read.open_gap(at(0), None);
+    assert_eq!(never_read.gap_from(), Some(GapFrom::Start));
+    let mut never_read = Marks::new(None, at(0));
+    never_read.pushed(id(5));
+    never_read.pushed(id(7));
+    never_read.open_gap(at(0), None);
+    assert_eq!(never_read.gap_from(), Some(GapFrom::After(id(5))));
+}
+
+#[test]
+fn a_gap_holds_back_for_five_seconds_and_a_further_one_within_a_minute_does_not() {
+    let mut marks = marks();
+    marks.open_gap(at(0), None);
+    assert!(marks.is_holding(at(4)) && !marks.is_holding(at(5)));
+    let read = |marks: &mut Marks| {
+        marks.begin_read();
+        marks.read_page(None, false)
+    };
+    assert!(read(&mut marks));
+    assert!(!marks.is_holding(at(1)), "it is read");
+    marks.open_gap(at(59), None);
+    assert!(!marks.is_holding(at(59)));
+    assert!(read(&mut marks));
+    marks.open_gap(at(60), None);
+    assert!(marks.is_holding(at(60)));
+}
