@@ -152,6 +152,10 @@ impl ReplyDelivery {
         stored.doubt_since = None;
         stored.waiting_since = None;
         self.attempts = Attempts::default();
+        if let Some(search) = &mut self.search {
+            // The next part may have the same words: what is this one is not that one, too.
+            search.after = search.after.max(Some(id));
+        }
         let part = stored.parts.iter_mut().find(|part| part.posted.is_none())?;
         part.posted = Some(id);
         Some(part.clone())

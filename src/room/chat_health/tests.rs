@@ -30,16 +30,16 @@ fn an_answer_to_another_account_says_nothing() {
     let mut health = failing_for(5);
     assert_eq!(health.due(at(5)), Some(true));
     assert!(!health.answered(AGENT));
-    assert!(health.is_told() && health.failing().is_some());
-    assert!(health.answered(MODERATOR), "the machine is told that the chat is back");
-    assert!(health.failing().is_none());
+    assert!(health.is_told && health.failing().is_some());
+    assert!(health.answered(MODERATOR) && health.failing().is_none());
+    assert_eq!(health.due(at(5)), Some(false), "the machine is told that the chat is back");
     assert!(!health.answered(MODERATOR));
 }
 
 #[test]
 fn an_answer_before_the_machine_was_told_of_an_outage_is_not_told_either() {
     let mut health = failing_for(4);
-    assert!(!health.answered(MODERATOR));
+    assert!(health.answered(MODERATOR));
     assert_eq!(health.due(at(60)), None);
 }
 
@@ -59,6 +59,36 @@ fn a_chat_that_was_away_in_an_earlier_process_is_probed_at_once_and_its_return_i
     assert_eq!(health.due(at(100)), None, "the machine knows");
     assert_eq!(health.probe(at(100)), Some(MODERATOR));
     assert!(health.answered(MODERATOR));
+    assert_eq!(health.due(at(100)), Some(false));
+}
+
+#[test]
+fn the_chat_is_away_while_any_of_requests_gateway_and_store_is() {
+    let mut health = failing_for(0);
+    health.lost_gateway(at(2));
+    health.store_failed(at(4));
+    assert_eq!((health.due(at(4)), health.due(at(5))), (None, Some(true)));
+    assert!(health.answered(MODERATOR));
+    assert_eq!(health.due(at(6)), None, "the gateway is lost");
+    assert_eq!(health.hears(), Some(at(2)));
+    assert_eq!(health.due(at(6)), None, "the store takes nothing");
+    health.stored();
+    assert_eq!(health.due(at(6)), Some(false));
+}
+
+#[test]
+fn while_the_gateway_is_lost_the_history_is_looked_at_every_fifteen_seconds() {
+    let mut health = ChatHealth::default();
+    assert!(!health.looks(at(0)));
+    health.lost_gateway(at(0));
+    assert_eq!((health.next_at(), health.looks(at(4))), (Some(at(5)), false));
+    assert_eq!((health.due(at(5)), health.looks(at(5))), (Some(true), true));
+    assert_eq!(
+        (health.looks(at(19)), health.next_at(), health.looks(at(20))),
+        (false, Some(at(20)), true)
+    );
+    assert_eq!(health.hears(), Some(at(0)));
+    assert!(!health.looks(at(60)));
 }
 
 #[test]

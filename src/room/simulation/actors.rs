@@ -274,6 +274,10 @@ impl World {
             self.chat.reads_hang,
             self.chat.gateway
         );
+        if was && !self.chat.gateway && self.dice.chance(800) {
+            self.room.lose_gateway(&self.fixed.context(), self.now);
+            self.after();
+        }
         if self.chat.gateway && !was {
             self.room.open_gap(&self.fixed.context(), self.now);
             self.after();
