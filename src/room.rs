@@ -327,10 +327,24 @@ impl Room {
         settlement: Settlement,
     ) {
         let is_known = matches!(settlement, Settlement::Done { message: Some(_) });
-        let _ = self.submit(cx, now, &Input::Settled { ticket, settlement });
-        let active = self.active.as_mut();
-        if active.is_some_and(|active| active.cleanup.settle(ticket, is_known)) {
-            self.backfill();
+        let cleanup = self.active.as_mut().map(|active| &mut active.cleanup);
+        match cleanup.and_then(|cleanup| cleanup.take_restored(ticket)).filter(|_| !is_known) {
+            None => {
+                let _ = self.submit(cx, now, &Input::Settled { ticket, settlement });
+            }
+            // An earlier process posted it: the machine has it removed.
+            Some((_, Some(message))) => {
+                let settlement = Settlement::Done { message: Some(message) };
+                if self.submit(cx, now, &Input::Settled { ticket, settlement }).is_err() {
+                    let stamp = self.commit.newest();
+                    self.active().cleanup.push(None, message, stamp);
+                }
+            }
+            Some((nonce, None)) => {
+                let _ = self.submit(cx, now, &Input::Settled { ticket, settlement });
+                self.active().cleanup.look_for(nonce);
+                self.backfill();
+            }
         }
     }
 

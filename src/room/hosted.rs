@@ -40,6 +40,11 @@ impl Room {
         if active.voice.is_under_way() || self.wants(&effect) {
             return false;
         }
+        // What is read first may tell that an earlier process posted it.
+        let is_unseen = effect.ticket().is_some_and(|ticket| active.cleanup.is_unseen(ticket));
+        if is_unseen && self.marks.is_holding(now) {
+            return false;
+        }
         let active = self.active();
         let is_trigger = matches!(effect, Effect::Trigger { .. });
         // Its agent may run because of it: then it is removed once it is seen.

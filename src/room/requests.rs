@@ -117,24 +117,18 @@ impl Cleanup {
         self.restored.push(RestoredTrigger { ticket, nonce, message: None });
     }
 
-    /// An effect is settled. The message of a trigger that an earlier process posted is deleted, unless the
-    /// machine knows it. Returns whether that message is yet to be found.
-    pub(crate) fn settle(&mut self, ticket: Ticket, is_known: bool) -> bool {
-        let Some(at) = self.restored.iter().position(|trigger| trigger.ticket == ticket) else {
-            return false;
-        };
+    /// The trigger with this ticket is settled. Returns its nonce, and its message where that was seen, if an
+    /// earlier process may have posted it.
+    pub(crate) fn take_restored(&mut self, ticket: Ticket) -> Option<(Nonce, Option<MessageId>)> {
+        let at = self.restored.iter().position(|trigger| trigger.ticket == ticket)?;
         let RestoredTrigger { nonce, message, .. } = self.restored.swap_remove(at);
-        match message {
-            _ if is_known => false,
-            Some(message) => {
-                self.push(None, message, Stamp::default());
-                false
-            }
-            None => {
-                self.look_for(nonce);
-                true
-            }
-        }
+        Some((nonce, message))
+    }
+
+    /// Whether an earlier process may have posted this trigger, and its message was not seen yet.
+    pub(crate) fn is_unseen(&self, ticket: Ticket) -> bool {
+        let mut restored = self.restored.iter();
+        restored.any(|trigger| trigger.ticket == ticket && trigger.message.is_none())
     }
 
     /// A message with this nonce stands in the channel: it is deleted if it is such a trigger.
