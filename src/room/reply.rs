@@ -257,3 +257,38 @@ fn is_part(message: &ChatMessage, part: &OutgoingPart, account: Option<UserId>) 
     let said = Some(message.author) == account && message.content.trim() == part.content.trim();
     message.nonce.as_deref() == Some(part.nonce.as_str()) || said
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AuthorKind, ChatKind};
+
+    const AUTHOR: UserId = UserId::new(7);
+
+    fn message(id: u64, content: &str) -> ChatMessage {
+        ChatMessage {
+            id: MessageId::new(id),
+            channel: ChannelId::new(1),
+            author: AUTHOR,
+            author_kind: AuthorKind::Bot,
+            kind: ChatKind::Default,
+            content: content.to_owned(),
+            has_attachments: false,
+            nonce: None,
+        }
+    }
+
+    #[test]
+    fn a_part_that_an_event_told_of_is_not_found_again_as_the_next_one_with_the_same_words() {
+        let now = Timestamp::from_millis(1_000_000);
+        let words = "x".repeat(5_000);
+        let of = (AgentKey::new(2), TurnId::new(1), RunId::new(3));
+        let stored = compose(ChannelId::new(1), of, &words, ReplyEnd::Finished, now);
+        let mut reply = ReplyDelivery::restored(Arc::new(stored), None, now);
+        assert!(matches!(reply.next_step(now), Some(ReplyStep::Find { .. })));
+        let first = reply.posted(MessageId::new(10)).map(|part| part.content).unwrap();
+        let page = [message(10, &first)];
+        assert_eq!(reply.searched(&page, false, Some(AUTHOR)), []);
+        assert_eq!(reply.posted_messages(), [MessageId::new(10)]);
+    }
+}
