@@ -414,6 +414,26 @@ fn an_agent_added_later_takes_part_and_one_removed_does_not() {
 }
 
 #[test]
+fn an_agent_that_is_removed_while_it_runs_loses_the_floor() {
+    let mut stage = Setup::new()
+        .hooked("a", [Act::Hang.into()])
+        .hooked("b", ["b1".into()])
+        .hooked("c", ["c1".into()])
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("a"));
+    let identities = stage.identities().clone();
+    stage.call(move |d| async move {
+        identities.remove("a".into()).await.unwrap();
+        d.identities_changed().await.unwrap();
+    });
+    stage.advance(SECOND * 5);
+    assert_eq!(stage.words(), ["Hello", "b1", "c1"]);
+}
+
+#[test]
 fn other_rules_hold_from_now_on() {
     let mut stage = Setup::new().hosted("a", [Act::Hang.into()]).hosted("b", []).stage();
     stage.chat();

@@ -145,6 +145,23 @@ fn a_persons_message_is_a_persons_whatever_the_registry_says() {
     assert_eq!(stage.status().unwrap().rest, None);
 }
 
+#[test]
+fn the_librarys_own_account_is_no_agents_whatever_the_registry_says() {
+    let mut stage = Setup::new().hosted("a", []).hosted("b", []).not_started().stage();
+    let identity = Identity {
+        discord_user_id: stage.moderator(),
+        agent_id: "impostor".into(),
+        agent_name: "Impostor".to_owned(),
+    };
+    stage.identities().add(identity).unwrap();
+    stage.restart();
+    stage.chat();
+    stage.say("Hello");
+    stage.until_dormant();
+    let list = stage.status().unwrap().list;
+    assert_eq!(list.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+}
+
 /// However often it is told to wait a little, it goes on, and no number overflows.
 #[test]
 fn a_hundred_short_rate_limits_in_a_row_are_waited_for() {

@@ -159,3 +159,58 @@ fn each_of_several_words_in_a_gap_is_handed_over_once() {
         }
     }
 }
+
+/// P18
+#[test]
+fn a_gap_that_is_being_read_begins_where_it_began_after_a_kill() {
+    let takes = |text: &str| Line::from(text).taking(MINUTE);
+    let mut stage = Setup::new().hosted("a", [takes("a1")]).hosted("b", [takes("b1")]).stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    stage.discord().next_push(PushFault::Dropped);
+    stage.say("A question");
+    // This one is heard: the gap begins below it.
+    stage.say("And another thing");
+    stage.discord().begin_outage(Outage::refused().only(Call::History));
+    ends(&mut stage, End::Reconnected);
+    stage.advance(SECOND * 10);
+    ends(&mut stage, End::Restart);
+    stage.discord().end_outages();
+    stage.advance(SECOND * 30);
+    stage.until_dormant();
+    assert!(is_heard(&stage, "A question"));
+}
+
+/// A room in which a person's "stop" was said in a gap that nobody has told of yet.
+fn stop_in_a_gap() -> Stage {
+    let mut stage = Setup::new().hosted("a", []).hosted("b", []).stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.until_dormant();
+    stage.cut_gateway(true);
+    stage.say("stop");
+    stage.cut_gateway(false);
+    stage
+}
+
+/// P18
+#[test]
+fn a_stop_word_that_is_read_late_does_not_undo_a_newer_resume_word() {
+    let mut stage = stop_in_a_gap();
+    stage.say("resume");
+    ends(&mut stage, End::Reconnected);
+    stage.advance(SECOND * 10);
+    assert_eq!(stage.status().unwrap().rest, None);
+}
+
+/// P18
+#[test]
+fn what_an_agent_says_does_not_overtake_a_persons_stop_word() {
+    let mut stage = stop_in_a_gap();
+    stage.discord().say(stage.channel(), stage.agent("a").user(), "resume");
+    stage.settle();
+    ends(&mut stage, End::Reconnected);
+    stage.advance(SECOND * 10);
+    assert!(stage.status().unwrap().rest.is_some(), "agents go on");
+}

@@ -34,18 +34,21 @@ fn count(stage: &Stage, words: &str) -> usize {
 #[test]
 fn a_part_that_landed_behind_more_than_a_page_of_messages_is_found() {
     let mut stage = room("a1");
+    let a = stage.agent("a").user();
     stage.discord().next_post(Fault::LandsLate { by: SECOND * 5 });
     stage.say("Hello");
-    // What is under way lands although the process is gone.
+    stage.discord().begin_outage(Outage::refused().of(a).only(Call::Post));
+    // No event tells of the part, nor of what people say meanwhile.
+    stage.cut_gateway(true);
     for number in 0..120 {
-        stage.say(&format!("word {number}"));
+        stage.discord().say(stage.channel(), stage.person(), format!("word {number}"));
     }
-    stage.crash();
-    stage.clock().advance(MINUTE * 5);
-    stage.restart();
-    stage.until_dormant();
+    stage.advance(SECOND * 130);
+    assert_eq!(count(&stage, "a1"), 1, "it landed");
+    stage.discord().end_outages();
     stage.advance(MINUTE);
     assert_eq!(count(&stage, "a1"), 1);
+    assert_eq!(count(&stage, "b1"), 1, "it was found");
 }
 
 /// P3
