@@ -267,7 +267,9 @@ fn compare_endings(whole: &Ending, cut: &Ending) -> Result<(), String> {
         if end.triggers > triggers_max {
             return Err(format!("{} triggers were left", end.triggers));
         }
-        if end.reminders > expected.reminders + kills {
+        // A kill may take the act that ends a discussion: its initiator is reminded until a person ends it,
+        // but three times at most while nobody says anything (rule 36).
+        if end.reminders > (expected.reminders + kills).max(3) {
             return Err(format!("{} reminders were posted", end.reminders));
         }
     }
