@@ -210,9 +210,9 @@ impl Room {
             return;
         }
         self.commit.change();
-        let stamp = self.commit.newest();
+        let (anchor, stamp) = (self.machine.view().anchor(), self.commit.newest());
         let active = self.active();
-        active.reply = Some(ReplyDelivery::new(outgoing, stamp));
+        active.reply = Some(ReplyDelivery::new(outgoing, anchor, stamp));
         active.voice.push(VoiceItem::Reply);
     }
 

@@ -21,6 +21,8 @@ const PART_BITS: u32 = 14;
 #[derive(Debug)]
 pub(crate) struct ReplyDelivery {
     stored: Arc<Outgoing>,
+    /// The newest message when the agent was called: every part stands behind it.
+    anchor: Option<MessageId>,
     /// What must be committed before the next part leaves.
     stamp: Stamp,
     attempts: Attempts,
@@ -73,9 +75,9 @@ pub(crate) fn compose(
 }
 
 impl ReplyDelivery {
-    pub(crate) fn new(outgoing: Outgoing, stamp: Stamp) -> Self {
+    pub(crate) fn new(outgoing: Outgoing, anchor: Option<MessageId>, stamp: Stamp) -> Self {
         let (stored, attempts) = (Arc::new(outgoing), Attempts::default());
-        Self { stored, stamp, attempts, search: None }
+        Self { stored, anchor, stamp, attempts, search: None }
     }
 
     /// A reply that an earlier process was delivering. Its next part may have arrived unseen: it is looked
@@ -88,7 +90,7 @@ impl ReplyDelivery {
         let after = anchor.max(newest_posted(&stored));
         Arc::make_mut(&mut stored).doubt_since.get_or_insert(stored_at);
         let (stamp, attempts) = (Stamp::default(), Attempts::default());
-        Self { stored, stamp, attempts, search: Some(Search { after }) }
+        Self { stored, anchor, stamp, attempts, search: Some(Search { after }) }
     }
 
     pub(crate) const fn stored(&self) -> &Arc<Outgoing> {
@@ -135,7 +137,8 @@ impl ReplyDelivery {
         }
         let doubt = self.stored.doubt_since;
         if self.search.is_none() && doubt.is_some_and(|since| is_forgotten(since, now)) {
-            self.search = Some(Search { after: newest_posted(&self.stored) });
+            let after = self.anchor.max(newest_posted(&self.stored));
+            self.search = Some(Search { after });
         }
         if let Some(Search { after }) = self.search {
             return Some(ReplyStep::Find { after });

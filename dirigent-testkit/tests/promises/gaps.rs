@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use dirigent::Lookout;
-use dirigent_testkit::memory_discord::{Call, Fault, Outage, PushFault};
+use dirigent_testkit::memory_discord::{Call, Fault, Faults, Outage, PushFault};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_testkit::stage::{Setup, Stage};
 
@@ -162,24 +162,27 @@ fn each_of_several_words_in_a_gap_is_handed_over_once() {
 
 /// P18
 #[test]
-fn a_gap_that_is_being_read_begins_where_it_began_after_a_kill() {
-    let takes = |text: &str| Line::from(text).taking(MINUTE);
-    let mut stage = Setup::new().hosted("a", [takes("a1")]).hosted("b", [takes("b1")]).stage();
-    stage.chat();
-    stage.say("Hello");
-    stage.advance(SECOND);
-    stage.discord().next_push(PushFault::Dropped);
-    stage.say("A question");
-    // This one is heard: the gap begins below it.
-    stage.say("And another thing");
-    stage.discord().begin_outage(Outage::refused().only(Call::History));
+fn a_page_of_a_gap_that_was_read_before_a_kill_is_not_taken_again() {
+    let mut stage = stop_in_a_gap();
+    let (channel, person) = (stage.channel(), stage.person());
+    stage.cut_gateway(true);
+    for number in 0..120 {
+        stage.discord().say(channel, person, format!("word {number}"));
+    }
+    // The first page is read, the second one is not.
+    stage.discord().inject(|faults| {
+        faults.next(Call::History, Fault::SlowAnswer { by: Duration::ZERO });
+        (0..100).for_each(|_| faults.next(Call::History, Fault::Refused));
+    });
     ends(&mut stage, End::Reconnected);
-    stage.advance(SECOND * 10);
+    stage.advance(SECOND);
+    assert!(stage.status().unwrap().rest.is_some(), "it was not read");
+    stage.call(move |d| async move { d.resume(channel).await }).unwrap();
+    stage.advance(SECOND);
+    stage.discord().inject(Faults::stop);
     ends(&mut stage, End::Restart);
-    stage.discord().end_outages();
     stage.advance(SECOND * 30);
-    stage.until_dormant();
-    assert!(is_heard(&stage, "A question"));
+    assert_eq!(stage.status().unwrap().rest, None, "the operator's word is newer");
 }
 
 /// A room in which a person's "stop" was said in a gap that nobody has told of yet.
