@@ -4,7 +4,7 @@ use dirigent_core::{
     Cause, Deadline, DeadlineReason, Input, PhaseKind, Refusal, Rest, SeatTurn, WakeCause,
 };
 
-use super::room::{A, B, Room, secs, spoke};
+use super::room::{A, B, Room, millis, secs, spoke};
 
 const AWAY: Input = Input::Chat { away: true };
 const BACK: Input = Input::Chat { away: false };
@@ -134,6 +134,39 @@ fn a_run_that_takes_too_long_is_skipped_though_the_chat_is_away() {
     room.tell(AWAY);
     room.wait(secs(600));
     assert_eq!((room.speaker(), room.seat(A).turn), (Some(B), SeatTurn::Skipped));
+}
+
+#[test]
+fn what_remained_of_a_rewritten_replys_quiet_remains() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    room.talks(A, &"a".repeat(100));
+    room.wait(secs(3));
+    room.says(A, &"b".repeat(100));
+    room.wait(secs(1));
+    room.tell(AWAY);
+    room.wait(secs(600));
+    room.tell(BACK);
+    room.wait(millis(499));
+    assert_eq!(room.phase(), PhaseKind::Confirming, "it was quiet for 1,499 ms beside the outage");
+    room.wait(millis(1));
+    assert_eq!(room.speaker(), Some(B));
+}
+
+#[test]
+fn a_piece_of_a_reply_that_an_outage_cut_off_interrupts_no_agent() {
+    let mut room = Room::chat(3);
+    room.human("hello");
+    room.speaks(A);
+    room.talks(B, "a reply that does not come");
+    room.tell(AWAY);
+    room.wait(secs(3_600));
+    assert_eq!(room.phase(), PhaseKind::Dormant);
+    room.tell(BACK);
+    room.members_or_nothing();
+    room.talks(A, "yes?");
+    assert!(room.says(B, "a reply that does not come").is_silent());
+    assert_eq!((room.phase(), room.speaker()), (PhaseKind::Confirming, Some(A)));
 }
 
 #[test]
