@@ -5,7 +5,7 @@ use dirigent_core::{Cause, PhaseKind};
 use super::{Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
-    id: "A1",
+    id: "O1",
     promise: 3,
     requirements: "rules 70, 71",
     sentence: "while the chat is away no agent is late, no reply and no list is given up, and a dormant channel stays dormant",
