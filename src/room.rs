@@ -452,7 +452,10 @@ impl Room {
 
     /// A notice that cannot be posted holds no turn back.
     fn step_aside(&mut self) -> bool {
-        self.active.as_mut().is_some_and(|active| active.voice.step_aside())
+        self.active.as_mut().is_some_and(|active| {
+            let waits = active.claims.waits(claims::Lane::Voice);
+            active.voice.step_aside(waits)
+        })
     }
 
     /// The channel went to sleep, and what a person said to the agent that ran last was not taken: it wakes

@@ -3,8 +3,8 @@
 use dirigent_core::Timestamp;
 
 use super::Room;
-use super::action::ActionId;
-use crate::LetterKind;
+use super::action::{Account, ActionId};
+use crate::{ChannelId, LetterKind};
 
 /// A kind of request of which one at a time waits to be admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,54 +23,77 @@ pub(super) enum Lane {
     Outbox(LetterKind),
 }
 
+/// That a lane waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    lane: Lane,
+    /// In whose line: under the same name it would stand in two.
+    account: Account,
+    target: ChannelId,
+    id: ActionId,
+}
+
 /// The names under which lanes wait to be admitted.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
-    waiting: Vec<(Lane, ActionId)>,
+    waiting: Vec<Waiting>,
     withdrawn: Vec<ActionId>,
     /// It is the turn of this lane: it asks now, or lets the next request pass.
     called: Option<Lane>,
 }
 
 impl Claims {
-    /// The lane asks to be admitted. Returns its name, where it has waited.
-    pub(super) fn ask(&mut self, lane: Lane) -> Option<ActionId> {
-        self.called.take_if(|called| *called == lane);
-        self.waiting.iter().find(|(known, _)| *known == lane).map(|(_, id)| *id)
+    /// The lane asks to be admitted with a request of this account to this channel. Returns its name, where
+    /// it has waited with such a request. What it waited with otherwise is withdrawn.
+    pub(super) fn ask(
+        &mut self,
+        lane: Lane,
+        account: Account,
+        target: ChannelId,
+    ) -> Option<ActionId> {
+        let known = *self.waiting.iter().find(|known| known.lane == lane)?;
+        if (known.account, known.target) == (account, target) {
+            self.called.take_if(|called| *called == lane);
+            return Some(known.id);
+        }
+        self.withdraw(lane);
+        None
     }
 
     /// The lane waits under this name.
-    pub(super) fn wait(&mut self, lane: Lane, id: ActionId) {
-        if self.waiting.iter().all(|(known, _)| *known != lane) {
-            self.waiting.push((lane, id));
+    pub(super) fn wait(&mut self, lane: Lane, account: Account, target: ChannelId, id: ActionId) {
+        if !self.waits(lane) {
+            self.waiting.push(Waiting { lane, account, target, id });
         }
+    }
+
+    pub(super) fn waits(&self, lane: Lane) -> bool {
+        self.waiting.iter().any(|known| known.lane == lane)
     }
 
     /// The lane was admitted.
     pub(super) fn forget(&mut self, lane: Lane) {
-        self.waiting.retain(|(known, _)| *known != lane);
+        self.waiting.retain(|known| known.lane != lane);
     }
 
     /// What the lane waited with is not wanted any more.
     pub(super) fn withdraw(&mut self, lane: Lane) {
-        if let Some(at) = self.waiting.iter().position(|(known, _)| *known == lane) {
-            let (_, id) = self.waiting.swap_remove(at);
-            self.withdrawn.push(id);
+        if let Some(at) = self.waiting.iter().position(|known| known.lane == lane) {
+            self.withdrawn.push(self.waiting.swap_remove(at).id);
+            self.called.take_if(|called| *called == lane);
         }
     }
 
-    /// The lane whose turn has come has not asked: it does not wait any more. Returns whether there is one.
-    pub(super) fn pass_on(&mut self) -> bool {
-        let called = self.called.take();
-        if let Some(lane) = called {
+    /// A lane whose turn has come, and that has not asked, does not wait any more.
+    pub(super) fn pass_on(&mut self) {
+        if let Some(lane) = self.called.take() {
             self.withdraw(lane);
         }
-        called.is_some()
     }
 
     /// It is the turn of what waits under this name.
     fn call(&mut self, id: ActionId) -> Option<Lane> {
-        self.called = self.waiting.iter().find(|(_, known)| *known == id).map(|(lane, _)| *lane);
+        self.called = self.waiting.iter().find(|known| known.id == id).map(|known| known.lane);
         self.called
     }
 

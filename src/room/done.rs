@@ -269,6 +269,8 @@ impl Room {
         message: Option<MessageId>,
     ) {
         let active = self.active();
+        // What leaves now finds whoever hears.
+        active.trigger_again = false;
         active.voice.pop();
         active.inbox.give_pending(agent, turn);
         self.settled(cx, now, ticket, Settlement::Done { message });

@@ -107,10 +107,7 @@ impl Room {
     pub(crate) fn deferral_told(&mut self, cx: &Context<'_>, now: Timestamp, told: bool) {
         self.reach(now);
         if let Some((ticket, agent, turn, ..)) = self.trigger_at_head().filter(|_| told) {
-            let active = self.active();
-            active.voice.pop();
-            active.inbox.give_pending(agent, turn);
-            self.settled(cx, now, ticket, Settlement::Done { message: None });
+            self.trigger_done(cx, now, ticket, agent, turn, None);
         }
         self.settle(cx, now);
     }

@@ -228,8 +228,9 @@ impl Room {
         let sent = cx.chat.sent_at(message.id);
         let is_recent = now.since(sent) < cx.settings.missed_wake_max;
         let view = self.machine.view();
-        let is_awaited = view.phase() == PhaseKind::Confirming
-            && view.speaker().map(Author::Agent) == Some(author);
+        // What the speaker says is a piece of its reply, whether it was pushed or read.
+        let speaks = view.speaker().filter(|_| view.phase() != PhaseKind::Granted);
+        let is_awaited = speaks.or(view.permit()).map(Author::Agent) == Some(author);
         if is_awaited || (is_human && is_recent) {
             self.take_message(cx, now, message, true);
             return None;

@@ -41,7 +41,7 @@ impl Active {
         door: &mut Doorway<'_>,
         ask: &Ask,
     ) -> Result<Claim, (Option<Timestamp>, WaitReason)> {
-        let id = match self.claims.ask(ask.lane) {
+        let id = match self.claims.ask(ask.lane, ask.account, ask.target) {
             Some(id) => id,
             None => self.next_id(),
         };
@@ -53,7 +53,7 @@ impl Active {
                 Ok(claim)
             }
             Verdict::Wait { until, why } => {
-                self.claims.wait(lane, id);
+                self.claims.wait(lane, account, target, id);
                 Err((until, why))
             }
         }
@@ -103,7 +103,8 @@ impl Room {
         self.reach(now);
         self.withdraw_claims(now, door);
         let started = self.offer(cx, now, door);
-        if started.is_none() && self.active.as_mut().is_some_and(|it| it.claims.pass_on()) {
+        if let (None, Some(active)) = (&started, &mut self.active) {
+            active.claims.pass_on();
             self.withdraw_claims(now, door);
         }
         started

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{
-    Channel, Config, Effect, Input, PermitRun, PhaseData, PhaseKind, RestoreError, Snapshot,
+    Channel, Config, Debt, Effect, Input, PermitRun, PhaseData, PhaseKind, RestoreError, Snapshot,
     Timestamp,
 };
 
@@ -90,9 +90,15 @@ impl Room {
             let anchor = room.machine.view().anchor();
             let reply =
                 record.outgoing.map(|outgoing| ReplyDelivery::restored(outgoing, anchor, at));
+            // A channel that slept with words that nobody had taken was woken for them before it was stored.
+            let view = room.machine.view();
+            let paused = view.rest().is_some() || view.chat_away_since().is_some();
+            let slept = view.phase() == PhaseKind::Dormant && !paused;
+            let woken_for = record.held.filter(|_| slept).map(|held| held.last);
             let inbox = Inbox::restored(record.held);
             let outbox = OutboxMachine::restore(now, record.letters);
-            room.active = Some(Box::new(Active { inbox, reply, outbox, ..Active::default() }));
+            room.active =
+                Some(Box::new(Active { inbox, reply, outbox, woken_for, ..Active::default() }));
         }
         Ok(room)
     }
@@ -127,6 +133,9 @@ impl Room {
         }
         if let Some(since) = self.machine.view().chat_away_since() {
             self.active().chat = super::chat_health::ChatHealth::restored(since, now);
+            // Whoever was triggered in the earlier process may not have heard it.
+            let is_owed = |debt: &Debt| matches!(debt.effect, Effect::Trigger { .. });
+            self.active().trigger_again = from_before && !self.machine.debts().iter().any(is_owed);
         }
         if from_before {
             self.lose_runs(cx, now);
@@ -154,7 +163,7 @@ impl Room {
         let is_limited = match (&snapshot.phase, snapshot.permit.map(|permit| permit.run)) {
             (_, Some(PermitRun::Running { until, .. })) => until.is_some(),
             (PhaseData::Running { until, .. }, _) => until.is_some(),
-            _ => true,
+            _ => self.machine.config().run_deadline.is_some(),
         };
         if let Some(run) = self.machine.view().run().filter(|_| !is_limited) {
             let most = self.machine.config().run_deadline.unwrap_or(KEPT_RUN_MAX);

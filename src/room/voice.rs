@@ -80,11 +80,12 @@ impl VoiceLane {
         self.begin_anew();
     }
 
-    /// Lets what stands behind a notice pass that was tried in vain. `false` where nothing is to pass.
-    pub(crate) fn step_aside(&mut self) -> bool {
+    /// Lets what stands behind a notice pass that was tried in vain, or waits in the line of an account that
+    /// is away. `false` where nothing is to pass.
+    pub(crate) fn step_aside(&mut self, is_in_line: bool) -> bool {
         let is_notice =
             |item: &VoiceItem| matches!(item, VoiceItem::Effect(Effect::Notice { .. }, _));
-        let waits = self.under_way.is_none() && self.attempts.failed() > 0;
+        let waits = self.under_way.is_none() && (is_in_line || self.attempts.failed() > 0);
         let passes = self.items.iter().any(|item| !is_notice(item));
         if !waits || !passes || !self.items.front().is_some_and(is_notice) {
             return false;

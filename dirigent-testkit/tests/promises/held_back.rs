@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{Agent, AgentError, Clock as _, HumanMarker, LostRuns, Reply, RunId, Turn};
+use dirigent::{
+    Agent, AgentError, Clock as _, Consultation, HumanInterrupt, HumanMarker, Lookout, LostRuns,
+    Orchestrator, PhaseKind, Reply, RunId, Turn,
+};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::{Act, Line};
-use dirigent_testkit::stage::{Setup, StoreFault};
+use dirigent_testkit::stage::{Setup, Stage, StoreFault};
 
-use super::kit::{MINUTE, RETURN, SECOND, is_heard};
+use super::kit::{HOUR, MINUTE, RETURN, SECOND, is_heard};
 
 /// P3
 #[test]
@@ -53,7 +56,7 @@ fn a_notice_that_fails_delays_no_grant() {
     let moderator = stage.moderator();
     let fails = Outage::failing(Fault::ServerErrorNotApplied).of(moderator).only(Call::Post);
     stage.discord().begin_outage(fails);
-    let is_called = |stage: &dirigent_testkit::stage::Stage| !stage.agent("b").turns().is_empty();
+    let is_called = |stage: &Stage| !stage.agent("b").turns().is_empty();
     for _ in 0..120 {
         if stage.status().unwrap().speaker == Some("b".into()) {
             break;
@@ -70,7 +73,7 @@ fn a_call_does_not_wait_for_ever_for_words_that_cannot_be_read() {
     let mut stage = Setup::new()
         .hosted("a", [Line::from("a1").taking(SECOND * 5)])
         .hosted("b", ["b1".into()])
-        .config(|config| config.human_interrupt = dirigent::HumanInterrupt::Queue)
+        .config(|config| config.human_interrupt = HumanInterrupt::Queue)
         // Nothing is remembered: it must be read again.
         .settings(|settings| settings.missed_max = 0)
         .stage();
@@ -141,4 +144,119 @@ fn a_word_that_was_not_taken_wakes_a_channel_that_awaits_a_person() {
     stage.say("Blue");
     stage.advance(MINUTE);
     assert!(is_heard(&stage, "Blue") || stage.words().contains(&"Blue it is".to_owned()));
+}
+
+/// Never answers.
+struct Hangs;
+
+#[async_trait::async_trait]
+impl Orchestrator for Hangs {
+    async fn answer(&self, _: Consultation) -> Result<Reply, AgentError> {
+        std::future::pending().await
+    }
+}
+
+/// P15
+#[test]
+fn a_kept_run_that_rested_at_the_restart_ends() {
+    let mut stage = Setup::new()
+        .hooked("a", [])
+        .hooked("b", [])
+        .without_pump()
+        .settings(|settings| settings.lost_runs = LostRuns::Keep)
+        .config(|config| {
+            (config.run_deadline, config.human_interrupt) = (None, HumanInterrupt::Interrupt);
+        })
+        .orchestrator(Hangs)
+        .stage();
+    stage.chat();
+    let channel = stage.channel();
+    stage.call(move |d| async move {
+        d.wake(channel, None).await.unwrap();
+        let decision = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
+        decision.into_guard().unwrap().keep();
+    });
+    let said = stage.say("A question");
+    let said = stage.discord().message(channel, said).unwrap();
+    stage.call(move |d| async move { d.message_created(said).await }).unwrap();
+    stage.advance(SECOND);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Waiting);
+    stage.crash();
+    stage.restart();
+    stage.advance(HOUR * 5);
+    assert_ne!(stage.status().unwrap().speaker, Some("a".into()));
+}
+
+/// Many rooms in which "a" runs for so long; "c" is of the host, and its absence is told.
+fn talking(rooms: usize, takes: Duration) -> Stage {
+    let lines = |name: &str| {
+        (0..100).map(|n| Line::from(format!("{name}{n}")).taking(takes)).collect::<Vec<_>>()
+    };
+    let mut stage = Setup::new()
+        .hosted("a", lines("a"))
+        .hosted("b", lines("b"))
+        .hooked("c", [])
+        .rooms(rooms)
+        .config(|config| config.announce_offline = true)
+        .settings(|settings| settings.calls_max = 100)
+        .stage();
+    stage.chat();
+    for room in stage.rooms().to_vec() {
+        stage.call(move |d| async move { d.wake(room, Some(&"a".into())).await }).unwrap();
+    }
+    stage.advance(SECOND * 2);
+    stage
+}
+
+/// P3
+#[test]
+fn a_notice_that_waits_for_the_moderators_account_lets_replies_of_others_pass() {
+    let mut stage = talking(8, SECOND * 20);
+    let moderator = stage.moderator();
+    stage.discord().begin_outage(Outage::refused().of(moderator));
+    // Reads that fail: the account is known to be away before there is a notice.
+    stage.call(|d| async move { d.reconnected().await }).unwrap();
+    stage.advance(SECOND * 2);
+    stage.call(|d| async move { d.agent_offline(&"c".into()).await }).unwrap();
+    stage.advance(SECOND * 23);
+    for room in stage.rooms() {
+        assert!(!stage.words_in(*room).is_empty());
+    }
+}
+
+/// P1
+#[test]
+fn what_is_not_asked_any_more_does_not_keep_an_account_from_finding_out_that_the_chat_is_back() {
+    let mut stage = talking(16, SECOND * 14);
+    let moderator = stage.moderator();
+    stage.discord().begin_outage(Outage::hanging().of(moderator));
+    stage.call(|d| async move { d.agent_offline(&"c".into()).await }).unwrap();
+    stage.advance(MINUTE);
+    stage.discord().end_outages();
+    let (began, rooms) = (stage.clock().now(), stage.rooms().to_vec());
+    stage.until("the chat is back everywhere", |stage| {
+        rooms.iter().all(|room| stage.status_of(*room).unwrap().chat_away_since.is_none())
+    });
+    assert!(stage.clock().now().since(began) <= RETURN);
+}
+
+/// A word that nobody can be told of wakes a channel once, however often the channel is looked at.
+#[test]
+fn a_word_that_nobody_can_take_does_not_wake_a_channel_again_and_again() {
+    let lookout = Some(Lookout { every: MINUTE * 5, channels: 100 });
+    let mut stage = Setup::new()
+        .hooked("a", [Line::from("a1").taking(SECOND * 10)])
+        .hooked("b", [])
+        .settings(|settings| settings.lookout = lookout)
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND * 3);
+    let (channel, moderator) = (stage.channel(), stage.moderator());
+    stage.discord().set_read_only(channel, moderator, true);
+    stage.say("And this?");
+    stage.advance(HOUR);
+    let posts = stage.discord().calls().of(Call::Post);
+    stage.advance(HOUR * 3);
+    assert_eq!(stage.discord().calls().of(Call::Post), posts);
 }

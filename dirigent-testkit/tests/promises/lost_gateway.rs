@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use dirigent::{Cause, ChannelEvent, ChannelId, Clock, PhaseKind};
+use dirigent::{Cause, ChannelEvent, ChannelId, Clock, Ending, PhaseKind, RunId};
+use dirigent_testkit::memory_discord::Outage;
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_testkit::stage::{Setup, Stage};
 
@@ -148,4 +149,80 @@ fn whoever_asks_is_told_that_the_gateway_is_lost() {
     restore(&mut stage, Back::Resumed);
     let why = stage.call(move |d| async move { d.explain(channel, &"b".into()).await }).unwrap();
     assert_eq!(why.outage, None);
+}
+
+/// A room whose agent "a" runs in another process, without an end.
+fn running() -> Stage {
+    let mut stage = Setup::new().hooked("a", []).hooked("b", []).without_pump().stage();
+    stage.chat();
+    let channel = stage.channel();
+    stage.call(move |d| async move {
+        d.wake(channel, Some(&"a".into())).await.unwrap();
+        let decision = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
+        decision.into_guard().unwrap().keep();
+    });
+    stage
+}
+
+fn ends(stage: &mut Stage, ending: Ending<'static>) {
+    let channel = stage.channel();
+    let run = Some(RunId::new(1));
+    stage
+        .call(move |d| async move { d.turn_ended(channel, &"a".into(), run, ending).await })
+        .unwrap();
+}
+
+/// P1
+#[test]
+fn a_trigger_that_leaves_when_all_is_back_is_not_repeated() {
+    let mut stage = running();
+    let moderator = stage.moderator();
+    stage.discord().begin_outage(Outage::refused().of(moderator));
+    stage.dirigent().disconnected(|_| true);
+    stage.advance(SECOND);
+    ends(&mut stage, Ending::Pass);
+    stage.advance(MINUTE);
+    stage.discord().take_posts();
+    stage.discord().end_outages();
+    stage.dirigent().resumed(|_| true);
+    stage.advance(SECOND * 20);
+    assert_eq!(stage.discord().take_posts().len(), 1);
+}
+
+/// P17
+#[test]
+fn a_piece_of_a_reply_that_was_read_while_the_gateway_is_lost_counts_as_one_that_was_pushed() {
+    for waits in [SECOND, SECOND * 30] {
+        let mut stage = running();
+        let (channel, author) = (stage.channel(), stage.agent("a").user());
+        stage.dirigent().disconnected(|_| true);
+        stage.advance(SECOND * 2);
+        let said = stage.discord().say(channel, author, "a1");
+        let said = stage.discord().message(channel, said).unwrap();
+        stage.advance(waits);
+        stage.call(move |d| async move { d.message_created(said).await }).unwrap();
+        stage.dirigent().resumed(|_| true);
+        ends(&mut stage, Ending::Text("a1"));
+        assert_eq!(stage.status().unwrap().speaker, Some("b".into()), "after {waits:?}");
+    }
+}
+
+/// P1
+#[test]
+fn who_did_not_hear_its_trigger_is_triggered_again_after_a_restart() {
+    let mut stage = hooked();
+    stage.cut_gateway(true);
+    stage.cut_agents_off(true);
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    stage.dirigent().disconnected(|_| true);
+    stage.advance(MINUTE * 10);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Granted);
+    stage.crash();
+    stage.cut_gateway(false);
+    stage.cut_agents_off(false);
+    stage.restart();
+    let began = stage.clock().now();
+    stage.until("somebody speaks", |stage| !stage.words().is_empty());
+    assert!(stage.clock().now().since(began) <= RETURN);
 }
