@@ -66,14 +66,16 @@ impl Room {
                 return chat.failed(account, now, failure.kind);
             }
         }
-        if chat.answered(account) {
-            self.hurry();
-            self.tell_chat(cx, now);
-        }
+        let is_back = chat.answered(account);
         if let Outcome::Failed(failure) = outcome {
             if let Trouble::Limited(wait) = failure.trouble() {
-                self.active().chat.limited(account, now, now + wait);
+                // An answer, but none after which anything may hurry.
+                return chat.limited(account, now, now + wait);
             }
+        }
+        if is_back {
+            self.hurry();
+            self.tell_chat(cx, now);
         }
     }
 
