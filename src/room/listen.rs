@@ -185,10 +185,11 @@ impl Room {
 
     /// A trigger that was withdrawn in doubt did arrive: it is deleted.
     fn see_stray(&mut self, message: &ChatMessage, author: Author) {
+        let newest = self.commit.newest();
         if let (Author::Moderator, Some(nonce), Some(active)) =
             (author, &message.nonce, &mut self.active)
         {
-            active.cleanup.see(nonce, message.id);
+            active.cleanup.see(nonce, message.id, newest);
         }
     }
 

@@ -131,15 +131,16 @@ impl Cleanup {
         restored.any(|trigger| trigger.ticket == ticket && trigger.message.is_none())
     }
 
-    /// A message with this nonce stands in the channel: it is deleted if it is such a trigger.
-    pub(crate) fn see(&mut self, nonce: &str, message: MessageId) {
+    /// A message with this nonce stands in the channel: it is deleted if it is such a trigger, and once
+    /// the state of this stamp, which owes the trigger no more, is stored.
+    pub(crate) fn see(&mut self, nonce: &str, message: MessageId, stamp: Stamp) {
         let mut restored = self.restored.iter_mut();
         if let Some(trigger) = restored.find(|trigger| trigger.nonce.as_str() == nonce) {
             trigger.message = Some(message);
         }
         if let Some(at) = self.strays.iter().position(|known| known.as_str() == nonce) {
             self.strays.remove(at);
-            self.push(None, message, Stamp::default());
+            self.push(None, message, stamp);
         }
     }
 

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use dirigent_core::{AgentKey, Input, MessageId, RunId, Timestamp, TurnId};
+use dirigent_core::{AgentKey, Effect, Input, MessageId, RunId, Timestamp, TurnId};
 
 use super::super::action::{Account, Action, ActionId, CallRequest, WakeRequest};
 use super::books::{Books, OpenReply};
+use super::chat::MODERATOR;
 use super::world::World;
 use crate::{ChannelId, Mentions, Nonce, Post};
 
@@ -167,4 +168,31 @@ fn a_deletion_of_what_a_person_wrote_is_noticed() {
     let id = world.chat.said[0].id;
     world.check_start(&Action::Delete(id));
     assert!(world.books.broken.is_some_and(|why| why.contains("somebody else")));
+}
+
+#[test]
+fn a_deletion_of_a_trigger_that_is_still_owed_is_noticed() {
+    let owed = |world: &World| {
+        let debts = world.store.record.as_ref().map(|record| record.snapshot.debts.clone());
+        debts.unwrap_or_default().into_iter().find_map(|debt| match debt.effect {
+            Effect::Trigger { ticket, .. } => Some(world.room.effect_nonce(ticket, debt.since)),
+            _ => None,
+        })
+    };
+    let found = (1..50).find_map(|seed| {
+        let mut world = World::new(seed, false);
+        let nonce = (0..100).find_map(|_| {
+            world.step_calmly();
+            owed(&world)
+        });
+        nonce.map(|nonce| (world, nonce))
+    });
+    let (mut world, nonce) = found.expect("a world in which an agent is triggered");
+    world.person();
+    let said = world.chat.said.last_mut().expect("what a person said");
+    let id = said.id;
+    said.author = MODERATOR;
+    said.nonce = Some(nonce.as_str().to_owned());
+    world.check_start(&Action::Delete(id));
+    assert!(world.books.broken.is_some_and(|why| why.contains("still owes it")));
 }

@@ -10,7 +10,7 @@ use super::books::delivery;
 use super::chat::{Answers, ROOM};
 use super::flight::{Fate, Flight, What};
 use super::world::{World, note};
-use crate::{ErrorKind, Nonce, Post};
+use crate::{ErrorKind, MessageId, Nonce, Post};
 
 /// What a post is, by what is stored of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,15 +216,7 @@ impl World {
                 }
                 self.check_voice(Some(run), false);
             }
-            Action::Delete(message) => {
-                // What is owed, and a trigger that arrived after it was withdrawn.
-                let is_other = |known: &crate::ChatMessage| {
-                    known.id == *message && known.author != super::chat::MODERATOR
-                };
-                if self.chat.said.iter().any(is_other) {
-                    self.books.fail("what somebody else wrote is deleted".to_owned());
-                }
-            }
+            Action::Delete(message) => self.check_deletion(*message),
             Action::Consult(request) => {
                 let turn = request.turn;
                 let is_it = |effect: &Effect| matches!(effect, Effect::Consult { turn: known, .. } if *known == turn);
@@ -235,6 +227,27 @@ impl World {
             | Action::Members
             | Action::History { .. }
             | Action::WakeRoom { .. } => {}
+        }
+    }
+
+    /// What the record owes may be deleted, and a trigger that arrived after the record owed it no more.
+    fn check_deletion(&mut self, message: MessageId) {
+        let Some(said) = self.chat.said.iter().find(|said| said.id == message) else {
+            return;
+        };
+        if said.author != super::chat::MODERATOR {
+            return self.books.fail("what somebody else wrote is deleted".to_owned());
+        }
+        let owed = |debt: &dirigent_core::Debt| match debt.effect {
+            Effect::Trigger { ticket, .. } => {
+                let nonce = self.room.effect_nonce(ticket, debt.since);
+                said.nonce.as_deref() == Some(nonce.as_str())
+            }
+            _ => false,
+        };
+        let record = self.store.record.as_ref();
+        if record.is_some_and(|record| record.snapshot.debts.iter().any(owed)) {
+            self.books.fail("a trigger is deleted, and the record still owes it".to_owned());
         }
     }
 
