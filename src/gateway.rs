@@ -9,8 +9,8 @@ use crate::runtime::cell::Awaited;
 use crate::{CallError, ChannelId, Dirigent, UserId};
 
 impl Dirigent {
-    /// Events may have been lost: in every channel that keeps turns, what was missed is read from the
-    /// chat, as after a restart (F19). It returns at once; the driver reads, a few channels at a time.
+    /// Every connection to the gateway stands, and events may have been lost: in every channel that keeps
+    /// turns, what was missed is read from the chat, as after a restart. It returns at once; the driver reads, a few channels at a time.
     ///
     /// Where the chat says which message is a channel's newest,
     /// [`newest_message`](Self::newest_message) costs less.
@@ -20,6 +20,7 @@ impl Dirigent {
     /// When the driver is not running.
     pub async fn reconnected(&self) -> Result<(), CallError> {
         self.live().await?;
+        self.runtime.lost.clear();
         self.runtime.gap_epoch.fetch_add(1, Ordering::AcqRel);
         for room in self.runtime.all_awake() {
             self.runtime.update(&room, Room::open_gap);
@@ -28,30 +29,39 @@ impl Dirigent {
         Ok(())
     }
 
-    /// The connection to the gateway is lost, for those channels of which `affects` says so; where one
-    /// process has one shard, for all. Until [`reconnected`](Self::reconnected),
-    /// [`newest_message`](Self::newest_message) or [`resumed`](Self::resumed) is told, or a message, nothing
+    /// A connection to the gateway is lost: the host's number for it (where shards are used, the shard's),
+    /// and which channels it tells of. Until it stands again, or a message of the channel is told, nothing
     /// is heard there: after 5 s no agent's time to start runs out any more, what people say where agents
     /// talk is read every 15 s, and an agent that may not have heard its trigger is triggered again
-    /// afterwards.
+    /// afterwards. That also holds for channels that come into memory, or are given a mode, meanwhile.
     ///
-    /// Told while the driver is not running, it means nothing.
-    pub fn disconnected(&self, affects: impl Fn(ChannelId) -> bool) {
-        for room in self.runtime.all_awake() {
-            if affects(room.id) {
-                self.runtime.update(&room, Room::lose_gateway);
-            }
-        }
+    /// It stands again with [`resumed`](Self::resumed), [`session_began`](Self::session_began) or
+    /// [`reconnected`](Self::reconnected). Told while the driver is not running, it means nothing.
+    pub fn disconnected(
+        &self,
+        connection: u32,
+        affects: impl Fn(ChannelId) -> bool + Send + Sync + 'static,
+    ) {
+        self.runtime.lose_connection(connection, affects);
     }
 
-    /// The connection to the gateway is back, and everything that was missed was told: the session was
-    /// resumed. To be told after the events of that time. The reverse of [`disconnected`](Self::disconnected).
-    pub fn resumed(&self, affects: impl Fn(ChannelId) -> bool) {
-        for room in self.runtime.all_awake() {
-            if affects(room.id) {
-                self.runtime.update(&room, Room::heard_again);
-            }
-        }
+    /// A connection to the gateway is back, and everything that was missed was told: the session was
+    /// resumed. To be told after the events of that time. Means nothing unless the connection was
+    /// [lost](Self::disconnected).
+    pub fn resumed(&self, connection: u32) {
+        self.runtime.regain_connection(connection, |room| {
+            self.runtime.update(room, Room::heard_again);
+        });
+    }
+
+    /// A connection to the gateway is back with a new session: what was missed is not told any more. For
+    /// hosts that tell each channel's [`newest_message`](Self::newest_message) soon; where none is told
+    /// within 30 s, what was missed is read from the chat. Hosts that tell none call
+    /// [`reconnected`](Self::reconnected) instead.
+    pub fn session_began(&self, connection: u32) {
+        self.runtime.regain_connection(connection, |room| {
+            self.runtime.update(room, Room::await_newest);
+        });
     }
 
     /// The chat says that no message of the channel is newer than this one. If it was not heard of,

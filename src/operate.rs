@@ -70,7 +70,9 @@ impl Dirigent {
     pub async fn set_mode(&self, channel: ChannelId, mode: Mode) -> Result<(), CallError> {
         self.live().await?;
         let room = self.runtime.room_or_new(channel).await?;
-        self.state_fact(&room, &Input::SetMode(mode)).await
+        let stored = self.state_fact(&room, &Input::SetMode(mode)).await;
+        self.runtime.tell_lost(&room);
+        stored
     }
 
     /// Records a channel that was just created, with its mode. Stored for good when it returns.
@@ -89,6 +91,7 @@ impl Dirigent {
         let input = Input::Create(Creation { mode, members, initiator });
         let stamp =
             self.runtime.update(&room, |room, cx, now| room.create(cx, now, &input, terms))?;
+        self.runtime.tell_lost(&room);
         self.stored(room.wait_for(Awaited::Stored(stamp))).await
     }
 

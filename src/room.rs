@@ -423,7 +423,7 @@ impl Room {
                 break;
             }
         }
-        self.look_while_deaf(now);
+        self.look_while_deaf(cx, now);
         self.count_outbox();
         self.clear_delivered();
         self.inject_pending(cx);

@@ -7,6 +7,7 @@ pub(crate) mod admission;
 pub(crate) mod backfill;
 pub(crate) mod cell;
 pub(crate) mod driver;
+mod lost;
 mod perform;
 pub(crate) mod registry;
 pub(crate) mod retry;
@@ -25,6 +26,7 @@ use tokio::sync::{broadcast, mpsc};
 
 use self::backfill::CatchUp;
 use self::cell::RoomCell;
+use self::lost::LostConnections;
 use self::registry::Registry;
 use self::room_table::RoomTable;
 use self::timers::Timers;
@@ -68,6 +70,7 @@ pub(crate) struct Runtime {
     /// How many transitions of a channel the store keeps.
     pub(crate) history_max: usize,
     pub(crate) rooms: RoomTable,
+    pub(crate) lost: LostConnections,
     /// Rooms that may have an action to offer.
     pub(crate) ready: mpsc::UnboundedSender<Arc<RoomCell>>,
 }
@@ -120,6 +123,7 @@ impl Runtime {
             catch_up: CatchUp::default(),
             gap_epoch: AtomicU32::default(),
             rooms: RoomTable::default(),
+            lost: LostConnections::default(),
             ready: parts.ready,
         }
     }

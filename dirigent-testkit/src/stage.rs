@@ -267,8 +267,8 @@ impl Stage {
             builder = builder.orchestrator(SharedOrchestrator(Arc::clone(orchestrator)));
         }
         if self.plan.direct {
-            builder = builder
-                .waker(DirectWaker { hooks: hooks.clone(), calls: Arc::clone(&self.wake_calls) });
+            let (calls, starts) = (Arc::clone(&self.wake_calls), self.plan.pumps);
+            builder = builder.waker(DirectWaker { hooks: hooks.clone(), starts, calls });
         }
         let (dirigent, driver) = match builder.build() {
             Ok(built) => built,

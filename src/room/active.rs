@@ -44,6 +44,8 @@ pub(super) struct Active {
     pub(super) chat: ChatHealth,
     /// The gateway was lost: whoever is awaited may not have heard its trigger.
     pub(super) trigger_again: bool,
+    /// The newest turn whose agent knows of it without a message: the host's waker called it.
+    pub(super) called: Option<dirigent_core::TurnId>,
     /// The run whose permission a guard holds.
     pub(super) guarded: Option<Guarded>,
     pub(super) claims: Claims,

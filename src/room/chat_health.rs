@@ -12,7 +12,8 @@ use crate::ErrorKind;
 const TOLERANCE: Duration = Duration::from_secs(5);
 /// The time from one probe to the next.
 const PROBE_EVERY: Duration = Duration::from_secs(10);
-
+/// How long the newest message is waited for after a new session began.
+const NEWEST_WITHIN: Duration = Duration::from_secs(30);
 /// How often the history is looked at while nothing is heard.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
 
@@ -46,6 +47,8 @@ struct Deaf {
     since: Timestamp,
     /// When the history is looked at next.
     look_at: Timestamp,
+    /// The connection is back with a new session: until then the newest message is waited for.
+    newest_by: Option<Timestamp>,
 }
 
 impl Trouble {
@@ -74,8 +77,21 @@ impl ChatHealth {
     }
 
     /// The connection to the gateway is lost.
-    pub(crate) fn lost_gateway(&mut self, now: Timestamp) {
-        self.deaf.get_or_insert(Deaf { since: now, look_at: now + TOLERANCE });
+    pub(crate) fn lost_gateway(&mut self, since: Timestamp) {
+        let fresh = Deaf { since, look_at: since + TOLERANCE, newest_by: None };
+        self.deaf.get_or_insert(fresh).newest_by = None;
+    }
+
+    /// The connection to the gateway is back, and the newest message is to be told.
+    pub(crate) fn await_newest(&mut self, now: Timestamp) {
+        if let Some(deaf) = &mut self.deaf {
+            deaf.newest_by = Some(now + NEWEST_WITHIN);
+        }
+    }
+
+    /// Whether the newest message should have been told by now.
+    pub(crate) fn misses_newest(&self, now: Timestamp) -> bool {
+        self.deaf.and_then(|deaf| deaf.newest_by).is_some_and(|by| by <= now)
     }
 
     /// The gateway tells of the channel again. Returns since when it had not.
@@ -171,11 +187,13 @@ impl ChatHealth {
 
     /// When there is something to be told, or to be probed.
     pub(crate) fn next_at(&self) -> Option<Timestamp> {
+        let newest_by = self.deaf.and_then(|deaf| deaf.newest_by);
         if !self.is_told {
-            return self.matters_at();
+            return self.matters_at().into_iter().chain(newest_by).min();
         }
         let probe = self.trouble.map(|trouble| trouble.until.unwrap_or(trouble.probe_at));
-        probe.into_iter().chain(self.deaf.map(|deaf| deaf.look_at)).min()
+        let look_at = self.deaf.map(|deaf| deaf.look_at);
+        probe.into_iter().chain(look_at).chain(newest_by).min()
     }
 
     pub(crate) fn move_back(&mut self, by: Duration) {
@@ -189,6 +207,7 @@ impl ChatHealth {
         if let Some(deaf) = &mut self.deaf {
             back(&mut deaf.since);
             back(&mut deaf.look_at);
+            deaf.newest_by.iter_mut().for_each(back);
         }
     }
 }

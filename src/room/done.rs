@@ -271,8 +271,9 @@ impl Room {
         message: Option<MessageId>,
     ) {
         let active = self.active();
-        // What leaves now finds whoever hears.
+        // What leaves now finds those who hear.
         active.trigger_again = false;
+        active.called = message.is_none().then_some(turn);
         active.voice.pop();
         active.inbox.give_pending(agent, turn);
         self.settled(cx, now, ticket, Settlement::Done { message });

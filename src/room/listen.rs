@@ -59,12 +59,18 @@ impl Room {
     pub(crate) fn open_gap(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
         self.reach(now);
         self.hear(cx, now);
+        let matters = self.miss(now);
+        self.settle(cx, now);
+        matters
+    }
+
+    /// What may have been said unheard is read. Returns whether it matters in this mode.
+    fn miss(&mut self, now: Timestamp) -> bool {
         let matters = self.keeps_turns();
         if matters {
             self.marks.open_gap(now, None);
             self.want_gap();
         }
-        self.settle(cx, now);
         matters
     }
 
@@ -78,10 +84,20 @@ impl Room {
     }
 
     /// The connection to the gateway is lost: nothing that is said is heard.
-    pub(crate) fn lose_gateway(&mut self, cx: &Context<'_>, now: Timestamp) {
+    pub(crate) fn lose_gateway(&mut self, cx: &Context<'_>, now: Timestamp, since: Timestamp) {
         self.reach(now);
         if self.keeps_turns() {
-            self.active().chat.lost_gateway(now);
+            self.active().chat.lost_gateway(since.min(now));
+        }
+        self.settle(cx, now);
+    }
+
+    /// The gateway tells of the channel again, and the host is to tell what its newest message is. Else what
+    /// was missed is read.
+    pub(crate) fn await_newest(&mut self, cx: &Context<'_>, now: Timestamp) {
+        self.reach(now);
+        if let Some(active) = &mut self.active {
+            active.chat.await_newest(now);
         }
         self.settle(cx, now);
     }
@@ -94,9 +110,15 @@ impl Room {
     }
 
     /// While the gateway is lost, what is said in a channel whose agents talk is read from time to time.
-    pub(super) fn look_while_deaf(&mut self, now: Timestamp) {
+    pub(super) fn look_while_deaf(&mut self, cx: &Context<'_>, now: Timestamp) {
         let talks = self.machine.view().speaker().is_some();
-        if self.active.as_mut().is_some_and(|active| active.chat.looks(now)) && talks {
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        if active.chat.misses_newest(now) {
+            self.hear(cx, now);
+            self.miss(now);
+        } else if active.chat.looks(now) && talks {
             self.backfill();
         }
     }
@@ -106,9 +128,11 @@ impl Room {
             return;
         };
         let was_deaf = active.chat.hears().is_some();
-        if was_deaf && self.machine.view().chat_away_since().is_some() {
-            // After a shorter loss the agents' own connections replay what they missed.
-            self.active().trigger_again = true;
+        let view = self.machine.view();
+        if was_deaf && view.chat_away_since().is_some() {
+            // After a shorter loss the agents' own connections replay what they missed, and what the host's
+            // waker called has heard.
+            active.trigger_again = active.called != Some(view.turn());
             self.tell_chat(cx, now);
         }
     }

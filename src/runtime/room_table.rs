@@ -241,11 +241,12 @@ impl Runtime {
         self.rooms.slots().insert(cell.id, slot);
         // What is said from now on reaches the channel here.
         self.tell_news(&cell, parked.presence_epoch);
+        self.tell_lost(&cell);
         RoomRef { runtime: Arc::clone(self), cell }
     }
 
-    /// So many hands fewer hold the channel. Once there is none and it rests, it leaves memory. All that
-    /// happens under the table's lock, so that of two who release it at once, one is the last.
+    /// `hands` fewer hold the channel. Once there is none and it rests, it leaves memory. All that happens
+    /// under the table's lock, so that of two who release it at once, one is the last.
     pub(crate) fn park(&self, cell: &Arc<RoomCell>, hands: usize) {
         let mut slots = self.rooms.slots();
         let Some(slot) = slots.get_mut(&cell.id) else {
@@ -260,6 +261,7 @@ impl Runtime {
             }
             Slot::Awake { .. } | Slot::Stored | Slot::Parked(_) | Slot::Barred(_) => return,
         }
+        // Nobody else has it: the lock is not waited for.
         let state = cell.lock();
         if state.room.commit().is_taken_over() {
             *slot = Slot::Parked(Parked::default());
@@ -286,13 +288,14 @@ impl Runtime {
 
     /// Another process has taken the channel over: its next event reads it anew.
     pub(crate) fn release_taken_over(&self, cell: &Arc<RoomCell>) {
+        // Before the table: a room asks the adapter, and the adapter may ask the table.
+        let mut state = cell.lock();
         let mut slots = self.rooms.slots();
         if let Some(slot @ Slot::Awake { .. }) = slots.get_mut(&cell.id) {
             let is_it = matches!(slot, Slot::Awake { cell: known, .. } if Arc::ptr_eq(known, cell));
             if is_it {
                 tracing::error!(channel = %cell.id, "another process has taken the channel over");
                 *slot = Slot::Parked(Parked::default());
-                let mut state = cell.lock();
                 self.timers.set(cell.id, state.due.take(), None);
             }
         }

@@ -70,7 +70,10 @@ impl ShardFeed {
     pub fn closed(&self, code: Option<u16>) -> Option<Finding> {
         let Shared { dirigent, account, .. } = &*self.shared;
         account.picture.interrupted(self.shard);
-        dirigent.disconnected(|channel| account.picture.is_told_by(self.shard, channel));
+        let (account, shard) = (Arc::clone(account), self.shard);
+        dirigent.disconnected(shard.number(), move |channel| {
+            account.picture.is_told_by(shard, channel)
+        });
         let finding = code.and_then(CloseReason::of).map(Finding::Closed)?;
         tracing::error!(shard = self.shard.number(), "{finding}");
         Some(finding)
@@ -89,9 +92,8 @@ impl ShardFeed {
             }
             News::Ready(ready) => return self.ready(ready.user.id.user()).await,
             News::Resumed => {
-                let picture = &self.shared.account.picture;
-                picture.session_resumed(self.shard);
-                dirigent.resumed(|channel| picture.is_told_by(self.shard, channel));
+                self.shared.account.picture.session_resumed(self.shard);
+                dirigent.resumed(self.shard.number());
                 return Ok(());
             }
             News::Guild(guild) => return self.guild(&guild).await,
@@ -199,6 +201,7 @@ impl ShardFeed {
         account.know_me(me);
         desk.diagnose();
         if intents.contains(Intents::GUILDS) {
+            dirigent.session_began(self.shard.number());
             return Ok(());
         }
         dirigent.reconnected().await

@@ -194,6 +194,8 @@ impl Run {
 /// Calls the host's agents directly.
 pub(crate) struct DirectWaker {
     pub(crate) hooks: Hooks,
+    /// Whether they begin when they are called.
+    pub(crate) starts: bool,
     /// What each call brought.
     pub(crate) calls: Arc<std::sync::Mutex<Vec<WakeCall>>>,
 }
@@ -207,7 +209,9 @@ impl AgentWaker for DirectWaker {
         else {
             return Ok(Woken::PostTrigger);
         };
-        self.hooks.start(dirigent, agent.clone(), call.channel);
+        if self.starts {
+            self.hooks.start(dirigent, agent.clone(), call.channel);
+        }
         self.calls.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(call);
         self.hooks.points.pass("after a direct call").await;
         Ok(Woken::Called)

@@ -3,15 +3,15 @@
 
 use std::time::Duration;
 
-use dirigent::{Cause, ChannelEvent, ChannelId, Clock, Ending, PhaseKind, RunId};
+use dirigent::{ChannelId, Clock, Ending, PhaseKind, RunId};
 use dirigent_testkit::memory_discord::Outage;
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_testkit::stage::{Setup, Stage};
 
-use super::kit::{MILLI, MINUTE, SECOND, is_heard};
+use super::kit::{MILLI, MINUTE, RETURN, SECOND, is_heard};
 
-/// How soon after the return of the gateway somebody speaks.
-const RETURN: Duration = Duration::from_secs(30);
+/// How long the newest message is waited for after a new session.
+const NEWEST_WITHIN: Duration = Duration::from_secs(30);
 
 /// How the library hears that the gateway is back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ enum Back {
     Newest,
     /// The old session: `resumed()`.
     Resumed,
+    /// A new session: `session_began()`, and no newest message is told.
+    Began,
 }
 
 fn hooked() -> Stage {
@@ -38,7 +40,7 @@ fn hooked() -> Stage {
 fn cut(stage: &mut Stage) {
     stage.cut_gateway(true);
     stage.cut_agents_off(true);
-    stage.dirigent().disconnected(|_| true);
+    stage.dirigent().disconnected(0, |_| true);
     stage.settle();
 }
 
@@ -52,7 +54,8 @@ fn restore(stage: &mut Stage, back: Back) {
             let newest = stage.discord().messages(channel).last().unwrap().id;
             stage.call(move |d| async move { d.newest_message(channel, newest).await }).unwrap();
         }
-        Back::Resumed => stage.dirigent().resumed(|_| true),
+        Back::Resumed => stage.dirigent().resumed(0),
+        Back::Began => stage.dirigent().session_began(0),
     }
     stage.settle();
 }
@@ -60,7 +63,8 @@ fn restore(stage: &mut Stage, back: Back) {
 /// P1
 #[test]
 fn who_did_not_hear_its_trigger_is_triggered_again_when_the_gateway_is_back() {
-    for back in [Back::Reconnected, Back::Newest, Back::Resumed] {
+    for back in [Back::Reconnected, Back::Newest, Back::Resumed, Back::Began] {
+        let waits = if back == Back::Began { NEWEST_WITHIN } else { Duration::ZERO };
         for lasts in [SECOND * 15, MINUTE, MINUTE * 10, MINUTE * 59, MINUTE * 90] {
             for moment in 0..12 {
                 let place = format!("{back:?}, {lasts:?}, {} ms into a turn", 250 * moment);
@@ -74,7 +78,7 @@ fn who_did_not_hear_its_trigger_is_triggered_again_when_the_gateway_is_back() {
                 if before.0 < 3 {
                     stage.until("somebody speaks", |stage| stage.words().len() > before.0);
                     let took = stage.clock().now().since(before.1);
-                    assert!(took <= RETURN, "{place}: {took:?}");
+                    assert!(took <= RETURN + waits, "{place}: {took:?}");
                 }
                 stage.until_dormant();
                 stage.advance(MINUTE);
@@ -91,14 +95,28 @@ fn a_connection_that_is_lost_for_a_moment_repeats_no_trigger() {
     stage.cut_agents_off(true);
     stage.say("Hello");
     stage.advance(SECOND);
-    stage.dirigent().disconnected(|_| true);
+    assert_eq!(stage.discord().take_posts().len(), 1, "the trigger");
+    stage.dirigent().disconnected(0, |_| true);
     stage.advance(SECOND * 4);
-    stage.dirigent().resumed(|_| true);
+    stage.dirigent().resumed(0);
     stage.advance(SECOND * 30);
+    assert_eq!(stage.discord().take_posts().len(), 0, "it is triggered again");
+}
+
+/// P1
+#[test]
+fn an_agent_that_the_hosts_waker_called_is_not_called_again_because_of_a_lost_gateway() {
+    let mut stage = Setup::new().hooked("a", []).hooked("b", []).direct().without_pump().stage();
+    stage.chat();
     let channel = stage.channel();
-    let events = stage.call(move |d| async move { d.history(channel).await }).unwrap();
-    let triggered_again = |event: &&ChannelEvent| event.transition.cause == Cause::Retriggered;
-    assert_eq!(events.iter().filter(triggered_again).count(), 0);
+    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    stage.advance(SECOND);
+    assert_eq!(stage.wake_calls().len(), 1);
+    stage.dirigent().disconnected(0, |_| true);
+    stage.advance(MINUTE);
+    stage.dirigent().resumed(0);
+    stage.advance(SECOND * 30);
+    assert_eq!(stage.wake_calls().len(), 1, "it has heard it");
 }
 
 /// P1
@@ -109,9 +127,55 @@ fn channels_of_another_shard_are_not_concerned() {
     stage.say("Hello");
     stage.advance(SECOND);
     let other = ChannelId::new(stage.channel().get() + 1);
-    stage.dirigent().disconnected(|channel| channel == other);
+    stage.dirigent().disconnected(0, move |channel| channel == other);
     stage.advance(MINUTE * 5);
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant, "they did not begin in time");
+}
+
+/// P1
+#[test]
+fn a_channel_that_two_connections_tell_of_hears_again_when_both_stand() {
+    let mut stage = hooked();
+    stage.say("Hello");
+    cut(&mut stage);
+    stage.dirigent().disconnected(1, |_| true);
+    stage.dirigent().disconnected(2, |_| false);
+    stage.advance(MINUTE);
+    stage.dirigent().resumed(1);
+    stage.dirigent().resumed(2);
+    stage.dirigent().resumed(7);
+    stage.advance(MINUTE * 10);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Granted, "nobody is passed over");
+    stage.dirigent().resumed(0);
+    stage.advance(MINUTE * 5);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant, "they do not answer");
+}
+
+/// P1
+#[test]
+fn a_channel_that_comes_into_memory_while_the_gateway_is_lost_begins_when_it_is_back() {
+    for is_new in [true, false] {
+        let place = format!("new: {is_new}");
+        let mut stage = Setup::new().hooked("a", []).hooked("b", []).stage();
+        if !is_new {
+            stage.chat();
+            stage.settle();
+        }
+        cut(&mut stage);
+        stage.advance(MINUTE);
+        if is_new {
+            stage.chat();
+        }
+        let channel = stage.channel();
+        stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+        stage.advance(MINUTE);
+        assert!(stage.status().unwrap().chat_away_since.is_some(), "{place}");
+        assert_eq!(stage.discord().take_posts().len(), 0, "{place}: nobody would hear it");
+        stage.dirigent().resumed(0);
+        stage.advance(SECOND * 5);
+        assert_eq!(stage.status().unwrap().phase, PhaseKind::Granted, "{place}");
+        assert_eq!(stage.discord().take_posts().len(), 1, "{place}: the trigger");
+    }
 }
 
 /// P18
@@ -124,7 +188,7 @@ fn what_people_say_while_the_gateway_is_lost_is_heard_and_a_stop_word_acts_withi
     stage.say("Hello");
     stage.advance(SECOND * 3);
     stage.cut_gateway(true);
-    stage.dirigent().disconnected(|_| true);
+    stage.dirigent().disconnected(0, |_| true);
     stage.advance(MINUTE);
     stage.say("A question");
     stage.advance(MINUTE * 2);
@@ -178,13 +242,13 @@ fn a_trigger_that_leaves_when_all_is_back_is_not_repeated() {
     let mut stage = running();
     let moderator = stage.moderator();
     stage.discord().begin_outage(Outage::refused().of(moderator));
-    stage.dirigent().disconnected(|_| true);
+    stage.dirigent().disconnected(0, |_| true);
     stage.advance(SECOND);
     ends(&mut stage, Ending::Pass);
     stage.advance(MINUTE);
     stage.discord().take_posts();
     stage.discord().end_outages();
-    stage.dirigent().resumed(|_| true);
+    stage.dirigent().resumed(0);
     stage.advance(SECOND * 20);
     assert_eq!(stage.discord().take_posts().len(), 1);
 }
@@ -195,13 +259,13 @@ fn a_piece_of_a_reply_that_was_read_while_the_gateway_is_lost_counts_as_one_that
     for waits in [SECOND, SECOND * 30] {
         let mut stage = running();
         let (channel, author) = (stage.channel(), stage.agent("a").user());
-        stage.dirigent().disconnected(|_| true);
+        stage.dirigent().disconnected(0, |_| true);
         stage.advance(SECOND * 2);
         let said = stage.discord().say(channel, author, "a1");
         let said = stage.discord().message(channel, said).unwrap();
         stage.advance(waits);
         stage.call(move |d| async move { d.message_created(said).await }).unwrap();
-        stage.dirigent().resumed(|_| true);
+        stage.dirigent().resumed(0);
         ends(&mut stage, Ending::Text("a1"));
         assert_eq!(stage.status().unwrap().speaker, Some("b".into()), "after {waits:?}");
     }
@@ -215,7 +279,7 @@ fn who_did_not_hear_its_trigger_is_triggered_again_after_a_restart() {
     stage.cut_agents_off(true);
     let channel = stage.channel();
     stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
-    stage.dirigent().disconnected(|_| true);
+    stage.dirigent().disconnected(0, |_| true);
     stage.advance(MINUTE * 10);
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Granted);
     stage.crash();

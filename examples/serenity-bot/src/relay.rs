@@ -66,15 +66,15 @@ impl EventHandler for Relay {
         told(self.0.reconnected().await);
     }
 
-    async fn resume(&self, _: Context, _: discord::ResumedEvent) {
-        self.0.resumed(|_| true);
+    async fn resume(&self, cx: Context, _: discord::ResumedEvent) {
+        self.0.resumed(cx.shard_id.0);
     }
 
     /// Without a connection nothing is heard. This bot has one shard; one that has several says which
     /// channels are the shard's.
     async fn shard_stage_update(&self, _: Context, update: discord::ShardStageUpdateEvent) {
         if update.old == discord::ConnectionStage::Connected {
-            self.0.disconnected(|_| true);
+            self.0.disconnected(update.shard_id.0, |_| true);
         }
     }
 }

@@ -275,11 +275,15 @@ impl World {
             self.chat.gateway
         );
         if was && !self.chat.gateway && self.dice.chance(800) {
-            self.room.lose_gateway(&self.fixed.context(), self.now);
+            self.room.lose_gateway(&self.fixed.context(), self.now, self.now);
             self.after();
         }
         if self.chat.gateway && !was {
-            self.room.open_gap(&self.fixed.context(), self.now);
+            if self.dice.chance(500) {
+                self.room.open_gap(&self.fixed.context(), self.now);
+            } else {
+                self.room.await_newest(&self.fixed.context(), self.now);
+            }
             self.after();
             if self.dice.chance(500) {
                 let newest = self.chat.said.last().map(|message| message.id);
