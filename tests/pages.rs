@@ -1,0 +1,11 @@
+//! Keeps the pages under `docs/` and the tests together.
+#![cfg(test)]
+
+#[path = "pages/findings.rs"]
+mod findings;
+#[path = "pages/requirements.rs"]
+mod requirements;
+#[path = "pages/source.rs"]
+mod source;
+#[path = "pages/testing.rs"]
+mod testing;
