@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use dirigent::{
-    CompletionPolicy, Consultation, Heard, HumanInterrupt, Orchestrator, PhaseKind, Reply, Signal,
+    CompletionPolicy, Consultation, Heard, HumanInterrupt, Mentions, Orchestrator, PhaseKind,
+    Reply, Signal,
 };
-use dirigent_testkit::memory_discord::{Call, Fault};
+use dirigent_testkit::memory_discord::{Call, Fault, PostRecord};
 use dirigent_testkit::scripted_agent::{Line, ScriptedAgent};
 use dirigent_testkit::stage::{Setup, Stage};
 
@@ -106,6 +107,7 @@ fn at_every_point(mut attempt: impl FnMut(Kind, &mut Stage, &str)) {
         PhaseKind::Refreshing,
         PhaseKind::Granted,
         PhaseKind::Running,
+        PhaseKind::Delivering,
         PhaseKind::Confirming,
         PhaseKind::Continuing,
         PhaseKind::Dormant,
@@ -154,7 +156,11 @@ fn a_persons_word_at_any_point_reaches_an_agent_or_the_orchestrator() {
         } else {
             // It stands in the channel, and an agent is asked after it: by a trigger that is removed again.
             let posts = stage.discord().take_posts();
-            let later = posts.iter().any(|post| post.message > Some(id));
+            let moderator = stage.moderator();
+            let is_trigger = |post: &PostRecord| {
+                post.author == moderator && matches!(post.mentions, Mentions::User(_))
+            };
+            let later = posts.iter().any(|post| post.message > Some(id) && is_trigger(post));
             assert!(
                 answered || later || kind.interrupt != HumanInterrupt::Inject,
                 "{place}: dropped"
@@ -197,12 +203,10 @@ fn a_crash_of_the_speaker_at_any_point_lets_the_next_one_speak() {
         let speaker = stage.status().unwrap().speaker;
         let Some(gone) = speaker else { return };
         let name = gone.clone();
-        if stage.status().unwrap().phase == PhaseKind::Delivering {
-            // A reply that is made still goes out.
-            return;
-        }
+        let delivers = stage.status().unwrap().phase == PhaseKind::Delivering;
         stage.call(move |d| async move { d.agent_offline(&name).await }).unwrap();
-        assert_ne!(stage.status().unwrap().speaker, Some(gone.clone()), "{place}");
+        let keeps_the_floor = stage.status().unwrap().speaker.as_ref() == Some(&gone);
+        assert_eq!(keeps_the_floor, delivers, "{place}: a reply that is made still goes out");
         stage.until_dormant();
         stage.advance(SECOND * 60);
         let said = said(stage);

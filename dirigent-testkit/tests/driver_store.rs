@@ -1,10 +1,8 @@
-//! The store is slow, fails, or belongs to somebody else now: nothing is lost, nothing doubled.
+//! The store is slow, fails, or belongs to another process now: nothing is lost, nothing doubled.
 
 use std::time::Duration;
 
-use dirigent::{
-    Barred, CallError, Clock, Decision, Durability, Ending, Mode, PhaseKind, Reason, RunId,
-};
+use dirigent::{CallError, Clock, Durability, Ending, Mode, PhaseKind, RunId};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_testkit::stage::{Setup, Stage, StoreFault};
 
@@ -226,42 +224,4 @@ fn a_commit_in_doubt_is_not_taken_for_another_processs() {
     stage.store().take_over(stage.channel());
     stage.advance(SECOND * 60);
     assert_eq!(stage.words(), ["Hello"], "the other process speaks now");
-}
-
-/// Asks for a run in a channel whose record was found unusable after a restart.
-#[expect(clippy::unwrap_used, reason = "a call that fails fails the test")]
-fn asked_of_a_barred_channel(how: Barred) -> (Stage, Decision) {
-    let mut stage = Setup::new().hooked("a", []).hooked("b", []).without_pump().stage();
-    stage.chat();
-    let channel = stage.channel();
-    stage.store().bar(channel, how);
-    stage.restart();
-    let asked = stage.call(move |d| async move {
-        d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap()
-    });
-    (stage, asked)
-}
-
-/// P9
-#[test]
-fn a_damaged_record_denies_every_run_until_the_channel_is_given_a_mode() {
-    let (mut stage, asked) = asked_of_a_barred_channel(Barred::Damaged);
-    let channel = stage.channel();
-    assert!(matches!(asked, Decision::Denied { reason: Reason::RecordDamaged, .. }), "{asked:?}");
-    stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await }).unwrap();
-    let asked = stage.call(move |d| async move {
-        d.may_speak(channel, &"a".into(), Some(RunId::new(2))).await.unwrap()
-    });
-    assert!(matches!(asked, Decision::Denied { reason: Reason::Dormant, .. }), "{asked:?}");
-}
-
-/// P10
-#[test]
-fn a_newer_versions_record_denies_every_run_and_is_not_replaced() {
-    let (mut stage, asked) = asked_of_a_barred_channel(Barred::Newer);
-    let channel = stage.channel();
-    assert!(matches!(asked, Decision::Denied { reason: Reason::RecordNewer, .. }), "{asked:?}");
-    let commits = stage.store().commits().len();
-    assert!(stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await }).is_err());
-    assert_eq!(stage.store().commits().len(), commits, "nothing was stored");
 }

@@ -12,7 +12,7 @@ use dirigent_testkit::ManualClock;
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage};
 
-use super::kit::{Halt, MINUTE, SECOND, stop};
+use super::kit::{Answers, Halt, MINUTE, SECOND, stop};
 
 /// How long a cancelled call may go on.
 const GRACE: Duration = Duration::from_secs(10);
@@ -118,16 +118,6 @@ fn an_answer_within_the_grace_comes_back_to_its_agent() {
     assert_eq!(stage.words(), ["Hello", "Again", "a1"]);
 }
 
-/// Answers at once.
-struct Answers;
-
-#[async_trait::async_trait]
-impl Orchestrator for Answers {
-    async fn answer(&self, _: Consultation) -> Result<Reply, AgentError> {
-        Ok("In a minute.".into())
-    }
-}
-
 /// P8
 #[test]
 fn the_orchestrator_needs_no_place_among_the_agents() {
@@ -147,7 +137,7 @@ fn the_orchestrator_needs_no_place_among_the_agents() {
     assert_eq!(answers, ["In a minute."], "the agent that it answers for has the only place");
 }
 
-/// Answers after so long, and keeps count of those that are asked at once.
+/// An orchestrator that answers after some time, and counts the questions that are under way at once.
 struct Slow {
     /// Where nothing is answered.
     deaf_in: ChannelId,

@@ -25,6 +25,19 @@ fn steps_back(stage: &mut Stage, by: Duration) {
     stage.settle();
 }
 
+/// A room in which the hosted agent "a" has run for a second, and never ends, and "b" has "b1" to say.
+fn running(deadline: Duration) -> Stage {
+    let mut stage = Setup::new()
+        .hosted("a", [Act::Hang.into()])
+        .hosted("b", ["b1".into()])
+        .config(move |config| config.run_deadline = Some(deadline))
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    stage
+}
+
 /// P20
 #[test]
 fn a_post_in_doubt_is_not_repeated_when_the_machine_slept_in_the_midst_of_the_repetition() {
@@ -52,14 +65,7 @@ fn a_post_in_doubt_is_not_repeated_when_the_machine_slept_in_the_midst_of_the_re
 /// P20
 #[test]
 fn a_deadline_that_passed_while_the_machine_slept_is_noticed_within_half_a_minute() {
-    let mut stage = Setup::new()
-        .hosted("a", [Act::Hang.into()])
-        .hosted("b", ["b1".into()])
-        .config(|config| config.run_deadline = Some(MINUTE * 10))
-        .stage();
-    stage.chat();
-    stage.say("Hello");
-    stage.advance(SECOND);
+    let mut stage = running(MINUTE * 10);
     sleeps(&mut stage, HOUR);
     stage.advance(NOTICED);
     assert_eq!(stage.words(), ["Hello", "b1"], "ten minutes were over long ago");
@@ -68,15 +74,9 @@ fn a_deadline_that_passed_while_the_machine_slept_is_noticed_within_half_a_minut
 /// P21
 #[test]
 fn a_clock_that_steps_back_does_not_lengthen_a_quiet_rooms_wait() {
-    for step in [SECOND * 5, HOUR, HOUR * 24] {
-        let mut stage = Setup::new()
-            .hosted("a", [Act::Hang.into()])
-            .hosted("b", ["b1".into()])
-            .config(|config| config.run_deadline = Some(SECOND * 14))
-            .stage();
-        stage.chat();
-        stage.say("Hello");
-        stage.advance(SECOND);
+    // A step that is shorter than what `NOTICED` allows would go unseen.
+    for step in [MINUTE, HOUR, HOUR * 24] {
+        let mut stage = running(SECOND * 14);
         steps_back(&mut stage, step);
         stage.advance(SECOND * 14 + NOTICED);
         assert_eq!(stage.words(), ["Hello", "b1"], "a step of {step:?}");
@@ -114,14 +114,7 @@ fn a_clock_that_steps_back_does_not_lengthen_the_wait_for_a_start_a_reply_or_a_r
 /// P21
 #[test]
 fn a_clock_that_steps_back_and_a_word_after_it_move_on_a_room_that_waits() {
-    let mut stage = Setup::new()
-        .hosted("a", [Act::Hang.into()])
-        .hosted("b", ["b1".into()])
-        .config(|config| config.run_deadline = Some(SECOND * 14))
-        .stage();
-    stage.chat();
-    stage.say("Hello");
-    stage.advance(SECOND);
+    let mut stage = running(SECOND * 14);
     steps_back(&mut stage, HOUR);
     stage.say("Well?");
     stage.advance(SECOND * 14 + NOTICED);

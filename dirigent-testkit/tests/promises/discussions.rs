@@ -8,6 +8,7 @@ use dirigent_testkit::stage::{Setup, Stage};
 use super::kit::{HOUR, MINUTE, REMINDER, SECOND, open_discussion, reminders, resume, stop};
 
 const GUIDE: &str = "Which plan? Done when one is chosen.";
+
 fn setup() -> Setup {
     Setup::new().rooms(2).settings(|settings| REMINDER.clone_into(&mut settings.idle_reminder))
 }
@@ -63,13 +64,12 @@ fn a_discussion_whose_initiator_always_fails_is_reminded_a_few_times_and_then_cl
         .stage();
     open_discussion(&mut stage, GUIDE, &["a", "b"]);
     stage.advance(HOUR * 72);
-    assert!((2..=6).contains(&reminders(&stage)), "{} reminders", reminders(&stage));
+    assert_eq!(reminders(&stage), 3, "reminders");
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Archived);
     let [result] = &results(&stage)[..] else { panic!("one result: {:?}", results(&stage)) };
     let channel = stage.channel();
     assert!(result.contains(&format!("<#{channel}>")), "{result}");
-    let unfinished = format!("Discussion <#{channel}> was closed without a summary.");
-    assert_ne!(*result, unfinished, "it does not say why");
+    assert!(result.contains("did not conclude it in time"), "it does not say why: {result}");
 }
 
 /// P6

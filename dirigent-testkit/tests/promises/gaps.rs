@@ -48,7 +48,7 @@ fn ends(stage: &mut Stage, end: End) {
     }
 }
 
-/// At each of so many moments, 25 ms apart, the gateway is cut, and a person speaks a little later.
+/// Cuts the gateway at each moment of a story, 25 ms apart, and lets a person speak a little later.
 fn lost(end: End, gap: Duration) -> Vec<String> {
     let mut lost = Vec::new();
     for moment in 0..160 {
@@ -185,7 +185,7 @@ fn a_page_of_a_gap_that_was_read_before_a_kill_is_not_taken_again() {
     assert_eq!(stage.status().unwrap().rest, None, "the operator's word is newer");
 }
 
-/// A room in which a person's "stop" was said in a gap that nobody has told of yet.
+/// A room in which a person's "stop" was said in a gap that the library does not know of yet.
 fn stop_in_a_gap() -> Stage {
     let mut stage = Setup::new().hosted("a", []).hosted("b", []).stage();
     stage.chat();

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use dirigent::{
     Agent, AgentError, Clock as _, Consultation, HumanInterrupt, HumanMarker, Lookout, LostRuns,
-    Orchestrator, PhaseKind, Reply, RunId, Turn,
+    Orchestrator, PhaseKind, Reply, Turn,
 };
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage, StoreFault};
 
-use super::kit::{HOUR, MINUTE, RETURN, SECOND, is_heard};
+use super::kit::{HOUR, MINUTE, RETURN, SECOND, begin_run, is_heard};
 
 /// P3
 #[test]
@@ -67,7 +67,6 @@ fn a_notice_that_fails_delays_no_grant() {
     assert!(is_called(&stage), "it waits behind the notice about \"a\"");
 }
 
-/// Rule 7 of the room: words that cannot be read.
 #[test]
 fn a_call_does_not_wait_for_ever_for_words_that_cannot_be_read() {
     let mut stage = Setup::new()
@@ -100,12 +99,7 @@ fn a_kept_run_without_a_deadline_ends_ten_minutes_after_a_restart() {
         .config(|config| config.run_deadline = None)
         .stage();
     stage.chat();
-    let channel = stage.channel();
-    stage.call(move |d| async move {
-        d.wake(channel, None).await.unwrap();
-        let decision = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
-        decision.into_guard().unwrap().keep();
-    });
+    begin_run(&mut stage);
     stage.crash();
     stage.restart();
     stage.advance(MINUTE * 9);
@@ -128,7 +122,7 @@ impl Agent for Asks {
     }
 }
 
-/// Behaviour 3: an agent that did not take every word passes them on.
+/// An agent that did not take every word passes them on.
 #[test]
 fn a_word_that_was_not_taken_wakes_a_channel_that_awaits_a_person() {
     let mut stage = Setup::new()
@@ -170,13 +164,8 @@ fn a_kept_run_that_rested_at_the_restart_ends() {
         .orchestrator(Hangs)
         .stage();
     stage.chat();
-    let channel = stage.channel();
-    stage.call(move |d| async move {
-        d.wake(channel, None).await.unwrap();
-        let decision = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
-        decision.into_guard().unwrap().keep();
-    });
-    let said = stage.say("A question");
+    begin_run(&mut stage);
+    let (channel, said) = (stage.channel(), stage.say("A question"));
     let said = stage.discord().message(channel, said).unwrap();
     stage.call(move |d| async move { d.message_created(said).await }).unwrap();
     stage.advance(SECOND);
@@ -187,7 +176,7 @@ fn a_kept_run_that_rested_at_the_restart_ends() {
     assert_ne!(stage.status().unwrap().speaker, Some("a".into()));
 }
 
-/// Many rooms in which "a" runs for so long; "c" is of the host, and its absence is told.
+/// Many rooms in which "a" runs for this long; "c" runs in the host, and a notice says when it is offline.
 fn talking(rooms: usize, takes: Duration) -> Stage {
     let lines = |name: &str| {
         (0..100).map(|n| Line::from(format!("{name}{n}")).taking(takes)).collect::<Vec<_>>()
@@ -232,15 +221,18 @@ fn what_is_not_asked_any_more_does_not_keep_an_account_from_finding_out_that_the
     stage.discord().begin_outage(Outage::hanging().of(moderator));
     stage.call(|d| async move { d.agent_offline(&"c".into()).await }).unwrap();
     stage.advance(MINUTE);
+    let rooms = stage.rooms().to_vec();
+    let is_away = |stage: &mut Stage| {
+        rooms.iter().any(|room| stage.status_of(*room).unwrap().chat_away_since.is_some())
+    };
+    assert!(is_away(&mut stage), "no room has noticed the outage");
     stage.discord().end_outages();
-    let (began, rooms) = (stage.clock().now(), stage.rooms().to_vec());
-    stage.until("the chat is back everywhere", |stage| {
-        rooms.iter().all(|room| stage.status_of(*room).unwrap().chat_away_since.is_none())
-    });
+    let began = stage.clock().now();
+    stage.until("the chat is back everywhere", |stage| !is_away(stage));
     assert!(stage.clock().now().since(began) <= RETURN);
 }
 
-/// A word that nobody can be told of wakes a channel once, however often the channel is looked at.
+/// A word that cannot be handed to any agent wakes a channel once, however often the channel is looked at.
 #[test]
 fn a_word_that_nobody_can_take_does_not_wake_a_channel_again_and_again() {
     let lookout = Some(Lookout { every: MINUTE * 5, channels: 100 });

@@ -5,7 +5,7 @@
 use dirigent::{ChatMessage, Clock, Ending, LostRuns, PhaseKind, RunId};
 use dirigent_testkit::stage::{Setup, Stage};
 
-use super::kit::{MINUTE, SECOND, allowed};
+use super::kit::{MINUTE, SECOND, allowed, begin_run};
 
 /// A room in which the agent "a", in a process of its own, has begun the run 1.
 fn running() -> Stage {
@@ -17,12 +17,7 @@ fn running() -> Stage {
         .config(|config| config.run_deadline = Some(MINUTE * 5))
         .stage();
     stage.chat();
-    let channel = stage.channel();
-    stage.call(move |d| async move {
-        d.wake(channel, None).await.unwrap();
-        let decision = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
-        decision.into_guard().unwrap().keep();
-    });
+    begin_run(&mut stage);
     stage
 }
 

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use dirigent::{AgentId, CallError, ChannelId, CreatedChannel, Discussion, Mode, Opening};
+use dirigent::{
+    AgentError, AgentId, CallError, ChannelId, Consultation, CreatedChannel, Discussion, Mode,
+    Opening, Orchestrator, Reply, RunId,
+};
 use dirigent_testkit::ScriptedAgent;
 use dirigent_testkit::stage::Stage;
 
@@ -63,6 +66,27 @@ pub(crate) fn stop(stage: &mut Stage) {
 pub(crate) fn resume(stage: &mut Stage) {
     let channel = stage.channel();
     stage.call(move |d| async move { d.resume(channel).await }).unwrap();
+}
+
+/// Wakes the first channel, and lets the agent "a" begin the run 1 in a process of its own.
+#[track_caller]
+pub(crate) fn begin_run(stage: &mut Stage) {
+    let channel = stage.channel();
+    stage.call(move |d| async move {
+        d.wake(channel, None).await.unwrap();
+        let decision = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
+        decision.into_guard().unwrap().keep();
+    });
+}
+
+/// An orchestrator that answers at once.
+pub(crate) struct Answers;
+
+#[async_trait::async_trait]
+impl Orchestrator for Answers {
+    async fn answer(&self, _: Consultation) -> Result<Reply, AgentError> {
+        Ok("In a minute.".into())
+    }
 }
 
 /// How many runs have begun.

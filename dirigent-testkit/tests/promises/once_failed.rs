@@ -1,5 +1,5 @@
 //! What the simulation of the room (`src/room/simulation.rs`) once found, each as a story of its own. The
-//! seeds there may come to tell of something else when what a world draws is changed.
+//! seeds there may lead to something else when what a world draws is changed.
 
 use std::time::Duration;
 
@@ -108,7 +108,7 @@ fn an_agent_that_waits_to_be_called_and_asks_at_the_gate_itself_is_not_called() 
 
 #[test]
 fn an_acknowledgement_that_is_not_owed_any_more_is_not_posted() {
-    // So many effects the machine remembers that it owes.
+    // The number of effects that the machine remembers as owed.
     const OWED_MAX: usize = 32;
     let mut stage = Setup::new().hosted("a", []).hosted("b", []).stage();
     stage.chat();

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{
-    AgentError, Consultation, HumanInterrupt, Mentions, Orchestrator, Pace, Reply, UserId,
-};
+use dirigent::{HumanInterrupt, Mentions, Pace, UserId};
 use dirigent_testkit::memory_discord::{Call, Fault, PostRecord};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage, StoreFault};
 
-use super::kit::{Halt, MILLI, MINUTE, REMINDER, SECOND, open_discussion, reminders, resume};
+use super::kit::{
+    Answers, Halt, MILLI, MINUTE, REMINDER, SECOND, open_discussion, reminders, resume,
+};
 
 /// What a post waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -251,16 +251,6 @@ fn a_reminder_behind_a_slow_commit_does_not_leave_after_a_person_wrote() {
         assert_eq!(reminders(&stage), 0, "commit {slow}");
     }
     assert!(waited > 0, "no commit held the reminder back");
-}
-
-/// Answers at once.
-struct Answers;
-
-#[async_trait::async_trait]
-impl Orchestrator for Answers {
-    async fn answer(&self, _: Consultation) -> Result<Reply, AgentError> {
-        Ok("In a minute.".into())
-    }
 }
 
 /// P2

@@ -153,7 +153,7 @@ fn a_stop_said_while_the_process_was_down_acts_before_the_next_agent_is_triggere
     assert_eq!(runs(&stage), 0, "an agent was triggered");
 }
 
-/// A room in which, of so many messages while the process was down, the one at this place is a person's.
+/// A room with `total` messages from the time when the process was down; the one at `place` is a person's.
 fn backlog(total: u32, place: u32) -> Stage {
     let mut stage =
         Setup::new().hosted("a", [Line::from("a1"), "a2".into()]).hosted("b", []).stage();

@@ -2,20 +2,16 @@
 //! allowed at once, and the room never sleeps for good.
 //!
 //! Moments are 25 ms apart. `DIRIGENT_SWEEP_STEP=1` hunts at every millisecond.
-#![cfg(test)]
 
 use std::fmt;
 use std::time::Duration;
 
-use dirigent::{AgentId, Clock, PhaseKind};
-use dirigent_testkit::ScriptedAgent;
+use dirigent::{Clock, PhaseKind};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_testkit::stage::{Setup, Stage};
 
-const MILLI: Duration = Duration::from_millis(1);
-const SECOND: Duration = Duration::from_secs(1);
-const MINUTE: Duration = Duration::from_secs(60);
+use super::kit::{MILLI, MINUTE, SECOND, allowed, is_heard, runs};
 
 /// The story below has come to rest after this time.
 const STORY: Duration = Duration::from_millis(2_400);
@@ -27,15 +23,15 @@ const HEARD: Duration = Duration::from_secs(120);
 /// What goes wrong.
 #[derive(Clone, Copy, Debug)]
 enum Trouble {
-    /// No events for a while; the host tells of the reconnect.
+    /// No events for a while; the host reports the reconnect.
     GapThenReconnected,
-    /// No events for a while; the host tells which message is the newest.
+    /// No events for a while; the host reports which message is the newest.
     GapThenNewest,
-    /// The library is told of a gap in which nothing was lost.
+    /// The host reports a gap in which nothing was lost.
     Reconnect,
     /// The process is killed, and started again a second later.
     Restart,
-    /// Member lists cannot be read for so many seconds, and the process may be killed meanwhile.
+    /// Member lists cannot be read for this number of seconds, and the process may be killed meanwhile.
     NoMembers { seconds: u32, killed: bool },
 }
 
@@ -101,12 +97,7 @@ impl Sweep {
 
     fn look(&mut self) {
         let channel = self.stage.channel();
-        let allows = |stage: &mut Stage, agent: &'static str| {
-            let agent = AgentId::from(agent);
-            let asked = stage.try_call(move |d| async move { d.explain(channel, &agent).await });
-            asked.is_some_and(|why| why.is_ok_and(|why| why.allows()))
-        };
-        if allows(&mut self.stage, "a") && allows(&mut self.stage, "b") {
+        if allowed(&mut self.stage, channel).len() > 1 {
             self.breach("two agents were allowed at once");
         }
         if self.stage.agents().any(|agent| agent.running_max() > 1) {
@@ -171,26 +162,16 @@ impl Sweep {
         self.stage.restart();
     }
 
-    fn runs(&self) -> usize {
-        self.stage.agents().map(|agent| agent.turns().len()).sum()
-    }
-
     /// Sees that this word was handed to an agent, or that an agent ran after it was said.
     fn expect_heard(&mut self, word: &str, runs_before: usize) {
-        let is_heard = if self.hosted {
-            let turns = self.stage.agents().flat_map(ScriptedAgent::turns);
-            turns
-                .into_iter()
-                .any(|turn| turn.missed.iter().chain(&turn.injected).any(|w| w == word))
-        } else {
-            self.runs() > runs_before
-        };
+        let is_heard =
+            if self.hosted { is_heard(&self.stage, word) } else { runs(&self.stage) > runs_before };
         if !is_heard {
             self.breach(format_args!("the word {word:?} was lost"));
         }
     }
 
-    /// One kind of trouble, beginning so long after a person spoke; or before the channel has its mode.
+    /// One kind of trouble. It begins at this moment after a person spoke, or before the channel has its mode.
     fn run(hosted: bool, trouble: Trouble, moment: Option<Duration>) -> Option<String> {
         let mut sweep = Self::new(hosted);
         if moment.is_none() {
@@ -202,23 +183,23 @@ impl Sweep {
             sweep.advance(moment);
             sweep.begin(trouble);
         }
-        let runs = sweep.runs();
+        let before = runs(&sweep.stage);
         sweep.stage.say("A question");
         sweep.endure(trouble);
         sweep.end(trouble);
         sweep.advance(HEARD);
         sweep.expect_heard("Hello", 0);
-        sweep.expect_heard("A question", runs);
-        let (runs, phase) = (sweep.runs(), sweep.stage.status().map(|status| status.phase));
+        sweep.expect_heard("A question", before);
+        let (before, phase) = (runs(&sweep.stage), sweep.stage.status().map(|status| status.phase));
         if phase != Some(PhaseKind::Dormant) {
             sweep.breach(format_args!("it never came to rest: {phase:?}"));
         }
         sweep.stage.say("Still there?");
         sweep.advance(MINUTE);
-        if sweep.runs() == runs {
+        if runs(&sweep.stage) == before {
             sweep.breach("it sleeps for good");
         }
-        sweep.expect_heard("Still there?", runs);
+        sweep.expect_heard("Still there?", before);
         if let Some(breach) = sweep.stage.points().breaches().first() {
             sweep.fault.get_or_insert_with(|| breach.clone());
         }
