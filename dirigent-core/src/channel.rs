@@ -11,7 +11,6 @@ mod members;
 mod message;
 mod operate;
 mod outage;
-mod pass;
 mod permit;
 mod phase;
 mod reply;
@@ -26,10 +25,10 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-pub use pass::Pass;
 use permit::REMINDERS_MAX;
 pub use permit::{Permit, PermitRun};
 pub(crate) use phase::{Grant, Phase, Polls, Purpose, Start, TurnRun};
+use step::Step;
 
 use crate::debts::Debts;
 use crate::delivery::Delivery;
@@ -257,7 +256,16 @@ impl Channel {
         input: &Input,
         effects: &mut Vec<Effect>,
     ) -> Result<Answer, Refusal> {
-        self.pass(now, effects).take(input)
+        self.set_now(now);
+        let before = effects.len();
+        let mut step = Step { channel: self, effects };
+        step.expire();
+        let answer = step.consider(input);
+        step.expire();
+        self.drop_unused();
+        self.revision += u64::from(effects.len() > before);
+        debug_assert_eq!(self.audit(), Ok(()), "after {input:?}");
+        answer
     }
 
     /// When something is due next, and why. It always lies ahead of the last input's time.

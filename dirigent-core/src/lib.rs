@@ -64,7 +64,7 @@ mod verdict;
 mod view;
 
 pub use audit::Breach;
-pub use channel::{AGENTS_MAX, Archived, Channel, Litter, Pass, Permit, PermitRun, Refresh};
+pub use channel::{AGENTS_MAX, Archived, Channel, Litter, Permit, PermitRun, Refresh};
 pub use completion::{CompletionPolicy, HumanMarker, Reading, Signal};
 pub use config::{Config, ConfigError, HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule};
 pub use deadline::{Deadline, DeadlineReason};

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dirigent_core::{
-    AgentKey, Author, Channel, Config, Creation, Input, Message, MessageId, MessageKind, Mode,
-    Outcome, RunId, Settlement, Snapshot, Tail, Timestamp, TriggerCleanup, WakeCause,
+    AgentKey, Author, Config, Creation, Input, Message, MessageId, MessageKind, Mode, Outcome,
+    RunId, Settlement, Tail, TriggerCleanup, WakeCause,
 };
 use dirigent_testkit::check::{
     Act, EndOutcome, Failure, Random, Report, Step, check, check_twice, config_from_bytes, minimize,
@@ -291,52 +291,8 @@ fn agree(case: &Case) -> Result<(), TestCaseError> {
     Err(TestCaseError::fail(failure.to_string()))
 }
 
-/// What a channel is and did after inputs that come in groups, each group at one time.
-fn in_groups(case: &Case, mut give: impl FnMut(&mut Channel, Timestamp, &[Input])) -> Snapshot {
-    let mut channel = Channel::new(Arc::clone(&case.config), case.seed);
-    let mut now = Timestamp::from_millis(1_750_000_000_000);
-    let inputs = case.steps.iter().filter_map(|step| match step {
-        Step::Input { after, input } => Some((*after, (**input).clone())),
-        Step::Act { .. } | Step::DeadlineTick | Step::Restart | _ => None,
-    });
-    let inputs: Vec<(i64, Input)> = inputs.collect();
-    let size = usize::try_from(case.seed % 5).unwrap_or(0) + 1;
-    for group in inputs.chunks(size) {
-        let after = group.first().map_or(0, |(after, _)| *after);
-        now = Timestamp::from_millis(now.as_millis().saturating_add_signed(after));
-        let inputs: Vec<Input> = group.iter().map(|(_, input)| input.clone()).collect();
-        give(&mut channel, now, &inputs);
-    }
-    let mut snapshot = Snapshot::default();
-    channel.snapshot_into(&mut snapshot);
-    snapshot
-}
-
-/// Checks that a pass is the same as its inputs one by one.
-fn passes_agree(case: &Case) -> Result<(), TestCaseError> {
-    let (mut answers, mut effects) = (Vec::new(), Vec::new());
-    let expected = in_groups(case, |channel, now, inputs| {
-        answers.extend(inputs.iter().map(|input| channel.handle(now, input, &mut effects)));
-    });
-    let (mut pass_answers, mut pass_effects) = (Vec::new(), Vec::new());
-    let snapshot = in_groups(case, |channel, now, inputs| {
-        let mut pass = channel.pass(now, &mut pass_effects);
-        pass_answers.extend(inputs.iter().map(|input| pass.take(input)));
-        pass.finish();
-    });
-    prop_assert_eq!(answers, pass_answers);
-    prop_assert_eq!(effects, pass_effects);
-    prop_assert_eq!(expected, snapshot);
-    Ok(())
-}
-
 proptest! {
     #![proptest_config(cases())]
-
-    #[test]
-    fn inputs_of_one_time_may_be_given_in_one_pass(case in Case::of(strategies::nonsense())) {
-        passes_agree(&case)?;
-    }
 
     #[test]
     fn machine_and_rules_agree_on_conversations(case in Case::of(strategies::conversation())) {

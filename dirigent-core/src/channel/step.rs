@@ -10,7 +10,6 @@ use crate::{
 };
 
 /// The channel while it considers one input. Each topic adds its own methods in its own file.
-#[derive(Debug)]
 pub(super) struct Step<'a> {
     pub(super) channel: &'a mut Channel,
     pub(super) effects: &'a mut Vec<Effect>,
