@@ -25,9 +25,12 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use permit::REMINDERS_MAX;
+pub use members::Refresh;
+pub use operate::Archived;
 pub use permit::{Permit, PermitRun};
 pub(crate) use phase::{Grant, Phase, Polls, Purpose, Start, TurnRun};
+pub(crate) use settle::LITTER_MAX;
+pub use settle::Litter;
 use step::Step;
 
 use crate::debts::Debts;
@@ -41,9 +44,6 @@ use crate::{
     AgentKey, AgentState, Answer, Config, Deadline, Debt, Effect, Input, MessageId, Mode,
     PhaseKind, Reason, Refusal, Rest, Ticket, Timestamp, TurnId, TurnState, View,
 };
-
-/// How long a discussion that was reminded in vain is kept at least, where no time is set.
-const PATIENCE_MIN: core::time::Duration = core::time::Duration::from_secs(600);
 
 /// The most agents that a channel's list and its mute list hold.
 pub const AGENTS_MAX: usize = 64;
@@ -148,62 +148,6 @@ pub struct Channel {
     pub(crate) steering: Option<Box<Steering>>,
     /// Rises with every change that a restart must not lose.
     pub(crate) revision: u64,
-}
-
-/// How a channel was archived.
-///
-/// ```
-/// let how = dirigent_core::Archived {
-///     at: Default::default(),
-///     concluded: true,
-///     leaving: [None; 2],
-///     bot_notice_at: None,
-/// };
-/// assert!(how.concluded);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
-pub struct Archived {
-    /// When.
-    pub at: Timestamp,
-    /// By its initiator, and not by an operator.
-    pub concluded: bool,
-    /// Whose last words draw no notice for a while: the concluding agent and the one that ran.
-    pub leaving: [Option<AgentKey>; 2],
-    /// When a bot was last told so.
-    pub bot_notice_at: Option<Timestamp>,
-}
-
-/// A member list that is being read.
-///
-/// ```
-/// use dirigent_core::{Refresh, Ticket};
-/// let refresh = Refresh { ticket: Ticket::new(1), until: Default::default() };
-/// assert_eq!(refresh.ticket.get(), 1);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
-pub struct Refresh {
-    /// The debt that the answer settles.
-    pub ticket: Ticket,
-    /// Until when it is waited for.
-    pub until: Timestamp,
-}
-
-/// A trigger message that is still to be removed.
-///
-/// ```
-/// use dirigent_core::{Litter, MessageId};
-/// let litter = Litter { message: MessageId::new(1), due: None };
-/// assert!(litter.due.is_none());
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
-pub struct Litter {
-    /// Which.
-    pub message: MessageId,
-    /// When; `None`: with the next trigger.
-    pub due: Option<Timestamp>,
 }
 
 impl Channel {
@@ -338,18 +282,8 @@ impl Channel {
 
     /// The trigger asked for last, while it is owed.
     fn newest_trigger(&self) -> Option<Ticket> {
-        self.debts().iter().rev().find_map(|debt| match debt.effect {
-            Effect::Trigger { ticket, .. } => Some(ticket),
-            Effect::FetchMembers { .. }
-            | Effect::Delete { .. }
-            | Effect::Poll { .. }
-            | Effect::Notice { .. }
-            | Effect::Reminder { .. }
-            | Effect::Inject { .. }
-            | Effect::Deliver { .. }
-            | Effect::Consult { .. }
-            | Effect::CancelRun { .. }
-            | Effect::Transition(_) => None,
+        self.debts().iter().rev().find_map(|debt| {
+            if let Effect::Trigger { ticket, .. } = debt.effect { Some(ticket) } else { None }
         })
     }
 
@@ -389,20 +323,7 @@ impl Channel {
     }
 
     pub(crate) const fn polls(&self) -> Option<&Polls> {
-        match &self.phase {
-            Phase::Confirming { polls, .. } => Some(polls),
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Dormant
-            | Phase::Unknown { .. }
-            | Phase::Refreshing(_)
-            | Phase::Granted(_)
-            | Phase::Running { .. }
-            | Phase::Delivering { .. }
-            | Phase::Continuing { .. }
-            | Phase::Waiting(_) => None,
-        }
+        if let Phase::Confirming { polls, .. } = &self.phase { Some(polls) } else { None }
     }
 
     /// The run of the turn under way, whether the turn rests or not.
@@ -475,30 +396,6 @@ impl Channel {
 
     fn is_time_up(&self) -> bool {
         self.limits.time_up(&self.config, self.mode).is_some_and(|at| at <= self.now)
-    }
-
-    /// When the discussion is archived without its initiator (F28): it lay idle at a ceiling, or its
-    /// initiator was reminded [`REMINDERS_MAX`] times and nothing was said.
-    pub(crate) fn overdue_at(&self) -> Option<Timestamp> {
-        let patience = self.config.overdue_archive_after;
-        let is_idle = self.mode == Mode::Discussion
-            && self.phase == Phase::Dormant
-            && self.rest.is_none()
-            && !self.permit.is_some_and(|permit| permit.is_running());
-        let counted = self.limits.turns_reached(&self.config)
-            || self.limits.cycles_reached(&self.config, self.mode);
-        let at_ceiling = if counted {
-            Some(self.stirred_at)
-        } else {
-            let time_up = self.limits.time_up(&self.config, self.mode);
-            time_up.map(|at| at.max(self.stirred_at))
-        };
-        let in_vain = self.reminded_at.filter(|_| self.limits.reminders >= REMINDERS_MAX);
-        let in_vain = in_vain.map(|at| at.max(self.stirred_at));
-        let at_ceiling = at_ceiling.and_then(|at| Some(at + patience?));
-        let in_vain = in_vain
-            .map(|at| at + patience.unwrap_or(self.config.reminder_interval.max(PATIENCE_MIN)));
-        at_ceiling.into_iter().chain(in_vain).min().filter(|_| is_idle)
     }
 
     /// Sets the time. When it went back, everything remembered moves back with it, so that what

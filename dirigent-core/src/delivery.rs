@@ -131,11 +131,14 @@ impl Delivery {
 
     /// How much of the reply has arrived, by its length.
     pub(crate) fn extent(&self) -> Extent {
-        let joined = self.joined();
-        if joined.has_attachment() {
+        let pieces = self.as_slice();
+        if pieces.iter().any(|piece| piece.tail.has_attachment()) {
             return Extent::Whole;
         }
-        match (self.fingerprint.length(), joined.length()) {
+        let seen = pieces
+            .iter()
+            .try_fold(0_u32, |sum, piece| Some(sum.saturating_add(piece.tail.length()?)));
+        match (self.fingerprint.length(), seen) {
             (Some(reply), Some(seen)) if seen >= reply => Extent::Whole,
             (Some(reply), Some(seen)) if u64::from(seen) * 4 >= u64::from(reply) * 3 => {
                 Extent::Most
@@ -143,14 +146,6 @@ impl Delivery {
             (Some(_), Some(_)) => Extent::Part,
             (None, _) | (_, None) => Extent::Unknown,
         }
-    }
-
-    fn joined(&self) -> Tail {
-        let mut joined = Tail::EMPTY;
-        for piece in self.as_slice() {
-            joined.join(&piece.tail);
-        }
-        joined
     }
 
     fn replace(&mut self, at: usize, piece: &Piece) {
@@ -188,7 +183,11 @@ impl Delivery {
         if let [only] = self.as_slice() {
             return only.tail.ends_with(fingerprint);
         }
-        self.joined().ends_with(fingerprint)
+        let mut joined = Tail::EMPTY;
+        for piece in self.as_slice() {
+            joined.join(&piece.tail);
+        }
+        joined.ends_with(fingerprint)
     }
 }
 

@@ -1,12 +1,15 @@
 //! A channel as plain data, to be stored and brought back.
 
+mod phase;
+
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
-use core::time::Duration;
 
-use crate::channel::{AGENTS_MAX, Channel, Grant, Phase, Polls, Purpose, Start, TurnRun};
+pub use phase::PhaseData;
+
+use crate::channel::{AGENTS_MAX, Channel, LITTER_MAX};
 use crate::debts::{DEBTS_MAX, Debts};
 use crate::delivery::{Delivery, PIECES_MAX, POSTS_MAX};
 use crate::limits::Limits;
@@ -15,7 +18,7 @@ use crate::seen::{MESSAGES_MAX, RUNS_MAX, Recent, Seen};
 use crate::speaker_list::SpeakerList;
 use crate::{
     AgentKey, Archived, Breach, Config, Debt, Litter, MessageId, Mode, Permit, Piece, Refresh,
-    Rest, RunFate, RunId, Slot, Steering, Tail, Ticket, Timestamp, TurnId,
+    Rest, RunFate, RunId, Slot, Steering, Tail, Timestamp, TurnId,
 };
 
 /// Everything a channel knows, as plain data. A store maps it to its own file format.
@@ -112,62 +115,6 @@ pub struct Snapshot {
     pub rng: u64,
     /// See [`Channel::revision`].
     pub revision: u64,
-}
-
-/// The phase as plain data; see the public docs of [`PhaseKind`](crate::PhaseKind) for meanings.
-///
-/// ```
-/// use dirigent_core::PhaseData;
-/// assert_eq!(PhaseData::default(), PhaseData::Disabled);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_enums, reason = "plain data that stores map variant by variant")]
-#[expect(missing_docs, reason = "the fields are those of the phase of the same name")]
-pub enum PhaseData {
-    /// Everybody may speak.
-    #[default]
-    Disabled,
-    /// Nobody may speak.
-    Dead,
-    /// Closed.
-    Archived,
-    /// Nobody has the floor.
-    Dormant,
-    /// The list is read at the end of a cycle.
-    RefreshingBoundary,
-    /// The list is read on waking.
-    RefreshingWake { first: Option<AgentKey> },
-    /// The list is read on waking, and whoever is next after the sender speaks first.
-    RefreshingWakeAfter { sender: AgentKey },
-    /// An agent has the floor.
-    Granted { agent: AgentKey, until: Option<Timestamp>, attempt: u8 },
-    /// An agent runs.
-    Running {
-        agent: AgentKey,
-        run: Option<RunId>,
-        anchor: Option<MessageId>,
-        until: Option<Timestamp>,
-        receipt: bool,
-    },
-    /// The library delivers the agent's reply.
-    Delivering { agent: AgentKey, run: Option<RunId>, anchor: Option<MessageId>, receipt: bool },
-    /// The member list was never read. `failures` counts the answers that did not come; `ask_at` is
-    /// none while an answer is waited for.
-    Unknown { failures: u8, ask_at: Option<Timestamp> },
-    /// A reply is on its way.
-    Confirming {
-        agent: AgentKey,
-        run: Option<RunId>,
-        anchor: Option<MessageId>,
-        since: Timestamp,
-        poll: Option<Ticket>,
-        poll_next: Timestamp,
-        poll_interval: Duration,
-    },
-    /// An agent has spoken without finishing.
-    Continuing { agent: AgentKey, until: Option<Timestamp> },
-    /// The turn of an agent rests.
-    Waiting { agent: AgentKey },
 }
 
 /// The reply under way as plain data. Holds ends of texts, at most 64 scalars each.
@@ -444,95 +391,10 @@ fn check_size(snapshot: &Snapshot) -> Result<(), RestoreError> {
         ("debts", snapshot.debts.len(), DEBTS_MAX),
         ("pieces", pieces, PIECES_MAX),
         ("arrivals", arrivals, POSTS_MAX),
-        ("litter", snapshot.litter.len(), 16),
+        ("litter", snapshot.litter.len(), LITTER_MAX),
     ];
     match sizes.into_iter().find(|(_, len, max)| len > max) {
         Some((field, _, _)) => Err(RestoreError::TooLong { field }),
         None => Ok(()),
-    }
-}
-
-impl From<Phase> for PhaseData {
-    fn from(phase: Phase) -> Self {
-        match phase {
-            Phase::Disabled => Self::Disabled,
-            Phase::Dead => Self::Dead,
-            Phase::Archived => Self::Archived,
-            Phase::Dormant => Self::Dormant,
-            Phase::Refreshing(Purpose::Boundary) => Self::RefreshingBoundary,
-            Phase::Refreshing(Purpose::Wake(Start::First)) => Self::RefreshingWake { first: None },
-            Phase::Refreshing(Purpose::Wake(Start::At(agent))) => {
-                Self::RefreshingWake { first: Some(agent) }
-            }
-            Phase::Refreshing(Purpose::Wake(Start::After(sender))) => {
-                Self::RefreshingWakeAfter { sender }
-            }
-            Phase::Continuing { agent, until } => Self::Continuing { agent, until },
-            Phase::Waiting(agent) => Self::Waiting { agent },
-            Phase::Unknown { failures, ask_at } => Self::Unknown { failures, ask_at },
-            Phase::Delivering { run: TurnRun { agent, id: run, anchor }, receipt } => {
-                Self::Delivering { agent, run, anchor, receipt }
-            }
-            Phase::Granted(Grant { agent, until, attempt }) => {
-                Self::Granted { agent, until, attempt }
-            }
-            Phase::Running { run: TurnRun { agent, id: run, anchor }, until, receipt } => {
-                Self::Running { agent, run, anchor, until, receipt }
-            }
-            Phase::Confirming { run: TurnRun { agent, id: run, anchor }, since, polls } => {
-                Self::Confirming {
-                    agent,
-                    run,
-                    anchor,
-                    since,
-                    poll: polls.open,
-                    poll_next: polls.next,
-                    poll_interval: polls.interval,
-                }
-            }
-        }
-    }
-}
-
-impl From<PhaseData> for Phase {
-    fn from(data: PhaseData) -> Self {
-        match data {
-            PhaseData::Disabled => Self::Disabled,
-            PhaseData::Dead => Self::Dead,
-            PhaseData::Archived => Self::Archived,
-            PhaseData::Dormant => Self::Dormant,
-            PhaseData::RefreshingBoundary => Self::Refreshing(Purpose::Boundary),
-            PhaseData::RefreshingWake { first } => {
-                Self::Refreshing(Purpose::Wake(first.map_or(Start::First, Start::At)))
-            }
-            PhaseData::RefreshingWakeAfter { sender } => {
-                Self::Refreshing(Purpose::Wake(Start::After(sender)))
-            }
-            PhaseData::Continuing { agent, until } => Self::Continuing { agent, until },
-            PhaseData::Waiting { agent } => Self::Waiting(agent),
-            PhaseData::Unknown { failures, ask_at } => Self::Unknown { failures, ask_at },
-            PhaseData::Delivering { agent, run, anchor, receipt } => {
-                Self::Delivering { run: TurnRun { agent, id: run, anchor }, receipt }
-            }
-            PhaseData::Granted { agent, until, attempt } => {
-                Self::Granted(Grant { agent, until, attempt })
-            }
-            PhaseData::Running { agent, run, anchor, until, receipt } => {
-                Self::Running { run: TurnRun { agent, id: run, anchor }, until, receipt }
-            }
-            PhaseData::Confirming {
-                agent,
-                run,
-                anchor,
-                since,
-                poll,
-                poll_next: next,
-                poll_interval: interval,
-            } => Self::Confirming {
-                run: TurnRun { agent, id: run, anchor },
-                since,
-                polls: Polls { open: poll, next, interval },
-            },
-        }
     }
 }

@@ -201,8 +201,9 @@ impl Step<'_> {
     }
 }
 
-/// Whether a denied run is remembered, so that asking again gives the same answer. What holds for
-/// every agent of the channel is not remembered: it would cost memory where nothing is kept.
+/// Whether a denied run is remembered, so that asking again gives the same answer. A channel that is
+/// dead, archived, stopped or finished remembers none: that would cost memory where nothing is kept.
+/// A denial that comes from the run's own past is remembered already.
 const fn is_remembered(reason: Reason) -> bool {
     !matches!(
         reason,

@@ -11,9 +11,11 @@ use crate::{
 
 impl Channel {
     /// Whether people's messages are kept from the speaker, so that they do not interrupt a
-    /// confirmation either.
+    /// confirmation either. A speaker whose reply is delivered has no use for them.
     pub(super) fn holds_messages(&self) -> bool {
-        self.is_held() || self.config.human_interrupt == HumanInterrupt::Queue
+        self.is_held()
+            || self.config.human_interrupt == HumanInterrupt::Queue
+            || matches!(self.phase, Phase::Delivering { .. })
     }
 
     /// Whether anything waits for the next grant.
@@ -32,9 +34,6 @@ impl Step<'_> {
     /// A person wrote during a turn that is under way or rests.
     pub(super) fn hear_in_turn(&mut self, message: MessageId) {
         let span = Span::of(message);
-        if matches!(self.channel.phase, Phase::Delivering { .. }) {
-            return self.hold_back(Some(span));
-        }
         if let Phase::Waiting(_) = self.channel.phase {
             if let Some(waiting) = &mut self.channel.steering_mut().waiting {
                 join(&mut waiting.more, Some(span));
@@ -205,7 +204,24 @@ impl Step<'_> {
         self.go_on(&waiting, Cause::OrchestratorFailed);
     }
 
-    /// The turn is over: what it has been through is forgotten, and nobody need answer any more.
+    /// The turn under way, if there is one, ends without an outcome. A turn in which the speaker
+    /// has spoken counts for its cap, and messages of the speaker that come late are pieces of it.
+    pub(super) fn break_off_turn(&mut self) {
+        let Some(agent) = self.channel.speaker() else {
+            return;
+        };
+        let now = self.channel.now;
+        if let Some(slot) = self.channel.list.slot_mut(agent) {
+            slot.grace_from = Some(now);
+        }
+        if self.channel.terms().spoken {
+            self.note_spoken(agent);
+        }
+        self.leave_turn();
+    }
+
+    /// The turn is over: what it has been through is forgotten, and a question to the orchestrator
+    /// needs no answer any more.
     pub(super) fn leave_turn(&mut self) {
         let Some(steering) = &mut self.channel.steering else {
             return;

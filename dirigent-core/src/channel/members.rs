@@ -1,10 +1,26 @@
 //! Who is in the channel: reading the list, joining, leaving (rules 26, 28, 32 and 37)
 
+use super::AGENTS_MAX;
 use super::advance::EndedCycle;
 use super::phase::{Phase, Purpose, Start};
 use super::step::Step;
-use super::{AGENTS_MAX, Refresh};
-use crate::{AgentKey, Cause, Effect, Refusal, SeatTurn, Ticket};
+use crate::{AgentKey, Cause, Effect, Refusal, SeatTurn, Ticket, Timestamp};
+
+/// A member list that is being read.
+///
+/// ```
+/// use dirigent_core::{Refresh, Ticket};
+/// let refresh = Refresh { ticket: Ticket::new(1), until: Default::default() };
+/// assert_eq!(refresh.ticket.get(), 1);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct Refresh {
+    /// The debt that the answer settles.
+    pub ticket: Ticket,
+    /// Until when it is waited for.
+    pub until: Timestamp,
+}
 
 impl Step<'_> {
     /// Asks who is there, and waits for the answer for a bounded time.

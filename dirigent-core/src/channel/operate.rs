@@ -3,15 +3,39 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
+use super::AGENTS_MAX;
 use super::message::is_conversation;
 use super::phase::{Phase, Start};
 use super::step::Step;
-use super::{AGENTS_MAX, Archived};
 use crate::steering::Rested;
 use crate::{
     AgentKey, Author, Cause, Config, Creation, Effect, Message, MessageId, Mode, Notice, Refusal,
-    Rest, SeatTurn,
+    Rest, SeatTurn, Timestamp,
 };
+
+/// How a channel was archived.
+///
+/// ```
+/// let how = dirigent_core::Archived {
+///     at: Default::default(),
+///     concluded: true,
+///     leaving: [None; 2],
+///     bot_notice_at: None,
+/// };
+/// assert!(how.concluded);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct Archived {
+    /// When.
+    pub at: Timestamp,
+    /// By its initiator, and not by an operator.
+    pub concluded: bool,
+    /// Whose last words draw no notice for a while: the concluding agent and the one that ran.
+    pub leaving: [Option<AgentKey>; 2],
+    /// When a bot was last told so.
+    pub bot_notice_at: Option<Timestamp>,
+}
 
 impl Step<'_> {
     pub(super) fn on_create(&mut self, creation: &Creation) -> Result<(), Refusal> {
@@ -91,20 +115,12 @@ impl Step<'_> {
 
     /// Whatever was under way is over: runs are cancelled, lists and cycles forgotten.
     fn end_everything(&mut self) {
-        let now = self.channel.now;
-        let speaker = self.channel.speaker();
-        if let Some(slot) = speaker.and_then(|agent| self.channel.list.slot_mut(agent)) {
-            slot.grace_from = Some(now);
-        }
         self.cancel_turn_run();
         self.withdraw_permit();
         self.forget_refresh();
         self.forget_cycle();
         self.channel.reminder_due = None;
-        if let Some(agent) = speaker.filter(|_| self.channel.terms().spoken) {
-            self.note_spoken(agent);
-        }
-        self.leave_turn();
+        self.break_off_turn();
         self.channel.forget_plans();
         self.channel.stop_awaiting();
     }

@@ -132,16 +132,7 @@ impl Step<'_> {
 
     /// The chat has been away for too long: no agent is waited for until it is back.
     pub(super) fn on_outage(&mut self) {
-        let now = self.channel.now;
-        if let Some(agent) = self.channel.speaker() {
-            if let Some(slot) = self.channel.list.slot_mut(agent) {
-                slot.grace_from = Some(now);
-            }
-            if self.channel.terms().spoken {
-                self.note_spoken(agent);
-            }
-            self.leave_turn();
-        }
+        self.break_off_turn();
         self.forget_refresh();
         self.become_dormant(Cause::ChatAway);
     }

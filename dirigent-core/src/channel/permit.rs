@@ -1,11 +1,16 @@
 //! The reminder of an idle discussion, and the initiator's one run after it (rule 36, D84)
 
+use super::Channel;
 use super::phase::Phase;
 use super::step::Step;
+use crate::seen::RunFate;
 use crate::{AgentKey, Author, Cause, Effect, Mode, ReminderPlace, RunId, Timestamp};
 
 /// How often an initiator is reminded while nothing is said.
-pub(super) const REMINDERS_MAX: u8 = 3;
+const REMINDERS_MAX: u8 = 3;
+
+/// How long a discussion that was reminded in vain is kept at least, where no time is set.
+const PATIENCE_MIN: core::time::Duration = core::time::Duration::from_secs(600);
 
 /// The initiator of an idle discussion may run once, to conclude it or to go on.
 ///
@@ -90,6 +95,32 @@ impl Permit {
     }
 }
 
+impl Channel {
+    /// When the discussion is archived without its initiator (F28): it lay idle at a ceiling, or its
+    /// initiator was reminded [`REMINDERS_MAX`] times and nothing was said.
+    pub(crate) fn overdue_at(&self) -> Option<Timestamp> {
+        let patience = self.config.overdue_archive_after;
+        let is_idle = self.mode == Mode::Discussion
+            && self.phase == Phase::Dormant
+            && self.rest.is_none()
+            && !self.permit.is_some_and(|permit| permit.is_running());
+        let counted = self.limits.turns_reached(&self.config)
+            || self.limits.cycles_reached(&self.config, self.mode);
+        let at_ceiling = if counted {
+            Some(self.stirred_at)
+        } else {
+            let time_up = self.limits.time_up(&self.config, self.mode);
+            time_up.map(|at| at.max(self.stirred_at))
+        };
+        let in_vain = self.reminded_at.filter(|_| self.limits.reminders >= REMINDERS_MAX);
+        let in_vain = in_vain.map(|at| at.max(self.stirred_at));
+        let at_ceiling = at_ceiling.and_then(|at| Some(at + patience?));
+        let in_vain = in_vain
+            .map(|at| at + patience.unwrap_or(self.config.reminder_interval.max(PATIENCE_MIN)));
+        at_ceiling.into_iter().chain(in_vain).min().filter(|_| is_idle)
+    }
+}
+
 impl Step<'_> {
     /// The discussion became idle: the initiator is reminded, now or when the last reminder is long
     /// enough ago.
@@ -124,7 +155,7 @@ impl Step<'_> {
         let Some(permit) = self.channel.permit.take() else {
             return;
         };
-        self.remember_run(permit.run_id(), crate::seen::RunFate::Ended);
+        self.remember_run(permit.run_id(), RunFate::Ended);
         self.tell(Some(permit.agent), Cause::PermitUsed);
         self.go_on_after_permit(&permit);
     }
@@ -173,23 +204,24 @@ impl Step<'_> {
 
     /// The permitted run is gone with its process: it may run again, or its permit is used up.
     pub(super) fn lose_permit_run(&mut self, rerun: bool) {
-        match &mut self.channel.permit {
-            Some(Permit {
-                agent,
-                run: run @ PermitRun::Running { spoke: false, replied: false, .. },
-            }) if rerun => {
-                let (agent, lost) = (*agent, core::mem::replace(run, PermitRun::Offered));
-                if let PermitRun::Running { id, .. } = lost {
-                    self.remember_run(id, crate::seen::RunFate::Ended);
-                }
-                self.tell(Some(agent), Cause::RunLost);
-                self.remind_anew();
-            }
-            Some(permit) if permit.is_running() && !permit.is_delivering() => {
-                self.end_permit_run();
-            }
-            _ => {}
+        let Some(permit) = &mut self.channel.permit else {
+            return;
+        };
+        let PermitRun::Running { id, spoke, replied, .. } = permit.run else {
+            return;
+        };
+        if replied {
+            // The library has the reply and goes on delivering it.
+            return;
         }
+        if spoke || !rerun {
+            return self.end_permit_run();
+        }
+        permit.run = PermitRun::Offered;
+        let agent = permit.agent;
+        self.remember_run(id, RunFate::Ended);
+        self.tell(Some(agent), Cause::RunLost);
+        self.remind_anew();
     }
 
     /// The permitted run took too long.

@@ -67,8 +67,8 @@ impl Step<'_> {
     /// A reply has no time limit: neither its turn's end nor a slow run.
     fn forget_turn_limits(&mut self) {
         self.unwatch_run();
-        if let Some(steering) = &mut self.channel.steering {
-            steering.terms.until = None;
+        if let Some(terms) = self.channel.terms_mut() {
+            terms.until = None;
         }
     }
 

@@ -88,11 +88,10 @@ impl Step<'_> {
             Outcome::AwaitsHuman { .. } => self.channel.steering_mut().terms.awaits_human = true,
             Outcome::Spoke { .. } | Outcome::Pass | Outcome::Failed => {}
         }
-        let arrived = self.channel.delivery.as_ref().is_some_and(|d| !d.is_empty());
         if receipt {
             return self.complete(run.agent, SeatTurn::Spoke, Cause::ReceiptGiven);
         }
-        match (outcome, arrived) {
+        match (outcome, self.channel.has_arrived()) {
             (
                 Outcome::Spoke { tail }
                 | Outcome::Unfinished { tail }
@@ -121,9 +120,8 @@ impl Step<'_> {
         let Phase::Running { run, receipt, .. } = self.channel.phase else {
             return;
         };
-        let arrived = self.channel.delivery.as_ref().is_some_and(|d| !d.is_empty());
         self.remember_run(run.id, RunFate::Ended);
-        if receipt || arrived {
+        if receipt || self.channel.has_arrived() {
             self.end_turn_run(run, receipt, &Outcome::Failed);
         } else if rerun {
             self.unwatch_run();
@@ -146,10 +144,9 @@ impl Step<'_> {
         let Phase::Running { run, receipt, .. } = self.channel.phase else {
             return;
         };
-        let arrived = self.channel.delivery.as_ref().is_some_and(|d| !d.is_empty());
         if receipt {
             self.end_turn_run(run, receipt, &Outcome::Failed);
-        } else if arrived {
+        } else if self.channel.has_arrived() {
             self.unwatch_run();
             self.confirm_later(run, &Tail::EMPTY, Cause::RunTimedOut);
         } else {
@@ -250,35 +247,16 @@ impl Step<'_> {
 
     /// A message of the speaker in its turn: a piece of its reply, if it stands after the anchor.
     pub(super) fn on_piece(&mut self, id: MessageId, tail: &Tail) {
+        let Some(run) = self.channel.turn_run().filter(|run| run.covers(id)) else {
+            return;
+        };
         let (now, seen_at) = (self.channel.now, self.channel.chat_now());
-        let rests = self.channel.turn_run();
-        match &mut self.channel.phase {
-            Phase::Running { run, .. } | Phase::Delivering { run, .. } if run.covers(id) => {
-                self.channel.delivery.get_or_insert_default().put(seen_at, id, tail);
+        self.channel.delivery.get_or_insert_default().put(seen_at, id, tail);
+        if let Phase::Confirming { polls, .. } = &mut self.channel.phase {
+            if polls.open.is_none() {
+                polls.next = polls.next.max(now + polls.interval);
             }
-            Phase::Waiting(_) if rests.is_some_and(|run| run.covers(id)) => {
-                self.channel.delivery.get_or_insert_default().put(seen_at, id, tail);
-            }
-            Phase::Confirming { run, polls, .. } if run.covers(id) => {
-                let agent = run.agent;
-                if polls.open.is_none() {
-                    polls.next = polls.next.max(now + polls.interval);
-                }
-                self.channel.delivery.get_or_insert_default().put(seen_at, id, tail);
-                self.confirm_if_matched(agent);
-            }
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Dormant
-            | Phase::Unknown { .. }
-            | Phase::Refreshing(_)
-            | Phase::Granted(_)
-            | Phase::Running { .. }
-            | Phase::Delivering { .. }
-            | Phase::Confirming { .. }
-            | Phase::Continuing { .. }
-            | Phase::Waiting(_) => {}
+            self.confirm_if_matched(run.agent);
         }
     }
 
@@ -312,6 +290,11 @@ impl Step<'_> {
 }
 
 impl super::Channel {
+    /// Whether a piece of the reply has arrived.
+    fn has_arrived(&self) -> bool {
+        self.delivery.as_ref().is_some_and(|delivery| !delivery.is_empty())
+    }
+
     /// When the author will have been quiet long enough for any message to confirm.
     pub(super) fn quiet_deadline(&self, since: Timestamp) -> Option<Timestamp> {
         let waits = !self.is_chat_away();

@@ -1,11 +1,26 @@
 //! What became of an owed effect (rules 19, 28 and 42)
 
-use super::Litter;
 use super::step::Step;
-use crate::{Cause, Effect, MessageId, Refusal, Settlement, Ticket, TriggerCleanup};
+use crate::{Cause, Effect, MessageId, Refusal, Settlement, Ticket, Timestamp, TriggerCleanup};
 
 /// How many trigger messages wait to be removed; beyond that the oldest stays.
-const LITTER_MAX: usize = 16;
+pub(crate) const LITTER_MAX: usize = 16;
+
+/// A trigger message that is still to be removed.
+///
+/// ```
+/// use dirigent_core::{Litter, MessageId};
+/// let litter = Litter { message: MessageId::new(1), due: None };
+/// assert!(litter.due.is_none());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct Litter {
+    /// Which.
+    pub message: MessageId,
+    /// When; `None`: with the next trigger.
+    pub due: Option<Timestamp>,
+}
 
 impl Step<'_> {
     pub(super) fn on_settled(

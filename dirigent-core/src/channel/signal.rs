@@ -12,7 +12,8 @@ impl Channel {
         self.steering.as_ref().and_then(|steering| steering.terms.until)
     }
 
-    fn terms_mut(&mut self) -> Option<&mut TurnTerms> {
+    /// What the turn under way has been through, to be changed.
+    pub(super) fn terms_mut(&mut self) -> Option<&mut TurnTerms> {
         self.steering.as_mut().map(|steering| &mut steering.terms)
     }
 }

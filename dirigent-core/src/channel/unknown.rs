@@ -7,19 +7,15 @@ use super::phase::Phase;
 use super::step::Step;
 use crate::{Cause, Timestamp};
 
-/// How long after each failure the list is asked for again; the last wait is repeated.
-const WAITS: [Duration; 5] = [
-    Duration::from_secs(1),
-    Duration::from_secs(2),
-    Duration::from_secs(5),
-    Duration::from_secs(10),
-    Duration::from_secs(30),
-];
-
-/// How long to wait after this many failures.
-fn wait(failures: u8) -> Duration {
-    let at = usize::from(failures.saturating_sub(1)).min(WAITS.len() - 1);
-    WAITS.get(at).copied().unwrap_or(Duration::from_secs(30))
+/// How long to wait, after this many failures in a row, before the list is asked for again.
+const fn wait(failures: u8) -> Duration {
+    match failures {
+        0 | 1 => Duration::from_secs(1),
+        2 => Duration::from_secs(2),
+        3 => Duration::from_secs(5),
+        4 => Duration::from_secs(10),
+        _ => Duration::from_secs(30),
+    }
 }
 
 impl Channel {
@@ -28,8 +24,8 @@ impl Channel {
         if let Phase::Unknown { ask_at, .. } = self.phase { ask_at } else { None }
     }
 
-    /// Whether the phase says that turns are not kept for lack of agents, though nobody ever
-    /// counted them. Older versions went there when the first list could not be read.
+    /// Whether the phase says that turns are not kept for lack of agents, though the list was never
+    /// read. Older versions went there when the first list could not be read.
     fn is_disabled_unread(&self) -> bool {
         self.phase == Phase::Disabled
             && self.mode.keeps_turns()
@@ -57,16 +53,12 @@ impl Step<'_> {
         if self.channel.is_stopped() {
             return;
         }
-        let failures = if let Phase::Unknown { failures, .. } = self.channel.phase {
-            failures.saturating_add(1)
+        let now = self.channel.now;
+        if let Phase::Unknown { failures, ask_at } = &mut self.channel.phase {
+            *failures = failures.saturating_add(1);
+            *ask_at = Some(now + wait(*failures));
         } else {
-            1
-        };
-        let ask_at = Some(self.channel.now + wait(failures));
-        let phase = Phase::Unknown { failures, ask_at };
-        if matches!(self.channel.phase, Phase::Unknown { .. }) {
-            self.channel.phase = phase;
-        } else {
+            let phase = Phase::Unknown { failures: 1, ask_at: Some(now + wait(1)) };
             self.leave_turns(phase, Cause::MembersUnknown);
         }
     }
