@@ -195,7 +195,7 @@ pub enum BadMode {
     CreationOnly,
 }
 
-/// Reads the option: exactly `none`, `chat` or `report` (R058).
+/// Reads the option: exactly `none`, `chat` or `report`.
 ///
 /// # Errors
 ///

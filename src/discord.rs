@@ -196,7 +196,7 @@ impl std::fmt::Debug for Post {
     }
 }
 
-/// Whom a posted message may ping (F21).
+/// Whom a posted message may ping.
 ///
 /// ```
 /// use dirigent::Mentions;
@@ -291,7 +291,7 @@ pub enum ChannelKind {
     Announcement,
     /// A thread of a guild's channel.
     Thread,
-    /// A direct or group direct message; never managed (D19).
+    /// A direct or group direct message; never managed.
     Direct,
     /// Anything else: voice, forum, category.
     Other,

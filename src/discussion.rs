@@ -8,7 +8,7 @@ use dirigent_core::TurnState;
 use crate::room::Room;
 use crate::{AgentId, CallError, ChannelId, Dirigent, GuildId};
 
-/// What was written down when a discussion was opened, before its guide was posted (R143). `Debug`
+/// What was written down when a discussion was opened, before its guide was posted. `Debug`
 /// shows no text.
 ///
 /// ```

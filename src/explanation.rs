@@ -7,7 +7,7 @@ use dirigent_core::Reason;
 
 use crate::AgentId;
 
-/// Why an agent may, or may not, speak now, and what would change that (F10). `Display` says it in
+/// Why an agent may, or may not, speak now, and what would change that. `Display` says it in
 /// words; [`Explanation::reason`] is for programs.
 ///
 /// ```

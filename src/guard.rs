@@ -36,7 +36,7 @@ pub enum Decision {
         /// The model to send the run to where the host cannot skip it.
         no_reply_model: String,
     },
-    /// It must stay silent now, and is called back when its turn comes (R193). Only from
+    /// It must stay silent now, and is called back when its turn comes. Only from
     /// [`Dirigent::may_speak_or_defer`](crate::Dirigent::may_speak_or_defer).
     Deferred {
         /// Why not now.
@@ -170,7 +170,7 @@ impl fmt::Debug for RunGuard {
 pub enum Ending<'a> {
     /// With this final text; the policies of silence and completion say what it means.
     Text(&'a str),
-    /// With these messages; the final text is taken from the last of the assistant's (R095).
+    /// With these messages; the final text is taken from the last of the assistant's.
     Transcript(&'a [TranscriptMessage]),
     /// With nothing to say, whatever the text.
     Pass,

@@ -81,7 +81,7 @@ impl Dirigent {
 
     /// The same, but instead of a denial that time may change the run is put off: the host keeps what
     /// the agent was to answer, and is called back when its turn comes. The run was not denied then: it
-    /// asks again with the same id (R193). Each agent waits at most once in each channel.
+    /// asks again with the same id. Each agent waits at most once in each channel.
     ///
     /// # Errors
     ///
@@ -221,7 +221,7 @@ impl Dirigent {
         Ok(())
     }
 
-    /// A message was edited (F16).
+    /// A message was edited.
     ///
     /// # Errors
     ///
@@ -285,8 +285,8 @@ impl Dirigent {
         Ok(())
     }
 
-    /// The registry changed: it is read again. Agents that are gone leave every channel that is awake
-    /// (D9); the others notice when they read their members.
+    /// The registry changed: it is read again. Agents that are gone leave every channel that is awake;
+    /// the others notice when they read their members.
     ///
     /// # Errors
     ///

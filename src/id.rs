@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The text is no snowflake: 15 to 20 decimal digits, not zero (D8).
+/// The text is no snowflake: 15 to 20 decimal digits, not zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a Discord id: expected 15 to 20 decimal digits, not zero")]
 #[non_exhaustive]
@@ -15,7 +15,7 @@ macro_rules! snowflake {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         ///
-        /// Written and read as a string of digits; a JSON number would lose digits (R005).
+        /// Written and read as a string of digits; a JSON number would lose digits.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(u64);
 

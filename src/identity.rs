@@ -29,7 +29,7 @@ pub struct Identity {
     pub agent_name: String,
 }
 
-/// The registry: one account for each agent and one agent for each account (D1).
+/// The registry: one account for each agent and one agent for each account.
 ///
 /// The driver reads it at start and whenever the host says that it changed; writing is for tools.
 #[async_trait]

@@ -8,7 +8,7 @@ use crate::plain::disturbs;
 /// The longest that a name or an account may stand in a line.
 const FIELD_CHARS_MAX: usize = 100;
 
-/// A line for an agent's prompt that says who it is (W5).
+/// A line for an agent's prompt that says who it is.
 ///
 /// A name cannot break out of its line: what would start a new one, or turn its direction, becomes
 /// a space, and nothing in a name is taken for a field.

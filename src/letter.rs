@@ -49,9 +49,9 @@ pub struct Letter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "plain data that stores map variant by variant")]
 pub enum LetterKind {
-    /// The discussion's guide, into its own channel. Then the first speaker is woken (D83).
+    /// The discussion's guide, into its own channel. Then the first speaker is woken.
     Guide,
-    /// The discussion's result, into its callback channel. Then that channel is woken (D90).
+    /// The discussion's result, into its callback channel. Then that channel is woken.
     Result,
 }
 

@@ -93,7 +93,7 @@ pub enum ChatKind {
 }
 
 /// A key of at most 25 characters that is given with a post, so that the same post repeated makes
-/// one message (F13).
+/// one message.
 ///
 /// ```
 /// use dirigent::Nonce;

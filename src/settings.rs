@@ -19,11 +19,11 @@ use crate::{Heartbeat, ReplyEnd};
 #[non_exhaustive]
 pub struct Settings {
     /// The trigger message. `{discordUserId}` is the agent's account, `{identifier}` the next
-    /// setting (D48).
+    /// setting.
     pub trigger_template: String,
     /// What `{identifier}` stands for. Default `➡️`.
     pub trigger_identifier: String,
-    /// The model that a denied run may be sent to where the host cannot skip it (R087). Default
+    /// The model that a denied run may be sent to where the host cannot skip it. Default
     /// `dirigent/no-reply`.
     pub no_reply_model: String,
     /// The words of the idle reminder.
@@ -34,7 +34,7 @@ pub struct Settings {
     pub closed_notice: String,
     /// The words of the notice at a ceiling.
     pub ceiling_notice: String,
-    /// The words of the notice when an agent's turn timed out. `{agent}` is the agent's name (M8).
+    /// The words of the notice when an agent's turn timed out. `{agent}` is the agent's name.
     pub timeout_notice: String,
     /// The words of the notice when an agent went offline. `{agent}` is the agent's name.
     pub disconnect_notice: String,
@@ -49,11 +49,11 @@ pub struct Settings {
     pub overdue_template: String,
     /// What counts as silence.
     pub silence: SilencePolicy,
-    /// What completes a turn: the end of its run (default), or a signal in a reply (M1). A hosted reply
+    /// What completes a turn: the end of its run (default), or a signal in a reply. A hosted reply
     /// is posted without the signal, unless the signal says otherwise.
     pub completion: CompletionPolicy,
-    /// The mark at a reply's end with which an agent asks for a person: everybody waits until one writes
-    /// (F07). Default: there is none.
+    /// The mark at a reply's end with which an agent asks for a person: everybody waits until one writes.
+    /// Default: there is none.
     pub human_marker: Option<HumanMarker>,
     /// A person's message that is one of these and nothing else stops the channel; see
     /// [`Settings::is_stop_word`] for how it is read. Default `stop`, `停` and `停止`.
@@ -66,11 +66,11 @@ pub struct Settings {
     /// The words of the notice when a stop or a hold was ended.
     pub resumed_notice: String,
     /// Whether an agent that neither the library nor a waker can call is woken by a trigger message.
-    /// Default true. Without, its host must ask by itself whether the turn has come (M5).
+    /// Default true. Without, its host must ask by itself whether the turn has come.
     pub notify: bool,
     /// How often may be posted.
     pub pacing: Pacing,
-    /// Messages read by a poll, 1 to 100. Default 20 (R106).
+    /// Messages read by a poll, 1 to 100. Default 20.
     pub poll_limit: u8,
     /// Messages remembered for agents that missed them, per channel that is awake. Default 50.
     pub missed_max: usize,
@@ -90,7 +90,7 @@ pub struct Settings {
     /// for as long as it is wanted.
     pub retries: u32,
     /// Human messages missed while the process was down wake a channel only if they are younger.
-    /// Default 15 min (F19).
+    /// Default 15 min.
     pub missed_wake_max: Duration,
     /// What becomes of a hosted run that a crash cut off. Default: it is skipped.
     pub lost_runs: LostRuns,
@@ -105,7 +105,7 @@ pub struct Settings {
     /// Whether a hosted agent's account shows that it is typing while the agent runs. Default: no.
     pub typing: bool,
     /// Whether a thread that was never given a mode takes over that of its parent, chat or report,
-    /// when something is said in it. Default: no, each stands alone (D19).
+    /// when something is said in it. Default: no, each stands alone.
     pub inherit_parent_mode: bool,
 }
 
@@ -157,9 +157,9 @@ pub enum LostRuns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pacing {
-    /// Posts in one channel. Default 5 in 5 s (R283).
+    /// Posts in one channel. Default 5 in 5 s.
     pub channel: Option<Pace>,
-    /// Triggers for one agent in one channel. Default 15 in 60 s (F14).
+    /// Triggers for one agent in one channel. Default 15 in 60 s.
     pub agent: Option<Pace>,
     /// Posts in all channels together. Default 40 in 1 s, below Discord's 50 requests.
     pub global: Option<Pace>,

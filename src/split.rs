@@ -28,7 +28,7 @@ const CLOSING: &str = "\n```";
 /// from any three backticks to the next three.
 ///
 /// The [`Tail`](dirigent_core::Tail)s of the messages join to the tail of the reply, so delivery
-/// can be recognised (D52, D53). The work is linear in the length of the reply.
+/// can be recognised. The work is linear in the length of the reply.
 ///
 /// ```
 /// use dirigent::split_reply;

@@ -8,7 +8,7 @@ use crate::events::{ChannelEvent, Transitions};
 use crate::room::Room;
 use crate::{AgentId, Barred, CallError, ChannelId, Dirigent, Explanation, OutageNote};
 
-/// A channel's state at one moment (F11).
+/// A channel's state at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Status {
@@ -30,7 +30,7 @@ pub struct Status {
     pub turns_since_human: u32,
     /// Cycles since a human last spoke.
     pub cycles_since_human: u32,
-    /// When the discussion's time is up, where it has a limit (F28).
+    /// When the discussion's time is up, where it has a limit.
     pub time_up: Option<Timestamp>,
     /// When something is due next, and why.
     pub deadline: Option<dirigent_core::Deadline>,
@@ -49,7 +49,7 @@ pub(crate) const fn reason_of(barred: Barred) -> Reason {
 }
 
 impl Dirigent {
-    /// Why this agent may, or may not, speak now, and what would change that (F10): in words, and for
+    /// Why this agent may, or may not, speak now, and what would change that: in words, and for
     /// programs.
     ///
     /// # Errors

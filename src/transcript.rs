@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 /// The text with which a run ended: the text parts of the *last* assistant message, joined without
-/// a separator (R095, D43).
+/// a separator.
 ///
 /// Thinking, tool calls and images contribute nothing, and plain string content is taken whole.
-/// Without an assistant message, or when the last one only called tools, the text is empty (R096):
+/// Without an assistant message, or when the last one only called tools, the text is empty:
 /// an earlier message was not how the run ended. Borrows where there is nothing to join.
 ///
 /// ```

@@ -8,7 +8,7 @@ use dirigent_core::{MessageId, TurnId};
 
 use crate::{AgentId, ApiError, ChannelId, ChatMessage, DeferralKey};
 
-/// Calls an agent directly instead of posting a trigger message (D51).
+/// Calls an agent directly instead of posting a trigger message.
 #[async_trait]
 pub trait AgentWaker: Send + Sync + 'static {
     /// Starts a run of the agent, which will ask for permission as any run does. Must not wait for

@@ -100,9 +100,9 @@ pub struct Channel {
     pub(crate) initiator: Option<AgentKey>,
     /// Stopped or on hold.
     pub(crate) rest: Option<Rest>,
-    /// A qualifying message is kept in mind: nobody could be granted for it.
+    /// A qualifying message is kept in mind: no agent could be granted for it.
     pub(crate) missed: bool,
-    /// The channel woke for a word that nobody was granted for yet.
+    /// The channel woke for a word for which no agent was granted yet.
     pub(crate) unheard: bool,
     /// A message after the cycle began wants another cycle.
     pub(crate) vetoed: bool,
@@ -151,7 +151,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// A channel never seen before: mode none, nobody in it. The seed decides every shuffle.
+    /// A channel never seen before: mode none, no members. The seed decides every shuffle.
     pub fn new(config: Arc<Config>, seed: u64) -> Self {
         Self {
             config,
@@ -227,7 +227,7 @@ impl Channel {
         gate::explain(self, agent)
     }
 
-    /// What an agent is doing in this channel (M7).
+    /// What an agent is doing in this channel.
     ///
     /// ```
     /// use dirigent_core::{AgentKey, AgentState, Channel, Config};

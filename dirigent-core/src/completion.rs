@@ -5,7 +5,7 @@ use alloc::borrow::Cow;
 use crate::reply::is_space;
 use crate::{Outcome, SilencePolicy, Tail};
 
-/// What completes a turn (M1).
+/// What completes a turn.
 ///
 /// ```
 /// use dirigent_core::{CompletionPolicy, Outcome, Signal, SilencePolicy, Tail};
@@ -23,13 +23,13 @@ pub enum CompletionPolicy {
     /// The end of the run.
     #[default]
     RunEnd,
-    /// A reply that ends with this signal; others leave the turn open (R252).
+    /// A reply that ends with this signal; others leave the turn open.
     Signal(Signal),
 }
 
 impl CompletionPolicy {
     /// What of a reply reaches the channel: what [`SilencePolicy::deliverable`] leaves of it, without
-    /// the signal where that is taken off. Empty where nothing was said but the signal (M4).
+    /// the signal where that is taken off. Empty where nothing was said but the signal.
     ///
     /// ```
     /// use dirigent_core::{CompletionPolicy, Signal, SilencePolicy};
@@ -119,9 +119,9 @@ impl core::fmt::Debug for Reading<'_> {
 pub struct Signal {
     /// The words; only white space may follow them. Default `TURN_COMPLETE`.
     pub token: Cow<'static, str>,
-    /// Whether they must be words of their own. Default false, as in the seed (M2).
+    /// Whether they must be words of their own. Default false, as in the seed.
     pub word_boundary: bool,
-    /// Whether the host takes them off before it posts the reply. Default true (M3).
+    /// Whether the host takes them off before it posts the reply. Default true.
     pub stripped: bool,
 }
 
@@ -141,7 +141,7 @@ impl Signal {
         Self { token: token.into(), ..Self::default() }
     }
 
-    /// Whether a text ends with the signal (R249 to R251).
+    /// Whether a text ends with the signal.
     ///
     /// ```
     /// assert!(dirigent_core::Signal::default().ends("TURN_COMPLETE"));
@@ -150,7 +150,7 @@ impl Signal {
         self.before(text).is_some()
     }
 
-    /// The text without the signal at its end and the white space before that (R257). A text
+    /// The text without the signal at its end and the white space before that. A text
     /// without it comes back as it is.
     ///
     /// ```
@@ -176,7 +176,7 @@ impl Signal {
     }
 }
 
-/// The mark with which an agent asks for a person: everybody waits until one writes (F07). It stays
+/// The mark with which an agent asks for a person: everybody waits until one writes. It stays
 /// in the text.
 ///
 /// ```

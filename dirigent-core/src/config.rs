@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use crate::Tail;
 
-/// When a delivered trigger message is removed again (D49).
+/// When a delivered trigger message is removed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TriggerCleanup {
@@ -19,7 +19,7 @@ pub enum TriggerCleanup {
     Never,
 }
 
-/// What a qualifying message of somebody else does while a reply is being confirmed (D61).
+/// What a qualifying message of another author does while a reply is being confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InterruptPolicy {
@@ -29,7 +29,7 @@ pub enum InterruptPolicy {
     AdvanceNormally,
 }
 
-/// What a human's message does to a turn that is under way (D62, M10).
+/// What a human's message does to a turn that is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HumanInterrupt {
@@ -41,7 +41,7 @@ pub enum HumanInterrupt {
     Interrupt,
 }
 
-/// Who speaks first when an agent's message wakes the channel (W3).
+/// Who speaks first when an agent's message wakes the channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WakeRule {
@@ -71,107 +71,107 @@ pub enum WakeRule {
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Config {
     /// Scalars of a reply's end that must arrive; 0 means any message of the author. Default 40,
-    /// at most [`Tail::MAX`] (R105, R119).
+    /// at most [`Tail::MAX`].
     pub fingerprint_length: usize,
-    /// How long a reply may take to arrive after its run ended. Default 15 s (R117).
+    /// How long a reply may take to arrive after its run ended. Default 15 s.
     pub delivery_timeout: Duration,
     /// How long an author must be quiet before *any* message of theirs confirms. Default 1.5 s.
     pub quiet_period: Duration,
-    /// Whether messages of the author confirm when the fingerprint never matched (D53): after
+    /// Whether messages of the author confirm when the fingerprint never matched: after
     /// [`Config::quiet_period`] where they are as long as the reply or one has an attachment, after
     /// half of [`Config::delivery_timeout`] where they are a little shorter or the length of the reply
     /// is not known, and not at all where they are clearly shorter. Default true.
     pub any_message_fallback: bool,
-    /// From a run's end to the first poll. Default 300 ms (D57).
+    /// From a run's end to the first poll. Default 300 ms.
     pub poll_first: Duration,
     /// From a poll's answer to the next poll, at first. Default 1 s; grows by half each time.
     pub poll_interval: Duration,
     /// What the poll interval grows to. Default 3 s.
     pub poll_interval_max: Duration,
     /// How long a granted agent may take to start. Default 45 s; then one re-trigger, then it is
-    /// skipped (D64).
+    /// skipped.
     pub start_deadline: Option<Duration>,
     /// Re-triggers before a granted agent is skipped. Default 1.
     pub retriggers: u8,
-    /// How long a run may last. Default 10 min; then its agent is skipped (D64).
+    /// How long a run may last. Default 10 min; then its agent is skipped.
     pub run_deadline: Option<Duration>,
-    /// How long after a turn messages of its agent count as late pieces of it. Default 30 s (D59).
+    /// How long after a turn messages of its agent count as late pieces of it. Default 30 s.
     pub late_grace: Duration,
-    /// How long a member list may be outstanding. Default 10 s; then the old list is used (D35).
+    /// How long a member list may be outstanding. Default 10 s; then the old list is used.
     pub refresh_deadline: Duration,
-    /// How old the list may be when a channel wakes. Default 60 s (D69); zero: read anew, unless it
+    /// How old the list may be when a channel wakes. Default 60 s; zero: read anew, unless it
     /// was read at that very moment.
     pub list_fresh: Duration,
-    /// How often a channel with too few agents is counted again, at most. Default 30 s (D12).
+    /// How often a channel with too few agents is counted again, at most. Default 30 s.
     pub recount_interval: Duration,
-    /// Whether the very first cycle is shuffled too. Default false (D33).
+    /// Whether the very first cycle is shuffled too. Default false.
     pub shuffle_first: bool,
-    /// What a message of somebody else does during confirmation. Default: restart the cycle.
+    /// What a message of another author does during confirmation. Default: restart the cycle.
     pub interrupt: InterruptPolicy,
-    /// Whether unregistered bots and webhooks wake, interrupt and veto. Default false (D70).
+    /// Whether unregistered bots and webhooks wake, interrupt and veto. Default false.
     pub bots_qualify: bool,
     /// When triggers are removed. Default: at once.
     pub trigger_cleanup: TriggerCleanup,
-    /// Most turns since a human last spoke. Default 60 (F01).
+    /// Most turns since a human last spoke. Default 60.
     pub turns_max: Option<u32>,
-    /// Most cycles since a human last spoke. Default 12 (F01).
+    /// Most cycles since a human last spoke. Default 12.
     pub cycles_max: Option<u32>,
     /// Most cycles of a discussion since a human last spoke, where that is fewer than
-    /// [`Config::cycles_max`]. Default none (F28).
+    /// [`Config::cycles_max`]. Default none.
     pub discussion_cycles_max: Option<u32>,
     /// How long a discussion may go on since it was created or a human last spoke. Default without
-    /// end (F28).
+    /// end.
     pub discussion_time_max: Option<Duration>,
     /// How long a discussion that has reached a ceiling, or whose initiator was reminded three times
-    /// while nothing was said, may lie idle before it is archived without a summary. Default: it never
-    /// is (F28).
+    /// while nothing was said, may lie idle before it is archived without a summary. Default: none. A
+    /// discussion is then not archived for being at a ceiling; one whose initiator was reminded three
+    /// times in vain is archived after [`Config::reminder_interval`], at least 10 min.
     pub overdue_archive_after: Option<Duration>,
     /// Least time between two idle reminders of a discussion, and from a reminded initiator's run in
-    /// which nothing was said to the next reminder. Default 10 min (D85).
+    /// which nothing was said to the next reminder. Default 10 min.
     pub reminder_interval: Duration,
     /// How long after archiving the last words of those who were running stay without a notice.
-    /// Default 15 s (D29).
+    /// Default 15 s.
     pub farewell: Duration,
-    /// Least time between two notices in an archived channel caused by bots. Default 60 s (D28).
+    /// Least time between two notices in an archived channel caused by bots. Default 60 s.
     pub bot_notice_interval: Duration,
-    /// How often an agent that spoke without finishing its turn is asked to go on. Default 3 (R252).
+    /// How often an agent that spoke without finishing its turn is asked to go on. Default 3.
     pub continuations: u8,
     /// When a turn must have ended after it was granted, whatever happened in it but a wait for the
-    /// reply. Default: start and run have their own deadlines only (R258).
+    /// reply. Default: start and run have their own deadlines only.
     pub turn_deadline: Option<Duration>,
     /// How long a run may last until it is told to be slow. Default: never; must be less than
     /// [`Config::run_deadline`] to be of any use.
     pub slow_after: Option<Duration>,
-    /// Whether the channel is told when an agent's turn timed out. Default false (R260).
+    /// Whether the channel is told when an agent's turn timed out. Default false.
     pub announce_timeouts: bool,
-    /// Whether the channel is told when a listed agent goes offline. Default false (R273).
+    /// Whether the channel is told when a listed agent goes offline. Default false.
     pub announce_offline: bool,
-    /// Whether an agent that comes back has turns at once, and need not be assigned. Default false
-    /// (M14).
+    /// Whether an agent that comes back has turns at once, and need not be assigned. Default false.
     pub auto_requeue: bool,
-    /// What a human's message does to a turn under way. Default: it is handed to the speaker (R263).
+    /// What a human's message does to a turn under way. Default: it is handed to the speaker.
     pub human_interrupt: HumanInterrupt,
-    /// How long an orchestrator may take to answer a human. Default 30 s (M12).
+    /// How long an orchestrator may take to answer a human. Default 30 s.
     pub consult_deadline: Duration,
     /// How long a turn waits for a chat that does not answer, before the channel becomes dormant
     /// until the chat is back. Default 1 h; at least one millisecond.
     pub outage_max: Duration,
     /// Who speaks first when an agent's message wakes the channel. Default: the first of the list.
     pub wake_rule: WakeRule,
-    /// Whether an agent that passed is left out until something was said. Default false (R186).
+    /// Whether an agent that passed is left out until something was said. Default false.
     pub skip_passed: bool,
     /// Whether a human's message that mentions agents lets only these speak for a round. Default
-    /// false (F06).
+    /// false.
     pub mention_rounds: bool,
-    /// Most turns with a reply that an agent may have in an hour, at most 255. Default none (F09).
+    /// Most turns with a reply that an agent may have in an hour, at most 255. Default none.
     pub agent_turns_per_hour: Option<u8>,
-    /// Most turns in all, whoever speaks in between. Default none.
+    /// Most turns in all; messages of people do not reset the count. Default none.
     pub budget_turns: Option<u32>,
     /// Most cycles in all. Default none.
     pub budget_cycles: Option<u32>,
     /// Most cost in all that the host reports, in its own unit. Default none.
     pub budget_cost: Option<u64>,
-    /// When an idle channel gives its memory back. Default 10 min (D78).
+    /// When an idle channel gives its memory back. Default 10 min.
     pub forget_after: Duration,
     /// Whether a person who stops or resumes the channel in words is answered with a notice.
     /// Default true. An operator's call is never answered.
@@ -251,7 +251,7 @@ impl Config {
     }
 
     /// The timing of the message flow of seed 4: a turn ends sixty seconds after it was granted,
-    /// which is told in the channel (R258 to R261, X2).
+    /// which is told in the channel.
     ///
     /// ```
     /// let config = dirigent_core::Config::message_flow();

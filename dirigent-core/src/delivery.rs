@@ -7,7 +7,7 @@ use crate::{MessageId, Tail, Timestamp};
 /// How many pieces are kept apart; older ones are merged.
 pub(crate) const PIECES_MAX: usize = 6;
 
-/// Discord takes so many posts of one channel in [`POST_WINDOW`]; the next one is held back.
+/// Discord accepts five posts of one channel in [`POST_WINDOW`]; the next one is held back.
 pub(crate) const POSTS_MAX: usize = 5;
 /// See [`POSTS_MAX`].
 const POST_WINDOW: Duration = Duration::from_secs(5);
@@ -123,7 +123,7 @@ impl Delivery {
         }
     }
 
-    /// Until when Discord may hold the next piece back, because so many were posted.
+    /// Until when Discord may hold the next piece back, because five were posted within the window.
     pub(crate) fn held_back_until(&self) -> Option<Timestamp> {
         let full = self.arrived == POSTS_MAX;
         self.arrivals.first().filter(|_| full).map(|at| *at + POST_WINDOW)

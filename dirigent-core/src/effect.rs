@@ -64,7 +64,7 @@ pub enum Effect {
         ticket: Ticket,
         /// Whom to address.
         initiator: AgentKey,
-        /// Where: the initiator has left the channel when this is the callback channel (D84).
+        /// Where: the initiator has left the channel when this is the callback channel.
         place: ReminderPlace,
     },
     /// Hand a human's message to the agent whose turn it is, without disturbing the turn.
@@ -76,7 +76,7 @@ pub enum Effect {
         /// The message to hand over.
         message: MessageId,
     },
-    /// Hand the human messages that were held to the agent whose turn it is, all and in order (R264).
+    /// Hand the human messages that were held to the agent whose turn it is, all and in order.
     Deliver {
         /// Who has the floor.
         agent: AgentKey,
@@ -87,7 +87,7 @@ pub enum Effect {
         /// The last message held; what people said in between is held too.
         last: MessageId,
     },
-    /// A human spoke during a turn, which rests: let the orchestrator answer, then settle (R266).
+    /// A human spoke during a turn, which rests: let the orchestrator answer, then settle.
     Consult {
         /// The debt.
         ticket: Ticket,
@@ -158,32 +158,32 @@ impl Effect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Notice {
-    /// Somebody wrote in a channel that was archived by an operator.
+    /// A message was written in a channel that was archived by an operator.
     Archived,
-    /// Somebody wrote in a discussion that was concluded.
+    /// A message was written in a discussion that was concluded.
     Closed,
     /// The ceiling of turns or cycles without a human was reached.
     Ceiling,
-    /// An agent did not answer in time (R260). `{agent}` in its words is the agent's name.
+    /// An agent did not answer in time. `{agent}` in its words is the agent's name.
     TimedOut {
         /// Who.
         agent: AgentKey,
     },
-    /// An agent crashed or disconnected (R273). `{agent}` in its words is the agent's name.
+    /// An agent crashed or disconnected. `{agent}` in its words is the agent's name.
     Disconnected {
         /// Who.
         agent: AgentKey,
     },
     /// A budget is spent.
     Budget,
-    /// A person stopped the channel in words, and is told that it is stopped. Answer with a reaction
-    /// to the message or a reply.
+    /// A person stopped the channel in words. The library acknowledges it with this notice. Answer
+    /// with a reaction to the message or a reply.
     Stopped {
         /// The person's message.
         message: MessageId,
     },
-    /// A person let the channel go on in words, and is told that it does. Answer with a reaction to
-    /// the message or a reply.
+    /// A person let the channel go on in words. The library acknowledges it with this notice. Answer
+    /// with a reaction to the message or a reply.
     Resumed {
         /// The person's message.
         message: MessageId,

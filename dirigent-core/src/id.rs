@@ -1,7 +1,7 @@
 //! The names of things: agents, messages, runs, turns and owed effects.
 //!
 //! All are plain numbers. Who maps them to the outside (a Discord id, a host's run name) is the
-//! driver, or whoever embeds the core.
+//! driver, or another program that embeds the core.
 
 use core::fmt;
 
@@ -39,7 +39,7 @@ macro_rules! id {
 
 id! {
     /// One registered agent. The driver hands out keys and persists them, so that an agent whose
-    /// Discord account is re-pointed keeps its place (D9).
+    /// Discord account is re-pointed keeps its place.
     ///
     /// ```
     /// use dirigent_core::AgentKey;
@@ -49,7 +49,7 @@ id! {
 }
 
 id! {
-    /// A chat message. Ids rise with time and are compared as numbers, never as text (D55).
+    /// A chat message. Ids rise with time and are compared as numbers, never as text.
     ///
     /// ```
     /// use dirigent_core::MessageId;

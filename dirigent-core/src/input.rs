@@ -86,7 +86,7 @@ pub enum Input {
     /// A message was seen in the channel: pushed, polled, or read later from the history.
     Message(Message),
     /// A human's message that mentions these agents, by their accounts and in its own words. Where
-    /// [`Config::mention_rounds`] is off it is as [`Input::Message`] (F06).
+    /// [`Config::mention_rounds`] is off it is as [`Input::Message`].
     Addressed {
         /// The message.
         message: Message,
@@ -106,7 +106,7 @@ pub enum Input {
     Members {
         /// The effect that is answered.
         ticket: Ticket,
-        /// The registered agents present, in ascending order of their Discord ids (D34); at most
+        /// The registered agents present, in ascending order of their Discord ids; at most
         /// [`AGENTS_MAX`](crate::AGENTS_MAX).
         agents: Vec<AgentKey>,
     },
@@ -133,25 +133,25 @@ pub enum Input {
         /// Who asks.
         by: AgentKey,
     },
-    /// An operator archives the channel (D91).
+    /// An operator archives the channel.
     Archive,
-    /// Denies everybody at once, until resumed (F04).
+    /// Denies everybody at once, until resumed.
     Stop,
-    /// Pauses the channel and keeps its order, until resumed (F05).
+    /// Pauses the channel and keeps its order, until resumed.
     Hold,
     /// Ends a stop or a hold.
     Resume,
-    /// The agent has no turns until unmuted (F08).
+    /// The agent has no turns until unmuted.
     Mute(AgentKey),
     /// The agent has turns again.
     Unmute(AgentKey),
     /// An operator chooses who speaks next; counts as a human's word.
     SpeakNext(AgentKey),
-    /// The work is done: nobody is active until resumed (R278).
+    /// The work is done: no agent is active until the channel is resumed.
     Finish,
-    /// The agent crashed or disconnected (R270).
+    /// The agent crashed or disconnected.
     Offline(AgentKey),
-    /// The agent is back; it has turns again when it is assigned (R274).
+    /// The agent is back; it has turns again when it is assigned.
     Online(AgentKey),
     /// An agent that came back has turns again.
     Assign(AgentKey),
@@ -190,7 +190,7 @@ pub enum Input {
 pub struct Creation {
     /// The mode it is created with.
     pub mode: Mode,
-    /// The registered agents in it, in the order in which they shall speak first; empty when not
+    /// The registered agents in it, in the order of their first turns; empty when not
     /// known yet. At most [`AGENTS_MAX`](crate::AGENTS_MAX).
     pub members: Vec<AgentKey>,
     /// Who opened it and may conclude it: exactly for [`Mode::Discussion`].
@@ -214,17 +214,17 @@ pub enum Outcome {
         tail: Tail,
     },
     /// The agent said something, and by the host's completion policy it has not finished: it keeps
-    /// the floor (R252).
+    /// the floor.
     Unfinished {
         /// The end of the text that is delivered.
         tail: Tail,
     },
-    /// The agent said something, and a person shall answer before any agent does (F07).
+    /// The agent said something, and asks for a person to answer before any agent does.
     AwaitsHuman {
         /// The end of the text that is delivered.
         tail: Tail,
     },
-    /// The run broke off without a text; counts as an empty turn (D42).
+    /// The run broke off without a text; counts as an empty turn.
     Failed,
 }
 
@@ -291,9 +291,9 @@ pub enum MessageKind {
     /// Something said to the channel: Discord's default and reply types with content.
     Conversation,
     /// Joins, pins, boosts, threads, command answers, empty system content: never part of the
-    /// conversation, whoever is named as author (F03).
+    /// conversation, with any author.
     System,
-    /// The whole message is a configured stop word. From a human it stops the channel (F04); from
+    /// The whole message is a configured stop word. From a human it stops the channel; from
     /// anybody else it is conversation.
     StopWord,
     /// The whole message is a configured resume word. From a human it resumes the channel; from
@@ -338,8 +338,8 @@ pub enum Settlement {
 pub enum WakeCause {
     /// A person asked for it; counts as a human's word and resets the ceilings.
     Operator,
-    /// A discussion's guide was posted (D83).
+    /// A discussion's guide was posted.
     Guide,
-    /// A discussion's result arrived in its callback channel (D90).
+    /// A discussion's result arrived in its callback channel.
     Result,
 }

@@ -1,4 +1,4 @@
-//! The ceilings: how long agents may talk among themselves (F01, F02, F28).
+//! The ceilings: how long agents may talk among themselves.
 
 use crate::{Config, Mode, Timestamp};
 

@@ -52,7 +52,7 @@ impl Mode {
         matches!(self, Self::Discussion | Self::Chat)
     }
 
-    /// The turn state for so many agents present (the table of seed 1, section 2).
+    /// The turn state for this number of agents present (the table of seed 1, section 2).
     ///
     /// ```
     /// use dirigent_core::{Mode, TurnState};

@@ -5,20 +5,20 @@ use crate::{Outcome, Tail};
 /// Which replies count as silence.
 ///
 /// The turn rules ask for one thing: a turn counts as spoken exactly when something of it reaches
-/// the channel (D44). Hosts differ in what they hold back, so this is a choice. For every policy a
+/// the channel. Hosts differ in what they hold back, so this is a choice. For every policy a
 /// reply is silent if and only if nothing of it is [`deliverable`](Self::deliverable).
 ///
 /// All policies share these rules:
 ///
-/// * White space around a reply does not count; a blank reply is silent (R097).
+/// * White space around a reply does not count; a blank reply is silent.
 /// * `NO_REPLY` in any ASCII case is silent, `NO` only in capitals: `No` and `no` are answers, and
-///   are delivered (D44, R098).
+///   are delivered.
 /// * A `NO_REPLY` that ends a reply, after white space or asterisks, is taken off, and so is one
-///   that is glued to the front of the first word. The rest is delivered, so it is a real turn
-///   (D45); when nothing is left, or only a silent word, the reply is silent.
+///   that is glued to the front of the first word. The rest is delivered, so it is a real turn;
+///   when nothing is left, or only a silent word, the reply is silent.
 ///
-/// The end symbol 🔚 and punctuation are ordinary text (D96): `NO_REPLY.` is delivered, so it is
-/// no silence. A host that knows better reports [`Outcome`] itself (F25).
+/// The end symbol 🔚 and punctuation are ordinary text: `NO_REPLY.` is delivered, so it is
+/// no silence. A host that knows better reports [`Outcome`] itself.
 ///
 /// ```
 /// use dirigent_core::SilencePolicy;
@@ -49,7 +49,7 @@ pub enum SilencePolicy {
     /// * Markdown emphasis, code marks or fences around the whole token: `**NO_REPLY**`.
     OpenClaw,
     /// The shared rules, and a reply whose last line with text is only `NO_REPLY` is silent,
-    /// prose before it or not: the later rule of the seed's author (D45). It suits hosts that hold
+    /// prose before it or not: the later rule of the seed's author. It suits hosts that hold
     /// such prose back. A last line `NO` stays an answer.
     LastLine,
 }

@@ -1,4 +1,4 @@
-//! What was seen before: message ids and runs, so that a repetition has no effect (D78).
+//! What was seen before: message ids and runs, so that a repetition has no effect.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -16,7 +16,7 @@ pub(crate) const RUNS_MAX: usize = 32;
 pub(crate) struct Seen {
     /// Everything up to here counts as seen, unless it was read late from the history.
     horizon: Option<MessageId>,
-    /// The newest message, whoever wrote it.
+    /// The newest message, of any author.
     newest: Option<MessageId>,
     /// What is remembered one by one; none when everything was forgotten.
     recent: Option<Box<Recent>>,

@@ -53,9 +53,9 @@ pub struct Snapshot {
     pub initiator: Option<AgentKey>,
     /// Stopped or on hold.
     pub rest: Option<Rest>,
-    /// A qualifying message is kept in mind: nobody could be granted for it.
+    /// A qualifying message is kept in mind: no agent could be granted for it.
     pub missed: bool,
-    /// The channel woke for a word that nobody was granted for yet.
+    /// The channel woke for a word for which no agent was granted yet.
     pub unheard: bool,
     /// The cycle was vetoed.
     pub vetoed: bool,

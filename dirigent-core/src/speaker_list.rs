@@ -84,7 +84,7 @@ impl SpeakerList {
         self.slots.reverse();
     }
 
-    /// Nobody took a turn yet.
+    /// Begins a cycle, in which no agent has taken a turn.
     pub(crate) fn begin_cycle(&mut self) {
         self.slots.iter_mut().for_each(|slot| slot.turn = SeatTurn::Ahead);
     }
@@ -94,8 +94,8 @@ impl SpeakerList {
         self.slots.iter().filter(|slot| slot.turn == SeatTurn::Spoke).map(|slot| slot.agent)
     }
 
-    /// Something was said: whoever passed may be asked again.
-    /// Gives whether anybody had.
+    /// Something was said: agents that passed may be asked again.
+    /// Returns whether there were any.
     pub(crate) fn forget_passed(&mut self) -> bool {
         let passed = self.slots.iter_mut().map(|slot| core::mem::take(&mut slot.passed));
         passed.fold(false, |any, passed| any | passed)
@@ -116,7 +116,7 @@ impl SpeakerList {
         self.slots.iter().any(|slot| matches!(slot.turn, SeatTurn::Spoke | SeatTurn::Passed))
     }
 
-    /// Takes over who is present: those who stay keep their order, newcomers follow (R080, R081).
+    /// Takes over who is present: those who stay keep their order, newcomers follow.
     /// Returns whether anybody is new.
     pub(crate) fn rebuild(&mut self, present: &[AgentKey]) -> bool {
         self.slots.retain(|slot| present.contains(&slot.agent));
@@ -130,7 +130,7 @@ impl SpeakerList {
         self.slots.len() > before
     }
 
-    /// Puts the list into a random order, each order that is allowed equally likely (D32): orders
+    /// Puts the list into a random order, each order that is allowed equally likely: orders
     /// are drawn until one is. Half of all orders are allowed or more, so a hundred draws in vain do
     /// not happen; if they did, the last order drawn would stand.
     pub(crate) fn shuffle(&mut self, rng: &mut Rng, is_allowed: impl Fn(&[Slot]) -> bool) {

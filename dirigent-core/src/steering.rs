@@ -28,9 +28,9 @@ pub struct Steering {
     pub away: Vec<Away>,
     /// Who an operator wants to speak next.
     pub chosen: Option<AgentKey>,
-    /// Whom this cycle is for, ascending; nobody: for everybody.
+    /// Whom this cycle is for, ascending; empty: for all agents.
     pub round: Vec<AgentKey>,
-    /// Whom a cycle to come is for, ascending; nobody: none such is planned.
+    /// Whom a cycle to come is for, ascending; empty: none is planned.
     pub next_round: Vec<AgentKey>,
     /// Only a human wakes the channel.
     pub awaits_human: bool,
@@ -277,7 +277,7 @@ impl Steering {
         self.next_round.clear();
     }
 
-    /// Keeps of each agent's turns with a reply no more than so many, the newest.
+    /// Keeps the newest `most` of each agent's turns with a reply.
     pub(crate) fn keep_spoken(&mut self, most: u8) {
         let mut kept: Vec<(AgentKey, u8)> = Vec::new();
         self.spoken.reverse();

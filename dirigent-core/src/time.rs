@@ -24,7 +24,7 @@ pub struct Timestamp(
 );
 
 impl Timestamp {
-    /// The moment so many milliseconds after the epoch; the end of time is `u64::MAX - 1`.
+    /// The moment this number of milliseconds after the epoch; the end of time is `u64::MAX - 1`.
     pub const fn from_millis(millis: u64) -> Self {
         match NonZeroU64::new(millis.saturating_add(1)) {
             Some(shifted) => Self(shifted),

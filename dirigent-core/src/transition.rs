@@ -2,7 +2,7 @@
 
 use crate::{AgentKey, Timestamp, TurnId};
 
-/// One change of a channel, for history, logs and metrics (F10, F12).
+/// One change of a channel, for history, logs and metrics.
 ///
 /// ```
 /// use dirigent_core::{Cause, PhaseKind, Timestamp, Transition, TurnId};
@@ -43,9 +43,9 @@ pub struct Transition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PhaseKind {
-    /// Nobody has the floor and nobody is asked.
+    /// No agent has the floor, and none is asked.
     Dormant,
-    /// The member list is being read; nobody may speak.
+    /// The member list is being read; no agent may speak.
     Refreshing,
     /// An agent has the floor and has not started.
     Granted,
@@ -63,7 +63,7 @@ pub enum PhaseKind {
     Unknown,
     /// Turns are not kept: everybody may speak.
     Disabled,
-    /// Nobody may speak and nobody is woken (mode report).
+    /// No agent may speak, and none is woken (mode report).
     Dead,
     /// Closed for good.
     Archived,
@@ -184,7 +184,7 @@ causes! {
     QuietAfterMessage = "quiet-after-message",
     /// The reply was not seen in time; the turn counts all the same.
     DeliveryTimedOut = "delivery-timed-out",
-    /// Somebody else's message ended the wait for the reply.
+    /// Another author's message ended the wait for the reply.
     Interrupted = "interrupted",
     /// The granted agent did not start in time and was woken once more.
     Retriggered = "retriggered",
@@ -202,7 +202,7 @@ causes! {
     AgentUnmuted = "agent-unmuted",
     /// Everybody who completed a turn had nothing to say: dormant.
     AllPassed = "all-passed",
-    /// Nobody completed a turn: dormant.
+    /// No agent completed a turn: dormant.
     NobodyAnswered = "nobody-answered",
     /// The ceiling of turns or cycles without a human was reached: dormant.
     CeilingReached = "ceiling-reached",
@@ -242,7 +242,7 @@ causes! {
     HumanInterrupted = "human-interrupted",
     /// The orchestrator answered; the turn goes on.
     OrchestratorAnswered = "orchestrator-answered",
-    /// Nobody could answer in the agent's place; the turn goes on.
+    /// No orchestrator could answer; the turn goes on.
     OrchestratorFailed = "orchestrator-failed",
     /// The orchestrator took too long; the turn goes on.
     OrchestratorLate = "orchestrator-late",

@@ -41,7 +41,7 @@ impl Verdict {
     }
 }
 
-/// Why an agent may, or may not, speak now (F10).
+/// Why an agent may, or may not, speak now.
 ///
 /// ```
 /// use dirigent_core::Reason;
@@ -83,9 +83,9 @@ pub enum Reason {
     BudgetSpent,
     /// Denied: an agent asked for a person, who has not written yet.
     AwaitingHuman,
-    /// Denied: nobody has the floor; a message will wake the channel.
+    /// Denied: no agent has the floor; a message will wake the channel.
     Dormant,
-    /// Denied: nobody has the floor until a human writes; the ceiling was reached.
+    /// Denied: no agent has the floor until a human writes; the ceiling was reached.
     CeilingReached,
     /// Denied: the member list is being read.
     Refreshing,

@@ -6,7 +6,7 @@ use crate::{
     TurnState,
 };
 
-/// What a channel looks like now: phase, speaker, list, counters (F11). Borrowed, costs nothing.
+/// What a channel looks like now: phase, speaker, list, counters. Borrowed, costs nothing.
 ///
 /// ```
 /// use dirigent_core::{Channel, Config, PhaseKind};
@@ -50,7 +50,7 @@ impl<'a> View<'a> {
         self.channel.permit.map(|permit| permit.agent)
     }
 
-    /// The run of the speaker, or else the permitted one; none where nobody runs, or where the host
+    /// The run of the speaker, or else the permitted one; none where no agent runs, or where the host
     /// gave it no name.
     pub fn run(&self) -> Option<RunId> {
         match self.channel.turn_run() {
@@ -101,7 +101,7 @@ impl<'a> View<'a> {
         self.channel.limits.cycles
     }
 
-    /// When the discussion's time is up, where it has a limit (F28).
+    /// When the discussion's time is up, where it has a limit.
     pub fn time_up(&self) -> Option<Timestamp> {
         self.channel.limits.time_up(&self.channel.config, self.channel.mode)
     }
@@ -153,7 +153,7 @@ impl<'a> View<'a> {
         self.channel.archived.as_ref().is_some_and(|archived| archived.concluded)
     }
 
-    /// People's messages that the next grant hands over (R264).
+    /// People's messages that the next grant hands over.
     ///
     /// ```
     /// use dirigent_core::{Channel, Config};
@@ -164,7 +164,7 @@ impl<'a> View<'a> {
         self.channel.steering.as_ref().and_then(|steering| steering.held)
     }
 
-    /// What an orchestrator is asked about while a turn rests (R266).
+    /// What an orchestrator is asked about while a turn rests.
     ///
     /// ```
     /// use dirigent_core::{Channel, Config};
@@ -175,7 +175,7 @@ impl<'a> View<'a> {
         self.channel.waiting().map(|waiting| waiting.asked)
     }
 
-    /// Whether a message is kept in mind that wakes the channel when somebody can be granted.
+    /// Whether a message is kept in mind that wakes the channel when an agent can be granted.
     ///
     /// ```
     /// use dirigent_core::{Channel, Config};
@@ -186,7 +186,7 @@ impl<'a> View<'a> {
         self.channel.missed
     }
 
-    /// Who is away, by ascending key, listed or not (R270).
+    /// Who is away, by ascending key, listed or not.
     ///
     /// ```
     /// use dirigent_core::{AgentKey, Channel, Config, Input, Timestamp};
@@ -211,7 +211,7 @@ impl<'a> View<'a> {
         self.channel.steering.as_ref().and_then(|steering| steering.chosen)
     }
 
-    /// Whom this cycle is for, by ascending key; nobody: for everybody (F06).
+    /// Whom this cycle is for, by ascending key; empty: for all agents.
     ///
     /// ```
     /// use dirigent_core::{Channel, Config};
@@ -222,7 +222,7 @@ impl<'a> View<'a> {
         self.channel.steering.as_deref().map_or(&[], |steering| &steering.round)
     }
 
-    /// Whether an agent asked for a person, who has not written yet (F07).
+    /// Whether an agent asked for a person, who has not written yet.
     ///
     /// ```
     /// use dirigent_core::{Channel, Config};
@@ -258,7 +258,7 @@ impl<'a> View<'a> {
         self.channel.budget_spent()
     }
 
-    /// Whether the agent has had its turns for this hour (F09).
+    /// Whether the agent has had its turns for this hour.
     ///
     /// ```
     /// use dirigent_core::{AgentKey, Channel, Config};
@@ -347,7 +347,7 @@ pub enum SeatTurn {
     Skipped,
 }
 
-/// What an agent is doing in a channel (M7).
+/// What an agent is doing in a channel.
 ///
 /// ```
 /// use dirigent_core::AgentState;

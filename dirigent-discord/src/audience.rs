@@ -36,10 +36,10 @@ impl Drop for Learning<'_> {
 }
 
 impl DiscordAccount {
-    /// Everybody who sees the channel (R076, R077). A thread is seen by those who see its parent; a
+    /// Everybody who sees the channel. A thread is seen by those who see its parent; a
     /// private one only by those of them who were added to it or keep its threads.
     ///
-    /// What the gateway keeps true is not asked for (D35).
+    /// What the gateway keeps true is not asked for.
     pub(crate) async fn audience(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {
         // The members, then those of the thread, then it is known.
         for _ in 0..3 {

@@ -13,7 +13,7 @@ const WINDOW: Duration = Duration::from_secs(600);
 const SLOT: Duration = Duration::from_secs(10);
 
 /// Counts invalid requests (401, 403, and 429 that is not shared) of ten minutes, and stops all
-/// traffic at a tenth of what gets an address banned (F22).
+/// traffic at a tenth of what gets an address banned.
 ///
 /// Discord counts them by address and not by account, 10,000 in ten minutes: accounts of one machine
 /// should share one guard. Where the address is turned away already, before Discord itself, all that share

@@ -20,7 +20,7 @@ const CONTENT_CHARS_MAX: usize = 2_000;
 const PAGE_MAX: u8 = 100;
 
 /// A post's body. It is written here and not by twilight's builder, which knows no `enforce_nonce`: a
-/// post whose answer was lost would be made twice (F13).
+/// post whose answer was lost would be made twice.
 #[derive(Serialize)]
 struct PostBody<'a> {
     content: &'a str,
@@ -31,7 +31,7 @@ struct PostBody<'a> {
     message_reference: Option<MessageReference>,
 }
 
-/// Nothing in the text pings anybody by itself (F21).
+/// Nothing in the text pings anybody by itself.
 #[derive(Serialize)]
 struct AllowedMentions {
     parse: [&'static str; 0],

@@ -1,4 +1,4 @@
-//! Looking for what is not switched on or not allowed, before something fails for it (F20).
+//! Looking for what is not switched on or not allowed, before something fails for it.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

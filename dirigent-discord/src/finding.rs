@@ -6,7 +6,7 @@ use dirigent::{ChannelId, GuildId};
 use twilight_model::gateway::Intents;
 use twilight_model::guild::Permissions;
 
-/// Something without which a part of the library does not work (F20). `Display` names it as Discord does
+/// Something without which a part of the library does not work. `Display` names it as Discord does
 /// and says what will not work.
 ///
 /// ```

@@ -103,7 +103,7 @@ impl GuildApi for DiscordAccount {
             .collect())
     }
 
-    /// Everyone is denied sight, this account and the members are given it (R048, R049, R052).
+    /// Everyone is denied sight, this account and the members are given it.
     async fn create_channel(&self, channel: NewChannel) -> Result<ChannelInfo, ApiError> {
         let NewChannel { guild, name, mut members } = channel;
         members.sort_unstable();
@@ -189,7 +189,7 @@ impl DiscordAccount {
     }
 }
 
-/// Whether everyone cannot see the channel (D94): by its own overwrites or its parent's, or since it is
+/// Whether everyone cannot see the channel: by its own overwrites or its parent's, or since it is
 /// a private thread.
 fn is_private(channel: &wire::Channel, decisive: &wire::Channel, rules: &GuildRules) -> bool {
     channel.kind == PRIVATE_THREAD || !rules.is_open(&decisive.overwrites())

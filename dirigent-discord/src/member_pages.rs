@@ -56,7 +56,7 @@ impl Drop for Reading<'_> {
 }
 
 impl DiscordAccount {
-    /// Reads all members of a guild (R076). It takes the members intent; without it, Discord forbids
+    /// Reads all members of a guild. It takes the members intent; without it, Discord forbids
     /// this.
     pub(crate) async fn guild_members(&self, guild: u64) -> Result<Vec<wire::Member>, ApiError> {
         let pages = Some(self.unfinished.take(guild, self.clock().now()));

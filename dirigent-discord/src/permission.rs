@@ -57,7 +57,7 @@ impl GuildRules {
         self.base(member).contains(Permissions::ADMINISTRATOR)
     }
 
-    /// What a member may do in a channel with these overwrites (R077): everyone's overwrite, then
+    /// What a member may do in a channel with these overwrites: everyone's overwrite, then
     /// those of all its roles together, then its own; each time what is denied, then what is allowed.
     pub(crate) fn in_channel(&self, overwrites: &[Overwrite], member: &Member) -> Permissions {
         let base = self.base(member);
@@ -88,7 +88,7 @@ impl GuildRules {
         self.in_channel(overwrites, &whoever).contains(Permissions::VIEW_CHANNEL)
     }
 
-    /// Who of these members sees the channel (R076, R077). For a private thread the overwrites are its
+    /// Who of these members sees the channel. For a private thread the overwrites are its
     /// parent's, and `thread` holds who was added to it.
     pub(crate) fn audience(
         &self,

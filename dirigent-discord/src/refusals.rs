@@ -20,7 +20,7 @@ const ROUTE_REST: Duration = Duration::from_secs(300);
 /// How many routes are remembered before those that rest no more are dropped.
 const SWEEP_AT: usize = 4_096;
 
-/// Which routes rest, and until when (F22).
+/// Which routes rest, and until when.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
     token: Option<Timestamp>,

@@ -29,14 +29,14 @@ use crate::thread::Worker;
 #[expect(clippy::exhaustive_structs, reason = "options are written with the struct's defaults")]
 pub struct EgoOptions {
     /// The columns that may hold an agent's name, the best first; used only if the file declares
-    /// them (D3). By default `name`.
+    /// them. By default `name`.
     pub name_columns: Vec<String>,
-    /// Whether padded-cell is loaded, where the host knows. The file decides as well (D5). By
+    /// Whether padded-cell is loaded, where the host knows. The file decides as well. By
     /// default true.
     pub padded_cell_loaded: bool,
     /// What becomes of agents that the registry knows already.
     pub known_agents: KnownAgents,
-    /// The moderator's account, which is no agent's (D10).
+    /// The moderator's account, which is no agent's.
     pub moderator: Option<UserId>,
 }
 
@@ -48,7 +48,7 @@ pub struct EgoOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[expect(clippy::exhaustive_enums, reason = "the registry wins or the file does")]
 pub enum KnownAgents {
-    /// They keep what they have; a difference is a conflict (D2).
+    /// They keep what they have; a difference is a conflict.
     #[default]
     Keep,
     /// They get the account of the file, unless it is another agent's, and its name where it has
@@ -211,7 +211,7 @@ impl<'a> Scan<'a> {
             self.report.conflicts.push(Conflict { agent, account, registry });
             return;
         }
-        // A known agent keeps its name when the file has none (D4).
+        // A known agent keeps its name when the file has none.
         let name = name.or_else(|| known.map(|known| known.agent_name.clone()));
         let agent_name = name.unwrap_or_else(|| agent.as_str().to_owned());
         let is_new = known.is_none();

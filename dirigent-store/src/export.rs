@@ -18,7 +18,7 @@ use crate::replace::replace;
 /// How many transitions of all channels together are told.
 const HISTORY_MAX: usize = 100;
 
-/// All channels of a store at one moment, in the form that the seed's sibling project uses (M18).
+/// All channels of a store at one moment, in the form that the seed's sibling project uses.
 /// Times are milliseconds since 1970. It holds no text of anybody.
 ///
 /// It is a picture: the library reads the store itself, never this.
@@ -107,7 +107,7 @@ pub struct ChannelState {
     pub turn_timeout_at: Option<u64>,
 }
 
-/// One change of a channel (R254).
+/// One change of a channel.
 ///
 /// ```
 /// fn why(entry: &dirigent_store::HistoryEntry) -> &str {
@@ -188,7 +188,7 @@ impl OrchestrationState {
         replace(path.as_ref(), &text, Durability::Fact)
     }
 
-    /// Writes the file anew after every change of a channel, as long as the library runs (R279): at most so
+    /// Writes the file anew after every change of a channel, as long as the library runs: at most so
     /// often, and each time from what is stored. A file that cannot be written is tried again with the next
     /// change. Looks at all channels each time, so that it is for hosts with hundreds of them.
     ///

@@ -41,7 +41,7 @@ pub enum ToolCall {
 /// Reads a call. Does nothing else: the same name and arguments always give the same answer.
 ///
 /// Arguments that the tool does not have are ignored. Each may be spelt with hyphens or in camel
-/// case (D23); null is as good as not there.
+/// case; null is as good as not there.
 ///
 /// # Errors
 ///

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::{AgentId, ChannelId, GuildId};
 
 /// The host's session from which a tool is called. The host fills it in from what it knows itself;
-/// nothing of it comes from the arguments of a call (R010, R138).
+/// nothing of it comes from the arguments of a call.
 ///
 /// ```
 /// use dirigent::GuildId;

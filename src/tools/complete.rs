@@ -56,7 +56,7 @@ impl Tools {
     ///
     /// # Errors
     ///
-    /// [`ToolError`], the first that applies in the order of D87: no discussion, not the
+    /// [`ToolError`], the first that applies in this order: no discussion, not the
     /// initiator's, over already, and then whatever is wrong with the path.
     pub async fn discussion_complete(
         &self,
@@ -103,7 +103,7 @@ impl Arguments for DiscussionComplete {
         })
     }
 
-    /// What is wrong with the path is said last (D87).
+    /// What is wrong with the path is said last.
     fn checked(self) -> Result<Self, ToolError> {
         Ok(self)
     }

@@ -28,7 +28,7 @@ pub struct ToolDefinition {
     pub parameters: Value,
 }
 
-/// All six tools, in a fixed order (R057).
+/// All six tools, in a fixed order.
 pub fn definitions() -> Vec<ToolDefinition> {
     vec![
         definition::<CreateChatChannel>(

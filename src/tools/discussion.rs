@@ -150,7 +150,7 @@ impl Tools {
         }
     }
 
-    /// The result must find a channel of that guild in which it can be posted (D79).
+    /// The result must find a channel of that guild in which it can be posted.
     async fn check_callback(&self, guild: GuildId, callback: ChannelId) -> Result<(), ToolError> {
         let asked = self.dirigent.runtime.retry(|| self.guild_api.channel(callback)).await;
         let info = asked.map_err(|error| {

@@ -95,7 +95,7 @@ fn read_id<T: Snowflake>(
     }
 }
 
-/// `callbackGuild` for `callback-guild` and `discord-user-id` for `discordUserId` (D23).
+/// `callbackGuild` for `callback-guild` and `discord-user-id` for `discordUserId`.
 fn other_spelling(name: &str) -> Option<String> {
     let mut other = String::with_capacity(name.len() + 2);
     let mut after_hyphen = false;

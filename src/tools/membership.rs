@@ -12,7 +12,7 @@ pub(super) struct Membership {
     pub(super) users: Vec<UserId>,
     /// The registered agents among them, in that order.
     pub(super) agents: Vec<AgentId>,
-    /// Those that are no registered agents: people, and agents that never registered (D82).
+    /// Those that are no registered agents: people, and agents that never registered.
     pub(super) unregistered: Vec<UserId>,
     /// The caller's account; it is among them if it has an identity.
     pub(super) caller: Option<UserId>,

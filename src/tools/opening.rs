@@ -1,4 +1,4 @@
-//! Creating a channel: first in Discord, then its mode, and neither without the other (D24).
+//! Creating a channel: first in Discord, then its mode, and neither without the other.
 
 use super::{ToolError, Tools};
 use crate::{
@@ -27,7 +27,7 @@ impl Tools {
         }
     }
 
-    /// Fails before anything is created if the moderator is not in the guild (D22). Says whether it
+    /// Fails before anything is created if the moderator is not in the guild. Says whether it
     /// is an administrator there.
     pub(super) async fn moderated(&self, guild: GuildId) -> Result<bool, ToolError> {
         let shared = &self.dirigent.runtime;

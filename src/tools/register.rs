@@ -70,7 +70,7 @@ impl Tools {
         let known = shared.within(limit, shared.identities.all()).await??;
         let own = known.into_iter().find(|identity| identity.agent_id == caller.agent);
         let is_new = own.is_none();
-        // Without a name: the one it has (D4), or the agent's own (R011).
+        // Without a name: the one it has, or the agent's own.
         let agent_name = agent_name
             .or_else(|| own.map(|identity| identity.agent_name))
             .unwrap_or_else(|| caller.agent.as_str().to_owned());

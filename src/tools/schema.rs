@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{ChannelId, GuildId, UserId};
 
-/// What a Discord id looks like (D8).
+/// What a Discord id looks like.
 const DIGITS: &str = "^[0-9]{15,20}$";
 
 macro_rules! id_schema {

@@ -1,4 +1,4 @@
-//! Where a summary is: inside `{workspace}/discussion-summary/`, as itself (D87).
+//! Where a summary is: inside `{workspace}/discussion-summary/`, as itself.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};

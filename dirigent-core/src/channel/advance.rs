@@ -7,7 +7,7 @@ use crate::steering::Span;
 use crate::{AgentKey, Cause, Effect, Mode, Notice, SeatTurn, Slot, TurnId};
 
 /// What a cycle came to. Read off the list before it is rebuilt, so that what an agent said counts
-/// even if it has left since (D74).
+/// even if it has left since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EndedCycle {
     /// Something asked for another cycle.
@@ -16,7 +16,7 @@ pub(super) struct EndedCycle {
     speakers: [Option<AgentKey>; 2],
     /// It was for the addressed only.
     was_round: bool,
-    /// Somebody completed a turn, if only with nothing to say.
+    /// An agent completed a turn, if only with nothing to say.
     anybody_completed: bool,
     /// How many were listed.
     agents: usize,
@@ -67,7 +67,7 @@ impl Step<'_> {
         self.tell(Some(agent), cause);
     }
 
-    /// Grants whoever was chosen, or the next who can be granted after this one, or ends the cycle.
+    /// Grants the agent that was chosen, or the next that can be granted, or ends the cycle.
     pub(super) fn advance_after(&mut self, agent: AgentKey) {
         if self.channel.has_lost_patience() {
             return self.become_dormant(Cause::ChatAway);
@@ -100,7 +100,7 @@ impl Step<'_> {
         self.begin_boundary();
     }
 
-    /// Whoever passed before passes again; others miss their turn.
+    /// An agent that passed before passes again; others miss their turn.
     fn skip(&mut self, at: usize, cause: Cause) {
         if let Some(slot) = self.channel.list.slots_mut().get_mut(at) {
             let passes = cause == Cause::AgentPassed;
@@ -170,7 +170,7 @@ impl Step<'_> {
     }
 
     /// A new cycle: from the first slot, or from another. It is for the addressed if such a round is
-    /// due and nobody else was chosen.
+    /// due and no other agent was chosen.
     pub(super) fn begin_cycle(&mut self, start: Start, cause: Cause) {
         self.forget_cycle();
         if self.channel.budget_spent() {
@@ -193,7 +193,7 @@ impl Step<'_> {
         self.channel.forget_choice();
     }
 
-    /// Nobody took a turn, nothing wants another cycle.
+    /// Forgets the cycle: no agent has taken a turn, and nothing asks for another cycle.
     pub(super) fn forget_cycle(&mut self) {
         self.channel.list.begin_cycle();
         self.channel.last_completer = None;
@@ -232,7 +232,7 @@ impl Step<'_> {
         self.begin_cycle(Start::First, cause);
     }
 
-    /// Whether somebody spoke whom another agent could answer. After a round of the addressed that is
+    /// Whether an agent spoke whom another agent could answer. After a round of the addressed that is
     /// so in any case: the others were not asked.
     fn could_be_answered(&self, ended: &EndedCycle) -> bool {
         match ended.speakers {
@@ -243,8 +243,8 @@ impl Step<'_> {
         }
     }
 
-    /// Three or more speak in a new random order. Two keep theirs; but where they were more, nobody
-    /// speaks twice in a row (D13, D31).
+    /// Three or more speak in a new random order. Two keep theirs; but where they were more, no
+    /// agent speaks twice in a row.
     fn reorder(&mut self, was_shuffled: bool) {
         let mut list = core::mem::take(&mut self.channel.list);
         let (mut rng, completer) = (self.channel.rng, self.channel.last_completer);
@@ -266,7 +266,7 @@ impl Step<'_> {
         self.tell(None, Cause::Reshuffled);
     }
 
-    /// The ceiling was reached: nobody speaks until a human does.
+    /// The ceiling was reached: no agent speaks until a human writes.
     fn stop_at_ceiling(&mut self) {
         self.become_dormant(Cause::CeilingReached);
         if !self.channel.limits.announced {
@@ -298,7 +298,7 @@ impl Channel {
     }
 
     /// Whether the last to complete a turn is neither first in the order nor the first who can
-    /// speak, unless nobody else can.
+    /// speak, unless no other agent can.
     fn does_not_repeat(&self, order: &[Slot], last: Option<AgentKey>) -> bool {
         let can_speak = |slot: &&Slot| {
             let Slot { agent, left, .. } = **slot;

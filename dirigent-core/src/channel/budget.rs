@@ -101,13 +101,13 @@ impl Step<'_> {
         }
     }
 
-    /// Nobody speaks until a person does.
+    /// No agent speaks until a person writes.
     pub(super) fn await_human(&mut self) {
         self.channel.steering_mut().awaits_human = true;
         self.become_dormant(Cause::AwaitingHuman);
     }
 
-    /// Nobody speaks until an operator renews the budgets.
+    /// No agent speaks until an operator renews the budgets.
     pub(super) fn stop_at_budget(&mut self) {
         self.become_dormant(Cause::BudgetSpent);
         let budget = &mut self.channel.steering_mut().budget;
@@ -116,7 +116,7 @@ impl Step<'_> {
         }
     }
 
-    /// An agent has spoken: whoever passed may answer, and it counts for its hour.
+    /// An agent has spoken: those that passed may answer, and the turn counts for its hour.
     pub(super) fn note_spoken(&mut self, agent: AgentKey) {
         self.channel.list.forget_passed();
         let Some(most) = self.channel.config.agent_turns_per_hour else {

@@ -174,7 +174,7 @@ impl Step<'_> {
         self.grant(chosen, Cause::OperatorChoice);
     }
 
-    /// The channel wakes with a round of the addressed, unless somebody was chosen to be first.
+    /// The channel wakes with a round of the addressed, unless an agent was chosen to be first.
     pub(super) fn plan_round_on_waking(&mut self, addressed: Option<&[AgentKey]>) {
         self.plan_round(addressed);
         let chosen = self.channel.steering.as_ref().is_some_and(|it| it.chosen.is_some());

@@ -77,8 +77,8 @@ fn deadline(at: Option<Timestamp>, reason: DeadlineReason) -> Option<Deadline> {
 }
 
 impl Channel {
-    /// When somebody is waited for no longer, if nothing happens before: whoever was granted or
-    /// asked to go on must have started, whoever runs must have ended, a reply must have arrived.
+    /// When the speaker is waited for no longer, if nothing happens before: one that was granted or
+    /// asked to go on must have started, a run must have ended, a reply must have arrived.
     pub(crate) fn turn_ends_at(&self) -> Option<Timestamp> {
         match self.phase {
             Phase::Granted(Grant { until, .. })
@@ -143,8 +143,8 @@ impl Step<'_> {
         }
     }
 
-    /// The granted agent did not start: it is woken once more, unless its turn is over, then skipped
-    /// (D64). One that has spoken is not waited for any longer.
+    /// The granted agent did not start: it is woken once more, unless its turn is over, then
+    /// skipped. One that has spoken is not waited for any longer.
     fn on_start_late(&mut self) {
         let retriggers = self.channel.config.retriggers;
         let end = self.channel.turn_end();
@@ -171,7 +171,7 @@ impl Step<'_> {
         }
     }
 
-    /// An idle channel gives its memory back (D78).
+    /// An idle channel gives its memory back.
     fn forget(&mut self) {
         self.channel.seen.forget();
         self.channel.delivery = None;

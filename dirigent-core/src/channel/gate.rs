@@ -149,7 +149,7 @@ impl Step<'_> {
         }
     }
 
-    /// The speaker starts, or starts again with a newer run (D37 to D39).
+    /// The speaker starts, or starts again with a newer run.
     fn start_turn_run(&mut self, agent: AgentKey, id: Option<RunId>, latest: Option<MessageId>) {
         match &mut self.channel.phase {
             Phase::Granted(_) | Phase::Continuing { .. } => {

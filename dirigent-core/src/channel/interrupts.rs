@@ -23,7 +23,7 @@ impl Channel {
         self.steering.as_ref().is_some_and(|steering| steering.held.is_some())
     }
 
-    /// The channel falls silent: what nobody was granted for is kept in mind.
+    /// The channel falls silent: a word for which no agent was granted is kept in mind.
     pub(super) fn keep_unheard(&mut self) {
         self.missed |= self.unheard || self.has_held();
         self.unheard = false;
@@ -57,7 +57,7 @@ impl Step<'_> {
         }
     }
 
-    /// Hands a human's message to the speaker without disturbing its turn (D62, inject).
+    /// Hands a human's message to the speaker without disturbing its turn.
     fn inject(&mut self, message: MessageId) {
         if let Some(agent) = self.channel.speaker() {
             let turn = self.channel.turn;

@@ -38,7 +38,7 @@ impl Step<'_> {
         }
     }
 
-    /// Counts the agents of a channel that has too few again, now and then (D12).
+    /// Counts the agents of a channel that has too few again, now and then.
     pub(super) fn recount(&mut self) {
         let now = self.channel.now;
         let interval = self.channel.config.recount_interval;
@@ -78,7 +78,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// The very first order is random only where the host wants it so (D33).
+    /// The very first order is random only where the host wants it so.
     pub(super) fn shuffle_first(&mut self) {
         if self.channel.config.shuffle_first && self.channel.list.len() >= 3 {
             self.channel.list.shuffle(&mut self.channel.rng, |_| true);
@@ -86,7 +86,7 @@ impl Step<'_> {
         }
     }
 
-    /// The list will not come: the old one is used (D35).
+    /// The list will not come: the old one is used.
     pub(super) fn go_on_without_list(&mut self, cause: Cause) {
         self.forget_refresh();
         self.tell(None, cause);

@@ -60,7 +60,7 @@ impl Step<'_> {
         }
     }
 
-    /// A human's word lifts the ceilings, and is what an agent asked for (F02, F07).
+    /// A human's word lifts the ceilings, and is what an agent asked for.
     pub(super) fn hear_human(&mut self) {
         if self.channel.awaits_human() {
             self.channel.stop_awaiting();
@@ -77,7 +77,7 @@ impl Step<'_> {
         }
     }
 
-    /// A message of an agent outside its own turn counts like a turn (F02). Late pieces belong to a
+    /// A message of an agent outside its own turn counts like a turn. Late pieces belong to a
     /// turn that was counted; and nothing uses up a ceiling between a person's word and the grant.
     fn count_message(&mut self, agent: AgentKey) {
         let in_permit =
@@ -153,7 +153,7 @@ impl Step<'_> {
         Some(agents).filter(|agents| asks && agents.iter().any(available))
     }
 
-    /// A person's word that comes while the list is read counts until somebody was granted.
+    /// A person's word that comes while the list is read counts until an agent is granted.
     pub(super) fn must_be_heard(&mut self) {
         let reads = matches!(self.channel.phase, Phase::Refreshing(_));
         if reads && !core::mem::replace(&mut self.channel.unheard, true) {
@@ -161,7 +161,7 @@ impl Step<'_> {
         }
     }
 
-    /// Whether the author is somebody whose word changes the round (D59, D70).
+    /// Whether a message of this author changes the round.
     fn qualifies(&self, author: Author) -> bool {
         match author {
             Author::Human => true,
@@ -228,7 +228,7 @@ impl Step<'_> {
         self.wake_as_planned(start, message_cause(author));
     }
 
-    /// Somebody else spoke while the reply was on its way (D61).
+    /// Another author wrote while the reply was on its way.
     fn interrupt(&mut self, speaker: AgentKey, author: Author, addressed: Option<&[AgentKey]>) {
         let awaits = author != Author::Human && self.channel.asks_for_human();
         self.record(speaker, SeatTurn::Spoke, Cause::Interrupted);
@@ -245,7 +245,7 @@ impl Step<'_> {
     }
 }
 
-/// Whether the message is talk at all: not the moderator's, and no system message (F03, D50).
+/// Whether the message is talk at all: not the moderator's, and no system message.
 pub(super) fn is_conversation(message: &Message) -> bool {
     message.author != Author::Moderator && message.kind != MessageKind::System
 }

@@ -89,7 +89,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Takes the mode's first phase; a channel that keeps turns starts dormant (D18).
+    /// Takes the mode's first phase; a channel that keeps turns starts dormant.
     fn enter_mode(&mut self, mode: Mode, cause: Cause) {
         self.channel.created = true;
         self.channel.mode = mode;
@@ -104,7 +104,7 @@ impl Step<'_> {
         }
     }
 
-    /// What people said in another life of the channel is nobody's business any more.
+    /// Forgets what people said before the mode changed or the channel was archived.
     fn forget_words(&mut self) {
         self.channel.missed = false;
         self.channel.unheard = false;
@@ -158,7 +158,7 @@ impl Step<'_> {
         }
     }
 
-    /// An operator says that the work is done (M6).
+    /// An operator says that the work is done.
     pub(super) fn on_finish(&mut self) -> Result<(), Refusal> {
         self.require_managed()?;
         match self.channel.rest {
@@ -210,7 +210,7 @@ impl Step<'_> {
         }
     }
 
-    /// Whether somebody has the floor and is waited for to start.
+    /// Whether an agent has the floor and has not started.
     const fn has_not_started(&self) -> bool {
         matches!(self.channel.phase, Phase::Granted(_) | Phase::Continuing { .. })
     }
@@ -335,7 +335,7 @@ impl Step<'_> {
         self.shift(Phase::Archived, by, cause);
     }
 
-    /// Whoever still writes is told, once a message, that nobody listens (D27 to D29).
+    /// Answers a message in an archived channel with a notice, agents and bots less often.
     pub(super) fn on_message_when_archived(&mut self, message: &Message) -> Result<(), Refusal> {
         if !self.remember(message.id, message.backfilled) {
             return Err(Refusal::RepeatedMessage);
@@ -366,7 +366,7 @@ impl Step<'_> {
 }
 
 impl super::Channel {
-    /// Whose reply may be on its way: whoever runs, has spoken, or rests after either.
+    /// Whose reply may be on its way: the agent that runs, has spoken, or rests after either.
     fn reply_under_way(&self) -> Option<AgentKey> {
         let rests = self.waiting().is_some_and(|it| !matches!(it.rested, Rested::Granted { .. }));
         let speaks = match self.phase {

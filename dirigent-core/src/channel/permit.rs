@@ -1,4 +1,4 @@
-//! The reminder of an idle discussion, and the initiator's one run after it (rule 36, D84)
+//! The reminder of an idle discussion, and the initiator's one run after it (rules 36 and 48)
 
 use super::Channel;
 use super::phase::Phase;
@@ -96,7 +96,7 @@ impl Permit {
 }
 
 impl Channel {
-    /// When the discussion is archived without its initiator (F28): it lay idle at a ceiling, or its
+    /// When the discussion is archived without its initiator: it lay idle at a ceiling, or its
     /// initiator was reminded [`REMINDERS_MAX`] times and nothing was said.
     pub(crate) fn overdue_at(&self) -> Option<Timestamp> {
         let patience = self.config.overdue_archive_after;

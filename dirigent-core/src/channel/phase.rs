@@ -9,13 +9,13 @@ use crate::{AgentKey, MessageId, PhaseKind, RunId, Ticket, Timestamp};
 pub(crate) enum Phase {
     /// Everybody may speak.
     Disabled,
-    /// Nobody may speak and nobody is woken.
+    /// No agent may speak, and none is woken.
     Dead,
     /// Closed for good.
     Archived,
-    /// Nobody has the floor.
+    /// No agent has the floor.
     Dormant,
-    /// The list is being read before somebody is granted.
+    /// The list is being read before an agent is granted.
     Refreshing(Purpose),
     /// An agent has the floor and has not started.
     Granted(Grant),
@@ -80,7 +80,7 @@ pub(crate) enum Start {
     First,
     /// This agent, if it is listed and available.
     At(AgentKey),
-    /// Whoever can be granted next after this agent, if it is listed.
+    /// The next after this agent that can be granted, if it is listed.
     After(AgentKey),
 }
 

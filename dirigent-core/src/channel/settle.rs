@@ -45,7 +45,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// A trigger message stands in the channel: the policy says when it goes (D49).
+    /// A trigger message stands in the channel: the policy says when it goes.
     fn dispose(&mut self, message: MessageId) {
         let due = match self.channel.config.trigger_cleanup {
             TriggerCleanup::Never => return,

@@ -45,8 +45,8 @@ impl Step<'_> {
         }
     }
 
-    /// Whoever has the floor has so long to start. On hold neither that nor the turn's end is
-    /// waited for; while the chat is away the turn's end stands still.
+    /// Sets until when the agent that has the floor must have started. On hold the turn has neither
+    /// that deadline nor an end; while the chat is away its end stands still.
     pub(super) fn set_start_deadline(&mut self) {
         let held = self.channel.rest.is_some();
         let stands_still = held || self.channel.is_chat_away();

@@ -15,20 +15,20 @@ use crate::{AgentKey, MessageId, RunId, Ticket, Timestamp};
 #[expect(clippy::exhaustive_enums, reason = "plain data that stores map variant by variant")]
 #[expect(missing_docs, reason = "the fields are those of the phase of the same name")]
 pub enum PhaseData {
-    /// Everybody may speak.
+    /// All agents may speak.
     #[default]
     Disabled,
-    /// Nobody may speak.
+    /// No agent may speak.
     Dead,
     /// Closed.
     Archived,
-    /// Nobody has the floor.
+    /// No agent has the floor.
     Dormant,
     /// The list is read at the end of a cycle.
     RefreshingBoundary,
     /// The list is read on waking.
     RefreshingWake { first: Option<AgentKey> },
-    /// The list is read on waking, and whoever is next after the sender speaks first.
+    /// The list is read on waking, and the next after the sender speaks first.
     RefreshingWakeAfter { sender: AgentKey },
     /// An agent has the floor.
     Granted { agent: AgentKey, until: Option<Timestamp>, attempt: u8 },

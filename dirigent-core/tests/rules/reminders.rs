@@ -125,6 +125,25 @@ fn a_discussion_reminded_three_times_in_vain_is_archived_as_overdue_without_a_ce
     assert_eq!(room.state(), TurnState::Archived);
 }
 
+/// Rule 48
+#[test]
+fn without_a_patience_a_discussion_reminded_in_vain_is_archived_after_ten_minutes_at_least() {
+    for (interval, patience) in [(60, 600), (600, 600), (900, 900)] {
+        let mut room = idle(|config| {
+            config.overdue_archive_after = None;
+            config.reminder_interval = secs(interval);
+        });
+        for _ in 0..2 {
+            runs_in_vain(&mut room);
+            room.wait(secs(interval));
+        }
+        room.wait(secs(500));
+        runs_in_vain(&mut room);
+        assert!(room.wait(secs(patience - 1)).all().is_empty(), "{interval}");
+        assert_eq!(room.wait(secs(1)).all(), ["dormant > archived: overdue"], "{interval}");
+    }
+}
+
 /// F28
 #[test]
 fn an_initiator_that_never_uses_its_third_permit_does_not_keep_the_discussion() {

@@ -194,7 +194,7 @@ impl FeedWork {
         }
     }
 
-    /// Answers within three seconds, whatever the store does (R063): with what came of it, or with a
+    /// Answers within three seconds, whatever the store does: with what came of it, or with a
     /// request to wait for that.
     async fn answer(&self, used: Use) {
         let (command, channel, invoker) = (used.command, used.channel, used.invoker);
@@ -238,7 +238,7 @@ impl FeedWork {
         }
     }
 
-    /// Looks for intents that are missing (F20).
+    /// Looks for intents that are missing.
     async fn diagnose(&self) {
         let mut findings = diagnose::not_asked(self.intents);
         match self.insist(|| self.account.not_granted()).await {

@@ -12,7 +12,7 @@ use crate::permission::{GuildRules, Member, Overwrite};
 use crate::wire;
 use crate::wire::pushed::ThreadMembers;
 
-/// How long a list that was answered is believed when the gateway does not keep it true (D69).
+/// How long a list that was answered is believed when the gateway does not keep it true.
 const FRESH: Duration = Duration::from_secs(60);
 
 /// How long it is believed when the gateway does: events may be lost.

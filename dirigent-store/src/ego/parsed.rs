@@ -14,7 +14,7 @@ pub(super) const FILE_MAX: usize = 64 << 20;
 const ACCOUNT: &str = "discord-id";
 
 /// Reads the content of padded-cell's `ego.json`, without any I/O. Only `columns` and
-/// `agentScope` are looked at; accounts in other scopes are not used (D7).
+/// `agentScope` are looked at; accounts in other scopes are not used.
 ///
 /// # Errors
 ///
@@ -97,7 +97,7 @@ pub(super) enum EgoName {
 }
 
 impl ParsedEgo {
-    /// Whether the file declares accounts, by which padded-cell is detected (D5).
+    /// Whether the file declares accounts, by which padded-cell is detected.
     pub fn has_accounts(&self) -> bool {
         self.declares(ACCOUNT)
     }

@@ -76,7 +76,7 @@ pub enum Detection {
     Absent(EgoAbsent),
 }
 
-/// Why there is no padded-cell to read from (D5, D6).
+/// Why there is no padded-cell to read from.
 ///
 /// ```
 /// use dirigent_store::EgoAbsent;
@@ -102,7 +102,7 @@ pub enum EgoAbsent {
     NoColumn,
 }
 
-/// Why an agent of `ego.json` was passed over (R019).
+/// Why an agent of `ego.json` was passed over.
 ///
 /// ```
 /// use dirigent_store::SkipReason;
@@ -127,7 +127,7 @@ pub enum SkipReason {
     /// What stands under the agent's id is no object.
     #[error("it is no object")]
     NotAnObject,
-    /// The account is the moderator's (D10).
+    /// The account is the moderator's.
     #[error("its account is the moderator's")]
     Moderator,
     /// The registry could not be written.

@@ -9,7 +9,7 @@ use dirigent::{AgentId, ApiError, Identity, IdentityStore, RegisterError};
 use super::{EgoOptions, EgoReport, scan_ego};
 
 /// Another registry, into which `ego.json` is scanned once: before it is read for the first time,
-/// which is when the driver starts (R016). Clones share it, so a host keeps one for the report and
+/// which is when the driver starts. Clones share it, so a host keeps one for the report and
 /// for [`rescan`](Self::rescan).
 ///
 /// Changes that are made through it wait for a scan under way, so that a scan never points an agent
@@ -71,7 +71,7 @@ impl<S> ScannedIdentities<S> {
         self.shared.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether the last scan detected padded-cell: whether a page offers to scan again (R025).
+    /// Whether the last scan detected padded-cell: whether a page offers to scan again.
     pub fn is_detected(&self) -> bool {
         self.report().is_some_and(|report| report.is_detected())
     }

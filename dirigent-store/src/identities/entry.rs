@@ -9,7 +9,7 @@ const ACCOUNT: &str = "discordUserId";
 const AGENT: &str = "agentId";
 const NAME: &str = "agentName";
 
-/// The smallest number with fifteen digits (D8).
+/// The smallest number with fifteen digits.
 const SMALLEST_ACCOUNT: u64 = 100_000_000_000_000;
 
 /// Why an entry does not count. It stays in the file as it is.
@@ -40,13 +40,13 @@ pub enum BadEntry {
         /// Which field.
         field: &'static str,
     },
-    /// A field is no string; an id without quotes would lose digits (R005).
+    /// A field is no string; an id without quotes would lose digits.
     #[error("its {field} is no text in quotes")]
     NotText {
         /// Which field.
         field: &'static str,
     },
-    /// The account is no Discord id (D8).
+    /// The account is no Discord id.
     #[error("its discordUserId is no Discord id: expected 15 to 20 decimal digits, not zero")]
     BadAccount,
     /// The agent's id is blank, longer than 100 characters, or has characters that break a line or
@@ -56,10 +56,10 @@ pub enum BadEntry {
     /// The name is longer than 100 characters.
     #[error("its agentName has over {NAME_MAX} characters")]
     LongName,
-    /// An earlier entry has the agent (D1).
+    /// An earlier entry has the agent.
     #[error("its agentId is that of an earlier entry")]
     AgentTwice,
-    /// An earlier entry has the account (D1).
+    /// An earlier entry has the account.
     #[error("its discordUserId is that of an earlier entry")]
     AccountTwice,
 }

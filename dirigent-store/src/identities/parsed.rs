@@ -62,7 +62,7 @@ pub fn parse_identities(content: &[u8]) -> Result<ParsedIdentities, BadFile> {
     Ok(parsed)
 }
 
-/// The name of the field of a wrapper that holds the entries (D108).
+/// The name of the field of a wrapper that holds the entries.
 const ENTRIES: &str = "entries";
 
 /// The content of a registry's file: what counts, what does not, and all that is to be written back
