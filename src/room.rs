@@ -11,6 +11,7 @@ pub(crate) mod attempts;
 pub(crate) mod calls;
 pub(crate) mod chat_health;
 mod claims;
+mod cleanup;
 pub(crate) mod commit;
 pub(crate) mod context;
 mod deferrals;
@@ -23,10 +24,11 @@ mod listen;
 mod marks;
 pub(crate) mod offer;
 mod outbox;
+mod pages;
 mod reads;
 pub(crate) mod record;
 mod reply;
-mod requests;
+
 mod voice;
 mod words;
 
@@ -46,6 +48,7 @@ use self::calls::{Abandoned, CANCEL_GRACE, Call, Consult};
 use self::commit::{CommitState, Stamp};
 use self::context::Context;
 use self::marks::Marks;
+use self::reads::Read;
 use self::voice::VoiceItem;
 use crate::{ChannelId, DeferralKey, Discussion, ErrorKind, Held, Revision};
 
@@ -64,14 +67,6 @@ pub(crate) struct Room {
     discussion: Option<Arc<Discussion>>,
     /// What only an active channel has.
     active: Option<Box<Active>>,
-}
-
-/// A poll that the machine asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct PollWanted {
-    ticket: Ticket,
-    after: Option<dirigent_core::MessageId>,
-    stamp: Stamp,
 }
 
 /// That the chat does not answer, or is not heard.
@@ -138,8 +133,9 @@ impl Room {
 
     /// Whether a permitted run waits for a place among the calls of all channels.
     pub(crate) fn waits_for_call(&self) -> bool {
-        let call = self.active.as_ref().and_then(|active| active.call.as_ref());
-        call.is_some_and(|call| call.waits)
+        self.active
+            .as_ref()
+            .is_some_and(|active| active.call.is_some() && active.claims.waits(claims::Lane::Call))
     }
 
     fn active(&mut self) -> &mut Active {
@@ -251,20 +247,18 @@ impl Room {
         match effect {
             Effect::Transition(transition) => self.take_transition(cx, now, transition),
             Effect::FetchMembers { ticket } => {
-                let active = self.active();
-                active.replaced.extend(active.members.wanted().map(|(older, _)| older));
-                active.members.want((ticket, stamp));
+                self.active().reads.want(Read::Members(ticket), stamp);
             }
             Effect::Poll { ticket, after } => {
-                let active = self.active();
-                active.replaced.extend(active.poll.wanted().map(|older| older.ticket));
-                active.poll.want(PollWanted { ticket, after, stamp });
+                self.active().reads.want(Read::Poll { ticket, after }, stamp);
             }
             Effect::Delete { ticket, message } => {
                 self.active().cleanup.push(Some(ticket), message, stamp);
             }
             Effect::Trigger { .. } | Effect::Notice { .. } | Effect::Reminder { .. } => {
-                self.active().reads.skip_context = false;
+                if !matches!(effect, Effect::Notice { .. }) {
+                    self.active().reads.skip_context = false;
+                }
                 self.active().voice.push(VoiceItem::Effect(effect, stamp));
             }
             Effect::Consult { ticket, agent, turn, first, last } => {
@@ -407,12 +401,14 @@ impl Room {
     fn settle(&mut self, cx: &Context<'_>, now: Timestamp) {
         self.cancel_replaced(now);
         // Each round either starts, ends or withdraws something; the bound is never reached.
+        let mut goes_on = true;
         for _ in 0..64 {
-            let goes_on = self.tell_chat(cx, now)
+            goes_on = self.tell_chat(cx, now)
                 || self.ask_again(cx, now)
                 || self.take_arrived(cx, now)
                 || self.withdraw_reply(cx, now)
                 || self.settle_replaced(cx, now)
+                || self.drop_reads(cx, now)
                 || self.withdraw_head(cx, now)
                 || self.give_context_up(now)
                 || self.start_head(cx, now)
@@ -423,6 +419,7 @@ impl Room {
                 break;
             }
         }
+        debug_assert!(!goes_on, "what is to be settled at {now:?} has no end: {self:?}");
         self.look_while_deaf(cx, now);
         self.count_outbox();
         self.clear_delivered();
@@ -432,7 +429,7 @@ impl Room {
 
     /// A read that a newer one has replaced before it was made is owed no more.
     fn settle_replaced(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
-        let older = self.active.as_mut().and_then(|active| active.replaced.pop());
+        let older = self.active.as_mut().and_then(|active| active.reads.replaced.pop());
         if let Some(ticket) = older {
             self.settled(cx, now, ticket, Settlement::Dropped);
         }
@@ -581,7 +578,9 @@ impl Room {
         let Some(active) = &mut self.active else {
             return;
         };
-        let Active { call, consult, abandoned, signals, voice, cleanup, .. } = &mut **active;
+        let Active { call, consult, abandoned, signals, voice, cleanup, claims, .. } =
+            &mut **active;
+        claims.withdraw_all();
         if let Some(call) = call.take() {
             signals.push_back(Signal::Cancel(call.run));
         }

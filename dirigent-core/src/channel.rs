@@ -256,7 +256,7 @@ impl Channel {
     }
 
     /// Whether this effect is still wanted: a trigger is not when its turn is over, its agent runs
-    /// already, or a newer one is owed; a poll is not when nothing is confirmed; a notice always is.
+    /// already, or a newer one is owed; a poll is not when nothing is confirmed; a notice is while it is owed.
     pub fn wants(&self, effect: &Effect) -> bool {
         match *effect {
             Effect::Trigger { ticket, turn, .. } => {
@@ -273,10 +273,10 @@ impl Channel {
             }
             Effect::Inject { turn, .. } | Effect::Deliver { turn, .. } => turn == self.turn,
             Effect::Consult { ticket, .. } => self.waiting().is_some_and(|w| w.consult == ticket),
-            Effect::Delete { .. }
-            | Effect::Notice { .. }
-            | Effect::CancelRun { .. }
-            | Effect::Transition(_) => true,
+            Effect::Notice { ticket, .. } => {
+                self.debts().iter().any(|debt| debt.effect.ticket() == Some(ticket))
+            }
+            Effect::Delete { .. } | Effect::CancelRun { .. } | Effect::Transition(_) => true,
         }
     }
 

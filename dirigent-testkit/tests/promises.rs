@@ -29,10 +29,14 @@ mod members;
 mod once_failed;
 #[path = "promises/outages.rs"]
 mod outages;
+#[path = "promises/pending_words.rs"]
+mod pending_words;
 #[path = "promises/replies.rs"]
 mod replies;
 #[path = "promises/sweep.rs"]
 mod sweep;
+#[path = "promises/unhosted.rs"]
+mod unhosted;
 #[path = "promises/unsent.rs"]
 mod unsent;
 #[path = "promises/words_while_down.rs"]

@@ -187,19 +187,8 @@ pub(crate) enum Purpose {
     /// The host's waker is asked.
     Wake,
     Delete(MessageId),
-    Members(Ticket),
-    Poll {
-        ticket: Ticket,
-        after: Option<MessageId>,
-    },
-    /// What was missed is read.
-    Gap,
-    /// What may have been lost without notice is read, after this message.
-    Backfill(Option<MessageId>),
-    /// What was said of late is read, since it is not in memory.
-    Context,
-    /// What an agent is handed is read, since it is not in memory.
-    Pending,
+    /// Something of the chat is read.
+    Read,
     /// Whether the chat answers again.
     Probe,
     Call {
@@ -224,7 +213,7 @@ pub(crate) enum Signal {
     /// Tell the hosted agent that it takes long.
     Slow,
     /// Hand people's messages to the hosted agent that runs.
-    Inject { agent: AgentKey, messages: Vec<Arc<ChatMessage>> },
+    Inject { agent: AgentKey, messages: Vec<Arc<ChatMessage>>, is_all: bool },
     /// Drop the question to the orchestrator.
     DropConsult(ActionId),
     /// Tell a run that was put off that its turn has come.

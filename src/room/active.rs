@@ -3,22 +3,25 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use dirigent_core::{Effect, MessageId, RunId, Ticket, Timestamp};
+use dirigent_core::{Effect, MessageId, RunId, Timestamp, TurnId};
 
+use super::Guarded;
 use super::action::{Account, ActionId, Purpose, Signal};
 use super::calls::{Abandoned, Call, Consult};
 use super::chat_health::ChatHealth;
 use super::claims::Claims;
-use super::commit::Stamp;
+use super::cleanup::Cleanup;
 use super::deferrals::Deferrals;
 use super::inbox::Inbox;
 use super::outbox::OutboxMachine;
 use super::reads::Reads;
 use super::reply::ReplyDelivery;
-use super::requests::{Cleanup, Single};
 use super::voice::VoiceLane;
-use super::{Guarded, PollWanted};
 use crate::Held;
+use crate::runtime::admission::ClaimKind;
+
+/// Whose request to the chat is under way, and of which kind.
+pub(super) type Request = (Account, ClaimKind);
 
 /// What only an active channel has: each lane with its own data.
 #[derive(Debug, Default)]
@@ -27,8 +30,6 @@ pub(super) struct Active {
     pub(super) reply: Option<ReplyDelivery>,
     pub(super) voice: VoiceLane,
     pub(super) cleanup: Cleanup,
-    pub(super) members: Single<(Ticket, Stamp)>,
-    pub(super) poll: Single<PollWanted>,
     pub(super) reads: Reads,
     pub(super) outbox: OutboxMachine,
     /// The version of the outbox that the commit stamp takes into account.
@@ -42,19 +43,17 @@ pub(super) struct Active {
     pub(super) consult: Option<Consult>,
     pub(super) deferrals: Deferrals,
     pub(super) chat: ChatHealth,
-    /// The gateway was lost: whoever is awaited may not have heard its trigger.
+    /// The gateway was lost: the agent that is awaited may not have heard its trigger.
     pub(super) trigger_again: bool,
     /// The newest turn whose agent knows of it without a message: the host's waker called it.
-    pub(super) called: Option<dirigent_core::TurnId>,
+    pub(super) called: Option<TurnId>,
     /// The run whose permission a guard holds.
     pub(super) guarded: Option<Guarded>,
     pub(super) claims: Claims,
-    pub(super) under_way: Vec<(ActionId, Purpose, Option<Account>)>,
+    pub(super) under_way: Vec<(ActionId, Purpose, Option<Request>)>,
     pub(super) signals: VecDeque<Signal>,
     /// People's messages are to be handed to the agent that runs.
     pub(super) inject: Option<Held>,
-    /// Reads that newer ones have replaced: the machine is to be told.
-    pub(super) replaced: Vec<Ticket>,
     /// Up to which of people's messages that no agent took the channel was woken.
     pub(super) woken_for: Option<MessageId>,
     /// A run of an earlier process that goes on and has no deadline of the machine's, and when it ends.
@@ -80,6 +79,7 @@ impl Active {
             && self.abandoned.is_empty()
             && self.under_way.is_empty()
             && self.reads.is_idle()
+            && self.cleanup.is_empty()
             && self.signals.is_empty()
             && self.voice.is_empty()
             && self.outbox.is_at_rest()
@@ -93,9 +93,7 @@ impl Active {
             || call
             || consult
             || !self.cleanup.is_empty()
-            || self.members.wanted().is_some()
-            || self.poll.wanted().is_some()
-            || !self.reads.is_idle()
+            || self.reads.may_act()
             || !self.outbox.is_empty()
             || self.claims.has_withdrawn()
             || self.chat.is_probing()
@@ -106,8 +104,6 @@ impl Active {
         let moments = [
             self.voice.next_at(),
             self.cleanup.next_at(),
-            self.members.next_at(),
-            self.poll.next_at(),
             self.reads.next_at(),
             self.outbox.due(),
             self.deferrals.next_at(),
@@ -122,8 +118,6 @@ impl Active {
     pub(super) fn move_back(&mut self, by: Duration) {
         self.voice.move_back(by);
         self.cleanup.move_back(by);
-        self.members.move_back(by);
-        self.poll.move_back(by);
         self.reads.move_back(by);
         self.deferrals.move_back(by);
         self.chat.move_back(by);

@@ -28,6 +28,9 @@ pub(crate) struct Failure {
     pub(crate) began: Timestamp,
 }
 
+/// The longest wait that the chat or the pace may ask for.
+pub(crate) const LIMIT_MAX: Duration = Duration::from_secs(300);
+
 /// What a failure says about the next attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
@@ -49,6 +52,15 @@ impl Failure {
             | ErrorKind::Unauthorized
             | ErrorKind::Invalid
             | ErrorKind::Unsupported => Trouble::Definite,
+        }
+    }
+
+    /// Whether no further attempt is made: it would fail again, or would have to wait too long.
+    pub(crate) fn is_final(&self) -> bool {
+        match self.trouble() {
+            Trouble::Definite => true,
+            Trouble::Limited(wait) => wait > LIMIT_MAX,
+            Trouble::Away => false,
         }
     }
 
@@ -75,6 +87,8 @@ pub(crate) struct Attempts {
     /// How often the wait was doubled: a wait that the other side asked for is none of them.
     doubled: u32,
     next_at: Option<Timestamp>,
+    /// Whether the other side asked for that wait.
+    is_asked: bool,
 }
 
 impl Attempts {
@@ -106,6 +120,7 @@ impl Attempts {
         longest: Duration,
     ) {
         self.failed = self.failed.saturating_add(1);
+        self.is_asked = retry_after.is_some();
         let wait = retry_after.unwrap_or_else(|| {
             let doubled = first.saturating_mul(1 << self.doubled.min(16)).min(longest);
             self.doubled = self.doubled.saturating_add(1);
@@ -117,11 +132,14 @@ impl Attempts {
     /// The next attempt may be made at this time; nothing failed.
     pub(crate) const fn wait_until(&mut self, at: Timestamp) {
         self.next_at = Some(at);
+        self.is_asked = true;
     }
 
-    /// The next attempt may be made at once.
+    /// The next attempt may be made at once, unless the other side asked to wait.
     pub(crate) const fn hurry(&mut self) {
-        self.next_at = None;
+        if !self.is_asked {
+            self.next_at = None;
+        }
     }
 
     /// Time went back by this much: what remained of the wait still remains.
@@ -129,5 +147,39 @@ impl Attempts {
         if let Some(next) = &mut self.next_at {
             *next = next.saturating_sub(by);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn failure(kind: ErrorKind, retry_after: Option<Duration>) -> Failure {
+        Failure { kind, certainty: Certainty::NotDone, retry_after, began: NOW }
+    }
+
+    #[test]
+    fn what_would_fail_again_or_have_to_wait_for_too_long_is_not_tried_again() {
+        let limited = |wait| failure(ErrorKind::RateLimited, Some(wait)).is_final();
+        assert!(!limited(LIMIT_MAX) && limited(LIMIT_MAX + SECOND));
+        assert!(failure(ErrorKind::Forbidden, None).is_final());
+        assert!(!failure(ErrorKind::NoAnswer, None).is_final());
+    }
+
+    #[test]
+    fn the_return_of_the_chat_shortens_no_wait_that_it_asked_for() {
+        let mut attempts = Attempts::default();
+        attempts.back_off(NOW, None);
+        attempts.hurry();
+        assert!(attempts.is_due(NOW));
+        attempts.back_off(NOW, Some(SECOND * 60));
+        attempts.hurry();
+        assert!(!attempts.is_due(NOW + SECOND * 59) && attempts.is_due(NOW + SECOND * 60));
+        attempts.wait_until(NOW + SECOND * 90);
+        attempts.hurry();
+        assert!(!attempts.is_due(NOW + SECOND * 89));
     }
 }

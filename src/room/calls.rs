@@ -32,8 +32,6 @@ pub(crate) struct Call {
     /// What must be committed before the agent is called.
     pub(crate) stamp: Stamp,
     pub(crate) under_way: Option<ActionId>,
-    /// It waits for a place among the calls of all channels.
-    pub(crate) waits: bool,
 }
 
 /// A call whose turn was taken away and whose agent has not returned.

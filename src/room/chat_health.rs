@@ -134,9 +134,13 @@ impl ChatHealth {
         self.trouble = Some(Trouble { account, since, until, kind, probe_at });
     }
 
-    /// A request of this account was answered. Returns whether that ends a trouble.
-    pub(crate) fn answered(&mut self, account: Account) -> bool {
-        self.trouble.take_if(|trouble| trouble.account == account).is_some()
+    /// A request of this account was answered. Returns whether that ends a trouble: a limit on what is to be
+    /// said ends with its time, or when something could be posted.
+    pub(crate) fn answered(&mut self, account: Account, is_post: bool) -> bool {
+        let is_over = |trouble: &mut Trouble| {
+            trouble.account == account && (trouble.until.is_none() || is_post)
+        };
+        self.trouble.take_if(is_over).is_some()
     }
 
     /// Whether the machine is to be told now that the chat is away, or that it is back.

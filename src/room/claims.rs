@@ -4,6 +4,7 @@ use dirigent_core::Timestamp;
 
 use super::Room;
 use super::action::{Account, ActionId};
+use super::reads::ReadKind;
 use crate::{ChannelId, LetterKind};
 
 /// A kind of request of which one at a time waits to be admitted.
@@ -11,12 +12,7 @@ use crate::{ChannelId, LetterKind};
 pub(super) enum Lane {
     Voice,
     Cleanup,
-    Members,
-    Poll,
-    Gap,
-    Backfill,
-    Context,
-    Pending,
+    Read(ReadKind),
     Probe,
     Call,
     Consult,
@@ -84,6 +80,12 @@ impl Claims {
         }
     }
 
+    /// Nothing is wanted any more.
+    pub(super) fn withdraw_all(&mut self) {
+        self.withdrawn.extend(self.waiting.drain(..).map(|known| known.id));
+        self.called = None;
+    }
+
     /// A lane whose turn has come, and that has not asked, does not wait any more.
     pub(super) fn pass_on(&mut self) {
         if let Some(lane) = self.called.take() {
@@ -125,16 +127,39 @@ impl Room {
                 }
             }
             Lane::Cleanup => active.cleanup.hurry(),
-            Lane::Members => active.members.hurry(),
-            Lane::Poll => active.poll.hurry(),
-            Lane::Gap => active.reads.gap.hurry(),
-            Lane::Backfill => active.reads.backfill.hurry(),
-            Lane::Context => active.reads.context.hurry(),
-            Lane::Pending => active.reads.pending.hurry(),
+            Lane::Read(kind) => active.reads.hurry(kind),
             Lane::Probe => active.chat.probe_now(now),
             // These wait for a place, or once for all of their kind.
             Lane::Call | Lane::Consult => {}
             Lane::Outbox(_) => active.outbox.chat_back(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODERATOR: Account = Account::Moderator;
+    const ROOM: ChannelId = ChannelId::new(1);
+
+    #[test]
+    fn what_is_not_wanted_any_more_leaves_no_name_in_a_line() {
+        let mut claims = Claims::default();
+        claims.wait(Lane::Voice, MODERATOR, ROOM, ActionId(1));
+        claims.wait(Lane::Cleanup, MODERATOR, ROOM, ActionId(2));
+        claims.withdraw_all();
+        assert!(!claims.waits(Lane::Voice) && !claims.waits(Lane::Cleanup));
+        assert_eq!(claims.withdrawn(), [ActionId(1), ActionId(2)]);
+        assert_eq!(claims.withdrawn(), []);
+    }
+
+    #[test]
+    fn a_lane_keeps_its_place_with_the_same_request_and_leaves_it_with_another() {
+        let mut claims = Claims::default();
+        claims.wait(Lane::Voice, MODERATOR, ROOM, ActionId(1));
+        assert_eq!(claims.ask(Lane::Voice, MODERATOR, ROOM), Some(ActionId(1)));
+        assert_eq!(claims.ask(Lane::Voice, MODERATOR, ChannelId::new(2)), None);
+        assert_eq!(claims.withdrawn(), [ActionId(1)]);
     }
 }

@@ -1,27 +1,19 @@
 //! What came of an action, and what follows from it.
 
-use dirigent_core::{Author, Effect, Input, MessageId, Settlement, Ticket, Timestamp, TurnId};
+use dirigent_core::{Effect, MessageId, Settlement, Ticket, Timestamp, TurnId};
 
 use super::Room;
 use super::action::{Account, ActionId, ConsultAnswer, Outcome, Purpose};
 use super::attempts::{Failure, Trouble};
 use super::context::Context;
-use super::listen::is_word_of_person;
-use super::offer::{PAGE, answer_parts};
-use super::reads::{READ_WAIT, page_after};
+use super::offer::answer_parts;
+use super::reads::{PAGE, page_after};
 use super::reply::{AfterFailure, ReplyDelivery};
 use super::voice::{Progress, VoiceItem};
+use crate::runtime::admission::ClaimKind;
 use crate::{
-    AuthorKind, Certainty, ChatKind, ChatMessage, ErrorKind, GapFrom, OutgoingPart, StoredChannel,
-    Woken,
+    AuthorKind, Certainty, ChatKind, ChatMessage, ErrorKind, OutgoingPart, StoredChannel, Woken,
 };
-
-/// The longest wait between two attempts at a read of what was missed.
-const READ_WAIT_MAX: core::time::Duration = core::time::Duration::from_secs(10);
-/// The same, where the chat refuses the read.
-const READ_WAIT_REFUSED: core::time::Duration = core::time::Duration::from_secs(600);
-/// How many attempts are made to read what an agent is handed.
-const PENDING_ATTEMPTS: u32 = 4;
 
 impl Room {
     /// An action ended. One that is not under way any more is ignored.
@@ -39,9 +31,9 @@ impl Room {
         let Some(at) = active.under_way.iter().position(|(known, ..)| *known == id) else {
             return;
         };
-        let (_, purpose, account) = active.under_way.swap_remove(at);
-        if let Some(account) = account {
-            self.note_health(cx, now, account, &outcome);
+        let (_, purpose, request) = active.under_way.swap_remove(at);
+        if let Some((account, kind)) = request {
+            self.note_health(cx, now, (account, kind == ClaimKind::Post), &outcome);
         }
         if !self.commit.is_taken_over() {
             self.take_outcome(cx, now, (id, purpose), outcome);
@@ -57,25 +49,26 @@ impl Room {
         &mut self,
         cx: &Context<'_>,
         now: Timestamp,
-        account: Account,
+        (account, is_post): (Account, bool),
         outcome: &Outcome,
     ) {
         let chat = &mut self.active().chat;
-        if let Outcome::Failed(failure) = outcome {
-            if failure.trouble() == Trouble::Away {
-                return chat.failed(account, now, failure.kind);
-            }
-        }
-        let is_back = chat.answered(account);
-        if let Outcome::Failed(failure) = outcome {
-            if let Trouble::Limited(wait) = failure.trouble() {
+        let failure = if let Outcome::Failed(failure) = outcome { Some(failure) } else { None };
+        match failure.map(|failure| (failure.trouble(), failure.kind)) {
+            Some((Trouble::Away, kind)) => chat.failed(account, now, kind),
+            Some((Trouble::Limited(wait), _)) => {
                 // An answer, but none after which anything may hurry.
-                return chat.limited(account, now, now + wait);
+                chat.answered(account, is_post);
+                if is_post {
+                    chat.limited(account, now, now + wait);
+                }
             }
-        }
-        if is_back {
-            self.hurry();
-            self.tell_chat(cx, now);
+            Some((Trouble::Definite, _)) | None => {
+                if chat.answered(account, is_post) {
+                    self.hurry();
+                    self.tell_chat(cx, now);
+                }
+            }
         }
     }
 
@@ -92,26 +85,10 @@ impl Room {
             Purpose::FindPart => self.part_searched(cx, now, id, outcome),
             Purpose::Wake => self.woken(cx, now, id, outcome),
             Purpose::Delete(message) => self.deleted_trigger(cx, now, message, outcome),
-            Purpose::Members(ticket) => self.members_read(cx, now, (id, ticket), outcome),
-            Purpose::Poll { ticket, after } => {
-                self.active().poll.end(id);
-                self.polled(cx, now, ticket, after, outcome);
-            }
-            Purpose::Gap => {
-                self.active().reads.gap.end(id);
-                self.gap_read(cx, now, outcome);
-            }
-            Purpose::Backfill(after) => {
-                self.active().reads.backfill.end(id);
-                self.backfill_read(cx, now, after, outcome);
-            }
-            Purpose::Context => {
-                self.active().reads.context.end(id);
-                self.context_read(cx, now, outcome);
-            }
-            Purpose::Pending => {
-                self.active().reads.pending.end(id);
-                self.pending_read(now, outcome);
+            Purpose::Read => {
+                if let Some(read) = self.active().reads.end(id) {
+                    self.take_read(cx, now, read, outcome);
+                }
             }
             Purpose::Probe => {}
             Purpose::Call { agent, run } => {
@@ -187,7 +164,7 @@ impl Room {
         }
     }
 
-    fn note_own(&mut self, message: MessageId) {
+    pub(super) fn note_own(&mut self, message: MessageId) {
         if self.keeps_turns() {
             self.marks.note(message);
         }
@@ -222,7 +199,7 @@ impl Room {
         }
         let is_notice = matches!(effect, Effect::Notice { .. });
         let is_over = is_notice && voice.is_overdue(now);
-        if is_over || failure.trouble() == Trouble::Definite {
+        if is_over || failure.is_final() {
             tracing::warn!(channel = %self.id, kind = ?failure.kind, "a post of the moderator failed");
             self.head_done(cx, now, effect, failure.settlement(now));
         }
@@ -402,211 +379,6 @@ impl Room {
         }
     }
 
-    fn members_read(
-        &mut self,
-        cx: &Context<'_>,
-        now: Timestamp,
-        (id, ticket): (ActionId, Ticket),
-        outcome: Outcome,
-    ) {
-        let members = &mut self.active().members;
-        members.end(id);
-        let is_current = members.wanted().is_some_and(|(wanted, _)| wanted == ticket);
-        match outcome.into_members() {
-            Some(Ok(users)) => {
-                if is_current {
-                    members.forget();
-                }
-                let agents = cx.directory.agents_among(users);
-                if let Err(refusal) = self.submit(cx, now, &Input::Members { ticket, agents }) {
-                    tracing::debug!(channel = %self.id, %refusal, "a member list was refused");
-                }
-            }
-            Some(Err(failure)) if is_current => {
-                if failure.trouble() == Trouble::Definite {
-                    members.forget();
-                    self.settled(cx, now, ticket, failure.settlement(now));
-                } else {
-                    members.back_off(now, failure.retry_after);
-                }
-            }
-            Some(Err(_)) | None => {}
-        }
-    }
-
-    fn polled(
-        &mut self,
-        cx: &Context<'_>,
-        now: Timestamp,
-        ticket: Ticket,
-        after: Option<MessageId>,
-        outcome: Outcome,
-    ) {
-        let poll = &mut self.active().poll;
-        if poll.wanted().is_some_and(|wanted| wanted.ticket == ticket) {
-            poll.forget();
-        }
-        let settlement = match outcome.into_page() {
-            Some(Ok(messages)) => {
-                // Without an anchor everything is new, and only the speaker's words are looked for.
-                let speaker = self.machine.view().speaker().map(Author::Agent);
-                let (page, _) = page_after(messages, after, usize::from(PAGE));
-                for message in page {
-                    if after.is_some() || Some(cx.directory.author(&message)) == speaker {
-                        self.note_own(message.id);
-                        self.take_message(cx, now, message, false);
-                    }
-                }
-                Settlement::Done { message: None }
-            }
-            Some(Err(failure)) => failure.settlement(now),
-            None => return,
-        };
-        self.settled(cx, now, ticket, settlement);
-    }
-
-    /// A page of what was missed was read.
-    fn gap_read(&mut self, cx: &Context<'_>, now: Timestamp, outcome: Outcome) {
-        match outcome.into_page() {
-            Some(Ok(messages)) => {
-                let from = self.marks.gap_from().and_then(GapFrom::message);
-                let (page, full) = page_after(messages, from, usize::from(PAGE));
-                let last = page.back().map(|message| message.id);
-                let before = self.marks.heard();
-                self.take_page(cx, now, page);
-                if self.marks.read_page(last, full) {
-                    self.active().reads.gap.forget();
-                    if self.marks.heard() != before {
-                        self.commit.change();
-                    }
-                } else {
-                    self.active().reads.gap.want(());
-                }
-            }
-            Some(Err(failure)) => {
-                self.marks.read_failed();
-                let refused = failure.trouble() == Trouble::Definite;
-                let longest = if refused { READ_WAIT_REFUSED } else { READ_WAIT_MAX };
-                let gap = &mut self.active().reads.gap;
-                gap.back_off_between(now, failure.retry_after, READ_WAIT, longest);
-            }
-            None => {}
-        }
-    }
-
-    /// Takes what is new of a page that was read late.
-    fn take_page(
-        &mut self,
-        cx: &Context<'_>,
-        now: Timestamp,
-        page: impl IntoIterator<Item = ChatMessage>,
-    ) {
-        let is_new = |message: &ChatMessage| {
-            let is_ours = self.marks.is_ours(cx.chat.sent_at(message.id));
-            is_ours && !self.marks.is_known(message.id)
-        };
-        let page: Vec<_> = page.into_iter().filter(is_new).collect();
-        let mut newest_first = page.iter().rev();
-        let acting = newest_first.find(|message| is_word_of_person(cx, message));
-        let acting = acting.map(|message| message.id);
-        for message in page {
-            // It acts where it stands: what was said after a stop is kept for the resume.
-            let acts = Some(message.id) == acting;
-            if let Some(word) = self.take_backfilled(cx, now, message) {
-                self.take_word(cx, now, &word, acts);
-            }
-        }
-    }
-
-    fn backfill_read(
-        &mut self,
-        cx: &Context<'_>,
-        now: Timestamp,
-        after: Option<MessageId>,
-        outcome: Outcome,
-    ) {
-        self.active().reads.backfill.forget();
-        let Outcome::Page(messages) = outcome else {
-            // The next round looks again.
-            return;
-        };
-        if self.marks.has_gap() {
-            return;
-        }
-        let (page, full) = page_after(messages, after, usize::from(PAGE));
-        let last = page.back().map(|message| message.id);
-        self.take_page(cx, now, page);
-        self.marks.verify(last);
-        if full && last.is_some() {
-            self.active().reads.backfill.want(last);
-        }
-    }
-
-    /// What was said of late was read.
-    fn context_read(&mut self, cx: &Context<'_>, now: Timestamp, outcome: Outcome) {
-        match outcome.into_page() {
-            Some(Ok(messages)) => {
-                for message in messages {
-                    let author = cx.directory.author(&message);
-                    if message.kind != ChatKind::System {
-                        self.remember(cx, message, author);
-                    }
-                }
-                self.context_known();
-            }
-            Some(Err(failure)) if failure.trouble() == Trouble::Definite => {
-                tracing::warn!(channel = %self.id, kind = ?failure.kind, "recent messages could not be read");
-                self.active().reads.give_context_up();
-            }
-            Some(Err(failure)) => {
-                self.active().reads.context.back_off(now, failure.retry_after);
-            }
-            None => {}
-        }
-    }
-
-    fn context_known(&mut self) {
-        self.forgot = false;
-        let reads = &mut self.active().reads;
-        reads.context.forget();
-        reads.context_until = None;
-    }
-
-    /// A page of what an agent is to be handed was read.
-    fn pending_read(&mut self, now: Timestamp, outcome: Outcome) {
-        let reads = &mut self.active().reads;
-        let Some(wanted) = reads.pending.wanted() else {
-            return;
-        };
-        let Some(fetched) = &mut reads.fetched else {
-            reads.pending.forget();
-            return;
-        };
-        match outcome.into_page() {
-            Some(Ok(messages)) => {
-                let (page, full) = page_after(messages, Some(wanted.after), usize::from(PAGE));
-                let last = page.back().map(|message| message.id);
-                fetched.messages.extend(page.into_iter().map(std::sync::Arc::new));
-                let after = last.filter(|last| full && *last < wanted.last);
-                if let Some(after) = after {
-                    reads.pending.want(super::reads::PendingRead { after, ..wanted });
-                } else {
-                    fetched.is_complete = true;
-                    reads.pending.forget();
-                }
-            }
-            Some(Err(failure)) => {
-                reads.pending.back_off(now, failure.retry_after);
-                let is_over = reads.pending.failed() >= PENDING_ATTEMPTS;
-                if is_over || failure.trouble() == Trouble::Definite {
-                    fetched.is_complete = true;
-                    reads.pending.forget();
-                }
-            }
-            None => {}
-        }
-    }
-
     fn consulted(&mut self, cx: &Context<'_>, now: Timestamp, ticket: Ticket, outcome: Outcome) {
         let active = self.active();
         let Some(consult) = active.consult.as_mut().filter(|c| c.ticket == ticket) else {
@@ -670,7 +442,7 @@ impl Room {
     fn answer_failed(&mut self, cx: &Context<'_>, now: Timestamp, failure: &Failure) {
         let active = self.active();
         active.voice.attempts().back_off(now, failure.retry_after);
-        if failure.trouble() != Trouble::Definite {
+        if !failure.is_final() {
             return;
         }
         tracing::warn!(channel = %self.id, kind = ?failure.kind, "an answer was not posted");

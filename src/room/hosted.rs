@@ -11,7 +11,6 @@ use super::action::{AgentAnswer, Signal};
 use super::calls::{Call, hosted_run};
 use super::claims::Lane;
 use super::context::Context;
-use super::reads::{CONTEXT_MAX, Fetched};
 use super::reply::{ReplyDelivery, compose};
 use super::voice::{Progress, VoiceItem};
 use super::{Active, Room};
@@ -19,16 +18,6 @@ use crate::lifecycle::Stage;
 use crate::{ChatKind, ChatMessage, ReplyEnd};
 
 impl Room {
-    /// Whether the machine still wants what it asked for.
-    pub(super) fn wants(&self, effect: &Effect) -> bool {
-        // A notice that the machine has dropped from what it owes is in no record either.
-        let is_owed = || {
-            let mut owed = self.machine.debts().iter();
-            owed.any(|debt| debt.effect.ticket() == effect.ticket())
-        };
-        self.machine.wants(effect) && (!matches!(effect, Effect::Notice { .. }) || is_owed())
-    }
-
     /// The head of the voice lane leaves if the machine does not want it any more.
     pub(super) fn withdraw_head(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
         let Some(active) = &self.active else {
@@ -37,7 +26,7 @@ impl Room {
         let Some(VoiceItem::Effect(effect, _)) = active.voice.head() else {
             return false;
         };
-        if active.voice.is_under_way() || self.wants(&effect) {
+        if active.voice.is_under_way() || self.machine.wants(&effect) {
             return false;
         }
         // What is read first may tell that an earlier process posted it.
@@ -121,10 +110,7 @@ impl Room {
         if reads.skip_context {
             return true;
         }
-        if reads.context.wanted().is_none() {
-            reads.context.want(());
-            reads.context_until = Some(now + CONTEXT_MAX);
-        }
+        reads.want_context(now);
         false
     }
 
@@ -150,8 +136,7 @@ impl Room {
             self.cancel_call(now, agent, Some(run));
         }
         let stamp = self.commit.newest();
-        self.active().call =
-            Some(Call { agent, turn, run, attempt, stamp, under_way: None, waits: false });
+        self.active().call = Some(Call { agent, turn, run, attempt, stamp, under_way: None });
     }
 
     /// A hosted agent returned.
@@ -231,7 +216,7 @@ impl Room {
     /// A reply whose turn was taken away, or that cannot be delivered, goes back to its agent.
     pub(super) fn withdraw_reply(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
         let Some(reply) = self.active.as_ref().and_then(|active| active.reply.as_ref()) else {
-            return false;
+            return self.end_lost_reply(cx, now);
         };
         if !self.reply_is_current(reply) {
             self.hand_reply_back();
@@ -240,11 +225,21 @@ impl Room {
         let agent = reply.stored().agent;
         let is_over = self.reply_given_up_at().is_some_and(|at| at <= now);
         let is_lost = !cx.directory.is_hosted(agent);
-        if is_lost || (is_over && self.reply_may_go()) {
+        if (is_lost || is_over) && self.reply_may_go() {
             self.give_reply_up(cx, now);
             return true;
         }
         false
+    }
+
+    /// A reply that the machine waits for and nothing here delivers is given up: nothing else would end it.
+    fn end_lost_reply(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
+        let lost = self.machine.view().pending_reply().filter(|reply| !reply.rests);
+        lost.is_some_and(|lost| {
+            let undelivered =
+                Input::Undelivered { agent: lost.agent, run: lost.run, posted: false };
+            self.submit(cx, now, &undelivered).is_ok()
+        })
     }
 
     /// The time that a hold took does not count as time away.
@@ -316,11 +311,12 @@ impl Room {
             active.inject = None;
             return;
         }
-        let Some(messages) = active.said_between(cx, held.first, held.last) else {
+        let Some((messages, is_all)) = active.said_between(cx, held.first, held.last) else {
             return;
         };
         active.inject = None;
-        active.signals.push_back(Signal::Inject { agent: held.agent, messages });
+        active.reads.handed();
+        active.signals.push_back(Signal::Inject { agent: held.agent, messages, is_all });
     }
 
     /// Whether the running agent was reached with people's messages; what does not reach it, or what it
@@ -349,46 +345,49 @@ impl Active {
             return Some((Vec::new(), true));
         };
         if let Some(said) = self.said_between(cx, held.first, held.last) {
-            return Some((said, true));
+            return Some(said);
         }
-        let until = *self.reads.pending_until.get_or_insert(now + CONTEXT_MAX);
+        let until = self.reads.pending_until(now, agent, turn);
         let is_meant = |message: &ChatMessage| is_said_by_person(cx, message);
         (until <= now).then(|| (self.inbox.between(held.first, held.last, is_meant), false))
     }
 
     /// The agent of this turn is called with what is pending. What could not be read is kept for the next turn.
     pub(super) fn give_pending(&mut self, agent: AgentKey, turn: TurnId, is_all: bool) {
-        self.reads.pending_until = None;
+        self.reads.handed();
         if is_all {
             self.inbox.give_pending(agent, turn);
         }
     }
 
-    /// What people said in this range, oldest first. `None` while a part of it is read that is not in
-    /// memory.
+    /// What people said in this range, oldest first, and whether that is all of it. `None` while a part of
+    /// it is read that is not in memory.
     pub(super) fn said_between(
         &mut self,
         cx: &Context<'_>,
         first: MessageId,
         last: MessageId,
-    ) -> Option<Vec<Arc<ChatMessage>>> {
+    ) -> Option<(Vec<Arc<ChatMessage>>, bool)> {
         let is_meant = |message: &ChatMessage| is_said_by_person(cx, message);
         let mut said = self.inbox.between(first, last, is_meant);
         if self.inbox.reaches_back_to(first) {
-            return Some(said);
+            return Some((said, true));
         }
-        let covers = |f: &Fetched| f.is_complete && f.first <= first && f.last >= last;
-        if !self.reads.fetched.as_ref().is_some_and(covers) {
+        let Some((fetched, is_all)) = self.reads.fetched.as_ref().and_then(|f| f.of(first, last))
+        else {
             self.reads.fetch(first, last);
             return None;
-        }
-        let fetched = self.reads.fetched.take()?;
-        let is_in = |m: &Arc<ChatMessage>| (first..=last).contains(&m.id) && is_meant(m);
-        said.extend(fetched.messages.into_iter().filter(is_in));
-        said.sort_unstable_by_key(|message| message.id);
-        said.dedup_by_key(|message| message.id);
-        Some(said)
+        };
+        said.extend(fetched.filter(|message| is_meant(message)).cloned());
+        in_order(&mut said);
+        Some((said, is_all))
     }
+}
+
+/// Sorts messages, and drops what stands among them twice.
+pub(super) fn in_order(messages: &mut Vec<Arc<ChatMessage>>) {
+    messages.sort_unstable_by_key(|message| message.id);
+    messages.dedup_by_key(|message| message.id);
 }
 
 fn is_said_by_person(cx: &Context<'_>, message: &ChatMessage) -> bool {

@@ -9,9 +9,10 @@ use super::action::{Account, Action, Outcome, Purpose, Started};
 use super::claims::Lane;
 use super::commit::Stamp;
 use super::context::Context;
-use super::offer::{Ask, Doorway, PAGE};
+use super::offer::{Ask, Doorway};
 use super::outbox::{ChatFacts, FirstAttempt, OutboxAction, OutboxResult};
-use crate::runtime::admission::{Claim, ClaimKind};
+use super::reads::PAGE;
+use crate::runtime::admission::ClaimKind;
 use crate::{Discussion, HistoryRequest, Letter, LetterKind, Mentions, Post};
 
 impl Room {
@@ -167,12 +168,9 @@ impl Room {
         room: crate::ChannelId,
     ) -> Started {
         let first = self.machine.view().initiator();
-        let active = self.active();
-        let id = active.next_id();
-        active.under_way.push((id, Purpose::Outbox(kind), None));
-        let time_out = Some(now + cx.settings.call_deadline);
-        let (action, claim): (_, Option<Claim>) = (Action::WakeRoom { room, first }, None);
-        Started { id, action, claim, time_out, not_after: None }
+        let time_out = now + cx.settings.call_deadline;
+        let (purpose, action) = (Purpose::Outbox(kind), Action::WakeRoom { room, first });
+        self.active().start_freely(purpose, action, time_out)
     }
 
     pub(super) fn outbox_done(

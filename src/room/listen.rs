@@ -8,8 +8,9 @@ use dirigent_core::{
 };
 
 use super::Room;
-use super::claims::Lane;
+use super::commit::Stamp;
 use super::context::Context;
+use super::reads::{Read, ReadKind};
 use crate::{ChatKind, ChatMessage};
 
 impl Room {
@@ -152,13 +153,6 @@ impl Room {
         !is_hosted && self.submit(cx, now, &Input::TriggerAgain).is_ok()
     }
 
-    pub(super) fn want_gap(&mut self) {
-        let reads = &mut self.active().reads;
-        if reads.gap.wanted().is_none() {
-            reads.gap.want(());
-        }
-    }
-
     /// Looks for messages that were lost without notice.
     pub(crate) fn backfill(&mut self) {
         let is_open = self.machine.view().phase() != PhaseKind::Archived;
@@ -167,8 +161,8 @@ impl Room {
         }
         let verified = self.marks.verified();
         let reads = &mut self.active().reads;
-        if reads.backfill.wanted().is_none() {
-            reads.backfill.want(verified);
+        if reads.wanted(ReadKind::Backfill).is_none() {
+            reads.want(Read::Backfill(verified), Stamp::default());
         }
     }
 
@@ -303,13 +297,6 @@ impl Room {
             self.marks.note(message.id);
             let most = cx.settings.missed_max;
             self.active().inbox.remember(Arc::new(message), most);
-        }
-    }
-
-    pub(super) fn drop_gap_reads(&mut self) {
-        if let Some(active) = &mut self.active {
-            active.reads.gap.forget();
-            active.claims.withdraw(Lane::Gap);
         }
     }
 }

@@ -183,11 +183,11 @@ impl Marks {
         }
     }
 
-    /// After which message the next page of the gap is to be read. Marks the read as begun.
-    pub(crate) fn begin_read(&mut self) -> Option<MessageId> {
-        let gap = self.gap.as_mut()?;
-        gap.reading = gap.reading.or(Some(gap.epoch));
-        gap.from
+    /// The read of the gap has begun.
+    pub(crate) fn begin_read(&mut self) {
+        if let Some(gap) = &mut self.gap {
+            gap.reading = gap.reading.or(Some(gap.epoch));
+        }
     }
 
     /// A page of the gap was read, up to `last`. With the last page the gap is closed, unless another one

@@ -1,21 +1,25 @@
 //! What may start now: every lane is asked, in the order in which they matter.
 
-use dirigent_core::{AgentKey, Effect, Ticket, Timestamp};
+use std::sync::Arc;
+
+use dirigent_core::{AgentKey, Effect, MessageId, Ticket, Timestamp, TurnId};
 
 use super::action::{Account, Action, CallRequest, ConsultRequest, Purpose, Started, WakeRequest};
+use super::attempts::LIMIT_MAX;
 use super::claims::Lane;
 use super::context::Context;
-use super::reply::{LIMIT_MAX, ReplyStep};
+use super::hosted::in_order;
+use super::reads::{PAGE, Read};
+use super::reply::ReplyStep;
 use super::voice::{Progress, VoiceItem};
 use super::words::Words;
-use super::{Active, PollWanted, Room};
+use super::{Active, Room};
 use crate::lifecycle::Stage;
 use crate::runtime::admission::{Admission, Claim, ClaimKind, Verdict, WaitReason, Wakeup};
 use crate::split::split_reply;
-use crate::{ChannelId, Commit, HistoryRequest, Mentions, Nonce, Post};
-
-/// Messages on a page.
-pub(super) const PAGE: u8 = 100;
+use crate::{
+    ChannelId, ChatMessage, Commit, GapFrom, HistoryRequest, Mentions, Nonce, Post, UserId,
+};
 
 /// Who decides whether an action may start, and the rooms that may try again because of it.
 pub(crate) struct Doorway<'a> {
@@ -67,13 +71,42 @@ impl Active {
         purpose: Purpose,
         action: Action,
     ) -> Started {
-        let account = match claim.kind {
-            ClaimKind::Post | ClaimKind::Read => Some(claim.account),
+        let request = match claim.kind {
+            ClaimKind::Post | ClaimKind::Read => Some((claim.account, claim.kind)),
             ClaimKind::Call | ClaimKind::Consult => None,
         };
-        self.under_way.push((claim.id, purpose, account));
-        let time_out = account.map(|_| now + cx.settings.attempt_timeout);
+        self.under_way.push((claim.id, purpose, request));
+        let time_out = request.map(|_| now + cx.settings.attempt_timeout);
         Started { id: claim.id, action, claim: Some(claim), time_out, not_after: None }
+    }
+
+    /// Starts what needs no admission.
+    pub(super) fn start_freely(
+        &mut self,
+        purpose: Purpose,
+        action: Action,
+        time_out: Timestamp,
+    ) -> Started {
+        let id = self.next_id();
+        self.under_way.push((id, purpose, None));
+        Started { id, action, claim: None, time_out: Some(time_out), not_after: None }
+    }
+
+    /// What the agent of a turn is given with its call: what it missed, and what people said to it.
+    fn words_for_call(
+        &mut self,
+        (agent, turn): (AgentKey, TurnId),
+        own: Option<UserId>,
+        heard_before: Option<MessageId>,
+        (handed, is_all): (Vec<Arc<ChatMessage>>, bool),
+    ) -> Vec<Arc<ChatMessage>> {
+        self.give_pending(agent, turn, is_all);
+        let mut words = self.inbox.missed(agent, turn, own, heard_before);
+        if !handed.is_empty() {
+            words.extend(handed);
+            in_order(&mut words);
+        }
+        words
     }
 
     /// A read by the moderator.
@@ -134,9 +167,7 @@ impl Room {
         self.offer_voice(cx, now, door)
             .or_else(|| self.offer_call(cx, now, door))
             .or_else(|| self.offer_consult(cx, now, door))
-            .or_else(|| self.offer_members(cx, now, door))
             .or_else(|| self.offer_reads(cx, now, door))
-            .or_else(|| self.offer_poll(cx, now, door))
             .or_else(|| self.offer_outbox(cx, now, door))
             .or_else(|| self.offer_deletion(cx, now, door))
             .or_else(|| self.offer_probe(cx, now, door))
@@ -145,12 +176,10 @@ impl Room {
     }
 
     fn offer_commit(&mut self, cx: &Context<'_>, now: Timestamp) -> Option<Started> {
-        let time_out = Some(now + cx.settings.work_deadline);
+        let time_out = now + cx.settings.work_deadline;
         if self.commit.begin_read_back(now) {
-            let id = self.active().next_id();
-            self.active().under_way.push((id, Purpose::ReadBack, None));
-            let action = Action::ReadBack;
-            return Some(Started { id, action, claim: None, time_out, not_after: None });
+            let active = self.active();
+            return Some(active.start_freely(Purpose::ReadBack, Action::ReadBack, time_out));
         }
         let terms = self.commit.begin(now)?;
         let record = self.record(terms.writer);
@@ -164,10 +193,8 @@ impl Room {
             transitions: terms.transitions,
             replaces_damaged: terms.replaces_damaged,
         };
-        let id = self.active().next_id();
-        self.active().under_way.push((id, Purpose::Commit, None));
         let action = Action::Commit(Box::new(commit));
-        Some(Started { id, action, claim: None, time_out, not_after: None })
+        Some(self.active().start_freely(Purpose::Commit, action, time_out))
     }
 
     fn offer_voice(
@@ -193,7 +220,7 @@ impl Room {
                             || self.marks.is_holding(now)
                             || active.voice.is_busy());
                 let is_due = active.voice.is_due(now) && self.commit.is_committed(stamp);
-                if is_blocked || !is_due || !self.wants(&effect) {
+                if is_blocked || !is_due || !self.machine.wants(&effect) {
                     return None;
                 }
                 self.offer_effect(cx, now, door, effect)
@@ -313,7 +340,7 @@ impl Room {
         &mut self,
         cx: &Context<'_>,
         now: Timestamp,
-        (agent, turn, attempt): (AgentKey, dirigent_core::TurnId, u8),
+        (agent, turn, attempt): (AgentKey, TurnId, u8),
         deferral: Option<crate::DeferralKey>,
     ) -> Option<Started> {
         if !self.has_context(now) {
@@ -322,19 +349,15 @@ impl Room {
         let newest = self.machine.view().newest();
         let own = cx.directory.user(agent);
         let active = self.active.as_mut()?;
-        let (handed, is_all) = active.pending_words(cx, now, agent, turn)?;
-        active.give_pending(agent, turn, is_all);
-        let mut missed = active.inbox.missed(agent, turn, own, self.marks.heard_before());
-        missed.extend(handed);
-        missed.sort_unstable_by_key(|message| message.id);
-        missed.dedup_by_key(|message| message.id);
-        let id = active.next_id();
-        active.voice.begin(id, now);
-        active.under_way.push((id, Purpose::Wake, None));
+        let handed = active.pending_words(cx, now, agent, turn)?;
+        let heard_before = self.marks.heard_before();
+        let missed = active.words_for_call((agent, turn), own, heard_before, handed);
         let request = WakeRequest { agent, turn, attempt, newest, missed, deferral };
         let action = Action::Wake(Box::new(request));
-        let time_out = Some(now + cx.settings.work_deadline);
-        Some(Started { id, action, claim: None, time_out, not_after: None })
+        let time_out = now + cx.settings.work_deadline;
+        let started = active.start_freely(Purpose::Wake, action, time_out);
+        active.voice.begin(started.id, now);
+        Some(started)
     }
 
     fn offer_reply(
@@ -419,23 +442,17 @@ impl Room {
             (call.agent, call.turn, call.run, call.attempt)
         };
         let number = turn.unwrap_or_default();
-        let (handed, is_all) = active.pending_words(cx, now, agent, number)?;
+        let handed = active.pending_words(cx, now, agent, number)?;
         let (account, kind) = (Account::Agent(agent), ClaimKind::Call);
         let ask = Ask { lane: Lane::Call, target: room, account, agent: None, kind };
         let admitted = active.admit(room, now, door, &ask);
         if let Some(call) = &mut active.call {
-            call.waits = admitted.is_err();
             call.under_way = admitted.as_ref().ok().map(|claim| claim.id);
         }
         let claim = admitted.ok()?;
         let own = cx.directory.user(agent);
-        active.give_pending(agent, number, is_all);
-        let mut missed = active.inbox.missed(agent, number, own, self.marks.heard_before());
-        if !handed.is_empty() {
-            missed.extend(handed);
-            missed.sort_unstable_by_key(|message| message.id);
-            missed.dedup_by_key(|message| message.id);
-        }
+        let heard_before = self.marks.heard_before();
+        let missed = active.words_for_call((agent, number), own, heard_before, handed);
         let late = active.inbox.take_late(agent);
         let request = CallRequest { agent, turn, run, attempt, newest, missed, late, paused };
         let action = Action::Call(Box::new(request));
@@ -461,68 +478,17 @@ impl Room {
             self.consult_failed(cx, now, ticket);
             return self.next_action(cx, now, door);
         }
-        let messages = active.said_between(cx, first, last)?;
+        let (messages, _) = active.said_between(cx, first, last)?;
         let (account, kind) = (Account::Moderator, ClaimKind::Consult);
         let ask = Ask { lane: Lane::Consult, target: room, account, agent: None, kind };
         let claim = active.admit(room, now, door, &ask).ok()?;
+        active.reads.handed();
         if let Some(consult) = &mut active.consult {
             consult.under_way = Some(claim.id);
         }
         let request = ConsultRequest { agent, turn, messages };
         let action = Action::Consult(Box::new(request));
         Some(active.start(cx, now, claim, Purpose::Consult(ticket), action))
-    }
-
-    fn offer_members(
-        &mut self,
-        cx: &Context<'_>,
-        now: Timestamp,
-        door: &mut Doorway<'_>,
-    ) -> Option<Started> {
-        let room = self.id;
-        let (ticket, stamp) = self.active.as_ref()?.members.wanted()?;
-        if !self.wants(&Effect::FetchMembers { ticket }) {
-            self.active().members.forget();
-            self.active().claims.withdraw(Lane::Members);
-            self.settled(cx, now, ticket, dirigent_core::Settlement::Dropped);
-            self.settle(cx, now);
-            return None;
-        }
-        let is_committed = self.commit.is_committed(stamp);
-        let active = self.active.as_mut()?;
-        let (ticket, _) = active.members.ready(now).filter(|_| is_committed)?;
-        let lane = (Lane::Members, Purpose::Members(ticket));
-        let started = active.read(cx, (room, now), door, lane, Action::Members)?;
-        active.members.begin(started.id);
-        Some(started)
-    }
-
-    fn offer_poll(
-        &mut self,
-        cx: &Context<'_>,
-        now: Timestamp,
-        door: &mut Doorway<'_>,
-    ) -> Option<Started> {
-        let room = self.id;
-        let PollWanted { ticket, after, stamp } = self.active.as_ref()?.poll.ready(now)?;
-        if !self.commit.is_committed(stamp) {
-            return None;
-        }
-        if !self.wants(&Effect::Poll { ticket, after }) {
-            self.active().poll.forget();
-            self.active().claims.withdraw(Lane::Poll);
-            self.settled(cx, now, ticket, dirigent_core::Settlement::Dropped);
-            self.settle(cx, now);
-            return None;
-        }
-        let limit = cx.settings.poll_limit.clamp(1, PAGE);
-        let request = HistoryRequest { channel: room, after: None, limit };
-        let action = Action::History { account: Account::Moderator, request };
-        let active = self.active.as_mut()?;
-        let lane = (Lane::Poll, Purpose::Poll { ticket, after });
-        let started = active.read(cx, (room, now), door, lane, action)?;
-        active.poll.begin(started.id);
-        Some(started)
     }
 
     fn offer_deletion(
@@ -547,45 +513,20 @@ impl Room {
         now: Timestamp,
         door: &mut Doorway<'_>,
     ) -> Option<Started> {
-        let (id, has_gap) = (self.id, self.marks.has_gap());
-        if !has_gap {
-            self.drop_gap_reads();
-        }
+        let (id, gap_from) = (self.id, self.marks.gap_from().and_then(GapFrom::message));
         let active = self.active.as_mut()?;
-        let history = |after, limit| {
-            let request = HistoryRequest { channel: id, after, limit };
-            Action::History { account: Account::Moderator, request }
-        };
-        if active.reads.gap.ready(now).is_some() {
-            let action = history(self.marks.begin_read(), PAGE);
-            let lane = (Lane::Gap, Purpose::Gap);
+        for read in active.reads.due(now, &self.commit) {
+            let action = read.action(id, gap_from, cx.settings);
+            let lane = (Lane::Read(read.kind()), Purpose::Read);
             if let Some(started) = active.read(cx, (id, now), door, lane, action) {
-                active.reads.gap.begin(started.id);
+                if read == Read::Gap {
+                    self.marks.begin_read();
+                }
+                active.reads.begin(read, started.id);
                 return Some(started);
             }
         }
-        if active.reads.context.ready(now).is_some() {
-            let limit = u8::try_from(cx.settings.missed_max).unwrap_or(PAGE).clamp(1, PAGE);
-            let lane = (Lane::Context, Purpose::Context);
-            let action = history(None, limit);
-            if let Some(started) = active.read(cx, (id, now), door, lane, action) {
-                active.reads.context.begin(started.id);
-                return Some(started);
-            }
-        }
-        if let Some(wanted) = active.reads.pending.ready(now) {
-            let lane = (Lane::Pending, Purpose::Pending);
-            let action = history(Some(wanted.after), PAGE);
-            if let Some(started) = active.read(cx, (id, now), door, lane, action) {
-                active.reads.pending.begin(started.id);
-                return Some(started);
-            }
-        }
-        let after = active.reads.backfill.ready(now)?;
-        let lane = (Lane::Backfill, Purpose::Backfill(after));
-        let started = active.read(cx, (id, now), door, lane, history(after, PAGE))?;
-        active.reads.backfill.begin(started.id);
-        Some(started)
+        None
     }
 
     /// Asks whether a chat that is away answers again, where nothing else asks.

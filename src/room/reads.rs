@@ -1,38 +1,93 @@
-//! What is read of the channel's history, and why.
+//! What is read of the chat, and why: one read of each kind at a time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{MessageId, Timestamp};
+use dirigent_core::{AgentKey, Effect, MessageId, Ticket, Timestamp, TurnId};
 
-use super::requests::Single;
-use crate::ChatMessage;
+use super::action::{Account, Action, ActionId};
+use super::attempts::Attempts;
+use super::commit::{CommitState, Stamp};
+use crate::{ChannelId, ChatMessage, HistoryRequest, Settings};
 
+/// Messages on a page.
+pub(crate) const PAGE: u8 = 100;
 /// The first wait before a read of what was missed is tried again.
 pub(crate) const READ_WAIT: Duration = Duration::from_secs(1);
 /// How long a call waits for what was said of late, and for what its agent is to be handed.
 pub(crate) const CONTEXT_MAX: Duration = Duration::from_secs(10);
 
-/// The reads of a room: one of each kind at a time.
-#[derive(Debug, Default)]
-pub(crate) struct Reads {
+/// One read, by what it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Read {
+    /// Who can see the channel.
+    Members(Ticket),
     /// What was missed during a gap.
-    pub(crate) gap: Single<()>,
-    /// What may have been lost without notice, after this message.
-    pub(crate) backfill: Single<Option<MessageId>>,
+    Gap,
     /// What was said of late, where it is not in memory.
-    pub(crate) context: Single<()>,
-    /// Until when calls wait for it.
-    pub(crate) context_until: Option<Timestamp>,
-    /// The agent that is next does without what was said before; the one after it has it read again.
-    pub(crate) skip_context: bool,
+    Context,
     /// What an agent is to be handed, where that is not in memory.
-    pub(crate) pending: Single<PendingRead>,
-    /// Until when a call waits for it.
-    pub(crate) pending_until: Option<Timestamp>,
-    /// What was read for that.
-    pub(crate) fetched: Option<Fetched>,
+    Pending(PendingRead),
+    /// What may have been lost without notice, after this message.
+    Backfill(Option<MessageId>),
+    /// Whether the agent has posted its reply, after this message.
+    Poll { ticket: Ticket, after: Option<MessageId> },
+}
+
+/// The kinds of reads, in the order in which they are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReadKind {
+    Members,
+    Gap,
+    Context,
+    Pending,
+    Backfill,
+    Poll,
+}
+
+/// How many kinds of reads there are.
+const KINDS: usize = 6;
+
+impl Read {
+    pub(crate) const fn kind(self) -> ReadKind {
+        match self {
+            Self::Members(_) => ReadKind::Members,
+            Self::Gap => ReadKind::Gap,
+            Self::Context => ReadKind::Context,
+            Self::Pending(_) => ReadKind::Pending,
+            Self::Backfill(_) => ReadKind::Backfill,
+            Self::Poll { .. } => ReadKind::Poll,
+        }
+    }
+
+    /// What the machine has asked for, where it is the one who asked.
+    pub(crate) const fn effect(self) -> Option<Effect> {
+        match self {
+            Self::Members(ticket) => Some(Effect::FetchMembers { ticket }),
+            Self::Poll { ticket, after } => Some(Effect::Poll { ticket, after }),
+            Self::Gap | Self::Context | Self::Pending(_) | Self::Backfill(_) => None,
+        }
+    }
+
+    /// The read as an action. `gap_from`: after which message the gap is to be read.
+    pub(crate) fn action(
+        self,
+        channel: ChannelId,
+        gap_from: Option<MessageId>,
+        settings: &Settings,
+    ) -> Action {
+        let (after, limit) = match self {
+            Self::Members(_) => return Action::Members,
+            Self::Gap => (gap_from, PAGE),
+            Self::Context => (None, u8::try_from(settings.missed_max).unwrap_or(PAGE)),
+            Self::Pending(read) => (Some(read.after), PAGE),
+            Self::Backfill(after) => (after, PAGE),
+            Self::Poll { .. } => (None, settings.poll_limit),
+        };
+        let request = HistoryRequest { channel, after, limit: limit.clamp(1, PAGE) };
+        Action::History { account: Account::Moderator, request }
+    }
 }
 
 /// Which messages are read for an agent.
@@ -47,60 +102,278 @@ pub(crate) struct PendingRead {
 /// Messages that were read for an agent.
 #[derive(Debug)]
 pub(crate) struct Fetched {
-    pub(crate) first: MessageId,
-    pub(crate) last: MessageId,
-    pub(crate) messages: Vec<Arc<ChatMessage>>,
-    /// Whether nothing more is read: the history's end was reached, or it cannot be read.
-    pub(crate) is_complete: bool,
+    first: MessageId,
+    last: MessageId,
+    messages: Vec<Arc<ChatMessage>>,
+    progress: Fetching,
+}
+
+/// How far messages were read for an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fetching {
+    /// More is to be read.
+    Begun,
+    /// All of them were read.
+    Whole,
+    /// The others cannot be read now.
+    GivenUp,
+}
+
+impl Fetched {
+    /// What of a range was read, and whether that is all of it. `None` while more is to be read.
+    pub(crate) fn of(
+        &self,
+        first: MessageId,
+        last: MessageId,
+    ) -> Option<(impl Iterator<Item = &Arc<ChatMessage>>, bool)> {
+        let covers = self.first <= first && self.last >= last;
+        let said = self.messages.iter().filter(move |m| (first..=last).contains(&m.id));
+        let is_over = covers && self.progress != Fetching::Begun;
+        is_over.then_some((said, self.progress == Fetching::Whole))
+    }
+}
+
+/// One kind of read: what is wanted, and what is under way.
+#[derive(Debug, Default)]
+struct Slot {
+    wanted: Option<Wanted>,
+    under_way: Option<(ActionId, Read)>,
+}
+
+#[derive(Debug)]
+struct Wanted {
+    read: Read,
+    /// What must be committed before.
+    stamp: Stamp,
+    attempts: Attempts,
+}
+
+impl Slot {
+    fn due(&self, now: Timestamp, commit: &CommitState) -> Option<Read> {
+        let wanted = self.wanted.as_ref().filter(|_| self.under_way.is_none())?;
+        (wanted.attempts.is_due(now) && commit.is_committed(wanted.stamp)).then_some(wanted.read)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.wanted.is_none() && self.under_way.is_none()
+    }
+
+    fn next_at(&self) -> Option<Timestamp> {
+        let wanted = self.wanted.as_ref().filter(|_| self.under_way.is_none())?;
+        wanted.attempts.next_at()
+    }
+}
+
+/// The reads of a room.
+#[derive(Debug, Default)]
+pub(crate) struct Reads {
+    slots: [Slot; KINDS],
+    /// Reads that newer ones have replaced: the machine is to be told.
+    pub(crate) replaced: Vec<Ticket>,
+    /// Until when calls wait for what was said of late.
+    pub(crate) context_until: Option<Timestamp>,
+    /// The agent that is next does without what was said before; the one after it has it read again.
+    pub(crate) skip_context: bool,
+    /// Until when the call of this turn waits for what its agent is to be handed.
+    pending_until: Option<(AgentKey, TurnId, Timestamp)>,
+    /// What was read for that.
+    pub(crate) fetched: Option<Fetched>,
 }
 
 impl Reads {
-    /// Messages of this range are to be read, unless that is under way.
-    pub(crate) fn fetch(&mut self, first: MessageId, last: MessageId) {
-        let wanted = self.pending.wanted();
-        if wanted.is_none_or(|wanted| wanted.first > first || wanted.last < last) {
-            let after = MessageId::new(first.get().saturating_sub(1));
-            self.pending.want(PendingRead { first, last, after });
-            self.fetched = Some(Fetched { first, last, messages: Vec::new(), is_complete: false });
-        } else if self.fetched.is_none() {
-            self.fetched = Some(Fetched { first, last, messages: Vec::new(), is_complete: false });
+    const fn slot(&mut self, kind: ReadKind) -> &mut Slot {
+        let [members, gap, context, pending, backfill, poll] = &mut self.slots;
+        match kind {
+            ReadKind::Members => members,
+            ReadKind::Gap => gap,
+            ReadKind::Context => context,
+            ReadKind::Pending => pending,
+            ReadKind::Backfill => backfill,
+            ReadKind::Poll => poll,
         }
     }
 
-    /// What was said of late cannot be read: the agent that is next does without.
-    pub(crate) fn give_context_up(&mut self) {
-        self.skip_context = true;
-        self.context_until = None;
-        self.context.forget();
+    fn attempts(&mut self, kind: ReadKind) -> Option<&mut Attempts> {
+        self.slot(kind).wanted.as_mut().map(|wanted| &mut wanted.attempts)
+    }
+
+    /// Asks for a read once the state of this stamp is stored. It takes the place of one of its kind.
+    pub(crate) fn want(&mut self, read: Read, stamp: Stamp) {
+        let wanted = Wanted { read, stamp, attempts: Attempts::default() };
+        let older = self.slot(read.kind()).wanted.replace(wanted);
+        let ticket = |read: Read| read.effect().and_then(|effect| effect.ticket());
+        let older = older.and_then(|older| ticket(older.read));
+        self.replaced.extend(older.filter(|older| Some(*older) != ticket(read)));
+    }
+
+    pub(crate) fn wanted(&self, kind: ReadKind) -> Option<Read> {
+        let wanted = self.slots.iter().filter_map(|slot| slot.wanted.as_ref());
+        wanted.map(|wanted| wanted.read).find(|read| read.kind() == kind)
+    }
+
+    pub(crate) fn forget(&mut self, kind: ReadKind) {
+        self.slot(kind).wanted = None;
+    }
+
+    /// What may be asked now, in order.
+    pub(crate) fn due(
+        &self,
+        now: Timestamp,
+        commit: &CommitState,
+    ) -> impl Iterator<Item = Read> + use<> {
+        self.slots.each_ref().map(|slot| slot.due(now, commit)).into_iter().flatten()
+    }
+
+    /// It is asked now.
+    pub(crate) fn begin(&mut self, read: Read, id: ActionId) {
+        self.slot(read.kind()).under_way = Some((id, read));
+    }
+
+    /// The read ended. Returns it, unless it is not wanted any more.
+    pub(crate) fn end(&mut self, id: ActionId) -> Option<Read> {
+        let is_it = |slot: &&mut Slot| slot.under_way.is_some_and(|(known, _)| known == id);
+        let slot = self.slots.iter_mut().find(is_it)?;
+        let (_, read) = slot.under_way.take()?;
+        slot.wanted.as_ref().is_some_and(|wanted| wanted.read == read).then_some(read)
+    }
+
+    /// It failed. Returns how often it did by now.
+    pub(crate) fn back_off(
+        &mut self,
+        kind: ReadKind,
+        now: Timestamp,
+        retry_after: Option<Duration>,
+    ) -> u32 {
+        self.attempts(kind).map_or(0, |attempts| {
+            attempts.back_off(now, retry_after);
+            attempts.failed()
+        })
+    }
+
+    pub(crate) fn back_off_between(
+        &mut self,
+        kind: ReadKind,
+        now: Timestamp,
+        retry_after: Option<Duration>,
+        (first, longest): (Duration, Duration),
+    ) {
+        if let Some(attempts) = self.attempts(kind) {
+            attempts.back_off_between(now, retry_after, first, longest);
+        }
+    }
+
+    /// It may be tried at once.
+    pub(crate) fn hurry(&mut self, kind: ReadKind) {
+        if let Some(attempts) = self.attempts(kind) {
+            attempts.hurry();
+        }
     }
 
     pub(crate) fn is_idle(&self) -> bool {
-        self.gap.is_idle()
-            && self.backfill.is_idle()
-            && self.context.is_idle()
-            && self.pending.is_idle()
+        self.slots.iter().all(Slot::is_idle)
+    }
+
+    /// Whether something is to be asked, now or later.
+    pub(crate) fn may_act(&self) -> bool {
+        self.slots.iter().any(|slot| slot.wanted.is_some() && slot.under_way.is_none())
     }
 
     pub(crate) fn next_at(&self) -> Option<Timestamp> {
-        let moments = [
-            self.gap.next_at(),
-            self.backfill.next_at(),
-            self.context.next_at(),
-            self.pending.next_at(),
-            self.context_until,
-            self.pending_until,
-        ];
-        moments.into_iter().flatten().min()
+        let own = self.slots.iter().filter_map(Slot::next_at);
+        own.chain(self.context_until).chain(self.pending_until.map(|(.., until)| until)).min()
     }
 
     pub(crate) fn move_back(&mut self, by: Duration) {
-        self.gap.move_back(by);
-        self.backfill.move_back(by);
-        self.context.move_back(by);
-        self.pending.move_back(by);
-        for until in [&mut self.context_until, &mut self.pending_until] {
-            *until = until.map(|until| until.saturating_sub(by));
+        for wanted in self.slots.iter_mut().filter_map(|slot| slot.wanted.as_mut()) {
+            wanted.attempts.move_back(by);
         }
+        let pending = self.pending_until.as_mut().map(|(.., until)| until);
+        for until in self.context_until.iter_mut().chain(pending) {
+            *until = until.saturating_sub(by);
+        }
+    }
+}
+
+/// What was said of late.
+impl Reads {
+    /// It is read, and calls wait for it.
+    pub(crate) fn want_context(&mut self, now: Timestamp) {
+        if self.wanted(ReadKind::Context).is_none() {
+            self.want(Read::Context, Stamp::default());
+            self.context_until = Some(now + CONTEXT_MAX);
+        }
+    }
+
+    pub(crate) fn context_known(&mut self) {
+        self.context_until = None;
+        self.forget(ReadKind::Context);
+    }
+
+    /// It cannot be read: the agent that is next does without.
+    pub(crate) fn give_context_up(&mut self) {
+        self.skip_context = true;
+        self.context_known();
+    }
+}
+
+/// What an agent is to be handed.
+impl Reads {
+    /// Messages of this range are to be read, unless that is under way. What is being read is read with it.
+    pub(crate) fn fetch(&mut self, mut first: MessageId, mut last: MessageId) {
+        let begun = self.fetched.as_ref().filter(|f| f.progress == Fetching::Begun);
+        if !begun.is_some_and(|f| f.first <= first && f.last >= last) {
+            if let Some(begun) = begun {
+                (first, last) = (first.min(begun.first), last.max(begun.last));
+            }
+            let after = MessageId::new(first.get().saturating_sub(1));
+            self.want(Read::Pending(PendingRead { first, last, after }), Stamp::default());
+            let (messages, progress) = (Vec::new(), Fetching::Begun);
+            self.fetched = Some(Fetched { first, last, messages, progress });
+        }
+    }
+
+    /// A page of it was read.
+    pub(crate) fn fetched(&mut self, read: PendingRead, page: Vec<ChatMessage>) {
+        let Some(fetched) = &mut self.fetched else {
+            return self.forget(ReadKind::Pending);
+        };
+        let (page, full) = page_after(page, Some(read.after), usize::from(PAGE));
+        let last = page.back().map(|message| message.id);
+        fetched.messages.extend(page.into_iter().map(Arc::new));
+        if let Some(after) = last.filter(|last| full && *last < read.last) {
+            self.want(Read::Pending(PendingRead { after, ..read }), Stamp::default());
+        } else {
+            fetched.progress = Fetching::Whole;
+            self.forget(ReadKind::Pending);
+        }
+    }
+
+    /// The rest of it cannot be read now.
+    pub(crate) fn give_fetching_up(&mut self) {
+        if let Some(fetched) = &mut self.fetched {
+            fetched.progress = Fetching::GivenUp;
+        }
+        self.forget(ReadKind::Pending);
+    }
+
+    /// Until when the call of this turn waits for it.
+    pub(crate) fn pending_until(
+        &mut self,
+        now: Timestamp,
+        agent: AgentKey,
+        turn: TurnId,
+    ) -> Timestamp {
+        let own = self.pending_until.filter(|(a, t, _)| (*a, *t) == (agent, turn));
+        let (.., until) =
+            *self.pending_until.insert(own.unwrap_or((agent, turn, now + CONTEXT_MAX)));
+        until
+    }
+
+    /// It was handed over, as far as it was read.
+    pub(crate) fn handed(&mut self) {
+        self.pending_until = None;
+        self.fetched = None;
+        self.forget(ReadKind::Pending);
     }
 }
 
@@ -115,3 +388,6 @@ pub(crate) fn page_after(
     messages.sort_unstable_by_key(|message| message.id);
     (messages.into(), full)
 }
+
+#[cfg(test)]
+mod tests;

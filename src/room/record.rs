@@ -198,10 +198,9 @@ impl Room {
         }
         self.drop_consult();
         if let Some(active) = &mut self.active {
+            active.claims.withdraw_all();
             active.voice.clear();
             active.cleanup.clear();
-            active.members.forget();
-            active.poll.forget();
             active.reply = None;
             active.inbox = Inbox::default();
             active.outbox = OutboxMachine::default();

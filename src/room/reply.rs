@@ -10,8 +10,6 @@ use super::commit::Stamp;
 use crate::split::split_reply;
 use crate::{Certainty, ChannelId, ChatMessage, Nonce, Outgoing, OutgoingPart, ReplyEnd, UserId};
 
-/// The longest rate limit that a reply waits for.
-pub(crate) const LIMIT_MAX: Duration = Duration::from_secs(300);
 /// Keeps the nonces of replies apart from those of effects.
 const REPLIES: u64 = 1 << 35;
 /// How many bits of a nonce's number count the parts.
@@ -203,15 +201,13 @@ impl ReplyDelivery {
             let stored = Arc::make_mut(&mut self.stored);
             stored.doubt_since.get_or_insert(failure.began);
         }
-        match failure.trouble() {
-            Trouble::Definite => return AfterFailure::GiveUp,
-            Trouble::Limited(wait) if wait > LIMIT_MAX => return AfterFailure::GiveUp,
-            Trouble::Limited(wait) => self.attempts.back_off(now, Some(wait)),
-            Trouble::Away => {
-                Arc::make_mut(&mut self.stored).waiting_since.get_or_insert(now);
-                self.attempts.back_off(now, failure.retry_after);
-            }
+        if failure.is_final() {
+            return AfterFailure::GiveUp;
         }
+        if failure.trouble() == Trouble::Away {
+            Arc::make_mut(&mut self.stored).waiting_since.get_or_insert(now);
+        }
+        self.attempts.back_off(now, failure.retry_after);
         AfterFailure::Retry
     }
 

@@ -81,22 +81,9 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Seeds that once failed, with what was wrong.
-const ONCE_FAILED: [u64; 17] = [
-    // The event of a part that was answered for, or found, was taken for the next part.
-    7, 16, 1_795, // An agent that is called by the library asked at the gate itself.
-    14, 33, // A reminder and an answer were posted on hold.
-    37, 300, // A notice that is not owed any more was posted.
-    151, // An event that was lost without notice was never read after a gap.
-    311, 512, 1_683,  // A room at which everything expires at once.
-    447,    // A stop that was read late stopped what was said after it, too.
-    8_880,  // A message that was to be deleted for two reasons was deleted without end.
-    4_065,  // A turn whose context could not be read in time began with the next event.
-    22_389, // A poll that a newer one had replaced was owed without end.
-    30_153,
-    // A part that an event told of was found for the next one, too, which had the same words.
-    1_461,
-];
+/// Worlds beyond those of the tests below that once failed. What was wrong has a story of its own
+/// (`dirigent-testkit/tests/promises/once_failed.rs`); every change to what is drawn makes other worlds of them.
+const ONCE_FAILED: [u64; 2] = [22_389, 30_153];
 
 #[test]
 fn what_once_failed_holds() {

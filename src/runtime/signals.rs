@@ -44,7 +44,7 @@ impl Runtime {
                         link.mark_slow();
                     }
                 }
-                Signal::Inject { agent, messages } => {
+                Signal::Inject { agent, messages, is_all } => {
                     let link = state.links.last().map(|(.., link)| Arc::clone(link));
                     let total = messages.len();
                     let ids = messages.into_iter().map_while(|message| {
@@ -52,7 +52,7 @@ impl Runtime {
                         link.as_ref().is_some_and(|link| link.inject(message)).then_some(id)
                     });
                     let handed: Vec<MessageId> = ids.collect();
-                    state.room.injected(agent, &handed, handed.len() == total);
+                    state.room.injected(agent, &handed, is_all && handed.len() == total);
                 }
                 Signal::TellDeferred { key, turn } => {
                     let at = state.deferrals.iter().position(|(known, _)| *known == key);

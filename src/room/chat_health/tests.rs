@@ -29,17 +29,17 @@ fn a_chat_is_away_five_seconds_after_the_first_failure_however_many_follow() {
 fn an_answer_to_another_account_says_nothing() {
     let mut health = failing_for(5);
     assert_eq!(health.due(at(5)), Some(true));
-    assert!(!health.answered(AGENT));
+    assert!(!health.answered(AGENT, true));
     assert!(health.is_told && health.failing().is_some());
-    assert!(health.answered(MODERATOR) && health.failing().is_none());
+    assert!(health.answered(MODERATOR, false) && health.failing().is_none());
     assert_eq!(health.due(at(5)), Some(false), "the machine is told that the chat is back");
-    assert!(!health.answered(MODERATOR));
+    assert!(!health.answered(MODERATOR, false));
 }
 
 #[test]
 fn an_answer_before_the_machine_was_told_of_an_outage_is_not_told_either() {
     let mut health = failing_for(4);
-    assert!(health.answered(MODERATOR));
+    assert!(health.answered(MODERATOR, false));
     assert_eq!(health.due(at(60)), None);
 }
 
@@ -58,7 +58,7 @@ fn a_chat_that_was_away_in_an_earlier_process_is_probed_at_once_and_its_return_i
     let mut health = ChatHealth::restored(at(0), at(100));
     assert_eq!(health.due(at(100)), None, "the machine knows");
     assert_eq!(health.probe(at(100)), Some(MODERATOR));
-    assert!(health.answered(MODERATOR));
+    assert!(health.answered(MODERATOR, false));
     assert_eq!(health.due(at(100)), Some(false));
 }
 
@@ -68,7 +68,7 @@ fn the_chat_is_away_while_any_of_requests_gateway_and_store_is() {
     health.lost_gateway(at(2));
     health.store_failed(at(4));
     assert_eq!((health.due(at(4)), health.due(at(5))), (None, Some(true)));
-    assert!(health.answered(MODERATOR));
+    assert!(health.answered(MODERATOR, false));
     assert_eq!(health.due(at(6)), None, "the gateway is lost");
     assert_eq!(health.hears(), Some(at(2)));
     assert_eq!(health.due(at(6)), None, "the store takes nothing");
@@ -100,4 +100,27 @@ fn a_long_rate_limit_is_an_outage_with_an_end_and_needs_no_probe() {
     assert_eq!(health.due(at(0)), Some(true));
     assert_eq!((health.probe(at(30)), health.next_at()), (None, Some(at(60))));
     assert_eq!(health.due(at(60)), Some(false));
+}
+
+#[test]
+fn a_read_that_is_answered_does_not_end_a_limit_on_posts() {
+    let mut health = ChatHealth::default();
+    health.limited(MODERATOR, at(0), at(60));
+    assert_eq!(health.due(at(0)), Some(true));
+    assert!(!health.answered(MODERATOR, false));
+    assert_eq!(health.due(at(1)), None, "it goes on");
+    assert!(health.answered(MODERATOR, true), "something was posted");
+    assert_eq!(health.due(at(1)), Some(false));
+}
+
+#[test]
+fn a_new_session_is_followed_by_the_newest_message_within_half_a_minute() {
+    let mut health = ChatHealth::default();
+    health.lost_gateway(at(0));
+    assert_eq!(health.due(at(5)), Some(true));
+    assert!(health.looks(at(15)));
+    health.await_newest(at(20));
+    assert_eq!((health.misses_newest(at(49)), health.misses_newest(at(50))), (false, true));
+    health.lost_gateway(at(30));
+    assert!(!health.misses_newest(at(60)), "it was lost again");
 }

@@ -95,9 +95,7 @@ impl Books {
 
     /// A part is about to be posted.
     pub(super) fn part_leaves(&mut self, nonce: &str, delivery: u64, place: usize) {
-        if !self.parts.contains_key(nonce) {
-            self.parts.insert(nonce.to_owned(), (delivery, place));
-        }
+        self.parts.entry(nonce.to_owned()).or_insert((delivery, place));
     }
 
     /// A new message stands in a channel.

@@ -15,8 +15,9 @@ const COUNTERS: [&str; 6] =
 /// order.
 pub(super) fn fingerprint(world: &World, text: &mut String) -> u64 {
     text.clear();
-    let World { now, room, chat, flights, plans, asking, books, .. } = world;
+    let World { now, room, chat, flights, plans, asking, books, store, .. } = world;
     let _ = write!(text, "{now:?}{room:?}{flights:?}{plans:?}{asking:?}{:?}", books.words);
+    let _ = write!(text, "{:?}", store.record);
     for message in &chat.said {
         let _ = write!(text, "{:?}{:?}", message.id, message.author);
     }

@@ -122,7 +122,7 @@ fn what_starts_after_a_stop_is_noticed() {
         world.books.broken = None;
         world.check_start(&action);
         let why = world.books.broken.unwrap_or_default();
-        assert!(why.contains("rests") || why.contains("owed"), "{why}");
+        assert!(why.contains("rests"), "{why}");
     }
 }
 

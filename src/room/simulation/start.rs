@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Effect, PhaseData, RunId, Snapshot, Timestamp};
+use dirigent_core::{Effect, PermitRun, PhaseData, Rested, RunId, Snapshot, Timestamp};
 
 use super::super::action::{Account, Action, Started};
-use super::super::calls::is_hosted_run;
 use super::books::delivery;
 use super::chat::{Answers, ROOM};
 use super::flight::{Fate, Flight, What};
@@ -197,10 +196,10 @@ impl World {
             Action::Wake(request) => {
                 let (agent, turn) = (request.agent, request.turn);
                 let is_it = |effect: &Effect| matches!(effect, Effect::Trigger { agent: a, turn: t, .. } if *a == agent && *t == turn);
-                self.check_debt("a wake", is_it);
                 if paused {
                     self.books.fail("an agent is woken although the room rests".to_owned());
                 }
+                self.check_debt("a wake", is_it);
                 self.check_voice(None, false);
             }
             Action::Call(request) => {
@@ -337,12 +336,15 @@ impl World {
 
 /// Whether the snapshot says that this run is permitted.
 fn runs(snapshot: &Snapshot, run: RunId) -> bool {
+    let permit = snapshot.permit.map(|permit| permit.run);
     let permitted =
-        snapshot.permit.is_some_and(|permit| format!("{permit:?}").contains(&format!("{run:?}")));
+        matches!(permit, Some(PermitRun::Running { id: Some(known), .. }) if known == run);
     let running =
         matches!(snapshot.phase, PhaseData::Running { run: Some(known), .. } if known == run);
-    let waiting = matches!(snapshot.phase, PhaseData::Waiting { .. }) && is_hosted_run(run);
-    permitted || running || waiting
+    let waiting = snapshot.steering.as_ref().and_then(|steering| steering.waiting.as_ref());
+    let rested = waiting.map(|waiting| waiting.rested);
+    let rests = matches!(rested, Some(Rested::Running { run: Some(known), .. }) if known == run);
+    permitted || running || rests
 }
 
 fn told(action: &Action) -> String {

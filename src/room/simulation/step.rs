@@ -212,7 +212,8 @@ impl World {
         let granted = view.phase() == PhaseKind::Granted
             && view.speaker().is_some_and(|agent| self.is_hosted(agent));
         let call = self.room.active.as_ref().and_then(|active| active.call.as_ref());
-        let called = call.is_some_and(|call| call.under_way.is_none() && !call.waits);
+        let called = call.is_some_and(|call| call.under_way.is_none());
+        let called = called && !self.room.waits_for_call();
         let stored = self.room.commit().is_clean();
         // While the chat is away the lane waits in order, and start deadlines stand still.
         let excused =
@@ -251,13 +252,22 @@ impl World {
     /// After all faults: everything is delivered, and the room rests.
     pub(super) fn end(&mut self) {
         self.calm_down();
-        let until = self.now + Duration::from_secs(2_400);
+        // The initiator of a discussion is reminded three times, and it is archived after that.
+        let is_discussion = self.room.machine().view().initiator().is_some();
+        let reminders = self.fixed.config.reminder_interval * 4;
+        let quiet = if is_discussion { reminders } else { Duration::ZERO };
         let began = self.now;
+        let until = began + Duration::from_secs(2_400) + quiet;
         for _ in 0..20_000 {
             if self.books.broken.is_some() || self.now >= until {
                 break;
             }
             self.step_calmly();
+        }
+        if self.books.broken.is_none() && self.now < until {
+            let passed = self.now.since(began);
+            self.books
+                .fail(format!("20,000 steps without faults, and only {passed:?} have passed"));
         }
         if self.books.broken.is_none() {
             self.check_end(began);
@@ -276,8 +286,7 @@ impl World {
             active.reply.is_some() || active.call.is_some() || !active.voice.is_empty()
         });
         let rests = matches!(phase, PhaseKind::Dormant | PhaseKind::Disabled | PhaseKind::Dead);
-        let reminds = view.initiator().is_some();
-        if !rests || (!reminds && (busy || calls || !self.room.commit().is_clean())) {
+        if !rests || busy || calls || !self.room.commit().is_clean() {
             let told = format!("after 40 quiet minutes the room is busy: {phase:?}, busy {busy}");
             return self.books.fail(told);
         }

@@ -9,8 +9,6 @@ use crate::{ChannelRecord, Commit, Revision, StoredChannel};
 pub(super) struct Store {
     pub(super) revision: Revision,
     pub(super) record: Option<ChannelRecord>,
-    /// How many commits took effect.
-    pub(super) commits: u64,
     /// A commit that takes effect after its time-out.
     pub(super) late: Option<Box<Commit>>,
     pub(super) answers: Answers,
@@ -26,7 +24,6 @@ impl Store {
         }
         self.revision = self.revision.next();
         self.record = Some(commit.record);
-        self.commits += 1;
         Ok(self.revision)
     }
 

@@ -233,7 +233,7 @@ impl World {
                 if let Some(flight) = self.flights.iter_mut().find(is_it) {
                     flight.cancelled.get_or_insert(now);
                     // Some agents listen.
-                    if self.dice.chance(400) {
+                    if !self.is_exact && self.dice.chance(400) {
                         flight.ready_at =
                             Some(now + Duration::from_millis(self.dice.below(12_000)));
                     }
@@ -247,9 +247,9 @@ impl World {
                 }
             }
             Signal::Pause(_) | Signal::Slow => {}
-            Signal::Inject { agent, messages } => {
+            Signal::Inject { agent, messages, is_all } => {
                 let call = self.flights.iter_mut().rev().find(|flight| flight.is_call());
-                let taken = call.is_some() && self.dice.chance(700);
+                let taken = call.is_some() && (self.is_exact || self.dice.chance(700));
                 let ids: Vec<_> = messages.iter().map(|message| message.id).collect();
                 if taken {
                     self.books.handed(ids.iter().copied());
@@ -257,7 +257,7 @@ impl World {
                     call.took_all = false;
                 }
                 let handed = if taken { ids.as_slice() } else { &[] };
-                self.room.injected(agent, handed, taken);
+                self.room.injected(agent, handed, taken && is_all);
             }
             Signal::TellDeferred { .. } => {
                 let told = self.dice.chance(500);
@@ -387,6 +387,9 @@ impl World {
             self.chat.gateway = true;
             self.room.open_gap(&self.fixed.context(), self.now);
             self.after();
+        }
+        if self.room.machine().view().rest().is_some() {
+            self.input(&Input::Resume, true);
         }
         for flight in &mut self.flights {
             if flight.is_call() || matches!(flight.what, What::Consult) {

@@ -1,4 +1,4 @@
-//! Requests that delay nothing: deletions, polls and member lists.
+//! Deletions: they delay nothing.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -175,91 +175,35 @@ impl Cleanup {
     }
 }
 
-/// One read at a time for an effect of the machine: a newer one replaces an older one.
-#[derive(Debug)]
-pub(crate) struct Single<T> {
-    wanted: Option<(T, Attempts)>,
-    under_way: Option<ActionId>,
-}
+#[cfg(test)]
+mod tests {
+    use super::super::active::Active;
+    use super::*;
 
-impl<T> Default for Single<T> {
-    fn default() -> Self {
-        Self { wanted: None, under_way: None }
-    }
-}
+    const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+    const TRIGGER: MessageId = MessageId::new(7);
 
-impl<T: Copy> Single<T> {
-    pub(crate) fn want(&mut self, what: T) {
-        self.wanted = Some((what, Attempts::default()));
+    fn seen(stamp: Stamp) -> Active {
+        let mut active = Active::default();
+        let nonce = Nonce::from_parts(1, 2, 3);
+        active.cleanup.look_for(nonce.clone());
+        active.cleanup.see(nonce.as_str(), TRIGGER, stamp);
+        active
     }
 
-    pub(crate) fn wanted(&self) -> Option<T> {
-        self.wanted.as_ref().map(|(what, _)| *what)
+    #[test]
+    fn a_trigger_that_was_withdrawn_is_deleted_once_that_is_stored() {
+        let stamp = Stamp::default();
+        let active = seen(stamp);
+        assert_eq!(active.cleanup.ready(NOW, |needed| needed < stamp), None);
+        assert_eq!(active.cleanup.ready(NOW, |needed| needed <= stamp), Some(TRIGGER));
     }
 
-    pub(crate) fn forget(&mut self) {
-        self.wanted = None;
-    }
-
-    pub(crate) const fn is_idle(&self) -> bool {
-        self.wanted.is_none() && self.under_way.is_none()
-    }
-
-    /// What may be asked now.
-    pub(crate) fn ready(&self, now: Timestamp) -> Option<T> {
-        let (what, attempts) = self.wanted.as_ref()?;
-        (self.under_way.is_none() && attempts.is_due(now)).then_some(*what)
-    }
-
-    /// It is asked now.
-    pub(crate) const fn begin(&mut self, id: ActionId) {
-        self.under_way = Some(id);
-    }
-
-    /// How many attempts have failed.
-    pub(crate) fn failed(&self) -> u32 {
-        self.wanted.as_ref().map_or(0, |(_, attempts)| attempts.failed())
-    }
-
-    pub(crate) fn end(&mut self, id: ActionId) {
-        if self.under_way == Some(id) {
-            self.under_way = None;
-        }
-    }
-
-    pub(crate) fn back_off(&mut self, now: Timestamp, retry_after: Option<Duration>) {
-        if let Some((_, attempts)) = &mut self.wanted {
-            attempts.back_off(now, retry_after);
-        }
-    }
-
-    pub(crate) fn back_off_between(
-        &mut self,
-        now: Timestamp,
-        retry_after: Option<Duration>,
-        first: Duration,
-        longest: Duration,
-    ) {
-        if let Some((_, attempts)) = &mut self.wanted {
-            attempts.back_off_between(now, retry_after, first, longest);
-        }
-    }
-
-    /// It may be tried at once.
-    pub(crate) fn hurry(&mut self) {
-        if let Some((_, attempts)) = &mut self.wanted {
-            attempts.hurry();
-        }
-    }
-
-    pub(crate) fn next_at(&self) -> Option<Timestamp> {
-        let waits = self.under_way.is_none();
-        self.wanted.as_ref().and_then(|(_, attempts)| attempts.next_at()).filter(|_| waits)
-    }
-
-    pub(crate) fn move_back(&mut self, by: Duration) {
-        if let Some((_, attempts)) = &mut self.wanted {
-            attempts.move_back(by);
-        }
+    #[test]
+    fn a_room_that_has_something_to_delete_stays_in_memory() {
+        let mut active = seen(Stamp::default());
+        assert!(!active.is_idle());
+        active.cleanup.done(TRIGGER);
+        assert!(active.is_idle());
     }
 }

@@ -1,0 +1,100 @@
+//! P18: what people say while an agent runs reaches an agent, however it has to be read.
+
+use std::time::Duration;
+
+use dirigent::{HumanInterrupt, Mode};
+use dirigent_testkit::ScriptedAgent;
+use dirigent_testkit::memory_discord::{Call, Fault, Outage};
+use dirigent_testkit::scripted_agent::Line;
+use dirigent_testkit::stage::{Setup, Stage};
+
+use super::kit::{MINUTE, SECOND};
+
+/// Two channels of "a" and "b". "a" takes so long for its first two turns.
+fn rooms(first: Duration, second: Duration, calls_max: usize) -> Stage {
+    let line = |name: &str, n: usize| Line::from(format!("{name}{n}").as_str());
+    let mut of_a: Vec<_> = (0..20).map(|n| line("a", n)).collect();
+    (of_a[0].takes, of_a[1].takes) = (first, second);
+    let mut stage = Setup::new()
+        .rooms(2)
+        .hosted("a", of_a)
+        .hosted("b", (0..20).map(|n| line("b", n)).collect::<Vec<_>>())
+        .config(|config| config.human_interrupt = HumanInterrupt::Queue)
+        .settings(move |settings| (settings.missed_max, settings.calls_max) = (2, calls_max))
+        .stage();
+    stage.chat();
+    stage
+}
+
+fn say_many(stage: &mut Stage, total: usize) -> Vec<String> {
+    let words: Vec<_> = (0..total).map(|number| format!("more {number}")).collect();
+    for word in &words {
+        stage.say(word);
+    }
+    words
+}
+
+/// Those of the words that no agent was handed.
+fn unheard<'a>(stage: &Stage, words: &'a [String]) -> Vec<&'a str> {
+    let turns: Vec<_> = stage.agents().flat_map(ScriptedAgent::turns).collect();
+    let heard = |word: &&String| turns.iter().any(|turn| turn.missed.contains(word));
+    words.iter().filter(|word| !heard(word)).map(String::as_str).collect()
+}
+
+/// P18
+#[test]
+fn words_that_cannot_be_read_are_handed_over_once_they_can() {
+    let mut stage = rooms(SECOND * 30, SECOND, 8);
+    stage.say("Hello");
+    stage.advance(SECOND);
+    let words = say_many(&mut stage, 12);
+    let (channel, moderator) = (stage.channel(), stage.moderator());
+    stage.discord().set_history_hidden(channel, moderator, true);
+    stage.until_dormant();
+    assert!(!unheard(&stage, &words).is_empty(), "they could not be read");
+    stage.discord().set_history_hidden(channel, moderator, false);
+    stage.say("Go on");
+    stage.until_dormant();
+    assert_eq!(unheard(&stage, &words), [""; 0]);
+}
+
+/// P18
+#[test]
+fn a_page_that_was_read_for_other_words_does_not_count_for_these() {
+    for moment in 0..16 {
+        let mut stage = rooms(SECOND * 30, SECOND, 8);
+        stage.say("Hello");
+        stage.advance(SECOND);
+        let mut words = say_many(&mut stage, 230);
+        let slow = Outage::failing(Fault::SlowAnswer { by: SECOND }).only(Call::History);
+        stage.discord().begin_outage(slow);
+        stage.advance(SECOND * 29 + Duration::from_millis(250 * moment));
+        words.push("a late one".to_owned());
+        stage.say("a late one");
+        stage.advance(SECOND * 30);
+        stage.discord().end_outages();
+        stage.until_dormant();
+        assert_eq!(unheard(&stage, &words), [""; 0], "{moment}");
+    }
+}
+
+/// P18
+#[test]
+fn a_call_that_waits_for_a_place_keeps_the_words_that_were_read_for_it() {
+    let mut stage = rooms(SECOND * 30, MINUTE * 2, 1);
+    stage.say("Hello");
+    stage.advance(SECOND);
+    let words = say_many(&mut stage, 12);
+    // Another channel takes the only place until long after the end of this turn.
+    let (other, person) = (stage.rooms()[1], stage.person());
+    stage.call(move |d| async move { d.set_mode(other, Mode::Chat).await }).unwrap();
+    stage.discord().say(other, person, "Hello there");
+    stage.advance(SECOND * 45);
+    let reads = stage.discord().calls().of(Call::History);
+    stage.advance(MINUTE);
+    let again = stage.discord().calls().of(Call::History) - reads;
+    assert!(again <= 4, "it is read again and again: {again}");
+    let turns = stage.agent("b").turns().len();
+    stage.until("b is called", |stage| stage.agent("b").turns().len() > turns);
+    assert_eq!(unheard(&stage, &words), [""; 0]);
+}
