@@ -21,7 +21,7 @@ pub(crate) use extra::Extra;
 pub(crate) use name::Name;
 use record::RecordFile;
 pub(crate) use scalar::{Id, TailText, whole};
-pub(crate) use snapshot::is_false;
+pub(crate) use snapshot::is_default;
 pub(crate) use steering::OutcomeFile;
 
 use crate::error::BadFile;

@@ -46,7 +46,7 @@ use crate::replace::{ReadError, keep_aside, read, remove_strays};
 ///   commit returns.
 /// * A [`Durability::Turn`](dirigent::Durability::Turn) is first in `<id>.turn.json`, which the end
 ///   of the process does not harm. It is synced behind, by default within a second, the newest
-///   state only; then that file goes. Whoever loads gets the newer one of the two.
+///   state only; then that file goes. A load returns the newer one of the two.
 /// * `<id>.history.jsonl` holds the channel's newest transitions, a line each; `agents.json` the
 ///   agents in the order of their keys.
 /// * One process has the folder open at a time.
@@ -60,8 +60,8 @@ use crate::replace::{ReadError, keep_aside, read, remove_strays};
 ///   as [`Barred::Newer`](dirigent::Barred). Fields that are not known are kept.
 /// * [`problems`](Self::problems) tells of all these. Without `agents.json`, the names that the
 ///   channels' files hold are used.
-/// * A failed write changes nothing and may be repeated. After a failed sync nobody knows what the
-///   disk has: all further calls answer [`StoreError::Broken`] until the store is opened again.
+/// * A failed write changes nothing and may be repeated. After a failed sync it is not known what
+///   the disk has: all further calls answer [`StoreError::Broken`] until the store is opened again.
 ///
 /// All work happens on two threads of the store's own, which start with the first call and end,
 /// joined, when the last clone is dropped; that waits until everything is synced, so call
@@ -263,7 +263,7 @@ fn find_channels(
 }
 
 /// Who has which key. Lost, the file is put together again: what else the keys in the channels'
-/// files meant, nobody could tell.
+/// files meant would not be known.
 fn read_agents(
     folders: &Folders,
     channels: &HashMap<ChannelId, Known>,

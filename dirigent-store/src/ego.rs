@@ -233,7 +233,7 @@ impl<'a> Scan<'a> {
         match self.registry.register(identity.clone()).await {
             Ok(()) if is_new => self.report.added.push(identity.clone()),
             Ok(()) => self.report.changed.push(identity.clone()),
-            // Somebody was faster.
+            // Another registration was faster.
             Err(RegisterError::AccountTaken { owner }) => {
                 let registry = ConflictKind::OwnedBy(owner);
                 self.report.conflicts.push(Conflict { agent, account, registry });
@@ -248,7 +248,7 @@ impl<'a> Scan<'a> {
         self.note(identity);
     }
 
-    /// Says what came of it, without names that nobody has looked at.
+    /// Says what came of it, without names that have not been checked.
     fn log(&self, path: &Path) {
         let EgoReport { added, changed, unchanged, skipped, conflicts, .. } = &self.report;
         let (added, changed, unchanged) = (added.len(), changed.len(), unchanged.len());

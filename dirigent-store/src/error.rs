@@ -20,7 +20,7 @@ pub enum Action {
     Find,
     /// Making a folder.
     CreateFolder,
-    /// Locking, so that nobody else opens the same.
+    /// Locking, so that no other process or handle opens the same.
     Lock,
     /// Reading.
     Read,
@@ -123,6 +123,11 @@ impl BadFile {
     /// ```
     pub const fn is_newer(&self) -> bool {
         matches!(self, Self::OtherVersion { .. } | Self::UnknownValue)
+    }
+
+    /// What bars the channel whose record this is.
+    pub(crate) const fn bars(&self) -> Barred {
+        if self.is_newer() { Barred::Newer } else { Barred::Damaged }
     }
 
     /// Where the parser stopped. Its own words may quote the file.
@@ -250,10 +255,15 @@ impl StoreError {
 
     /// What bars the channel, where it is its record that cannot be read.
     pub(crate) fn barred(&self) -> Option<Barred> {
-        let Self::BadRecord { source, .. } = self else {
-            return None;
-        };
-        Some(if source.is_newer() { Barred::Newer } else { Barred::Damaged })
+        match self {
+            Self::BadRecord { source, .. } => Some(source.bars()),
+            Self::Io { .. }
+            | Self::BadFile { .. }
+            | Self::Broken { .. }
+            | Self::Closed { .. }
+            | Self::Unwritable { .. }
+            | Self::Interrupted { .. } => None,
+        }
     }
 
     /// Whether a channel's record is damaged, so that an operator's commit may replace it.
@@ -307,7 +317,7 @@ impl From<StoreError> for CommitError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// Somebody has it open: another process, or this one.
+    /// It is open already, in another process or in this one.
     #[error(
         "{} is open already: end the other process, use the store that is open, \
          or choose another path",

@@ -133,7 +133,7 @@ pub struct HistoryEntry {
 }
 
 impl OrchestrationState {
-    /// What the file is called where nobody says otherwise.
+    /// The usual name of the file.
     pub const FILE_NAME: &'static str = "orchestration-state.json";
 
     /// Takes the picture. `config` are the rules of the channels: deadlines follow from them.

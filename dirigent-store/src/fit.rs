@@ -9,10 +9,10 @@ pub(crate) fn is_agent_id(text: &str) -> bool {
     !text.trim().is_empty() && is_short(text) && text.chars().all(is_plain)
 }
 
-/// Whether a text that nobody here has seen can be an agent's name: as its id, if there is anything
+/// Whether a text that was not checked before can be an agent's name: as its id, if there is anything
 /// to be seen of it.
 ///
-/// `@everyone` and the like are fit; what is posted mentions nobody unless the host wants it.
+/// `@everyone` and the like are fit; what is posted mentions no account unless the host wants it.
 pub(crate) fn is_foreign_name(text: &str) -> bool {
     is_agent_id(text) && !text.chars().all(|c| c.is_whitespace() || is_zero_width(c))
 }

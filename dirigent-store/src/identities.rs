@@ -23,19 +23,20 @@ use crate::thread::{NoAnswer, Worker};
 /// * One process has it open at a time. People may edit the file meanwhile: every call works on
 ///   what is there now. What is saved by hand in the moment of a `register` is lost, as with any two
 ///   editors.
-/// * A change is on the disk, synced, when its call returns; the file is replaced, so that whoever
-///   reads it finds the old or the new content.
+/// * A change is on the disk, synced, when its call returns; the file is replaced, so that a
+///   reader finds the old or the new content.
 /// * An entry that cannot be read does not count and stays as it is; so do fields that this version
 ///   does not know. An object with a field `entries` around the array is read, and kept.
 /// * A file that cannot be read as a whole is not opened and left alone: without it, agents would be
 ///   strangers. [`open_or_begin_anew`](Self::open_or_begin_anew) renames it to `<name>.corrupt-N` and
-///   starts empty; [`problems`](Self::problems) tells. When it becomes unreadable later, calls fail and leave it alone: somebody may be in the middle of writing it.
+///   starts empty; [`problems`](Self::problems) tells. When it becomes unreadable later, calls fail and
+///   leave it alone: another program may be writing it.
 /// * `register` refuses, as [`ErrorKind::Invalid`] with a [`BadEntry`] as its source, an account
 ///   that is no Discord id, an agent's id that cannot be shown in a line, and a name of more
 ///   than 100 characters. Names are for people and may hold any character.
 ///
 /// All work on the file happens on a thread of its own, which starts with the first call. What was
-/// asked for is done even if nobody waits for the answer; dropping the last handle waits for it.
+/// asked for is done even if its caller stops waiting for the answer; dropping the last handle waits for it.
 ///
 /// ```
 /// use dirigent::{Identity, IdentityStore, UserId};
@@ -86,7 +87,7 @@ struct Problems {
     entries: Vec<Problem>,
 }
 
-/// Something about the registry's file that somebody should look at.
+/// A defect of the registry's file that an operator should look at.
 ///
 /// ```
 /// use dirigent_store::{JsonIdentities, Problem};

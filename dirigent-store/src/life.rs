@@ -23,7 +23,7 @@ pub(crate) trait Job: Send + 'static {
 /// What came of a start: where jobs go and the thread, or what it should have worked on, and why not.
 pub(crate) type Started<W, J> = Result<(Sender<J>, JoinHandle<()>), (Box<W>, io::Error)>;
 
-/// A thread that works on `W` and is told `J`, or what it will work on, while nobody called yet.
+/// A thread that works on `W` and is told `J`, or what it will work on, before the first call.
 pub(crate) struct Life<W, J: Job> {
     /// What it is about, for errors.
     path: PathBuf,
@@ -51,7 +51,7 @@ impl<W, J: Job> Life<W, J> {
         &self.path
     }
 
-    /// Has a job done, even if nobody waits for its answer.
+    /// Has a job done, even if its caller no longer waits for the answer.
     pub(crate) fn give(
         &self,
         job: J,
@@ -112,7 +112,7 @@ impl<W, J: Job> Life<W, J> {
         None
     }
 
-    /// Somebody else closed it first, or the thread did not come so far.
+    /// Another handle closed it first, or the thread did not come so far.
     fn already_closed(&self) -> Result<(), StoreError> {
         let error = self.no_answer();
         if matches!(error, StoreError::Closed { .. }) { Ok(()) } else { Err(error) }

@@ -15,7 +15,7 @@ const PREFIX: &str = ".dirigent-";
 /// What the names of our temporary files end with.
 const SUFFIX: &str = ".tmp";
 
-/// Puts new content in the place of a file. Whoever reads finds the old or the new, whole.
+/// Puts new content in the place of a file. A reader finds the old or the new, whole.
 ///
 /// [`Durability::Fact`]: survives a power cut when this returns, for which the folder's entry is
 /// synced as well. [`Durability::Turn`]: survives the end of the process only, and costs no wait
@@ -113,43 +113,41 @@ impl From<io::Error> for ReadError {
 /// Renames a corrupt file to `<name>.corrupt-N` with the first number that is free, and says where
 /// it is now. It never overwrites: the name is taken by making it before the file moves there.
 pub(crate) fn keep_aside(path: &Path) -> Result<PathBuf, StoreError> {
-    let refused = |source| StoreError::not_done(Action::KeepAside, path, source);
-    let (folder, name) = place_of(path)?;
-    for number in 1_u32..=u32::MAX {
-        let mut kept = name.to_owned();
-        kept.push(format!(".corrupt-{number}"));
-        let kept = folder.join(kept);
-        match private(OpenOptions::new().write(true).create_new(true)).open(&kept) {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-            Err(error) => return Err(refused(error)),
-        }
-        if let Err(error) = fs::rename(path, &kept) {
-            let _ = fs::remove_file(&kept);
-            return Err(refused(error));
-        }
-        sync_folder(folder)?;
-        return Ok(kept);
-    }
-    Err(refused(io::ErrorKind::AlreadyExists.into()))
+    with_free_name(path, |kept| {
+        private(OpenOptions::new().write(true).create_new(true)).open(kept)?;
+        fs::rename(path, kept).inspect_err(|_| {
+            let _ = fs::remove_file(kept);
+        })
+    })
 }
 
 /// Gives a damaged file a second name, `<name>.corrupt-N` with the first number that is free, and says
 /// which. The file also stays where it is, so that at no moment nothing is there. It never overwrites.
 pub(crate) fn keep_copy(path: &Path) -> Result<PathBuf, StoreError> {
+    with_free_name(path, |kept| {
+        // Not every file system has links.
+        fs::hard_link(path, kept).or_else(|error| {
+            let is_final =
+                matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound);
+            if is_final { Err(error) } else { copy_new(path, kept) }
+        })
+    })
+}
+
+/// Has a file take `<name>.corrupt-N` with the first number that is free, and returns that name once
+/// the folder is synced. `take` fails with `AlreadyExists` where the name is not free; any other error
+/// ends the search.
+fn with_free_name(
+    path: &Path,
+    take: impl Fn(&Path) -> io::Result<()>,
+) -> Result<PathBuf, StoreError> {
     let refused = |source| StoreError::not_done(Action::KeepAside, path, source);
     let (folder, name) = place_of(path)?;
     for number in 1_u32..=u32::MAX {
         let mut kept = name.to_owned();
         kept.push(format!(".corrupt-{number}"));
         let kept = folder.join(kept);
-        // Not every file system has links.
-        let made = fs::hard_link(path, &kept).or_else(|error| {
-            let is_final =
-                matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound);
-            if is_final { Err(error) } else { copy_new(path, &kept) }
-        });
-        match made {
+        match take(&kept) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             Err(error) => return Err(refused(error)),
@@ -170,7 +168,7 @@ fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Removes what interrupted writes left in a folder: of one file, or, in a folder that is wholly
-/// ours, of all. The caller holds the lock, so nobody is writing them. Returns how many it removed.
+/// ours, of all. The caller holds the lock, so no other store is writing them. Returns how many it removed.
 pub(crate) fn remove_strays(folder: &Path, of: Option<&OsStr>) -> Result<usize, StoreError> {
     let refused = |source| StoreError::not_done(Action::RemoveStray, folder, source);
     let prefix = of.map_or_else(|| PREFIX.into(), prefix_of);
@@ -194,8 +192,8 @@ pub(crate) fn is_stray(name: &OsStr) -> bool {
     name.starts_with(PREFIX.as_bytes()) && name.ends_with(SUFFIX.as_bytes())
 }
 
-/// Makes a folder and those above it that are missing, for nobody but the owner, and syncs each
-/// into the one above.
+/// Makes a folder and those above it that are missing, for the owner alone, and syncs each into the
+/// one above.
 pub(crate) fn create_folder(folder: &Path) -> Result<(), StoreError> {
     let missing: Vec<_> = folder
         .ancestors()
@@ -256,7 +254,7 @@ pub(crate) fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
     }
 }
 
-/// Lets nobody but the owner read the file that is opened with it.
+/// Lets only the owner read the file that is opened with it.
 pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
@@ -265,7 +263,7 @@ pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 
 /// A new file beside the one that it is to replace; gone when dropped.
 fn temporary(folder: &Path, name: &OsStr) -> io::Result<tempfile::NamedTempFile> {
-    // For nobody but the owner, which is how the crate makes its files on Unix.
+    // For the owner alone, which is how the crate makes its files on Unix.
     tempfile::Builder::new().prefix(&prefix_of(name)).suffix(SUFFIX).tempfile_in(folder)
 }
 

@@ -57,8 +57,8 @@ const GROUP_MAX: usize = 1_024;
 ///   [`Barred::Newer`](dirigent::Barred) and is never changed. [`problems`](Self::problems) tells of both.
 /// * A database of another version, or of another program, is no corrupt one: it is not opened, and
 ///   left alone.
-/// * A failed write changes nothing and may be repeated. After a failed sync nobody knows what the
-///   disk has: all further calls answer [`StoreError::Broken`] until the store is opened again. A
+/// * A failed write changes nothing and may be repeated. After a failed sync it is not known what
+///   the disk has: all further calls answer [`StoreError::Broken`] until the store is opened again. A
 ///   damage that is found while it is open ends it likewise, with a [`StoreError::BadFile`].
 /// * `register` refuses what [`JsonIdentities`](crate::JsonIdentities) refuses.
 ///
@@ -100,7 +100,7 @@ struct Shared {
 
 /// What the thread is told.
 enum Job {
-    /// Somebody wants something.
+    /// Work of a caller.
     Ask(Box<dyn Task>),
     /// Finish, and end.
     Close(Answer<()>),
@@ -167,7 +167,7 @@ impl SqliteStore {
         self.shared.life.close().await
     }
 
-    /// Has work done, even if nobody waits for its answer.
+    /// Has work done, even if its caller no longer waits for the answer.
     async fn ask<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -236,7 +236,7 @@ fn run(database: Database, history_max: usize, problems: &Problems, jobs: &Recei
         // It was read when it was opened.
         Err(error) => tracing::error!(%error, "the database cannot be read any more"),
     }
-    // Whoever is told that it is closed can open it again.
+    // A caller that is told that it is closed can open it again.
     drop(conn);
     drop(lock);
     if let Some(answer) = closing {

@@ -53,7 +53,7 @@ impl Worker {
     {
         let (answer, answered) = oneshot::channel();
         let given = self.give(Box::new(move || {
-            // Nobody may be waiting any more; the job is done all the same.
+            // The caller may have stopped waiting; the job is done all the same.
             let _ = answer.send(job());
         }));
         async move {

@@ -27,19 +27,11 @@ fn the_recorded_example_is_told_as_the_page_shows_it() {
     assert_eq!(denied.count(), 1);
 }
 
-/// One of each.
+/// One of each, and of each that holds a choice all of its choices.
 fn all_inputs() -> Vec<Input> {
     let (a, b) = (AgentKey::new(0), AgentKey::new(1));
     let (id, run) = (MessageId::new(u64::MAX), Some(RunId::new(u64::MAX)));
     let tail = Tail::of("the end of it");
-    let message = |author, kind| Message { id, author, kind, tail, backfilled: false };
-    let outcomes = [
-        Outcome::Pass,
-        Outcome::Failed,
-        Outcome::Spoke { tail },
-        Outcome::Unfinished { tail },
-        Outcome::AwaitsHuman { tail },
-    ];
     let settled = [
         Settlement::Done { message: None },
         Settlement::Done { message: Some(id) },
@@ -47,23 +39,15 @@ fn all_inputs() -> Vec<Input> {
         Settlement::Doubtful,
         Settlement::Dropped,
     ];
-    let kinds = [
-        MessageKind::Conversation,
-        MessageKind::System,
-        MessageKind::StopWord,
-        MessageKind::ResumeWord,
-    ];
-    let authors = [Author::Human, Author::Agent(b), Author::Bot, Author::Moderator];
     let mut inputs = vec![
         Input::Create(Creation { mode: Mode::Discussion, members: vec![a, b], initiator: Some(a) }),
         Input::SetMode(Mode::Report),
         Input::Gate { agent: Some(a), run, latest: Some(id) },
         Input::Gate { agent: None, run: None, latest: None },
         Input::Receipt { agent: b, run, messages: vec![id] },
-        Input::Addressed {
-            message: message(Author::Human, MessageKind::Conversation),
-            agents: vec![b],
-        },
+        Input::Receipt { agent: b, run: None, messages: Vec::new() },
+        Input::Chat { away: true },
+        Input::Chat { away: false },
         Input::MessageEdited { id, author: Author::Human, tail },
         Input::Members { ticket: Ticket::new(4), agents: vec![b, a] },
         Input::MemberJoined(b),
@@ -87,14 +71,56 @@ fn all_inputs() -> Vec<Input> {
         Input::ResetBudget,
         Input::TriggerAgain,
         Input::RunsLost { rerun: true },
+        Input::RunsLost { rerun: false },
         Input::Reconfigure(Arc::new(Config::message_flow())),
         Input::Tick,
     ];
-    inputs.extend(outcomes.map(|outcome| Input::RunEnded { agent: a, run: None, outcome }));
     let ticket = Ticket::new(9);
     inputs.extend(settled.map(|settlement| Input::Settled { ticket, settlement }));
-    let pairs = kinds.into_iter().flat_map(|kind| authors.map(|author| (author, kind)));
-    inputs.extend(pairs.map(|(author, kind)| Input::Message(message(author, kind))));
+    inputs.extend(messages());
+    inputs.extend(ends_of_runs());
+    inputs
+}
+
+/// Messages of every author and kind, read as they came or later, to all or to some.
+fn messages() -> Vec<Input> {
+    let (a, b) = (AgentKey::new(0), AgentKey::new(1));
+    let (id, tail) = (MessageId::new(u64::MAX), Tail::of("the end of it"));
+    let kinds = [
+        MessageKind::Conversation,
+        MessageKind::System,
+        MessageKind::StopWord,
+        MessageKind::ResumeWord,
+    ];
+    let authors = [Author::Human, Author::Agent(b), Author::Bot, Author::Moderator];
+    let mut inputs = Vec::new();
+    for (author, kind) in kinds.into_iter().flat_map(|kind| authors.map(|author| (author, kind))) {
+        for backfilled in [false, true] {
+            let message = Message { id, author, kind, tail, backfilled };
+            inputs.push(Input::Message(message));
+            inputs.push(Input::Addressed { message, agents: vec![b, a] });
+        }
+    }
+    inputs
+}
+
+/// Every end of a run and of its reply, of a run that is known and of one that is not.
+fn ends_of_runs() -> Vec<Input> {
+    let (a, b) = (AgentKey::new(0), AgentKey::new(1));
+    let tail = Tail::of("the end of it");
+    let outcomes = [
+        Outcome::Pass,
+        Outcome::Failed,
+        Outcome::Spoke { tail },
+        Outcome::Unfinished { tail },
+        Outcome::AwaitsHuman { tail },
+    ];
+    let mut inputs = Vec::new();
+    for run in [None, Some(RunId::new(u64::MAX))] {
+        inputs.extend(outcomes.map(|outcome| Input::RunEnded { agent: a, run, outcome }));
+        inputs.push(Input::Replied { agent: b, run });
+        inputs.extend([true, false].map(|posted| Input::Undelivered { agent: b, run, posted }));
+    }
     inputs
 }
 

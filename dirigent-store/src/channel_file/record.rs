@@ -91,7 +91,7 @@ fn is_finished(end: &Name<ReplyEnd>) -> bool {
     end.0 == ReplyEnd::Finished
 }
 
-/// What people said and whoever has the floor is handed.
+/// What people said and the agent that has the floor is handed.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct HeldFile {
     agent: u32,

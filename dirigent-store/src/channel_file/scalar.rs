@@ -73,7 +73,7 @@ struct DigestFile<'a> {
     end: Cow<'a, str>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     length: Option<u32>,
-    #[serde(default, skip_serializing_if = "super::snapshot::is_false")]
+    #[serde(default, skip_serializing_if = "super::snapshot::is_default")]
     attachment: bool,
 }
 

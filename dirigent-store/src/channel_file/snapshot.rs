@@ -25,13 +25,13 @@ pub(super) struct SnapshotFile {
     turn: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rest: Option<Name<Rest>>,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     created: bool,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     missed: bool,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     unheard: bool,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     vetoed: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     list: Vec<SlotFile>,
@@ -51,13 +51,13 @@ pub(super) struct SnapshotFile {
     reminded_at: Option<Millis>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reminder_due: Option<Millis>,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     turns: u32,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     cycles: u32,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     ceiling_announced: bool,
-    #[serde(default, skip_serializing_if = "is_none_yet")]
+    #[serde(default, skip_serializing_if = "is_default")]
     reminders: u8,
     talk_since: Millis,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,11 +89,11 @@ pub(super) struct SnapshotFile {
 struct SlotFile {
     agent: u32,
     turn: Name<SeatTurn>,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     left: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     grace_from: Option<Millis>,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     passed: bool,
 }
 
@@ -119,7 +119,7 @@ enum PermitRunFile {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Millis>,
         spoke: bool,
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "is_default")]
         replied: bool,
     },
 }
@@ -258,19 +258,9 @@ const fn message(id: Id) -> MessageId {
     MessageId::new(id.0)
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
-pub(crate) const fn is_false(flag: &bool) -> bool {
-    !*flag
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
-const fn is_none_yet(number: &u8) -> bool {
-    *number == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
-const fn is_zero(number: &u32) -> bool {
-    *number == 0
+/// Whether a field may be left out of a file, because reading it back gives the same value.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl From<&Slot> for SlotFile {

@@ -7,7 +7,7 @@ use dirigent_core::{
 use serde::{Deserialize, Serialize};
 
 use super::scalar::{Id, Millis, TailText};
-use super::snapshot::is_false;
+use super::snapshot::is_default;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,7 +26,7 @@ pub(super) struct SteeringFile {
     round: Vec<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     next_round: Vec<u32>,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     awaits_human: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     spoken: Vec<SpokenFile>,
@@ -50,10 +50,10 @@ struct TermsFile {
     until: Option<Millis>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     slow_at: Option<Millis>,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     spoken: bool,
     continued: u8,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     awaits_human: bool,
 }
 
@@ -92,7 +92,7 @@ enum RestedFile {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Millis>,
         receipt: bool,
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "is_default")]
         replied: bool,
     },
     Continuing,

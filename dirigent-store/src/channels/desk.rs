@@ -27,8 +27,8 @@ pub(super) struct Known {
     revision: Option<Revision>,
     /// There is a file of a turn.
     pub(super) has_turn: bool,
-    /// What is left of the damaged record has a second name, so that it may be replaced.
-    is_kept: bool,
+    /// The files of the damaged record, each with the name of its copy, so that it may be replaced.
+    copies: Vec<(PathBuf, PathBuf)>,
     /// What is known of its history's file.
     lines: Option<Lines>,
 }
@@ -47,7 +47,7 @@ pub(super) struct Desk {
     pub(super) made: BTreeSet<u8>,
     /// What newer versions wrote into a channel's file.
     pub(super) extras: HashMap<ChannelId, Box<Extras>>,
-    /// Nobody else has the folder while the desk lives.
+    /// No other store has the folder while the desk lives.
     pub(super) _lock: Lock,
 }
 
@@ -76,7 +76,7 @@ impl Desk {
 
     /// A turn that has a file is synced, unless it was.
     pub(super) fn take_up_turn(&mut self, channel: ChannelId) {
-        // What cannot be read now is told to whoever asks for it.
+        // What cannot be read now is told to the caller that asks for it.
         let Ok(Some(parsed)) = self.read(channel) else {
             return;
         };
@@ -155,7 +155,7 @@ impl Desk {
         let known = self.channels.entry(channel).or_default();
         known.revision = Some(newer.revision);
         known.has_turn = has_turn;
-        known.is_kept = false;
+        known.copies.clear();
         if newer.extras.is_empty() {
             self.extras.remove(&channel);
         } else {
@@ -206,17 +206,20 @@ impl Desk {
 
     /// Gives what is left of a damaged record a second name, before it is replaced.
     pub(super) fn keep_damaged(&mut self, channel: ChannelId) -> Result<(), StoreError> {
-        let Some(known) = self.channels.get_mut(&channel).filter(|known| !known.is_kept) else {
+        let Some(known) = self.channels.get_mut(&channel).filter(|known| known.copies.is_empty())
+        else {
             return Ok(());
         };
+        let mut copies = Vec::new();
         for kind in [FileKind::Main, FileKind::Turn] {
             let path = self.folders.file(channel, kind);
             if path.exists() {
                 let kept = keep_copy(&path)?;
                 tracing::warn!(kept = %kept.display(), "a damaged file is replaced");
+                copies.push((path, kept));
             }
         }
-        known.is_kept = true;
+        known.copies = copies;
         Ok(())
     }
 
@@ -318,7 +321,9 @@ impl Desk {
     ) {
         let known = self.channels.entry(channel).or_default();
         known.revision = Some(revision);
-        known.is_kept = false;
+        for (damaged, copy) in known.copies.drain(..) {
+            self.problems.lock().unwrap_or_else(PoisonError::into_inner).replaced(&damaged, &copy);
+        }
         if transitions.is_empty() || self.history_max == 0 {
             return;
         }

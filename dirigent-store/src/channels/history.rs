@@ -98,7 +98,7 @@ pub(crate) fn line(transition: &Transition, agents: &Agents) -> Vec<u8> {
     serde_json::to_vec(&file).unwrap_or_default()
 }
 
-/// A line's change; none when it was cut short, or is of somebody else.
+/// A line's change; `None` when it was cut short, or another program wrote it.
 pub(crate) fn parse(line: &[u8], agents: &Agents) -> Option<Transition> {
     let mut file: TransitionFile = serde_json::from_slice(line).ok()?;
     if let Some(name) = file.agent.take() {

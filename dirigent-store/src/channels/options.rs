@@ -41,7 +41,7 @@ pub enum FileDurability {
     Full,
     /// Nothing is synced. Everything survives the end of the process; a power cut, or a crash of the
     /// machine, may take what was written in the last half minute, facts as well, and leave files
-    /// cut short, which are then kept aside. For trying out, and where somebody else sees to it.
+    /// cut short, which are then kept aside. For trying out, and where another layer syncs.
     None,
 }
 

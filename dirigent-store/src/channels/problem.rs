@@ -1,7 +1,7 @@
-//! What somebody should look at.
+//! Files that an operator should look at.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dirigent::{Barred, ChannelId};
 
@@ -28,11 +28,13 @@ const REMEMBERED_MAX: usize = 1_000;
 pub struct ChannelProblem {
     /// Whose file it was; `None` for the file of the agents.
     pub channel: Option<ChannelId>,
-    /// Where it is now: aside, or in its place while it bars the channel.
+    /// Where it is now: aside, or in its place while it bars the channel. Once an operator's commit has
+    /// replaced it, where its copy is.
     pub kept: PathBuf,
     /// What is wrong with it.
     pub reason: BadFile,
-    /// What bars the channel because of it; `None` when everything else was read without it.
+    /// What bars the channel because of it; `None` when everything else was read without it, or it was
+    /// replaced.
     pub bars: Option<Barred>,
 }
 
@@ -63,6 +65,14 @@ impl Problems {
         tracing::warn!(%problem, "a file cannot be read");
         if self.0.len() < REMEMBERED_MAX {
             self.0.push(problem);
+        }
+    }
+
+    /// A damaged file was replaced, and what is left of it is the copy.
+    pub(super) fn replaced(&mut self, damaged: &Path, copy: &Path) {
+        for problem in self.0.iter_mut().filter(|problem| problem.kept == damaged) {
+            copy.clone_into(&mut problem.kept);
+            problem.bars = None;
         }
     }
 

@@ -19,7 +19,7 @@ use crate::replace::{Replacement, sync_folder};
 const FACTS_MAX: usize = 64;
 /// The same for turns, which facts wait for when they come during it.
 const TURNS_MAX: usize = 8;
-/// After so many rounds of facts alone, turns are taken along.
+/// After this many rounds of facts alone, turns are taken along.
 const PATIENCE: u32 = 16;
 
 /// A channel's new content on its way to the disk.
@@ -43,7 +43,7 @@ pub(super) struct SyncQueue {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// Somebody waits for each of them.
+    /// A caller waits for each of them.
     facts: Vec<Write>,
     /// Turns whose time has not come, the newest of each channel.
     turns: HashMap<ChannelId, Write>,

@@ -20,7 +20,7 @@ use crate::life::Answer;
 /// What the thread is told.
 #[derive(Debug)]
 pub(super) enum Job {
-    /// Somebody wants something of a channel.
+    /// A caller asks for something of a channel.
     Ask(ChannelId, Ask),
     /// Which channels are there?
     Channels(Answer<Vec<ChannelId>>),
@@ -221,7 +221,7 @@ impl Work {
         Ok(Prepared::New(revision, content, durability))
     }
 
-    /// A fact is on the disk, or is not; whoever waited for that goes on.
+    /// A fact is on the disk, or is not; the callers that waited for that go on.
     fn fact(&mut self, channel: ChannelId, revision: Revision, outcome: Result<(), StoreError>) {
         let Some(Busy { answer, transitions, mut waiting }) = self.busy.remove(&channel) else {
             return;
@@ -244,7 +244,7 @@ impl Work {
 
     fn end(self, outcome: Result<(), StoreError>) {
         let Self { desk, closing, .. } = self;
-        // Whoever is told that it is closed can open it again.
+        // A caller that is told that it is closed can open it again.
         drop(desk);
         if let Some(answer) = closing {
             let _ = answer.send(outcome);

@@ -12,8 +12,8 @@ use super::{EgoOptions, EgoReport, scan_ego};
 /// which is when the driver starts. Clones share it, so a host keeps one for the report and
 /// for [`rescan`](Self::rescan).
 ///
-/// Changes that are made through it wait for a scan under way, so that a scan never points an agent
-/// elsewhere that somebody registers meanwhile.
+/// Changes that are made through it wait for a scan under way, so that a scan never overwrites an
+/// agent that is registered meanwhile.
 ///
 /// ```
 /// use dirigent::{IdentityStore, MemoryIdentities};
@@ -40,7 +40,7 @@ struct Shared<S> {
     registry: S,
     path: PathBuf,
     options: EgoOptions,
-    /// Held by whoever scans or writes.
+    /// Held while a scan or a write is under way.
     turn: tokio::sync::Mutex<()>,
     /// What the last scan found; none before the first.
     report: Mutex<Option<Arc<EgoReport>>>,
@@ -102,7 +102,7 @@ impl<S: IdentityStore> IdentityStore for ScannedIdentities<S> {
     async fn all(&self) -> Result<Vec<Identity>, ApiError> {
         if self.report().is_none() {
             let _turn = self.shared.turn.lock().await;
-            // Whoever held the turn may have scanned.
+            // The task that held the turn may have scanned.
             if self.report().is_none() {
                 self.scan().await?;
             }

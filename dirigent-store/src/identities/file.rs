@@ -59,7 +59,7 @@ impl RegistryFile {
     }
 
     /// The present content; no file is an empty registry. A file that cannot be read now is not
-    /// kept aside: somebody may be writing it.
+    /// kept aside: another program may be writing it.
     pub(super) fn read(&self) -> Result<ParsedIdentities, StoreError> {
         self.load().map_err(|unread| match unread {
             Unread::Store(error) => error,

@@ -224,7 +224,7 @@ impl Wrapper {
 
 impl std::fmt::Debug for Entry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The text may hold fields that are nobody's business.
+        // The text may hold fields that are private.
         self.reading.fmt(f)
     }
 }

@@ -7,7 +7,7 @@ use dirigent_core::{Author, Creation, Message, MessageKind, Settlement, Ticket};
 use serde::{Deserialize, Serialize};
 
 use super::config::ConfigFile;
-use crate::channel_file::{Id, Name, OutcomeFile, TailText, is_false};
+use crate::channel_file::{Id, Name, OutcomeFile, TailText, is_default};
 
 /// An input.
 #[derive(Debug, Serialize, Deserialize)]
@@ -110,7 +110,7 @@ pub(super) struct MessageFile {
     author: AuthorFile,
     kind: KindFile,
     tail: TailText,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     backfilled: bool,
 }
 

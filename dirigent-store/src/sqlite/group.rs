@@ -90,7 +90,7 @@ enum Attempt {
     Made,
     /// It was undone; the error, unless its task has it.
     Undone(Option<StoreError>),
-    /// Nobody knows.
+    /// It is not known whether it was committed.
     Doubtful(StoreError),
 }
 
@@ -107,7 +107,7 @@ impl<'c, 'p> Groups<'c, 'p> {
     }
 
     /// Settles the work of a group: in one transaction, and if that fails, each by itself, so that
-    /// nobody fails for another's sake.
+    /// none fails because of another.
     pub(super) fn settle(&mut self, group: &mut [Box<dyn Task>]) {
         if let Some(stop) = self.stop {
             for task in group {
@@ -193,7 +193,7 @@ impl<'c, 'p> Groups<'c, 'p> {
         }
     }
 
-    /// Stops. What is on the disk stays as it is; whoever opens it next judges it.
+    /// Stops. What is on the disk stays as it is; the next opening judges it.
     fn stop(&mut self, stop: Stop) {
         let _ = keep_log(self.tables.conn, true);
         self.stop.get_or_insert(stop);

@@ -66,7 +66,7 @@ CREATE TABLE history (
 pub(super) struct Database {
     /// Where it is, links resolved.
     pub(super) path: PathBuf,
-    /// Dropped before the lock, so that whoever comes next finds it closed.
+    /// Dropped before the lock, so that the next opener finds it closed.
     pub(super) conn: Connection,
     pub(super) lock: Lock,
 }
@@ -114,7 +114,7 @@ fn connect(path: &Path, durability: FileDurability) -> Result<Connection, StoreE
     // Not as a URI: a path means itself.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(refused)?;
-    // Whoever wrote another version finds it as it was, with its write-ahead log or without.
+    // The program that wrote another version finds it as it was, with its write-ahead log or without.
     keep_log(&conn, with_end(path, "-wal").exists()).map_err(refused)?;
     conn.pragma_update(None, "locking_mode", "EXCLUSIVE").map_err(refused)?;
     conn.pragma_update(None, "cell_size_check", true).map_err(refused)?;
@@ -158,7 +158,7 @@ pub(super) fn keep_log(conn: &Connection, is_kept: bool) -> rusqlite::Result<()>
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, is_kept).map(drop)
 }
 
-/// Makes an empty file where there is none, for nobody but the owner; SQLite gives what it puts
+/// Makes an empty file where there is none, for the owner alone; SQLite gives what it puts
 /// beside it the same mode.
 fn make_file(path: &Path) -> Result<(), StoreError> {
     let refused = |source| StoreError::not_done(Action::Write, path, source);

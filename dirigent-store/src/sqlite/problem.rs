@@ -1,4 +1,4 @@
-//! What somebody should look at.
+//! Damage that an operator should look at.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -29,7 +29,7 @@ pub(super) fn refused(path: &Path, action: Action, error: &rusqlite::Error) -> S
     };
     let source = io::Error::new(kind, *said);
     match said.extended_code {
-        // All of it was written; whether it is on the disk, nobody knows.
+        // All of it was written; whether it is on the disk is not known.
         ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC => {
             StoreError::unknown(Action::Sync, path, source)
         }
@@ -37,7 +37,7 @@ pub(super) fn refused(path: &Path, action: Action, error: &rusqlite::Error) -> S
     }
 }
 
-/// Whether somebody else has the database.
+/// Whether another process or handle has the database.
 pub(super) fn is_busy(error: &StoreError) -> bool {
     matches!(error, StoreError::Io { source, .. } if source.kind() == io::ErrorKind::ResourceBusy)
 }

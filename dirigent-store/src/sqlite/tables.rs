@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::Path;
 
-use dirigent::{AgentId, AgentKey, Barred, ChannelId, Commit, Revision, StoredChannel, Transition};
+use dirigent::{AgentId, AgentKey, ChannelId, Commit, Revision, StoredChannel, Transition};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 
@@ -137,7 +137,7 @@ impl<'c> Tables<'c> {
     fn bar(&mut self, channel: ChannelId, reason: BadFile) -> StoreError {
         self.known.remove(&channel);
         self.extras.remove(&channel);
-        let bars = if reason.is_newer() { Barred::Newer } else { Barred::Damaged };
+        let bars = reason.bars();
         self.found.push(SqliteProblem::BadRecord { channel, reason: reason.clone(), bars });
         StoreError::BadRecord { path: self.path.to_owned(), channel, source: reason }
     }
@@ -251,7 +251,7 @@ impl<'c> Tables<'c> {
         Ok(key)
     }
 
-    /// Keys that somebody removed keep their places.
+    /// Reads the agents. Keys whose rows were removed from outside keep their places.
     fn read_agents(&mut self) -> Result<Agents, StoreError> {
         let row = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?));
         let rows = self.run.agents.query_map([], row);

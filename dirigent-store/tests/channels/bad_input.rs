@@ -130,6 +130,10 @@ async fn an_operators_commit_replaces_a_damaged_record_and_keeps_what_is_left_of
         assert_eq!(stored(&store, HERE).await, Some((1, 3)), "{name}");
         // It is a fact, whatever was asked for.
         assert_eq!(written(&place.main(HERE)), (1, 3), "{name}");
+        let problems = store.problems();
+        let [problem] = &problems[..] else { panic!("{name}: {problems:?}") };
+        assert_eq!((&problem.kept, problem.bars), (&kept, None), "{name}");
+        assert!(!problem.to_string().contains("gives the channel a mode"), "{problem}");
         turn(&store, HERE, 1, 4).await;
         store.close().await.unwrap();
         let store = place.lazy();

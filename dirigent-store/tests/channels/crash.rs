@@ -10,13 +10,10 @@ use crate::process::{
     Known, hold, killed_after, role, while_held, write_and_pause, write_for_ever,
 };
 
-/// What the other processes of the tests here do. Without a role nothing.
-#[tokio::test]
-#[ignore = "no test: what the other processes of the tests do"]
-async fn the_other_process() {
-    let Some((role, path)) = role() else { return };
+/// What the other processes of the tests here do.
+async fn play(role: &str, path: &str) {
     if role == "hold" {
-        let _store = JsonChannels::open(path.as_str()).unwrap();
+        let _store = JsonChannels::open(path).unwrap();
         return hold();
     }
     if role == "pause" {
@@ -42,6 +39,9 @@ fn a_second_process_is_kept_out_until_the_first_ends() {
 /// R046, R143, D77
 #[tokio::test]
 async fn a_process_killed_at_any_point_loses_nothing_it_acknowledged() {
+    if let Some((role, path)) = role() {
+        return play(&role, &path).await;
+    }
     let place = Place::new();
     let mut random = Random::new(0x6b69_6c6c);
     let mut known = Known::default();

@@ -62,14 +62,14 @@ pub(crate) async fn play(role: &str, path: &Path) {
     match role {
         "read-only folder" => in_a_folder_that_cannot_be_written(path).await,
         "full disk" => on_a_full_disk(path).await,
-        other => panic!("nobody plays {other}"),
+        other => panic!("{other} is no role"),
     }
     println!("\nack played");
 }
 
 #[cfg(not(unix))]
 pub(crate) async fn play(role: &str, _: &Path) {
-    panic!("nobody plays {role}");
+    panic!("{role} is no role");
 }
 
 #[cfg(unix)]

@@ -13,10 +13,14 @@ const ROLE: &str = "DIRIGENT_CHANNELS_ROLE";
 const PATH: &str = "DIRIGENT_CHANNELS_PATH";
 const CHANNELS: u64 = 4;
 
-/// This program again, as another process with a role to play in `crash::the_other_process`.
+/// The test that plays the roles of other processes before it begins, for which it asks [`role`]. Under
+/// another name it would not be found, and no acknowledgement would come.
+const PLAYER: &str = "crash::a_process_killed_at_any_point_loses_nothing_it_acknowledged";
+
+/// This program again, as another process with a role to play in [`PLAYER`].
 pub(crate) fn other_process(role: &str, path: &Path) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--ignored", "--exact", "crash::the_other_process", "--nocapture"]);
+    command.args(["--exact", PLAYER, "--nocapture"]);
     command.env(ROLE, role).env(PATH, path);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
