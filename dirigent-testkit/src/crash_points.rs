@@ -268,7 +268,7 @@ fn compare_endings(whole: &Ending, cut: &Ending) -> Result<(), String> {
             return Err(format!("{} triggers were left", end.triggers));
         }
         // A kill may take the act that ends a discussion: its initiator is reminded until a person ends it,
-        // but three times at most while nobody says anything (rule 36).
+        // but three times at most while no message comes (rule 36).
         if end.reminders > (expected.reminders + kills).max(3) {
             return Err(format!("{} reminders were posted", end.reminders));
         }

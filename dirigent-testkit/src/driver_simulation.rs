@@ -2,12 +2,12 @@
 //! dies, a clock that jumps. One seed is one run, the same every time.
 //!
 //! What is checked at the boundary: no state is acted on before it is stored (I2); no nonce makes
-//! two messages and nothing is said twice (I1); every post is short, has a nonce and pings nobody
-//! but who is addressed (I15); when the faults end, every room moves again and comes to rest (I16).
+//! two messages and nothing is said twice (I1); every post is short, has a nonce and pings only
+//! who is addressed (I15); when the faults end, every room moves again and comes to rest (I16).
 //! Requests that come before the chat allowed them are counted (I17).
 //!
 //! One seed in three has discussions too. Of each, the guide is in its channel and the result in the
-//! callback channel once, as soon as nothing keeps them from it; nobody is given a turn before the
+//! callback channel once, as soon as nothing keeps them from it; no agent is given a turn before the
 //! guide; every result wakes a channel that keeps turns; and no letter is left over.
 
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ impl fmt::Display for SimulationFailure {
 
 impl std::error::Error for SimulationFailure {}
 
-/// One run of so many steps.
+/// One run of this many steps.
 ///
 /// # Errors
 ///

@@ -65,7 +65,7 @@ pub fn snapshots(bytes: &[u8]) {
     live_on(&mut channel, &mut reader);
 }
 
-/// A snapshot from bytes, sound or not: for whoever stores snapshots.
+/// A snapshot from bytes, sound or not, to test a store of snapshots with.
 ///
 /// ```
 /// let snapshot = dirigent_testkit::fuzzing::forged_snapshot(b"any bytes will do");

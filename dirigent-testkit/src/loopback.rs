@@ -33,7 +33,7 @@ pub use endpoint::Endpoint;
 pub use faults::{RestFault, RestFaults};
 pub use gateway::{GatewayFault, GatewayFaults, SessionInfo};
 pub use limits::{Limit, Limits, Scope};
-pub use outage::Outage;
+pub use outage::ServerOutage;
 pub use traffic::{Request, Traffic};
 
 use door::Door;
@@ -45,7 +45,8 @@ use state::State;
 /// do what and what time it is comes from the [`MemoryDiscord`], which people and the test change
 /// meanwhile. Refusals carry Discord's status and code; limits are kept by bucket and told in headers
 /// ([`Limits`]); what is asked for and not there is refused loudly. Requests can be made to fail
-/// ([`RestFault`]) and are kept account of ([`Traffic`]); parts of the server can be away ([`Outage`]). An application has the id of its bot.
+/// ([`RestFault`]) and are kept account of ([`Traffic`]); parts of the server can be away
+/// ([`ServerOutage`]). An application has the id of its bot.
 ///
 /// Faults of the [`MemoryDiscord`] itself hit pushed events here too; those of its calls do not.
 ///

@@ -92,13 +92,13 @@ impl ManualClock {
         self.shared.jumped.fetch_add(jumped, Ordering::AcqRel);
     }
 
-    /// The earliest deadline that somebody waits for.
+    /// The earliest deadline of a pending wait.
     pub fn next_wake(&self) -> Option<Timestamp> {
         let first = self.shared.waits().pending.keys().next().map(|key| key.deadline);
         first.map(|running| self.shared.of_day(running))
     }
 
-    /// Jumps to the earliest deadline that somebody waits for, and says which that was.
+    /// Jumps to the earliest deadline of a pending wait, and returns it.
     pub fn advance_to_next_wake(&self) -> Option<Timestamp> {
         let next = self.next_wake()?;
         self.set(next.max(self.now()));

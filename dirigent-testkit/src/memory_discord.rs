@@ -83,21 +83,21 @@ impl MemoryDiscord {
         Self { world: Arc::new(Mutex::new(World::new(Arc::clone(&clock)))), clock }
     }
 
-    /// Keeps so many messages a channel, at least one; the oldest are forgotten.
+    /// Keeps this many messages a channel, at least one; the oldest are forgotten.
     #[must_use]
     pub fn with_history_max(self, messages: usize) -> Self {
         self.world().history_max = messages.max(1);
         self
     }
 
-    /// Remembers a nonce for so long.
+    /// Remembers a nonce for this long.
     #[must_use]
     pub fn with_nonce_window(self, window: Duration) -> Self {
         self.world().nonces.set_window(window);
         self
     }
 
-    /// Remembers so many nonces at most (16,384 unless told), so that memory stays flat when the
+    /// Remembers this many nonces at most (16,384 unless told), so that memory stays flat when the
     /// clock stands still.
     #[must_use]
     pub fn with_nonces_max(self, nonces: usize) -> Self {
@@ -105,7 +105,7 @@ impl MemoryDiscord {
         self
     }
 
-    /// Logs so many of the newest posts; none are logged unless told.
+    /// Logs this many of the newest posts; none are logged unless set.
     #[must_use]
     pub fn with_post_log(self, posts: usize) -> Self {
         self.world().ledger.keep_posts(posts);

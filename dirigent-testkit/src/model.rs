@@ -80,12 +80,12 @@ pub struct Model {
     rest: Option<Rest>,
     /// Whether a qualifying message waits for the resume or the second agent (rules 25, 26).
     kept_in_mind: bool,
-    /// Whether a human's word woke the channel or came between turns, and nobody was granted since
+    /// Whether a human's word woke the channel or came between turns, and no agent was granted since
     /// (rule 54).
     unheard: bool,
     /// The messages held (rule 54).
     held: Option<Range>,
-    /// Who shall speak next (rule 61).
+    /// The agent that is to speak next (rule 61).
     choice: Option<AgentKey>,
     /// The round that has not begun (rule 62).
     round_to_come: Option<Vec<AgentKey>>,

@@ -56,7 +56,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Takes so long.
+    /// Takes this long.
     #[must_use]
     pub const fn taking(mut self, takes: Duration) -> Self {
         self.takes = takes;

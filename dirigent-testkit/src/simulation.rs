@@ -37,7 +37,7 @@ pub use world::World;
 
 use crate::invariants::Violation;
 
-/// Lives through so many steps of the world that this seed describes, and through the recovery
+/// Runs this many steps of the world that this seed describes, and through the recovery
 /// after them.
 ///
 /// # Errors

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use dirigent::Clock;
-use dirigent_testkit::loopback::Outage;
+use dirigent_testkit::loopback::ServerOutage;
 
 use crate::house::{Agents, House, default_rules};
 
@@ -17,14 +17,14 @@ const MOMENTS: u64 = 8;
 const SHORT: Duration = Duration::from_secs(15);
 const LONG: Duration = Duration::from_secs(600);
 
-const REFUSED: &[Outage] = &[Outage::RestRefused];
-const HANGING: &[Outage] = &[Outage::RestHanging { is_applied: false }];
-const HANGING_APPLIED: &[Outage] = &[Outage::RestHanging { is_applied: true }];
-const CUT: &[Outage] = &[Outage::GatewayCut];
-const BOTH: &[Outage] = &[Outage::RestRefused, Outage::GatewayCut];
+const REFUSED: &[ServerOutage] = &[ServerOutage::RestRefused];
+const HANGING: &[ServerOutage] = &[ServerOutage::RestHanging { is_applied: false }];
+const HANGING_APPLIED: &[ServerOutage] = &[ServerOutage::RestHanging { is_applied: true }];
+const CUT: &[ServerOutage] = &[ServerOutage::GatewayCut];
+const BOTH: &[ServerOutage] = &[ServerOutage::RestRefused, ServerOutage::GatewayCut];
 
 /// Lets these be away for so long, again and again.
-async fn away(agents: Agents, outages: &[Outage], lasts: Duration) {
+async fn away(agents: Agents, outages: &[ServerOutage], lasts: Duration) {
     let (mut config, settings) = default_rules();
     // The agents that ask repeat their post until it arrives; their runs must not be over before.
     config.run_deadline = Some(Duration::from_secs(3_600));

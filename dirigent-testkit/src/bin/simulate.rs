@@ -169,6 +169,6 @@ fn write_ledger(
 }
 
 fn say(text: &str) {
-    // Nothing is to be done when nobody reads on.
+    // Nothing is to be done when the reader has closed the pipe.
     drop(writeln!(io::stdout(), "{text}"));
 }

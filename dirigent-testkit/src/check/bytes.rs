@@ -106,7 +106,7 @@ fn deadlines_and_lists(config: &mut Config, starts: u8, lists: u8) {
     config.shuffle_first = lists >= 128;
 }
 
-/// So many milliseconds.
+/// A duration in milliseconds.
 const fn millis(count: u64) -> Duration {
     Duration::from_millis(count)
 }

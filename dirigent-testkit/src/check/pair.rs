@@ -11,7 +11,7 @@ use super::trace::Trace;
 use super::walk::Walk;
 use crate::model::Model;
 
-/// Every so many steps a restored copy makes the step too.
+/// After how many steps a restored copy makes the step too.
 const COPY_EVERY: usize = 5;
 
 /// Machine and model side by side.

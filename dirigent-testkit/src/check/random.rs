@@ -30,12 +30,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// So many bytes.
+    /// Draws this many bytes.
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
         (0..count).map(|_| self.draw().to_le_bytes()[7]).collect()
     }
 
-    /// So many steps.
+    /// Draws this many steps.
     pub fn steps(&mut self, count: usize) -> Vec<Step> {
         Step::sequence_from_bytes(&self.bytes(count * RECORD))
     }

@@ -98,7 +98,8 @@ impl Shortest {
         for reset in RESETS {
             let mut config = (*self.config).clone();
             reset(&mut config, &usual);
-            if config != *self.config {
+            // One rule may have to go back before another one can: the next round tries both again.
+            if config != *self.config && config.validate().is_ok() {
                 self.offer(config, self.steps.clone());
             }
         }
@@ -109,7 +110,7 @@ impl Shortest {
 type Reset = fn(&mut Config, &Config);
 
 /// Every rule by itself.
-const RESETS: [Reset; 43] = [
+const RESETS: [Reset; 45] = [
     |to, from| *to = from.clone(),
     |to, from| to.fingerprint_length = from.fingerprint_length,
     |to, from| to.delivery_timeout = from.delivery_timeout,
@@ -117,6 +118,7 @@ const RESETS: [Reset; 43] = [
     |to, from| to.any_message_fallback = from.any_message_fallback,
     |to, from| to.poll_first = from.poll_first,
     |to, from| to.poll_interval = from.poll_interval,
+    |to, from| to.poll_interval_max = from.poll_interval_max,
     |to, from| to.start_deadline = from.start_deadline,
     |to, from| to.retriggers = from.retriggers,
     |to, from| to.run_deadline = from.run_deadline,
@@ -153,4 +155,25 @@ const RESETS: [Reset; 43] = [
     |to, from| to.budget_turns = from.budget_turns,
     |to, from| to.budget_cycles = from.budget_cycles,
     |to, from| to.budget_cost = from.budget_cost,
+    |to, from| to.acknowledge = from.acknowledge,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Random, config_from_bytes};
+    use super::*;
+
+    #[test]
+    fn every_rule_can_go_back_by_itself() {
+        let mut random = Random::new(1);
+        for _ in 0..1_000 {
+            let mut config = config_from_bytes(random.draw().to_le_bytes());
+            config.poll_interval_max += config.poll_interval;
+            let usual = Config::default();
+            for reset in RESETS.iter().skip(1) {
+                reset(&mut config, &usual);
+            }
+            assert_eq!(config, usual);
+        }
+    }
+}

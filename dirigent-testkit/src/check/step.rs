@@ -14,7 +14,7 @@ use dirigent_core::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
-    /// An input, so many milliseconds after the step before; before it, when negative.
+    /// An input, this many milliseconds after the step before; before it, when negative.
     Input {
         /// Milliseconds.
         after: i64,
@@ -35,12 +35,12 @@ pub enum Step {
 }
 
 impl Step {
-    /// An input, so many milliseconds later.
+    /// An input, this many milliseconds later.
     pub fn input(after: i64, input: Input) -> Self {
         Self::Input { after, input: Box::new(input) }
     }
 
-    /// Something fitting, so many milliseconds later.
+    /// Something fitting, this many milliseconds later.
     pub const fn act(after: i64, act: Act) -> Self {
         Self::Act { after, act }
     }
@@ -90,7 +90,7 @@ pub enum Act {
         /// Whether a part of it was posted.
         posted: bool,
     },
-    /// Somebody's message is read late from the history.
+    /// A message is read late from the history.
     SayLate {
         /// How far its id is below the newest.
         back: u8,
@@ -111,7 +111,7 @@ pub enum Act {
         /// The end of the text.
         tail: Box<Tail>,
     },
-    /// Somebody writes something new.
+    /// A new message is written.
     Say {
         /// Who.
         author: Author,
@@ -188,7 +188,7 @@ pub enum EndOutcome {
     Failed,
     /// It spoke, and has not finished its turn.
     Unfinished(Box<Tail>),
-    /// It spoke, and a person shall answer.
+    /// It spoke, and a person is to answer.
     AwaitsHuman(Box<Tail>),
 }
 

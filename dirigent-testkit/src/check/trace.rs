@@ -1,4 +1,4 @@
-//! The way to a failure, written down only when somebody will read it.
+//! The way to a failure, written down only when it will be read.
 
 use super::{Failure, Report};
 

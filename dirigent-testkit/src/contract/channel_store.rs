@@ -47,7 +47,7 @@ pub trait ChannelStoreHarness: Send + Sync {
     }
 
     /// The same store, opened again after the stored record of this channel was spoilt from outside:
-    /// damaged, or as a newer version would write it. `None` when nobody but the store can get at its
+    /// damaged, or as a newer version would write it. `None` when only the store can reach its
     /// records. Some checks are then left out.
     async fn spoilt(
         &self,

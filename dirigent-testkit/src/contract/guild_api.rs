@@ -139,7 +139,7 @@ async fn a_created_channel_is_seen_by_its_maker_and_those_named(
     let audience = works("reading the members", moderator.members(shared).await)?;
     let moderator_id = works("the moderator's me", moderator.me().await)?;
     for user in [moderator_id, member_id, harness.administrator()] {
-        ensure(audience.contains(&user), "somebody who sees the channel is not listed")?;
+        ensure(audience.contains(&user), "an account that sees the channel is not listed")?;
     }
     ensure(!audience.contains(&harness.outsider()), "an outsider is listed")
 }
@@ -214,7 +214,7 @@ async fn only_administrators_are_administrators(harness: &dyn GuildHarness) -> O
     for (user, is_administrator) in expected {
         let asked = moderator.is_administrator(guild, user).await;
         let found = works("asking for administrators", asked)?;
-        equal("whether somebody is an administrator", &found, &is_administrator)?;
+        equal("whether an account is an administrator", &found, &is_administrator)?;
     }
     let asked = moderator.is_administrator(guild, harness.outsider()).await;
     is_refused("asking about an outsider", asked, ErrorKind::Gone)

@@ -142,7 +142,7 @@ async fn removing_nobody_says_so(harness: &dyn IdentityStoreHarness) -> Outcome 
     let store = harness.fresh();
     add(&*store, &[entry("zoe", 3)]).await?;
     for agent in ["ZOE", "zo", "Agent zoe"] {
-        let removed = works("removing nobody", store.remove(agent.into()).await)?;
+        let removed = works("removing an unknown agent", store.remove(agent.into()).await)?;
         ensure(!removed, "removing an agent that is not there says that it was")?;
     }
     holds(&*store, &[entry("zoe", 3)]).await

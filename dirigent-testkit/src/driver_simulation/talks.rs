@@ -33,7 +33,7 @@ pub(super) struct Talks {
     lies: bool,
 }
 
-/// A discussion that was opened, or perhaps not: nobody could tell.
+/// A discussion that was opened, or perhaps not: the call was answered with doubt.
 struct Talk {
     channel: ChannelId,
     callback: ChannelId,
@@ -142,7 +142,7 @@ impl Play {
         }
     }
 
-    /// A channel is deleted, or so many speak at once that a history has several pages.
+    /// A channel is deleted, or enough messages come at once for a history of several pages.
     fn disturb(&mut self, talks: &mut Talks, channel: ChannelId, callback: ChannelId) {
         let is_plain = talks.plain.contains(&callback);
         match talks.dice.below(3) {
@@ -176,7 +176,7 @@ impl Play {
     }
 
     /// The moderator may not post there, or not read the history. A history is hidden only where
-    /// there is something in it: nobody can tell a hidden one from an empty one.
+    /// there is something in it: a hidden one cannot be told from an empty one.
     fn change_rights(&self, posting: bool, channel: ChannelId, is_taken: bool) {
         let (discord, moderator) = (self.stage.discord(), self.stage.moderator());
         if posting {
@@ -316,7 +316,7 @@ impl Play {
         posted.iter().filter(|text| text.starts_with(&begins)).count()
     }
 
-    /// Nobody is given a turn before the guide, but by a person's word or another's result.
+    /// No agent is given a turn before the guide, except by a person's word or another's result.
     fn check_order(&self, talk: &Talk) -> Result<(), String> {
         let last = talk.guide.split(' ').next_back().unwrap_or_default();
         for message in self.stage.discord().messages(talk.channel) {

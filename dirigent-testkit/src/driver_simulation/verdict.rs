@@ -13,7 +13,7 @@ const MOVES_WITHIN: Duration = Duration::from_secs(240);
 const NONCE_KEPT: Duration = Duration::from_secs(5 * 60);
 
 impl Play {
-    /// I16: a person's word moves every room that rests by nobody's order, and it comes to rest.
+    /// I16: a person's word moves every room that does not rest by an order, and it comes to rest.
     pub(super) fn check_recovery(&mut self) -> Result<(), String> {
         let mut before = BTreeMap::new();
         for room in self.stage.rooms().to_vec() {
@@ -97,7 +97,7 @@ fn check_nonces(posts: &[PostRecord], hooked: UserId, moderator: UserId) -> Resu
     Ok(())
 }
 
-/// I15: short, with a nonce, and nobody is pinged but who is addressed.
+/// I15: short, with a nonce, and only who is addressed is pinged.
 fn check_shape<'a>(posts: impl Iterator<Item = &'a PostRecord>) -> Result<(), String> {
     for post in posts {
         let own = match post.mentions {

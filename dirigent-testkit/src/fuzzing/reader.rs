@@ -47,7 +47,7 @@ impl<'a> Reader<'a> {
         self.flag().then(|| read(self))
     }
 
-    /// Up to so many, usually few.
+    /// A list of at most `most` values, usually of a few.
     pub(super) fn list<T>(&mut self, most: u8, mut read: impl FnMut(&mut Self) -> T) -> Vec<T> {
         let count = match self.byte() {
             255 => most,

@@ -9,7 +9,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
     id: "C2",
     promise: 2,
     requirements: "F01, rule 65",
-    sentence: "no turn or cycle begins beyond a budget until an operator renews it, whoever speaks, and it is said once",
+    sentence: "no turn or cycle begins beyond a budget until an operator renews it, no matter who speaks, and it is said once",
     observer: || Box::new(BudgetsHold::default()),
 };
 
@@ -86,7 +86,7 @@ fn counts(seen: &Observation<'_>, set: impl Fn(&Config) -> bool) -> bool {
     set(seen.rules_before) && set(seen.rules)
 }
 
-/// Complains when something begins although so much was used; where the step changed the rules, the
+/// Complains when something begins although this much was used; where the step changed the rules, the
 /// higher budget holds, since what was due has expired by the old ones.
 fn expect_below(
     seen: &Observation<'_>,

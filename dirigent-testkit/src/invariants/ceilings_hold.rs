@@ -1,4 +1,4 @@
-//! C1: without a person, agents talk only so long.
+//! C1: without a person, agents talk for a limited time only.
 
 use dirigent_core::{Author, Cause, Config, Effect, Notice};
 

@@ -18,7 +18,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
 struct DormantAfterSilence {
     /// Whose turn ended in this cycle, or who was skipped.
     done: Vec<AgentKey>,
-    /// Somebody replied.
+    /// An agent replied.
     replied: Option<AgentKey>,
     /// A person wrote since the cycle began.
     human: bool,
@@ -45,7 +45,7 @@ impl Observer for DormantAfterSilence {
             if is_reply(told.cause) {
                 self.replied = told.agent;
             }
-            // A wake that finds nobody available tells only of the boundary that follows at once.
+            // A wake that finds no agent available tells only of the boundary that follows at once.
             let at_once = told.cause == Cause::CycleBoundary && told.from == PhaseKind::Dormant;
             let by_word = matches!(told.cause, Cause::HumanMessage | Cause::MentionRound);
             woken |= by_word || at_once;

@@ -60,7 +60,7 @@ pub struct Glance {
     pub away: Vec<(AgentKey, bool)>,
     /// Whom an operator chose.
     pub chosen: Option<AgentKey>,
-    /// Whom this cycle is for; nobody: for everybody.
+    /// The agents that this cycle is for; empty: for all.
     pub round: Vec<AgentKey>,
     /// Whether a person is awaited.
     pub awaits_human: bool,
@@ -166,7 +166,7 @@ impl Glance {
         self.capped.extend(listed.filter(|agent| view.is_capped(*agent)));
     }
 
-    /// Whether nobody is active by order: stopped or finished.
+    /// Whether no agent is active by order: stopped or finished.
     pub const fn is_stopped(&self) -> bool {
         matches!(self.rest, Some(Rest::Stopped | Rest::Finished))
     }

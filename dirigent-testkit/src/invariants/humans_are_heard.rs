@@ -20,7 +20,7 @@ const FOLLOWED: usize = 16;
 
 #[derive(Debug, Default)]
 struct HumansAreHeard {
-    /// The words that nobody has heard yet, and how long each has been waiting while somebody
+    /// The words that no agent has heard yet, and how long each has been waiting while an agent
     /// could have heard it.
     waiting: BTreeMap<MessageId, Duration>,
     /// How long a word may wait at most, by the most patient rules that the channel ever
@@ -66,19 +66,21 @@ impl HumansAreHeard {
             if after.kept_in_mind {
                 return Ok(());
             }
-            return Err(format!("{:?}, and {id} was heard by nobody", after.phase));
+            return Err(format!("{:?}, and {id} was not heard", after.phase));
         }
-        let nobody = !could_hear(seen.before) || !could_hear(after);
+        let has_no_listener = !could_hear(seen.before) || !could_hear(after);
         // A timer that comes late delays one thing at a time; only the wait for it counts.
         let begun = seen.now.saturating_sub(seen.elapsed);
         let due = seen.before.deadline.map(|deadline| deadline.at.since(begun));
         let elapsed = due.map_or(seen.elapsed, |due| due.min(seen.elapsed));
         let goes_on = seen.transitions().any(|told| told.cause == Cause::Unfinished);
+        // What waits for the chat or for the rest of a reply only pauses the wait, or a word that is
+        // passed over with every reply would never have waited for long.
+        let stands_still = seen.before.chat_away || seen.before.phase == PhaseKind::Delivering;
         for (id, waited) in &mut self.waiting {
-            let stands_still = after.chat_away || after.phase == PhaseKind::Delivering;
-            if goes_on || nobody || after.rest.is_some() || stands_still {
+            if goes_on || has_no_listener || after.rest.is_some() {
                 *waited = Duration::ZERO;
-            } else if Some(*id) != new && seen.before.is_active() {
+            } else if !stands_still && Some(*id) != new && seen.before.is_active() {
                 *waited += elapsed;
             }
             if !self.unlimited && *waited > self.patience {
@@ -89,13 +91,13 @@ impl HumansAreHeard {
     }
 }
 
-/// Whether anybody could be granted at all.
+/// Whether any agent could be granted at all.
 fn could_hear(glance: &Glance) -> bool {
     let mut seats = glance.seats.iter();
     seats.any(|seat| seat.is_available() && !glance.capped.contains(&seat.agent))
 }
 
-/// A person's word that was taken in now and that somebody should hear.
+/// A person's word that was taken in now and that an agent should hear.
 fn word(seen: &Observation<'_>) -> Option<MessageId> {
     let message = seen.message().filter(|_| seen.human_spoke())?;
     let orders = match message.kind {
@@ -106,7 +108,7 @@ fn word(seen: &Observation<'_>) -> Option<MessageId> {
     (!orders).then_some(message.id)
 }
 
-/// Whether this step handed the word over, had it answered, or let somebody run after it.
+/// Whether this step handed the word over, had it answered, or let an agent run after it.
 fn is_heard(seen: &Observation<'_>, id: MessageId, granted: bool) -> bool {
     let within = |range: Option<(MessageId, MessageId)>| {
         range.is_some_and(|(first, last)| first <= id && id <= last)
@@ -174,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_word_that_wakes_nobody_is_caught() {
-        word_in(PhaseKind::Dormant).rejected(fresh(&INVARIANT).as_mut(), "heard by nobody");
+        word_in(PhaseKind::Dormant).rejected(fresh(&INVARIANT).as_mut(), "was not heard");
         let mut kept = word_in(PhaseKind::Dormant);
         kept.after.kept_in_mind = true;
         kept.accepted(fresh(&INVARIANT).as_mut());
@@ -184,7 +186,7 @@ mod tests {
     fn a_word_that_is_forgotten_is_caught() {
         let mut observer = fresh(&INVARIANT);
         word_in(PhaseKind::Refreshing).accepted(observer.as_mut());
-        Forged::default().rejected(observer.as_mut(), "heard by nobody");
+        Forged::default().rejected(observer.as_mut(), "was not heard");
     }
 
     #[test]
@@ -202,7 +204,7 @@ mod tests {
         let mut holds = Forged::default().telling(&grant);
         holds.after.held = Some((MessageId::new(3), MessageId::new(3)));
         holds.accepted(observer.as_mut());
-        Forged::default().rejected(observer.as_mut(), "heard by nobody");
+        Forged::default().rejected(observer.as_mut(), "was not heard");
     }
 
     #[test]
@@ -213,5 +215,29 @@ mod tests {
         later.before.phase = PhaseKind::Refreshing;
         later.after.phase = PhaseKind::Refreshing;
         later.rejected(observer.as_mut(), "has waited");
+    }
+
+    /// A step of that long in one phase, and then into another one.
+    fn lasting(seconds: u64, from: PhaseKind, to: PhaseKind) -> Forged {
+        let mut step = Forged { elapsed: Duration::from_secs(seconds), ..Forged::default() };
+        (step.before.phase, step.after.phase) = (from, to);
+        step
+    }
+
+    #[test]
+    fn a_word_that_every_reply_passes_over_is_caught() {
+        let mut observer = fresh(&INVARIANT);
+        word_in(PhaseKind::Running).accepted(observer.as_mut());
+        // The chat's part of the wait is no wait of its own.
+        lasting(72_000, PhaseKind::Delivering, PhaseKind::Delivering).accepted(observer.as_mut());
+        let mut away = lasting(72_000, PhaseKind::Granted, PhaseKind::Granted);
+        (away.before.chat_away, away.after.chat_away) = (true, true);
+        away.accepted(observer.as_mut());
+        for _ in 0..2 {
+            lasting(2_500, PhaseKind::Running, PhaseKind::Delivering).accepted(observer.as_mut());
+            lasting(9, PhaseKind::Delivering, PhaseKind::Granted).accepted(observer.as_mut());
+        }
+        let last = lasting(2_500, PhaseKind::Running, PhaseKind::Delivering);
+        last.rejected(observer.as_mut(), "has waited");
     }
 }

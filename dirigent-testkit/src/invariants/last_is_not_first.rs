@@ -1,4 +1,4 @@
-//! I9: nobody speaks twice in a row across a shuffle.
+//! I9: no agent speaks twice in a row across a shuffle.
 
 use dirigent_core::{AgentKey, Cause, Input, PhaseKind, Seat};
 

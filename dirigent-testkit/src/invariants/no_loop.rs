@@ -16,7 +16,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
 
 #[derive(Debug, Default)]
 struct NoLoop {
-    /// Somebody wrote, and nobody was granted since.
+    /// A message came, and no agent was granted since.
     missed: bool,
 }
 
@@ -42,7 +42,7 @@ impl Observer for NoLoop {
 }
 
 impl NoLoop {
-    /// The end of a stop, or a second agent, wakes only if somebody wrote meanwhile.
+    /// The end of a stop, or a second agent, wakes only if a message came meanwhile.
     fn follow_missed(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         let word = matches!(
             seen.input,
@@ -54,7 +54,7 @@ impl NoLoop {
             }
             let kept = matches!(told.cause, Cause::Resumed | Cause::HumanMessage);
             if !word && kept && !self.missed {
-                return Err(format!("{:?} woke the channel and nobody had written", told.cause));
+                return Err(format!("{:?} woke the channel without a message", told.cause));
             }
         }
         self.missed &= seen.grants().next().is_none() || seen.after.held.is_some();
@@ -112,7 +112,7 @@ fn over_budget(seen: &Observation<'_>) -> bool {
     idle && seen.before.budget_spent
 }
 
-/// Whether the ceiling stood before the step: then an agent's word may wake nobody.
+/// Whether the ceiling stood before the step: then an agent's word may not wake the channel.
 fn ceiling_was_reached(seen: &Observation<'_>) -> bool {
     seen.before.phase == PhaseKind::Dormant && seen.before.is_at_ceiling(seen.rules, seen.now)
 }
@@ -170,7 +170,7 @@ mod tests {
     fn an_assignment_that_wakes_for_nobody_is_caught() {
         let told = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::HumanMessage)];
         let step = Forged { input: Input::Assign(A), ..Forged::default() }.telling(&told);
-        step.rejected(fresh(&INVARIANT).as_mut(), "nobody had written");
+        step.rejected(fresh(&INVARIANT).as_mut(), "without a message");
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
         let told = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::Resumed)];
         let resume = Forged { input: Input::Resume, ..Forged::default() };
         let resume = resume.telling(&told);
-        resume.rejected(fresh(&INVARIANT).as_mut(), "nobody had written");
+        resume.rejected(fresh(&INVARIANT).as_mut(), "without a message");
         let mut observer = fresh(&INVARIANT);
         let mut word = word_of(Author::Human, MessageKind::Conversation);
         word.effects.clear();

@@ -1,4 +1,4 @@
-//! A1: an agent is not skipped because the chat does not answer.
+//! O1: an agent is not skipped because the chat does not answer.
 
 use dirigent_core::{Cause, PhaseKind};
 

@@ -8,7 +8,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
     id: "H2",
     promise: 4,
     requirements: "F04, F05, R278, rules 7, 24, 25, 37, 53, 60",
-    sentence: "while a channel is stopped or finished nobody is allowed or granted; on hold nobody is woken, given a message or late",
+    sentence: "while a channel is stopped or finished no agent is allowed or granted; on hold none is woken, given a message or late",
     observer: || Box::new(RestIsRest),
 };
 

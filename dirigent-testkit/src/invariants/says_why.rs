@@ -21,7 +21,7 @@ impl Observer for SaysWhy {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         let Input::Gate { agent, .. } = seen.input else {
             return match seen.answer {
-                Ok(Answer::Verdict(_)) => Err("a verdict that nobody asked for".to_owned()),
+                Ok(Answer::Verdict(_)) => Err("a verdict without a question".to_owned()),
                 _ => Ok(()),
             };
         };

@@ -1,4 +1,4 @@
-//! T1: nobody is woken more often than the rules say.
+//! T1: no agent is woken more often than the rules say.
 
 use dirigent_core::{Cause, Effect, PhaseKind, Rest};
 

@@ -16,9 +16,9 @@ use super::{ALL, Glance, Invariant, Observation, Observer, Restored, TwinStep, V
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diligence {
-    /// A twin is restored every so many steps; 0: never.
+    /// After how many steps a twin is restored; 0: never.
     pub twin_every: u32,
-    /// It lives for so many steps.
+    /// How many steps a twin lives.
     pub twin_lives: u32,
 }
 

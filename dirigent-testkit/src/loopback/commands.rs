@@ -49,8 +49,8 @@ impl fmt::Display for InteractionId {
 pub enum CommandError {
     /// The application has no such command there.
     NoCommand,
-    /// Whoever wants to use it may not: it does not see the channel, may not use commands, or lacks
-    /// what the command takes.
+    /// The account may not use it: it does not see the channel, may not use commands, or lacks the
+    /// permissions that the command needs.
     NotAllowed,
     /// The command has no such option.
     NoOption(String),
@@ -91,7 +91,7 @@ pub struct CommandAnswer {
     pub id: MessageId,
     /// Its text; empty while it is only promised.
     pub content: String,
-    /// Whether nobody but the user sees it.
+    /// Whether only the user sees it.
     pub is_private: bool,
 }
 
@@ -105,7 +105,7 @@ impl fmt::Debug for CommandAnswer {
 }
 
 impl LoopbackDiscord {
-    /// Lets somebody use a command of a bot's application, as with a client: the bot's sessions of the
+    /// Lets an account use a command of a bot's application, as with a client: the bot's sessions of the
     /// gateway are told, and have three seconds for a first answer. A command within another is named
     /// with both names, for instance `talk stop`.
     ///
@@ -194,7 +194,7 @@ impl LoopbackDiscord {
     }
 }
 
-/// Whether somebody with these permissions may use a command.
+/// Whether an account with these permissions may use a command.
 fn may_use(command: &Value, allowed: Permissions, guild: Option<GuildId>) -> bool {
     if guild.is_none() {
         return allowed.contains(Permissions::VIEW_CHANNEL);

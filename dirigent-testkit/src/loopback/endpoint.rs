@@ -17,7 +17,7 @@ pub enum Endpoint {
     ListCurrentUserGuilds,
     /// Opens a direct message.
     CreateDirect,
-    /// Somebody.
+    /// Reads an account.
     GetUser,
     /// The gateway's address.
     GetGateway,
@@ -69,7 +69,7 @@ pub enum Endpoint {
     UpdateMessage,
     /// Deletes a message.
     DeleteMessage,
-    /// Shows that somebody types.
+    /// Shows that an account types.
     TriggerTyping,
     /// Creates a thread.
     CreateThread,
@@ -79,9 +79,9 @@ pub enum Endpoint {
     ListThreadMembers,
     /// One who was added to a thread.
     GetThreadMember,
-    /// Adds somebody to a thread.
+    /// Adds an account to a thread.
     AddThreadMember,
-    /// Takes somebody out of a thread.
+    /// Takes an account out of a thread.
     RemoveThreadMember,
     /// Joins a thread.
     JoinThread,

@@ -23,12 +23,12 @@ pub enum RestFault {
     LostAnswer,
     /// The connection is cut, and it is not carried out.
     NotDelivered,
-    /// It is carried out, and the answer takes so long.
+    /// It is carried out, and the answer takes this long.
     SlowAnswer {
         /// How long.
         by: Duration,
     },
-    /// It takes so long until it is carried out.
+    /// It takes this long until it is carried out.
     SlowRequest {
         /// How long.
         by: Duration,
@@ -108,7 +108,7 @@ impl RestFaults {
         Self { dice: Random::new(seed), planned: VecDeque::new(), rates: Vec::new() }
     }
 
-    /// Lets so many of a thousand requests for a route, or for all, go wrong in this way.
+    /// Lets requests for a route, or for all, go wrong in this way, at a rate in thousandths.
     #[must_use]
     pub fn with_rate(
         mut self,

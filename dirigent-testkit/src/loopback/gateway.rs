@@ -13,7 +13,7 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-use super::outage::Outage;
+use super::outage::ServerOutage;
 use super::state::State;
 
 mod close;
@@ -61,7 +61,7 @@ pub(crate) async fn connect(state: Arc<State>, mut socket: Socket, query: String
     let mut line = Line { state: beside, socket, compression, conversation };
     let code = tokio::select! {
         biased;
-        () = state.outages.begins(Outage::GatewayCut) => None,
+        () = state.outages.begins(ServerOutage::GatewayCut) => None,
         code = line.run(hello) => code,
     };
     let now = line.state.discord.clock().now();

@@ -7,7 +7,7 @@ use dirigent::{Timestamp, UserId};
 
 use super::endpoint::{Endpoint, Matched};
 
-/// So many requests in so much time.
+/// How many requests are allowed in a window of time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -26,7 +26,7 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// So many requests in a window of this length.
+    /// Allows this many requests in a window of this length.
     pub const fn new(requests: u32, window: Duration) -> Self {
         Self { requests, window }
     }
@@ -98,7 +98,7 @@ impl Limits {
         self
     }
 
-    /// Bans the address for so long after so many invalid requests within ten minutes: 401, 403, and
+    /// Bans the address for a time after this many invalid requests within ten minutes: 401, 403, and
     /// 429 whose scope is not `shared`.
     #[must_use]
     pub const fn with_ban(mut self, invalid_requests: u32, ban: Duration) -> Self {

@@ -15,7 +15,7 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
-use super::outage::Outage;
+use super::outage::ServerOutage;
 use super::state::{State, Task};
 use super::{gateway, rest};
 
@@ -48,7 +48,7 @@ pub(super) async fn serve(
                 tasks.spawn(async move {
                     tokio::select! {
                         biased;
-                        () = beside.outages.begins(Outage::RestRefused) => {}
+                        () = beside.outages.begins(ServerOutage::RestRefused) => {}
                         () = connection(stream, Arc::clone(&beside)) => {}
                     }
                 });
@@ -76,10 +76,10 @@ async fn answer(
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Cut> {
     if is_upgrade(&request) {
-        let is_cut = state.outages.has(Outage::GatewayCut);
+        let is_cut = state.outages.has(ServerOutage::GatewayCut);
         return if is_cut { Err(Cut) } else { Ok(upgrade(&state, request)) };
     }
-    if state.outages.has(Outage::RestRefused) {
+    if state.outages.has(ServerOutage::RestRefused) {
         return Err(Cut);
     }
     rest::answer(&state, request).await

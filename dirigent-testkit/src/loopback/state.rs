@@ -71,7 +71,7 @@ impl State {
 
     /// Lets something run beside the connections, until the server ends.
     pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) {
-        // Nobody takes it when the server is ending.
+        // It is dropped when the server is ending.
         let _ = self.tasks.send(Box::pin(task));
     }
 

@@ -62,7 +62,7 @@ impl MemoryAccount {
         self.user
     }
 
-    /// A message, whoever sees it.
+    /// A message, without a look at permissions.
     pub(crate) fn message(&self, channel: ChannelId, message: MessageId) -> Option<ChatMessage> {
         self.discord.message(channel, message)
     }
@@ -73,7 +73,7 @@ impl MemoryAccount {
     }
 
     /// What Discord's gateway would push to this account from now on: besides what happens in
-    /// channels that it sees, what happens in its guilds, and commands that somebody used.
+    /// channels that it sees, what happens in its guilds, and commands that were used.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -122,8 +122,14 @@ impl MemoryAccount {
         T: Send,
         F: FnOnce(&mut World, UserId, Option<Fault>) -> Result<T, ApiError> + Send,
     {
-        self.discord.world().ledger.count(call);
-        self.outlast(call).await;
+        let hangs = {
+            let mut world = self.discord.world();
+            world.ledger.count(call);
+            world.outages.regime(self.user, call) == Some(Regime::Hanging)
+        };
+        if hangs {
+            self.outlast(call).await;
+        }
         let (fault, apply) = {
             let mut world = self.discord.world();
             match world.admit(self.user, call, channel)? {

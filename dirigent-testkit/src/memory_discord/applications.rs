@@ -29,7 +29,7 @@ pub(crate) struct Whisper {
     pub(crate) flags: u64,
 }
 
-/// Somebody used a command.
+/// A command was used.
 #[derive(Clone, Debug)]
 pub(crate) struct Interaction {
     pub(crate) application: UserId,

@@ -16,9 +16,9 @@ pub(crate) struct Details {
 /// Whom a text may ping.
 #[derive(Clone, Debug)]
 pub(crate) enum Allowed {
-    /// Whoever it names.
+    /// Every account that it names.
     Named,
-    /// Nobody.
+    /// No account.
     Nobody,
     /// One account, if it names it.
     User(UserId),
@@ -43,7 +43,7 @@ pub(crate) struct Rare {
     pub(crate) kind: Option<u8>,
 }
 
-/// A command that somebody used.
+/// A command that was used.
 #[derive(Clone, Debug)]
 pub(crate) struct UsedCommand {
     /// The interaction's id.

@@ -88,7 +88,7 @@ pub enum Event {
         /// Its guild, if it is in one.
         guild: Option<GuildId>,
     },
-    /// Somebody was added to a thread or left it.
+    /// An account was added to a thread or left it.
     ThreadMembersChanged {
         /// Which thread.
         thread: ChannelId,
@@ -141,7 +141,7 @@ pub enum Event {
         /// Which role.
         role: RoleId,
     },
-    /// Somebody used a command.
+    /// A command was used.
     InteractionCreated {
         /// Whose command: an application has its bot's id.
         application: UserId,

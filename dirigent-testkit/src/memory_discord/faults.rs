@@ -33,8 +33,8 @@ pub enum Fault {
     ServerErrorNotApplied,
     /// The connection is refused: it is not carried out, and the caller knows (`Unavailable`, `NotDone`).
     Refused,
-    /// A post is carried out so much later, even if its caller was dropped; the answer is lost at once.
-    /// Any other request is not carried out at all.
+    /// A post is carried out later, even if its caller was dropped; the answer is lost at once. Any
+    /// other request is not carried out at all.
     LandsLate {
         /// How much later.
         by: Duration,
@@ -45,12 +45,12 @@ pub enum Fault {
     Gone,
     /// 401.
     Unauthorized,
-    /// It is carried out at once, and the answer takes so long.
+    /// It is carried out at once, and the answer takes this long.
     SlowAnswer {
         /// How long.
         by: Duration,
     },
-    /// It takes so long until it is carried out; dropping the call before undoes it.
+    /// It takes this long until it is carried out; dropping the call before undoes it.
     SlowRequest {
         /// How long.
         by: Duration,
@@ -115,14 +115,14 @@ pub enum PushFault {
     Dropped,
     /// It arrives twice.
     Duplicated,
-    /// It arrives after so many later ones.
+    /// It arrives after this many later ones.
     HeldBack {
         /// How many overtake it.
         events: u32,
         /// Released after this time, if fewer follow.
         at_most: Duration,
     },
-    /// It arrives so much later.
+    /// It arrives this much later.
     Delayed {
         /// How much.
         by: Duration,
@@ -186,21 +186,21 @@ impl Faults {
             .with_push_rate(PushFault::Delayed { by: second * 20 }, 20)
     }
 
-    /// Lets so many of a thousand calls, of whatever operation, go wrong in this way.
+    /// Lets calls of any operation go wrong in this way, at a rate in thousandths.
     #[must_use]
     pub fn with_rate(mut self, fault: Fault, per_mille: u32) -> Self {
         self.rates.push(Rate { call: None, fault, per_mille });
         self
     }
 
-    /// Lets so many of a thousand calls of one operation go wrong in this way.
+    /// Lets calls of one operation go wrong in this way, at a rate in thousandths.
     #[must_use]
     pub fn with_call_rate(mut self, call: Call, fault: Fault, per_mille: u32) -> Self {
         self.rates.push(Rate { call: Some(call), fault, per_mille });
         self
     }
 
-    /// Lets so many of a thousand pushed events go wrong in this way.
+    /// Lets pushed events go wrong in this way, at a rate in thousandths.
     #[must_use]
     pub fn with_push_rate(mut self, fault: PushFault, per_mille: u32) -> Self {
         self.push_rates.push((fault, per_mille));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map by ids. Nobody from outside chooses the ids, so nobody can make them collide.
+/// A map by ids. No outside party chooses the ids, so none can make them collide.
 pub(crate) type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
 
 /// Folds 64 bits at a time by a long multiplication, so that every bit of an id counts: the low

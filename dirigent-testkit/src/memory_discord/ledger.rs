@@ -183,7 +183,7 @@ impl Ledger {
         self.calls.unauthorized += 1;
     }
 
-    /// Keeps so many posts from now on.
+    /// Keeps this many posts from now on.
     pub(crate) fn keep_posts(&mut self, posts_max: usize) {
         self.posts_max = posts_max;
         while self.posts.len() > posts_max {

@@ -148,7 +148,7 @@ impl World {
         Ok(())
     }
 
-    /// Deletes a message, whoever asks; says whether there was one.
+    /// Deletes a message, without a look at permissions; returns whether there was one.
     pub(crate) fn erase(&mut self, channel: ChannelId, id: MessageId) -> bool {
         let room = self.places.rooms.get_mut(&channel);
         let erased = room.is_some_and(|room| room.messages.remove(id));

@@ -42,7 +42,7 @@ impl MemoryDiscord {
         self.speak(channel, user, ChatKind::Reply, text.into())
     }
 
-    /// Adds a message that is no talk: somebody joined, pinned something, started a thread. Its text
+    /// Adds a message of Discord's own: an account joined, pinned something, started a thread. Its text
     /// may be empty.
     ///
     /// # Panics
@@ -58,12 +58,12 @@ impl MemoryDiscord {
         self.speak(channel, user, ChatKind::System, text.into())
     }
 
-    /// Changes the text of a message, whoever wrote it; says whether it was there.
+    /// Changes the text of a message of any author; returns whether it was there.
     pub fn edit(&self, channel: ChannelId, message: MessageId, text: impl Into<String>) -> bool {
         self.world().edit(channel, message, text.into())
     }
 
-    /// Deletes a message, whoever wrote it; says whether it was there.
+    /// Deletes a message of any author; returns whether it was there.
     pub fn delete_message(&self, channel: ChannelId, message: MessageId) -> bool {
         self.world().erase(channel, message)
     }

@@ -1,4 +1,4 @@
-//! What somebody may do, as a set of Discord's bits.
+//! What an account may do, as a set of Discord's bits.
 
 use std::fmt;
 use std::ops::BitOr;

@@ -23,7 +23,7 @@ pub(crate) struct Rights {
     pub(crate) read_history: bool,
 }
 
-/// Somebody in a guild.
+/// An account in a guild.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
     /// Its roles besides the one of everyone.
@@ -68,7 +68,7 @@ pub(crate) struct Places {
     pub(crate) guilds: BTreeMap<GuildId, Guild>,
     pub(crate) rooms: IdMap<ChannelId, Room>,
     clock: Arc<dyn Clock>,
-    /// Rises with whatever changes what somebody may do.
+    /// Rises with each change of what any account may do.
     revision: u64,
 }
 

@@ -12,7 +12,7 @@ use super::rules::{Overwrite, Target};
 use super::world::World;
 
 impl MemoryDiscord {
-    /// Adds a role to a guild, which nobody has yet.
+    /// Adds a role to a guild, which no member has yet.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -31,7 +31,7 @@ impl Overwrite {
 /// What a channel changes, by whom it is for.
 pub(crate) type Overwrites = BTreeMap<Target, Overwrite>;
 
-/// What somebody may do now, and while in a time-out.
+/// What an account may do now, and while in a time-out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Allowed {
     pub(crate) free: Permissions,

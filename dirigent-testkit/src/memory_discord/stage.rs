@@ -46,8 +46,8 @@ impl MemoryDiscord {
         }
     }
 
-    /// Adds a guild with nobody in it but its owner. Everybody in it may see, read and write what no
-    /// channel forbids.
+    /// Adds a guild with only its owner in it. Every member may see, read and write what no channel
+    /// forbids.
     pub fn add_guild(&self, owner: UserId) -> GuildId {
         let mut world = self.world();
         let id = GuildId::new(world.next_id());
@@ -129,7 +129,7 @@ impl MemoryDiscord {
         self.world().delete_channel(channel)
     }
 
-    /// Makes an account an administrator of a guild, or ends that. Nobody is told that it sees more.
+    /// Makes an account an administrator of a guild, or ends that. No event says that it sees more.
     pub fn set_administrator(&self, guild: GuildId, user: UserId, is_administrator: bool) {
         self.set_special(
             guild,
@@ -198,7 +198,7 @@ impl MemoryDiscord {
         let now = world.clock.now();
         let mut room = Room::new(id, guild, kind, name.to_owned());
         room.parent = Some(parent);
-        // Every thread has somebody who made it.
+        // Every thread has a maker.
         let guild = guild.and_then(|guild| world.places.guilds.get(&guild));
         room.creator = guild.map(|guild| guild.owner);
         room.added = members.iter().map(|user| (*user, now)).collect();

@@ -54,7 +54,7 @@ impl Outlet {
 /// A session of the gateway. It hears of everything while it happens, when what an event speaks of is
 /// still there to be told.
 pub(crate) trait Listener: Send + Sync {
-    /// Whether nobody will ever read what it hears.
+    /// Whether what it hears will never be read.
     fn is_gone(&self, now: Timestamp) -> bool;
 
     /// Hears an event, which it may have no right to. Where it tells it on, it draws a fault.

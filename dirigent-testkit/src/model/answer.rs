@@ -102,9 +102,9 @@ pub struct Portrait {
     pub kept_in_mind: bool,
     /// Who is away, ascending, and whether it is offline.
     pub away: Vec<(AgentKey, bool)>,
-    /// Who shall speak next.
+    /// The agent that is to speak next.
     pub chosen: Option<AgentKey>,
-    /// Whom this cycle is for, ascending; nobody: for everybody.
+    /// The agents that this cycle is for, ascending; empty: for all.
     pub round: Vec<AgentKey>,
     /// Whether a person is awaited.
     pub awaits_human: bool,
@@ -210,7 +210,7 @@ impl Model {
         self.reason_for(Some(agent), None)
     }
 
-    /// Who shall speak next, or first on waking (rule 61).
+    /// The agent that is to speak next, or first on waking (rule 61).
     fn chosen(&self) -> Option<AgentKey> {
         if let Phase::Refreshing(Purpose::Waking { first: First::Chosen(agent) }) = self.phase {
             return Some(agent);

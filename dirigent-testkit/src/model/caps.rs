@@ -20,7 +20,7 @@ impl Model {
         self.trim_spoken_turns();
     }
 
-    /// Only the last so many are remembered, and none without the option.
+    /// Only as many as the cap are remembered, and none without the option.
     pub(super) fn trim_spoken_turns(&mut self) {
         let most = usize::from(self.config.agent_turns_per_hour.unwrap_or(0));
         for slot in &mut self.list {
@@ -29,7 +29,7 @@ impl Model {
         }
     }
 
-    /// When the agent may have another turn, if it ever had so many.
+    /// When the agent may have another turn, if it ever had as many as the cap.
     fn capped_until(&self, slot: &Slot) -> Option<Timestamp> {
         let most = usize::from(self.config.agent_turns_per_hour?);
         let last = slot.spoke_at.iter().rev().nth(most.checked_sub(1)?)?;

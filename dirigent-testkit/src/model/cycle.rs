@@ -42,7 +42,7 @@ impl Model {
         }
     }
 
-    /// Rule 4: nobody took a turn, no veto, no last completer.
+    /// Rule 4: no agent took a turn, no veto, no last completer.
     pub(super) fn empty_cycle(&mut self) {
         for slot in &mut self.list {
             slot.turn = SeatTurn::Ahead;
@@ -272,7 +272,7 @@ impl Model {
         let is_listed = |slot: &Slot, list: &[Slot]| list.iter().any(|one| one.agent == slot.agent);
         let missing = slots.iter().filter(|slot| !is_listed(slot, &self.list));
         let missing: Vec<Slot> = missing.cloned().collect();
-        // When nobody is available, the cycle is over at once, and an answer in the very same step
+        // When no agent is available, the cycle is over at once, and an answer in the very same step
         // may have changed the list again.
         let again = !slots.iter().any(|slot| self.hindrance_of(slot).is_none());
         let is_whole = missing.is_empty() && self.list.len() == slots.len();
@@ -319,7 +319,7 @@ impl Model {
         self.plan_reminder();
     }
 
-    /// Rules 34 and 54: nobody has the floor, and what nobody heard is kept in mind.
+    /// Rules 34 and 54: no agent has the floor, and what no agent heard is kept in mind.
     pub(super) fn fall_asleep(&mut self) {
         self.keep_unheard();
         self.choice = None;
@@ -352,7 +352,7 @@ impl Model {
         self.forgive_passing();
     }
 
-    /// Rule 59: nobody is passed over any more.
+    /// Rule 59: no agent is passed over any more.
     fn forgive_passing(&mut self) {
         for slot in &mut self.list {
             slot.passed_over = false;

@@ -1,4 +1,4 @@
-//! What people said that nobody has heard yet (rule 54).
+//! What people said that no agent has heard yet (rule 54).
 
 use super::Model;
 use super::resting::Range;
@@ -10,7 +10,7 @@ impl Model {
         self.held = Range::both(self.held, range);
     }
 
-    /// What nobody has heard when turns end for now is kept in mind.
+    /// What no agent has heard when turns end for now is kept in mind.
     pub(super) fn keep_unheard(&mut self) {
         if std::mem::take(&mut self.unheard) || self.held.is_some() {
             self.kept_in_mind = true;

@@ -62,7 +62,7 @@ impl Model {
         Ok(())
     }
 
-    /// Rule 28: there is no answer; the old list is used and nobody is new.
+    /// Rule 28: there is no answer; the old list is used and no agent is new.
     pub(super) fn on_no_answer(&mut self, why: Cause) {
         self.causes.push(why);
         self.forget_refresh();

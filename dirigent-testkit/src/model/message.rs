@@ -200,7 +200,7 @@ impl Model {
         }
     }
 
-    /// Rule 25: somebody else wrote while a reply was awaited.
+    /// Rule 25: another author wrote while a reply was awaited.
     fn interrupt(&mut self, author: Author, round: Option<Vec<AgentKey>>) {
         let is_human = author == Author::Human;
         let awaits = !is_human && self.awaits_a_person(); // rule 63

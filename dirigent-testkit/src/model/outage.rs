@@ -90,7 +90,7 @@ impl Model {
         Some(away.patience_from + self.config.outage_max)
     }
 
-    /// Rule 71: whether nobody is granted any more.
+    /// Rule 71: whether no agent is granted any more.
     pub(super) fn is_patience_over(&self) -> bool {
         self.patience_end().is_some_and(|end| self.now >= end)
     }

@@ -47,7 +47,7 @@ impl Model {
         Ok(())
     }
 
-    /// The round is over, and nobody may speak until a resume.
+    /// The round is over, and no agent may speak until a resume.
     fn come_to_rest(&mut self, rest: Rest, cause: Cause) {
         self.causes.push(cause);
         self.rest = Some(rest);
@@ -136,7 +136,7 @@ impl Model {
         }
     }
 
-    /// After a stop: dormant, unless somebody wrote.
+    /// After a stop: dormant, unless a message came.
     fn end_stop(&mut self) {
         if self.phase == Phase::Dormant && self.kept_in_mind {
             self.wake(First::Front);

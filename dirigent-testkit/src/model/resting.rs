@@ -65,7 +65,7 @@ impl Waiting {
 /// The phase in which a turn rests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rested {
-    /// Granted, after so many re-triggers.
+    /// Granted, after this many re-triggers.
     Granted {
         /// Re-triggers made.
         attempt: u8,

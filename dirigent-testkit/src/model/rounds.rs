@@ -31,7 +31,7 @@ impl Model {
         asks && !goes_on
     }
 
-    /// Rule 63: nobody speaks until a person does.
+    /// Rule 63: no agent speaks until a person does.
     pub(super) fn await_a_person(&mut self) {
         self.causes.push(Cause::AwaitingHuman);
         self.fall_asleep(); // no reminder

@@ -11,7 +11,7 @@ use super::resting::{Rested, Waiting};
 #[expect(clippy::large_enum_variant, reason = "a model is one of a kind; plain beats small")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Nobody has the floor.
+    /// No agent has the floor.
     Dormant,
     /// Turns are not kept.
     Disabled,
@@ -53,7 +53,7 @@ impl Phase {
         }
     }
 
-    /// The turn, while somebody has the floor.
+    /// The turn, while an agent has the floor.
     pub(super) fn turn(&self) -> Option<&Turn> {
         match self {
             Self::Turn(turn) => Some(turn),
@@ -95,7 +95,7 @@ impl Phase {
 pub(super) enum Purpose {
     /// Rule 27: the channel wakes.
     Waking {
-        /// Who shall speak first.
+        /// The agent that is to speak first.
         first: First,
     },
     /// Rule 32: a cycle is over.
@@ -151,7 +151,7 @@ pub(super) struct Turn {
     pub(super) end: Option<Timestamp>,
     /// Rule 52: when its run is slow.
     pub(super) slow: Option<Timestamp>,
-    /// Rule 63: a person shall answer it.
+    /// Rule 63: a person is to answer it.
     pub(super) awaits_human: bool,
 }
 

@@ -77,7 +77,7 @@ fn unfold(error: &ValidationError<'_>, faults: &mut Vec<Fault>) {
 }
 
 /// How far an alternative is from what is meant: the value itself is of another kind; a key whose values are
-/// listed (such as `type`) has another one; so many other errors.
+/// listed (such as `type`) has another one; how many other errors there are.
 fn strangeness(errors: &[ValidationError<'_>], here: &str) -> (usize, usize, usize) {
     let depth = |error: &ValidationError<'_>| {
         let below = error.instance_path().as_str().strip_prefix(here).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A schema of the document as a schema of its own, which refuses keys that nobody names.
+//! A schema of the document as a schema of its own, which refuses keys that it does not name.
 
 use std::collections::BTreeMap;
 

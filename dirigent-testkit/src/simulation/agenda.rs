@@ -41,7 +41,7 @@ pub(super) enum Ending {
     Spoke(Text),
     /// It forgot the signal, or has more to say.
     Unfinished(Text),
-    /// A person shall answer.
+    /// A person is to answer.
     AwaitsHuman(Text),
     Failed,
 }

@@ -12,7 +12,7 @@ use super::world::World;
 use crate::invariants::Violation;
 
 impl World {
-    /// Somebody does something that nobody asked for.
+    /// Something happens that the machine did not ask for.
     pub(super) fn bustle(&mut self) -> Result<(), Violation> {
         if self.fault(self.faults.replay) {
             let all: Vec<_> = self.room.after(None, usize::MAX).collect();
@@ -42,7 +42,7 @@ impl World {
         }
     }
 
-    /// Somebody writes, and Discord pushes it.
+    /// A message is written, and Discord pushes it.
     fn write(&mut self, author: Author, kind: MessageKind) -> Result<(), Violation> {
         let text = Text::whole(self.dice.next());
         let id = self.room.post(author, kind, text);

@@ -1,20 +1,18 @@
-//! Chance from one number, so that a seed is a whole story.
+//! Chance from one number, so that a seed determines a whole story.
 
-/// `SplitMix64`: small, fast, and its state is the seed.
+use crate::check::Random;
+
+/// Dice on the test kit's one generator.
 #[derive(Clone, Debug)]
-pub(super) struct Dice(u64);
+pub(super) struct Dice(Random);
 
 impl Dice {
     pub(super) const fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(Random::new(seed))
     }
 
     pub(super) const fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.draw()
     }
 
     /// A number below `bound`; 0 when there is no choice. The bias is far below what matters here.
@@ -27,7 +25,7 @@ impl Dice {
         low + self.below(high.saturating_sub(low) + 1)
     }
 
-    /// True so many times in a million.
+    /// True with this probability, in millionths.
     pub(super) const fn hits(&mut self, per_million: u32) -> bool {
         per_million > 0 && self.below(1_000_000) < per_million as u64
     }

@@ -115,8 +115,8 @@ impl Faults {
 pub struct Profile {
     /// What goes wrong.
     pub faults: Faults,
-    /// How often, in a million steps, somebody outside the turns does something: writes, joins,
-    /// leaves, stops, mutes, asks out of turn.
+    /// How often, in a million steps, something happens outside the turns: a message, a join, a
+    /// leave, a stop, a mute, a question out of turn.
     pub bustle: u32,
     /// The most agents in a channel.
     pub agents_max: u64,

@@ -16,7 +16,7 @@ pub(super) struct Record {
     pub(super) author: Author,
     pub(super) kind: MessageKind,
     pub(super) text: Text,
-    /// Whom it mentions, by their places in the cast; nobody: 0.
+    /// Whom it mentions, by their places in the cast; 0: no agent.
     pub(super) mentions: u64,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Somebody posts; ids rise, not by one.
+    /// Posts a message; ids rise, not by one.
     pub(super) fn post(&mut self, author: Author, kind: MessageKind, text: Text) -> MessageId {
         self.newest += 1 + self.newest % 3;
         let id = MessageId::new(self.newest);

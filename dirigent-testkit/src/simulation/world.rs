@@ -16,9 +16,9 @@ use crate::invariants::{Violation, Watched};
 
 /// When the world begins: late enough for the clock to go back a good while.
 const BEGINNING: u64 = 1_750_000_000_000;
-/// So many steps before a crash the state is stored with every change.
+/// How many steps before a crash the state begins to be stored with every change.
 const ARMED_BEFORE: u64 = 64;
-/// So many steps an archived or unmanaged channel is watched before another is opened.
+/// How many steps an archived or unmanaged channel is watched before another is opened.
 const AFTERLIFE: u32 = 120;
 
 /// One channel and the world around it, made from one number.
@@ -110,7 +110,7 @@ impl World {
         Report { simulated, ..self.tally }
     }
 
-    /// Lives through so many steps, and then through the recovery from all faults.
+    /// Lives through this many steps, and then through the recovery from all faults.
     ///
     /// # Errors
     ///

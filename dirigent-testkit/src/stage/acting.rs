@@ -226,7 +226,7 @@ impl Stage {
     }
 }
 
-/// Whether a channel in this phase waits for somebody outside.
+/// Whether a channel in this phase goes on only after something from outside.
 fn is_at_rest(phase: Option<PhaseKind>) -> bool {
     matches!(
         phase,

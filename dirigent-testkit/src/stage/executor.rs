@@ -60,8 +60,8 @@ impl Executor {
         &self.spawner
     }
 
-    /// Polls whoever was woken, in the order of their beginnings, until nobody is or `halted` says
-    /// so. Whoever is done is dropped.
+    /// Polls the tasks that were woken, in the order of their beginnings, until none is or `halted`
+    /// says so. A task that is done is dropped.
     pub(crate) fn settle(&mut self, halted: impl Fn() -> bool) {
         let mut polls = 0;
         while self.round(&halted, &mut polls) {

@@ -38,7 +38,7 @@ impl Points {
         self.lock().strikes = strikes.into();
     }
 
-    /// Lets the process die so many points from here.
+    /// Lets the process die this many points from here.
     pub fn strike_in(&self, points: u64) {
         let mut inner = self.lock();
         let at = inner.passed + points.max(1);

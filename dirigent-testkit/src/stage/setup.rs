@@ -77,7 +77,7 @@ impl Setup {
         self
     }
 
-    /// So many channels, each with everybody in it.
+    /// Sets the number of channels (1 unless set), each with every agent in it.
     #[must_use]
     pub const fn rooms(mut self, rooms: usize) -> Self {
         self.rooms = rooms;
@@ -154,7 +154,7 @@ impl Setup {
         self
     }
 
-    /// The posts of the host's agents take so long to arrive after the run's end was told.
+    /// The posts of the host's agents take this long to arrive after the run's end was told.
     #[must_use]
     pub const fn post_delay(mut self, delay: Duration) -> Self {
         self.plan.post_delay = delay;

@@ -9,12 +9,15 @@ use async_trait::async_trait;
 use dirigent::{
     AgentId, AgentKey, ApiError, Barred, Certainty, ChannelId, ChannelStore, Clock, Commit,
     CommitError, Durability, ErrorKind, LoadError, MemoryChannels, Revision, StoredChannel,
-    Timestamp,
+    Timestamp, Transition,
 };
 
 use super::executor::at_once;
 use super::points::Points;
 use crate::ManualClock;
+
+/// How many transitions of a channel are kept.
+const HISTORY_MAX: usize = 100;
 
 /// What may happen to a commit.
 ///
@@ -27,11 +30,11 @@ use crate::ManualClock;
 pub enum StoreFault {
     /// It is not made, and the store says so.
     Fails,
-    /// It is not made, and nobody can tell.
+    /// It is not made, and the error leaves that open.
     FailsInDoubt,
     /// It is made, and the answer is lost.
     LosesAnswer,
-    /// It is made after so long.
+    /// It is made after this long.
     TakesSoLong(Duration),
     /// It is never answered, and not made.
     Hangs,
@@ -58,8 +61,8 @@ pub struct Committed {
     pub durability: Durability,
 }
 
-/// [`MemoryChannels`] with a log of commits and faults on demand. Clones share the same store. It
-/// outlives the process on the stage.
+/// [`MemoryChannels`] with a log of commits, the last 100 transitions of each channel, and faults on
+/// demand. Clones share the same store. It outlives the process on the stage.
 #[derive(Clone)]
 pub struct StageStore {
     inner: MemoryChannels,
@@ -76,10 +79,12 @@ struct Plan {
     chance: u64,
     commits: Vec<Committed>,
     loads: u64,
-    /// Channels whose reading takes so long.
+    /// Channels whose reading takes longer, and how much.
     slow: Vec<(ChannelId, Duration)>,
     /// Channels whose record cannot be read.
     barred: HashMap<ChannelId, Barred>,
+    /// The newest transitions of each channel: the store inside keeps none.
+    history: HashMap<ChannelId, VecDeque<Transition>>,
 }
 
 impl StageStore {
@@ -92,12 +97,12 @@ impl StageStore {
         self.plan().next.push_back(fault);
     }
 
-    /// Lets every reading of this channel take so long.
+    /// Lets every reading of this channel take this long.
     pub fn slow_to_load(&self, channel: ChannelId, by: Duration) {
         self.plan().slow.push((channel, by));
     }
 
-    /// Lets so many of a thousand commits go wrong in this way, as the seed has it.
+    /// Lets commits go wrong in this way, at a rate in thousandths and by chance from the seed.
     pub fn with_rate(&self, fault: StoreFault, per_mille: u64, seed: u64) {
         let mut plan = self.plan();
         plan.chance = seed | 1;
@@ -143,7 +148,7 @@ impl StageStore {
         at_once(self.inner.channels()).and_then(Result::ok).unwrap_or_default()
     }
 
-    /// Another process commits the channel as it is: whoever had it before is overtaken.
+    /// Another process commits the channel as it is: the process that had it before is overtaken.
     pub fn take_over(&self, channel: ChannelId) {
         if let Some(stored) = self.stored(channel) {
             let mut record = stored.record;
@@ -174,10 +179,13 @@ impl StageStore {
             }
             Some(barred) => return Err(CommitError::Barred(barred)),
         }
+        let transitions = std::mem::take(&mut commit.transitions);
         let revision = self.inner.commit(commit).await?;
         self.unbar(channel);
         let at = self.clock.now();
-        self.plan().commits.push(Committed { at, channel, revision, durability });
+        let mut plan = self.plan();
+        plan.commits.push(Committed { at, channel, revision, durability });
+        plan.keep(channel, transitions);
         Ok(revision)
     }
 
@@ -187,6 +195,13 @@ impl StageStore {
 }
 
 impl Plan {
+    /// Adds to a channel's history.
+    fn keep(&mut self, channel: ChannelId, transitions: Vec<Transition>) {
+        let history = self.history.entry(channel).or_default();
+        history.extend(transitions);
+        history.drain(..history.len().saturating_sub(HISTORY_MAX));
+    }
+
     fn draw(&mut self) -> Option<StoreFault> {
         if let Some(fault) = self.next.pop_front() {
             return Some(fault);
@@ -265,6 +280,15 @@ impl ChannelStore for StageStore {
         self.points.pass("after an agent's key").await;
         key
     }
+
+    fn history_max(&self) -> usize {
+        HISTORY_MAX
+    }
+
+    async fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, ApiError> {
+        let plan = self.plan();
+        Ok(plan.history.get(&channel).into_iter().flatten().copied().collect())
+    }
 }
 
 impl fmt::Debug for StageStore {
@@ -272,5 +296,27 @@ impl fmt::Debug for StageStore {
         f.debug_struct("StageStore")
             .field("commits", &self.plan().commits.len())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent::Cause;
+
+    use crate::stage::Setup;
+
+    #[test]
+    fn the_history_outlives_the_process_on_the_stage() {
+        let mut stage = Setup::new().hosted("a", ["Hi".into()]).hosted("b", []).stage();
+        stage.chat();
+        stage.say("Hello");
+        stage.until_dormant();
+        let channel = stage.channel();
+        let told = stage.call(move |d| async move { d.history(channel).await }).unwrap();
+        assert!(told.iter().any(|event| event.transition.cause == Cause::NextInList), "{told:?}");
+        stage.crash();
+        stage.restart();
+        let again = stage.call(move |d| async move { d.history(channel).await }).unwrap();
+        assert_eq!(again.get(..told.len()), Some(&*told));
     }
 }

@@ -2,14 +2,14 @@
 
 use std::io::ErrorKind;
 
-use dirigent_testkit::loopback::{Endpoint, Outage};
+use dirigent_testkit::loopback::{Endpoint, ServerOutage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::*;
 
-const APPLIED: Outage = Outage::RestHanging { is_applied: true };
-const NOT_APPLIED: Outage = Outage::RestHanging { is_applied: false };
+const APPLIED: ServerOutage = ServerOutage::RestHanging { is_applied: true };
+const NOT_APPLIED: ServerOutage = ServerOutage::RestHanging { is_applied: false };
 
 /// Asks for a connection of the gateway. The server's first words; none when it closes without any.
 async fn upgrade(address: std::net::SocketAddr) -> std::io::Result<Option<String>> {
@@ -26,12 +26,12 @@ async fn while_rest_is_refused_connections_are_refused_and_the_gateway_is_there(
     let stage = Stage::new().await;
     let mut kept = TcpStream::connect(stage.loopback.address()).await.unwrap();
     for _ in 0..3 {
-        stage.loopback.begin_outage(Outage::RestRefused);
+        stage.loopback.begin_outage(ServerOutage::RestRefused);
         let refused = TcpStream::connect(stage.loopback.address()).await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
         let greeted = upgrade(stage.loopback.gateway_address()).await.unwrap();
         assert_eq!(greeted.as_deref(), Some("HTTP/1.1 101"));
-        stage.loopback.end_outage(Outage::RestRefused);
+        stage.loopback.end_outage(ServerOutage::RestRefused);
         assert_eq!(stage.get("users/@me").await.status, 200);
     }
     let closed = kept.read(&mut [0; 9]).await;
@@ -68,7 +68,7 @@ async fn while_rest_hangs_nothing_is_answered_then_or_later() {
 #[tokio::test(flavor = "current_thread")]
 async fn while_the_gateway_is_cut_rest_is_there() {
     let stage = Stage::new().await;
-    stage.loopback.begin_outage(Outage::GatewayCut);
+    stage.loopback.begin_outage(ServerOutage::GatewayCut);
     let refused = upgrade(stage.loopback.gateway_address()).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
     assert_eq!(upgrade(stage.loopback.address()).await.unwrap(), None);
@@ -82,10 +82,10 @@ async fn while_the_gateway_is_cut_rest_is_there() {
 #[tokio::test(flavor = "current_thread")]
 async fn an_outage_ends_by_the_clock_of_the_chat() {
     let stage = Stage::new().await;
-    for outage in [Outage::RestRefused, Outage::GatewayCut] {
+    for outage in [ServerOutage::RestRefused, ServerOutage::GatewayCut] {
         stage.loopback.begin_outage_for(outage, 600 * SECOND);
     }
-    let both = [Outage::RestRefused, Outage::GatewayCut];
+    let both = [ServerOutage::RestRefused, ServerOutage::GatewayCut];
     assert_eq!(stage.loopback.outages(), both);
     while stage.clock.waiting() < both.len() {
         tokio::task::yield_now().await;
@@ -98,4 +98,23 @@ async fn an_outage_ends_by_the_clock_of_the_chat() {
         tokio::task::yield_now().await;
     }
     assert_eq!(stage.get("users/@me").await.status, 200);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_end_of_an_outage_that_was_lifted_before_does_not_end_a_later_one() {
+    let stage = Stage::new().await;
+    let outage = ServerOutage::GatewayCut;
+    stage.loopback.begin_outage_for(outage, 10 * SECOND);
+    while stage.clock.waiting() < 1 {
+        tokio::task::yield_now().await;
+    }
+    stage.loopback.end_outage(outage);
+    stage.loopback.begin_outage(outage);
+    stage.clock.advance(20 * SECOND);
+    while stage.clock.waiting() > 0 {
+        tokio::task::yield_now().await;
+    }
+    // The timer has run out; what follows it has been done once the server has answered.
+    assert_eq!(stage.get("users/@me").await.status, 200);
+    assert_eq!(stage.loopback.outages(), [outage]);
 }

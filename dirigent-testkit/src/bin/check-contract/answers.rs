@@ -178,7 +178,7 @@ fn command(name: &str) -> Value {
     })
 }
 
-/// What the gateway pushes when somebody uses the slash command.
+/// What the gateway pushes when a person uses the slash command.
 pub(crate) fn command_used(id: u64) -> Value {
     json!({"op": 0, "s": id, "t": "INTERACTION_CREATE", "d": {
         "id": id.to_string(),

@@ -1,6 +1,6 @@
 //! Every call of the adapter, in all the shapes that its request can take.
 //!
-//! Whoever gives the adapter another request adds a call here, and an answer to `answers`.
+//! A new request of the adapter needs a call here, and an answer in `answers`.
 
 use dirigent::{
     Access, ApiError, ChannelId, DiscordApi, GuildApi, GuildId, HistoryRequest, Mentions,

@@ -65,6 +65,6 @@ fn recorded() -> Result<[Recording; 2], Problem> {
 }
 
 fn say(text: &str) {
-    // Nothing is to be done when nobody reads on.
+    // Nothing is to be done when the reader has closed the pipe.
     drop(writeln!(io::stdout(), "{text}"));
 }

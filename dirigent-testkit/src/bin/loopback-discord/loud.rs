@@ -32,7 +32,7 @@ impl Subscriber for Loud {
     fn event(&self, event: &Event<'_>) {
         let mut line = Line(String::new());
         event.record(&mut line);
-        // Nobody can be told that nobody can be told.
+        // A failure to write to standard error cannot be reported anywhere.
         let _ = writeln!(io::stderr(), "{}:{}", event.metadata().level(), line.0);
     }
 

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     let port = match port(std::env::args().skip(1)) {
         Ok(port) => port,
         Err(wrong) => {
-            // Nobody can be told that nobody can be told.
+            // A failure to write to standard error cannot be reported anywhere.
             let _ = writeln!(io::stderr(), "{wrong}\n{USAGE}");
             return ExitCode::FAILURE;
         }

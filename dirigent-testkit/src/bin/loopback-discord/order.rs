@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_testkit::loopback::Outage;
+use dirigent_testkit::loopback::ServerOutage;
 use serde_json::Value;
 
 /// What is wanted.
@@ -21,7 +21,7 @@ pub(crate) enum Order {
     /// To see what was asked of the server.
     Traffic,
     /// To take these parts of the server away, for a while or until they are brought back.
-    Outage { parts: Vec<Outage>, duration: Option<Duration> },
+    Outage { parts: Vec<ServerOutage>, duration: Option<Duration> },
     /// To bring everything back.
     Back,
     /// To be told what `/outage` takes.
@@ -47,7 +47,7 @@ pub(crate) const HELP: &str = "\
   /traffic             what was asked of the server
   /outage PART [SECONDS]
                        takes a part of the server away: rest-refused, rest-hanging, gateway, or both
-                       (rest-refused and gateway), for so long or until /back
+                       (rest-refused and gateway), for that time or until /back
   /back                brings everything back
   /quit";
 
@@ -78,10 +78,10 @@ impl Order {
 impl Order {
     fn outage(part: Option<&str>, seconds: Option<&str>) -> Self {
         let parts = match part {
-            Some("rest-refused") => vec![Outage::RestRefused],
-            Some("rest-hanging") => vec![Outage::RestHanging { is_applied: false }],
-            Some("gateway") => vec![Outage::GatewayCut],
-            Some("both") => vec![Outage::RestRefused, Outage::GatewayCut],
+            Some("rest-refused") => vec![ServerOutage::RestRefused],
+            Some("rest-hanging") => vec![ServerOutage::RestHanging { is_applied: false }],
+            Some("gateway") => vec![ServerOutage::GatewayCut],
+            Some("both") => vec![ServerOutage::RestRefused, ServerOutage::GatewayCut],
             Some(_) | None => return Self::BadOutage,
         };
         match seconds.map(str::parse) {
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(Order::read(" "), Order::Nothing);
         assert_eq!(Order::read("/go #den"), Order::Go("den".to_owned()));
         assert_eq!(Order::read("/quit"), Order::Quit);
-        let parts = vec![Outage::RestRefused, Outage::GatewayCut];
+        let parts = vec![ServerOutage::RestRefused, ServerOutage::GatewayCut];
         let duration = Some(Duration::from_secs(60));
         assert_eq!(Order::read("/outage both 60"), Order::Outage { parts, duration });
         assert_eq!(Order::read("/outage everything"), Order::BadOutage);

@@ -51,7 +51,7 @@ impl<'a> Terminal<'a> {
         writeln!(out, "\n{HELP}\n")
     }
 
-    /// Goes on until told to end. When nobody types any more, it goes on all the same.
+    /// Goes on until told to end. When the input ends, it goes on all the same.
     pub(crate) async fn run(&mut self) -> io::Result<()> {
         let mut lines = BufReader::new(tokio::io::stdin()).lines();
         let mut events = self.loopback.discord().events();

@@ -34,7 +34,7 @@ pub(super) fn policies(config: &mut Config, number: u64) {
     config.budget_cost = of(draw(8), None, &[Some(1), Some(5)]);
 }
 
-/// So many milliseconds.
+/// A duration in milliseconds.
 const fn millis(count: u64) -> Duration {
     Duration::from_millis(count)
 }

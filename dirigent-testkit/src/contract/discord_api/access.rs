@@ -31,7 +31,7 @@ pub(super) async fn everybody_who_sees_the_channel_is_a_member_once(
     }
     if let Some(stranger) = harness.stranger() {
         let stranger = works("the stranger's me", stranger.me().await)?;
-        ensure(!members.contains(&stranger), "somebody is listed who does not see the channel")?;
+        ensure(!members.contains(&stranger), "an account is listed that does not see the channel")?;
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ pub(super) enum Close {
     DisallowedIntents,
     /// A code that a test ordered.
     Ordered(u16),
-    /// Something that this server lacks, said aloud so that nobody takes it for Discord's answer.
+    /// Something that this server lacks, logged as an error so that it is not taken for Discord's answer.
     Lacking(&'static str),
 }
 
@@ -65,7 +65,7 @@ impl Close {
         }
     }
 
-    /// Whether the session is lost with the connection, whoever closed it: what follows is no resume.
+    /// Whether the session is lost with the connection, no matter which side closed it: what follows is no resume.
     pub(super) const fn ends_session(code: u16) -> bool {
         matches!(code, 1000 | 1001 | 4004 | 4007 | 4009..=4014)
     }

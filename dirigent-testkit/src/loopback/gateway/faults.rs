@@ -93,14 +93,14 @@ impl GatewayFaults {
             .with_event_rate(PushFault::Delayed { by: second * 20 }, 20)
     }
 
-    /// Lets so many of a thousand events be followed by this fault of the connection.
+    /// Lets events be followed by this fault of the connection, at a rate in thousandths.
     #[must_use]
     pub fn with_rate(mut self, fault: GatewayFault, per_mille: u32) -> Self {
         self.rates.push((fault, per_mille));
         self
     }
 
-    /// Lets so many of a thousand events go wrong in this way.
+    /// Lets events go wrong in this way, at a rate in thousandths.
     #[must_use]
     pub fn with_event_rate(mut self, fault: PushFault, per_mille: u32) -> Self {
         self.event_rates.push((fault, per_mille));

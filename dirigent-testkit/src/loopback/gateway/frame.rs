@@ -18,7 +18,7 @@ pub(super) enum ClientFrame {
     Identify(Identify),
     /// The old session, please.
     Resume(Resume),
-    /// What it shows as. Taken note of, and shown to nobody.
+    /// What it shows as. Recorded, and shown to no other account.
     Presence,
     /// Who is in this guild?
     Members(MembersRequest),

@@ -30,7 +30,7 @@ pub(super) struct MembersRequest {
 pub(super) enum Wanted {
     /// All of them.
     All,
-    /// Those whose name begins so, at most so many.
+    /// The members whose name begins with this text, up to a limit.
     Named { prefix: String, limit: usize },
     /// These.
     Users(Vec<UserId>),

@@ -225,7 +225,7 @@ impl Session {
         self.ring();
     }
 
-    /// Whether nobody can have it any more. A clock that stepped back keeps it.
+    /// Whether it can no longer be resumed. A clock that stepped back keeps it.
     pub(super) fn is_gone(&self, now: Timestamp) -> bool {
         let is_late = |left: Timestamp| now > left && now.since(left) > RESUME_WINDOW;
         self.is_over || self.left_at.is_some_and(is_late)

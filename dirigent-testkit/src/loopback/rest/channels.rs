@@ -163,7 +163,7 @@ pub(super) fn delete_overwrite(world: &mut World, ask: &Ask) -> Result<Reply, Re
     Ok(Reply::nothing())
 }
 
-/// The overwrites of a channel that is created or changed by somebody with these permissions.
+/// The overwrites of a channel that is created or changed by an account with these permissions.
 fn overwrites(list: &Value, mine: Permissions) -> Result<Overwrites, Refusal> {
     let wrong = || {
         Refusal::invalid("permission_overwrites", "LIST_TYPE_CONVERT", "Only lists may be used.")

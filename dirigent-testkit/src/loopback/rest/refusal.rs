@@ -83,8 +83,8 @@ impl Refusal {
         Self::invalid(field, "BASE_TYPE_BAD_LENGTH", &message)
     }
 
-    /// What the request wants is real, and this server does not have it. It is said loudly, so that
-    /// nobody takes it for done.
+    /// What the request wants is real, and this server does not have it. It is logged as an error, so
+    /// that it is not taken for done.
     pub(crate) fn lacking(what: &str) -> Self {
         tracing::error!(what, "the loopback Discord does not have this");
         Self::new(501, 0, format!("The loopback Discord does not have this: {what}"))

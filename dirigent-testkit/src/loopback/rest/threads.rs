@@ -87,7 +87,7 @@ pub(super) fn member(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     found.map(Reply::json).ok_or_else(Refusal::unknown_member)
 }
 
-/// Adds somebody who sees the thread's channel, or oneself.
+/// Adds an account that sees the thread's channel, or the caller itself.
 pub(super) fn add_member(world: &mut World, ask: &Ask, who: UserId) -> Result<Reply, Refusal> {
     let (thread, allowed) = seen(world, ask.channel(), ask.me)?;
     let parent = thread.parent.filter(|_| thread.is_thread()).ok_or_else(Refusal::not_here)?;
@@ -107,7 +107,8 @@ pub(super) fn add_member(world: &mut World, ask: &Ask, who: UserId) -> Result<Re
     Ok(Reply::nothing())
 }
 
-/// Takes somebody out: oneself, or with the right to it anybody; who made a private thread may too.
+/// Takes an account out: the caller itself, or with the right to it any account; the maker of a private
+/// thread may too.
 pub(super) fn remove_member(world: &mut World, ask: &Ask, who: UserId) -> Result<Reply, Refusal> {
     let (thread, allowed) = seen(world, ask.channel(), ask.me)?;
     if !thread.is_thread() {

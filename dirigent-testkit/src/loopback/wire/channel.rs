@@ -14,7 +14,7 @@ use crate::memory_discord::world::World;
 /// The flag of a channel that an account does not see, and so is told nothing of.
 const OBFUSCATED: u64 = 1 << 17;
 
-/// A channel, whoever asks.
+/// A channel, the same for every account.
 pub(crate) fn channel(world: &World, viewer: UserId, room: &Room) -> Value {
     if room.is_thread() {
         return thread(room, viewer);
@@ -80,7 +80,7 @@ pub(crate) fn overwrites(overwrites: &Overwrites) -> Vec<Value> {
     written.collect()
 }
 
-/// Somebody who was added to a thread; with its member, where that is wanted.
+/// An account that was added to a thread; with its member, where that is wanted.
 pub(crate) fn thread_member(
     world: &World,
     thread: &Room,
