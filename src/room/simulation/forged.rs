@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use dirigent_core::{AgentKey, Effect, Input, MessageId, RunId, Timestamp, TurnId};
+use dirigent_core::{AgentKey, Effect, Input, MessageId, PhaseKind, RunId, Timestamp, TurnId};
 
 use super::super::action::{Account, Action, ActionId, CallRequest, WakeRequest};
+use super::super::voice::VoiceItem;
 use super::books::{Books, OpenReply};
 use super::chat::MODERATOR;
 use super::world::World;
@@ -195,4 +196,30 @@ fn a_deletion_of_a_trigger_that_is_still_owed_is_noticed() {
     said.nonce = Some(nonce.as_str().to_owned());
     world.check_start(&Action::Delete(id));
     assert!(world.books.broken.is_some_and(|why| why.contains("still owes it")));
+}
+
+#[test]
+fn a_reply_that_the_machine_waits_for_and_the_room_does_not_have_is_given_up() {
+    let found = (1..50).find_map(|seed| {
+        let mut world = World::new(seed, false);
+        let delivers = |world: &World| {
+            let active = world.room.active.as_ref();
+            active.is_some_and(|active| active.reply.is_some())
+                && world.room.machine().view().phase() == PhaseKind::Delivering
+        };
+        let is_found = (0..200).any(|_| {
+            world.step_calmly();
+            delivers(&world)
+        });
+        is_found.then_some(world)
+    });
+    let mut world = found.expect("a world in which a reply is delivered");
+    if let Some(active) = &mut world.room.active {
+        active.reply = None;
+        active.voice.withdraw(VoiceItem::Reply);
+    }
+    let turn = world.room.machine().view().turn();
+    (0..200).for_each(|_| world.step_calmly());
+    let view = world.room.machine().view();
+    assert!(view.phase() != PhaseKind::Delivering || view.turn() != turn, "it waits for ever");
 }
