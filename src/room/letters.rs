@@ -153,7 +153,7 @@ impl Room {
                 let started = active.start(cx, now, claim, Purpose::Outbox(kind), action);
                 Some(Started { not_after, ..started })
             }
-            Err((until, _)) => {
+            Err(until) => {
                 active.outbox.postponed(now, kind, until);
                 None
             }

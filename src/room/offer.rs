@@ -15,7 +15,7 @@ use super::voice::{Progress, VoiceItem};
 use super::words::Words;
 use super::{Active, Room};
 use crate::lifecycle::Stage;
-use crate::runtime::admission::{Admission, Claim, ClaimKind, Verdict, WaitReason, Wakeup};
+use crate::runtime::admission::{Admission, Claim, ClaimKind, Verdict, Wakeup};
 use crate::split::split_reply;
 use crate::{
     ChannelId, ChatMessage, Commit, GapFrom, HistoryRequest, Mentions, Nonce, Post, UserId,
@@ -44,7 +44,7 @@ impl Active {
         now: Timestamp,
         door: &mut Doorway<'_>,
         ask: &Ask,
-    ) -> Result<Claim, (Option<Timestamp>, WaitReason)> {
+    ) -> Result<Claim, Option<Timestamp>> {
         let id = match self.claims.ask(ask.lane, ask.account, ask.target) {
             Some(id) => id,
             None => self.next_id(),
@@ -56,9 +56,9 @@ impl Active {
                 self.claims.forget(lane);
                 Ok(claim)
             }
-            Verdict::Wait { until, why } => {
+            Verdict::Wait { until } => {
                 self.claims.wait(lane, account, target, id);
-                Err((until, why))
+                Err(until)
             }
         }
     }
@@ -294,7 +294,7 @@ impl Room {
                 let action = Action::Post { account, post };
                 Some(active.start(cx, now, claim, Purpose::Voice, action))
             }
-            Err((until, _)) => {
+            Err(until) => {
                 self.voice_waits(cx, now, account, until);
                 None
             }

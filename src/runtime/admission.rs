@@ -21,9 +21,7 @@ use self::places::Places;
 use self::pool::Pool;
 use crate::{ChannelId, Pacing};
 
-pub(crate) use self::claim::{
-    AccountKey, ActionId, Claim, ClaimKind, Report, Verdict, WaitReason, Wakeup,
-};
+pub(crate) use self::claim::{AccountKey, ActionId, Claim, ClaimKind, Report, Verdict, Wakeup};
 
 /// How long a room that was woken may take to ask. Then the next in line is woken, so that a room
 /// that went away without a word holds nothing up.
@@ -34,10 +32,12 @@ const ASK_WITHIN: Duration = Duration::from_secs(10);
 pub(crate) struct Limits {
     /// Rate limits for posts.
     pub(crate) pacing: Pacing,
-    /// Most agents that run at once, at least 1.
+    /// Most agents that run at once; 0 is taken for 1.
     pub(crate) calls_max: usize,
-    /// Most consultations that run at once, at least 1.
+    /// Most consultations that run at once; 0 is taken for 1.
     pub(crate) consults_max: usize,
+    /// How long one attempt at the chat may take.
+    pub(crate) attempt_timeout: Duration,
 }
 
 /// Decides which actions may start.
@@ -60,7 +60,7 @@ impl Admission {
         Self {
             places: Places::new(limits.pacing),
             bars: Bars::default(),
-            accounts: Accounts::default(),
+            accounts: Accounts::new(limits.attempt_timeout),
             calls: Pool::new(limits.calls_max),
             consults: Pool::new(limits.consults_max),
         }
@@ -76,7 +76,7 @@ impl Admission {
             ClaimKind::Call => self.calls.admit(waiter),
             ClaimKind::Consult => self.consults.admit(waiter),
         };
-        if is_admitted { Verdict::Go } else { wait(None, WaitReason::PoolFull) }
+        if is_admitted { Verdict::Go } else { WAIT }
     }
 
     fn admit_post(&mut self, now: Timestamp, claim: &Claim) -> Verdict {
@@ -86,19 +86,19 @@ impl Admission {
             // It comes back by itself: until then others may use its place. It waits in no line, since
             // a rate limit is an answer, and with an answer the account's line ends.
             self.places.give_back(waiter);
-            return wait(Some(until), WaitReason::RateLimited);
+            return Verdict::Wait { until: Some(until) };
         }
         let passage = self.accounts.admit(now, account, waiter);
         if passage == Passage::Wait {
             self.places.give_back(waiter);
-            return wait(None, WaitReason::ChatAway);
+            return WAIT;
         }
         let at = self.places.claim(now, claim);
         if at > now {
             if passage == Passage::Probe {
                 self.accounts.delay_probe(now, account, waiter, at);
             }
-            return wait(Some(at), WaitReason::Paced);
+            return Verdict::Wait { until: Some(at) };
         }
         if passage == Passage::Probe {
             self.accounts.start_probe(now, account, waiter);
@@ -109,7 +109,7 @@ impl Admission {
     fn admit_read(&mut self, now: Timestamp, claim: &Claim) -> Verdict {
         let waiter = claim.waiter();
         match self.accounts.admit(now, claim.account, waiter) {
-            Passage::Wait => return wait(None, WaitReason::ChatAway),
+            Passage::Wait => return WAIT,
             Passage::Probe => self.accounts.start_probe(now, claim.account, waiter),
             Passage::Free => {}
         }
@@ -118,14 +118,17 @@ impl Admission {
 
     /// Takes in how the request of a post or read ended. Returns the rooms that may ask again.
     ///
-    /// Every answer of the chat, a refusal too, proves that the account reaches the chat.
+    /// Every answer of the chat, a refusal too, proves that the account reaches the chat. A rate limit of a
+    /// request that posts nothing says nothing about posts.
     #[must_use]
     pub(crate) fn report(&mut self, now: Timestamp, claim: &Claim, report: Report) -> Vec<Wakeup> {
         let Claim { target, account, .. } = *claim;
         let mut calls = Vec::new();
         match report {
-            Report::Answered | Report::Definite => {}
-            Report::RateLimited { until } => self.bars.bar(now, target, account, until),
+            Report::RateLimited { until } if claim.kind == ClaimKind::Post => {
+                self.bars.bar(now, target, account, until);
+            }
+            Report::Answered | Report::RateLimited { .. } => {}
             Report::Away { refused } => {
                 if self.accounts.failed(now, account, claim.waiter(), refused) {
                     self.places.give_back_all_of(account);
@@ -189,9 +192,8 @@ impl Admission {
     }
 }
 
-const fn wait(until: Option<Timestamp>, why: WaitReason) -> Verdict {
-    Verdict::Wait { until, why }
-}
+/// Until a wake-up.
+const WAIT: Verdict = Verdict::Wait { until: None };
 
 #[cfg(test)]
 mod tests;

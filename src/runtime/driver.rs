@@ -84,8 +84,9 @@ impl Driver {
         let settings = &self.runtime.settings;
         let limits = Limits {
             pacing: settings.pacing,
-            calls_max: settings.calls_max.max(1),
-            consults_max: settings.consults_max.max(1),
+            calls_max: settings.calls_max,
+            consults_max: settings.consults_max,
+            attempt_timeout: settings.attempt_timeout,
         };
         let admission = Admission::new(limits);
         let running = FuturesUnordered::new();

@@ -287,7 +287,7 @@ impl Runtime {
             return Report::Answered;
         };
         match failure.trouble() {
-            Trouble::Definite => Report::Definite,
+            Trouble::Definite => Report::Answered,
             Trouble::Limited(wait) => Report::RateLimited { until: now + wait },
             Trouble::Away => {
                 let refused = failure.kind == ErrorKind::Unavailable

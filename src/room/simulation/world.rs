@@ -405,6 +405,7 @@ fn new_admission(fixed: &Fixed) -> Admission {
         pacing: settings.pacing,
         calls_max: settings.calls_max,
         consults_max: settings.consults_max,
+        attempt_timeout: settings.attempt_timeout,
     })
 }
 

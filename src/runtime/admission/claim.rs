@@ -60,33 +60,18 @@ pub(crate) enum Verdict {
     /// It starts now.
     Go,
     /// It is asked for again: at `until`, or when a [`Wakeup`] comes where there is no time.
-    Wait { until: Option<Timestamp>, why: WaitReason },
-}
-
-/// Why an action waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum WaitReason {
-    /// For its place in the sliding windows, which is reserved.
-    Paced,
-    /// The chat takes no posts of this account in this channel until then.
-    RateLimited,
-    /// The account does not reach the chat.
-    ChatAway,
-    /// As many calls or consultations run as may run at once.
-    PoolFull,
+    Wait { until: Option<Timestamp> },
 }
 
 /// How a request to the chat ended, as far as other requests are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
-    /// The chat did what was asked.
+    /// The chat did what was asked, or answered that it will not do it.
     Answered,
-    /// The chat takes no more posts of the account in the channel before `until`.
+    /// The chat takes no more requests of this kind of the account in the channel before `until`.
     RateLimited { until: Timestamp },
     /// No answer, or a server error; `refused` when not even a connection was made.
     Away { refused: bool },
-    /// The chat answered that it will not do this.
-    Definite,
 }
 
 /// A room may ask again.

@@ -16,13 +16,17 @@ const DOWN_AFTER: u8 = 3;
 const PROBE: Duration = Duration::from_secs(1);
 /// The longest wait between two probes.
 const PROBE_MAX: Duration = Duration::from_secs(10);
-/// After how long without a report a probe counts as failed. Longer than any attempt lasts.
+/// After how long without a report a probe counts as failed, at least.
 const REPORT_WITHIN: Duration = Duration::from_secs(30);
+/// How much later than its time-out the report of an attempt may come.
+const REPORT_LATE: Duration = Duration::from_secs(5);
 
 /// The accounts that failed lately. An account that is well takes no memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Accounts {
     failing: BTreeMap<AccountKey, Health>,
+    /// After how long without a report a probe counts as failed. Longer than any attempt lasts.
+    report_within: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -37,6 +41,7 @@ struct Down {
     /// When this last changed: a clock that is before it was set back.
     since: Timestamp,
     back_off: Duration,
+    report_within: Duration,
     probe: Probe,
     line: Line,
 }
@@ -65,6 +70,12 @@ pub(super) enum Passage {
 }
 
 impl Accounts {
+    /// All accounts are well. An attempt at the chat may take as long as `attempt_timeout`.
+    pub(super) fn new(attempt_timeout: Duration) -> Self {
+        let report_within = REPORT_WITHIN.max(attempt_timeout.saturating_add(REPORT_LATE));
+        Self { failing: BTreeMap::new(), report_within }
+    }
+
     /// Whether an action may make its request. If not, it waits in line.
     pub(super) fn admit(&mut self, now: Timestamp, account: AccountKey, waiter: Waiter) -> Passage {
         let down = self.failing.get_mut(&account).and_then(|health| health.down.as_deref_mut());
@@ -148,7 +159,8 @@ impl Accounts {
         }
         let probe = Probe::At(now + PROBE);
         let line = Line::default();
-        health.down = Some(Box::new(Down { since: now, back_off: PROBE, probe, line }));
+        let (since, back_off, report_within) = (now, PROBE, self.report_within);
+        health.down = Some(Box::new(Down { since, back_off, report_within, probe, line }));
         true
     }
 
@@ -203,7 +215,7 @@ impl Down {
         let at = match self.probe {
             Probe::At(at) => at,
             Probe::Called { by, .. } => by,
-            Probe::UnderWay { .. } => self.since + REPORT_WITHIN,
+            Probe::UnderWay { .. } => self.since + self.report_within,
         };
         Some(at).filter(|_| !self.line.is_empty())
     }

@@ -17,7 +17,16 @@ fn at(millis: u64) -> Timestamp {
 }
 
 fn admission(pacing: Pacing) -> Admission {
-    Admission::new(Limits { pacing, calls_max: 2, consults_max: 1 })
+    within(pacing, SECOND * 10)
+}
+
+fn within(pacing: Pacing, attempt_timeout: Duration) -> Admission {
+    Admission::new(Limits { pacing, calls_max: 2, consults_max: 1, attempt_timeout })
+}
+
+/// Until this time.
+fn wait(until: Timestamp) -> Verdict {
+    Verdict::Wait { until: Some(until) }
 }
 
 /// The action `id` of room `room`, by the moderator in the room itself.
@@ -47,7 +56,7 @@ fn only_by_channel(burst: usize, window: Duration) -> Pacing {
     Pacing { channel: Some(Pace { burst, window }), ..Pacing::off() }
 }
 
-const AWAY: Verdict = wait(None, WaitReason::ChatAway);
+const AWAY: Verdict = WAIT;
 const REFUSED: Report = Report::Away { refused: true };
 const HUNG: Report = Report::Away { refused: false };
 

@@ -20,7 +20,7 @@ fn three_failures_in_a_row_or_one_refused_connection_make_an_account_down() {
     for (report, verdict) in [
         (HUNG, Verdict::Go),
         (HUNG, Verdict::Go),
-        (Report::Definite, Verdict::Go),
+        (Report::Answered, Verdict::Go),
         (HUNG, Verdict::Go),
         (HUNG, Verdict::Go),
         (HUNG, AWAY),
@@ -134,7 +134,7 @@ fn a_probe_keeps_to_the_pace() {
     let mut admission = down(only_by_channel(1, SECOND * 3));
     assert_eq!(admission.admit(at(0), &post(99, 2)), AWAY);
     assert_eq!(admission.due(at(1_000)), [try_again(&post(99, 2))]);
-    let place = wait(Some(at(3_000)), WaitReason::Paced);
+    let place = wait(at(3_000));
     assert_eq!(admission.admit(at(1_000), &post(99, 2)), place);
     assert_eq!(admission.admit(at(1_000), &post(1, 1)), AWAY, "the other is the probe");
     assert_eq!(admission.admit(at(3_000), &post(99, 2)), Verdict::Go);
@@ -148,7 +148,7 @@ fn a_rate_limited_action_is_not_the_probe() {
     let _ = admission.report(at(0), &post(1, 1), limited);
     assert_eq!(admission.admit(at(0), &read(1, 2)), Verdict::Go);
     let _ = admission.report(at(0), &read(1, 2), REFUSED);
-    let barred = wait(Some(at(60_000)), WaitReason::RateLimited);
+    let barred = wait(at(60_000));
     assert_eq!(admission.admit(at(1_000), &post(1, 1)), barred);
     assert_eq!(admission.admit(at(1_000), &post(2, 1)), Verdict::Go);
 }
@@ -203,7 +203,7 @@ fn ten_thousand_rooms_cost_one_request_every_ten_seconds() {
     let verdicts = back.iter().map(|wakeup| admission.admit(now, &post(wakeup.room.get(), 1)));
     let last = verdicts.map(|verdict| match verdict {
         Verdict::Go => now,
-        Verdict::Wait { until, .. } => until.unwrap(),
+        Verdict::Wait { until } => until.unwrap(),
     });
     // 40 in one second for all.
     assert!(last.max().unwrap().since(now) <= SECOND * 250);
@@ -271,8 +271,8 @@ impl Rooms {
         let claim = *claim;
         *action = match self.admission.admit(now, &claim) {
             Verdict::Go => outage.request(now, chance),
-            Verdict::Wait { until: Some(until), .. } => Action::Asks(until),
-            Verdict::Wait { until: None, .. } => Action::Waits,
+            Verdict::Wait { until: Some(until) } => Action::Asks(until),
+            Verdict::Wait { until: None } => Action::Waits,
         };
         if matches!(action, Action::UnderWay(..)) {
             self.admitted.push((claim.account, now));
@@ -396,4 +396,17 @@ proptest! {
             prop_assert!(first <= latest, "{:?} is later than {:?}", first, latest);
         }
     }
+}
+
+#[test]
+fn a_probe_that_lasts_as_long_as_an_attempt_may_is_waited_for() {
+    let mut admission = within(Pacing::off(), SECOND * 120);
+    let (probe, other) = (post(1, 1), post(2, 1));
+    assert!(admission.report(at(0), &post(99, 1), REFUSED).is_empty());
+    assert_eq!(admission.admit(at(0), &probe), AWAY);
+    assert_eq!(admission.admit(at(0), &other), AWAY);
+    assert_eq!(admission.due(at(1_000)), [try_again(&probe)]);
+    assert_eq!(admission.admit(at(1_000), &probe), Verdict::Go);
+    assert!(admission.due(at(121_000)).is_empty(), "its answer may still come");
+    assert_eq!(admission.report(at(121_000), &probe, Report::Answered), [chat_back(2)]);
 }

@@ -19,8 +19,8 @@ fn nothing_is_paced_and_nothing_allocated_without_a_pace() {
 fn a_reserved_place_is_claimed_by_asking_again_at_its_time() {
     let mut admission = admission(only_by_channel(1, SECOND));
     assert_eq!(admission.admit(at(0), &post(1, 1)), Verdict::Go);
-    let second = wait(Some(at(1_000)), WaitReason::Paced);
-    let third = wait(Some(at(2_000)), WaitReason::Paced);
+    let second = wait(at(1_000));
+    let third = wait(at(2_000));
     assert_eq!(admission.admit(at(0), &post(1, 2)), second);
     assert_eq!(admission.admit(at(0), &post(1, 3)), third);
     assert_eq!(admission.admit(at(400), &post(1, 2)), second, "an early ask changes nothing");
@@ -33,9 +33,9 @@ fn a_reserved_place_is_claimed_by_asking_again_at_its_time() {
 fn a_place_that_is_not_claimed_counts_as_used() {
     let mut admission = admission(only_by_channel(1, SECOND * 10));
     assert_eq!(admission.admit(at(0), &post(1, 1)), Verdict::Go);
-    let place = wait(Some(at(10_000)), WaitReason::Paced);
+    let place = wait(at(10_000));
     assert_eq!(admission.admit(at(0), &post(1, 2)), place);
-    let next = wait(Some(at(20_000)), WaitReason::Paced);
+    let next = wait(at(20_000));
     assert_eq!(admission.admit(at(11_001), &post(1, 2)), next, "more than a second late");
 }
 
@@ -43,10 +43,10 @@ fn a_place_that_is_not_claimed_counts_as_used() {
 fn a_post_that_leaves_late_counts_from_when_it_left() {
     let mut admission = admission(only_by_channel(1, SECOND));
     assert_eq!(admission.admit(at(0), &post(1, 1)), Verdict::Go);
-    let place = wait(Some(at(1_000)), WaitReason::Paced);
+    let place = wait(at(1_000));
     assert_eq!(admission.admit(at(0), &post(1, 2)), place);
     assert_eq!(admission.admit(at(1_600), &post(1, 2)), Verdict::Go);
-    let next = wait(Some(at(2_600)), WaitReason::Paced);
+    let next = wait(at(2_600));
     assert_eq!(admission.admit(at(1_600), &post(1, 3)), next);
 }
 
@@ -54,7 +54,7 @@ fn a_post_that_leaves_late_counts_from_when_it_left() {
 fn a_withdrawn_post_gives_its_place_to_the_next() {
     let mut admission = admission(only_by_channel(1, SECOND));
     assert_eq!(admission.admit(at(0), &post(1, 1)), Verdict::Go);
-    let place = wait(Some(at(1_000)), WaitReason::Paced);
+    let place = wait(at(1_000));
     assert_eq!(admission.admit(at(0), &post(1, 2)), place);
     assert!(admission.withdraw(at(10), ChannelId::new(1), ActionId(2)).is_empty());
     assert_eq!(admission.admit(at(10), &post(1, 3)), place);
@@ -66,7 +66,7 @@ fn a_trigger_counts_in_its_agents_window_too() {
     let mut admission = admission(Pacing { agent, ..Pacing::off() });
     let trigger = |id, agent| Claim { agent: Some(AgentKey::new(agent)), ..post(1, id) };
     assert_eq!(admission.admit(at(0), &trigger(1, 7)), Verdict::Go);
-    let place = wait(Some(at(60_000)), WaitReason::Paced);
+    let place = wait(at(60_000));
     assert_eq!(admission.admit(at(0), &trigger(2, 7)), place);
     assert_eq!(admission.admit(at(0), &trigger(3, 8)), Verdict::Go);
     assert_eq!(admission.admit(at(0), &post(1, 4)), Verdict::Go, "no trigger");
@@ -76,7 +76,7 @@ fn a_trigger_counts_in_its_agents_window_too() {
 fn a_post_waits_no_longer_because_the_clock_was_set_back() {
     let mut admission = admission(only_by_channel(1, SECOND));
     assert_eq!(admission.admit(at(5_000_000), &post(1, 1)), Verdict::Go);
-    let place = wait(Some(at(5_001_000)), WaitReason::Paced);
+    let place = wait(at(5_001_000));
     assert_eq!(admission.admit(at(5_000_000), &post(1, 2)), place);
     assert_eq!(admission.admit(at(0), &post(1, 2)), Verdict::Go);
     assert_eq!(admission.len(), 0);
@@ -118,10 +118,7 @@ fn sent(pacing: Pacing, seed: u64) -> Vec<(Timestamp, u64, Option<u64>)> {
         let claim = Claim { agent: key, ..post(chance.below(5), id) };
         match admission.admit(now, &claim) {
             Verdict::Go => sent.push((now, claim.room.get(), agent)),
-            Verdict::Wait { until, why } => {
-                assert_eq!(why, WaitReason::Paced);
-                waiting.push((until.unwrap(), claim));
-            }
+            Verdict::Wait { until } => waiting.push((until.unwrap(), claim)),
         }
     }
     for (_, claim) in &waiting {

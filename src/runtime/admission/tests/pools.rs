@@ -10,7 +10,7 @@ fn call(room: u64, id: u64) -> Claim {
     claim(room, id, ClaimKind::Call)
 }
 
-const FULL: Verdict = wait(None, WaitReason::PoolFull);
+const FULL: Verdict = WAIT;
 
 #[test]
 fn a_freed_place_is_kept_for_the_action_that_waited_longest() {
