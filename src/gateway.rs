@@ -23,7 +23,7 @@ impl Dirigent {
         self.runtime.lost.clear();
         self.runtime.gap_epoch.fetch_add(1, Ordering::AcqRel);
         for room in self.runtime.all_awake() {
-            self.runtime.update(&room, Room::open_gap);
+            self.runtime.tell_gap(&room);
         }
         self.runtime.catch_up.call(self.runtime.rooms.known());
         Ok(())

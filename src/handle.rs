@@ -63,6 +63,9 @@ impl Dirigent {
             Err(decision) => return Ok(decision),
         };
         let key = self.runtime.registry.key(agent);
+        if let Some(agent) = key {
+            self.runtime.sign_of_life(agent);
+        }
         self.decide(room, key, run).await
     }
 
@@ -112,15 +115,17 @@ impl Dirigent {
     /// before waits in vain.
     fn defer(&self, cell: &Arc<RoomCell>, agent: AgentKey) -> Option<(Reason, Deferral)> {
         let fresh = DeferralKey::new(self.runtime.deferrals.fetch_add(1, Ordering::Relaxed));
-        let deferred = self.runtime.update(cell, |room, cx, now| room.defer(cx, now, agent, fresh));
-        let (reason, key) = deferred?;
         let (tell, turn) = oneshot::channel();
-        if let Some(key) = key {
-            let mut state = cell.lock();
-            state.deferrals.retain(|(known, _)| *known != key);
-            state.deferrals.push((key, tell));
-        }
-        Some((reason, Deferral::new(key.unwrap_or(fresh), turn)))
+        // Under one lock: the turn may come as soon as the room knows the key.
+        let (reason, key) = self.runtime.update_cell(cell, None, |state, cx, now| {
+            let (reason, key) = state.room.defer(cx, now, agent, fresh)?;
+            if let Some(key) = key {
+                state.deferrals.retain(|(known, _)| *known != key);
+                state.deferrals.push((key, tell));
+            }
+            Some((reason, key.unwrap_or(fresh)))
+        })?;
+        Some((reason, Deferral::new(key, turn)))
     }
 
     fn speaker_of(&self, reason: Reason) -> Option<AgentId> {
@@ -136,21 +141,15 @@ impl Dirigent {
         key: Option<AgentKey>,
         run: Option<RunId>,
     ) -> Result<Decision, CallError> {
-        if let Some(agent) = key {
-            self.runtime.sign_of_life(agent);
-        }
         let gate = Input::Gate { agent: key, run, latest: None };
-        let (answer, stamp, armed) = self.runtime.update(&room, |room, cx, now| {
-            let (answer, stamp) = room.input(cx, now, &gate, false);
-            let armed = guards_first(room, key, run, &answer);
-            (answer, stamp, armed)
+        let (answer, armed, stored) = self.runtime.update_cell(&room, None, |state, cx, now| {
+            let (answer, stamp) = state.room.input(cx, now, &gate, false);
+            let armed = guards_first(&mut state.room, key, run, &answer);
+            let holds = answer.as_ref().is_ok_and(|answer| holds_permission(*answer));
+            (answer, armed, holds.then(|| state.wait_for(Awaited::Stored(stamp))))
         });
-        let answer = answer?;
-        match (answer.verdict(), key) {
-            (Some(Verdict::Allow { reason, turn, anchor }), Some(key))
-                if holds_permission(answer) =>
-            {
-                let stored = room.wait_for(Awaited::Stored(stamp));
+        match (answer?.verdict(), key.zip(stored)) {
+            (Some(Verdict::Allow { reason, turn, anchor }), Some((key, stored))) => {
                 let guarded = Guarded { agent: key, turn, run };
                 let guard = RunGuard::new(Arc::clone(&self.runtime), room, guarded, armed);
                 self.stored(stored).await?;
@@ -399,10 +398,11 @@ impl Dirigent {
         room: &Arc<RoomCell>,
         input: &Input,
     ) -> Result<(), CallError> {
-        let (answer, stamp) =
-            self.runtime.update(room, |room, cx, now| room.input(cx, now, input, true));
-        answer?;
-        self.stored(room.wait_for(Awaited::Stored(stamp))).await
+        let stored = self.runtime.update_cell(room, None, |state, cx, now| {
+            let (answer, stamp) = state.room.input(cx, now, input, true);
+            answer.map(|_| state.wait_for(Awaited::Stored(stamp)))
+        })?;
+        self.stored(stored).await
     }
 
     /// Waits until the state is stored.

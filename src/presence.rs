@@ -4,7 +4,7 @@ mod calls;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use dirigent_core::{AgentKey, Input, Timestamp};
@@ -38,31 +38,40 @@ impl Default for Heartbeat {
     }
 }
 
-/// Which agents are online, in all channels together. It has no lock and no clock; what it returns is
-/// to be told to every channel in memory.
+/// Which agents are online, in all channels together. It has no lock and no clock; after each change
+/// every channel in memory is to be told its news.
 ///
-/// Each channel stores a mark of its own for agents that are offline. A channel that is not in memory
-/// is told what it missed when it is read again, by the epoch up to which it was told everything. The
+/// Each channel stores a mark of its own for agents that are offline. What it was not told is known by the
+/// epoch up to which it was told everything: a channel that is not in memory hears it when it is read
+/// again. The
 /// marks outlive the process; this value does not. An agent that was never mentioned in this process
 /// may therefore have a mark from before, and its first heartbeat brings it back.
 #[derive(Debug, Default)]
 pub(crate) struct Presence {
     /// How long an agent may stay silent; `None`: no agent is watched.
     silence_max: Option<Duration>,
-    /// Rises each time an agent goes offline.
+    /// Rises each time an agent goes offline or comes online.
     epoch: u64,
     /// The agents that went offline or came online in this process.
     known: BTreeMap<AgentKey, Known>,
     /// The newest sign of life of each agent that is watched.
     signs: BTreeMap<AgentKey, Timestamp>,
+    /// The same, oldest sign first.
+    by_age: BTreeSet<(Timestamp, AgentKey)>,
 }
 
-/// What is known of an agent.
+/// What is known of an agent: the epochs in which it last went offline and came online, 0 where that was
+/// not in this process.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
-    /// The epoch in which it last went offline; 0 if that was not in this process.
     offline_since: u64,
-    is_online: bool,
+    online_since: u64,
+}
+
+impl Known {
+    const fn is_online(self) -> bool {
+        self.online_since > self.offline_since
+    }
 }
 
 impl Presence {
@@ -77,50 +86,68 @@ impl Presence {
     }
 
     /// The agent went offline. Its silence says nothing more until its next heartbeat.
-    pub(crate) fn offline(&mut self, agent: AgentKey) -> Input {
+    pub(crate) fn offline(&mut self, agent: AgentKey) {
         self.epoch += 1;
-        self.known.insert(agent, Known { offline_since: self.epoch, is_online: false });
-        self.signs.remove(&agent);
-        Input::Offline(agent)
+        self.known.entry(agent).or_default().offline_since = self.epoch;
+        self.watch(agent, None);
     }
 
     /// The agent came online.
-    pub(crate) fn online(&mut self, agent: AgentKey) -> Input {
-        self.known.entry(agent).or_default().is_online = true;
-        Input::Online(agent)
+    pub(crate) fn online(&mut self, agent: AgentKey) {
+        self.epoch += 1;
+        self.known.entry(agent).or_default().online_since = self.epoch;
+    }
+
+    /// Moves the newest sign of life of an agent; `None`: it is not watched any more.
+    fn watch(&mut self, agent: AgentKey, sign: Option<Timestamp>) {
+        let old = match sign {
+            Some(sign) => self.signs.insert(agent, sign),
+            None => self.signs.remove(&agent),
+        };
+        if let Some(old) = old {
+            self.by_age.remove(&(old, agent));
+        }
+        self.by_age.extend(sign.map(|sign| (sign, agent)));
     }
 
     /// A heartbeat: from now on the agent is watched. It brings back an agent that is offline, and one
-    /// that was not mentioned yet: channels may have marked that one before a restart.
-    pub(crate) fn heartbeat(&mut self, agent: AgentKey, now: Timestamp) -> Option<Input> {
+    /// that was not mentioned yet: channels may have marked that one before a restart. Returns whether it
+    /// does.
+    pub(crate) fn heartbeat(&mut self, agent: AgentKey, now: Timestamp) -> bool {
         if self.silence_max.is_some() {
-            self.signs.insert(agent, now);
+            self.watch(agent, Some(now));
         }
-        let is_online = self.known.get(&agent).is_some_and(|known| known.is_online);
-        (!is_online).then(|| self.online(agent))
+        let is_online = self.known.get(&agent).is_some_and(|known| known.is_online());
+        if !is_online {
+            self.online(agent);
+        }
+        !is_online
     }
 
     /// Another sign of life. It says something only of an agent that is watched, and brings none back.
     pub(crate) fn sign_of_life(&mut self, agent: AgentKey, now: Timestamp) {
-        if let Some(sign) = self.signs.get_mut(&agent) {
-            *sign = now;
+        if self.signs.contains_key(&agent) {
+            self.watch(agent, Some(now));
         }
     }
 
     /// When the next agent counts as offline, if nothing is heard of it before.
     pub(crate) fn next_silence(&self) -> Option<Timestamp> {
         let silence_max = self.silence_max?;
-        self.signs.values().min().map(|sign| *sign + silence_max)
+        self.by_age.first().map(|(sign, _)| *sign + silence_max)
     }
 
-    /// Marks the agents offline that have been silent for too long.
-    pub(crate) fn expire(&mut self, now: Timestamp) -> Vec<Input> {
-        let Some(silence_max) = self.silence_max else {
-            return Vec::new();
-        };
-        let silent = self.signs.iter().filter(|(_, sign)| **sign + silence_max <= now);
-        let silent: Vec<AgentKey> = silent.map(|(agent, _)| *agent).collect();
-        silent.into_iter().map(|agent| self.offline(agent)).collect()
+    /// Marks the agents offline that have been silent for too long, and returns them.
+    pub(crate) fn expire(&mut self, now: Timestamp) -> Vec<AgentKey> {
+        let mut silent = Vec::new();
+        while self.next_silence().is_some_and(|due| due <= now) {
+            let Some((_, agent)) = self.by_age.first().copied() else {
+                break;
+            };
+            self.offline(agent);
+            silent.push(agent);
+        }
+        silent
     }
 
     /// What to tell a channel that was told everything up to this epoch; 0 for one that was told
@@ -131,7 +158,7 @@ impl Presence {
             if known.offline_since > epoch {
                 news.push(Input::Offline(*agent));
             }
-            if known.is_online {
+            if known.is_online() && known.online_since > epoch {
                 news.push(Input::Online(*agent));
             }
         }

@@ -7,6 +7,8 @@ pub(crate) mod admission;
 pub(crate) mod backfill;
 pub(crate) mod cell;
 pub(crate) mod driver;
+#[cfg(test)]
+mod fixture;
 mod lost;
 mod perform;
 pub(crate) mod registry;
@@ -25,7 +27,7 @@ use dirigent_core::{AgentKey, Answer, Config, Input, MessageId, Refusal, Timesta
 use tokio::sync::{broadcast, mpsc};
 
 use self::backfill::CatchUp;
-use self::cell::RoomCell;
+use self::cell::{CellState, RoomCell};
 use self::lost::LostConnections;
 use self::registry::Registry;
 use self::room_table::RoomTable;
@@ -135,26 +137,25 @@ impl Runtime {
         cell: &Arc<RoomCell>,
         event: impl FnOnce(&mut Room, &Context<'_>, Timestamp) -> T,
     ) -> T {
-        self.update_at(cell, None, event)
+        self.update_cell(cell, None, |state, cx, now| event(&mut state.room, cx, now))
     }
 
-    /// The same, at a time that has passed where one is given.
-    pub(crate) fn update_at<T>(
+    /// The same, for an event that also concerns what is kept beside the room; at a time that has passed
+    /// where one is given. All of it happens under one lock of the cell.
+    pub(crate) fn update_cell<T>(
         &self,
         cell: &Arc<RoomCell>,
         at: Option<Timestamp>,
-        event: impl FnOnce(&mut Room, &Context<'_>, Timestamp) -> T,
+        event: impl FnOnce(&mut CellState, &Context<'_>, Timestamp) -> T,
     ) -> T {
-        let directory = self.registry.directory();
-        let mut state = cell.lock();
-        let now = at.unwrap_or_else(|| self.clock.now());
-        let record = self.record_inputs();
-        let record = record.as_ref().map(|record| record as _);
-        let cx = self.context(&directory, record);
-        let answer = event(&mut state.room, &cx, now);
-        self.perform_signals(&mut state, &cx, now);
-        self.schedule(cell, &mut state);
-        answer
+        self.with_context(|cx| {
+            let mut state = cell.lock();
+            let now = at.unwrap_or_else(|| self.clock.now());
+            let answer = event(&mut state, cx, now);
+            self.perform_signals(&mut state, cx, now);
+            self.schedule(cell, &mut state);
+            answer
+        })
     }
 
     /// Gives a room an input that may be stored behind.
@@ -167,7 +168,15 @@ impl Runtime {
         Some(|channel, at, input: &Input| recorder.recorded(channel, at, input))
     }
 
-    pub(crate) fn context<'a>(
+    /// Does something with what a room looks at and does not own, as it is now.
+    pub(crate) fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> T) -> T {
+        let directory = self.registry.directory();
+        let record = self.record_inputs();
+        let record = record.as_ref().map(|record| record as _);
+        work(&self.context(&directory, record))
+    }
+
+    fn context<'a>(
         &'a self,
         directory: &'a Directory,
         record: Option<&'a RecordInput<'a>>,

@@ -10,7 +10,7 @@ use crate::runtime::cell::RoomCell;
 use crate::{AgentId, CallError, ChannelId, Dirigent};
 
 impl Runtime {
-    /// Which agents are online. The lock is never held while a channel is told.
+    /// Which agents are online. While this is locked, nothing else gets locked.
     pub(crate) fn presence(&self) -> MutexGuard<'_, Presence> {
         self.presence.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -25,42 +25,47 @@ impl Runtime {
 
     /// When the next agent counts as offline, if nothing is heard of it before.
     pub(crate) fn next_silence(&self) -> Option<Timestamp> {
+        self.settings.heartbeat?;
         self.presence().next_silence()
     }
 
     /// Marks the agents offline whose heartbeats are missing.
-    pub(crate) fn miss_heartbeats(self: &Arc<Self>) {
+    pub(crate) fn miss_heartbeats(self: &Arc<Self>, now: Timestamp) {
         if self.settings.heartbeat.is_none() {
             return;
         }
-        let now = self.clock.now();
-        let expired = self.presence().expire(now);
-        for input in expired {
-            if let Input::Offline(agent) = input {
-                tracing::warn!(%agent, "an agent's heartbeats are missing: it is offline");
-            }
-            self.tell_all(&input);
+        let silent = self.presence().expire(now);
+        for agent in &silent {
+            tracing::warn!(%agent, "an agent's heartbeats are missing: it is offline");
+        }
+        if !silent.is_empty() {
+            self.tell_all();
         }
     }
 
-    fn tell_all(self: &Arc<Self>, input: &Input) {
+    fn tell_all(self: &Arc<Self>) {
         for room in self.all_awake() {
-            self.tell_of_presence(&room, input);
+            self.tell_news(&room);
         }
     }
 
-    /// Tells a channel that came into memory what it was not told.
-    pub(crate) fn tell_news(&self, room: &Arc<RoomCell>, epoch: u64) {
-        let news = self.presence().news_since(epoch);
-        for input in news {
-            self.tell_of_presence(room, &input);
-        }
+    /// Tells a channel in memory what it was not told. What it was told is noted under its lock: it misses
+    /// nothing when it leaves memory meanwhile, and hears of two changes in their order.
+    pub(crate) fn tell_news(&self, cell: &Arc<RoomCell>) {
+        self.update_cell(cell, None, |state, cx, now| {
+            for input in self.take_news(&mut state.epochs.presence) {
+                if let (Err(refusal), _) = state.room.input(cx, now, &input, false) {
+                    tracing::warn!(channel = %cell.id, %refusal, "a channel cannot take note of who is online");
+                }
+            }
+        });
     }
 
-    fn tell_of_presence(&self, room: &Arc<RoomCell>, input: &Input) {
-        if let Err(refusal) = self.submit(room, input) {
-            tracing::warn!(channel = %room.id, %refusal, "a channel cannot take note of who is online");
-        }
+    fn take_news(&self, epoch: &mut u64) -> Vec<Input> {
+        let presence = self.presence();
+        let news = presence.news_since(*epoch);
+        *epoch = presence.epoch();
+        news
     }
 }
 
@@ -77,8 +82,8 @@ impl Dirigent {
     pub async fn agent_offline(&self, agent: &AgentId) -> Result<(), CallError> {
         self.live().await?;
         let agent = self.key(agent)?;
-        let input = self.runtime.presence().offline(agent);
-        self.runtime.tell_all(&input);
+        self.runtime.presence().offline(agent);
+        self.runtime.tell_all();
         Ok(())
     }
 
@@ -92,8 +97,8 @@ impl Dirigent {
     pub async fn agent_online(&self, agent: &AgentId) -> Result<(), CallError> {
         self.live().await?;
         let agent = self.key(agent)?;
-        let input = self.runtime.presence().online(agent);
-        self.runtime.tell_all(&input);
+        self.runtime.presence().online(agent);
+        self.runtime.tell_all();
         Ok(())
     }
 
@@ -123,9 +128,9 @@ impl Dirigent {
         self.live().await?;
         let agent = self.key(agent)?;
         let now = self.runtime.clock.now();
-        let news = self.runtime.presence().heartbeat(agent, now);
-        if let Some(input) = news {
-            self.runtime.tell_all(&input);
+        let is_news = self.runtime.presence().heartbeat(agent, now);
+        if is_news {
+            self.runtime.tell_all();
         }
         if self.runtime.settings.heartbeat.is_some() {
             self.runtime.timers.wake();

@@ -107,18 +107,23 @@ impl Naive {
     }
 }
 
+/// What a channel in memory is told of it.
 fn apply(presence: &mut Presence, op: Op, now: Timestamp) -> Vec<Input> {
+    let told = presence.epoch();
     match op {
-        Op::Offline(agent) => vec![presence.offline(agent)],
-        Op::Online(agent) => vec![presence.online(agent)],
-        Op::Heartbeat(agent) => presence.heartbeat(agent, now).into_iter().collect(),
-        Op::SignOfLife(agent) => {
-            presence.sign_of_life(agent, now);
-            Vec::new()
+        Op::Offline(agent) => presence.offline(agent),
+        Op::Online(agent) => presence.online(agent),
+        Op::Heartbeat(agent) => {
+            let is_news = presence.heartbeat(agent, now);
+            assert_eq!(is_news, presence.epoch() > told, "each change is news");
         }
-        Op::Pass(_) => presence.expire(now),
-        Op::Park | Op::Read | Op::Assign(_) => Vec::new(),
+        Op::SignOfLife(agent) => presence.sign_of_life(agent, now),
+        Op::Pass(_) => {
+            let _ = presence.expire(now);
+        }
+        Op::Park | Op::Read | Op::Assign(_) => {}
     }
+    presence.news_since(told)
 }
 
 /// Marks that channels stored before the process was started.
@@ -185,9 +190,22 @@ proptest! {
 #[test]
 fn without_a_heartbeat_setting_no_agent_is_watched() {
     let (mut presence, agent) = (Presence::new(None), AgentKey::new(0));
-    let first = presence.heartbeat(agent, Timestamp::from_millis(0));
-    assert_eq!(first, Some(Input::Online(agent)), "it may have been marked before a restart");
-    assert_eq!(presence.heartbeat(agent, Timestamp::from_millis(1)), None);
+    assert!(presence.heartbeat(agent, Timestamp::from_millis(0)), "it may be marked from before");
+    assert_eq!(presence.news_since(0), [Input::Online(agent)]);
+    assert!(!presence.heartbeat(agent, Timestamp::from_millis(1)));
     assert_eq!(presence.next_silence(), None);
     assert_eq!(presence.expire(Timestamp::from_millis(u64::MAX)), []);
+}
+
+#[test]
+fn a_channel_that_was_told_everything_is_told_nothing_when_it_is_read_again() {
+    let mut presence = Presence::new(Some(HEARTBEAT));
+    let [a, b] = [0, 1].map(AgentKey::new);
+    presence.online(a);
+    presence.offline(b);
+    let told = presence.epoch();
+    assert_eq!(presence.news_since(told), []);
+    presence.online(b);
+    assert_eq!(presence.news_since(told), [Input::Online(b)]);
+    assert_eq!(presence.news_since(0), [Input::Online(a), Input::Offline(b), Input::Online(b)]);
 }

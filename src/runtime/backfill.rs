@@ -3,16 +3,17 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dirigent_core::Timestamp;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use super::Runtime;
-use super::cell::Awaited;
+use super::cell::{Awaited, RoomCell};
 use crate::ChannelId;
 use crate::lifecycle::Stage;
 
@@ -26,10 +27,19 @@ const TRY_AGAIN: Duration = Duration::from_secs(10);
 const TRY_AGAIN_MAX: Duration = Duration::from_secs(600);
 
 /// Channels that are to be loaded and brought up to date.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct CatchUp {
     wanted: Mutex<BTreeSet<ChannelId>>,
     called: Notify,
+    /// Places for channels that are brought up to date at once, of all calls together.
+    places: Semaphore,
+}
+
+impl Default for CatchUp {
+    fn default() -> Self {
+        let places = Semaphore::new(AT_ONCE);
+        Self { wanted: Mutex::default(), called: Notify::default(), places }
+    }
 }
 
 impl CatchUp {
@@ -106,12 +116,27 @@ impl Runtime {
         }
     }
 
+    /// Opens a gap in a room in memory, where events of all channels may have been lost and the room does not
+    /// know of it.
+    pub(crate) fn tell_gap(&self, cell: &Arc<RoomCell>) {
+        self.update_cell(cell, None, |state, cx, now| {
+            let newest = self.gap_epoch.load(Ordering::Acquire);
+            if state.epochs.gap != newest {
+                state.epochs.gap = newest;
+                state.room.open_gap(cx, now);
+            }
+        });
+    }
+
     /// Loads the channel, which then reads by itself. `false` when the store did not give it.
     async fn catch_up_with(self: &Arc<Self>, channel: ChannelId) -> bool {
         /// How long a channel that reads keeps others from beginning.
         const PATIENCE: Duration = Duration::from_secs(10);
+        // Never closed: there is a place sooner or later.
+        let _place = self.catch_up.places.acquire().await;
         match self.room(channel).await {
             Ok(Some(room)) => {
+                self.tell_gap(&room);
                 let read = room.wait_for(Awaited::NoGap);
                 // It reads on by itself, however long that takes.
                 let _ = self.within(PATIENCE, read).await;

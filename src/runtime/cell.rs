@@ -23,6 +23,8 @@ pub(crate) struct RoomCell {
 #[derive(Debug)]
 pub(crate) struct CellState {
     pub(crate) room: Room,
+    /// Up to what the room was told of what concerns all channels.
+    pub(crate) epochs: Epochs,
     /// Who waits for something that the room does not have yet.
     waiters: Vec<(Awaited, oneshot::Sender<()>)>,
     /// The links to hosted agents that run, oldest first.
@@ -37,6 +39,15 @@ pub(crate) struct CellState {
     pub(crate) is_ready: bool,
 }
 
+/// Up to what a channel was told of what concerns all channels.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Epochs {
+    /// The newest gap that was opened in it.
+    pub(crate) gap: u32,
+    /// The newest change of who is online that it was told; 0 for none of this process.
+    pub(crate) presence: u64,
+}
+
 /// What somebody waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Awaited {
@@ -49,9 +60,10 @@ pub(crate) enum Awaited {
 }
 
 impl RoomCell {
-    pub(crate) fn new(room: Room) -> Self {
+    pub(crate) fn new(room: Room, epochs: Epochs) -> Self {
         let state = CellState {
             room,
+            epochs,
             waiters: Vec::new(),
             links: Vec::new(),
             aborts: Vec::new(),
@@ -68,15 +80,19 @@ impl RoomCell {
 
     /// Told once this is so; dropped when the channel is taken over by another process.
     pub(crate) fn wait_for(&self, awaited: Awaited) -> oneshot::Receiver<()> {
-        let (tell, told) = oneshot::channel();
-        let mut state = self.lock();
-        state.waiters.push((awaited, tell));
-        state.release_waiters();
-        told
+        self.lock().wait_for(awaited)
     }
 }
 
 impl CellState {
+    /// As [`RoomCell::wait_for`], where the cell is locked already.
+    pub(crate) fn wait_for(&mut self, awaited: Awaited) -> oneshot::Receiver<()> {
+        let (tell, told) = oneshot::channel();
+        self.waiters.push((awaited, tell));
+        self.release_waiters();
+        told
+    }
+
     /// Tells those whose wait is over. Those whose wait will never be over are told by being dropped.
     pub(crate) fn release_waiters(&mut self) {
         let room = &self.room;

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use super::Runtime;
 use super::admission::{Admission, ClaimKind, Limits, Wakeup};
 use super::cell::RoomCell;
-use super::perform::{Finished, Running};
+use super::perform::{Begun, Finished, Running};
 use crate::ApiError;
 use crate::lifecycle::Stage;
 use crate::room::Room;
@@ -30,7 +30,7 @@ const START_AGAIN: Duration = Duration::from_secs(10);
 #[must_use = "nothing happens until the driver runs"]
 pub struct Driver {
     runtime: Arc<Runtime>,
-    ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
+    pub(super) ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
 }
 
 /// Why the driver could not start.
@@ -142,7 +142,7 @@ impl Loop {
     /// Gives every room its due, and those that waited for admission their turn.
     fn keep_time(&mut self, now: Timestamp, last: Timestamp) {
         self.runtime.tick(now);
-        self.runtime.miss_heartbeats();
+        self.runtime.miss_heartbeats(now);
         if now < last {
             // The clock was set back: what remained of every wait still remains.
             self.runtime.step_back(last);
@@ -168,38 +168,47 @@ impl Loop {
     /// Starts every action that the room offers.
     fn serve(&mut self, cell: &Arc<RoomCell>) {
         let runtime = Arc::clone(&self.runtime);
-        let Some(pin) = runtime.awake(cell.id) else {
+        let pin = runtime.awake(cell.id).filter(|pin| Arc::ptr_eq(&**pin, cell));
+        let Some(pin) = pin else {
+            // It left memory. A task that still has it may call again.
+            cell.lock().is_ready = false;
             return;
         };
-        let directory = runtime.registry.directory();
         let mut wakeups = Vec::new();
-        let mut begun = Vec::new();
-        {
-            let mut state = cell.lock();
-            state.is_ready = false;
-            let now = runtime.clock.now();
-            let record = runtime.record_inputs();
-            let record = record.as_ref().map(|record| record as _);
-            let cx = runtime.context(&directory, record);
-            let mut door = Doorway { admission: &mut self.admission, wakeups: &mut wakeups };
-            loop {
-                while let Some(started) = state.room.next_action(&cx, now, &mut door) {
-                    begun.push(state.prepare(started));
-                }
-                if !runtime.perform_signals(&mut state, &cx, now) {
-                    break;
-                }
-            }
-            runtime.reschedule(cell, &mut state);
-        }
+        let mut begun = self.next_actions(cell, &mut wakeups);
+        // Pinned outside the room's lock, which is taken after the table's. The last action has `pin`.
+        let last = begun.pop();
         for action in begun {
-            // Pinned outside the room's lock, which is taken after the table's.
             if let Some(room) = runtime.awake(cell.id) {
                 self.running.push(runtime.begin(room, action));
             }
         }
-        drop(pin);
+        if let Some(action) = last {
+            self.running.push(runtime.begin(pin, action));
+        }
         self.wake(&wakeups);
+    }
+
+    /// Every action that the room offers now, and the rooms that may ask again because of them.
+    fn next_actions(&mut self, cell: &Arc<RoomCell>, wakeups: &mut Vec<Wakeup>) -> Vec<Begun> {
+        let (runtime, admission) = (&self.runtime, &mut self.admission);
+        let mut begun = Vec::new();
+        runtime.with_context(|cx| {
+            let mut state = cell.lock();
+            state.is_ready = false;
+            let now = runtime.clock.now();
+            let mut door = Doorway { admission, wakeups };
+            loop {
+                while let Some(started) = state.room.next_action(cx, now, &mut door) {
+                    begun.push(state.prepare(started));
+                }
+                if !runtime.perform_signals(&mut state, cx, now) {
+                    break;
+                }
+            }
+            runtime.reschedule(cell, &mut state);
+        });
+        begun
     }
 
     /// Tells a room what came of its action, and starts what follows from it.
@@ -218,12 +227,11 @@ impl Loop {
                 }
             };
         }
-        runtime.update(&room, |room, cx, now| room.done(cx, now, id, outcome));
-        let is_taken_over = {
-            let mut state = room.lock();
+        let is_taken_over = runtime.update_cell(&room, None, |state, cx, now| {
+            state.room.done(cx, now, id, outcome);
             state.forget_action(id);
             state.room.commit().is_taken_over()
-        };
+        });
         if is_taken_over {
             runtime.release_taken_over(&room);
         }
@@ -233,11 +241,13 @@ impl Loop {
     fn wake(&self, wakeups: &[Wakeup]) {
         for wakeup in wakeups {
             if let Some(room) = self.runtime.awake(wakeup.room) {
-                self.runtime.update(&room, |room, _, now| match wakeup.id {
-                    Some(id) => room.try_again(now, id),
-                    None => room.hurry(),
+                self.runtime.update_cell(&room, None, |state, _, now| {
+                    match wakeup.id {
+                        Some(id) => state.room.try_again(now, id),
+                        None => state.room.hurry(),
+                    }
+                    self.runtime.call_driver(&room, state);
                 });
-                self.runtime.call_driver(&room, &mut room.lock());
             }
         }
     }
@@ -289,9 +299,9 @@ impl Runtime {
     /// Tells every channel whose deadline has passed.
     fn tick(self: &Arc<Self>, now: Timestamp) {
         for channel in self.timers.overdue(now) {
-            match self.awake(channel) {
-                Some(room) => self.update(&room, Room::tick),
-                None => self.timers.forget(channel),
+            // Where it left memory meanwhile, its deadline did, too.
+            if let Some(room) = self.awake(channel) {
+                self.update(&room, Room::tick);
             }
         }
     }
@@ -300,9 +310,9 @@ impl Runtime {
     /// what remained then.
     fn step_back(self: &Arc<Self>, last: Timestamp) {
         for room in self.all_awake() {
-            self.update_at(&room, Some(last), |room, cx, at| {
-                if room.time() <= at {
-                    room.tick(cx, at);
+            self.update_cell(&room, Some(last), |state, cx, at| {
+                if state.room.time() <= at {
+                    state.room.tick(cx, at);
                 }
             });
             self.update(&room, Room::tick);
@@ -331,3 +341,6 @@ impl fmt::Debug for Loop {
         f.debug_struct("Loop").field("running", &self.running.len()).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

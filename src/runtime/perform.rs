@@ -12,7 +12,7 @@ use futures_util::future::{AbortHandle, AbortRegistration, Abortable};
 
 use super::Runtime;
 use super::admission::{Claim, Report};
-use super::cell::CellState;
+use super::cell::{Awaited, CellState};
 use super::room_table::RoomRef;
 use crate::agent::TurnLink;
 use crate::room::action::{
@@ -236,12 +236,17 @@ impl Runtime {
             Err(crate::CallError::Failed(error)) => return Err(error),
             Err(error) => return Err(ApiError::new(ErrorKind::Store).with_source(error)),
         };
-        let (answer, stamp) = self.update(&room, |room, cx, now| room.input(cx, now, wake, false));
-        if let Err(refusal) = answer {
-            tracing::debug!(%channel, %refusal, "a result wakes no room");
-            return Ok(());
-        }
-        let stored = room.wait_for(super::cell::Awaited::Stored(stamp));
+        let woken = self.update_cell(&room, None, |state, cx, now| {
+            let (answer, stamp) = state.room.input(cx, now, wake, false);
+            answer.map(|_| state.wait_for(Awaited::Stored(stamp)))
+        });
+        let stored = match woken {
+            Ok(stored) => stored,
+            Err(refusal) => {
+                tracing::debug!(%channel, %refusal, "a result wakes no room");
+                return Ok(());
+            }
+        };
         stored.await.map_err(|_| ApiError::new(ErrorKind::Store))
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use dirigent_core::{MessageId, Timestamp};
 
 use super::Runtime;
-use super::cell::RoomCell;
+use super::cell::{Epochs, RoomCell};
 use crate::room::Room;
 use crate::room::context::Context;
 use crate::room::record::Origin;
@@ -47,10 +47,8 @@ struct Bar {
 struct Parked {
     /// The newest message: where no turns are kept, it alone is no reason to store anything.
     newest: Option<MessageId>,
-    /// Up to which gap everything was read.
-    gap_epoch: u32,
-    /// Up to which moment of presence it was told who is there.
-    presence_epoch: u64,
+    /// Up to what it was told of what concerns all channels.
+    epochs: Epochs,
 }
 
 /// The lock of a channel that is on its way into memory. It is forgotten when the last one who
@@ -185,7 +183,8 @@ impl Runtime {
         if let Some(bar) = self.rooms.bar(channel) {
             room.replace_damaged(bar.sound);
         }
-        Ok(self.publish_room(room, Parked::default(), |_, _, _| {}))
+        let epochs = Epochs { gap: self.gap_epoch.load(Ordering::Acquire), presence: 0 };
+        Ok(self.publish_room(room, epochs, |_, _, _| {}))
     }
 
     async fn load(self: &Arc<Self>, channel: ChannelId) -> Result<Option<RoomRef>, CallError> {
@@ -212,8 +211,10 @@ impl Runtime {
         let origin = if parked.is_some() { Origin::Parked } else { Origin::EarlierProcess };
         let parked = parked.unwrap_or_default();
         room.know_newest(parked.newest);
-        let is_behind = parked.gap_epoch != self.gap_epoch.load(Ordering::Acquire);
-        let room = self.publish_room(room, parked, |room, cx, now| {
+        let gap = self.gap_epoch.load(Ordering::Acquire);
+        let is_behind = parked.epochs.gap != gap;
+        let epochs = Epochs { gap, ..parked.epochs };
+        let room = self.publish_room(room, epochs, |room, cx, now| {
             room.take_up(cx, now, origin, is_behind);
         });
         Ok(Some(room))
@@ -225,36 +226,38 @@ impl Runtime {
         why.into()
     }
 
-    /// From now on everybody can get hold of the channel.
+    /// Takes the room up and puts it into the table: from now on every task can get hold of it.
     fn publish_room(
         self: &Arc<Self>,
-        room: Room,
-        parked: Parked,
+        mut room: Room,
+        epochs: Epochs,
         take_up: impl FnOnce(&mut Room, &Context<'_>, Timestamp),
     ) -> RoomRef {
         if let Some(recorder) = &self.recorder {
             recorder.began(room.id(), &self.config(), room.snapshot());
         }
-        let cell = Arc::new(RoomCell::new(room));
-        self.update(&cell, take_up);
+        // Taken up while it is a bare value: no other task sees it half done, and the driver is not called
+        // for a room that the table does not have.
+        self.with_context(|cx| take_up(&mut room, cx, self.clock.now()));
+        let cell = Arc::new(RoomCell::new(room, epochs));
         let slot = Slot::Awake { cell: Arc::clone(&cell), pins: 1 };
         self.rooms.slots().insert(cell.id, slot);
-        // What is said from now on reaches the channel here.
-        self.tell_news(&cell, parked.presence_epoch);
+        // What is said from now on reaches the channel here. Also performs what `take_up` asked for.
+        self.tell_news(&cell);
         self.tell_lost(&cell);
         RoomRef { runtime: Arc::clone(self), cell }
     }
 
-    /// `hands` fewer hold the channel. Once there is none and it rests, it leaves memory. All that happens
+    /// One holder fewer of the channel. Once there is none and it rests, it leaves memory. All that happens
     /// under the table's lock, so that of two who release it at once, one is the last.
-    pub(crate) fn park(&self, cell: &Arc<RoomCell>, hands: usize) {
+    fn park(&self, cell: &Arc<RoomCell>) {
         let mut slots = self.rooms.slots();
         let Some(slot) = slots.get_mut(&cell.id) else {
             return;
         };
         match slot {
             Slot::Awake { cell: known, pins } if Arc::ptr_eq(known, cell) => {
-                *pins -= hands;
+                *pins -= 1;
                 if *pins > 0 {
                     return;
                 }
@@ -262,12 +265,15 @@ impl Runtime {
             Slot::Awake { .. } | Slot::Stored | Slot::Parked(_) | Slot::Barred(_) => return,
         }
         // Nobody else has it: the lock is not waited for.
-        let state = cell.lock();
-        if state.room.commit().is_taken_over() {
-            *slot = Slot::Parked(Parked::default());
+        let mut state = cell.lock();
+        let is_taken_over = state.room.commit().is_taken_over();
+        if !is_taken_over && !state.is_at_rest() {
             return;
         }
-        if !state.is_at_rest() {
+        // A room that left memory has no deadline: the driver would wake for it again and again.
+        self.timers.set(cell.id, state.due.take(), None);
+        if is_taken_over {
+            *slot = Slot::Parked(Parked::default());
             return;
         }
         if state.room.commit().is_damaged() {
@@ -277,9 +283,7 @@ impl Runtime {
             return;
         }
         let newest = state.room.machine().view().newest();
-        let gap_epoch = self.gap_epoch.load(Ordering::Acquire);
-        let presence_epoch = self.presence().epoch();
-        *slot = Slot::Parked(Parked { newest, gap_epoch, presence_epoch });
+        *slot = Slot::Parked(Parked { newest, epochs: state.epochs });
         if state.room.commit().is_unstored() {
             // It was never given anything to remember.
             slots.remove(&cell.id);
@@ -319,6 +323,44 @@ impl Deref for RoomRef {
 
 impl Drop for RoomRef {
     fn drop(&mut self) {
-        self.runtime.park(&self.cell, 1);
+        self.runtime.park(&self.cell);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::Duration;
+
+    use dirigent_core::Mode;
+
+    use super::*;
+    use crate::runtime::fixture::built;
+    use crate::{Input, MemoryChannels};
+
+    #[test]
+    fn the_driver_is_not_called_for_a_room_that_the_table_does_not_have() {
+        let (dirigent, mut driver) = built(Arc::default(), &MemoryChannels::default());
+        let runtime = &dirigent.runtime;
+        let now = runtime.clock.now();
+        let room = Room::new(ChannelId::new(7), runtime.config(), 0, 0, now);
+        // Nothing can be put into the table while the test holds it.
+        let slots = runtime.rooms.slots();
+        thread::scope(|scope| {
+            let publishing = scope.spawn(|| {
+                runtime.publish_room(room, Epochs::default(), |room, cx, now| {
+                    let (answer, _) = room.input(cx, now, &Input::SetMode(Mode::Chat), true);
+                    assert!(answer.is_ok());
+                })
+            });
+            let until = now + Duration::from_millis(200);
+            while runtime.clock.now() < until {
+                assert!(driver.ready.try_recv().is_err(), "the driver would find no room");
+            }
+            drop(slots);
+            let room = publishing.join().unwrap();
+            assert!(driver.ready.try_recv().is_ok(), "there is something to store");
+            drop(room);
+        });
     }
 }

@@ -37,12 +37,6 @@ impl Timers {
         }
     }
 
-    /// The channel is not in memory any more.
-    pub(crate) fn forget(&self, channel: ChannelId) {
-        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
-        due.retain(|(_, known)| *known != channel);
-    }
-
     /// Something else may be due earlier now.
     pub(crate) fn wake(&self) {
         self.changed.notify_one();

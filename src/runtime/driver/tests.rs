@@ -1,0 +1,146 @@
+//! The runtime between two threads, and between the two steps of a call.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use dirigent_core::{Mode, Reason};
+
+use super::*;
+use crate::runtime::cell::Epochs;
+use crate::runtime::fixture::{Quiet, built, executor};
+use crate::{ChannelId, Decision, Dirigent, MemoryChannels};
+
+/// A channel that keeps turns and has left memory, and its runtime.
+async fn parked(dirigent: &Dirigent) -> (ChannelId, Arc<Runtime>) {
+    let (channel, runtime) = (ChannelId::new(7), Arc::clone(&dirigent.runtime));
+    dirigent.set_mode(channel, Mode::Chat).await.unwrap();
+    until_parked(&runtime, channel).await;
+    (channel, runtime)
+}
+
+async fn until_parked(runtime: &Arc<Runtime>, channel: ChannelId) {
+    for _ in 0..10_000 {
+        if runtime.awake(channel).is_none() {
+            return;
+        }
+        runtime.clock.sleep_until(runtime.clock.now() + Duration::from_millis(1)).await;
+    }
+    panic!("the channel stays in memory");
+}
+
+#[tokio::test]
+async fn the_driver_can_be_called_again_for_a_room_that_left_memory() {
+    let (dirigent, driver) = built(Arc::default(), &MemoryChannels::default());
+    let (channel, runtime) = (ChannelId::new(7), &dirigent.runtime);
+    let room = Room::new(channel, runtime.config(), 0, 0, runtime.clock.now());
+    let cell = Arc::new(RoomCell::new(room, Epochs::default()));
+    runtime.call_driver(&cell, &mut cell.lock());
+    let settings = &runtime.settings;
+    let admission = Admission::new(Limits {
+        pacing: settings.pacing,
+        calls_max: 1,
+        consults_max: 1,
+        attempt_timeout: settings.attempt_timeout,
+    });
+    let Driver { runtime, ready } = driver;
+    Loop { runtime, ready, admission, running: FuturesUnordered::new() }.serve(&cell);
+    assert!(!cell.lock().is_ready);
+}
+
+#[tokio::test]
+async fn a_channel_that_leaves_memory_while_a_gap_is_told_opens_it_when_it_is_read_again() {
+    let (dirigent, driver) = built(Arc::default(), &MemoryChannels::default());
+    let _running = tokio::spawn(driver.run());
+    let (channel, runtime) = parked(&dirigent).await;
+    let room = runtime.room(channel).await.unwrap().unwrap();
+    assert!(!room.lock().room.has_gap());
+    // As `reconnected` does; before it goes through the channels in memory, this one leaves.
+    runtime.gap_epoch.fetch_add(1, Ordering::AcqRel);
+    drop(room);
+    assert!(runtime.awake(channel).is_none());
+    let room = runtime.room(channel).await.unwrap().unwrap();
+    assert!(room.lock().room.has_gap());
+}
+
+#[tokio::test]
+async fn a_channel_that_comes_into_memory_while_a_gap_is_told_opens_it_when_it_is_brought_up_to_date()
+ {
+    let discord = Arc::<Quiet>::default();
+    let (dirigent, driver) = built(Arc::clone(&discord), &MemoryChannels::default());
+    let _running = tokio::spawn(driver.run());
+    let (channel, runtime) = parked(&dirigent).await;
+    let room = runtime.room(channel).await.unwrap().unwrap();
+    // `reconnected` went through the channels in memory before this one was there.
+    runtime.gap_epoch.fetch_add(1, Ordering::AcqRel);
+    let reads = discord.reads.load(Ordering::SeqCst);
+    runtime.bring_up_to_date(vec![channel]).await;
+    assert_eq!(discord.reads.load(Ordering::SeqCst), reads + 1);
+    assert!(!room.lock().room.has_gap());
+    runtime.bring_up_to_date(vec![channel]).await;
+    assert_eq!(discord.reads.load(Ordering::SeqCst), reads + 1, "once");
+}
+
+#[tokio::test]
+async fn a_channel_that_leaves_memory_while_an_agent_goes_offline_hears_of_it_when_it_is_read_again()
+ {
+    let (dirigent, driver) = built(Arc::default(), &MemoryChannels::default());
+    let _running = tokio::spawn(driver.run());
+    let (channel, runtime) = parked(&dirigent).await;
+    let agent = dirigent.key(&"a".into()).unwrap();
+    let room = runtime.room(channel).await.unwrap().unwrap();
+    assert_ne!(room.lock().room.machine().explain(agent), Reason::Offline);
+    // As `agent_offline` does; before it goes through the channels in memory, this one leaves.
+    runtime.presence().offline(agent);
+    drop(room);
+    assert!(runtime.awake(channel).is_none());
+    let room = runtime.room(channel).await.unwrap().unwrap();
+    assert_eq!(room.lock().room.machine().explain(agent), Reason::Offline);
+}
+
+/// Looks at the room again and again, until a run waits for its turn; returns whether it was ever seen to
+/// wait without a sender to be told by.
+fn watch(cell: &RoomCell, has_begun: &AtomicBool) -> bool {
+    let mut was_torn = false;
+    loop {
+        let state = cell.lock();
+        // A dormant channel has no deadline but that of a run that waits.
+        let (waits, is_told) = (state.room.next_deadline().is_some(), !state.deferrals.is_empty());
+        was_torn |= waits && !is_told;
+        if is_told {
+            return was_torn;
+        }
+        drop(state);
+        has_begun.store(true, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn a_run_that_is_put_off_is_never_known_to_the_room_without_a_sender_to_be_told_by() {
+    const CHANNELS: u64 = 300;
+    let executor = executor(1);
+    let (dirigent, driver) = built(Arc::default(), &MemoryChannels::default());
+    let running = executor.spawn(driver.run());
+    let (agent, mut torn) = ("b".into(), 0);
+    for channel in (1..=CHANNELS).map(ChannelId::new) {
+        let runtime = &dirigent.runtime;
+        let room = executor.block_on(async {
+            dirigent.set_mode(channel, Mode::Chat).await.unwrap();
+            until_parked(runtime, channel).await;
+            runtime.room(channel).await.unwrap().unwrap()
+        });
+        let has_begun = AtomicBool::new(false);
+        torn += thread::scope(|scope| {
+            let watching = scope.spawn(|| watch(&room, &has_begun));
+            while !has_begun.load(Ordering::SeqCst) {
+                std::hint::spin_loop();
+            }
+            let asked = dirigent.may_speak_or_defer(channel, &agent, None);
+            let decision = executor.block_on(asked).unwrap();
+            assert!(matches!(decision, Decision::Deferred { .. }), "{decision:?}");
+            u64::from(watching.join().unwrap())
+        });
+    }
+    assert_eq!(torn, 0);
+    executor.block_on(dirigent.shutdown(Duration::ZERO));
+    executor.block_on(running).unwrap().unwrap();
+}
