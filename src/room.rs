@@ -613,6 +613,13 @@ impl Room {
         own.filter(|moment| *moment > self.at).chain(machine).min()
     }
 
+    /// Whether a commit, or a reply that may go, is still to be finished by a driver that ends.
+    pub(crate) fn is_finishing(&self) -> bool {
+        let replies = self.active.as_ref().is_some_and(|active| active.reply.is_some());
+        let is_due = !self.commit.is_clean() || (replies && self.reply_may_go());
+        is_due && !self.commit.is_taken_over()
+    }
+
     /// Whether the room may have an action to offer.
     pub(crate) fn may_act(&self) -> bool {
         let commits = !self.commit.is_clean() && !self.commit.is_under_way();

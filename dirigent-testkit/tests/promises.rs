@@ -31,8 +31,12 @@ mod once_failed;
 mod outages;
 #[path = "promises/pending_words.rs"]
 mod pending_words;
+#[path = "promises/registry.rs"]
+mod registry;
 #[path = "promises/replies.rs"]
 mod replies;
+#[path = "promises/shutdown.rs"]
+mod shutdown;
 #[path = "promises/sweep.rs"]
 mod sweep;
 #[path = "promises/unhosted.rs"]

@@ -1,7 +1,7 @@
 //! The loop that everything happens in.
 
 use std::fmt;
-use std::pin::Pin;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,9 +54,6 @@ pub enum RunError {
     Channels(#[source] ApiError),
 }
 
-/// Work that goes on beside the rooms until the driver stops.
-type Background = Pin<Box<dyn Future<Output = ()> + Send>>;
-
 impl Driver {
     pub(crate) const fn new(
         runtime: Arc<Runtime>,
@@ -79,16 +76,19 @@ impl Driver {
     pub async fn run(self) -> Result<(), RunError> {
         let _end = EndOnDrop(Arc::clone(&self.runtime));
         self.runtime.life.reach(Stage::Starting);
-        self.runtime.start().await?;
+        tokio::select! {
+            biased;
+            () = self.runtime.life.until(Stage::Stopping) => return Ok(()),
+            started = self.runtime.start() => started?,
+        }
         self.runtime.life.reach(Stage::Running);
         let settings = &self.runtime.settings;
-        let limits = Limits {
+        let admission = Admission::new(Limits {
             pacing: settings.pacing,
             calls_max: settings.calls_max,
             consults_max: settings.consults_max,
             attempt_timeout: settings.attempt_timeout,
-        };
-        let admission = Admission::new(limits);
+        });
         let running = FuturesUnordered::new();
         Loop { runtime: self.runtime, ready: self.ready, admission, running }.run().await;
         Ok(())
@@ -106,21 +106,16 @@ struct Loop {
 impl Loop {
     async fn run(mut self) {
         let runtime = Arc::clone(&self.runtime);
-        let mut background: FuturesUnordered<Background> = FuturesUnordered::new();
-        let catch_up = Arc::clone(&runtime);
-        background.push(Box::pin(async move {
-            catch_up.bring_up_to_date(catch_up.rooms.known()).await;
-        }));
-        let backfill = Arc::clone(&runtime);
-        background.push(Box::pin(async move { backfill.run_backfill().await }));
+        let mut backfill = pin!(runtime.run_backfill());
+        let mut backfills = true;
         let mut last = runtime.clock.now();
         loop {
             let now = runtime.clock.now();
             self.keep_time(now, last);
             last = now;
             let stage = runtime.life.stage();
-            let is_done = self.running.is_empty() && self.ready.is_empty() && background.is_empty();
-            if stage >= Stage::Ending || (stage >= Stage::Stopping && is_done) {
+            let is_stopping = stage >= Stage::Stopping;
+            if stage >= Stage::Ending || (is_stopping && !backfills && self.is_done()) {
                 break;
             }
             let deadline = self.next_deadline(now);
@@ -128,15 +123,20 @@ impl Loop {
                 biased;
                 Some(cell) = self.ready.recv() => self.serve(&cell),
                 Some(finished) = self.running.next() => self.finish(finished),
-                Some(()) = background.next() => {}
+                () = &mut backfill, if backfills => backfills = false,
                 () = runtime.timers.woken() => {}
                 () = sleep_until(&runtime, deadline) => {}
-                () = runtime.life.until(Stage::Stopping), if stage < Stage::Stopping => {
-                    self.call_all();
-                }
-                () = runtime.life.until(Stage::Ending), if stage >= Stage::Stopping => break,
+                () = runtime.life.until(Stage::Stopping), if !is_stopping => {}
+                () = runtime.life.until(Stage::Ending), if is_stopping => break,
             }
         }
+    }
+
+    /// Whether a driver that stops has nothing left to do: no action is under way, and no commit and no
+    /// reply waits for its next attempt.
+    fn is_done(&self) -> bool {
+        let is_idle = self.running.is_empty() && self.ready.is_empty();
+        is_idle && !self.runtime.all_awake().iter().any(|room| room.lock().room.is_finishing())
     }
 
     /// Gives every room its due, and those that waited for admission their turn.
@@ -156,13 +156,6 @@ impl Loop {
         let due =
             [runtime.timers.earliest(), runtime.next_silence(), self.admission.next_deadline()];
         due.into_iter().flatten().min().map(|due| due.min(now + SLEEP_MAX))
-    }
-
-    /// The stage changed: every room may have something else to do, or not to do.
-    fn call_all(&self) {
-        for room in self.runtime.all_awake() {
-            self.runtime.call_driver(&room, &mut room.lock());
-        }
     }
 
     /// Starts every action that the room offers.
@@ -259,12 +252,18 @@ impl Runtime {
         self.load_registry().await?;
         let known = self.in_time(self.store.channels()).await.map_err(RunError::Channels)?;
         self.rooms.know(known);
+        self.catch_up.call(self.rooms.known());
         Ok(())
     }
 
-    /// Reads the registry; returns the agents that are gone.
+    /// Reads the registry; returns the agents that are gone. One read at a time, so that the newest list
+    /// stays. The chat is asked for the own account once: a change of the registry needs no chat.
     pub(crate) async fn load_registry(&self) -> Result<Vec<dirigent_core::AgentKey>, RunError> {
-        let moderator = self.own_account().await.map_err(RunError::Discord)?;
+        let _one_at_a_time = self.registry.start_load().await;
+        let moderator = match self.registry.moderator() {
+            Some(known) => known,
+            None => self.own_account().await.map_err(RunError::Discord)?,
+        };
         let identities = self.in_time(self.identities.all()).await.map_err(RunError::Identities)?;
         let is_hosted = |agent: &crate::AgentId| self.is_hosted(agent);
         let loaded = self.registry.load(moderator, identities, self.store.as_ref(), is_hosted);
@@ -275,17 +274,13 @@ impl Runtime {
     async fn own_account(&self) -> Result<crate::UserId, ApiError> {
         loop {
             match self.retry(|| self.discord.me()).await {
-                Err(error) if error.kind().is_retryable() && !self.is_ending() => {
+                Err(error) if error.kind().is_retryable() => {
                     tracing::warn!(%error, "the chat did not answer; trying again");
                     self.clock.sleep_until(self.clock.now() + START_AGAIN).await;
                 }
                 known => return known,
             }
         }
-    }
-
-    fn is_ending(&self) -> bool {
-        self.life.stage() >= Stage::Stopping
     }
 
     /// A store that does not answer is a store that failed.

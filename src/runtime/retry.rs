@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Runtime;
-use crate::{ApiError, ErrorKind};
+use crate::ApiError;
 
 /// The wait before the first repetition, where the other side did not say how long.
 const BACK_OFF: Duration = Duration::from_millis(500);
@@ -16,7 +16,8 @@ impl Runtime {
     {
         let give_up = self.clock.now() + self.settings.work_deadline;
         let mut back_off = BACK_OFF;
-        for attempt in 0..=self.settings.retries {
+        let mut left = self.settings.retries;
+        loop {
             let remaining = give_up.since(self.clock.now());
             let error = match self.within(remaining, request()).await.and_then(|result| result) {
                 Ok(done) => return Ok(done),
@@ -24,12 +25,11 @@ impl Runtime {
             };
             let next = self.clock.now() + error.retry_after().unwrap_or(back_off);
             back_off = back_off.saturating_mul(2);
-            let is_last = attempt == self.settings.retries || next >= give_up;
-            if is_last || !error.kind().is_retryable() {
+            if left == 0 || next >= give_up || !error.kind().is_retryable() {
                 return Err(error);
             }
+            left -= 1;
             self.clock.sleep_until(next).await;
         }
-        Err(ApiError::new(ErrorKind::NoAnswer))
     }
 }
