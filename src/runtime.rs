@@ -20,6 +20,7 @@ mod typing;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -242,16 +243,14 @@ impl ChatFacts for Runtime {
     }
 }
 
-/// A number that no other process on the same store has: made of the time of its start, the process
-/// id, and a count of the drivers in this process.
+/// Draws the number that tells this driver's records from those of other processes: a hash with a random
+/// key. The time of the start, the process id and a count of the drivers in this process go into it, in
+/// case the system's randomness is poor.
 fn process_number(now: Timestamp) -> u64 {
     use std::sync::atomic::Ordering;
     static DRIVERS: AtomicU64 = AtomicU64::new(0);
     let driver = DRIVERS.fetch_add(1, Ordering::Relaxed);
-    let seed = now.as_millis() ^ (u64::from(std::process::id()) << 42) ^ (driver << 20);
-    // Spreads the bits, so that close numbers do not look alike.
-    let mixed = (seed ^ (seed >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed ^ (mixed >> 29)
+    RandomState::new().hash_one((now.as_millis(), std::process::id(), driver))
 }
 
 impl fmt::Debug for Runtime {

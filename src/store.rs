@@ -202,9 +202,9 @@ pub struct ChannelRecord {
     /// From where messages are being read that may not have been pushed; `None` while no such gap is
     /// open.
     pub gap_from: Option<GapFrom>,
-    /// Which process wrote this record, and with which of its commits. Two records with the same
-    /// writer are the same record, so a process finds out whether a commit of its own was made whose
-    /// answer was lost. `None`: an older version wrote it.
+    /// Which process wrote this record, and with which of its commits. By it a process finds out whether a
+    /// commit of its own was made whose answer was lost, or another process has the channel. `None`: an
+    /// older version wrote it.
     pub writer: Option<Writer>,
 }
 
@@ -252,6 +252,9 @@ impl GapFrom {
 
 /// Which process wrote a record, and with which of its commits.
 ///
+/// It tells a commit of the process's own, whose answer was lost, from a commit of another process. It
+/// does not name a record: when the process loads a channel again, the count begins again.
+///
 /// ```
 /// use dirigent::Writer;
 ///
@@ -261,11 +264,11 @@ impl GapFrom {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct Writer {
-    /// A number that the process drew when it started; two processes draw the same one with a chance
-    /// of 2^-64.
+    /// A random number that the process drew when it started; two processes draw the same one with a
+    /// chance of 2^-64.
     pub process: u64,
-    /// Which of the process's commits it was, counted from 1 over all channels. No two commits of a
-    /// process have the same count.
+    /// Which of the process's commits of this channel it was, counted from 1 since the process last loaded
+    /// the channel. Attempts that failed count, too.
     pub count: u64,
 }
 
