@@ -226,6 +226,8 @@ impl Loop {
             state.room.commit().is_taken_over()
         });
         if is_taken_over {
+            // It leaves the lines in which it waits.
+            self.serve(&room);
             runtime.release_taken_over(&room);
         }
         self.wake(&wakeups);
