@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dirigent_core::{Input, MessageId, Outcome, Reason, Refusal, Tail, TurnId};
 
-use crate::room::Guarded;
+use crate::room::calls::Guarded;
 use crate::runtime::Runtime;
 use crate::runtime::room_table::RoomRef;
 use crate::transcript::{TranscriptMessage, final_text};

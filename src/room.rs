@@ -39,12 +39,12 @@ use std::sync::Arc;
 
 use dirigent_core::{
     AgentKey, Answer, Cause, Channel, Effect, Input, Mode, PhaseKind, Reason, Refusal, RunId,
-    Settlement, Ticket, Timestamp, Transition, TurnId, WakeCause,
+    Settlement, Ticket, Timestamp, Transition, WakeCause,
 };
 
 use self::action::Signal;
 use self::active::Active;
-use self::calls::{Abandoned, CANCEL_GRACE, Call, Consult};
+use self::calls::{Consult, Guarded};
 use self::commit::{CommitState, Stamp};
 use self::context::Context;
 use self::marks::Marks;
@@ -80,15 +80,6 @@ pub(crate) struct Outage {
     pub(crate) reply_of: Option<AgentKey>,
     /// When that reply is given up.
     pub(crate) given_up_at: Option<Timestamp>,
-}
-
-/// A run of the host's for which a guard was given out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Guarded {
-    pub(crate) agent: AgentKey,
-    /// `None` for the run after a reminder.
-    pub(crate) turn: Option<TurnId>,
-    pub(crate) run: Option<RunId>,
 }
 
 impl Room {
@@ -133,9 +124,9 @@ impl Room {
 
     /// Whether a permitted run waits for a place among the calls of all channels.
     pub(crate) fn waits_for_call(&self) -> bool {
-        self.active
-            .as_ref()
-            .is_some_and(|active| active.call.is_some() && active.claims.waits(claims::Lane::Call))
+        self.active.as_ref().is_some_and(|active| {
+            active.calls.is_waiting() && active.claims.waits(claims::Lane::Call)
+        })
     }
 
     fn active(&mut self) -> &mut Active {
@@ -301,13 +292,14 @@ impl Room {
         let Some(active) = &mut self.active else {
             return;
         };
-        let Some(call) = &active.call else {
+        let Some(call) = active.calls.current() else {
             return;
         };
+        let is_slow = cause == Cause::RunSlow && agent == Some(call.agent);
         if was != rests {
             active.signals.push_back(Signal::Pause(rests));
         }
-        if cause == Cause::RunSlow && agent == Some(call.agent) {
+        if is_slow {
             active.signals.push_back(Signal::Slow);
         }
     }
@@ -348,9 +340,8 @@ impl Room {
         self.commit.change();
         let active = self.active();
         active.inbox.hold(held);
-        let runs = active.call.as_ref().is_some_and(|call| call.under_way.is_some());
-        if runs {
-            active.inject = Some(held);
+        if active.calls.is_under_way() {
+            active.calls.inject = Some(held);
         }
     }
 
@@ -360,21 +351,18 @@ impl Room {
         let Some(active) = &mut self.active else {
             return;
         };
-        let is_it = |call: &Call| call.agent == agent && Some(call.run) == run;
-        let Some(call) = active.call.take_if(|call| is_it(call)) else {
-            return;
-        };
-        active.signals.push_back(Signal::Cancel(call.run));
-        match call.under_way {
-            Some(id) => active.abandoned.push(Abandoned { id, drop_at: now + CANCEL_GRACE }),
-            None => active.claims.withdraw(claims::Lane::Call),
+        if let Some(call) = active.calls.cancel(now, agent, run) {
+            active.signals.push_back(Signal::Cancel(call.run));
+            if call.under_way.is_none() {
+                active.claims.withdraw(claims::Lane::Call);
+            }
         }
     }
 
     /// An agent that the library calls may ask at the gate itself, under another name: that run takes the
     /// place of the call.
     fn cancel_replaced(&mut self, now: Timestamp) {
-        let call = self.active.as_ref().and_then(|active| active.call.as_ref());
+        let call = self.active.as_ref().and_then(|active| active.calls.current());
         let Some((agent, run)) = call.map(|call| (call.agent, call.run)) else {
             return;
         };
@@ -531,14 +519,9 @@ impl Room {
         if !expired.is_empty() {
             active.signals.push_back(Signal::DropDeferrals(expired));
         }
-        let Active { abandoned, signals, .. } = &mut **active;
-        abandoned.retain(|call| {
-            let goes_on = now < call.drop_at;
-            if !goes_on {
-                signals.push_back(Signal::Drop(call.id));
-            }
-            goes_on
-        });
+        while let Some(id) = active.calls.next_overdue(now) {
+            active.signals.push_back(Signal::Drop(id));
+        }
     }
 
     /// Puts the agent's run off until its turn comes, if it may not run now and that may change. `None`
@@ -562,13 +545,13 @@ impl Room {
 
     /// Whether this is the first guard of a permitted run: a call may be delivered twice.
     pub(crate) fn guards_first(&mut self, guarded: Guarded) -> bool {
-        self.active().guarded.replace(guarded) != Some(guarded)
+        self.active().calls.guards_first(guarded)
     }
 
     /// The guard of this run says nothing more.
     pub(crate) fn unguard(&mut self, guarded: Guarded) {
         if let Some(active) = &mut self.active {
-            active.guarded = active.guarded.filter(|known| *known != guarded);
+            active.calls.unguard(guarded);
         }
     }
 
@@ -578,13 +561,11 @@ impl Room {
         let Some(active) = &mut self.active else {
             return;
         };
-        let Active { call, consult, abandoned, signals, voice, cleanup, claims, .. } =
-            &mut **active;
+        let Active { calls, consult, signals, voice, cleanup, claims, .. } = &mut **active;
         claims.withdraw_all();
-        if let Some(call) = call.take() {
-            signals.push_back(Signal::Cancel(call.run));
-        }
-        signals.extend(abandoned.drain(..).map(|call| Signal::Drop(call.id)));
+        let (current, abandoned) = calls.abandon();
+        signals.extend(current.map(Signal::Cancel));
+        signals.extend(abandoned.into_iter().map(Signal::Drop));
         signals
             .extend(consult.take().and_then(|consult| consult.under_way).map(Signal::DropConsult));
         voice.clear();
@@ -595,9 +576,7 @@ impl Room {
     /// The driver ends: the agents that run are told.
     pub(crate) fn cancel_for_end(&mut self) {
         if let Some(active) = &mut self.active {
-            if let Some(call) = &active.call {
-                active.signals.push_back(Signal::Cancel(call.run));
-            }
+            active.signals.extend(active.calls.current().map(|call| Signal::Cancel(call.run)));
         }
     }
 

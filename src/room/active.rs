@@ -3,11 +3,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use dirigent_core::{Effect, MessageId, RunId, Timestamp, TurnId};
+use dirigent_core::{Effect, MessageId, Timestamp, TurnId};
 
-use super::Guarded;
 use super::action::{Account, ActionId, Purpose, Signal};
-use super::calls::{Abandoned, Call, Consult};
+use super::calls::{Calls, Consult};
 use super::chat_health::ChatHealth;
 use super::claims::Claims;
 use super::cleanup::Cleanup;
@@ -17,7 +16,6 @@ use super::outbox::OutboxMachine;
 use super::reads::Reads;
 use super::reply::ReplyDelivery;
 use super::voice::VoiceLane;
-use crate::Held;
 use crate::runtime::admission::ClaimKind;
 
 /// Whose request to the chat is under way, and of which kind.
@@ -38,8 +36,7 @@ pub(super) struct Active {
     pub(super) outbox_sent: u64,
     /// The summary of a discussion that is being concluded.
     pub(super) summary: Option<String>,
-    pub(super) call: Option<Call>,
-    pub(super) abandoned: Vec<Abandoned>,
+    pub(super) calls: Calls,
     pub(super) consult: Option<Consult>,
     pub(super) deferrals: Deferrals,
     pub(super) chat: ChatHealth,
@@ -47,17 +44,11 @@ pub(super) struct Active {
     pub(super) trigger_again: bool,
     /// The newest turn whose agent knows of it without a message: the host's waker called it.
     pub(super) called: Option<TurnId>,
-    /// The run whose permission a guard holds.
-    pub(super) guarded: Option<Guarded>,
     pub(super) claims: Claims,
     pub(super) under_way: Vec<(ActionId, Purpose, Option<Request>)>,
     pub(super) signals: VecDeque<Signal>,
-    /// People's messages are to be handed to the agent that runs.
-    pub(super) inject: Option<Held>,
     /// Up to which of people's messages that no agent took the channel was woken.
     pub(super) woken_for: Option<MessageId>,
-    /// A run of an earlier process that goes on and has no deadline of the machine's, and when it ends.
-    pub(super) kept_run: Option<(RunId, Timestamp)>,
     /// The newest person's stop or resume word that acted.
     pub(super) word: Option<MessageId>,
     /// When an operator last stopped, held or resumed the channel.
@@ -75,8 +66,7 @@ impl Active {
 
     pub(super) fn is_idle(&self) -> bool {
         self.reply.is_none()
-            && self.call.is_none()
-            && self.abandoned.is_empty()
+            && self.calls.is_idle()
             && self.under_way.is_empty()
             && self.reads.is_idle()
             && self.cleanup.is_empty()
@@ -87,10 +77,9 @@ impl Active {
 
     pub(super) fn may_act(&self) -> bool {
         let voice = !self.voice.is_empty() && !self.voice.is_under_way();
-        let call = self.call.as_ref().is_some_and(|call| call.under_way.is_none());
         let consult = self.consult.as_ref().is_some_and(|consult| consult.under_way.is_none());
         voice
-            || call
+            || self.calls.is_waiting()
             || consult
             || !self.cleanup.is_empty()
             || self.reads.may_act()
@@ -108,8 +97,7 @@ impl Active {
             self.outbox.due(),
             self.deferrals.next_at(),
             self.chat.next_at(),
-            self.kept_run.map(|(_, until)| until),
-            self.abandoned.iter().map(|call| call.drop_at).min(),
+            self.calls.next_at(),
             reply.filter(|_| !self.voice.is_under_way()).and_then(|r| r.attempts().next_at()),
         ];
         moments.into_iter().flatten().filter(|moment| *moment > at).min()
@@ -124,12 +112,7 @@ impl Active {
         if let Some(reply) = &mut self.reply {
             reply.move_back(by);
         }
-        if let Some((_, until)) = &mut self.kept_run {
-            *until = until.saturating_sub(by);
-        }
-        for call in &mut self.abandoned {
-            call.drop_at = call.drop_at.saturating_sub(by);
-        }
+        self.calls.move_back(by);
         self.commanded_at = self.commanded_at.map(|at| at.saturating_sub(by));
     }
 }

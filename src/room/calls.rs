@@ -6,6 +6,7 @@ use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, TurnId};
 
 use super::action::ActionId;
 use super::commit::Stamp;
+use crate::Held;
 
 /// Runs of hosted agents are named by the ticket of the trigger that called for them, so that a turn
 /// that is given again is another run. The bit keeps them apart from the names that hosts give.
@@ -34,13 +35,6 @@ pub(crate) struct Call {
     pub(crate) under_way: Option<ActionId>,
 }
 
-/// A call whose turn was taken away and whose agent has not returned.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Abandoned {
-    pub(crate) id: ActionId,
-    pub(crate) drop_at: Timestamp,
-}
-
 /// The question to the orchestrator that is owed.
 #[derive(Debug)]
 pub(crate) struct Consult {
@@ -62,4 +56,123 @@ pub(crate) struct Consult {
 }
 
 /// How long an agent may go on after its call was cancelled, until the call is dropped.
-pub(crate) const CANCEL_GRACE: Duration = Duration::from_secs(10);
+const CANCEL_GRACE: Duration = Duration::from_secs(10);
+
+/// A call whose turn was taken away and whose agent has not returned.
+#[derive(Clone, Copy, Debug)]
+struct Abandoned {
+    id: ActionId,
+    drop_at: Timestamp,
+}
+
+/// A run of the host's for which a guard was given out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Guarded {
+    pub(crate) agent: AgentKey,
+    /// `None` for the run after a reminder.
+    pub(crate) turn: Option<TurnId>,
+    pub(crate) run: Option<RunId>,
+}
+
+/// The runs of a channel, as far as the turn machine does not keep them.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    current: Option<Call>,
+    abandoned: Vec<Abandoned>,
+    /// People's messages are to be handed to the agent that runs.
+    pub(crate) inject: Option<Held>,
+    /// The run whose permission a guard holds.
+    guarded: Option<Guarded>,
+    /// A run of an earlier process that goes on and has no deadline of the machine's, and when it ends.
+    pub(crate) kept: Option<(RunId, Timestamp)>,
+}
+
+impl Calls {
+    pub(crate) const fn current(&self) -> Option<&Call> {
+        self.current.as_ref()
+    }
+
+    /// Whether a permitted run has not been called yet.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.current.as_ref().is_some_and(|call| call.under_way.is_none())
+    }
+
+    /// Whether the agent is called.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.current.as_ref().is_some_and(|call| call.under_way.is_some())
+    }
+
+    /// This run is permitted, and to be called.
+    pub(crate) fn permit(&mut self, call: Call) {
+        self.current = Some(call);
+    }
+
+    /// The agent is called under this name.
+    pub(crate) fn begin(&mut self, id: ActionId) {
+        if let Some(call) = &mut self.current {
+            call.under_way = Some(id);
+        }
+    }
+
+    /// A call is over: if its turn was taken away, its agent returned within the grace.
+    pub(crate) fn returned(&mut self, id: ActionId) {
+        self.abandoned.retain(|call| call.id != id);
+    }
+
+    /// The agent of this run answered. Returns its call, unless its turn was taken away.
+    pub(crate) fn end(&mut self, run: RunId) -> Option<Call> {
+        self.current.take_if(|call| call.run == run)
+    }
+
+    /// Takes the permission from the call, if it is this run's. It is dropped if its agent goes on for longer
+    /// than the grace.
+    pub(crate) fn cancel(
+        &mut self,
+        now: Timestamp,
+        agent: AgentKey,
+        run: Option<RunId>,
+    ) -> Option<Call> {
+        let call = self.current.take_if(|call| call.agent == agent && Some(call.run) == run)?;
+        if let Some(id) = call.under_way {
+            self.abandoned.push(Abandoned { id, drop_at: now + CANCEL_GRACE });
+        }
+        Some(call)
+    }
+
+    /// A call whose grace is over; it is known no more.
+    pub(crate) fn next_overdue(&mut self, now: Timestamp) -> Option<ActionId> {
+        let at = self.abandoned.iter().position(|call| call.drop_at <= now)?;
+        Some(self.abandoned.remove(at).id)
+    }
+
+    /// Every call: the agents that are called, and those whose calls were cancelled.
+    pub(crate) fn abandon(&mut self) -> (Option<RunId>, Vec<ActionId>) {
+        let current = self.current.take().map(|call| call.run);
+        (current, self.abandoned.drain(..).map(|call| call.id).collect())
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.current.is_none() && self.abandoned.is_empty()
+    }
+
+    pub(crate) fn next_at(&self) -> Option<Timestamp> {
+        let kept = self.kept.map(|(_, until)| until);
+        self.abandoned.iter().map(|call| call.drop_at).chain(kept).min()
+    }
+
+    pub(crate) fn move_back(&mut self, by: Duration) {
+        let kept = self.kept.as_mut().map(|(_, until)| until);
+        let dropped = self.abandoned.iter_mut().map(|call| &mut call.drop_at);
+        dropped.chain(kept).for_each(|at| *at = at.saturating_sub(by));
+    }
+
+    /// Whether this is the first guard of a permitted run: a call may be delivered twice.
+    pub(crate) fn guards_first(&mut self, guarded: Guarded) -> bool {
+        self.guarded.replace(guarded) != Some(guarded)
+    }
+
+    /// The guard of this run says nothing more.
+    pub(crate) fn unguard(&mut self, guarded: Guarded) {
+        self.guarded.take_if(|known| *known == guarded);
+    }
+}

@@ -92,7 +92,7 @@ impl Room {
             }
             Purpose::Probe => {}
             Purpose::Call { agent, run } => {
-                self.active().abandoned.retain(|call| call.id != id);
+                self.active().calls.returned(id);
                 if let Outcome::Answered { answer, took_all } = outcome {
                     self.answered(cx, now, (agent, run), answer, took_all);
                 }

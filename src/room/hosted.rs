@@ -131,12 +131,13 @@ impl Room {
         if !verdict.is_some_and(|verdict| verdict.is_allowed()) {
             return;
         }
-        let older = self.active().call.as_ref().map(|older| (older.agent, older.run));
+        let older = self.active().calls.current().map(|older| (older.agent, older.run));
         if let Some((agent, run)) = older {
             self.cancel_call(now, agent, Some(run));
         }
         let stamp = self.commit.newest();
-        self.active().call = Some(Call { agent, turn, run, attempt, stamp, under_way: None });
+        let call = Call { agent, turn, run, attempt, stamp, under_way: None };
+        self.active().calls.permit(call);
     }
 
     /// A hosted agent returned.
@@ -149,8 +150,7 @@ impl Room {
         took_all: bool,
     ) {
         let active = self.active();
-        let call = active.call.take_if(|call| call.run == run);
-        let Some(call) = call else {
+        let Some(call) = active.calls.end(run) else {
             // Its turn was taken away.
             if let AgentAnswer::Say { words, .. } = answer {
                 active.inbox.keep_late(agent, &words);
@@ -297,7 +297,7 @@ impl Room {
 
     /// People's messages go to the agent that runs, as far as they are in memory; the others are read.
     pub(super) fn inject_pending(&mut self, cx: &Context<'_>) {
-        let Some(held) = self.active.as_ref().and_then(|active| active.inject) else {
+        let Some(held) = self.active.as_ref().and_then(|active| active.calls.inject) else {
             return;
         };
         let view = self.machine.view();
@@ -307,14 +307,14 @@ impl Room {
         let is_its = |call: &Call| {
             call.agent == held.agent && Some(call.run) == run && call.under_way.is_some()
         };
-        if !active.call.as_ref().is_some_and(is_its) {
-            active.inject = None;
+        if !active.calls.current().is_some_and(is_its) {
+            active.calls.inject = None;
             return;
         }
         let Some((messages, is_all)) = active.said_between(cx, held.first, held.last) else {
             return;
         };
-        active.inject = None;
+        active.calls.inject = None;
         active.reads.handed();
         active.signals.push_back(Signal::Inject { agent: held.agent, messages, is_all });
     }

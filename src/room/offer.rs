@@ -426,7 +426,7 @@ impl Room {
         now: Timestamp,
         door: &mut Doorway<'_>,
     ) -> Option<Started> {
-        let call = self.active.as_ref()?.call.as_ref()?;
+        let call = self.active.as_ref()?.calls.current()?;
         let is_ready = call.under_way.is_none() && self.commit.is_committed(call.stamp);
         if !is_ready || cx.stage >= Stage::Stopping || self.marks.is_holding(now) {
             return None;
@@ -438,18 +438,15 @@ impl Room {
         let paused = self.machine.view().phase() == dirigent_core::PhaseKind::Waiting;
         let active = self.active.as_mut()?;
         let (agent, turn, run, attempt) = {
-            let call = active.call.as_ref()?;
+            let call = active.calls.current()?;
             (call.agent, call.turn, call.run, call.attempt)
         };
         let number = turn.unwrap_or_default();
         let handed = active.pending_words(cx, now, agent, number)?;
         let (account, kind) = (Account::Agent(agent), ClaimKind::Call);
         let ask = Ask { lane: Lane::Call, target: room, account, agent: None, kind };
-        let admitted = active.admit(room, now, door, &ask);
-        if let Some(call) = &mut active.call {
-            call.under_way = admitted.as_ref().ok().map(|claim| claim.id);
-        }
-        let claim = admitted.ok()?;
+        let claim = active.admit(room, now, door, &ask).ok()?;
+        active.calls.begin(claim.id);
         let own = cx.directory.user(agent);
         let heard_before = self.marks.heard_before();
         let missed = active.words_for_call((agent, number), own, heard_before, handed);

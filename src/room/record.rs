@@ -167,20 +167,20 @@ impl Room {
         };
         if let Some(run) = self.machine.view().run().filter(|_| !is_limited) {
             let most = self.machine.config().run_deadline.unwrap_or(KEPT_RUN_MAX);
-            self.active().kept_run = Some((run, now + most));
+            self.active().calls.kept = Some((run, now + most));
         }
     }
 
     /// Ends a run that outlived its process, when it was waited for long enough.
     pub(super) fn end_kept_run(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
-        let Some((run, until)) = self.active.as_ref().and_then(|active| active.kept_run) else {
+        let Some((run, until)) = self.active.as_ref().and_then(|active| active.calls.kept) else {
             return false;
         };
         let is_over = self.machine.view().run() != Some(run);
         if !is_over && now < until {
             return false;
         }
-        self.active().kept_run = None;
+        self.active().calls.kept = None;
         if !is_over {
             let _ = self.submit(cx, now, &Input::RunsLost { rerun: false });
         }
@@ -192,7 +192,7 @@ impl Room {
         self.machine = Channel::new(config, seed);
         self.discussion = None;
         self.marks = Marks::new(None, self.at);
-        let call = self.active.as_ref().and_then(|active| active.call.as_ref());
+        let call = self.active.as_ref().and_then(|active| active.calls.current());
         if let Some((agent, run)) = call.map(|call| (call.agent, call.run)) {
             self.cancel_call(self.at, agent, Some(run));
         }

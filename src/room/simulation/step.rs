@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use dirigent_core::{PhaseKind, Timestamp};
 
+use super::super::active::Active;
 use super::super::record::Origin;
 use super::books::{OpenReply, delivery};
 use super::chat::Answers;
@@ -211,8 +212,8 @@ impl World {
         let view = self.room.machine().view();
         let granted = view.phase() == PhaseKind::Granted
             && view.speaker().is_some_and(|agent| self.is_hosted(agent));
-        let call = self.room.active.as_ref().and_then(|active| active.call.as_ref());
-        let called = call.is_some_and(|call| call.under_way.is_none());
+        let is_waiting = |active: &Active| active.calls.is_waiting();
+        let called = self.room.active.as_deref().is_some_and(is_waiting);
         let called = called && !self.room.waits_for_call();
         let stored = self.room.commit().is_clean();
         // While the chat is away the lane waits in order, and start deadlines stand still.
@@ -283,7 +284,7 @@ impl World {
         let calls = self.flights.iter().any(|flight| matches!(flight.what, What::Call { .. }));
         let active = self.room.active.as_ref();
         let busy = active.is_some_and(|active| {
-            active.reply.is_some() || active.call.is_some() || !active.voice.is_empty()
+            active.reply.is_some() || active.calls.current().is_some() || !active.voice.is_empty()
         });
         let rests = matches!(phase, PhaseKind::Dormant | PhaseKind::Disabled | PhaseKind::Dead);
         if !rests || busy || calls || !self.room.commit().is_clean() {
