@@ -24,7 +24,7 @@ pub(crate) struct Failure {
     pub(crate) certainty: Certainty,
     /// How long to wait before the next attempt, where the other side said so.
     pub(crate) retry_after: Option<Duration>,
-    /// When the attempt was first polled.
+    /// When the attempt was decided on.
     pub(crate) began: Timestamp,
 }
 

@@ -145,7 +145,7 @@ impl Room {
 
     /// What is not waited for any more keeps no other request waiting.
     fn withdraw_claims(&mut self, now: Timestamp, door: &mut Doorway<'_>) {
-        if let Some(active) = &mut self.active {
+        if let Some(active) = self.active.as_mut().filter(|active| active.claims.has_withdrawn()) {
             for id in active.claims.withdrawn() {
                 door.wakeups.extend(door.admission.withdraw(now, self.id, id));
             }

@@ -126,9 +126,12 @@ impl Runtime {
     /// Moves the room's deadline, tells those who waited, and calls the driver where the room may have
     /// something to do.
     pub(crate) fn schedule(&self, cell: &Arc<RoomCell>, state: &mut CellState) {
-        self.reschedule(cell, state);
         if state.room.may_act() {
+            // It moves the deadline once it has looked at the room.
             self.call_driver(cell, state);
+            state.release_waiters();
+        } else {
+            self.reschedule(cell, state);
         }
     }
 

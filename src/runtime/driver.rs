@@ -6,17 +6,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::Timestamp;
-use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use tokio::sync::mpsc;
 
 use super::Runtime;
-use super::admission::{Admission, ClaimKind, Limits, Wakeup};
+use super::admission::{ActionId, Admission, Claim, ClaimKind, Limits, Wakeup};
 use super::cell::RoomCell;
 use super::perform::{Begun, Finished, Running};
+use super::room_table::RoomRef;
 use crate::ApiError;
 use crate::lifecycle::Stage;
 use crate::room::Room;
+use crate::room::action::Outcome;
 use crate::room::offer::Doorway;
 
 /// The longest the driver sleeps, so that a clock that was set is noticed.
@@ -95,6 +97,16 @@ impl Driver {
     }
 }
 
+/// How much of what is ready is taken in between two looks at the clock.
+const READY_AT_ONCE: u32 = 16;
+
+/// An action that ended: under which name, what it was admitted for, and what came of it.
+struct Done {
+    id: ActionId,
+    claim: Option<Claim>,
+    outcome: Outcome,
+}
+
 /// The driver at work.
 struct Loop {
     runtime: Arc<Runtime>,
@@ -129,6 +141,11 @@ impl Loop {
                 () = runtime.life.until(Stage::Stopping), if !is_stopping => {}
                 () = runtime.life.until(Stage::Ending), if is_stopping => break,
             }
+            // What is ready already needs no look at the clock and at what is due.
+            let mut taken = 0;
+            while taken < READY_AT_ONCE && self.take_ready() {
+                taken += 1;
+            }
         }
     }
 
@@ -158,79 +175,89 @@ impl Loop {
         due.into_iter().flatten().min().map(|due| due.min(now + SLEEP_MAX))
     }
 
+    /// Takes one thing that is ready already. Returns whether there was one.
+    fn take_ready(&mut self) -> bool {
+        if let Ok(cell) = self.ready.try_recv() {
+            self.serve(&cell);
+            return true;
+        }
+        // Whatever is not ready is polled again, with a waker, before the driver waits.
+        let finished = self.running.next().now_or_never().flatten();
+        finished.map(|finished| self.finish(finished)).is_some()
+    }
+
     /// Starts every action that the room offers.
     fn serve(&mut self, cell: &Arc<RoomCell>) {
-        let runtime = Arc::clone(&self.runtime);
-        let pin = runtime.awake(cell.id).filter(|pin| Arc::ptr_eq(&**pin, cell));
+        let pin = self.runtime.awake(cell.id).filter(|pin| Arc::ptr_eq(&**pin, cell));
         let Some(pin) = pin else {
             // It left memory. A task that still has it may call again.
             cell.lock().is_ready = false;
             return;
         };
+        self.look_at(pin, None);
+    }
+
+    /// Tells a room what came of its action, and starts what follows from it.
+    fn finish(&mut self, finished: Finished) {
+        let Finished { room, id, claim, outcome } = finished;
+        self.look_at(room, Some(Done { id, claim, outcome }));
+    }
+
+    /// Starts every action that the room offers, after it learned what came of an earlier one.
+    fn look_at(&mut self, pin: RoomRef, done: Option<Done>) {
         let mut wakeups = Vec::new();
-        let mut begun = self.next_actions(cell, &mut wakeups);
+        let (mut begun, is_taken_over) = self.next_actions(&pin, done, &mut wakeups);
         // Pinned outside the room's lock, which is taken after the table's. The last action has `pin`.
         let last = begun.pop();
         for action in begun {
-            if let Some(room) = runtime.awake(cell.id) {
-                self.running.push(runtime.begin(room, action));
+            if let Some(room) = self.runtime.awake(pin.id) {
+                self.running.push(self.runtime.begin(room, action));
             }
         }
+        if is_taken_over {
+            self.runtime.release_taken_over(&pin);
+        }
         if let Some(action) = last {
-            self.running.push(runtime.begin(pin, action));
+            self.running.push(self.runtime.begin(pin, action));
         }
         self.wake(&wakeups);
     }
 
-    /// Every action that the room offers now, and the rooms that may ask again because of them.
-    fn next_actions(&mut self, cell: &Arc<RoomCell>, wakeups: &mut Vec<Wakeup>) -> Vec<Begun> {
+    /// Every action that the room offers now, and the rooms that may ask again because of them. Says whether
+    /// another process has the channel. All of it happens under one lock of the room.
+    fn next_actions(
+        &mut self,
+        cell: &Arc<RoomCell>,
+        done: Option<Done>,
+        wakeups: &mut Vec<Wakeup>,
+    ) -> (Vec<Begun>, bool) {
         let (runtime, admission) = (&self.runtime, &mut self.admission);
         let mut begun = Vec::new();
         runtime.with_context(|cx| {
             let mut state = cell.lock();
             state.is_ready = false;
             let now = runtime.clock.now();
+            let is_done = done.is_some();
+            if let Some(Done { id, claim, outcome }) = done {
+                if let Some(claim) = claim {
+                    wakeups.extend(released(admission, now, &claim, &outcome));
+                }
+                state.room.done(cx, now, id, outcome);
+                state.forget_action(id);
+                runtime.perform_signals(&mut state, cx, now);
+            }
             let mut door = Doorway { admission, wakeups };
             loop {
                 while let Some(started) = state.room.next_action(cx, now, &mut door) {
-                    begun.push(state.prepare(started));
+                    begun.push(state.prepare(started, now));
                 }
                 if !runtime.perform_signals(&mut state, cx, now) {
                     break;
                 }
             }
             runtime.reschedule(cell, &mut state);
-        });
-        begun
-    }
-
-    /// Tells a room what came of its action, and starts what follows from it.
-    fn finish(&mut self, finished: Finished) {
-        let Finished { room, id, claim, outcome } = finished;
-        let runtime = Arc::clone(&self.runtime);
-        let now = runtime.clock.now();
-        let mut wakeups = Vec::new();
-        if let Some(claim) = claim {
-            wakeups = match claim.kind {
-                ClaimKind::Post | ClaimKind::Read => {
-                    self.admission.report(now, &claim, Runtime::report_of(&outcome, now))
-                }
-                ClaimKind::Call | ClaimKind::Consult => {
-                    self.admission.release(now, claim.room, claim.id)
-                }
-            };
-        }
-        let is_taken_over = runtime.update_cell(&room, None, |state, cx, now| {
-            state.room.done(cx, now, id, outcome);
-            state.forget_action(id);
-            state.room.commit().is_taken_over()
-        });
-        if is_taken_over {
-            // It leaves the lines in which it waits.
-            self.serve(&room);
-            runtime.release_taken_over(&room);
-        }
-        self.wake(&wakeups);
+            (begun, is_done && state.room.commit().is_taken_over())
+        })
     }
 
     fn wake(&self, wakeups: &[Wakeup]) {
@@ -245,6 +272,21 @@ impl Loop {
                 });
             }
         }
+    }
+}
+
+/// Tells the admission that an action is over. Returns the rooms that may ask again.
+fn released(
+    admission: &mut Admission,
+    now: Timestamp,
+    claim: &Claim,
+    outcome: &Outcome,
+) -> Vec<Wakeup> {
+    match claim.kind {
+        ClaimKind::Post | ClaimKind::Read => {
+            admission.report(now, claim, Runtime::report_of(outcome, now))
+        }
+        ClaimKind::Call | ClaimKind::Consult => admission.release(now, claim.room, claim.id),
     }
 }
 

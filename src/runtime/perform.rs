@@ -42,6 +42,7 @@ pub(super) struct Begun {
     id: ActionId,
     prepared: Prepared,
     claim: Option<Claim>,
+    began: Timestamp,
     time_out: Option<Timestamp>,
     not_after: Option<Timestamp>,
 }
@@ -58,8 +59,8 @@ impl Runtime {
     pub(super) fn begin(self: &Arc<Self>, room: RoomRef, action: Begun) -> Running {
         let runtime = Arc::clone(self);
         Box::pin(async move {
-            let Begun { id, prepared, claim, time_out, not_after } = action;
-            let limits = Limits { began: runtime.clock.now(), time_out, not_after };
+            let Begun { id, prepared, claim, began, time_out, not_after } = action;
+            let limits = Limits { began, time_out, not_after };
             let outcome = runtime.perform(&room, prepared, &limits).await;
             Finished { room, id, claim, outcome }
         })
@@ -348,7 +349,7 @@ fn failed(channel: ChannelId, what: &'static str, error: &ApiError, limits: &Lim
 
 impl CellState {
     /// Puts in place what the action needs: the link to an agent, the handle to drop it by.
-    pub(super) fn prepare(&mut self, started: Started) -> Begun {
+    pub(super) fn prepare(&mut self, started: Started, began: Timestamp) -> Begun {
         let Started { id, action, claim, time_out, not_after } = started;
         let prepared = match action {
             Action::Call(request) => {
@@ -367,7 +368,7 @@ impl CellState {
             | Action::History { .. }
             | Action::WakeRoom { .. }) => Prepared::Plain(action),
         };
-        Begun { id, prepared, claim, time_out, not_after }
+        Begun { id, prepared, claim, began, time_out, not_after }
     }
 
     fn abortable(&mut self, id: ActionId) -> AbortRegistration {
