@@ -24,6 +24,9 @@ pub(super) fn next_deadline(channel: &Channel) -> Option<Deadline> {
     if let Some(of_the_phase) = of_the_phase(channel) {
         consider(Some(of_the_phase.at), of_the_phase.reason);
     }
+    if channel.is_chat_away() {
+        consider(channel.outage_ends_at(), DeadlineReason::Outage);
+    }
     let due = channel.litter.iter().filter_map(|litter| litter.due).min();
     consider(due, DeadlineReason::Cleanup);
     let forget = channel.stirred_at + channel.config.forget_after;
@@ -33,10 +36,9 @@ pub(super) fn next_deadline(channel: &Channel) -> Option<Deadline> {
 
 /// The earliest deadline of the phase itself.
 fn of_the_phase(channel: &Channel) -> Option<Deadline> {
-    let outage = deadline(channel.outage_ends_at(), DeadlineReason::Outage);
     match channel.phase {
         Phase::Granted(_) | Phase::Continuing { .. } => {
-            deadline(channel.turn_ends_at(), DeadlineReason::Start).or(outage)
+            deadline(channel.turn_ends_at(), DeadlineReason::Start)
         }
         Phase::Running { .. } => {
             let slow = deadline(channel.terms().slow_at, DeadlineReason::Slow);
@@ -51,7 +53,6 @@ fn of_the_phase(channel: &Channel) -> Option<Deadline> {
                 deadline(channel.quiet_deadline(since), DeadlineReason::Quiet),
                 deadline(channel.turn_ends_at(), DeadlineReason::Delivery),
                 deadline(polls.open.is_none().then_some(polls.next), DeadlineReason::Poll),
-                outage,
             ];
             candidates.into_iter().flatten().min_by_key(|candidate| candidate.at)
         }
@@ -66,9 +67,12 @@ fn of_the_phase(channel: &Channel) -> Option<Deadline> {
             ];
             candidates.into_iter().flatten().min_by_key(|candidate| candidate.at)
         }
-        Phase::Refreshing(_) => outage,
         Phase::Unknown { .. } => deadline(channel.members_retry_at(), DeadlineReason::MembersRetry),
-        Phase::Disabled | Phase::Dead | Phase::Archived | Phase::Delivering { .. } => None,
+        Phase::Disabled
+        | Phase::Dead
+        | Phase::Archived
+        | Phase::Refreshing(_)
+        | Phase::Delivering { .. } => None,
     }
 }
 

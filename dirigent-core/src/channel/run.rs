@@ -297,8 +297,10 @@ impl super::Channel {
 
     /// When the author will have been quiet long enough for any message to confirm.
     pub(super) fn quiet_deadline(&self, since: Timestamp) -> Option<Timestamp> {
-        let waits = !self.is_chat_away();
-        let delivery = self.delivery.as_ref().filter(|it| waits && !it.is_empty())?;
+        let delivery = self.delivery.as_ref().filter(|it| !it.is_empty())?;
+        if self.is_chat_away() {
+            return None;
+        }
         let (last, quiet) = (delivery.last_seen, self.config.quiet_period);
         if delivery.fingerprint.is_empty() {
             return Some(last + quiet);
