@@ -1,6 +1,7 @@
 //! Agents that are bots of their own and ask before they run.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::{
@@ -9,6 +10,7 @@ use dirigent::{
 };
 use dirigent_discord::{DiscordAccount, chat_message};
 use dirigent_testkit::ManualClock;
+use tokio::task::JoinSet;
 use twilight_gateway::{Event, EventTypeFlags, Intents, Message, parse};
 
 use crate::line::Line;
@@ -23,20 +25,33 @@ pub(crate) struct Asking {
     pub(crate) clock: ManualClock,
     pub(crate) dirigent: Dirigent,
     pub(crate) minutes: Minutes,
+    /// The triggers that it runs for.
+    pub(crate) running: Mutex<BTreeSet<MessageId>>,
 }
 
 impl Asking {
-    /// Runs whenever it is mentioned.
+    /// Runs whenever it is mentioned. It listens while it runs: a line that nobody reads is closed.
     pub(crate) async fn listen(self, mut line: Line) {
-        let mention = format!("<@{}>", self.me);
+        let me = Arc::new(self);
+        let mut runs = JoinSet::new();
+        let mention = format!("<@{}>", me.me);
         while let Some(heard) = line.next().await {
             let Ok(Message::Text(text)) = heard else { continue };
             let parsed = parse(text, EventTypeFlags::MESSAGE_CREATE).unwrap();
             let Some(Event::MessageCreate(message)) = parsed.map(Event::from) else { continue };
             let message = chat_message(&message);
-            if message.author != self.me && message.content.contains(&mention) {
-                self.run(message.channel, message.id).await;
+            if message.author != me.me && message.content.contains(&mention) {
+                let me = Arc::clone(&me);
+                runs.spawn(async move { me.run_once(message.channel, message.id).await });
             }
+        }
+    }
+
+    /// What is told twice is run for once at a time.
+    async fn run_once(&self, channel: ChannelId, trigger: MessageId) {
+        if self.running.lock().unwrap().insert(trigger) {
+            self.run(channel, trigger).await;
+            self.running.lock().unwrap().remove(&trigger);
         }
     }
 

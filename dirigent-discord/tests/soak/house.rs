@@ -1,7 +1,7 @@
 //! The server, the library on top of it through two shards, and time.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::{
@@ -11,7 +11,7 @@ use dirigent::{
 use dirigent_discord::{BanGuard, DiscordAccount, Feed, ShardFeed};
 use dirigent_testkit::loopback::{Endpoint, GatewayFaults, RestFault, RestFaults, Traffic};
 use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use twilight_gateway::{ConfigBuilder, Intents, Message, Shard, ShardId};
 
@@ -35,14 +35,14 @@ pub(crate) enum Agents {
 }
 
 pub(crate) struct House {
-    agents: Agents,
+    pub(crate) agents: Agents,
     pub(crate) clock: ManualClock,
     pub(crate) server: LoopbackDiscord,
     dirigent: Dirigent,
     pub(crate) minutes: Minutes,
-    moderator: UserId,
+    pub(crate) moderator: UserId,
     person: UserId,
-    bots: Vec<UserId>,
+    pub(crate) bots: Vec<UserId>,
     /// One in each of two guilds, on a shard each.
     pub(crate) channels: Vec<ChannelId>,
     /// Channels to which the person spoke, and when.
@@ -50,6 +50,9 @@ pub(crate) struct House {
     began: Timestamp,
     /// Replies that Discord refused for good.
     refused: usize,
+    /// Whether the lines of these may connect again.
+    pub(crate) agents_connect: watch::Sender<bool>,
+    pub(crate) library_connects: watch::Sender<bool>,
     running: JoinSet<()>,
 }
 
@@ -101,11 +104,14 @@ impl House {
         let (dirigent, driver) = builder.build().unwrap();
         let mut running = JoinSet::new();
         running.spawn(async move { driver.run().await.unwrap() });
+        let (agents_connect, library_connects) =
+            (watch::Sender::new(true), watch::Sender::new(true));
         let (feed, work) = Feed::builder(dirigent.clone(), moderators, Feed::INTENTS).build();
         running.spawn(work.run());
         for id in [0, 1].map(|number| ShardId::new(number, 2)) {
             let shard = shard(&server, moderator, Feed::INTENTS, id);
-            let line = Line { shard, clock: clock.clone() };
+            let may_connect = library_connects.subscribe();
+            let line = Line::new(shard, clock.clone(), may_connect);
             running.spawn(feed_from(line, feed.shard(id)));
         }
         if agents == Agents::Asking {
@@ -117,16 +123,18 @@ impl House {
                     clock: clock.clone(),
                     dirigent: dirigent.clone(),
                     minutes: minutes.clone(),
+                    running: Mutex::default(),
                 };
                 let shard = shard(&server, bot, asking::INTENTS, ShardId::ONE);
-                running.spawn(asking.listen(Line { shard, clock: clock.clone() }));
+                let may_connect = agents_connect.subscribe();
+                running.spawn(asking.listen(Line::new(shard, clock.clone(), may_connect)));
             }
         }
         let (began, waiting, refused) = (clock.now(), BTreeMap::new(), 0);
         #[rustfmt::skip]
         let mut house = Self {
             agents, clock, server, dirigent, minutes, moderator, person, bots, channels, waiting, began,
-            refused, running,
+            refused, agents_connect, library_connects, running,
         };
         house.settle().await;
         house.open_channels().await;
