@@ -43,6 +43,10 @@ const CLOSING: &str = "\n```";
 /// ```
 pub fn split_reply(text: &str) -> Vec<String> {
     let text = text.trim();
+    // There are never more UTF-16 code units than bytes.
+    if text.len() <= LIMIT {
+        return (!text.is_empty()).then(|| text.to_owned()).into_iter().collect();
+    }
     let mut cutter = Cutter { text, blocks: blocks(text), at: 0, parts: Vec::new() };
     while cutter.at < text.len() {
         cutter.cut();

@@ -130,6 +130,8 @@ pub struct Channel {
     pub(crate) reminder_due: Option<Timestamp>,
     /// The ceilings' counters.
     pub(crate) limits: Limits,
+    /// Nothing is due before: what the last look at the deadlines found.
+    pub(crate) quiet_until: Timestamp,
     /// What was seen before.
     pub(crate) seen: Seen,
     /// When the phase changed or something was last remembered.
@@ -176,6 +178,7 @@ impl Channel {
             reminded_at: None,
             reminder_due: None,
             limits: Limits::default(),
+            quiet_until: Timestamp::default(),
             seen: Seen::default(),
             stirred_at: Timestamp::default(),
             delivery: None,
@@ -202,8 +205,11 @@ impl Channel {
     ) -> Result<Answer, Refusal> {
         self.set_now(now);
         let before = effects.len();
+        let is_due = now >= self.quiet_until;
         let mut step = Step { channel: self, effects };
-        step.expire();
+        if is_due {
+            step.expire();
+        }
         let answer = step.consider(input);
         step.expire();
         self.drop_unused();
@@ -404,6 +410,7 @@ impl Channel {
         let back = self.now.since(now);
         if !back.is_zero() {
             self.for_each_moment(|moment| *moment = moment.saturating_sub(back));
+            self.quiet_until = Timestamp::default();
         }
         self.now = now;
     }

@@ -271,6 +271,7 @@ impl Channel {
             reminded_at: snapshot.reminded_at,
             reminder_due: snapshot.reminder_due,
             limits,
+            quiet_until: Timestamp::default(),
             seen: restore_seen(snapshot),
             stirred_at: snapshot.stirred_at,
             delivery: snapshot.delivery.as_ref().map(restore_delivery),

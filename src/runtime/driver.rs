@@ -92,7 +92,8 @@ impl Driver {
             attempt_timeout: settings.attempt_timeout,
         });
         let running = FuturesUnordered::new();
-        Loop { runtime: self.runtime, ready: self.ready, admission, running }.run().await;
+        let begun = Vec::new();
+        Loop { runtime: self.runtime, ready: self.ready, admission, running, begun }.run().await;
         Ok(())
     }
 }
@@ -113,6 +114,8 @@ struct Loop {
     ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
     admission: Admission,
     running: FuturesUnordered<Running>,
+    /// A buffer for what is begun by one look at a room.
+    begun: Vec<Begun>,
 }
 
 impl Loop {
@@ -206,10 +209,11 @@ impl Loop {
     /// Starts every action that the room offers, after it learned what came of an earlier one.
     fn look_at(&mut self, pin: RoomRef, done: Option<Done>) {
         let mut wakeups = Vec::new();
-        let (mut begun, is_taken_over) = self.next_actions(&pin, done, &mut wakeups);
+        let mut begun = std::mem::take(&mut self.begun);
+        let is_taken_over = self.next_actions(&pin, done, &mut begun, &mut wakeups);
         // Pinned outside the room's lock, which is taken after the table's. The last action has `pin`.
         let last = begun.pop();
-        for action in begun {
+        for action in begun.drain(..) {
             if let Some(room) = self.runtime.awake(pin.id) {
                 self.running.push(self.runtime.begin(room, action));
             }
@@ -220,19 +224,20 @@ impl Loop {
         if let Some(action) = last {
             self.running.push(self.runtime.begin(pin, action));
         }
+        self.begun = begun;
         self.wake(&wakeups);
     }
 
-    /// Every action that the room offers now, and the rooms that may ask again because of them. Says whether
+    /// Every action that the room offers now, and the rooms that may ask again because of them. Returns whether
     /// another process has the channel. All of it happens under one lock of the room.
     fn next_actions(
         &mut self,
         cell: &Arc<RoomCell>,
         done: Option<Done>,
+        begun: &mut Vec<Begun>,
         wakeups: &mut Vec<Wakeup>,
-    ) -> (Vec<Begun>, bool) {
+    ) -> bool {
         let (runtime, admission) = (&self.runtime, &mut self.admission);
-        let mut begun = Vec::new();
         runtime.with_context(|cx| {
             let mut state = cell.lock();
             state.is_ready = false;
@@ -256,7 +261,7 @@ impl Loop {
                 }
             }
             runtime.reschedule(cell, &mut state);
-            (begun, is_done && state.room.commit().is_taken_over())
+            is_done && state.room.commit().is_taken_over()
         })
     }
 

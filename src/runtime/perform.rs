@@ -21,8 +21,8 @@ use crate::room::action::{
 };
 use crate::room::attempts::{Failure, Trouble};
 use crate::{
-    ApiError, Certainty, ChannelId, Commit, CommitError, Consultation, DiscordApi, ErrorKind,
-    Input, LoadError, Reply, Turn, WakeCall, WakeCause,
+    ApiError, Certainty, ChannelId, CommitError, Consultation, DiscordApi, ErrorKind, Input,
+    LoadError, Reply, Revision, Turn, WakeCall, WakeCause,
 };
 
 /// An action that ended.
@@ -42,12 +42,11 @@ pub(super) struct Begun {
     id: ActionId,
     prepared: Prepared,
     claim: Option<Claim>,
-    began: Timestamp,
-    time_out: Option<Timestamp>,
-    not_after: Option<Timestamp>,
+    limits: Limits,
 }
 
 /// How an action is to be cut short.
+#[derive(Clone, Copy)]
 struct Limits {
     began: Timestamp,
     time_out: Option<Timestamp>,
@@ -57,36 +56,33 @@ struct Limits {
 impl Runtime {
     /// Begins an action. Nothing is awaited between the room's decision and the first poll.
     pub(super) fn begin(self: &Arc<Self>, room: RoomRef, action: Begun) -> Running {
+        let Begun { id, prepared, claim, limits } = action;
         let runtime = Arc::clone(self);
-        Box::pin(async move {
-            let Begun { id, prepared, claim, began, time_out, not_after } = action;
-            let limits = Limits { began, time_out, not_after };
-            let outcome = runtime.perform(&room, prepared, &limits).await;
-            Finished { room, id, claim, outcome }
-        })
-    }
-
-    async fn perform(
-        self: &Arc<Self>,
-        room: &RoomRef,
-        prepared: Prepared,
-        limits: &Limits,
-    ) -> Outcome {
+        // Each kind has a box of its own size: a request needs a third of what a call needs.
         match prepared {
-            Prepared::Call(request, link, registration) => {
-                self.call(room, *request, link, registration).await
-            }
-            Prepared::Consult(request, registration) => {
-                self.consult(room.id, *request, registration).await
-            }
-            Prepared::Plain(action) => self.request(room, action, limits).await,
+            Prepared::Call(request, link, registration) => Box::pin(async move {
+                let outcome = runtime.call(&room, *request, link, registration).await;
+                Finished { room, id, claim, outcome }
+            }),
+            Prepared::Consult(request, registration) => Box::pin(async move {
+                let outcome = runtime.consult(room.id, *request, registration).await;
+                Finished { room, id, claim, outcome }
+            }),
+            Prepared::Plain(action) => Box::pin(async move {
+                let outcome = runtime.request(&room, action, &limits).await;
+                Finished { room, id, claim, outcome }
+            }),
         }
     }
 
     async fn request(self: &Arc<Self>, room: &RoomRef, action: Action, limits: &Limits) -> Outcome {
         let channel = room.id;
         match action {
-            Action::Commit(commit) => self.commit(*commit, limits).await,
+            Action::Commit(commit) => {
+                let committed = self.limited(limits, self.store.commit(*commit)).await;
+                let committed = committed.unwrap_or_else(|error| Err(CommitError::Store(error)));
+                conclude_commit(committed, channel, limits)
+            }
             Action::ReadBack => {
                 let read = self.limited(limits, self.store.load(channel)).await;
                 match read.map_err(LoadError::from).and_then(|read| read) {
@@ -122,7 +118,7 @@ impl Runtime {
             Action::Wake(request) => self.wake(channel, *request, limits).await,
             Action::WakeRoom { room, first } => {
                 let wake = Input::Wake { first, cause: WakeCause::Result };
-                match self.limited(limits, self.wake_room(room, &wake)).await {
+                match self.limited(limits, Box::pin(self.wake_room(room, &wake))).await {
                     Ok(Ok(())) => Outcome::RoomWoken,
                     Ok(Err(error)) | Err(error) => {
                         failed(channel, "a callback room", &error, limits)
@@ -131,21 +127,6 @@ impl Runtime {
             }
             // Prepared on their own.
             Action::Call(_) | Action::Consult(_) => unknown_account(limits),
-        }
-    }
-
-    async fn commit(&self, commit: Commit, limits: &Limits) -> Outcome {
-        let channel = commit.channel;
-        match self.limited(limits, self.store.commit(commit)).await {
-            Ok(Ok(revision)) => Outcome::Committed(revision),
-            Ok(Err(CommitError::Conflict { .. })) => Outcome::Conflict,
-            Ok(Err(CommitError::Barred(barred))) => {
-                tracing::error!(%channel, %barred, "the record cannot be replaced");
-                Outcome::Conflict
-            }
-            Ok(Err(CommitError::Store(error))) | Err(error) => {
-                failed(channel, "the store", &error, limits)
-            }
         }
     }
 
@@ -314,6 +295,22 @@ const fn answered(answer: AgentAnswer, took_all: bool) -> Outcome {
     Outcome::Answered { answer, took_all }
 }
 
+fn conclude_commit(
+    committed: Result<Revision, CommitError>,
+    channel: ChannelId,
+    limits: &Limits,
+) -> Outcome {
+    match committed {
+        Ok(revision) => Outcome::Committed(revision),
+        Err(CommitError::Conflict { .. }) => Outcome::Conflict,
+        Err(CommitError::Barred(barred)) => {
+            tracing::error!(%channel, %barred, "the record cannot be replaced");
+            Outcome::Conflict
+        }
+        Err(CommitError::Store(error)) => failed(channel, "the store", &error, limits),
+    }
+}
+
 /// The account has no connection to the chat any more.
 const fn unknown_account(limits: &Limits) -> Outcome {
     Outcome::Failed(Failure {
@@ -368,7 +365,7 @@ impl CellState {
             | Action::History { .. }
             | Action::WakeRoom { .. }) => Prepared::Plain(action),
         };
-        Begun { id, prepared, claim, began, time_out, not_after }
+        Begun { id, prepared, claim, limits: Limits { began, time_out, not_after } }
     }
 
     fn abortable(&mut self, id: ActionId) -> AbortRegistration {

@@ -43,7 +43,8 @@ async fn the_driver_can_be_called_again_for_a_room_that_left_memory() {
         attempt_timeout: settings.attempt_timeout,
     });
     let Driver { runtime, ready } = driver;
-    Loop { runtime, ready, admission, running: FuturesUnordered::new() }.serve(&cell);
+    let (running, begun) = (FuturesUnordered::new(), Vec::new());
+    Loop { runtime, ready, admission, running, begun }.serve(&cell);
     assert!(!cell.lock().is_ready);
 }
 
