@@ -170,7 +170,7 @@ impl Turn {
         self.number
     }
 
-    /// Whether this is the one run after an idle reminder: the agent opened the discussion, nobody
+    /// Whether this is the one run after an idle reminder: the agent opened the discussion, no agent
     /// has anything to add, and it is asked to summarise and to conclude.
     pub const fn is_after_reminder(&self) -> bool {
         self.reminded
@@ -244,7 +244,7 @@ impl Turn {
     }
 
     /// What this agent answered in an earlier turn that had been taken away from it by then; given once,
-    /// with the next turn. It was posted nowhere: the floor was somebody else's. The agent may say it now,
+    /// with the next turn. It was not posted: another agent had the floor. The agent may say it now,
     /// or what of it still holds.
     pub fn late_answer(&self) -> Option<&str> {
         self.late.as_deref()

@@ -174,7 +174,7 @@ impl CommandAnswer {
     }
 }
 
-/// Why a word is not accepted. `Display` is the answer to whoever used the command.
+/// Why a word is not accepted. `Display` is the answer to the person who used the command.
 ///
 /// ```
 /// use dirigent::command::{BadMode, parse};

@@ -205,7 +205,7 @@ impl std::fmt::Debug for Post {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Mentions {
-    /// Nobody, whatever the text says.
+    /// No account, whatever the text says.
     Nobody,
     /// This account only.
     User(UserId),
@@ -240,7 +240,7 @@ pub struct HistoryRequest {
     pub channel: ChannelId,
     /// `None`: the newest messages. `Some`: those right after this one.
     pub after: Option<MessageId>,
-    /// At most so many, 1 to 100.
+    /// The most messages of the page, 1 to 100.
     pub limit: u8,
 }
 

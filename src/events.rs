@@ -1,4 +1,4 @@
-//! What changed, for whoever listens: a bounded stream of transitions.
+//! What changed, for listeners: a bounded stream of transitions.
 
 use dirigent_core::Transition;
 use tokio::sync::broadcast;
@@ -58,7 +58,7 @@ pub struct Transitions {
 pub enum Heard {
     /// A transition.
     Event(ChannelEvent),
-    /// So many transitions were lost, because the listener was too slow.
+    /// This number of transitions was lost, because the listener was too slow.
     Missed(u64),
 }
 

@@ -178,7 +178,7 @@ pub enum Ending<'a> {
     Spoke(&'a str),
     /// With this text on its way into the channel, and more to come: the agent keeps the floor.
     Unfinished(&'a str),
-    /// With this text on its way into the channel, which a person shall answer before any agent does.
+    /// With this text on its way into the channel, which a person is to answer before any agent does.
     AwaitsHuman(&'a str),
     /// Without a text.
     Failed,

@@ -1,4 +1,4 @@
-//! What a discussion still has to post, come what may: its guide, and its result.
+//! What a discussion still has to post: its guide, and its result.
 
 use dirigent_core::{MessageId, Timestamp};
 

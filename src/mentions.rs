@@ -6,7 +6,7 @@ use crate::UserId;
 pub(crate) const MENTIONS_MAX: usize = dirigent_core::AGENTS_MAX;
 
 /// The accounts that are written into a text as `<@id>` or `<@!id>`, each once, in order of their first
-/// mention. What stands in code, or behind a backslash, mentions nobody; nor does a reply as such.
+/// mention. What stands in code, or behind a backslash, mentions no account; nor does a reply as such.
 pub(crate) fn mentioned(text: &str) -> Vec<UserId> {
     let mut found = Vec::new();
     let mut rest = text;

@@ -20,7 +20,7 @@ use crate::{AgentId, CallError, ChannelId, Dirigent, Discussion, LetterKind, Orc
 pub struct CreatedChannel {
     /// What it is for.
     pub mode: Mode,
-    /// The agents in it, in the order in which they shall speak first.
+    /// The agents in it, in the order in which they speak first.
     pub members: Vec<AgentId>,
     /// How the discussion was opened: exactly for [`Mode::Discussion`].
     pub opening: Option<Opening>,
@@ -156,8 +156,8 @@ impl Dirigent {
         self.fact(channel, &Input::Resume).await
     }
 
-    /// The work in this channel is done: nobody is active until it is resumed, by an operator or by a
-    /// person's resume word (R278). Stored for good when it returns.
+    /// The work in this channel is done: no agent is active until it is resumed, by an operator or by a
+    /// person's resume word. Stored for good when it returns.
     ///
     /// # Errors
     ///
@@ -166,7 +166,7 @@ impl Dirigent {
         self.fact(channel, &Input::Finish).await
     }
 
-    /// Chooses who speaks next, as an operator: at once where nobody has the floor, else when the turn
+    /// Chooses who speaks next, as an operator: at once where no agent has the floor, else when the turn
     /// under way ends. Stored for good when it returns.
     ///
     /// # Errors
@@ -198,7 +198,7 @@ impl Dirigent {
         self.fact(channel, &Input::ResetBudget).await
     }
 
-    /// Who answers people that speak during a turn, from now on; nobody with `None` (R287).
+    /// Sets who answers people that speak during a turn, from now on; with `None` no orchestrator does.
     pub fn set_orchestrator(&self, orchestrator: Option<Arc<dyn Orchestrator>>) {
         let mut known = self.runtime.orchestrator.write().unwrap_or_else(PoisonError::into_inner);
         *known = orchestrator;

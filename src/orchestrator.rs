@@ -27,10 +27,10 @@ use crate::{AgentError, AgentId, ChannelId, ChatMessage, Reply};
 #[async_trait]
 pub trait Orchestrator: Send + Sync + 'static {
     /// Answers these messages. What it says is posted by the moderator, as a reply to the last of
-    /// them that pings nobody; with [`Reply::Pass`] nothing is posted, and the messages count as
+    /// them that pings no account; with [`Reply::Pass`] nothing is posted, and the messages count as
     /// answered all the same.
     ///
-    /// The future is dropped when nobody waits for the answer any more: after
+    /// The future is dropped when its answer is no longer needed: after
     /// [`Config::consult_deadline`](crate::Config::consult_deadline), at a stop, at the turn's end.
     ///
     /// # Errors

@@ -165,7 +165,7 @@ pub struct Pacing {
     pub global: Option<Pace>,
 }
 
-/// So many within so long.
+/// A number of posts within a length of time.
 ///
 /// ```
 /// use dirigent::Pace;
@@ -176,7 +176,7 @@ pub struct Pacing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "two numbers that hosts write down")]
 pub struct Pace {
-    /// At most so many.
+    /// The most posts.
     pub burst: usize,
     /// In any stretch of this length.
     pub window: Duration,

@@ -282,7 +282,7 @@ fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// How many bytes of a text fit into so many UTF-16 code units.
+/// Returns how many bytes of a text fit into this number of UTF-16 code units.
 fn fitting(text: &str, units: usize) -> usize {
     let mut used = 0;
     let beyond = text.char_indices().find(|(_, c)| {

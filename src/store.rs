@@ -193,7 +193,7 @@ pub struct ChannelRecord {
     pub letters: Vec<Letter>,
     /// A hosted agent's reply that is being posted. Erased when the reply was posted.
     pub outgoing: Option<Arc<Outgoing>>,
-    /// What people said and whoever has the floor is handed. Erased when the turn is over.
+    /// What people said and the agent with the floor is handed. Erased when the turn is over.
     pub held: Option<Held>,
     /// Every message up to this one was heard: it was pushed while no gap was open, or it was read.
     /// The library's own posts, which it knows from their receipts, do not raise it. `None`: nothing
@@ -321,7 +321,7 @@ pub enum ReplyEnd {
     Finished,
     /// The agent keeps the floor: its completion signal is still to come.
     Unfinished,
-    /// It is over, and a person shall answer before any agent does.
+    /// It is over, and a person is to answer before any agent does.
     AwaitsHuman,
 }
 
@@ -364,8 +364,8 @@ impl fmt::Debug for OutgoingPart {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {
-    /// Somebody else committed in between.
-    #[error("the channel was changed by somebody else and is at revision {} now", found.get())]
+    /// Another process committed in between.
+    #[error("the channel was changed by another process and is at revision {} now", found.get())]
     Conflict {
         /// What is stored.
         found: Revision,

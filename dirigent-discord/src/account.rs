@@ -143,7 +143,7 @@ impl DiscordAccount {
         }
     }
 
-    /// Somebody else has said who this account is.
+    /// Another client has said who this account is.
     pub(crate) fn know_me(&self, me: UserId) {
         self.me.get_or_init(|| me);
     }

@@ -46,7 +46,7 @@ struct Slot {
 }
 
 impl BanGuard {
-    /// A guard that stops at so many invalid requests in ten minutes, at least 1 and at most 5,000.
+    /// Creates a guard that stops at this number of invalid requests in ten minutes, at least 1 and at most 5,000.
     pub fn new(limit: u32) -> Self {
         Self { limit: limit.clamp(1, 5_000), counted: Arc::default() }
     }

@@ -39,7 +39,7 @@
 //!   its window; HTTP/2 connections are pinged, so that one that is silently dropped is found within 20 seconds.
 //! * **No message twice.** A post carries its nonce and `enforce_nonce`, so that a repetition within a few
 //!   minutes returns the first message.
-//! * **No ping but the one asked for.** Mentions in a text ping nobody; an answer does not ping whom it
+//! * **No ping but the one asked for.** Mentions in a text ping no account; an answer does not ping whom it
 //!   answers.
 //! * **No limit overrun knowingly.** Buckets are learnt from the headers of every answer, globally no second
 //!   holds more than 50 requests, and `Retry-After` is kept whatever the scope of the 429. A request

@@ -9,7 +9,7 @@ use crate::wire;
 /// What a message of twilight says, for the library.
 ///
 /// A message in a thread stands in the thread: its channel is the thread's id. Joins, pins, boosts and
-/// the like are [`ChatKind::System`], and so is what answers a command, whoever wrote it. The nonce is
+/// the like are [`ChatKind::System`], and so is what answers a command, whichever account wrote it. The nonce is
 /// missing, since twilight does not keep it; [`ShardFeed::text`](crate::ShardFeed::text) does.
 ///
 /// ```no_run

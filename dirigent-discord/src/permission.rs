@@ -82,10 +82,10 @@ impl GuildRules {
         }
     }
 
-    /// Whether somebody with no role but everyone's sees a channel with these overwrites.
+    /// Whether a member with no role but everyone's sees a channel with these overwrites.
     pub(crate) fn is_open(&self, overwrites: &[Overwrite]) -> bool {
-        let whoever = Member { user: UserId::new(0), roles: Vec::new(), timed_out: false };
-        self.in_channel(overwrites, &whoever).contains(Permissions::VIEW_CHANNEL)
+        let plain = Member { user: UserId::new(0), roles: Vec::new(), timed_out: false };
+        self.in_channel(overwrites, &plain).contains(Permissions::VIEW_CHANNEL)
     }
 
     /// Who of these members sees the channel. For a private thread the overwrites are its

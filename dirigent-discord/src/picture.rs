@@ -208,7 +208,7 @@ impl Picture {
             joined: added.map(|user| (thread, user)).collect(),
             left: match is_private {
                 Some(true) => removed.map(|user| (thread, user)).collect(),
-                // Whoever sees the parent sees it on.
+                // A member who sees the parent sees it on.
                 Some(false) | None => Vec::new(),
             },
         }

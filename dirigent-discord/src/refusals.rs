@@ -10,7 +10,7 @@ use crate::route::RouteKey;
 /// After a 401, nothing is asked with this token for so long.
 const TOKEN_REST: Duration = Duration::from_secs(300);
 
-/// So many 403 in a row on a route, and it rests.
+/// After this number of 403 in a row, a route pauses.
 const FORBIDDEN_MAX: u32 = 3;
 
 /// How long a forbidden route rests. The first request afterwards is a try: one more 403, and it

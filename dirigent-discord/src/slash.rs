@@ -22,7 +22,7 @@ const COMMAND_USED: u8 = 2;
 const ONLY_FOR_ONE: u64 = 1 << 6;
 /// Discord's code for an answer to what was answered before.
 const ANSWERED_BEFORE: u64 = 40_060;
-/// The wait before an answer is tried again, where nobody said how long.
+/// The wait before an answer is tried again, where Discord names none.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
 
 /// A command as it is registered. Read back, it tells whether it has changed.
@@ -240,7 +240,7 @@ impl DiscordAccount {
         self.insist(until, || Ask::without_token("edit an answer", used.id, &route, &body)).await
     }
 
-    /// Tries again and again while there is time: whoever used a command waits. An answer that
+    /// Tries again and again while there is time: the person who used the command waits. An answer that
     /// arrived before is not given twice by that.
     async fn insist(
         &self,

@@ -158,7 +158,7 @@ struct Overwrite {
 }
 
 impl Overwrite {
-    /// An overwrite of a kind that is not known is for nobody that is known.
+    /// An overwrite of an unknown kind applies to no known role and no known member.
     fn read(&self) -> Option<permission::Overwrite> {
         let target = match self.kind.0 {
             0 => Target::Role(self.id.0),

@@ -32,6 +32,6 @@ pub(crate) struct Context<'a> {
     pub(crate) stage: Stage,
     /// Whether the host wakes agents itself.
     pub(crate) has_waker: bool,
-    /// Whether somebody answers people during a turn.
+    /// Whether an orchestrator answers people during a turn.
     pub(crate) has_orchestrator: bool,
 }

@@ -92,7 +92,7 @@ impl Room {
         Some((ticket, agent, turn, attempt, stamp))
     }
 
-    /// The run that was put off was told, or nobody waited for it any more.
+    /// The run that was put off was told, or its caller waited no longer.
     pub(crate) fn deferral_told(&mut self, cx: &Context<'_>, now: Timestamp, told: bool) {
         self.reach(now);
         if let Some((ticket, agent, turn, ..)) = self.trigger_at_head().filter(|_| told) {

@@ -24,7 +24,7 @@ const HOLD_AGAIN_AFTER: Duration = Duration::from_secs(60);
 pub(crate) struct Marks {
     heard: Option<MessageId>,
     /// `heard` when the room was taken up from its record. What people said after it may have been handed
-    /// to nobody, even where agents spoke later.
+    /// to no agent, even where agents spoke later.
     heard_before: Option<MessageId>,
     verified: Option<MessageId>,
     /// Where nothing was heard yet: messages of before this moment are not the channel's.

@@ -90,7 +90,7 @@ impl Room {
             let anchor = room.machine.view().anchor();
             let reply =
                 record.outgoing.map(|outgoing| ReplyDelivery::restored(outgoing, anchor, at));
-            // A channel that slept with words that nobody had taken was woken for them before it was stored.
+            // A channel that slept with words that no agent had taken was woken for them before it was stored.
             let view = room.machine.view();
             let paused = view.rest().is_some() || view.chat_away_since().is_some();
             let slept = view.phase() == PhaseKind::Dormant && !paused;
@@ -133,7 +133,7 @@ impl Room {
         }
         if let Some(since) = self.machine.view().chat_away_since() {
             self.active().chat = super::chat_health::ChatHealth::restored(since, now);
-            // Whoever was triggered in the earlier process may not have heard it.
+            // The agent that the earlier process triggered may not have heard it.
             let is_owed = |debt: &Debt| matches!(debt.effect, Effect::Trigger { .. });
             self.active().trigger_again = from_before && !self.machine.debts().iter().any(is_owed);
         }

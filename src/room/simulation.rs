@@ -20,6 +20,7 @@ mod fingerprint;
 mod finish;
 mod flight;
 mod forged;
+mod neighbours;
 mod start;
 mod step;
 mod store;

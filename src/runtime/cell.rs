@@ -48,7 +48,7 @@ pub(crate) struct Epochs {
     pub(crate) presence: u64,
 }
 
-/// What somebody waits for.
+/// What a caller waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Awaited {
     /// The state of this stamp is stored.
@@ -108,7 +108,7 @@ impl CellState {
         while let Some((awaited, _)) = self.waiters.get(at) {
             if is_met(*awaited) {
                 let (_, tell) = self.waiters.swap_remove(at);
-                // Whoever waited may have gone.
+                // The caller may have gone.
                 let _ = tell.send(());
             } else {
                 at += 1;

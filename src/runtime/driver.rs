@@ -371,7 +371,7 @@ async fn sleep_until(runtime: &Runtime, deadline: Option<Timestamp>) {
     }
 }
 
-/// However `run` ends, nobody waits for it any more.
+/// Releases those who wait for the driver, however `run` ends.
 struct EndOnDrop(Arc<Runtime>);
 
 impl Drop for EndOnDrop {

@@ -28,7 +28,7 @@ enum Slot {
     Stored,
     /// Only in the store, as this process left it.
     Parked(Parked),
-    /// In memory, in so many hands.
+    /// In memory, with the number of its users.
     Awake { cell: Arc<RoomCell>, pins: usize },
     /// Its record cannot be used: everything is denied until an operator decides.
     Barred(Bar),
@@ -75,7 +75,7 @@ impl RoomTable {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What whoever makes a room for this channel must lock, so that there is never a second one.
+    /// The lock to hold while a room for this channel is made, so that there is never a second one.
     fn load_guard(&self, channel: ChannelId) -> LoadGuard<'_> {
         let mut loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
         let known = loading.get(&channel).and_then(Weak::upgrade);
@@ -264,7 +264,7 @@ impl Runtime {
             }
             Slot::Awake { .. } | Slot::Stored | Slot::Parked(_) | Slot::Barred(_) => return,
         }
-        // Nobody else has it: the lock is not waited for.
+        // There is no other user: the lock is not waited for.
         let mut state = cell.lock();
         let is_taken_over = state.room.commit().is_taken_over();
         if !is_taken_over && !state.is_at_rest() {
@@ -277,7 +277,7 @@ impl Runtime {
             return;
         }
         if state.room.commit().is_damaged() {
-            // Nobody gave it a mode.
+            // No operator gave it a mode.
             let sound = state.room.commit().stored();
             *slot = Slot::Barred(Bar { why: Barred::Damaged, sound });
             return;

@@ -79,7 +79,7 @@ impl Runtime {
         );
         if self.events.receiver_count() > 0 {
             let agent = transition.agent.and_then(|key| directory.name(key)).cloned();
-            // A channel that nobody listens to is fine.
+            // A channel without a listener is fine.
             let _ = self.events.send(ChannelEvent { channel, agent, transition });
         }
     }

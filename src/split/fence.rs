@@ -39,7 +39,7 @@ impl Block<'_> {
 
 /// All blocks of a text, in order. A last mark without a partner opens a block only at the start of
 /// a line: such a reply was cut off in the middle of its code, while a mark within a line is
-/// somebody writing about backticks.
+/// a text about backticks.
 pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut found = Vec::new();
     let mut marks = marks(text);

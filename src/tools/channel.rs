@@ -23,7 +23,7 @@ pub struct CreateChatChannel {
     #[schemars(length(min = 1, max = 100))]
     pub name: String,
     /// Discord user ids of those who take part, agents and people, in the order in which the agents
-    /// shall speak first. The moderator bot is a member in any case, and so are you if you are registered.
+    /// speak first. The moderator bot is a member in any case, and so are you if you are registered.
     #[schemars(default)]
     pub participants: Vec<UserId>,
 }
@@ -145,7 +145,7 @@ impl Tools {
         let inside = self.membership(caller, named)?;
         self.moderated(guild).await?;
         let warning = if mode.keeps_turns() { inside.warning() } else { None };
-        // Where no turns are kept, nobody asks who speaks first.
+        // Where no turns are kept, it does not matter who speaks first.
         let members = if mode.keeps_turns() { inside.agents } else { Vec::new() };
         let channel = NewChannel { guild, name, members: inside.users.clone() };
         let terms = CreatedChannel { mode, members, opening: None };

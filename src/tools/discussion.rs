@@ -18,7 +18,7 @@ use crate::{
 const GUIDE_CHARS_MAX: usize = 16_000;
 /// The longest name that is made from a guide.
 const NAME_CHARS_MAX: usize = 40;
-/// So many of the guide's words become the name.
+/// How many of the guide's words become the name.
 const NAME_WORDS_MAX: usize = 6;
 
 /// The arguments of `create-discussion-channel`. `Debug` shows no text.
@@ -49,7 +49,7 @@ pub struct CreateDiscussionChannel {
     #[schemars(length(min = 1, max = 16_000))]
     pub discussion_guide: String,
     /// Discord user ids of those who take part, agents and people, in the order in which the agents
-    /// shall speak first. You take part in any case.
+    /// speak first. You take part in any case.
     pub participants: Vec<UserId>,
 }
 

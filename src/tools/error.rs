@@ -87,7 +87,7 @@ pub enum ToolError {
         /// In which argument.
         argument: &'static str,
     },
-    /// Nobody can see anything of the discussion's guide.
+    /// The discussion's guide has no visible character.
     #[error(
         "The discussion-guide is empty. Write the topic, the goals, and when the discussion is done."
     )]
@@ -170,7 +170,7 @@ pub enum ToolError {
         /// What it said.
         source: ApiError,
     },
-    /// Nobody knows whether Discord created the channel.
+    /// It is not known whether Discord created the channel.
     #[error(
         "Discord's answer was lost, so a channel named \"{name}\" may exist or not. Ask a person to \
          look, and to delete it if it is there, before you call this tool again."

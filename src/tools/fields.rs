@@ -12,7 +12,7 @@ use crate::{BadSnowflake, ChannelId, GuildId, UserId};
 /// The longest name of a channel or an agent.
 const NAME_CHARS_MAX: usize = 100;
 
-/// The arguments of one call. Those that nobody asks for are ignored.
+/// The arguments of one call. Unknown ones are ignored.
 #[derive(Debug)]
 pub(super) struct Fields<'a>(&'a Map<String, Value>);
 

@@ -18,9 +18,9 @@ use crate::{DiscordAccount, diagnose};
 
 /// Discord waits three seconds for the first answer; this is left for its way.
 const FIRST_ANSWER: Duration = Duration::from_millis(2_800);
-/// Whoever used the command is told to wait if it takes longer.
+/// The person who used the command is told to wait if it takes longer.
 const QUICK: Duration = Duration::from_millis(1_500);
-/// How long whoever was told to wait waits at most. Discord allows fifteen minutes.
+/// How long a person who was told to wait waits at most. Discord allows fifteen minutes.
 const SLOW: Duration = Duration::from_secs(60);
 /// How long the last words may take on top of that.
 const LAST_WORDS: Duration = Duration::from_secs(60);
@@ -28,7 +28,7 @@ const LAST_WORDS: Duration = Duration::from_secs(60);
 const USES_MAX: usize = 256;
 /// How many uses are answered at once; more of them are left unanswered.
 const AT_ONCE: usize = 256;
-/// The wait before something is tried again, where nobody said how long; doubles.
+/// The wait before something is tried again, where Discord names none; doubles.
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// How often it is tried again, before the next guild has its turn.
 const TRIES: usize = 8;
@@ -67,7 +67,7 @@ enum Paper {
 }
 
 impl Desk {
-    /// Somebody used the command; the same use again is the same use.
+    /// A person used the command; the same use again is the same use.
     pub(super) fn put(&self, used: Use) {
         let mut papers = self.papers();
         if papers.seen.contains(&used.id) || papers.uses.len() >= AT_ONCE {
@@ -107,7 +107,7 @@ impl Desk {
         self.more.notify_one();
     }
 
-    /// Nobody puts anything here any more.
+    /// Nothing is put here any more.
     pub(super) fn close(&self) {
         self.papers().closed = true;
         self.more.notify_one();

@@ -230,7 +230,7 @@ impl ShardFeed {
         told
     }
 
-    /// Says what is missing in a guild, and in those of its channels that are kept in order (F20).
+    /// Says what is missing in a guild, and in those of its channels that are kept in order.
     fn log_findings(&self, guild: &PushedGuild) {
         let Shared { dirigent, account, .. } = &*self.shared;
         let Some((rules, me)) = account.picture.own_rules(guild.id.0) else {

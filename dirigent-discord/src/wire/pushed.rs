@@ -113,7 +113,7 @@ pub(crate) struct DeletedMessages {
     pub(crate) channel_id: Number,
 }
 
-/// Somebody used a command, or something else of an application.
+/// A person used a command, or something else of an application.
 #[derive(Deserialize)]
 pub(crate) struct Interaction {
     pub(crate) id: Number,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{HumanInterrupt, Mentions, Pace, UserId};
+use dirigent::{Clock, HumanInterrupt, Mentions, Pace, Rest, Settings, UserId};
 use dirigent_testkit::memory_discord::{Call, Fault, PostRecord};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage, StoreFault};
@@ -116,6 +116,31 @@ fn waiting_trigger(wait: Wait) -> (Stage, &'static str) {
     (stage, waits)
 }
 
+/// P13
+#[test]
+fn a_stop_word_is_acknowledged_within_a_second_whatever_waits() {
+    let is_acknowledged = |stage: &mut Stage, what: &str| {
+        let (began, channel) = (stage.clock().now(), stage.channel());
+        stage.say("Stop.");
+        while !stage.moderation(channel).iter().any(|word| word == Settings::STOPPED_NOTICE) {
+            assert!(stage.clock().now() < began + SECOND, "{what}: no acknowledgement");
+            stage.advance(MILLI * 50);
+        }
+        assert_eq!(stage.status().unwrap().rest, Some(Rest::Stopped), "{what}");
+    };
+    let long = Line::from("a1").taking(MINUTE);
+    let mut running = Setup::new().hosted("a", [long]).hosted("b", []).stage();
+    running.chat();
+    running.say("Hello");
+    running.advance(SECOND);
+    is_acknowledged(&mut running, "a run");
+    // Where Discord limits the moderator itself, or its pace is spent, nothing of it can be posted.
+    for wait in [Wait::RateLimit, Wait::Repetition] {
+        is_acknowledged(&mut waiting_reply(wait), &format!("a reply, {wait:?}"));
+    }
+    is_acknowledged(&mut waiting_trigger(Wait::Repetition).0, "a trigger");
+}
+
 /// P2, M4
 #[test]
 fn a_trigger_that_waits_does_not_leave_after_a_stop_a_hold_a_mode_change_or_an_archive() {
@@ -163,7 +188,7 @@ fn a_trigger_whose_turn_is_over_does_not_leave() {
         stage.chat();
         stage.discord().next_post(Fault::RateLimited { retry_after: wait });
         stage.say("Hello");
-        let until = dirigent::Clock::now(stage.clock()) + MINUTE;
+        let until = stage.clock().now() + MINUTE;
         let mut triggers = 0;
         let mut before = None;
         loop {

@@ -37,6 +37,7 @@ impl World {
             }
             986..=988 => self.park(),
             989 if self.dice.chance(300) => self.set_back(),
+            990..=995 => self.neighbour(),
             _ => self.advance(),
         }
     }
@@ -65,6 +66,7 @@ impl World {
         self.books.words.iter_mut().for_each(|word| back(&mut word.at));
         self.books.grant_waits = None;
         self.chat.set_back(by);
+        self.neighbours.set_back(by);
         back(&mut self.next_round);
         self.due = None;
         self.room.tick(&self.fixed.context(), self.now);
@@ -149,6 +151,7 @@ impl World {
             self.after();
         }
         self.keep_time();
+        self.neighbours_go_on();
         while self.plans.iter().any(|(at, _)| *at <= self.now) {
             self.carry_out();
         }
@@ -165,7 +168,8 @@ impl World {
         let flights = self.flights.iter().filter_map(|flight| flight.ready_at);
         let plans = self.plans.iter().map(|(at, _)| *at);
         let late = self.chat.late.iter().map(|(at, ..)| *at);
-        let others = [self.due, self.admission.next_deadline(), Some(self.next_round)];
+        let neighbours = self.neighbours.next_moment();
+        let others = [self.due, self.admission.next_deadline(), neighbours, Some(self.next_round)];
         let weather = [self.chat.until, self.store.until].into_iter().filter(|_| !self.calm);
         let all =
             flights.chain(plans).chain(late).chain(others.into_iter().flatten()).chain(weather);
@@ -197,6 +201,7 @@ impl World {
         let waits = !self.ready
             && self.due.is_none()
             && self.flights.is_empty()
+            && !self.neighbours.is_busy()
             && self.admission.next_deadline().is_none();
         if waits && !self.is_paused() && !self.room.is_at_rest() {
             let phase = self.room.machine().view().phase();
@@ -276,6 +281,9 @@ impl World {
     }
 
     fn check_end(&mut self, began: Timestamp) {
+        if let Some(claim) = self.neighbours.waits_in_vain() {
+            return self.books.fail(format!("after 40 quiet minutes a neighbour waits: {claim:?}"));
+        }
         if self.is_paused() {
             return;
         }

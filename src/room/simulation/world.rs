@@ -19,6 +19,7 @@ use super::books::Books;
 use super::chat::{Answers, CALLBACK, Chat, Facts, MODERATOR, ROOM, user_of};
 use super::dice::Dice;
 use super::flight::{Flight, What};
+use super::neighbours::Neighbours;
 use super::store::Store;
 use crate::lifecycle::Stage;
 use crate::runtime::admission::{Admission, Limits, Wakeup};
@@ -70,6 +71,8 @@ pub(super) struct World {
     pub(super) chat: Chat,
     pub(super) store: Store,
     pub(super) flights: Vec<Flight>,
+    /// What other rooms ask of the same admission.
+    pub(super) neighbours: Neighbours,
     pub(super) plans: Vec<(Timestamp, Plan)>,
     /// A gate call that was allowed and waits for the commit.
     pub(super) asking: Option<(Stamp, AgentKey, RunId)>,
@@ -136,6 +139,7 @@ impl World {
             chat: Chat::new(nonce_kept),
             store: Store::default(),
             flights: Vec::new(),
+            neighbours: Neighbours::default(),
             plans: Vec::new(),
             asking: None,
             books: Books::default(),
@@ -294,6 +298,10 @@ impl World {
 
     pub(super) fn wake(&mut self, wakeups: &[Wakeup]) {
         for wakeup in wakeups {
+            if wakeup.room != ROOM {
+                self.wake_neighbour(wakeup);
+                continue;
+            }
             match wakeup.id {
                 Some(id) => self.room.try_again(self.now, id),
                 None => self.room.hurry(),
@@ -330,6 +338,7 @@ impl World {
         self.asking = None;
         self.plans.retain(|(_, plan)| !matches!(plan, Plan::End { .. }));
         self.admission = new_admission(&self.fixed);
+        self.neighbours = Neighbours::default();
         self.books.killed(self.last_of_agents());
         if self.store.record.as_ref().is_some_and(|record| record.heard.is_none()) {
             // Where nothing was ever heard, only what was said after the last record counts.

@@ -40,7 +40,7 @@ impl Bars {
         if barred.len() >= SWEEP_AT {
             barred.retain(|_, bar| bar.holds(now));
         }
-        // With so many limits at once one more is found out by asking.
+        // Beyond this number, a limit is found out by asking.
         if barred.len() < SWEEP_AT {
             barred.insert((channel, account), Bar { since: now, until });
         }

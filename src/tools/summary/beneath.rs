@@ -1,4 +1,4 @@
-//! Looking up a file step by step from an open folder, so that nobody can put a link in between.
+//! Looking up a file step by step from an open folder, so that no link can be put in between.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};

@@ -1,0 +1,155 @@
+//! Other rooms, which share accounts, pace and places with the one that is watched.
+
+use std::time::Duration;
+
+use dirigent_core::{AgentKey, Timestamp};
+
+use super::chat::Answers;
+use super::world::{World, note};
+use crate::ChannelId;
+use crate::runtime::admission::{AccountKey, ActionId, Claim, ClaimKind, Report, Verdict, Wakeup};
+
+/// The first of them; the room that is watched has a smaller number.
+const FIRST: u64 = 100;
+/// How many there are.
+const ROOMS: u64 = 4;
+/// The most requests that one of them makes at once.
+const BURST: u64 = 6;
+
+#[derive(Debug, Default)]
+pub(super) struct Neighbours {
+    /// What waits to be admitted, and when it asks again where that is known.
+    waiting: Vec<(Claim, Option<Timestamp>)>,
+    /// What was admitted, when it ends, and how.
+    under_way: Vec<(Claim, Timestamp, Report)>,
+    next_id: u64,
+}
+
+impl Neighbours {
+    pub(super) fn next_moment(&self) -> Option<Timestamp> {
+        let asks = self.waiting.iter().filter_map(|(_, until)| *until);
+        asks.chain(self.under_way.iter().map(|(_, ends, _)| *ends)).min()
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        !self.under_way.is_empty()
+    }
+
+    /// A request that waits although nothing keeps it waiting.
+    pub(super) fn waits_in_vain(&self) -> Option<&Claim> {
+        let free = self.under_way.is_empty();
+        self.waiting.first().map(|(claim, _)| claim).filter(|_| free)
+    }
+
+    pub(super) fn set_back(&mut self, by: Duration) {
+        let ends = self.under_way.iter_mut().map(|(_, ends, _)| ends);
+        let asks = self.waiting.iter_mut().filter_map(|(_, until)| until.as_mut());
+        ends.chain(asks).for_each(|at| *at = at.saturating_sub(by));
+    }
+}
+
+impl World {
+    /// A neighbour makes requests, or does without one that waits.
+    pub(super) fn neighbour(&mut self) {
+        let waiting = self.neighbours.waiting.len();
+        if waiting > 0 && self.dice.chance(300) {
+            let chosen = self.dice.place(waiting);
+            let (claim, _) = self.neighbours.waiting.swap_remove(chosen);
+            note!(self, "neighbour withdraws {claim:?}");
+            // Some rooms go away without a word.
+            if !self.dice.chance(200) {
+                let wakeups = self.admission.withdraw(self.now, claim.room, claim.id);
+                self.wake(&wakeups);
+            }
+            return;
+        }
+        let room = ChannelId::new(FIRST + self.dice.below(ROOMS));
+        for _ in 0..=self.dice.below(BURST) {
+            let claim = self.draw_claim(room);
+            self.neighbour_asks(claim);
+        }
+    }
+
+    fn draw_claim(&mut self, room: ChannelId) -> Claim {
+        self.neighbours.next_id += 1;
+        let id = ActionId(self.neighbours.next_id);
+        let kind = match self.dice.below(10) {
+            0..=3 => ClaimKind::Post,
+            4..=6 => ClaimKind::Read,
+            7..=8 => ClaimKind::Call,
+            _ => ClaimKind::Consult,
+        };
+        let agent = AgentKey::new(self.dice.below(u64::from(self.fixed.agents)) as u32);
+        let is_agents = kind == ClaimKind::Post && self.is_hosted(agent) && self.dice.chance(500);
+        let account = if is_agents { AccountKey::Agent(agent) } else { AccountKey::Moderator };
+        Claim { room, id, target: room, account, agent: None, kind }
+    }
+
+    fn neighbour_asks(&mut self, claim: Claim) {
+        let verdict = self.admission.admit(self.now, &claim);
+        note!(self, "neighbour asks {claim:?} {verdict:?}");
+        match verdict {
+            Verdict::Wait { until } => self.neighbours.waiting.push((claim, until)),
+            Verdict::Go => {
+                let (ends, report) = self.draw_report(claim.kind);
+                self.neighbours.under_way.push((claim, ends, report));
+            }
+        }
+    }
+
+    /// When a neighbour's request ends, and how.
+    fn draw_report(&mut self, kind: ClaimKind) -> (Timestamp, Report) {
+        let asks = matches!(kind, ClaimKind::Post | ClaimKind::Read);
+        if !asks {
+            return (self.soon(if self.calm { 300 } else { 60_000 }), Report::Answered);
+        }
+        let hangs = self.chat.reads_hang && kind == ClaimKind::Read;
+        match self.chat.answers {
+            _ if self.calm => (self.soon(300), Report::Answered),
+            Answers::Refused => (self.soon(300), Report::Away { refused: true }),
+            Answers::Up if !hangs && self.dice.chance(40) => {
+                let until = self.soon(20_000);
+                (self.now, Report::RateLimited { until })
+            }
+            Answers::Up if !hangs => (self.soon(300), Report::Answered),
+            Answers::Up | Answers::Hanging => {
+                let timed_out = self.now + self.fixed.settings.attempt_timeout;
+                (timed_out, Report::Away { refused: false })
+            }
+        }
+    }
+
+    /// Those whose time has come ask again, and requests end.
+    pub(super) fn neighbours_go_on(&mut self) {
+        let now = self.now;
+        let is_due = |(_, until): &(Claim, Option<Timestamp>)| until.is_some_and(|at| at <= now);
+        while let Some(at) = self.neighbours.waiting.iter().position(is_due) {
+            let (claim, _) = self.neighbours.waiting.swap_remove(at);
+            self.neighbour_asks(claim);
+        }
+        while let Some(at) = self.neighbours.under_way.iter().position(|(_, at, _)| *at <= now) {
+            let (claim, _, report) = self.neighbours.under_way.swap_remove(at);
+            note!(self, "neighbour ends {claim:?} {report:?}");
+            let wakeups = match claim.kind {
+                ClaimKind::Post | ClaimKind::Read => self.admission.report(now, &claim, report),
+                ClaimKind::Call | ClaimKind::Consult => {
+                    self.admission.release(now, claim.room, claim.id)
+                }
+            };
+            self.wake(&wakeups);
+        }
+    }
+
+    /// A neighbour may ask again, for one request or for all.
+    pub(super) fn wake_neighbour(&mut self, wakeup: &Wakeup) {
+        let is_it = |(claim, _): &(Claim, Option<Timestamp>)| {
+            claim.room == wakeup.room && wakeup.id.is_none_or(|id| id == claim.id)
+        };
+        let waiting = std::mem::take(&mut self.neighbours.waiting);
+        let (woken, waiting): (Vec<_>, Vec<_>) = waiting.into_iter().partition(is_it);
+        self.neighbours.waiting = waiting;
+        for (claim, _) in woken {
+            self.neighbour_asks(claim);
+        }
+    }
+}
