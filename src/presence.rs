@@ -131,6 +131,15 @@ impl Presence {
         }
     }
 
+    /// Time went back to now by this much: no agent's silence lasts longer for it. A sign of life that does
+    /// not lie ahead may have come since.
+    pub(crate) fn move_back(&mut self, now: Timestamp, by: Duration) {
+        for sign in self.signs.values_mut().filter(|sign| **sign > now) {
+            *sign = sign.saturating_sub(by);
+        }
+        self.by_age = self.signs.iter().map(|(agent, sign)| (*sign, *agent)).collect();
+    }
+
     /// When the next agent counts as offline, if nothing is heard of it before.
     pub(crate) fn next_silence(&self) -> Option<Timestamp> {
         let silence_max = self.silence_max?;

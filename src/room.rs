@@ -160,14 +160,7 @@ impl Room {
         for_good: bool,
     ) -> (Result<Answer, Refusal>, Stamp) {
         self.reach(now);
-        if let Input::SetMode(_) | Input::Stop | Input::Hold | Input::Resume | Input::Finish = input
-        {
-            self.active().commanded_at = Some(now);
-        }
         let answer = self.submit(cx, now, input);
-        if answer.is_ok() && *input == Input::Resume {
-            self.resume_reply(now);
-        }
         if for_good && answer.is_ok() {
             self.commit.change_for_good();
         }
@@ -210,10 +203,13 @@ impl Room {
             Some(active) => std::mem::take(&mut active.effects),
             None => Vec::new(),
         };
+        let (mode, rested) = (self.machine.view().mode(), self.machine.view().rest().is_some());
         let answer = self.machine.handle(now, input, &mut effects);
         if let Some(record) = cx.record {
             record(self.id, now, input);
         }
+        let is_moved = self.machine.view().mode() != mode;
+        let is_resumed = rested && self.machine.view().rest().is_none();
         self.commit.observe(self.machine.revision());
         for effect in effects.drain(..) {
             self.take_effect(cx, now, effect);
@@ -223,7 +219,17 @@ impl Room {
             None if effects.capacity() == 0 => {}
             None => self.active().effects = effects,
         }
-        if answer.is_ok() && matches!(input, Input::SetMode(_) | Input::Create(_)) {
+        if is_resumed {
+            self.resume_reply(now);
+        }
+        let commands = matches!(input, Input::Stop | Input::Hold | Input::Resume | Input::Finish);
+        // A command that changes nothing is obeyed all the same; one that is refused, or a mode that the
+        // channel has already, says nothing about what people said before.
+        if answer.is_ok() && (commands || is_moved) {
+            self.active().commanded_at = Some(now);
+            self.commit.change();
+        }
+        if is_moved {
             // What was said under another mode is nothing that was missed.
             self.marks.begin(self.machine.view().newest(), now);
             if let Some(active) = &mut self.active {
@@ -353,6 +359,7 @@ impl Room {
         };
         if let Some(call) = active.calls.cancel(now, agent, run) {
             active.signals.push_back(Signal::Cancel(call.run));
+            active.inbox.cancelled(agent, call.turn);
             if call.under_way.is_none() {
                 active.claims.withdraw(claims::Lane::Call);
             }
@@ -451,7 +458,9 @@ impl Room {
         };
         let view = self.machine.view();
         let sleeps = view.phase() == PhaseKind::Dormant && view.mode().keeps_turns();
-        let waits = view.rest().is_some() || view.chat_away_since().is_some();
+        // A wake would be refused, or be nothing.
+        let waits =
+            view.rest().is_some() || view.chat_away_since().is_some() || view.is_budget_spent();
         let last = active.inbox.ungiven().map(|held| held.last);
         if !sleeps || waits || last <= active.woken_for {
             return false;

@@ -193,7 +193,8 @@ pub struct ChannelRecord {
     pub letters: Vec<Letter>,
     /// A hosted agent's reply that is being posted. Erased when the reply was posted.
     pub outgoing: Option<Arc<Outgoing>>,
-    /// What people said and the agent with the floor is handed. Erased when the turn is over.
+    /// What people said and the agent with the floor, or the next one, is handed. Erased when that turn is
+    /// over.
     pub held: Option<Held>,
     /// Every message up to this one was heard: it was pushed while no gap was open, or it was read.
     /// The library's own posts, which it knows from their receipts, do not raise it. `None`: nothing
@@ -202,6 +203,9 @@ pub struct ChannelRecord {
     /// From where messages are being read that may not have been pushed; `None` while no such gap is
     /// open.
     pub gap_from: Option<GapFrom>,
+    /// When an operator last stopped, held or finished the channel, while it rests: what people said before
+    /// that, and is read later, does not end the rest.
+    pub commanded_at: Option<Timestamp>,
     /// Which process wrote this record, and with which of its commits. By it a process finds out whether a
     /// commit of its own was made whose answer was lost, or another process has the channel. `None`: an
     /// older version wrote it.
@@ -219,6 +223,7 @@ impl ChannelRecord {
             held: None,
             heard: None,
             gap_from: None,
+            commanded_at: None,
             writer: None,
         }
     }

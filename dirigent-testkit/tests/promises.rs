@@ -9,6 +9,8 @@ mod cancelled_calls;
 mod clean_up;
 #[path = "promises/clocks.rs"]
 mod clocks;
+#[path = "promises/commands.rs"]
+mod commands;
 #[path = "promises/damage.rs"]
 mod damage;
 #[path = "promises/discussions.rs"]

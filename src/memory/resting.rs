@@ -47,6 +47,7 @@ impl Resting {
             || record.outgoing.is_some()
             || record.held.is_some()
             || record.gap_from.is_some()
+            || record.commanded_at.is_some()
             || !record.letters.is_empty()
         {
             return None;
@@ -117,6 +118,7 @@ impl Resting {
             held: None,
             heard: self.heard,
             gap_from: None,
+            commanded_at: None,
             writer: self.writer,
         }
     }

@@ -209,6 +209,15 @@ impl Inbox {
         self.is_pending_given = given;
     }
 
+    /// The call of this turn was taken away. What it was handed may not have been looked at: the next one is
+    /// handed it, too.
+    pub(crate) fn cancelled(&mut self, agent: AgentKey, turn: Option<TurnId>) {
+        self.took_not_all(agent);
+        if self.pending.is_some_and(|held| held.agent == agent && Some(held.turn) == turn) {
+            self.set_given(false);
+        }
+    }
+
     /// Forgets what was handed over with a turn that is over. What was not is kept for the next one.
     pub(crate) fn clear_delivered(&mut self, speaker: Option<AgentKey>, turn: TurnId) {
         let given = self.is_pending_given;

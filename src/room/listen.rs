@@ -10,8 +10,9 @@ use dirigent_core::{
 use super::Room;
 use super::commit::Stamp;
 use super::context::Context;
+use super::marks::CLOCKS_APART;
 use super::reads::{Read, ReadKind};
-use crate::{ChatKind, ChatMessage};
+use crate::{ChatKind, ChatMessage, Held};
 
 impl Room {
     /// A message was pushed.
@@ -190,15 +191,43 @@ impl Room {
             self.remember(cx, message, author);
         }
         if is_word(digest.kind) && author == Author::Human {
-            let active = self.active();
-            active.word = active.word.max(Some(digest.id));
+            if self.comes_late(cx, &digest) {
+                return self.note(cx, now, &digest);
+            }
+            self.active().word = Some(digest.id);
         }
         let input = if agents.is_empty() {
             Input::Message(digest)
         } else {
             Input::Addressed { message: digest, agents }
         };
-        let _ = self.submit(cx, now, &input);
+        let is_new = self.submit(cx, now, &input).is_ok();
+        if is_new && author == Author::Human && digest.kind == MessageKind::Conversation {
+            self.hold_late(digest.id);
+        }
+    }
+
+    /// A person's message that comes after newer ones is handed to the agent that is called next. From what
+    /// was said since its own last words, which is what an agent is given that left memory, it would be
+    /// missing.
+    fn hold_late(&mut self, id: MessageId) {
+        let view = self.machine.view();
+        let is_late = self.keeps_turns() && Some(id) < view.newest();
+        let any = view.speaker().or_else(|| view.list().next().map(|seat| seat.agent));
+        if let Some(agent) = any.filter(|_| is_late) {
+            let turn = view.turn();
+            self.active().inbox.hold(Held { agent, turn, first: id, last: id });
+            self.commit.change();
+        }
+    }
+
+    /// Whether a person's stop or resume word was pushed behind what overtook it: a newer word, or, for a
+    /// resume word, an operator's command. The chat's clock may differ from ours, so a stop word acts there.
+    fn comes_late(&mut self, cx: &Context<'_>, word: &Message) -> bool {
+        let resumed = (word.kind == MessageKind::ResumeWord).then(|| cx.chat.sent_at(word.id));
+        let active = self.active();
+        let is_undone = |commanded| resumed.is_some_and(|sent| sent + CLOCKS_APART < commanded);
+        active.word > Some(word.id) || active.commanded_at.is_some_and(is_undone)
     }
 
     /// A trigger that was withdrawn in doubt did arrive: it is deleted.

@@ -11,6 +11,8 @@ use crate::GapFrom;
 const IDS_MAX: usize = 256;
 /// How long a gap holds back what agents say, so that a stop that was missed acts first.
 const HOLD_BACK: Duration = Duration::from_secs(5);
+/// How far the chat's clock and ours may be apart.
+pub(super) const CLOCKS_APART: Duration = Duration::from_secs(5);
 /// A further gap within this time holds nothing back.
 const HOLD_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
@@ -235,8 +237,6 @@ impl Marks {
 
     /// Whether a message that was sent then belongs to the channel's conversation.
     pub(crate) fn is_ours(&self, sent: Timestamp) -> bool {
-        /// How far the chat's clock and ours may be apart.
-        const CLOCKS_APART: Duration = Duration::from_secs(5);
         self.verified.is_some() || sent + CLOCKS_APART > self.since
     }
 

@@ -73,6 +73,7 @@ impl Room {
         let forgot = newest.is_some();
         let has_more = record.outgoing.is_some()
             || record.held.is_some()
+            || record.commanded_at.is_some()
             || !record.letters.is_empty()
             || !machine.debts().is_empty()
             || marks.has_gap();
@@ -92,13 +93,16 @@ impl Room {
                 record.outgoing.map(|outgoing| ReplyDelivery::restored(outgoing, anchor, at));
             // A channel that slept with words that no agent had taken was woken for them before it was stored.
             let view = room.machine.view();
-            let paused = view.rest().is_some() || view.chat_away_since().is_some();
+            let paused =
+                view.rest().is_some() || view.chat_away_since().is_some() || view.is_budget_spent();
             let slept = view.phase() == PhaseKind::Dormant && !paused;
             let woken_for = record.held.filter(|_| slept).map(|held| held.last);
             let inbox = Inbox::restored(record.held);
             let outbox = OutboxMachine::restore(now, record.letters);
-            room.active =
-                Some(Box::new(Active { inbox, reply, outbox, woken_for, ..Active::default() }));
+            let commanded_at = record.commanded_at;
+            let fresh = Active::default();
+            let active = Active { inbox, reply, outbox, woken_for, commanded_at, ..fresh };
+            room.active = Some(Box::new(active));
         }
         Ok(room)
     }
@@ -112,8 +116,12 @@ impl Room {
         origin: Origin,
         is_behind: bool,
     ) {
+        let down = now.since(self.at);
         self.reach(now);
         let from_before = origin == Origin::EarlierProcess;
+        if let Some(reply) = self.active.as_mut().and_then(|active| active.reply.as_mut()) {
+            reply.was_down(down);
+        }
         if (from_before || is_behind) && self.keeps_turns() {
             self.marks.open_gap(now, None);
         }
@@ -225,6 +233,9 @@ impl Room {
             held: active.and_then(|active| active.inbox.pending()),
             heard: self.marks.heard(),
             gap_from: self.marks.gap_from(),
+            commanded_at: active
+                .filter(|_| self.machine.view().rest().is_some())
+                .and_then(|active| active.commanded_at),
             writer: Some(writer),
             ..ChannelRecord::blank()
         };

@@ -241,8 +241,19 @@ impl ReplyDelivery {
         waits
     }
 
+    /// The process was down for this long: that is no time that the reply waited for the chat.
+    pub(crate) fn was_down(&mut self, down: Duration) {
+        if let Some(since) = self.stored.waiting_since {
+            Arc::make_mut(&mut self.stored).waiting_since = Some(since + down);
+        }
+    }
+
+    /// Time went back by this much. What is in doubt stays so since when it was: that ages a nonce.
     pub(crate) fn move_back(&mut self, by: Duration) {
         self.attempts.move_back(by);
+        if let Some(since) = self.stored.waiting_since {
+            Arc::make_mut(&mut self.stored).waiting_since = Some(since.saturating_sub(by));
+        }
     }
 }
 

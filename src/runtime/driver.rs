@@ -162,11 +162,12 @@ impl Loop {
     /// Gives every room its due, and those that waited for admission their turn.
     fn keep_time(&mut self, now: Timestamp, last: Timestamp) {
         self.runtime.tick(now);
-        self.runtime.miss_heartbeats(now);
         if now < last {
             // The clock was set back: what remained of every wait still remains.
             self.runtime.step_back(last);
+            self.runtime.presence().move_back(now, last.since(now));
         }
+        self.runtime.miss_heartbeats(now);
         let wakeups = self.admission.due(now);
         self.wake(&wakeups);
     }

@@ -43,6 +43,8 @@ pub(super) struct RecordFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     gap_from: Option<GapFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    commanded_at: Option<Millis>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     writer: Option<WriterFile>,
     #[serde(flatten)]
     pub(super) extra: Extra,
@@ -165,6 +167,7 @@ impl RecordFile {
             held: record.held.map(HeldFile::from),
             heard: record.heard.map(|message| Id(message.get())),
             gap_from: record.gap_from.map(GapFile::from),
+            commanded_at: record.commanded_at.map(Millis),
             writer: record.writer.map(WriterFile::from),
             extra: extras.record.clone(),
         }
@@ -179,6 +182,7 @@ impl From<RecordFile> for ChannelRecord {
         let held = file.held.take().map(Held::from);
         let heard = file.heard.map(|message| MessageId::new(message.0));
         let gap_from = file.gap_from.take().map(GapFrom::from);
+        let commanded_at = file.commanded_at.map(|at| at.0);
         let writer = file.writer.take().map(Writer::from);
         Self {
             snapshot: file.into(),
@@ -188,6 +192,7 @@ impl From<RecordFile> for ChannelRecord {
             held,
             heard,
             gap_from,
+            commanded_at,
             writer,
         }
     }

@@ -61,6 +61,7 @@ fn record() -> impl Strategy<Value = ChannelRecord> {
                 gap_from: gap.map(|from| {
                     from.map_or(GapFrom::Start, |from| GapFrom::After(MessageId::new(from)))
                 }),
+                commanded_at: heard.map(Timestamp::from_millis),
                 writer: writer.map(|(process, count)| Writer { process, count }),
             }
         },
@@ -181,6 +182,7 @@ fn a_file_from_before_the_marks_and_the_writer_were_stored_has_none() {
         outgoing: Some(outgoing.clone().into()),
         heard: Some(MessageId::new(7)),
         gap_from: Some(GapFrom::After(MessageId::new(8))),
+        commanded_at: Some(Timestamp::from_millis(7)),
         writer: Some(Writer { process: u64::MAX, count: 9 }),
         ..ChannelRecord::default()
     };
@@ -193,6 +195,7 @@ fn a_file_from_before_the_marks_and_the_writer_were_stored_has_none() {
         "\n      \"waitingSince\": 6,",
         ",\n    \"heard\": \"7\"",
         ",\n    \"gapFrom\": {\n      \"after\": \"8\"\n    }",
+        ",\n    \"commandedAt\": 7",
         ",\n    \"writer\": {\n      \"process\": \"18446744073709551615\",\n      \"count\": \"9\"\n    }",
     ] {
         assert!(old.contains(field), "{field} is not in {old}");

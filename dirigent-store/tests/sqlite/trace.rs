@@ -93,6 +93,7 @@ fn record(random: &mut Random) -> ChannelRecord {
     record.heard = (pick(random, 2) == 0).then(|| MessageId::new(random.draw()));
     record.gap_from =
         one_of(random, &[None, Some(GapFrom::Start), record.heard.map(GapFrom::After)]);
+    record.commanded_at = (pick(random, 2) == 0).then(|| Timestamp::from_millis(random.draw()));
     let (process, count) = (random.draw(), random.draw());
     record.writer = (pick(random, 2) == 0).then_some(Writer { process, count });
     record

@@ -354,6 +354,7 @@ fn replying() -> ChannelRecord {
         held: Some(held),
         heard: Some(MessageId::new(7)),
         gap_from: Some(GapFrom::After(MessageId::new(5))),
+        commanded_at: Some(after_ms(11)),
         writer: Some(Writer { process: u64::MAX, count: 3 }),
         ..talking()
     }

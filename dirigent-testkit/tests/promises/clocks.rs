@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use dirigent::Clock;
-use dirigent_testkit::memory_discord::{Fault, PushFault};
+use dirigent::{Clock, Heartbeat, Reason};
+use dirigent_testkit::memory_discord::{Fault, Outage, PushFault};
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_testkit::stage::{Setup, Stage};
 
@@ -119,4 +119,42 @@ fn a_clock_that_steps_back_and_a_word_after_it_move_on_a_room_that_waits() {
     stage.say("Well?");
     stage.advance(SECOND * 14 + NOTICED);
     assert!(stage.words().contains(&"b1".to_owned()));
+}
+
+#[test]
+fn a_clock_that_steps_back_does_not_lengthen_the_wait_of_a_reply_for_a_chat_that_is_away() {
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", []).stage();
+    stage.chat();
+    stage.discord().begin_outage(Outage::refused());
+    stage.say("Hello");
+    stage.advance(SECOND * 20);
+    assert_eq!(stage.status().unwrap().waiting_reply, Some("a".into()));
+    steps_back(&mut stage, HOUR * 5);
+    stage.advance(HOUR + NOTICED);
+    assert_eq!(stage.status().unwrap().waiting_reply, None, "an hour is over");
+}
+
+#[test]
+fn a_clock_that_steps_back_does_not_hide_that_an_agent_fell_silent() {
+    let heartbeat = Heartbeat { period: SECOND * 30, misses: 2 };
+    let mut stage = Setup::new()
+        .hosted("a", [])
+        .hosted("b", [])
+        .settings(|settings| settings.heartbeat = Some(heartbeat))
+        .stage();
+    stage.chat();
+    for name in ["a", "b"] {
+        stage.call(move |d| async move { d.heartbeat(&name.into()).await }).unwrap();
+    }
+    steps_back(&mut stage, HOUR * 5);
+    stage.call(|d| async move { d.heartbeat(&"b".into()).await }).unwrap();
+    let channel = stage.channel();
+    let is_offline = |stage: &mut Stage, name: &'static str| {
+        let why = stage.call(move |d| async move { d.explain(channel, &name.into()).await });
+        why.unwrap().reason == Reason::Offline
+    };
+    stage.advance(NOTICED);
+    assert!(!is_offline(&mut stage, "b"), "it gave a sign after the step");
+    stage.advance(MINUTE);
+    assert!(is_offline(&mut stage, "a"));
 }

@@ -350,3 +350,36 @@ fn whoever_asks_is_told_that_a_permitted_run_waits_for_a_free_place() {
     };
     assert_eq!((waits(first), waits(second)), (false, true));
 }
+
+/// A reply that was made when the chat was away, on hold for longer than a reply waits.
+fn held_for_long(away: Duration) -> Stage {
+    let mut stage = undelivered(Outage::refused());
+    stage.advance(SECOND * 20);
+    Halt::Hold.act(&mut stage);
+    stage.advance(away);
+    stage.discord().end_outages();
+    stage.advance(HOUR * 3);
+    stage
+}
+
+#[test]
+fn a_reply_that_waited_through_a_long_hold_leaves_when_a_person_resumes() {
+    for away in [MINUTE, HOUR * 3] {
+        let mut stage = held_for_long(away);
+        stage.say("resume");
+        stage.until_dormant();
+        assert_eq!(stage.words(), ["Hello", "resume", "a1", "b1"], "away for {away:?}");
+    }
+}
+
+#[test]
+fn the_time_that_a_process_was_down_is_no_time_that_a_reply_waited() {
+    let mut stage = undelivered(Outage::refused());
+    stage.advance(SECOND * 5);
+    stage.crash();
+    stage.discord().end_outages();
+    stage.clock().advance(HOUR * 2);
+    stage.restart();
+    stage.advance(RETURN);
+    assert_eq!(stage.words()[..2], ["Hello", "a1"]);
+}

@@ -1,14 +1,15 @@
 //! P18: what people say while an agent runs reaches an agent, however it has to be read.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{HumanInterrupt, Mode};
+use dirigent::{Agent, AgentError, Clock as _, HumanInterrupt, Mode, Reply, Turn};
 use dirigent_testkit::ScriptedAgent;
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_testkit::stage::{Setup, Stage};
 
-use super::kit::{MINUTE, SECOND};
+use super::kit::{HOUR, Halt, MINUTE, SECOND, is_heard, resume};
 
 /// Two channels of "a" and "b". "a" takes so long for its first two turns.
 fn rooms(first: Duration, second: Duration, calls_max: usize) -> Stage {
@@ -97,4 +98,71 @@ fn a_call_that_waits_for_a_place_keeps_the_words_that_were_read_for_it() {
     let turns = stage.agent("b").turns().len();
     stage.until("b is called", |stage| stage.agent("b").turns().len() > turns);
     assert_eq!(unheard(&stage, &words), [""; 0]);
+}
+
+/// A word that was missed, and that stands in the channel before the agents' last words, is read while the
+/// channel rests. Then the channel leaves memory, or the process is killed.
+#[test]
+fn a_word_that_was_read_late_outlasts_a_rest_and_a_restart() {
+    for (halt, is_killed) in
+        [Halt::Stop, Halt::Hold].into_iter().flat_map(|h| [(h, false), (h, true)])
+    {
+        let line = |text: &str| Line::from(text).taking(SECOND * 5);
+        let mut stage = Setup::new().hosted("a", [line("a1")]).hosted("b", [line("b1")]).stage();
+        stage.chat();
+        stage.say("Hello");
+        stage.advance(SECOND);
+        stage.cut_gateway(true);
+        stage.say("A question");
+        stage.until_dormant();
+        stage.cut_gateway(false);
+        halt.act(&mut stage);
+        stage.call(|d| async move { d.reconnected().await }).unwrap();
+        stage.advance(HOUR);
+        if is_killed {
+            stage.crash();
+            stage.restart();
+        }
+        resume(&mut stage);
+        stage.advance(MINUTE);
+        assert!(is_heard(&stage, "A question"), "{halt:?}, killed: {is_killed}");
+    }
+}
+
+/// Never takes what is said while it runs.
+struct Busy(dirigent_testkit::ManualClock);
+
+#[async_trait::async_trait]
+impl Agent for Busy {
+    async fn speak(&self, _: Turn) -> Result<Reply, AgentError> {
+        self.0.sleep_until(self.0.now() + SECOND * 5).await;
+        Ok("Let me see".into())
+    }
+}
+
+#[test]
+fn a_word_that_was_not_taken_waits_for_a_new_budget() {
+    for is_killed in [false, true] {
+        let mut stage = Setup::new()
+            .hosted("a", [])
+            .hosted("b", [])
+            .config(|config| config.budget_turns = Some(1))
+            .stage();
+        let account = Arc::new(stage.discord().account(stage.agent("a").user()));
+        stage.dirigent().host("a", Busy(stage.clock().clone()), account);
+        stage.chat();
+        stage.say("Paint it");
+        stage.advance(SECOND);
+        stage.say("Blue");
+        stage.advance(MINUTE);
+        if is_killed {
+            stage.crash();
+            stage.restart();
+        }
+        let channel = stage.channel();
+        let first = stage.status().unwrap().turn;
+        stage.call(move |d| async move { d.reset_budget(channel).await }).unwrap();
+        stage.advance(MINUTE);
+        assert!(stage.status().unwrap().turn > first, "killed: {is_killed}");
+    }
 }
