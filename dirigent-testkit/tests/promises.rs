@@ -39,6 +39,8 @@ mod registry;
 mod replies;
 #[path = "promises/shutdown.rs"]
 mod shutdown;
+#[path = "promises/stored_first.rs"]
+mod stored_first;
 #[path = "promises/sweep.rs"]
 mod sweep;
 #[path = "promises/unhosted.rs"]

@@ -1,11 +1,11 @@
 //! P7: clean-up never delays a grant, and cancellation is immediate.
 
 use dirigent::{Clock, PhaseKind, TriggerCleanup};
-use dirigent_testkit::memory_discord::{Call, Outage};
+use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage, StoreFault};
 
-use super::kit::{MINUTE, SECOND, runs};
+use super::kit::{HOUR, MINUTE, SECOND, runs};
 
 fn deletions_hang(stage: &Stage) {
     stage.discord().begin_outage(Outage::hanging().only(Call::Delete));
@@ -156,4 +156,26 @@ fn a_persons_word_reaches_the_agent_that_runs_while_a_deletion_hangs() {
     assert_eq!(stage.agent("b").turns()[0].injected, ["One more thing"]);
     stage.advance(MINUTE);
     assert_eq!(stage.words(), ["Hello", "a1", "One more thing", "stop"]);
+}
+
+#[test]
+fn a_deletion_that_fails_is_given_up_after_an_hour() {
+    let mut stage = Setup::new()
+        .hooked("a", [Act::Pass.into()])
+        .hooked("b", [Act::Pass.into()])
+        .config(|config| config.trigger_cleanup = TriggerCleanup::Immediate)
+        .stage();
+    stage.chat();
+    let fails = Outage::failing(Fault::ServerErrorNotApplied).only(Call::Delete);
+    stage.discord().begin_outage(fails);
+    stage.say("Hello");
+    stage.advance(MINUTE * 50);
+    let before = stage.discord().calls().of(Call::Delete);
+    stage.advance(MINUTE * 5);
+    let tried = stage.discord().calls().of(Call::Delete);
+    assert!(tried > before, "it is tried for an hour");
+    stage.advance(MINUTE * 10);
+    let after = stage.discord().calls().of(Call::Delete);
+    stage.advance(HOUR * 2);
+    assert_eq!(stage.discord().calls().of(Call::Delete), after);
 }

@@ -5,12 +5,12 @@
 
 use std::time::Duration;
 
-use dirigent::{Clock, Heartbeat, Reason};
-use dirigent_testkit::memory_discord::{Fault, Outage, PushFault};
+use dirigent::{Clock, Heartbeat, LostRuns, Reason};
+use dirigent_testkit::memory_discord::{Call, Fault, Outage, PushFault};
 use dirigent_testkit::scripted_agent::Act;
-use dirigent_testkit::stage::{Setup, Stage};
+use dirigent_testkit::stage::{Setup, Stage, StoreFault};
 
-use super::kit::{HOUR, MINUTE, SECOND};
+use super::kit::{HOUR, MINUTE, SECOND, begin_run, stop};
 
 /// How late a deadline may be noticed after a jump of the clock.
 const NOTICED: Duration = Duration::from_secs(31);
@@ -157,4 +157,76 @@ fn a_clock_that_steps_back_does_not_hide_that_an_agent_fell_silent() {
     assert!(!is_offline(&mut stage, "b"), "it gave a sign after the step");
     stage.advance(MINUTE);
     assert!(is_offline(&mut stage, "a"));
+}
+
+/// P21
+#[test]
+fn a_clock_that_steps_back_does_not_lengthen_the_wait_of_a_store_that_failed() {
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", []).stage();
+    stage.chat();
+    stage.store().with_rate(StoreFault::Fails, 1_000, 1);
+    stage.say("Hello");
+    stage.advance(MINUTE);
+    stage.store().stop_faults();
+    steps_back(&mut stage, HOUR);
+    stage.advance(SECOND * 10 + NOTICED);
+    assert_eq!(stage.words(), ["Hello", "a1"]);
+}
+
+/// P21
+#[test]
+fn a_clock_that_steps_back_does_not_lengthen_the_wait_for_what_was_missed() {
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", []).stage();
+    stage.chat();
+    stage.advance(SECOND);
+    stage.discord().begin_outage(Outage::hanging().only(Call::History));
+    stage.call(|d| async move { d.reconnected().await }).unwrap();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    assert_eq!(stage.words(), ["Hello"], "a stop that was missed acts first");
+    steps_back(&mut stage, HOUR);
+    stage.advance(SECOND * 5 + NOTICED);
+    assert_eq!(stage.words(), ["Hello", "a1"]);
+}
+
+/// P21
+#[test]
+fn a_clock_that_steps_back_does_not_lengthen_the_grace_of_a_cancelled_call() {
+    let mut stage = Setup::new()
+        .hosted("a", [Act::Deaf.into()])
+        .hosted("b", ["b1".into()])
+        .rooms(2)
+        .settings(|settings| settings.calls_max = 1)
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    stop(&mut stage);
+    let other = stage.rooms()[1];
+    stage.call(move |d| async move { d.wake(other, Some(&"b".into())).await }).unwrap();
+    stage.advance(SECOND);
+    assert!(stage.words_in(other).is_empty(), "there is one place");
+    steps_back(&mut stage, HOUR);
+    stage.advance(SECOND * 10 + NOTICED);
+    assert_eq!(stage.words_in(other), ["b1"]);
+}
+
+/// P21
+#[test]
+fn a_clock_that_steps_back_does_not_lengthen_the_wait_for_a_run_that_was_kept() {
+    let mut stage = Setup::new()
+        .hooked("a", [])
+        .hooked("b", [])
+        .without_pump()
+        .settings(|settings| settings.lost_runs = LostRuns::Keep)
+        .config(|config| config.run_deadline = None)
+        .stage();
+    stage.chat();
+    begin_run(&mut stage);
+    stage.crash();
+    stage.restart();
+    stage.advance(MINUTE);
+    steps_back(&mut stage, HOUR);
+    stage.advance(MINUTE * 10 + NOTICED);
+    assert_ne!(stage.status().unwrap().speaker, Some("a".into()));
 }

@@ -1,11 +1,13 @@
 //! P5, P6: a discussion starts, and it ends.
 
 use dirigent::PhaseKind;
-use dirigent_testkit::memory_discord::Fault;
+use dirigent_testkit::memory_discord::{Fault, Outage};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage};
 
-use super::kit::{HOUR, MINUTE, REMINDER, SECOND, open_discussion, reminders, resume, stop};
+use super::kit::{
+    HOUR, MINUTE, REMINDER, RETURN, SECOND, open_discussion, reminders, resume, stop,
+};
 
 const GUIDE: &str = "Which plan? Done when one is chosen.";
 
@@ -113,5 +115,24 @@ fn a_discussion_that_was_stopped_before_its_guide_starts_when_it_is_resumed() {
         resume(&mut stage);
         stage.advance(MINUTE);
         assert_eq!(stage.words(), ["a1", "b1"], "killed: {killed}");
+    }
+}
+
+#[test]
+fn a_result_that_waited_through_an_outage_is_posted_when_the_chat_is_back() {
+    for lasts in [MINUTE, MINUTE * 20, MINUTE * 50] {
+        let mut stage = Setup::new().hosted("a", []).hosted("b", []).rooms(2).stage();
+        open_discussion(&mut stage, "Speak.", &["a", "b"]);
+        stage.advance(MINUTE);
+        let (channel, callback) = (stage.rooms()[0], stage.rooms()[1]);
+        let before = stage.moderation(callback).len();
+        let moderator = stage.moderator();
+        stage.discord().begin_outage(Outage::refused().of(moderator));
+        let _archived = stage.begin(move |d| async move { d.archive(channel).await });
+        stage.advance(lasts);
+        assert_eq!(stage.moderation(callback).len(), before);
+        stage.discord().end_outages();
+        stage.advance(RETURN);
+        assert!(stage.moderation(callback).len() > before, "after {lasts:?}");
     }
 }

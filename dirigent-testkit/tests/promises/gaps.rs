@@ -217,3 +217,21 @@ fn what_an_agent_says_does_not_overtake_a_persons_stop_word() {
     stage.advance(SECOND * 10);
     assert!(stage.status().unwrap().rest.is_some(), "agents go on");
 }
+
+/// P18
+#[test]
+fn a_word_in_a_second_gap_is_heard_although_the_read_of_the_first_one_ended_after_it() {
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", []).stage();
+    stage.chat();
+    stage.advance(SECOND);
+    let slow = Outage::failing(Fault::SlowAnswer { by: SECOND * 4 }).only(Call::History);
+    stage.discord().begin_outage(slow);
+    stage.call(|d| async move { d.reconnected().await }).unwrap();
+    stage.advance(SECOND);
+    stage.cut_gateway(true);
+    stage.say("Hello");
+    stage.cut_gateway(false);
+    stage.call(|d| async move { d.reconnected().await }).unwrap();
+    stage.advance(SECOND * 30);
+    assert!(is_heard(&stage, "Hello"));
+}

@@ -252,3 +252,41 @@ fn a_word_that_nobody_can_take_does_not_wake_a_channel_again_and_again() {
     stage.advance(HOUR * 3);
     assert_eq!(stage.discord().calls().of(Call::Post), posts);
 }
+
+/// P1
+#[test]
+fn a_room_taken_over_keeps_no_account_from_finding_out_that_the_chat_is_back() {
+    let mut stage = talking(40, SECOND * 10);
+    let a = stage.agent("a").user();
+    stage.discord().begin_outage(Outage::refused().of(a));
+    stage.advance(MINUTE);
+    let rooms = stage.rooms().to_vec();
+    let (last, others) = rooms.split_last().unwrap();
+    for room in others {
+        stage.store().take_over(*room);
+        let room = *room;
+        let _stopped = stage.begin(move |d| async move { d.stop(room).await });
+    }
+    stage.advance(SECOND * 5);
+    stage.discord().end_outages();
+    stage.advance(RETURN);
+    assert!(!stage.words_in(*last).is_empty(), "it is behind what nobody asks for any more");
+}
+
+/// P3
+#[test]
+fn a_rate_limit_on_reading_does_not_count_as_a_chat_that_is_away() {
+    let mut stage = Setup::new()
+        .hooked("a", ["a1".into()])
+        .hooked("b", ["b1".into()])
+        .post_delay(MINUTE * 2)
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    let limited = Fault::RateLimited { retry_after: MINUTE };
+    stage.discord().begin_outage(Outage::failing(limited).only(Call::History));
+    let reads = stage.discord().calls().of(Call::History);
+    stage.advance(SECOND * 10);
+    assert!(stage.discord().calls().of(Call::History) > reads, "the channel is polled");
+    assert_eq!(stage.status().unwrap().chat_away_since, None, "posts are taken");
+}

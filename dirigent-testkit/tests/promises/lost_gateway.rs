@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use dirigent::{ChannelId, Clock, Ending, PhaseKind, RunId};
-use dirigent_testkit::memory_discord::Outage;
+use dirigent::{ChannelId, Clock, Ending, Mode, PhaseKind, RunId};
+use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_testkit::stage::{Setup, Stage};
 
@@ -289,4 +289,59 @@ fn who_did_not_hear_its_trigger_is_triggered_again_after_a_restart() {
     let began = stage.clock().now();
     stage.until("somebody speaks", |stage| !stage.words().is_empty());
     assert!(stage.clock().now().since(began) <= RETURN);
+}
+
+/// P1
+#[test]
+fn a_channel_that_is_given_a_mode_in_memory_while_the_gateway_is_lost_knows_it() {
+    let mut stage = Setup::new().hooked("a", []).hooked("b", []).stage();
+    cut(&mut stage);
+    // It is in memory from its mode on, until the agents are known.
+    let slow = Outage::failing(Fault::SlowAnswer { by: SECOND * 8 }).only(Call::Members);
+    stage.discord().begin_outage(slow);
+    let channel = stage.channel();
+    stage.call(move |d| async move {
+        d.set_mode(channel, Mode::Chat).await.unwrap();
+        d.wake(channel, None).await.unwrap();
+    });
+    stage.advance(MINUTE * 10);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Granted, "nobody is passed over");
+    assert!(stage.status().unwrap().chat_away_since.is_some());
+}
+
+/// P18
+#[test]
+fn after_a_new_session_what_was_missed_is_read_where_no_newest_message_is_told() {
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", []).stage();
+    stage.chat();
+    // Events of the room, which stays in memory.
+    stage.say("stop");
+    stage.say("resume");
+    let channel = stage.channel();
+    let _waits = stage.begin(move |d| async move {
+        d.may_speak(channel, &"a".into(), None).await.ok();
+        std::future::pending::<()>().await;
+    });
+    cut(&mut stage);
+    stage.advance(SECOND * 2);
+    stage.say("Hello");
+    restore(&mut stage, Back::Began);
+    stage.advance(NEWEST_WITHIN + SECOND * 5);
+    assert!(is_heard(&stage, "Hello"));
+}
+
+/// P1
+#[test]
+fn a_reconnect_ends_the_loss_for_channels_that_come_into_memory_afterwards() {
+    let mut stage = Setup::new().hooked("a", []).hooked("b", []).without_pump().stage();
+    stage.chat();
+    stage.dirigent().disconnected(0, |_| true);
+    stage.advance(MINUTE);
+    stage.call(|d| async move { d.reconnected().await }).unwrap();
+    stage.advance(MINUTE);
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    stage.advance(SECOND * 8);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Granted);
+    assert_eq!(stage.status().unwrap().chat_away_since, None);
 }

@@ -166,3 +166,30 @@ fn a_word_that_was_not_taken_waits_for_a_new_budget() {
         assert!(stage.status().unwrap().turn > first, "killed: {is_killed}");
     }
 }
+
+/// P18
+#[test]
+fn a_word_that_could_not_be_read_for_the_agent_that_runs_is_kept_for_the_next() {
+    let mut stage = Setup::new()
+        .hosted("a", [Line::from("a1").taking(SECOND * 10)])
+        .hosted("b", [])
+        .settings(|settings| settings.missed_max = 0)
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    let refused = Outage::failing(Fault::Forbidden).only(Call::History);
+    stage.discord().begin_outage(refused);
+    let words = [String::from("And hurry")];
+    stage.say(&words[0]);
+    stage.advance(SECOND * 40);
+    assert_eq!(stage.agent("a").turns()[0].injected, [""; 0]);
+    stage.discord().end_outages();
+    stage.say("Go on");
+    stage.until_dormant();
+    let turns: Vec<_> = stage.agents().flat_map(ScriptedAgent::turns).collect();
+    let is_heard = |turn: &dirigent_testkit::scripted_agent::SeenTurn| {
+        turn.missed.iter().chain(&turn.injected).any(|word| *word == words[0])
+    };
+    assert!(turns.iter().any(is_heard));
+}
