@@ -1,9 +1,10 @@
 //! A resting channel's record in little room: a chat may have a million of them.
 
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
 use dirigent_core::{
-    AgentKey, MessageId, Mode, PhaseData, Rest, Slot, Snapshot, Timestamp, TurnId,
+    AgentKey, MessageId, Mode, PhaseData, Rest, Slot, Snapshot, Timestamp, TurnId, TurnState,
 };
 
 use crate::{ChannelRecord, Discussion, Writer};
@@ -21,21 +22,51 @@ pub(super) struct Resting {
     reminded_at: Option<Timestamp>,
     talk_since: Timestamp,
     discussion: Option<Arc<Discussion>>,
-    newest: Option<MessageId>,
-    heard: Option<MessageId>,
-    writer: Option<Writer>,
+    newest: PackedId,
+    heard: PackedId,
+    /// Of the writer, where one is known.
+    process: u64,
+    /// Of the writer, counted from 1.
+    count: Option<NonZeroU64>,
     turn: TurnId,
     next_ticket: u64,
     rng: u64,
     revision: u64,
-    initiator: Option<AgentKey>,
+    initiator: PackedKey,
     turns: u32,
     cycles: u32,
     mode: Mode,
     rest: Option<Rest>,
-    is_dormant: bool,
     missed: bool,
     ceiling_announced: bool,
+}
+
+/// A message's id, in the room of a number: the highest one is not representable.
+#[derive(Clone, Copy, Debug)]
+struct PackedId(Option<NonZeroU64>);
+
+impl PackedId {
+    fn of(id: Option<MessageId>) -> Self {
+        Self(id.and_then(|id| NonZeroU64::new(!id.get())))
+    }
+
+    fn id(self) -> Option<MessageId> {
+        self.0.map(|packed| MessageId::new(!packed.get()))
+    }
+}
+
+/// The same for an agent.
+#[derive(Clone, Copy, Debug)]
+struct PackedKey(Option<NonZeroU32>);
+
+impl PackedKey {
+    fn of(agent: Option<AgentKey>) -> Self {
+        Self(agent.and_then(|agent| NonZeroU32::new(!agent.get())))
+    }
+
+    fn agent(self) -> Option<AgentKey> {
+        self.0.map(|packed| AgentKey::new(!packed.get()))
+    }
 }
 
 impl Resting {
@@ -62,19 +93,19 @@ impl Resting {
             reminded_at: snapshot.reminded_at,
             talk_since: snapshot.talk_since,
             discussion: record.discussion.clone(),
-            newest: snapshot.newest,
-            heard: record.heard,
-            writer: record.writer,
+            newest: PackedId::of(snapshot.newest),
+            heard: PackedId::of(record.heard),
+            process: record.writer.map_or(0, |writer| writer.process),
+            count: record.writer.and_then(|writer| NonZeroU64::new(writer.count)),
             turn: snapshot.turn,
             next_ticket: snapshot.next_ticket,
             rng: snapshot.rng,
             revision: snapshot.revision,
-            initiator: snapshot.initiator,
+            initiator: PackedKey::of(snapshot.initiator),
             turns: snapshot.turns,
             cycles: snapshot.cycles,
             mode: snapshot.mode,
             rest: snapshot.rest,
-            is_dormant: snapshot.phase == PhaseData::Dormant,
             missed: snapshot.missed,
             ceiling_announced: snapshot.ceiling_announced,
         };
@@ -83,7 +114,14 @@ impl Resting {
 
     /// The record in full.
     pub(super) fn record(&self) -> ChannelRecord {
-        let phase = if self.is_dormant { PhaseData::Dormant } else { PhaseData::Disabled };
+        let present = self.list.iter().filter(|slot| !slot.left).count();
+        let phase = match self.mode.turn_state(present) {
+            TurnState::Normal | TurnState::Shuffle => PhaseData::Dormant,
+            TurnState::Disabled => PhaseData::Disabled,
+            TurnState::Dead => PhaseData::Dead,
+            TurnState::Archived => PhaseData::Archived,
+        };
+        let (newest, process) = (self.newest.id(), self.process);
         let snapshot = Snapshot {
             list: self.list.to_vec(),
             muted: self.muted.to_vec(),
@@ -93,13 +131,13 @@ impl Resting {
             asked_at: self.asked_at,
             reminded_at: self.reminded_at,
             talk_since: self.talk_since,
-            newest: self.newest,
-            horizon: self.newest,
+            newest,
+            horizon: newest,
             turn: self.turn,
             next_ticket: self.next_ticket,
             rng: self.rng,
             revision: self.revision,
-            initiator: self.initiator,
+            initiator: self.initiator.agent(),
             turns: self.turns,
             cycles: self.cycles,
             mode: self.mode,
@@ -116,10 +154,54 @@ impl Resting {
             letters: Vec::new(),
             outgoing: None,
             held: None,
-            heard: self.heard,
+            heard: self.heard.id(),
             gap_from: None,
             commanded_at: None,
-            writer: self.writer,
+            writer: self.count.map(|count| Writer { process, count: count.get() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resting_chat() -> ChannelRecord {
+        let newest = Some(MessageId::new(7));
+        let snapshot = Snapshot {
+            list: [0, u32::MAX].map(|agent| Slot::new(AgentKey::new(agent))).to_vec(),
+            mode: Mode::Chat,
+            phase: PhaseData::Dormant,
+            newest,
+            horizon: newest,
+            initiator: Some(AgentKey::new(0)),
+            created: true,
+            ..Snapshot::blank()
+        };
+        let writer = Some(Writer { process: 0, count: 1 });
+        ChannelRecord { snapshot, heard: newest, writer, ..ChannelRecord::blank() }
+    }
+
+    #[test]
+    fn a_resting_channel_takes_little_room_and_is_given_back_as_it_was() {
+        // What docs/performance.md says of a million channels counts on it.
+        assert!(size_of::<Resting>() <= 168);
+        let record = resting_chat();
+        assert_eq!(Resting::of(&record).unwrap().record(), record);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_kept_in_full() {
+        let records: [fn(&mut ChannelRecord); 4] = [
+            |record| record.heard = Some(MessageId::new(u64::MAX)),
+            |record| record.snapshot.initiator = Some(AgentKey::new(u32::MAX)),
+            |record| record.writer = Some(Writer { process: 3, count: 0 }),
+            |record| record.commanded_at = Some(Timestamp::from_millis(1)),
+        ];
+        for change in records {
+            let mut record = resting_chat();
+            change(&mut record);
+            assert!(Resting::of(&record).is_none(), "{record:?}");
         }
     }
 }
