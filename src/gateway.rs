@@ -59,9 +59,12 @@ impl Dirigent {
     /// within 30 s, what was missed is read from the chat. Hosts that tell none call
     /// [`reconnected`](Self::reconnected) instead.
     pub fn session_began(&self, connection: u32) {
-        self.runtime.regain_connection(connection, |room| {
+        let affects = self.runtime.regain_connection(connection, |room| {
             self.runtime.update(room, Room::await_newest);
         });
+        if let Some(affects) = affects {
+            self.runtime.await_newest_of_parked(&affects);
+        }
     }
 
     /// The chat says that no message of the channel is newer than this one. If it was not heard of,
@@ -81,6 +84,7 @@ impl Dirigent {
         let Some(room) = self.runtime.room(channel).await? else {
             return Ok(());
         };
+        self.runtime.catch_up.told_newest(channel);
         self.runtime.update(&room, |room, cx, now| room.newest(cx, now, newest));
         Ok(())
     }

@@ -431,15 +431,17 @@ impl Room {
         older.is_some()
     }
 
-    /// What was said of late could not be read in time: the turn begins without.
+    /// What was said of late could not be read in time: the turn begins without. Not while the chat is away.
     fn give_context_up(&mut self, now: Timestamp) -> bool {
-        let reads = self.active.as_mut().map(|active| &mut active.reads);
-        let reads = reads.filter(|reads| reads.context_until.is_some_and(|until| until <= now));
-        let is_over = reads.is_some();
-        if let Some(reads) = reads {
-            reads.give_context_up();
+        let Some(active) = &mut self.active else {
+            return false;
+        };
+        let is_over = active.reads.context_until.is_some_and(|until| until <= now);
+        let gives_up = is_over && !active.chat.is_out();
+        if gives_up {
+            active.reads.give_context_up();
         }
-        is_over
+        gives_up
     }
 
     /// A notice that cannot be posted holds no turn back.
@@ -479,6 +481,7 @@ impl Room {
         };
         if !away {
             self.hurry();
+            self.active().reads.chat_back(now);
         }
         let _ = self.submit(cx, now, &Input::Chat { away });
         true

@@ -76,6 +76,12 @@ impl ChatHealth {
         self.deaf.map(|deaf| deaf.since)
     }
 
+    /// Whether the chat does not answer, or is not heard. That it asks for patience is an answer.
+    pub(crate) fn is_out(&self) -> bool {
+        let is_silent = |trouble: Trouble| trouble.kind != ErrorKind::RateLimited;
+        self.deaf.is_some() || self.trouble.is_some_and(is_silent)
+    }
+
     /// The connection to the gateway is lost.
     pub(crate) fn lost_gateway(&mut self, since: Timestamp) {
         let fresh = Deaf { since, look_at: since + TOLERANCE, newest_by: None };

@@ -61,7 +61,7 @@ impl Room {
             return false;
         }
         if cx.directory.is_hosted(agent) {
-            if !self.has_context(now) {
+            if !self.has_context(now) || !self.has_words(cx, now, (agent, turn)) {
                 return false;
             }
             self.active().voice.pop();
@@ -112,6 +112,21 @@ impl Room {
         }
         reads.want_context(now);
         false
+    }
+
+    /// Whether what people said, and this turn is to be handed, is in memory. If not, it is read, and the run
+    /// waits for it for a while.
+    fn has_words(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        (agent, turn): (AgentKey, TurnId),
+    ) -> bool {
+        let Some(active) = self.active.as_mut() else {
+            return true;
+        };
+        let is_nothing = active.inbox.pending_for(agent, turn).is_none();
+        is_nothing || active.pending_words(cx, now, agent, turn).is_some()
     }
 
     /// Asks for the run of a hosted agent. Where it is permitted the agent is called once that is stored.
@@ -349,7 +364,8 @@ impl Active {
         }
         let until = self.reads.pending_until(now, agent, turn);
         let is_meant = |message: &ChatMessage| is_said_by_person(cx, message);
-        (until <= now).then(|| (self.inbox.between(held.first, held.last, is_meant), false))
+        let is_over = until <= now && !self.chat.is_out();
+        is_over.then(|| (self.inbox.between(held.first, held.last, is_meant), false))
     }
 
     /// The agent of this turn is called with what is pending. What could not be read is kept for the next turn.

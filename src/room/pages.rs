@@ -229,7 +229,8 @@ impl Room {
         outcome: Outcome,
     ) {
         let (may_read, is_first) = (cx.chat.reads_history(self.id), read.after < read.first);
-        let reads = &mut self.active().reads;
+        let active = self.active();
+        let (reads, is_out) = (&mut active.reads, active.chat.is_out());
         match outcome.into_page() {
             // Without the permission to read a history the chat answers with an empty one.
             Some(Ok(page)) if page.is_empty() && is_first && may_read != Some(true) => {
@@ -238,7 +239,8 @@ impl Room {
             Some(Ok(messages)) => reads.fetched(read, messages),
             Some(Err(failure)) => {
                 let failed = reads.back_off(ReadKind::Pending, now, failure.retry_after);
-                if failed >= PENDING_ATTEMPTS || failure.trouble() == Trouble::Definite {
+                let is_over = failed >= PENDING_ATTEMPTS && !is_out;
+                if is_over || failure.trouble() == Trouble::Definite {
                     reads.give_fetching_up();
                 }
             }

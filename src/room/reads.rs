@@ -294,6 +294,18 @@ impl Reads {
     }
 }
 
+/// What an agent is called with.
+impl Reads {
+    /// The chat answers again: what could not be read for a call is read anew, and waited for anew.
+    pub(crate) fn chat_back(&mut self, now: Timestamp) {
+        self.hurry(ReadKind::Context);
+        self.hurry(ReadKind::Pending);
+        self.context_until = self.context_until.map(|_| now + CONTEXT_MAX);
+        self.pending_until = None;
+        self.fetched.take_if(|fetched| fetched.progress == Fetching::GivenUp);
+    }
+}
+
 /// What was said of late.
 impl Reads {
     /// It is read, and calls wait for it.

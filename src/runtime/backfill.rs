@@ -14,6 +14,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use super::Runtime;
 use super::cell::{Awaited, RoomCell};
+use super::lost::Affects;
 use crate::ChannelId;
 use crate::lifecycle::Stage;
 
@@ -26,10 +27,15 @@ const TRY_AGAIN: Duration = Duration::from_secs(10);
 /// The longest wait before that.
 const TRY_AGAIN_MAX: Duration = Duration::from_secs(600);
 
+/// How long the newest messages of parked channels are waited for after a new session began.
+const NEWEST_WITHIN: Duration = Duration::from_secs(30);
+
 /// Channels that are to be loaded and brought up to date.
 #[derive(Debug)]
 pub(crate) struct CatchUp {
     wanted: Mutex<BTreeSet<ChannelId>>,
+    /// Channels that are not in memory, and until when their newest message is waited for.
+    awaited: Mutex<Option<(Timestamp, BTreeSet<ChannelId>)>>,
     called: Notify,
     /// Places for channels that are brought up to date at once, of all calls together.
     places: Semaphore,
@@ -38,7 +44,8 @@ pub(crate) struct CatchUp {
 impl Default for CatchUp {
     fn default() -> Self {
         let places = Semaphore::new(AT_ONCE);
-        Self { wanted: Mutex::default(), called: Notify::default(), places }
+        let (wanted, awaited) = (Mutex::default(), Mutex::default());
+        Self { wanted, awaited, called: Notify::default(), places }
     }
 }
 
@@ -55,6 +62,33 @@ impl CatchUp {
 
     fn wanted(&self) -> MutexGuard<'_, BTreeSet<ChannelId>> {
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The newest message of this channel was told.
+    pub(crate) fn told_newest(&self, channel: ChannelId) {
+        if let Some((_, channels)) = self.awaited().as_mut() {
+            channels.remove(&channel);
+        }
+    }
+
+    /// The newest messages of these channels are waited for; the earliest wait counts for all.
+    fn await_newest(&self, by: Timestamp, channels: impl IntoIterator<Item = ChannelId>) {
+        let mut awaited = self.awaited();
+        awaited.get_or_insert_with(|| (by, BTreeSet::new())).1.extend(channels);
+        drop(awaited);
+        self.called.notify_one();
+    }
+
+    fn awaited_until(&self) -> Option<Timestamp> {
+        self.awaited().as_ref().map(|(until, _)| *until)
+    }
+
+    fn take_awaited(&self) -> Vec<ChannelId> {
+        self.awaited().take().into_iter().flat_map(|(_, channels)| channels).collect()
+    }
+
+    fn awaited(&self) -> MutexGuard<'_, Option<(Timestamp, BTreeSet<ChannelId>)>> {
+        self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -73,9 +107,14 @@ impl Runtime {
                 () = self.life.until(Stage::Stopping) => return,
                 Some(()) = reading.next() => {}
                 () = self.catch_up.called.notified() => {
-                    reading.push(Box::pin(self.bring_up_to_date(self.catch_up.take())));
+                    let behind = self.catch_up.take();
+                    reading.push(Box::pin(self.bring_up_to_date(behind, Self::tell_gap)));
                 }
-                () = self.until_round(next) => {
+                () = self.until(self.catch_up.awaited_until()) => {
+                    let behind = self.catch_up.take_awaited();
+                    reading.push(Box::pin(self.bring_up_to_date(behind, Self::open_gap)));
+                }
+                () = self.until(next) => {
                     reading.push(Box::pin(self.backfill(round.choose(self))));
                     next = self.next_round();
                 }
@@ -88,20 +127,31 @@ impl Runtime {
         Some(self.clock.now() + rounds.every.max(EVERY_MIN))
     }
 
-    async fn until_round(&self, next: Option<Timestamp>) {
-        match next {
+    async fn until(&self, moment: Option<Timestamp>) {
+        match moment {
             Some(next) => self.clock.sleep_until(next).await,
             None => std::future::pending().await,
         }
     }
 
-    /// Loads these channels, a few at a time, and waits until each has read what it missed. Those that
-    /// the store does not give are tried again.
-    pub(super) async fn bring_up_to_date(self: &Arc<Self>, mut behind: Vec<ChannelId>) {
+    /// A new session began on a connection that tells of these channels. Those in memory wait for their
+    /// newest message themselves; the others are loaded and read where none is told in time.
+    pub(crate) fn await_newest_of_parked(&self, affects: &Affects) {
+        let parked = self.rooms.asleep().into_iter().filter(|channel| affects(*channel));
+        self.catch_up.await_newest(self.clock.now() + NEWEST_WITHIN, parked);
+    }
+
+    /// Loads these channels, a few at a time, tells each that it missed something, and waits until it has read
+    /// that. Those that the store does not give are tried again.
+    pub(super) async fn bring_up_to_date(
+        self: &Arc<Self>,
+        mut behind: Vec<ChannelId>,
+        tell: fn(&Self, &Arc<RoomCell>),
+    ) {
         let mut wait = TRY_AGAIN;
         while !behind.is_empty() {
             let tried = behind.into_iter().map(|channel| async move {
-                (!self.catch_up_with(channel).await).then_some(channel)
+                (!self.catch_up_with(channel, tell).await).then_some(channel)
             });
             let tried = futures_util::stream::iter(tried).buffer_unordered(AT_ONCE);
             behind = tried.filter_map(std::future::ready).collect().await;
@@ -128,15 +178,26 @@ impl Runtime {
         });
     }
 
+    /// Opens a gap in a room in memory, whatever it knows of.
+    fn open_gap(&self, cell: &Arc<RoomCell>) {
+        self.update(cell, |room, cx, now| {
+            room.open_gap(cx, now);
+        });
+    }
+
     /// Loads the channel, which then reads by itself. `false` when the store did not give it.
-    async fn catch_up_with(self: &Arc<Self>, channel: ChannelId) -> bool {
+    async fn catch_up_with(
+        self: &Arc<Self>,
+        channel: ChannelId,
+        tell: fn(&Self, &Arc<RoomCell>),
+    ) -> bool {
         /// How long a channel that reads keeps others from beginning.
         const PATIENCE: Duration = Duration::from_secs(10);
         // Never closed: there is a place sooner or later.
         let _place = self.catch_up.places.acquire().await;
         match self.room(channel).await {
             Ok(Some(room)) => {
-                self.tell_gap(&room);
+                tell(self, &room);
                 let read = room.wait_for(Awaited::NoGap);
                 // It reads on by itself, however long that takes.
                 let _ = self.within(PATIENCE, read).await;

@@ -12,7 +12,7 @@ use crate::ChannelId;
 use crate::room::Room;
 
 /// Whether a connection tells of a channel.
-type Affects = dyn Fn(ChannelId) -> bool + Send + Sync;
+pub(crate) type Affects = dyn Fn(ChannelId) -> bool + Send + Sync;
 
 /// Every connection that is lost, by the number that the host gave it.
 #[derive(Debug, Default)]
@@ -59,17 +59,15 @@ impl Runtime {
     }
 
     /// A connection stands again: the rooms in memory that were told of its loss learn it by `tell`, unless
-    /// another one that tells of them is lost.
+    /// another one that tells of them is lost. Returns of which channels it tells, if it was lost.
     pub(crate) fn regain_connection(
         self: &Arc<Self>,
         connection: u32,
         tell: impl Fn(&Arc<RoomCell>),
-    ) {
+    ) -> Option<Box<Affects>> {
         let mut lost = self.lost.lost();
         let at = lost.iter().position(|known| known.connection == connection);
-        let Some(regained) = at.map(|at| lost.swap_remove(at)) else {
-            return;
-        };
+        let regained = at.map(|at| lost.swap_remove(at))?;
         drop(lost);
         for room in regained.told.into_iter().filter_map(|channel| self.awake(channel)) {
             let is_deaf = self.lost.lost().iter().any(|other| other.told.contains(&room.id));
@@ -77,6 +75,7 @@ impl Runtime {
                 tell(&room);
             }
         }
+        Some(regained.affects)
     }
 
     /// Tells a room that is new in memory, or has another mode, that nothing is heard there. The list stays

@@ -109,6 +109,13 @@ impl RoomTable {
         known
     }
 
+    /// The channels that are not in memory and could be.
+    pub(crate) fn asleep(&self) -> Vec<ChannelId> {
+        let is_asleep = |slot: &Slot| matches!(slot, Slot::Stored | Slot::Parked(_));
+        let slots = self.slots();
+        slots.iter().filter(|(_, slot)| is_asleep(slot)).map(|(channel, _)| *channel).collect()
+    }
+
     fn bar(&self, channel: ChannelId) -> Option<Bar> {
         match self.slots().get(&channel)? {
             Slot::Barred(bar) => Some(*bar),

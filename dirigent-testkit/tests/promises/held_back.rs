@@ -80,11 +80,13 @@ fn a_call_does_not_wait_for_ever_for_words_that_cannot_be_read() {
     stage.say("Hello");
     stage.advance(SECOND);
     stage.say("And hurry");
-    stage.discord().begin_outage(Outage::hanging().only(Call::History));
+    // The chat answers, and asks for more patience than the call has.
+    let limited = Fault::RateLimited { retry_after: MINUTE };
+    stage.discord().begin_outage(Outage::failing(limited).only(Call::History));
     stage.advance(SECOND * 5 + Duration::from_secs(12));
     assert_eq!(stage.agent("b").turns().len(), 1, "it is called without");
     stage.discord().end_outages();
-    stage.advance(MINUTE);
+    stage.advance(MINUTE * 2);
     assert!(is_heard(&stage, "And hurry"), "the next turn brings it");
 }
 

@@ -330,6 +330,37 @@ fn after_a_new_session_what_was_missed_is_read_where_no_newest_message_is_told()
     assert!(is_heard(&stage, "Hello"));
 }
 
+/// P18
+#[test]
+fn after_a_new_session_a_channel_that_is_not_in_memory_reads_what_was_missed() {
+    for tells_newest in [false, true] {
+        let mut stage = Setup::new()
+            .hosted("a", ["a1".into()])
+            .hosted("b", [])
+            .settings(|settings| settings.lookout = None)
+            .stage();
+        stage.chat();
+        stage.say("Good morning");
+        stage.until_dormant();
+        // It leaves memory.
+        stage.advance(MINUTE * 20);
+        cut(&mut stage);
+        stage.advance(SECOND * 2);
+        stage.say("Hello");
+        restore(&mut stage, Back::Began);
+        if tells_newest {
+            restore(&mut stage, Back::Newest);
+        }
+        let waits = if tells_newest { Duration::ZERO } else { NEWEST_WITHIN };
+        stage.advance(waits + SECOND * 5);
+        assert!(is_heard(&stage, "Hello"), "tells the newest message: {tells_newest}");
+        stage.until_dormant();
+        let reads = stage.discord().calls().of(Call::History);
+        stage.advance(MINUTE * 2);
+        assert_eq!(stage.discord().calls().of(Call::History), reads, "it is read twice: {tells_newest}");
+    }
+}
+
 /// P1
 #[test]
 fn a_reconnect_ends_the_loss_for_channels_that_come_into_memory_afterwards() {

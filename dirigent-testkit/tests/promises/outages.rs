@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::{Clock, Explanation, PhaseKind};
+use dirigent::{Clock, Explanation, HumanInterrupt, PhaseKind};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_testkit::stage::{Setup, Stage};
@@ -382,4 +382,65 @@ fn the_time_that_a_process_was_down_is_no_time_that_a_reply_waited() {
     stage.restart();
     stage.advance(RETURN);
     assert_eq!(stage.words()[..2], ["Hello", "a1"]);
+}
+
+/// Two hosted agents whose channel is in the store, of an earlier process, and at rest.
+fn forgotten() -> Stage {
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]).stage();
+    stage.agents().for_each(dirigent_testkit::ScriptedAgent::say_once);
+    stage.chat();
+    stage.say("Good morning");
+    stage.until_dormant();
+    stage.crash();
+    stage.restart();
+    stage.advance(MINUTE);
+    stage
+}
+
+/// P3
+#[test]
+fn an_agent_whose_channel_cannot_be_read_is_called_once_the_chat_is_back() {
+    let [refused, hanging] = [Outage::refused(), Outage::hanging()];
+    let history_only = [refused.clone(), hanging.clone()].map(|it| it.only(Call::History));
+    for outage in [refused, hanging].into_iter().chain(history_only) {
+        let mut stage = forgotten();
+        let before = runs(&stage);
+        let turns_before = stage.agent("a").turns().len();
+        stage.discord().begin_outage(outage);
+        stage.say("A question");
+        stage.advance(MINUTE * 10);
+        assert_eq!(runs(&stage), before, "a model is called while the chat is known to be away");
+        stage.discord().end_outages();
+        stage.advance(RETURN);
+        let turn = stage.agent("a").turns().into_iter().nth(turns_before).unwrap();
+        assert_eq!(turn.missed, ["b1", "A question"]);
+    }
+}
+
+/// P18
+#[test]
+fn words_that_an_agent_is_to_be_handed_are_read_for_it_after_an_outage() {
+    let line = |text: &str| Line::from(text).taking(SECOND * 20);
+    let mut stage = Setup::new()
+        .hosted("a", [line("a1"), line("a2")])
+        .hosted("b", [line("b1"), line("b2")])
+        .config(|config| config.human_interrupt = HumanInterrupt::Queue)
+        .settings(|settings| settings.missed_max = 2)
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    let words: Vec<_> = (0..12).map(|number| format!("more {number}")).collect();
+    for word in &words {
+        stage.say(word);
+    }
+    let before = runs(&stage);
+    stage.discord().begin_outage(Outage::refused().only(Call::History));
+    stage.advance(MINUTE * 10);
+    assert_eq!(runs(&stage), before, "a model is called while the chat is known to be away");
+    stage.discord().end_outages();
+    stage.advance(RETURN);
+    let next = stage.agents().flat_map(dirigent_testkit::ScriptedAgent::turns);
+    let handed = next.filter(|turn| words.iter().all(|word| turn.missed.contains(word))).count();
+    assert_eq!(handed, 1, "the next agent is handed what was said");
 }

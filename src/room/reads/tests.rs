@@ -97,3 +97,24 @@ fn the_ticket_of_a_read_that_is_replaced_is_told_and_its_own_repetition_is_not()
     reads.want(members(2), Stamp::default());
     assert_eq!(reads.replaced, [Ticket::new(1)]);
 }
+
+#[test]
+fn when_the_chat_is_back_what_a_call_waits_for_is_waited_for_anew() {
+    let mut reads = Reads::default();
+    reads.want_context(NOW);
+    reads.fetch(id(5), id(104));
+    let (agent, turn) = (AgentKey::new(1), TurnId::new(2));
+    assert_eq!(reads.pending_until(NOW, agent, turn), NOW + CONTEXT_MAX);
+    for _ in 0..9 {
+        reads.back_off(ReadKind::Context, NOW + SECOND * 29, None);
+    }
+    reads.give_fetching_up();
+    assert_eq!(is_known(&reads, 5, 104), Some((0, false)));
+    let back = NOW + SECOND * 30;
+    reads.chat_back(back);
+    assert_eq!(is_known(&reads, 5, 104), None, "it can be read now");
+    assert_eq!(reads.context_until, Some(back + CONTEXT_MAX));
+    assert_eq!(reads.pending_until(back, agent, turn), back + CONTEXT_MAX);
+    let commit = CommitState::new(crate::Revision::default(), 0, 0);
+    assert!(reads.due(back, &commit).any(|read| read == Read::Context), "at once");
+}
