@@ -92,14 +92,18 @@ impl Driver {
             attempt_timeout: settings.attempt_timeout,
         });
         let running = FuturesUnordered::new();
-        let begun = Vec::new();
-        Loop { runtime: self.runtime, ready: self.ready, admission, running, begun }.run().await;
+        let (begun, over) = (Vec::new(), Vec::new());
+        let (runtime, ready) = (self.runtime, self.ready);
+        Loop { runtime, ready, admission, running, begun, over }.run().await;
         Ok(())
     }
 }
 
 /// How much of what is ready is taken in between two looks at the clock.
 const READY_AT_ONCE: u32 = 16;
+
+/// How many actions that are over at once may follow from one another before others have their turn.
+const OVER_AT_ONCE: u32 = 32;
 
 /// An action that ended: under which name, what it was admitted for, and what came of it.
 struct Done {
@@ -116,6 +120,8 @@ struct Loop {
     running: FuturesUnordered<Running>,
     /// A buffer for what is begun by one look at a room.
     begun: Vec<Begun>,
+    /// What was over as soon as it had begun, and no room was told of yet.
+    over: Vec<Finished>,
 }
 
 impl Loop {
@@ -198,17 +204,39 @@ impl Loop {
             cell.lock().is_ready = false;
             return;
         };
-        self.look_at(pin, None);
+        self.look_at(pin, None, true);
+        self.follow(OVER_AT_ONCE);
     }
 
     /// Tells a room what came of its action, and starts what follows from it.
     fn finish(&mut self, finished: Finished) {
-        let Finished { room, id, claim, outcome } = finished;
-        self.look_at(room, Some(Done { id, claim, outcome }));
+        self.over.push(finished);
+        self.follow(OVER_AT_ONCE);
+    }
+
+    /// Tells rooms what came of actions that are over. Of a turn that waits for nobody all is done at once,
+    /// but for the call of the next agent.
+    fn follow(&mut self, mut most: u32) {
+        while let Some(Finished { room, id, claim, outcome }) = self.over.pop() {
+            most = most.saturating_sub(1);
+            self.look_at(room, Some(Done { id, claim, outcome }), most > 0);
+        }
+    }
+
+    /// Begins an action. `tries`: one that may be over at once is polled before anything else happens.
+    fn start(&mut self, room: RoomRef, action: Begun, tries: bool) {
+        let tries = tries && action.is_request();
+        let mut running = self.runtime.begin(room, action);
+        // One that waits is polled again, with a waker.
+        let over = if tries { (&mut running).now_or_never() } else { None };
+        match over {
+            Some(finished) => self.over.push(finished),
+            None => self.running.push(running),
+        }
     }
 
     /// Starts every action that the room offers, after it learned what came of an earlier one.
-    fn look_at(&mut self, pin: RoomRef, done: Option<Done>) {
+    fn look_at(&mut self, pin: RoomRef, done: Option<Done>, tries: bool) {
         let mut wakeups = Vec::new();
         let mut begun = std::mem::take(&mut self.begun);
         let is_taken_over = self.next_actions(&pin, done, &mut begun, &mut wakeups);
@@ -216,14 +244,14 @@ impl Loop {
         let last = begun.pop();
         for action in begun.drain(..) {
             if let Some(room) = self.runtime.awake(pin.id) {
-                self.running.push(self.runtime.begin(room, action));
+                self.start(room, action, tries);
             }
         }
         if is_taken_over {
             self.runtime.release_taken_over(&pin);
         }
         if let Some(action) = last {
-            self.running.push(self.runtime.begin(pin, action));
+            self.start(pin, action, tries);
         }
         self.begun = begun;
         self.wake(&wakeups);

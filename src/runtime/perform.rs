@@ -45,6 +45,13 @@ pub(super) struct Begun {
     limits: Limits,
 }
 
+impl Begun {
+    /// Whether it is a request to the chat or the store: one that nothing but its answer is waited for.
+    pub(super) const fn is_request(&self) -> bool {
+        matches!(self.prepared, Prepared::Plain(_))
+    }
+}
+
 /// How an action is to be cut short.
 #[derive(Clone, Copy)]
 struct Limits {

@@ -58,10 +58,10 @@ impl StageAccount {
     }
 
     /// Whether the message is a trigger that no stored channel owes any more: it was withdrawn while it was
-    /// in doubt, and did arrive.
+    /// in doubt, and did arrive. Or it is gone, and the deletion is one whose answer was lost.
     fn is_withdrawn(&self, channel: ChannelId, message: MessageId) -> bool {
         let Some(message) = self.account.message(channel, message) else {
-            return false;
+            return true;
         };
         let has_its_nonce = |of: ChannelId, debt: &Debt| {
             let ticket = debt.effect.ticket().map_or(0, dirigent_core::Ticket::get);

@@ -43,8 +43,8 @@ async fn the_driver_can_be_called_again_for_a_room_that_left_memory() {
         attempt_timeout: settings.attempt_timeout,
     });
     let Driver { runtime, ready } = driver;
-    let (running, begun) = (FuturesUnordered::new(), Vec::new());
-    Loop { runtime, ready, admission, running, begun }.serve(&cell);
+    let (running, begun, over) = (FuturesUnordered::new(), Vec::new(), Vec::new());
+    Loop { runtime, ready, admission, running, begun, over }.serve(&cell);
     assert!(!cell.lock().is_ready);
 }
 
