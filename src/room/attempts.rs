@@ -77,6 +77,9 @@ impl Failure {
 
 /// The wait before the second attempt at a request, where the other side did not say how long.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
+/// The shortest wait between two attempts, also where the other side asks for none: a chat that always does
+/// would keep the driver busy with nothing else.
+const SHORTEST_WAIT: Duration = Duration::from_millis(50);
 /// The longest wait between two attempts, where the other side did not say how long.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
@@ -126,7 +129,7 @@ impl Attempts {
             self.doubled = self.doubled.saturating_add(1);
             doubled
         });
-        self.next_at = Some(now + wait);
+        self.next_at = Some(now + wait.max(SHORTEST_WAIT));
     }
 
     /// The next attempt may be made at this time; nothing failed.
@@ -156,6 +159,13 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(1_000_000);
     const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn even_where_the_other_side_asks_for_no_wait_there_is_one() {
+        let mut attempts = Attempts::default();
+        attempts.back_off(NOW, Some(Duration::ZERO));
+        assert!(!attempts.is_due(NOW) && attempts.is_due(NOW + SECOND));
+    }
 
     fn failure(kind: ErrorKind, retry_after: Option<Duration>) -> Failure {
         Failure { kind, certainty: Certainty::NotDone, retry_after, began: NOW }

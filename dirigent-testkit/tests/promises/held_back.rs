@@ -292,3 +292,21 @@ fn a_rate_limit_on_reading_does_not_count_as_a_chat_that_is_away() {
     assert!(stage.discord().calls().of(Call::History) > reads, "the channel is polled");
     assert_eq!(stage.status().unwrap().chat_away_since, None, "posts are taken");
 }
+
+/// P7
+#[test]
+fn a_chat_that_asks_for_no_patience_again_and_again_keeps_the_driver_free_for_others() {
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]).stage();
+    stage.agents().for_each(dirigent_testkit::ScriptedAgent::say_once);
+    stage.chat();
+    let limited = Fault::RateLimited { retry_after: Duration::ZERO };
+    let a = stage.agent("a").user();
+    stage.discord().begin_outage(Outage::failing(limited).of(a).only(Call::Post));
+    stage.say("Hello");
+    stage.advance(SECOND * 30);
+    let attempts = stage.discord().calls().of(Call::Post);
+    assert!(attempts <= 30 * 20 + 10, "{attempts} attempts in 30 s");
+    stage.discord().end_outages();
+    stage.until_dormant();
+    assert_eq!(stage.words(), ["Hello", "a1", "b1"]);
+}
