@@ -121,6 +121,7 @@ impl JsonChannels {
             queue: Arc::new(SyncQueue::new(made.iter().copied().collect())),
             problems: Arc::clone(&problems),
             extras: HashMap::new(),
+            copies: HashMap::new(),
             folders,
             durability,
             history_max,

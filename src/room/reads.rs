@@ -36,7 +36,7 @@ pub(crate) enum Read {
 }
 
 /// The kinds of reads, in the order in which they are asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ReadKind {
     Members,
     Gap,
@@ -134,8 +134,9 @@ impl Fetched {
 }
 
 /// One kind of read: what is wanted, and what is under way.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Slot {
+    kind: ReadKind,
     wanted: Option<Wanted>,
     under_way: Option<(ActionId, Read)>,
 }
@@ -167,7 +168,8 @@ impl Slot {
 /// The reads of a room.
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
-    slots: [Slot; KINDS],
+    /// Those that are not idle, in the order in which they are asked for.
+    slots: Vec<Slot>,
     /// Reads that newer ones have replaced: the machine is to be told.
     pub(crate) replaced: Vec<Ticket>,
     /// Until when calls wait for what was said of late.
@@ -181,38 +183,46 @@ pub(crate) struct Reads {
 }
 
 impl Reads {
-    const fn slot(&mut self, kind: ReadKind) -> &mut Slot {
-        let [members, gap, context, pending, backfill, poll] = &mut self.slots;
-        match kind {
-            ReadKind::Members => members,
-            ReadKind::Gap => gap,
-            ReadKind::Context => context,
-            ReadKind::Pending => pending,
-            ReadKind::Backfill => backfill,
-            ReadKind::Poll => poll,
+    fn slot(&mut self, kind: ReadKind) -> Option<&mut Slot> {
+        self.slots.iter_mut().find(|slot| slot.kind == kind)
+    }
+
+    /// The slot of this kind, made if there is none.
+    fn slot_or_new(&mut self, kind: ReadKind) -> Option<&mut Slot> {
+        let at = self.slots.partition_point(|slot| slot.kind < kind);
+        if self.slots.get(at).is_none_or(|slot| slot.kind != kind) {
+            self.slots.insert(at, Slot { kind, wanted: None, under_way: None });
         }
+        self.slots.get_mut(at)
     }
 
     fn attempts(&mut self, kind: ReadKind) -> Option<&mut Attempts> {
-        self.slot(kind).wanted.as_mut().map(|wanted| &mut wanted.attempts)
+        self.slot(kind)?.wanted.as_mut().map(|wanted| &mut wanted.attempts)
     }
 
     /// Asks for a read once the state of this stamp is stored. It takes the place of one of its kind.
     pub(crate) fn want(&mut self, read: Read, stamp: Stamp) {
         let wanted = Wanted { read, stamp, attempts: Attempts::default() };
-        let older = self.slot(read.kind()).wanted.replace(wanted);
+        let older = self.slot_or_new(read.kind()).and_then(|slot| slot.wanted.replace(wanted));
         let ticket = |read: Read| read.effect().and_then(|effect| effect.ticket());
         let older = older.and_then(|older| ticket(older.read));
         self.replaced.extend(older.filter(|older| Some(*older) != ticket(read)));
     }
 
     pub(crate) fn wanted(&self, kind: ReadKind) -> Option<Read> {
-        let wanted = self.slots.iter().filter_map(|slot| slot.wanted.as_ref());
-        wanted.map(|wanted| wanted.read).find(|read| read.kind() == kind)
+        let slot = self.slots.iter().find(|slot| slot.kind == kind)?;
+        slot.wanted.as_ref().map(|wanted| wanted.read)
     }
 
     pub(crate) fn forget(&mut self, kind: ReadKind) {
-        self.slot(kind).wanted = None;
+        if let Some(slot) = self.slot(kind) {
+            slot.wanted = None;
+        }
+        self.drop_idle();
+    }
+
+    fn drop_idle(&mut self) {
+        self.slots.retain(|slot| !slot.is_idle());
     }
 
     /// What may be asked now, in order.
@@ -221,12 +231,18 @@ impl Reads {
         now: Timestamp,
         commit: &CommitState,
     ) -> impl Iterator<Item = Read> + use<> {
-        self.slots.each_ref().map(|slot| slot.due(now, commit)).into_iter().flatten()
+        let mut due = [None; KINDS];
+        for (place, slot) in due.iter_mut().zip(&self.slots) {
+            *place = slot.due(now, commit);
+        }
+        due.into_iter().flatten()
     }
 
     /// It is asked now.
     pub(crate) fn begin(&mut self, read: Read, id: ActionId) {
-        self.slot(read.kind()).under_way = Some((id, read));
+        if let Some(slot) = self.slot_or_new(read.kind()) {
+            slot.under_way = Some((id, read));
+        }
     }
 
     /// The read ended. Returns it, unless it is not wanted any more.
@@ -234,7 +250,9 @@ impl Reads {
         let is_it = |slot: &&mut Slot| slot.under_way.is_some_and(|(known, _)| known == id);
         let slot = self.slots.iter_mut().find(is_it)?;
         let (_, read) = slot.under_way.take()?;
-        slot.wanted.as_ref().is_some_and(|wanted| wanted.read == read).then_some(read)
+        let is_wanted = slot.wanted.as_ref().is_some_and(|wanted| wanted.read == read);
+        self.drop_idle();
+        is_wanted.then_some(read)
     }
 
     /// It failed. Returns how often it did by now.
@@ -270,7 +288,7 @@ impl Reads {
     }
 
     pub(crate) fn is_idle(&self) -> bool {
-        self.slots.iter().all(Slot::is_idle)
+        self.slots.is_empty()
     }
 
     /// Whether something is to be asked, now or later.

@@ -27,8 +27,6 @@ pub(super) struct Known {
     revision: Option<Revision>,
     /// There is a file of a turn.
     pub(super) has_turn: bool,
-    /// The files of the damaged record, each with the name of its copy, so that it may be replaced.
-    copies: Vec<(PathBuf, PathBuf)>,
     /// What is known of its history's file.
     lines: Option<Lines>,
 }
@@ -47,6 +45,8 @@ pub(super) struct Desk {
     pub(super) made: BTreeSet<u8>,
     /// What newer versions wrote into a channel's file.
     pub(super) extras: HashMap<ChannelId, Box<Extras>>,
+    /// The files of damaged records, each with the name of its copy, so that they may be replaced.
+    pub(super) copies: HashMap<ChannelId, Vec<(PathBuf, PathBuf)>>,
     /// No other store has the folder while the desk lives.
     pub(super) _lock: Lock,
 }
@@ -149,13 +149,14 @@ impl Desk {
             (Found::Nothing, Found::Nothing) => {
                 self.queue.forget(channel);
                 self.channels.remove(&channel);
+                self.copies.remove(&channel);
                 return Ok(None);
             }
         };
         let known = self.channels.entry(channel).or_default();
         known.revision = Some(newer.revision);
         known.has_turn = has_turn;
-        known.copies.clear();
+        self.copies.remove(&channel);
         if newer.extras.is_empty() {
             self.extras.remove(&channel);
         } else {
@@ -206,10 +207,9 @@ impl Desk {
 
     /// Gives what is left of a damaged record a second name, before it is replaced.
     pub(super) fn keep_damaged(&mut self, channel: ChannelId) -> Result<(), StoreError> {
-        let Some(known) = self.channels.get_mut(&channel).filter(|known| known.copies.is_empty())
-        else {
+        if !self.channels.contains_key(&channel) || self.copies.contains_key(&channel) {
             return Ok(());
-        };
+        }
         let mut copies = Vec::new();
         for kind in [FileKind::Main, FileKind::Turn] {
             let path = self.folders.file(channel, kind);
@@ -219,7 +219,7 @@ impl Desk {
                 copies.push((path, kept));
             }
         }
-        known.copies = copies;
+        self.copies.insert(channel, copies);
         Ok(())
     }
 
@@ -321,7 +321,7 @@ impl Desk {
     ) {
         let known = self.channels.entry(channel).or_default();
         known.revision = Some(revision);
-        for (damaged, copy) in known.copies.drain(..) {
+        for (damaged, copy) in self.copies.remove(&channel).into_iter().flatten() {
             self.problems.lock().unwrap_or_else(PoisonError::into_inner).replaced(&damaged, &copy);
         }
         if transitions.is_empty() || self.history_max == 0 {
