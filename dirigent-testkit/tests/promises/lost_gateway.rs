@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use dirigent::{ChannelId, Clock, Ending, Mode, PhaseKind, RunId};
+use dirigent::{ChannelId, Clock, CreatedChannel, Ending, Mode, PhaseKind, RunId};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::Line;
-use dirigent_testkit::stage::{Setup, Stage};
+use dirigent_testkit::stage::{Setup, Stage, StoreFault};
 
 use super::kit::{MILLI, MINUTE, RETURN, SECOND, is_heard};
 
@@ -309,6 +309,24 @@ fn a_channel_that_is_given_a_mode_in_memory_while_the_gateway_is_lost_knows_it()
     assert!(stage.status().unwrap().chat_away_since.is_some());
 }
 
+/// P1
+#[test]
+fn a_channel_that_is_created_while_the_gateway_is_lost_knows_it() {
+    let mut stage = Setup::new().hooked("a", []).hooked("b", []).stage();
+    cut(&mut stage);
+    let channel = stage.channel();
+    let members = vec!["a".into(), "b".into()];
+    let made = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
+    // It is in memory from its creation on, until that is stored.
+    stage.store().next_commit(StoreFault::TakesSoLong(SECOND * 8));
+    let _created = stage.begin(move |d| async move { d.created(channel, made).await });
+    stage.advance(SECOND);
+    let _woken = stage.begin(move |d| async move { d.wake(channel, None).await });
+    stage.advance(MINUTE * 10);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Granted, "nobody is passed over");
+    assert!(stage.status().unwrap().chat_away_since.is_some());
+}
+
 /// P18
 #[test]
 fn after_a_new_session_what_was_missed_is_read_where_no_newest_message_is_told() {
@@ -357,7 +375,11 @@ fn after_a_new_session_a_channel_that_is_not_in_memory_reads_what_was_missed() {
         stage.until_dormant();
         let reads = stage.discord().calls().of(Call::History);
         stage.advance(MINUTE * 2);
-        assert_eq!(stage.discord().calls().of(Call::History), reads, "it is read twice: {tells_newest}");
+        assert_eq!(
+            stage.discord().calls().of(Call::History),
+            reads,
+            "it is read twice: {tells_newest}"
+        );
     }
 }
 
