@@ -327,7 +327,11 @@ impl Room {
         if !self.active().voice.end(id) {
             return;
         }
+        // Without the permission to read a history the chat answers with an empty one.
+        let is_hidden =
+            |page: &[ChatMessage]| page.is_empty() && cx.chat.reads_history(self.id) != Some(true);
         match outcome.into_page() {
+            Some(Ok(messages)) if is_hidden(&messages) => self.part_unreadable(cx, now),
             Some(Ok(messages)) => {
                 let (mut page, full) = page_after(messages, None, usize::from(PAGE));
                 let page = page.make_contiguous();
@@ -348,14 +352,18 @@ impl Room {
                 }
             }
             Some(Err(failure)) if failure.trouble() == Trouble::Definite => {
-                let unreadable = self.active().reply.as_mut().map(|reply| reply.unreadable(now));
-                if unreadable == Some(AfterFailure::GiveUp) {
-                    tracing::warn!(channel = %self.id, "it cannot be found out whether a reply was posted");
-                    self.give_reply_up(cx, now);
-                }
+                self.part_unreadable(cx, now);
             }
             Some(Err(failure)) => self.part_failed(cx, now, &failure),
             None => {}
+        }
+    }
+
+    fn part_unreadable(&mut self, cx: &Context<'_>, now: Timestamp) {
+        let unreadable = self.active().reply.as_mut().map(|reply| reply.unreadable(now));
+        if unreadable == Some(AfterFailure::GiveUp) {
+            tracing::warn!(channel = %self.id, "it cannot be found out whether a reply was posted");
+            self.give_reply_up(cx, now);
         }
     }
 

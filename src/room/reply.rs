@@ -29,7 +29,8 @@ pub(crate) struct ReplyDelivery {
     search: Option<Search>,
 }
 
-/// A look for the next part in the history, behind this message.
+/// A look for the next part in the history, behind this message. It is read itself, too: a history without it
+/// may be one that is hidden.
 #[derive(Clone, Copy, Debug)]
 struct Search {
     after: Option<MessageId>,
@@ -38,7 +39,7 @@ struct Search {
 /// What is to be done for a reply next.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ReplyStep {
-    /// Look for the next part behind this message.
+    /// Read what stands behind this message, and look for the next part.
     Find { after: Option<MessageId> },
     /// Post the next part.
     Post { content: String, nonce: Nonce, not_after: Option<Timestamp> },
@@ -139,7 +140,8 @@ impl ReplyDelivery {
             self.search = Some(Search { after });
         }
         if let Some(Search { after }) = self.search {
-            return Some(ReplyStep::Find { after });
+            let before = |id: MessageId| MessageId::new(id.get().saturating_sub(1));
+            return Some(ReplyStep::Find { after: after.map(before) });
         }
         let part = self.next_part()?;
         let not_after = doubt.map(|since| since + NONCE_KEPT);
@@ -211,7 +213,7 @@ impl ReplyDelivery {
         AfterFailure::Retry
     }
 
-    /// The history cannot be read. While the nonce is surely remembered the part is posted again with it;
+    /// The history cannot be read, or may be hidden. While the nonce is surely remembered the part is posted again with it;
     /// beyond that it would be posted on a guess.
     pub(crate) fn unreadable(&mut self, now: Timestamp) -> AfterFailure {
         match self.stored.doubt_since {

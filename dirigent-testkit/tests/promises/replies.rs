@@ -91,6 +91,29 @@ fn a_part_that_was_under_way_at_a_kill_is_not_posted_again_where_the_history_is_
 
 /// P20
 #[test]
+fn a_part_that_was_under_way_at_a_kill_is_not_posted_again_where_the_history_is_hidden() {
+    for is_posted in [true, false] {
+        let mut stage = room("a1");
+        let slow = SECOND * 8;
+        stage.discord().next_post(if is_posted {
+            Fault::SlowAnswer { by: slow }
+        } else {
+            Fault::SlowRequest { by: slow }
+        });
+        stage.say("Hello");
+        down(&mut stage, MINUTE * 5);
+        let (channel, moderator) = (stage.channel(), stage.moderator());
+        stage.discord().set_history_hidden(channel, moderator, is_posted);
+        stage.restart();
+        stage.until_dormant();
+        stage.advance(MINUTE);
+        assert_eq!(count(&stage, "a1"), 1, "it was posted before: {is_posted}");
+        assert_eq!(count(&stage, "b1"), 1, "the room goes on");
+    }
+}
+
+/// P20
+#[test]
 fn a_part_is_in_doubt_since_its_first_attempt_however_often_it_is_repeated() {
     for repeated in [Fault::NotDelivered, Fault::ServerErrorNotApplied] {
         let mut stage = room("a1");
