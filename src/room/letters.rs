@@ -180,10 +180,12 @@ impl Room {
         kind: LetterKind,
         outcome: Outcome,
     ) {
+        let (own, known) = (self.id, self.machine.view().newest());
         let active = self.active();
         let to = active.outbox.messages().find(|message| message.kind == kind).map(|m| m.to);
         let reads_history = to.and_then(|to| cx.chat.reads_history(to));
-        let facts = ChatFacts { moderator: cx.directory.moderator(), reads_history };
+        let newest = known.filter(|_| to == Some(own));
+        let facts = ChatFacts { moderator: cx.directory.moderator(), reads_history, newest };
         let newest = active.outbox.asks_newest(kind);
         if matches!(outcome, Outcome::RoomWoken) {
             return active.outbox.done(now, kind, OutboxResult::Woken, facts);

@@ -47,6 +47,8 @@ pub(crate) struct ChatFacts {
     pub(crate) moderator: Option<UserId>,
     /// Whether the account may read the history of the channel, where the chat says so.
     pub(crate) reads_history: Option<bool>,
+    /// The newest message that the room knows of in the channel, where that is its own.
+    pub(crate) newest: Option<MessageId>,
 }
 
 /// What became of the first attempt at an outbox message.

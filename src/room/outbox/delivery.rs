@@ -271,8 +271,9 @@ impl Delivery {
             return self.posted(now, id);
         }
         let Some(last) = new().map(|message| message.id).max() else {
-            // Only a discussion's own channel was empty for certain.
-            let was_empty = self.kind() == OutboxKind::Guide && after == MessageId::new(0);
+            // Only a discussion's own channel was empty for certain, unless something was said there since.
+            let begins = self.kind() == OutboxKind::Guide && after == MessageId::new(0);
+            let was_empty = begins && facts.newest.is_none();
             if was_empty || facts.reads_history == Some(true) {
                 return self.not_found(now);
             }

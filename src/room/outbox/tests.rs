@@ -21,7 +21,8 @@ const OWN: ChannelId = ChannelId::new(1);
 const CALLBACK: ChannelId = ChannelId::new(2);
 const MODERATOR: UserId = UserId::new(3);
 const PERSON: UserId = UserId::new(4);
-const FACTS: ChatFacts = ChatFacts { moderator: Some(MODERATOR), reads_history: None };
+const FACTS: ChatFacts =
+    ChatFacts { moderator: Some(MODERATOR), reads_history: None, newest: None };
 
 fn at(millis: u64) -> Timestamp {
     Timestamp::from_millis(1_000_000_000 + millis)

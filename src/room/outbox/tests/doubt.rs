@@ -169,7 +169,7 @@ fn while_the_own_account_is_unknown_a_part_in_doubt_waits() {
     let mut outbox = OutboxMachine::restore(at(3_600_000), vec![message]);
     let (kind, _) = outbox.next(at(3_600_000)).unwrap();
     let page = OutboxResult::Page { messages: &[], full: false };
-    let facts = ChatFacts { moderator: None, reads_history: Some(true) };
+    let facts = ChatFacts { moderator: None, reads_history: Some(true), ..FACTS };
     outbox.done(at(3_600_000), kind, page, facts);
     assert!(outbox.next(at(3_600_000)).is_none());
     assert_eq!(outbox.due(), Some(at(3_601_000)));
@@ -189,4 +189,22 @@ fn an_attempt_that_arrives_after_it_was_looked_for_is_not_doubled() {
     world.run();
     assert!(pages(&world) > 0);
     world.assert_posted_once(&[guide(1)]);
+}
+
+/// The discussion's channel was empty when it was made. What was said there since is not on the page: the
+/// history is hidden.
+#[test]
+fn a_guide_in_doubt_is_not_posted_again_over_a_history_that_hides_what_was_said() {
+    for (newest, is_posted) in [(None, true), (Some(MessageId::new(9)), false)] {
+        let mut message = guide(1);
+        (message.after, message.tried) = (Some(MessageId::new(0)), true);
+        let mut outbox = OutboxMachine::restore(at(3_600_000), vec![message]);
+        let (kind, asked) = outbox.next(at(3_600_000)).unwrap();
+        assert!(matches!(asked, OutboxAction::FindPage { .. }));
+        let page = OutboxResult::Page { messages: &[], full: false };
+        outbox.done(at(3_600_000), kind, page, ChatFacts { newest, ..FACTS });
+        outbox.stored(outbox.version());
+        let next = outbox.next(at(3_600_000)).map(|(_, action)| action);
+        assert_eq!(matches!(next, Some(OutboxAction::Post { .. })), is_posted, "{next:?}");
+    }
 }
