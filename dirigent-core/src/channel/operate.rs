@@ -10,7 +10,7 @@ use super::step::Step;
 use crate::steering::Rested;
 use crate::{
     AgentKey, Author, Cause, Config, Creation, Effect, Message, MessageId, Mode, Notice, Refusal,
-    Rest, SeatTurn, Timestamp,
+    Rest, SeatTurn, Timestamp, TurnId,
 };
 
 /// How a channel was archived.
@@ -252,10 +252,12 @@ impl Step<'_> {
         }
     }
 
-    /// An idle discussion goes on being idle: its initiator is reminded after a while.
+    /// An idle discussion goes on being idle: its initiator is reminded after a while. One that has had no turn
+    /// has not begun: its guide may still be on its way.
     fn remind_after_rest(&mut self) {
         let idle = self.channel.mode == Mode::Discussion && self.channel.permit.is_none();
-        if idle && !self.channel.awaits_human() {
+        let has_begun = self.channel.turn > TurnId::default();
+        if idle && has_begun && !self.channel.awaits_human() {
             self.remind_anew();
         }
     }

@@ -237,6 +237,19 @@ fn a_discussion_is_not_archived_in_the_step_of_its_resume() {
     }
 }
 
+/// R146
+#[test]
+fn a_discussion_that_has_not_begun_is_not_reminded_after_a_rest() {
+    for rest in [Input::Stop, Input::Hold, Input::Finish] {
+        let mut room = Room::discussion(2);
+        room.tell(rest.clone());
+        room.tell(Input::Resume);
+        assert!(room.wait(secs(3_600)).asks().is_empty(), "{rest:?}: its guide is on its way");
+        let guide = Input::Wake { first: None, cause: WakeCause::Guide };
+        assert!(!room.tell(guide).asks().is_empty(), "{rest:?}");
+    }
+}
+
 /// F04, F28
 #[test]
 fn at_a_ceiling_of_turns_a_resume_begins_the_patience_anew() {

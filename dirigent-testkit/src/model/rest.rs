@@ -131,7 +131,7 @@ impl Model {
     /// Rule 37: an idle discussion's initiator is reminded anew.
     fn remind_after_rest(&mut self) {
         let idle = self.phase == Phase::Dormant && self.mode == Mode::Discussion;
-        if idle && self.permit.is_none() && !self.awaits_human {
+        if idle && self.turn > 0 && self.permit.is_none() && !self.awaits_human {
             self.set_reminder_anew();
         }
     }
