@@ -31,8 +31,14 @@ impl Play {
         }
         self.stage.advance(SECOND * 3_600 * 2);
         for room in self.stage.rooms().to_vec() {
+            // A discussion's result may have come just now, and woken it.
+            for _ in 0..3 {
+                if turn_is_open(&mut self.stage, room) {
+                    self.stage.advance(SECOND * 600);
+                }
+            }
             let status = self.stage.status_of(room);
-            if status.as_ref().is_some_and(|status| status.speaker.is_some()) {
+            if turn_is_open(&mut self.stage, room) {
                 return Err(format!("room {room} never comes to rest: {status:?}"));
             }
         }
@@ -78,6 +84,10 @@ impl Play {
 
 fn turn_of(stage: &mut Stage, room: ChannelId) -> u64 {
     stage.status_of(room).map_or(0, |status| status.turn.get())
+}
+
+fn turn_is_open(stage: &mut Stage, room: ChannelId) -> bool {
+    stage.status_of(room).is_some_and(|status| status.speaker.is_some())
 }
 
 /// I1: a nonce makes one message. Agents of the host answer for their own; and a trigger that a
