@@ -8,7 +8,7 @@ use dirigent_testkit::memory_discord::{Call, Fault, Outage, PushFault};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_testkit::stage::{Setup, Stage};
 
-use super::kit::{Halt, MINUTE, SECOND, is_heard, resume, stop};
+use super::kit::{Halt, MINUTE, SECOND, is_heard, resume, runs, stop};
 
 /// A room whose agents talk for half an hour, each turn of 20 s. "Hello" was said half a minute ago.
 fn talking() -> Stage {
@@ -158,4 +158,18 @@ fn a_word_that_a_run_did_not_take_before_its_time_was_over_is_handed_to_the_same
     stage.say("And hurry");
     stage.advance(MINUTE * 2);
     assert!(is_heard(&stage, "And hurry"));
+}
+
+/// P11
+#[test]
+fn a_webhook_is_no_person() {
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", []).stage();
+    stage.chat();
+    let (channel, hook) = (stage.channel(), stage.discord().add_webhook());
+    for word in ["Hello", "stop"] {
+        stage.discord().say(channel, hook, word);
+        stage.advance(SECOND);
+        assert_eq!(runs(&stage), 0, "{word} calls an agent");
+        assert_eq!(stage.status().unwrap().rest, None, "{word} stops the channel");
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use dirigent::Cause;
 use dirigent_testkit::memory_discord::{Call, Fault, Outage, PushFault};
 use dirigent_testkit::stage::{Setup, Stage, StoreFault};
 
@@ -160,4 +161,21 @@ fn a_rate_limit_of_more_than_five_minutes_costs_the_reply_and_holds_no_turn() {
         assert_eq!(count(&stage, "a1") == 1, waits, "after {limit:?}");
         assert_eq!(count(&stage, "b1"), 1, "after {limit:?}");
     }
+}
+
+/// P3
+#[test]
+fn a_reply_that_the_chat_refuses_is_no_silence() {
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]).stage();
+    stage.agents().for_each(dirigent_testkit::ScriptedAgent::say_once);
+    stage.chat();
+    let refused = Outage::failing(Fault::Forbidden).only(Call::Post);
+    stage.discord().begin_outage(refused);
+    stage.say("Hello");
+    stage.until_dormant();
+    let channel = stage.channel();
+    let told = stage.call(move |d| async move { d.history(channel).await }).unwrap();
+    let causes: Vec<_> = told.iter().map(|event| event.transition.cause).collect();
+    assert!(causes.ends_with(&[Cause::Undelivered, Cause::CycleBoundary, Cause::NobodyAnswered]));
+    assert!(!causes.contains(&Cause::Passed), "{causes:?}");
 }
