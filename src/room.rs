@@ -50,7 +50,7 @@ use self::context::Context;
 use self::marks::Marks;
 use self::reads::Read;
 use self::voice::VoiceItem;
-use crate::{ChannelId, DeferralKey, Discussion, ErrorKind, Held, Revision};
+use crate::{ChannelId, DeferralKey, Discussion, Held, Revision};
 
 /// One channel: its turn machine, and everything that carries the machine's decisions out.
 #[derive(Debug)]
@@ -104,13 +104,12 @@ impl Room {
         &self.commit
     }
 
-    /// Whether the chat does not answer this room, or is not heard. That it asks for patience is an answer.
+    /// Whether the chat does not answer this room, or is not heard.
     pub(crate) fn outage(&self) -> Option<Outage> {
         let chat = &self.active.as_ref()?.chat;
-        let failing = chat.failing().filter(|(_, kind)| *kind != ErrorKind::RateLimited);
         let (reply_of, given_up_at) = (self.waiting_reply(), self.reply_given_up_at());
-        let (since, gateway) = match failing {
-            Some((since, _)) => (since, false),
+        let (since, gateway) = match chat.silent_since() {
+            Some(since) => (since, false),
             None => (chat.deaf_since()?, true),
         };
         Some(Outage { since, gateway, reply_of, given_up_at })

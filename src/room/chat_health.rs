@@ -13,7 +13,7 @@ const TOLERANCE: Duration = Duration::from_secs(5);
 /// The time from one probe to the next.
 const PROBE_EVERY: Duration = Duration::from_secs(10);
 /// How long the newest message is waited for after a new session began.
-const NEWEST_WITHIN: Duration = Duration::from_secs(30);
+pub(crate) const NEWEST_WITHIN: Duration = Duration::from_secs(30);
 /// How often the history is looked at while nothing is heard.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
 
@@ -76,10 +76,15 @@ impl ChatHealth {
         self.deaf.map(|deaf| deaf.since)
     }
 
-    /// Whether the chat does not answer, or is not heard. That it asks for patience is an answer.
+    /// Since when the chat does not answer. That it asks for patience is an answer.
+    pub(crate) fn silent_since(&self) -> Option<Timestamp> {
+        let (since, kind) = self.failing()?;
+        (kind != ErrorKind::RateLimited).then_some(since)
+    }
+
+    /// Whether the chat does not answer, or is not heard.
     pub(crate) fn is_out(&self) -> bool {
-        let is_silent = |trouble: Trouble| trouble.kind != ErrorKind::RateLimited;
-        self.deaf.is_some() || self.trouble.is_some_and(is_silent)
+        self.deaf.is_some() || self.silent_since().is_some()
     }
 
     /// The connection to the gateway is lost.

@@ -327,11 +327,10 @@ impl Room {
         if !self.active().voice.end(id) {
             return;
         }
-        // Without the permission to read a history the chat answers with an empty one.
-        let is_hidden =
-            |page: &[ChatMessage]| page.is_empty() && cx.chat.reads_history(self.id) != Some(true);
         match outcome.into_page() {
-            Some(Ok(messages)) if is_hidden(&messages) => self.part_unreadable(cx, now),
+            Some(Ok(messages)) if cx.may_be_hidden(self.id, &messages) => {
+                self.part_unreadable(cx, now);
+            }
             Some(Ok(messages)) => {
                 let (mut page, full) = page_after(messages, None, usize::from(PAGE));
                 let page = page.make_contiguous();

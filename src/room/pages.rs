@@ -228,12 +228,11 @@ impl Room {
         read: PendingRead,
         outcome: Outcome,
     ) {
-        let (may_read, is_first) = (cx.chat.reads_history(self.id), read.after < read.first);
+        let (id, is_first) = (self.id, read.after < read.first);
         let active = self.active();
         let (reads, is_out) = (&mut active.reads, active.chat.is_out());
         match outcome.into_page() {
-            // Without the permission to read a history the chat answers with an empty one.
-            Some(Ok(page)) if page.is_empty() && is_first && may_read != Some(true) => {
+            Some(Ok(page)) if is_first && cx.may_be_hidden(id, &page) => {
                 reads.give_fetching_up();
             }
             Some(Ok(messages)) => reads.fetched(read, messages),

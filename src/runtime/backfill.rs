@@ -17,6 +17,7 @@ use super::cell::{Awaited, RoomCell};
 use super::lost::Affects;
 use crate::ChannelId;
 use crate::lifecycle::Stage;
+use crate::room::chat_health::NEWEST_WITHIN;
 
 /// How many channels are brought up to date at once: what each waits for is the store and the chat.
 const AT_ONCE: usize = 16;
@@ -26,9 +27,6 @@ const EVERY_MIN: Duration = Duration::from_secs(1);
 const TRY_AGAIN: Duration = Duration::from_secs(10);
 /// The longest wait before that.
 const TRY_AGAIN_MAX: Duration = Duration::from_secs(600);
-
-/// How long the newest messages of parked channels are waited for after a new session began.
-const NEWEST_WITHIN: Duration = Duration::from_secs(30);
 
 /// Channels that are to be loaded and brought up to date.
 #[derive(Debug)]

@@ -214,8 +214,8 @@ impl Loop {
         self.follow(OVER_AT_ONCE);
     }
 
-    /// Tells rooms what came of actions that are over. Of a turn that waits for nobody all is done at once,
-    /// but for the call of the next agent.
+    /// Tells rooms what came of actions that are over, and starts what follows: where requests are answered
+    /// at once, everything up to the call of the next agent.
     fn follow(&mut self, mut most: u32) {
         while let Some(Finished { room, id, claim, outcome }) = self.over.pop() {
             most = most.saturating_sub(1);

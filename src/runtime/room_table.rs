@@ -235,7 +235,7 @@ impl Runtime {
     }
 
     /// Takes the room up and puts it into the table: from now on every task can get hold of it.
-    fn publish_room(
+    pub(super) fn publish_room(
         self: &Arc<Self>,
         mut room: Room,
         epochs: Epochs,

@@ -295,7 +295,7 @@ fn a_rate_limit_on_reading_does_not_count_as_a_chat_that_is_away() {
 
 /// P7
 #[test]
-fn a_chat_that_asks_for_no_patience_again_and_again_keeps_the_driver_free_for_others() {
+fn a_chat_that_asks_for_no_wait_at_all_is_given_a_moment() {
     let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]).stage();
     stage.agents().for_each(dirigent_testkit::ScriptedAgent::say_once);
     stage.chat();

@@ -8,7 +8,7 @@ use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_testkit::stage::{Setup, Stage, StoreFault};
 
-use super::kit::{MILLI, MINUTE, RETURN, SECOND, is_heard};
+use super::kit::{MILLI, MINUTE, RETURN, SECOND, is_heard, runs};
 
 /// How long the newest message is waited for after a new session.
 const NEWEST_WITHIN: Duration = Duration::from_secs(30);
@@ -323,7 +323,7 @@ fn a_channel_that_is_created_while_the_gateway_is_lost_knows_it() {
     stage.advance(SECOND);
     let _woken = stage.begin(move |d| async move { d.wake(channel, None).await });
     stage.advance(MINUTE * 10);
-    assert_eq!(stage.status().unwrap().phase, PhaseKind::Granted, "nobody is passed over");
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Granted, "its agent is waited for");
     assert!(stage.status().unwrap().chat_away_since.is_some());
 }
 
@@ -381,6 +381,36 @@ fn after_a_new_session_a_channel_that_is_not_in_memory_reads_what_was_missed() {
             "it is read twice: {tells_newest}"
         );
     }
+}
+
+/// P18
+#[test]
+fn when_the_gateway_is_back_a_call_still_waits_for_what_is_read_for_it() {
+    let lines = Setup::new().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]);
+    let mut stage = lines.stage();
+    stage.agents().for_each(dirigent_testkit::ScriptedAgent::say_once);
+    stage.chat();
+    stage.say("Good morning");
+    stage.until_dormant();
+    stage.crash();
+    stage.restart();
+    stage.advance(MINUTE);
+    let before = stage.discord().calls().of(Call::History);
+    let turns = runs(&stage);
+    stage.dirigent().disconnected(0, |_| true);
+    let limited = Fault::RateLimited { retry_after: SECOND * 6 };
+    stage.discord().begin_outage(Outage::failing(limited).only(Call::History));
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    stage.advance(SECOND * 31);
+    assert!(stage.discord().calls().of(Call::History) > before, "it is read");
+    assert_eq!(runs(&stage), turns, "nothing is heard");
+    stage.dirigent().resumed(0);
+    stage.advance(SECOND);
+    assert_eq!(runs(&stage), turns, "called before it was read");
+    stage.discord().end_outages();
+    stage.advance(SECOND * 10);
+    assert!(runs(&stage) > turns);
 }
 
 /// P1

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use dirigent_core::{Mode, Reason};
+use dirigent_core::{Input, Mode, Reason};
 
 use super::*;
 use crate::runtime::cell::Epochs;
@@ -35,17 +35,41 @@ async fn the_driver_can_be_called_again_for_a_room_that_left_memory() {
     let room = Room::new(channel, runtime.config(), 0, 0, runtime.clock.now());
     let cell = Arc::new(RoomCell::new(room, Epochs::default()));
     runtime.call_driver(&cell, &mut cell.lock());
-    let settings = &runtime.settings;
+    at_work(driver).serve(&cell);
+    assert!(!cell.lock().is_ready);
+}
+
+/// The driver at work, step by step.
+fn at_work(driver: Driver) -> Loop {
+    let Driver { runtime, ready } = driver;
     let admission = Admission::new(Limits {
-        pacing: settings.pacing,
+        pacing: runtime.settings.pacing,
         calls_max: 1,
         consults_max: 1,
-        attempt_timeout: settings.attempt_timeout,
+        attempt_timeout: runtime.settings.attempt_timeout,
     });
-    let Driver { runtime, ready } = driver;
     let (running, begun, over) = (FuturesUnordered::new(), Vec::new(), Vec::new());
-    Loop { runtime, ready, admission, running, begun, over }.serve(&cell);
-    assert!(!cell.lock().is_ready);
+    Loop { runtime, ready, admission, running, begun, over }
+}
+
+#[tokio::test]
+async fn what_is_over_at_once_follows_at_once_up_to_a_bound() {
+    for bound in [1, OVER_AT_ONCE] {
+        let (dirigent, driver) = built(Arc::default(), &MemoryChannels::default());
+        let runtime = &dirigent.runtime;
+        let (channel, now) = (ChannelId::new(7), runtime.clock.now());
+        let room = Room::new(channel, runtime.config(), 0, 0, now);
+        let room = runtime.publish_room(room, Epochs::default(), |room, cx, now| {
+            room.input(cx, now, &Input::SetMode(Mode::Chat), true).0.unwrap();
+        });
+        let mut driver = at_work(driver);
+        // The mode is stored, and then the members are read.
+        driver.look_at(runtime.awake(channel).unwrap(), None, true);
+        assert_eq!(driver.over.len(), 1, "the commit");
+        driver.follow(bound);
+        assert!(driver.over.is_empty() && room.lock().room.commit().stored().is_some());
+        assert_eq!(driver.running.is_empty(), bound > 1, "at most {bound}");
+    }
 }
 
 #[tokio::test]
