@@ -44,7 +44,7 @@ use dirigent_core::{
 
 use self::action::Signal;
 use self::active::Active;
-use self::calls::{Consult, Guarded};
+use self::calls::{Call, Consult, Guarded};
 use self::commit::{CommitState, Stamp};
 use self::context::Context;
 use self::marks::Marks;
@@ -260,7 +260,7 @@ impl Room {
             Effect::Consult { ticket, agent, turn, first, last } => {
                 self.drop_consult();
                 let since = now;
-                self.active().consult = Some(Consult {
+                self.active().consult = Some(Box::new(Consult {
                     ticket,
                     agent,
                     turn,
@@ -272,7 +272,7 @@ impl Room {
                     parts: Vec::new(),
                     posted: 0,
                     answer: None,
-                });
+                }));
             }
             Effect::Inject { agent, turn, message } => {
                 self.hand_over(Held { agent, turn, first: message, last: message });
@@ -297,15 +297,14 @@ impl Room {
         let Some(active) = &mut self.active else {
             return;
         };
-        let Some(call) = active.calls.current() else {
+        let Some(&Call { agent: called, under_way: Some(id), .. }) = active.calls.current() else {
             return;
         };
-        let is_slow = cause == Cause::RunSlow && agent == Some(call.agent);
         if was != rests {
-            active.signals.push_back(Signal::Pause(rests));
+            active.signals.push_back(Signal::Pause { id, rests });
         }
-        if is_slow {
-            active.signals.push_back(Signal::Slow);
+        if cause == Cause::RunSlow && agent == Some(called) {
+            active.signals.push_back(Signal::Slow(id));
         }
     }
 
@@ -345,7 +344,7 @@ impl Room {
         self.commit.change();
         let active = self.active();
         active.inbox.hold(held);
-        if active.calls.is_under_way() {
+        if active.calls.under_way().is_some() {
             active.calls.inject = Some(held);
         }
     }
@@ -357,10 +356,10 @@ impl Room {
             return;
         };
         if let Some(call) = active.calls.cancel(now, agent, run) {
-            active.signals.push_back(Signal::Cancel(call.run));
             active.inbox.cancelled(agent, call.turn);
-            if call.under_way.is_none() {
-                active.claims.withdraw(claims::Lane::Call);
+            match call.under_way {
+                Some(id) => active.signals.push_back(Signal::Cancel(id)),
+                None => active.claims.withdraw(claims::Lane::Call),
             }
         }
     }
@@ -587,7 +586,7 @@ impl Room {
     /// The driver ends: the agents that run are told.
     pub(crate) fn cancel_for_end(&mut self) {
         if let Some(active) = &mut self.active {
-            active.signals.extend(active.calls.current().map(|call| Signal::Cancel(call.run)));
+            active.signals.extend(active.calls.under_way().map(Signal::Cancel));
         }
     }
 

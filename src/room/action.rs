@@ -204,16 +204,16 @@ pub(crate) enum Purpose {
 pub(crate) enum Signal {
     /// Tell listeners.
     Publish(Transition),
-    /// Tell a hosted agent that its turn was taken away.
-    Cancel(RunId),
+    /// Tell the agent of this call that its turn was taken away.
+    Cancel(ActionId),
     /// Drop the call of an agent that did not return after it was cancelled.
     Drop(ActionId),
-    /// Tell the hosted agent that its turn rests, or goes on.
-    Pause(bool),
-    /// Tell the hosted agent that it takes long.
-    Slow,
-    /// Hand people's messages to the hosted agent that runs.
-    Inject { agent: AgentKey, messages: Vec<Arc<ChatMessage>>, is_all: bool },
+    /// Tell the agent of this call that its turn rests, or goes on.
+    Pause { id: ActionId, rests: bool },
+    /// Tell the agent of this call that it takes long.
+    Slow(ActionId),
+    /// Hand people's messages to the agent of this call.
+    Inject { id: ActionId, agent: AgentKey, messages: Vec<Arc<ChatMessage>>, is_all: bool },
     /// Drop the question to the orchestrator.
     DropConsult(ActionId),
     /// Tell a run that was put off that its turn has come.

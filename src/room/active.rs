@@ -37,7 +37,7 @@ pub(super) struct Active {
     /// The summary of a discussion that is being concluded.
     pub(super) summary: Option<String>,
     pub(super) calls: Calls,
-    pub(super) consult: Option<Consult>,
+    pub(super) consult: Option<Box<Consult>>,
     pub(super) deferrals: Deferrals,
     pub(super) chat: ChatHealth,
     /// The gateway was lost: the agent that is awaited may not have heard its trigger.

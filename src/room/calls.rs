@@ -97,9 +97,9 @@ impl Calls {
         self.current.as_ref().is_some_and(|call| call.under_way.is_none())
     }
 
-    /// Whether the agent is called.
-    pub(crate) fn is_under_way(&self) -> bool {
-        self.current.as_ref().is_some_and(|call| call.under_way.is_some())
+    /// The action of the call under way.
+    pub(crate) fn under_way(&self) -> Option<ActionId> {
+        self.current.as_ref()?.under_way
     }
 
     /// This run is permitted, and to be called.
@@ -145,9 +145,9 @@ impl Calls {
         Some(self.abandoned.remove(at).id)
     }
 
-    /// Every call: the agents that are called, and those whose calls were cancelled.
-    pub(crate) fn abandon(&mut self) -> (Option<RunId>, Vec<ActionId>) {
-        let current = self.current.take().map(|call| call.run);
+    /// Every call under way: the agent's that is called, and those that were cancelled.
+    pub(crate) fn abandon(&mut self) -> (Option<ActionId>, Vec<ActionId>) {
+        let current = self.current.take().and_then(|call| call.under_way);
         (current, self.abandoned.drain(..).map(|call| call.id).collect())
     }
 

@@ -182,7 +182,12 @@ impl CommitState {
         if !self.is_committed(*stamp) {
             return None;
         }
-        self.unpublished.pop_front().map(|(_, transition)| transition)
+        let (_, transition) = self.unpublished.pop_front()?;
+        if self.unpublished.is_empty() {
+            // A channel that talks waits most of the time: it keeps no room for what comes then.
+            self.unpublished = VecDeque::new();
+        }
+        Some(transition)
     }
 
     /// Begins a commit, if one is due. It counts as under way until its result is told.
@@ -194,7 +199,7 @@ impl CommitState {
         }
         self.writer.count += 1;
         let durability = std::mem::replace(&mut self.durability, Durability::Turn);
-        let transitions: Vec<_> = self.transitions.drain(..).collect();
+        let transitions = Vec::from(std::mem::take(&mut self.transitions));
         let terms = CommitTerms {
             expected: self.stored,
             durability,

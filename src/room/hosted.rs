@@ -319,19 +319,17 @@ impl Room {
         let runs = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting);
         let run = view.run().filter(|_| runs);
         let active = self.active();
-        let is_its = |call: &Call| {
-            call.agent == held.agent && Some(call.run) == run && call.under_way.is_some()
-        };
-        if !active.calls.current().is_some_and(is_its) {
+        let is_its = |call: &&Call| call.agent == held.agent && Some(call.run) == run;
+        let Some(id) = active.calls.current().filter(is_its).and_then(|call| call.under_way) else {
             active.calls.inject = None;
             return;
-        }
+        };
         let Some((messages, is_all)) = active.said_between(cx, held.first, held.last) else {
             return;
         };
         active.calls.inject = None;
         active.reads.handed();
-        active.signals.push_back(Signal::Inject { agent: held.agent, messages, is_all });
+        active.signals.push_back(Signal::Inject { id, agent: held.agent, messages, is_all });
     }
 
     /// Whether the running agent was reached with people's messages; what does not reach it, or what it

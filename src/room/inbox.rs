@@ -32,12 +32,26 @@ struct Given {
     turn: TurnId,
     after: Option<MessageId>,
     until: Option<MessageId>,
-    /// Older ones that it was given too, since they arrived late.
-    late: Vec<MessageId>,
-    /// Older ones that arrived only after it was given the others.
-    later: Vec<MessageId>,
-    /// Newer ones that it took while it ran.
-    injected: Vec<MessageId>,
+    /// What does not follow that order.
+    exceptions: Vec<(MessageId, Exception)>,
+}
+
+/// Why a message does not stand between those that an agent was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Exception {
+    /// An older one that it was given too, since it arrived late.
+    Late,
+    /// An older one that arrived only after it was given the others.
+    Later,
+    /// A newer one that it took while it ran.
+    Taken,
+}
+
+impl Given {
+    fn exceptions(&self, kind: Exception) -> Vec<MessageId> {
+        let of_kind = self.exceptions.iter().filter(|(_, known)| *known == kind);
+        of_kind.map(|(message, _)| *message).collect()
+    }
 }
 
 impl Inbox {
@@ -57,7 +71,7 @@ impl Inbox {
         let id = message.id;
         self.recent.insert(at, message);
         for given in self.given.iter_mut().filter(|given| Some(id) <= given.until) {
-            given.later.push(id);
+            given.exceptions.push((id, Exception::Later));
         }
         if self.recent.len() > most {
             self.recent.pop_front();
@@ -98,12 +112,16 @@ impl Inbox {
             let later = self.recent.range(after..);
             later.filter(|message| message.author_kind == AuthorKind::Human)
         };
-        let (after, late, injected) = match given {
-            Some(mut given) if given.turn == turn => {
-                given.late.append(&mut given.later);
-                (given.after, given.late, Vec::new())
+        let (after, late, taken) = match given {
+            Some(given) if given.turn == turn => {
+                let mut late = given.exceptions(Exception::Late);
+                late.append(&mut given.exceptions(Exception::Later));
+                (given.after, late, Vec::new())
             }
-            Some(given) => (given.until, given.later, given.injected),
+            Some(given) => {
+                let late = given.exceptions(Exception::Later);
+                (given.until, late, given.exceptions(Exception::Taken))
+            }
             None => {
                 let late = unheard().map(|message| message.id).collect();
                 (answered().map(|message| message.id), late, Vec::new())
@@ -115,27 +133,28 @@ impl Inbox {
         let first = earlier.filter(|message| late.contains(&message.id));
         let missed = first.chain(self.recent.range(from..));
         let is_new = |message: &&Arc<ChatMessage>| {
-            Some(message.author) != own && !injected.contains(&message.id)
+            Some(message.author) != own && !taken.contains(&message.id)
         };
         let missed = missed.filter(is_new).cloned().collect();
         let until = self.recent.back().map(|message| message.id).or(after);
-        let (later, injected) = (Vec::new(), Vec::new());
-        self.given.push(Given { agent, turn, after, until, late, later, injected });
+        let exceptions = late.into_iter().map(|message| (message, Exception::Late)).collect();
+        self.given.reserve_exact(1);
+        self.given.push(Given { agent, turn, after, until, exceptions });
         missed
     }
 
     /// The agent took this message while it ran: its next turn does not bring it again.
     pub(crate) fn took(&mut self, agent: AgentKey, message: MessageId) {
         if let Some(given) = self.given.iter_mut().find(|given| given.agent == agent) {
-            given.injected.push(message);
-            given.later.retain(|known| *known != message);
+            given.exceptions.retain(|known| *known != (message, Exception::Later));
+            given.exceptions.push((message, Exception::Taken));
         }
     }
 
     /// The agent returned without having taken everything: what it was handed is brought again.
     pub(crate) fn took_not_all(&mut self, agent: AgentKey) {
         if let Some(given) = self.given.iter_mut().find(|given| given.agent == agent) {
-            given.injected.clear();
+            given.exceptions.retain(|(_, kind)| *kind != Exception::Taken);
         }
     }
 

@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use dirigent_core::{AgentKey, Effect, MessageId, Ticket, Timestamp, TurnId};
 
-use super::action::{Account, Action, CallRequest, ConsultRequest, Purpose, Started, WakeRequest};
+use super::Room;
+use super::action::{
+    Account, Action, ActionId, CallRequest, ConsultRequest, Purpose, Started, WakeRequest,
+};
+use super::active::{Active, Request};
 use super::attempts::LIMIT_MAX;
 use super::claims::Lane;
 use super::context::Context;
@@ -13,7 +17,6 @@ use super::reads::{PAGE, Read};
 use super::reply::ReplyStep;
 use super::voice::{Progress, VoiceItem};
 use super::words::Words;
-use super::{Active, Room};
 use crate::lifecycle::Stage;
 use crate::runtime::admission::{Admission, Claim, ClaimKind, Verdict, Wakeup};
 use crate::split::split_reply;
@@ -75,7 +78,7 @@ impl Active {
             ClaimKind::Post | ClaimKind::Read => Some((claim.account, claim.kind)),
             ClaimKind::Call | ClaimKind::Consult => None,
         };
-        self.under_way.push((claim.id, purpose, request));
+        self.note_under_way(claim.id, purpose, request);
         let time_out = request.map(|_| now + cx.settings.attempt_timeout);
         Started { id: claim.id, action, claim: Some(claim), time_out, not_after: None }
     }
@@ -88,8 +91,14 @@ impl Active {
         time_out: Timestamp,
     ) -> Started {
         let id = self.next_id();
-        self.under_way.push((id, purpose, None));
+        self.note_under_way(id, purpose, None);
         Started { id, action, claim: None, time_out: Some(time_out), not_after: None }
+    }
+
+    fn note_under_way(&mut self, id: ActionId, purpose: Purpose, request: Option<Request>) {
+        // Hardly ever more than two at a time.
+        self.under_way.reserve_exact(1);
+        self.under_way.push((id, purpose, request));
     }
 
     /// What the agent of a turn is given with its call: what it missed, and what people said to it.

@@ -70,6 +70,8 @@ pub(crate) enum Progress {
 
 impl VoiceLane {
     pub(crate) fn push(&mut self, item: VoiceItem) {
+        // Hardly ever more than one waits.
+        self.items.reserve_exact(1);
         self.items.push_back(item);
     }
 

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dirigent_core::{RunId, Timestamp, TurnId};
-use futures_util::future::AbortHandle;
+use dirigent_core::{Timestamp, TurnId};
+use futures_util::future::{AbortHandle, AbortRegistration};
 use tokio::sync::oneshot;
 
 use super::Runtime;
@@ -27,16 +27,24 @@ pub(crate) struct CellState {
     pub(crate) epochs: Epochs,
     /// Who waits for something that the room does not have yet.
     waiters: Vec<(Awaited, oneshot::Sender<()>)>,
-    /// The links to hosted agents that run, oldest first.
-    pub(crate) links: Vec<(RunId, ActionId, Arc<TurnLink>)>,
-    /// Calls and consultations that can be dropped.
-    pub(crate) aborts: Vec<(ActionId, AbortHandle)>,
+    /// Who was called and has not returned.
+    called: Vec<Called>,
     /// Who is told when a run that was put off has its turn.
     pub(crate) deferrals: Vec<(DeferralKey, oneshot::Sender<TurnId>)>,
     /// The deadline that the timers know.
     pub(crate) due: Option<Timestamp>,
     /// Whether the driver is called already.
     pub(crate) is_ready: bool,
+}
+
+/// An agent, or the orchestrator, that was called.
+#[derive(Debug)]
+struct Called {
+    id: ActionId,
+    /// Drops the call.
+    abort: AbortHandle,
+    /// The driver's end of an agent's turn.
+    link: Option<Arc<TurnLink>>,
 }
 
 /// Up to what a channel was told of what concerns all channels.
@@ -65,8 +73,7 @@ impl RoomCell {
             room,
             epochs,
             waiters: Vec::new(),
-            links: Vec::new(),
-            aborts: Vec::new(),
+            called: Vec::new(),
             deferrals: Vec::new(),
             due: None,
             is_ready: false,
@@ -114,6 +121,31 @@ impl CellState {
                 at += 1;
             }
         }
+    }
+
+    /// Somebody is called.
+    pub(super) fn call(&mut self, id: ActionId, link: Option<Arc<TurnLink>>) -> AbortRegistration {
+        let (abort, registration) = AbortHandle::new_pair();
+        // Hardly ever more than one: a cancelled call has a short grace.
+        self.called.reserve_exact(1);
+        self.called.push(Called { id, abort, link });
+        registration
+    }
+
+    /// The driver's end of the turn with this call, unless the agent has returned.
+    pub(super) fn link(&self, id: ActionId) -> Option<&TurnLink> {
+        self.called.iter().find(|called| called.id == id)?.link.as_deref()
+    }
+
+    pub(super) fn abort(&self, id: ActionId) {
+        if let Some(called) = self.called.iter().find(|called| called.id == id) {
+            called.abort.abort();
+        }
+    }
+
+    /// The action ended: where it was a call, it has returned.
+    pub(super) fn returned(&mut self, id: ActionId) {
+        self.called.retain(|called| called.id != id);
     }
 
     /// Whether the room may leave memory.

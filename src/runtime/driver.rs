@@ -277,7 +277,7 @@ impl Loop {
                     wakeups.extend(released(admission, now, &claim, &outcome));
                 }
                 state.room.done(cx, now, id, outcome);
-                state.forget_action(id);
+                state.returned(id);
                 runtime.perform_signals(&mut state, cx, now);
             }
             let mut door = Doorway { admission, wakeups };

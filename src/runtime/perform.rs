@@ -8,7 +8,7 @@ use std::task::Poll;
 
 use dirigent_core::Timestamp;
 use futures_util::FutureExt;
-use futures_util::future::{AbortHandle, AbortRegistration, Abortable};
+use futures_util::future::{AbortRegistration, Abortable};
 
 use super::Runtime;
 use super::admission::{Claim, Report};
@@ -21,8 +21,8 @@ use crate::room::action::{
 };
 use crate::room::attempts::{Failure, Trouble};
 use crate::{
-    ApiError, Certainty, ChannelId, CommitError, Consultation, DiscordApi, ErrorKind, Input,
-    LoadError, Reply, Revision, Turn, WakeCall, WakeCause,
+    AgentId, ApiError, Certainty, ChannelId, CommitError, Consultation, DiscordApi, ErrorKind,
+    Input, LoadError, Reply, Revision, Turn, WakeCall, WakeCause,
 };
 
 /// An action that ended.
@@ -68,7 +68,7 @@ impl Runtime {
         // Each kind has a box of its own size: a request needs a third of what a call needs.
         match prepared {
             Prepared::Call(request, link, registration) => Box::pin(async move {
-                let outcome = runtime.call(&room, *request, link, registration).await;
+                let outcome = runtime.call(&room, request, link, registration).await;
                 Finished { room, id, claim, outcome }
             }),
             Prepared::Consult(request, registration) => Box::pin(async move {
@@ -150,28 +150,25 @@ impl Runtime {
     async fn call(
         self: &Arc<Self>,
         room: &RoomRef,
-        request: CallRequest,
+        request: Box<CallRequest>,
         link: Arc<TurnLink>,
         registration: AbortRegistration,
     ) -> Outcome {
-        let CallRequest { agent, turn, run, attempt, newest, missed, late, .. } = request;
+        let (agent, run) = (request.agent, request.run);
         let Some((name, hosted)) = self.hosted(agent) else {
             return answered(AgentAnswer::Failed, true);
         };
-        let given = Turn::new(room.id, name, turn.unwrap_or_default()).with_attempt(attempt);
-        let given = given.with_missed(newest, missed).with_late_answer(late);
-        let given = given.with_link(Arc::clone(&link));
-        let given = if turn.is_none() { given.after_reminder() } else { given };
-        let speaking = async { hosted.agent.speak(given).await };
-        let speaking = AssertUnwindSafe(speaking).catch_unwind();
-        let speaking = async {
-            if self.settings.typing {
-                self.while_typing(room.id, &link, hosted.discord.as_ref(), speaking).await
-            } else {
-                speaking.await
-            }
+        let turn = turn_of(room.id, name, *request, &link);
+        // As many of them are under way as there are talking channels: each part stands in them once.
+        let speaking = async { hosted.agent.speak(turn).await };
+        let speaking = pin!(AssertUnwindSafe(speaking).catch_unwind());
+        let spoken = if self.settings.typing {
+            let discord = hosted.discord.as_ref();
+            let typing = Box::pin(self.while_typing(room.id, &link, discord, speaking));
+            Abortable::new(typing, registration).await
+        } else {
+            Abortable::new(speaking, registration).await
         };
-        let spoken = Abortable::new(speaking, registration).await;
         let took_all = link.close();
         let answer = match spoken {
             Ok(Ok(Ok(Reply::Say(text)))) => match self.settings.reply(&text) {
@@ -298,6 +295,15 @@ enum Prepared {
     Consult(Box<ConsultRequest>, AbortRegistration),
 }
 
+/// What a hosted agent is called with.
+fn turn_of(channel: ChannelId, name: AgentId, request: CallRequest, link: &Arc<TurnLink>) -> Turn {
+    let CallRequest { turn, attempt, newest, missed, late, .. } = request;
+    let given = Turn::new(channel, name, turn.unwrap_or_default()).with_attempt(attempt);
+    let given = given.with_missed(newest, missed).with_late_answer(late);
+    let given = given.with_link(Arc::clone(link));
+    if turn.is_none() { given.after_reminder() } else { given }
+}
+
 const fn answered(answer: AgentAnswer, took_all: bool) -> Outcome {
     Outcome::Answered { answer, took_all }
 }
@@ -359,10 +365,10 @@ impl CellState {
             Action::Call(request) => {
                 let link = Arc::<TurnLink>::default();
                 link.pause(request.paused);
-                self.links.push((request.run, id, Arc::clone(&link)));
-                Prepared::Call(request, link, self.abortable(id))
+                let registration = self.call(id, Some(Arc::clone(&link)));
+                Prepared::Call(request, link, registration)
             }
-            Action::Consult(request) => Prepared::Consult(request, self.abortable(id)),
+            Action::Consult(request) => Prepared::Consult(request, self.call(id, None)),
             action @ (Action::Commit(_)
             | Action::ReadBack
             | Action::Post { .. }
@@ -373,17 +379,5 @@ impl CellState {
             | Action::WakeRoom { .. }) => Prepared::Plain(action),
         };
         Begun { id, prepared, claim, limits: Limits { began, time_out, not_after } }
-    }
-
-    fn abortable(&mut self, id: ActionId) -> AbortRegistration {
-        let (handle, registration) = AbortHandle::new_pair();
-        self.aborts.push((id, handle));
-        registration
-    }
-
-    /// The action ended: what it needed is not needed any more.
-    pub(super) fn forget_action(&mut self, id: ActionId) {
-        self.aborts.retain(|(known, _)| *known != id);
-        self.links.retain(|(_, known, _)| *known != id);
     }
 }

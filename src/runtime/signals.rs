@@ -1,14 +1,13 @@
 //! Performs the instant actions of a room, under its lock.
 
-use std::sync::Arc;
-
 use dirigent_core::{AgentKey, MessageId, Timestamp, Transition};
 
 use super::Runtime;
 use super::cell::CellState;
 use crate::ChannelId;
+use crate::agent::TurnLink;
 use crate::events::ChannelEvent;
-use crate::room::action::{ActionId, Signal};
+use crate::room::action::Signal;
 use crate::room::context::Context;
 use crate::room::directory::Directory;
 
@@ -27,29 +26,21 @@ impl Runtime {
                 Signal::Publish(transition) => {
                     self.publish(state.room.id(), cx.directory, transition);
                 }
-                Signal::Cancel(run) => {
+                Signal::Cancel(id) => {
                     tracing::debug!(channel = %state.room.id(), "a run is cancelled");
-                    if let Some((.., link)) = state.links.iter().find(|(known, ..)| *known == run) {
-                        link.cancel();
-                    }
+                    state.link(id).into_iter().for_each(TurnLink::cancel);
                 }
                 Signal::Drop(id) | Signal::DropConsult(id) => state.abort(id),
-                Signal::Pause(rests) => {
-                    if let Some((.., link)) = state.links.last() {
-                        link.pause(rests);
-                    }
+                Signal::Pause { id, rests } => {
+                    state.link(id).into_iter().for_each(|link| link.pause(rests));
                 }
-                Signal::Slow => {
-                    if let Some((.., link)) = state.links.last() {
-                        link.mark_slow();
-                    }
-                }
-                Signal::Inject { agent, messages, is_all } => {
-                    let link = state.links.last().map(|(.., link)| Arc::clone(link));
+                Signal::Slow(id) => state.link(id).into_iter().for_each(TurnLink::mark_slow),
+                Signal::Inject { id, agent, messages, is_all } => {
+                    let link = state.link(id);
                     let total = messages.len();
                     let ids = messages.into_iter().map_while(|message| {
                         let id = message.id;
-                        link.as_ref().is_some_and(|link| link.inject(message)).then_some(id)
+                        link.is_some_and(|link| link.inject(message)).then_some(id)
                     });
                     let handed: Vec<MessageId> = ids.collect();
                     state.room.injected(agent, &handed, is_all && handed.len() == total);
@@ -81,14 +72,6 @@ impl Runtime {
             let agent = transition.agent.and_then(|key| directory.name(key)).cloned();
             // A channel without a listener is fine.
             let _ = self.events.send(ChannelEvent { channel, agent, transition });
-        }
-    }
-}
-
-impl CellState {
-    fn abort(&mut self, id: ActionId) {
-        if let Some((_, handle)) = self.aborts.iter().find(|(known, _)| *known == id) {
-            handle.abort();
         }
     }
 }

@@ -232,9 +232,8 @@ impl World {
                     self.books.all_seen();
                 }
             }
-            Signal::Cancel(run) => {
-                let is_it = |flight: &&mut Flight| matches!(flight.what, What::Call { run: known } if known == run);
-                if let Some(flight) = self.flights.iter_mut().find(is_it) {
+            Signal::Cancel(id) => {
+                if let Some(flight) = self.flights.iter_mut().find(|flight| flight.id == id) {
                     flight.cancelled.get_or_insert(now);
                     // Some agents listen.
                     if !self.is_exact && self.dice.chance(400) {
@@ -250,9 +249,9 @@ impl World {
                     self.books.dropped(id);
                 }
             }
-            Signal::Pause(_) | Signal::Slow => {}
-            Signal::Inject { agent, messages, is_all } => {
-                let call = self.flights.iter_mut().rev().find(|flight| flight.is_call());
+            Signal::Pause { .. } | Signal::Slow(_) => {}
+            Signal::Inject { id, agent, messages, is_all } => {
+                let call = self.flights.iter_mut().find(|flight| flight.id == id);
                 let taken = call.is_some() && (self.is_exact || self.dice.chance(700));
                 let ids: Vec<_> = messages.iter().map(|message| message.id).collect();
                 if taken {
