@@ -113,7 +113,7 @@ impl RunGuard {
     ///
     /// # Errors
     ///
-    /// [`Refusal::StaleRun`] when the floor was taken from it meanwhile.
+    /// [`Refusal::StaleRun`] when the floor was taken from it meanwhile, or another process has the channel.
     pub fn end(mut self, ending: Ending<'_>) -> Result<(), Refusal> {
         self.armed = false;
         self.tell(&ending.outcome(&self.runtime.settings))
@@ -125,6 +125,11 @@ impl RunGuard {
         self.armed = false;
     }
 
+    /// Why the run must not begin, where its permission was taken away before the host heard of it.
+    pub(crate) fn why_withdrawn(&self) -> Option<Reason> {
+        self.room.lock().room.why_withdrawn(self.guarded)
+    }
+
     fn tell(&self, outcome: &Outcome) -> Result<(), Refusal> {
         let Guarded { agent, turn, run } = self.guarded;
         self.runtime.sign_of_life(agent);
@@ -132,7 +137,8 @@ impl RunGuard {
         self.runtime.update(&self.room, |room, cx, now| {
             room.unguard(self.guarded);
             // Without a run id only the turn tells this run from the agent's next.
-            if turn.is_some_and(|turn| turn != room.machine().view().turn()) {
+            let is_another = turn.is_some_and(|turn| turn != room.machine().view().turn());
+            if is_another || room.commit().is_taken_over() {
                 return Err(Refusal::StaleRun);
             }
             room.input(cx, now, &input, false).0.map(|_| ())

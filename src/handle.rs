@@ -136,6 +136,11 @@ impl Dirigent {
         self.runtime.registry.name(speaker)
     }
 
+    fn denied(&self, reason: Reason) -> Decision {
+        let speaker = self.speaker_of(reason);
+        Decision::denied(reason, speaker, &self.runtime.settings.no_reply_model)
+    }
+
     async fn decide(
         &self,
         room: RoomRef,
@@ -154,15 +159,19 @@ impl Dirigent {
                 let guarded = Guarded { agent: key, turn, run };
                 let guard = RunGuard::new(Arc::clone(&self.runtime), room, guarded, armed);
                 self.stored(stored).await?;
-                Ok(Decision::allowed(reason, turn, anchor, Some(guard)))
+                // Much may have happened until then: a stop, a mute, the turn of another agent.
+                match guard.why_withdrawn() {
+                    None => Ok(Decision::allowed(reason, turn, anchor, Some(guard))),
+                    Some(reason) => {
+                        guard.keep();
+                        Ok(self.denied(reason))
+                    }
+                }
             }
             (Some(Verdict::Allow { reason, turn, anchor }), _) => {
                 Ok(Decision::allowed(reason, turn, anchor, None))
             }
-            (Some(Verdict::Deny { reason }), _) => {
-                let speaker = self.speaker_of(reason);
-                Ok(Decision::denied(reason, speaker, &self.runtime.settings.no_reply_model))
-            }
+            (Some(Verdict::Deny { reason }), _) => Ok(self.denied(reason)),
             (None, _) => Ok(Decision::unmanaged()),
         }
     }

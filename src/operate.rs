@@ -277,7 +277,8 @@ impl Dirigent {
         let config = Arc::new(config);
         *self.runtime.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&config);
         for room in self.runtime.all_awake() {
-            self.runtime.submit(&room, &Input::Reconfigure(Arc::clone(&config)))?;
+            // They are valid, and no state refuses valid rules.
+            let _ = self.runtime.submit(&room, &Input::Reconfigure(Arc::clone(&config)));
         }
         Ok(())
     }

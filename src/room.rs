@@ -332,7 +332,7 @@ impl Room {
             }
             Some((nonce, None)) => {
                 let _ = self.submit(cx, now, &Input::Settled { ticket, settlement });
-                self.active().cleanup.look_for(nonce);
+                self.active().cleanup.look_for(nonce, None);
                 self.backfill();
             }
         }
@@ -435,7 +435,7 @@ impl Room {
             return false;
         };
         let is_over = active.reads.context_until.is_some_and(|until| until <= now);
-        let gives_up = is_over && !active.chat.is_out();
+        let gives_up = is_over && active.gives_reads_up();
         if gives_up {
             active.reads.give_context_up();
         }
@@ -556,6 +556,22 @@ impl Room {
     /// Whether this is the first guard of a permitted run: a call may be delivered twice.
     pub(crate) fn guards_first(&mut self, guarded: Guarded) -> bool {
         self.active().calls.guards_first(guarded)
+    }
+
+    /// Why this run must not begin although it was permitted: the permission was taken away since.
+    pub(crate) fn why_withdrawn(&self, guarded: Guarded) -> Option<Reason> {
+        let Guarded { agent, turn, run } = guarded;
+        let view = self.machine.view();
+        let has_floor = match turn {
+            Some(turn) => {
+                let runs = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting);
+                runs && view.speaker() == Some(agent) && view.turn() == turn
+            }
+            None => view.permit() == Some(agent),
+        };
+        let stands = has_floor && view.run() == run && !self.commit.is_taken_over();
+        let why = self.machine.explain(agent);
+        (!stands).then(|| if why.allows() { Reason::RunAlreadyEnded } else { why })
     }
 
     /// The guard of this run says nothing more.

@@ -33,6 +33,8 @@ mod once_failed;
 mod outages;
 #[path = "promises/pending_words.rs"]
 mod pending_words;
+#[path = "promises/permits.rs"]
+mod permits;
 #[path = "promises/registry.rs"]
 mod registry;
 #[path = "promises/replies.rs"]
@@ -43,6 +45,8 @@ mod shutdown;
 mod stored_first;
 #[path = "promises/sweep.rs"]
 mod sweep;
+#[path = "promises/takeover.rs"]
+mod takeover;
 #[path = "promises/unhosted.rs"]
 mod unhosted;
 #[path = "promises/unsent.rs"]

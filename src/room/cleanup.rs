@@ -21,10 +21,17 @@ const DELETION_MAX: Duration = Duration::from_secs(3_600);
 #[derive(Debug, Default)]
 pub(crate) struct Cleanup {
     items: Vec<Deletion>,
-    /// The nonces of triggers that may stand in the channel although they were withdrawn.
-    strays: VecDeque<Nonce>,
+    /// Triggers that may stand in the channel although they were withdrawn.
+    strays: VecDeque<Stray>,
     /// Triggers that an earlier process owed: it may have posted them.
     restored: Vec<RestoredTrigger>,
+}
+
+#[derive(Debug)]
+struct Stray {
+    nonce: Nonce,
+    /// The action that posts it.
+    post: Option<ActionId>,
 }
 
 #[derive(Debug)]
@@ -104,9 +111,9 @@ impl Cleanup {
         self.items.swap_remove(at).ticket
     }
 
-    /// A trigger with this nonce was withdrawn, and may stand in the channel.
-    pub(crate) fn look_for(&mut self, nonce: Nonce) {
-        self.strays.push_back(nonce);
+    /// A trigger with this nonce was withdrawn, and may stand in the channel. `post`: what posts it still.
+    pub(crate) fn look_for(&mut self, nonce: Nonce, post: Option<ActionId>) {
+        self.strays.push_back(Stray { nonce, post });
         if self.strays.len() > STRAYS_MAX {
             self.strays.pop_front();
         }
@@ -138,7 +145,18 @@ impl Cleanup {
         if let Some(trigger) = restored.find(|trigger| trigger.nonce.as_str() == nonce) {
             trigger.message = Some(message);
         }
-        if let Some(at) = self.strays.iter().position(|known| known.as_str() == nonce) {
+        let stray = self.strays.iter().position(|known| known.nonce.as_str() == nonce);
+        self.found(stray, message, stamp);
+    }
+
+    /// This action posted a message after all: it is deleted if it is such a trigger.
+    pub(crate) fn landed(&mut self, post: ActionId, message: MessageId, stamp: Stamp) {
+        let stray = self.strays.iter().position(|known| known.post == Some(post));
+        self.found(stray, message, stamp);
+    }
+
+    fn found(&mut self, stray: Option<usize>, message: MessageId, stamp: Stamp) {
+        if let Some(at) = stray {
             self.strays.remove(at);
             self.push(None, message, stamp);
         }
@@ -186,7 +204,7 @@ mod tests {
     fn seen(stamp: Stamp) -> Active {
         let mut active = Active::default();
         let nonce = Nonce::from_parts(1, 2, 3);
-        active.cleanup.look_for(nonce.clone());
+        active.cleanup.look_for(nonce.clone(), None);
         active.cleanup.see(nonce.as_str(), TRIGGER, stamp);
         active
     }

@@ -135,6 +135,8 @@ impl Room {
             // Its head was withdrawn while it was under way: that it arrived is a fact all the same.
             if let Ok(message) = result {
                 self.note_own(message);
+                let stamp = self.commit.newest();
+                self.active().cleanup.landed(id, message, stamp);
             }
             return;
         }

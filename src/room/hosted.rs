@@ -26,7 +26,11 @@ impl Room {
         let Some(VoiceItem::Effect(effect, _)) = active.voice.head() else {
             return false;
         };
-        if active.voice.is_under_way() || self.machine.wants(&effect) {
+        let is_trigger = matches!(effect, Effect::Trigger { .. });
+        let is_under_way = active.voice.is_under_way();
+        // In a channel that rests nobody waits for what comes of a trigger: the acknowledgement would wait, too.
+        let is_awaited = is_under_way && !(is_trigger && self.machine.view().rest().is_some());
+        if is_awaited || self.machine.wants(&effect) {
             return false;
         }
         // What is read first may tell that an earlier process posted it.
@@ -35,10 +39,14 @@ impl Room {
             return false;
         }
         let active = self.active();
-        let is_trigger = matches!(effect, Effect::Trigger { .. });
+        let arrived = if is_under_way { active.voice.take_arrived() } else { None };
+        if let Some(message) = arrived {
+            self.head_posted(cx, now, message);
+            return true;
+        }
         // Its agent may run because of it: then it is removed once it is seen.
-        if let Some(nonce) = active.voice.doubtful_nonce().filter(|_| is_trigger) {
-            active.cleanup.look_for(nonce);
+        if let Some((nonce, post)) = active.voice.doubtful_post().filter(|_| is_trigger) {
+            active.cleanup.look_for(nonce, post);
             self.backfill();
         }
         let active = self.active();
@@ -345,6 +353,12 @@ impl Room {
 }
 
 impl Active {
+    /// Whether what cannot be read for a call is done without after a while. Not while the chat is away, unless
+    /// the run is permitted already: then its deadline runs.
+    pub(super) fn gives_reads_up(&self) -> bool {
+        !self.chat.is_out() || self.calls.is_waiting()
+    }
+
     /// What people said that this turn is handed, and whether that is all of it. `None` while a call waits
     /// until it is read.
     pub(super) fn pending_words(
@@ -362,7 +376,7 @@ impl Active {
         }
         let until = self.reads.pending_until(now, agent, turn);
         let is_meant = |message: &ChatMessage| is_said_by_person(cx, message);
-        let is_over = until <= now && !self.chat.is_out();
+        let is_over = until <= now && self.gives_reads_up();
         is_over.then(|| (self.inbox.between(held.first, held.last, is_meant), false))
     }
 

@@ -440,7 +440,9 @@ impl Room {
         if !is_ready || cx.stage >= Stage::Stopping || self.marks.is_holding(now) {
             return None;
         }
-        if !self.has_context(now) {
+        // A hold lets go on what runs; this agent was not called yet.
+        let rests = self.machine.view().rest().is_some();
+        if rests || !self.has_context(now) {
             return None;
         }
         let (room, newest) = (self.id, self.machine.view().newest());

@@ -156,9 +156,12 @@ impl VoiceLane {
         self.is_doubtful = true;
     }
 
-    /// The nonce of the head's post, if that may stand in the channel.
-    pub(crate) fn doubtful_nonce(&mut self) -> Option<Nonce> {
-        self.nonce.take_if(|_| self.is_doubtful)
+    /// The nonce of the head's post, if that may stand in the channel or come to stand there, and the action that
+    /// posts it.
+    pub(crate) fn doubtful_post(&mut self) -> Option<(Nonce, Option<ActionId>)> {
+        let under_way = self.under_way;
+        let nonce = self.nonce.take_if(|_| self.is_doubtful || under_way.is_some())?;
+        Some((nonce, under_way))
     }
 
     /// The head is done with; the next one begins anew.

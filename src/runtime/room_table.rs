@@ -12,7 +12,7 @@ use super::cell::{Epochs, RoomCell};
 use crate::room::Room;
 use crate::room::context::Context;
 use crate::room::record::Origin;
-use crate::{Barred, CallError, ChannelId, LoadError, Revision};
+use crate::{Barred, CallError, ChannelId, Input, LoadError, Revision};
 
 /// Every channel that has a record, or is about to have one.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ pub(crate) struct RoomTable {
 /// A channel that the store knows.
 #[derive(Debug)]
 enum Slot {
-    /// Only in the store, as an earlier process left it.
+    /// Only in the store, as an earlier process, or another one, left it.
     Stored,
     /// Only in the store, as this process left it.
     Parked(Parked),
@@ -250,10 +250,21 @@ impl Runtime {
         let cell = Arc::new(RoomCell::new(room, epochs));
         let slot = Slot::Awake { cell: Arc::clone(&cell), pins: 1 };
         self.rooms.slots().insert(cell.id, slot);
+        self.tell_rules(&cell);
         // What is said from now on reaches the channel here. Also performs what `take_up` asked for.
         self.tell_news(&cell);
         self.tell_lost(&cell);
         RoomRef { runtime: Arc::clone(self), cell }
+    }
+
+    /// The rules may have changed after the room was made with them, before the table had it.
+    fn tell_rules(self: &Arc<Self>, cell: &Arc<RoomCell>) {
+        let config = self.config();
+        let is_old = !Arc::ptr_eq(cell.lock().room.machine().config(), &config);
+        if is_old {
+            // They were accepted when they were given.
+            let _ = self.submit(cell, &Input::Reconfigure(config));
+        }
     }
 
     /// One holder fewer of the channel. Once there is none and it rests, it leaves memory. All that happens
@@ -281,7 +292,7 @@ impl Runtime {
         // A room that left memory has no deadline: the driver would wake for it again and again.
         self.timers.set(cell.id, state.due.take(), None);
         if is_taken_over {
-            *slot = Slot::Parked(Parked::default());
+            *slot = Slot::Stored;
             return;
         }
         if state.room.commit().is_damaged() {
@@ -307,7 +318,7 @@ impl Runtime {
             let is_it = matches!(slot, Slot::Awake { cell: known, .. } if Arc::ptr_eq(known, cell));
             if is_it {
                 tracing::error!(channel = %cell.id, "another process has taken the channel over");
-                *slot = Slot::Parked(Parked::default());
+                *slot = Slot::Stored;
                 self.timers.set(cell.id, state.due.take(), None);
             }
         }
@@ -343,8 +354,20 @@ mod tests {
     use dirigent_core::Mode;
 
     use super::*;
+    use crate::MemoryChannels;
     use crate::runtime::fixture::built;
-    use crate::{Input, MemoryChannels};
+
+    #[test]
+    fn rules_that_are_given_while_a_channel_is_taken_up_are_those_it_follows() {
+        let (dirigent, _driver) = built(Arc::default(), &MemoryChannels::default());
+        let runtime = &dirigent.runtime;
+        let room = Room::new(ChannelId::new(7), runtime.config(), 0, 0, runtime.clock.now());
+        let newer = Arc::new(crate::Config::default());
+        let room = runtime.publish_room(room, Epochs::default(), |_, _, _| {
+            *runtime.config.write().unwrap() = Arc::clone(&newer);
+        });
+        assert!(Arc::ptr_eq(room.lock().room.machine().config(), &newer));
+    }
 
     #[test]
     fn the_driver_is_not_called_for_a_room_that_the_table_does_not_have() {

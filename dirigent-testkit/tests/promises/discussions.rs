@@ -1,12 +1,12 @@
 //! P5, P6: a discussion starts, and it ends.
 
 use dirigent::PhaseKind;
-use dirigent_testkit::memory_discord::{Fault, Outage};
+use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage};
 
 use super::kit::{
-    HOUR, MINUTE, REMINDER, RETURN, SECOND, open_discussion, reminders, resume, stop,
+    HOUR, MINUTE, REMINDER, RETURN, SECOND, open_discussion, reminders, resume, runs, stop,
 };
 
 const GUIDE: &str = "Which plan? Done when one is chosen.";
@@ -54,6 +54,23 @@ fn an_initiator_whose_run_after_the_reminder_is_lost_in_a_restart_is_reminded_ag
     stage.advance(HOUR * 2);
     assert!(reminders(&stage) >= 2);
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Archived);
+}
+
+/// Its run is permitted, and its deadline runs: what was said before is not waited for.
+#[test]
+fn an_initiator_is_called_after_its_reminder_although_histories_cannot_be_read() {
+    let mut stage =
+        setup().hosted("a", ["a1".into(), Act::Pass.into()]).hosted("b", ["b1".into()]).stage();
+    open_discussion(&mut stage, GUIDE, &["a", "b"]);
+    stage.until("b spoke", |stage| stage.words().contains(&"b1".to_owned()));
+    stage.until_dormant();
+    stage.advance(SECOND * 5);
+    stage.crash();
+    stage.discord().begin_outage(Outage::refused().only(Call::History));
+    stage.restart();
+    let before = runs(&stage);
+    stage.advance(HOUR);
+    assert!(runs(&stage) > before, "{:?}", stage.status());
 }
 
 /// P5

@@ -139,6 +139,15 @@ fn a_stop_word_is_acknowledged_within_a_second_whatever_waits() {
         is_acknowledged(&mut waiting_reply(wait), &format!("a reply, {wait:?}"));
     }
     is_acknowledged(&mut waiting_trigger(Wait::Repetition).0, "a trigger");
+    let mut hanging = Setup::new().hooked("a", []).hooked("b", []).stage();
+    hanging.chat();
+    hanging.discord().next_post(Fault::SlowRequest { by: SECOND * 9 });
+    hanging.say("Hello");
+    hanging.advance(SECOND / 2);
+    is_acknowledged(&mut hanging, "the post of a trigger that hangs");
+    // It arrives all the same: its agent is denied, and it is removed.
+    hanging.advance(SECOND * 20);
+    assert_eq!(hanging.moderation(hanging.channel()), [Settings::STOPPED_NOTICE]);
 }
 
 /// P2, M4
