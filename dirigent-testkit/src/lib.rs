@@ -22,8 +22,6 @@ pub mod driver_simulation;
 pub mod fuzzing;
 pub mod invariants;
 pub mod model;
-#[cfg(feature = "check-contract")]
-pub mod openapi;
 pub mod scripted_agent;
 pub mod simulation;
 pub mod stage;

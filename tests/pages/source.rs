@@ -5,8 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where tests live: every `tests` folder of the workspace.
-const HOMES: &[&str] =
-    &["", "dirigent-core", "dirigent-testkit", "dirigent-discord", "dirigent-store"];
+const HOMES: &[&str] = &[
+    "",
+    "dirigent-core",
+    "dirigent-testkit",
+    "dirigent-discord",
+    "dirigent-store",
+    "examples",
+    "verify/openapi",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

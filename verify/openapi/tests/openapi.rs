@@ -1,9 +1,8 @@
 //! The checker of requests and answers, on a small document of its own: whoever has no copy of Discord's
 //! tests the checker all the same.
-#![cfg(feature = "check-contract")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use dirigent_testkit::openapi::{Document, Finding, Place, Request};
+use check_contract::{Document, Finding, Place, Request};
 
 #[path = "openapi/answers.rs"]
 mod answers;

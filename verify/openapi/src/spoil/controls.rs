@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Spoilt, Wrong};
-use crate::openapi::document::Document;
-use crate::openapi::exchange::Exchange;
-use crate::openapi::finding::{Finding, Place};
+use crate::document::Document;
+use crate::exchange::Exchange;
+use crate::finding::{Finding, Place};
 
 /// How the checker did with what was spoilt on purpose.
 ///
 /// ```
-/// use dirigent_testkit::openapi::{Answer, Controls, Document, Exchange, Request};
+/// use check_contract::{Answer, Controls, Document, Exchange, Request};
 ///
 /// let text = r#"{"openapi": "3.1.0", "paths": {"/rooms": {"get": {"responses": {"204": {}}}}}}"#;
 /// let document = Document::read(text, &[]).unwrap();
@@ -31,7 +31,7 @@ pub struct Controls {
 /// A fault that the checker did not notice where it was.
 ///
 /// ```
-/// # use dirigent_testkit::openapi::Missed;
+/// # use check_contract::Missed;
 /// fn tell(missed: &Missed) -> String {
 ///     format!("{}, {}, in {}", missed.wrong, missed.place, missed.request)
 /// }

@@ -5,7 +5,7 @@ use std::fmt;
 /// Something that the document does not allow.
 ///
 /// ```
-/// use dirigent_testkit::openapi::{Finding, Place};
+/// use check_contract::{Finding, Place};
 ///
 /// let finding = Finding {
 ///     operation: "GET /rooms".to_owned(),
@@ -37,7 +37,7 @@ impl fmt::Display for Finding {
 /// The part of a request or an answer that a finding is about.
 ///
 /// ```
-/// use dirigent_testkit::openapi::Place;
+/// use check_contract::Place;
 /// assert_eq!(Place::Body("/nonce".to_owned()).to_string(), "body at /nonce");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

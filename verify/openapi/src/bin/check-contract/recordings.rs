@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use check_contract::Exchange;
 use dirigent::{ChannelId, Dirigent, DiscordApi, GuildId, MemoryIdentities, SystemClock, UserId};
 use dirigent_discord::{DiscordAccount, Feed};
 use dirigent_testkit::loopback::Limits;
-use dirigent_testkit::openapi::Exchange;
 use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord};
 use twilight_model::gateway::ShardId;
 

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::head::NO_IDS;
 use super::{Spoilt, Wrong};
-use crate::openapi::document::Document;
-use crate::openapi::exchange::Request;
-use crate::openapi::finding::Place;
-use crate::openapi::landmark::{Landmark, landmarks};
-use crate::openapi::operation::Operation;
+use crate::document::Document;
+use crate::exchange::Request;
+use crate::finding::Place;
+use crate::landmark::{Landmark, landmarks};
+use crate::operation::Operation;
 
 const JSON: &str = "application/json";
 

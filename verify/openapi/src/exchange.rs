@@ -5,7 +5,7 @@ use std::fmt;
 /// A request as it was sent. `Debug` shows neither headers nor body.
 ///
 /// ```
-/// use dirigent_testkit::openapi::Request;
+/// use check_contract::Request;
 ///
 /// let request = Request::new("POST", "/api/v10/channels/7/typing?a=b").header("Accept", "*/*");
 /// assert_eq!(request.path(), "/api/v10/channels/7/typing");
@@ -132,7 +132,7 @@ impl fmt::Debug for Request {
 /// What was answered. `Debug` shows no body.
 ///
 /// ```
-/// let answer = dirigent_testkit::openapi::Answer { status: 204, body: Vec::new() };
+/// let answer = check_contract::Answer { status: 204, body: Vec::new() };
 /// assert_eq!(format!("{answer:?}"), "Answer { status: 204, body: 0 bytes }");
 /// ```
 #[derive(Clone, PartialEq, Eq)]
@@ -156,7 +156,7 @@ impl fmt::Debug for Answer {
 /// A request with its answer.
 ///
 /// ```
-/// use dirigent_testkit::openapi::{Answer, Exchange, Request};
+/// use check_contract::{Answer, Exchange, Request};
 ///
 /// let request = Request::new("GET", "/api/rooms");
 /// let exchange = Exchange { request, answer: Answer { status: 200, body: b"[]".to_vec() } };

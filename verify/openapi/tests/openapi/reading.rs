@@ -1,6 +1,6 @@
 //! Documents: which are taken, and how they are corrected.
 
-use dirigent_testkit::openapi::{Correction, DocumentError};
+use check_contract::{Correction, DocumentError};
 
 use super::*;
 

@@ -4,7 +4,7 @@
 //! adapter follows the documentation; each place where that matters stands here with its reason. A
 //! correction that no longer fits stops the check, so that none outlives its reason.
 
-use dirigent_testkit::openapi::Correction;
+use check_contract::Correction;
 
 const NUMBER: &str = r#"{"type": ["integer", "null"]}"#;
 const TEXT: &str = r#"{"type": ["string", "null"], "pattern": "^(0|[1-9][0-9]*)$"}"#;

@@ -14,7 +14,7 @@ use super::rule::Fault;
 /// An OpenAPI 3.1 document.
 ///
 /// ```
-/// use dirigent_testkit::openapi::Document;
+/// use check_contract::Document;
 ///
 /// let text = r#"{"openapi": "3.1.0", "info": {"title": "Rooms", "version": "2"}, "paths": {}}"#;
 /// let document = Document::read(text, &[]).unwrap();
@@ -35,7 +35,7 @@ type Values = Vec<(String, String)>;
 /// Why a document cannot be used.
 ///
 /// ```
-/// use dirigent_testkit::openapi::{Document, DocumentError};
+/// use check_contract::{Document, DocumentError};
 /// assert!(matches!(Document::read("{", &[]), Err(DocumentError::NotJson(_))));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

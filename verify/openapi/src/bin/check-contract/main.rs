@@ -1,7 +1,7 @@
 //! Whether the adapter speaks as Discord's OpenAPI document says.
 //!
 //! ```text
-//! cargo run -p dirigent-testkit --bin check-contract -- discord-openapi.json
+//! cargo run -p check-contract -- discord-openapi.json
 //! ```
 //!
 //! The file is Discord's official document; it is data and no part of this repository. A server on loopback
@@ -22,7 +22,7 @@ mod report;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use dirigent_testkit::openapi::Document;
+use check_contract::Document;
 
 use recordings::{Problem, Recording};
 

@@ -2,7 +2,7 @@
 //!
 //! The answers are whole, as Discord's are, and are checked against the document as the requests are.
 
-use dirigent_testkit::openapi::{Answer, Request};
+use check_contract::{Answer, Request};
 use serde_json::{Value, json};
 
 pub(crate) const GUILD: u64 = 100;

@@ -1,6 +1,6 @@
 //! The negative controls.
 
-use dirigent_testkit::openapi::{Answer, Controls, Exchange, Wrong};
+use check_contract::{Answer, Controls, Exchange, Wrong};
 
 use super::*;
 

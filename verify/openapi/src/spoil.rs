@@ -16,7 +16,7 @@ use super::finding::Place;
 /// A request, or an exchange by its answer, with one thing wrong in it.
 ///
 /// ```
-/// use dirigent_testkit::openapi::{Document, Request, Wrong};
+/// use check_contract::{Document, Request, Wrong};
 ///
 /// let text = r#"{"openapi": "3.1.0", "paths": {"/rooms": {"get": {}}}}"#;
 /// let document = Document::read(text, &[]).unwrap();
@@ -41,7 +41,7 @@ pub struct Spoilt<T> {
 /// What can be made wrong in a request.
 ///
 /// ```
-/// use dirigent_testkit::openapi::Wrong;
+/// use check_contract::Wrong;
 /// assert_eq!(Wrong::UnknownKey.to_string(), "an unknown key in the body");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dirigent_testkit::openapi::{Controls, Document, Exchange, Finding, Place};
+use check_contract::{Controls, Document, Exchange, Finding, Place};
 
 use crate::corrections;
 use crate::recordings::Recording;

@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::body::{bent_at, first_items};
 use super::{Spoilt, Wrong};
-use crate::openapi::document::Document;
-use crate::openapi::exchange::{Answer, Exchange};
-use crate::openapi::finding::Place;
-use crate::openapi::landmark::landmarks;
-use crate::openapi::operation::Operation;
+use crate::document::Document;
+use crate::exchange::{Answer, Exchange};
+use crate::finding::Place;
+use crate::landmark::landmarks;
+use crate::operation::Operation;
 
 pub(super) fn spoil(
     document: &Document,

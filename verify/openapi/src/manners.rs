@@ -15,11 +15,11 @@ pub(super) fn faults(request: &Request) -> Vec<(&'static str, String)> {
         }
         None => faults.push(("user-agent", "is missing".into())),
     }
-    if let Some(reason) = request.get("x-audit-log-reason") {
-        if reason.is_empty() || reason.chars().count() > REASON_CHARS_MAX {
-            let says = format!("has {} characters", reason.chars().count());
-            faults.push(("x-audit-log-reason", says));
-        }
+    if let Some(reason) = request.get("x-audit-log-reason")
+        && (reason.is_empty() || reason.chars().count() > REASON_CHARS_MAX)
+    {
+        let says = format!("has {} characters", reason.chars().count());
+        faults.push(("x-audit-log-reason", says));
     }
     faults
 }

@@ -1,6 +1,6 @@
 //! Answers: what a stand-in for Discord may say.
 
-use dirigent_testkit::openapi::{Answer, Exchange};
+use check_contract::{Answer, Exchange};
 
 use super::*;
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// never outlives its reasons.
 ///
 /// ```
-/// use dirigent_testkit::openapi::{Correction, Document};
+/// use check_contract::{Correction, Document};
 ///
 /// let correction = Correction {
 ///     at: "/paths/~1rooms/get/operationId",

@@ -5,10 +5,8 @@
 //! where **a key that the document does not name is refused**. Before that, every request is spoilt in each way that
 //! is known ([`Document::spoil`]), and each must be found: a checker that finds nothing proves nothing.
 //!
-//! Needs the feature `check-contract`.
-//!
 //! ```
-//! use dirigent_testkit::openapi::{Document, Place, Request};
+//! use check_contract::{Document, Place, Request};
 //!
 //! let text = r#"{
 //!     "openapi": "3.1.0",

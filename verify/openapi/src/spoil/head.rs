@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::{Spoilt, Wrong};
-use crate::openapi::document::Document;
-use crate::openapi::exchange::Request;
-use crate::openapi::finding::Place;
-use crate::openapi::landmark::meant;
-use crate::openapi::manners::REASON_CHARS_MAX;
-use crate::openapi::operation::{Operation, Parameter, Token};
+use crate::document::Document;
+use crate::exchange::Request;
+use crate::finding::Place;
+use crate::landmark::meant;
+use crate::manners::REASON_CHARS_MAX;
+use crate::operation::{Operation, Parameter, Token};
 
 /// What looks like an id and is none: a name, a negative number, one of 65 bits, another notation.
 pub(super) const NO_IDS: [&str; 5] = ["nobody", "-1", "18446744073709551616", "0x1f", "007"];
