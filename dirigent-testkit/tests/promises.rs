@@ -39,6 +39,8 @@ mod permits;
 mod registry;
 #[path = "promises/replies.rs"]
 mod replies;
+#[path = "promises/replies_in_doubt.rs"]
+mod replies_in_doubt;
 #[path = "promises/shutdown.rs"]
 mod shutdown;
 #[path = "promises/stored_first.rs"]

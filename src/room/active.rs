@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use dirigent_core::{Effect, MessageId, Timestamp, TurnId};
+use dirigent_core::{Author, Effect, MessageId, Timestamp, TurnId};
 
 use super::action::{Account, ActionId, Purpose, Signal};
 use super::calls::{Calls, Consult};
@@ -15,7 +15,7 @@ use super::inbox::Inbox;
 use super::outbox::OutboxMachine;
 use super::reads::Reads;
 use super::reply::ReplyDelivery;
-use super::voice::VoiceLane;
+use super::voice::{VoiceItem, VoiceLane};
 use crate::runtime::admission::ClaimKind;
 
 /// Whose request to the chat is under way, and of which kind.
@@ -62,6 +62,19 @@ impl Active {
     pub(super) fn next_id(&mut self) -> ActionId {
         self.next_action += 1;
         ActionId(self.next_action)
+    }
+
+    /// An event tells of a message of this author with this nonce: any account can choose another's nonce.
+    /// Returns whether it is the post of the voice lane's head, and no answer to that is waited for.
+    pub(super) fn arrived(&mut self, nonce: &str, author: Author, message: MessageId) -> bool {
+        let poster = match self.voice.head() {
+            Some(VoiceItem::Reply) => {
+                self.reply.as_ref().map(|reply| Author::Agent(reply.stored().agent))
+            }
+            Some(VoiceItem::Effect(..) | VoiceItem::Answer) => Some(Author::Moderator),
+            None => None,
+        };
+        poster == Some(author) && self.voice.arrived(nonce, message)
     }
 
     pub(super) fn is_idle(&self) -> bool {

@@ -6,13 +6,16 @@ use dirigent_core::{Settlement, Timestamp};
 
 use crate::{Certainty, ErrorKind};
 
-/// How long a chat surely remembers a nonce. Discord says "a few minutes".
-pub(crate) const NONCE_KEPT: Duration = Duration::from_secs(120);
+/// How long after it was started a post may still arrive in the channel.
+pub(crate) const LANDS_WITHIN: Duration = Duration::from_secs(15);
+/// How long a part in doubt is repeated with its nonce: two minutes, for which a chat surely remembers a
+/// nonce, less the time that a repetition may take to arrive. Discord says "a few minutes".
+pub(crate) const REPEAT_WITHIN: Duration = Duration::from_secs(120 - LANDS_WITHIN.as_secs());
 
-/// Whether the chat may have forgotten a nonce that was first used at this time. A clock that was set
-/// back proves nothing, so the nonce counts as forgotten.
+/// Whether the chat may have forgotten a nonce that was first used at this time, before a repetition that
+/// is started now arrives. A clock that was set back proves nothing, so the nonce counts as forgotten.
 pub(crate) fn is_forgotten(used: Timestamp, now: Timestamp) -> bool {
-    now < used || now.since(used) >= NONCE_KEPT
+    now < used || now.since(used) >= REPEAT_WITHIN
 }
 
 /// Why an attempt at the chat or the store did not succeed, and what may be concluded.

@@ -22,9 +22,9 @@ impl Room {
         if self.keeps_turns() {
             self.marks.pushed(message.id);
         }
-        let id = message.id;
+        let (id, author) = (message.id, cx.directory.author(&message));
         let has_arrived = match (&message.nonce, &mut self.active) {
-            (Some(nonce), Some(active)) => active.voice.arrived(nonce, id),
+            (Some(nonce), Some(active)) => active.arrived(nonce, author, id),
             _ => false,
         };
         self.take_message(cx, now, message, false);

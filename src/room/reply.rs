@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dirigent_core::{AgentKey, MessageId, RunId, Timestamp, TurnId};
 
-use super::attempts::{Attempts, Failure, NONCE_KEPT, Trouble, is_forgotten};
+use super::attempts::{Attempts, Failure, REPEAT_WITHIN, Trouble, is_forgotten};
 use super::commit::Stamp;
 use crate::split::split_reply;
 use crate::{Certainty, ChannelId, ChatMessage, Nonce, Outgoing, OutgoingPart, ReplyEnd, UserId};
@@ -144,7 +144,7 @@ impl ReplyDelivery {
             return Some(ReplyStep::Find { after: after.map(before) });
         }
         let part = self.next_part()?;
-        let not_after = doubt.map(|since| since + NONCE_KEPT);
+        let not_after = doubt.map(|since| since + REPEAT_WITHIN);
         let (content, nonce) = (part.content.clone(), part.nonce.clone());
         Some(ReplyStep::Post { content, nonce, not_after })
     }
@@ -264,10 +264,11 @@ fn newest_posted(outgoing: &Outgoing) -> Option<MessageId> {
     outgoing.parts.iter().filter_map(|part| part.posted).max()
 }
 
-/// Whether this message is that part of a reply: by its nonce, or by its words from the same account.
+/// Whether this message is that part of a reply: from the same account, by its nonce or by its words.
 fn is_part(message: &ChatMessage, part: &OutgoingPart, account: Option<UserId>) -> bool {
-    let said = Some(message.author) == account && message.content.trim() == part.content.trim();
-    message.nonce.as_deref() == Some(part.nonce.as_str()) || said
+    let has_nonce = message.nonce.as_deref() == Some(part.nonce.as_str());
+    let has_words = message.content.trim() == part.content.trim();
+    Some(message.author) == account && (has_nonce || has_words)
 }
 
 #[cfg(test)]

@@ -212,8 +212,8 @@ impl VoiceLane {
         self.arrived = None;
     }
 
-    /// An event tells of a message with this nonce. Returns whether it is the head's, and no answer to the
-    /// post is waited for.
+    /// An event tells of a message with this nonce, by the account that posts the head. Returns whether it is
+    /// the head's, and no answer to the post is waited for.
     pub(crate) fn arrived(&mut self, nonce: &str, message: MessageId) -> bool {
         let own = self.nonce.as_ref().is_some_and(|known| known.as_str() == nonce);
         if own {

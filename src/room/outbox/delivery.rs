@@ -6,17 +6,13 @@ use dirigent_core::{MessageId, Timestamp};
 
 use super::action::{ChatFacts, FirstAttempt, OutboxAction, OutboxResult};
 use super::{OutboxKind, OutboxMessage};
+use crate::room::attempts::{LANDS_WITHIN, REPEAT_WITHIN, is_forgotten};
 use crate::{Certainty, ChatMessage, ErrorKind};
 
 /// The wait after a failed attempt; doubles up to [`RETRY_MAX`].
 const RETRY: Duration = Duration::from_secs(1);
 /// The longest wait between two attempts.
 const RETRY_MAX: Duration = Duration::from_secs(600);
-/// How long after it was started a post may still arrive in the channel.
-const LANDS_WITHIN: Duration = Duration::from_secs(15);
-/// How long a part in doubt is repeated with its nonce: two minutes, for which a chat surely
-/// remembers a nonce, less the time that a repetition may take to arrive. Discord says "a few minutes".
-const REPEAT_WITHIN: Duration = Duration::from_secs(120 - LANDS_WITHIN.as_secs());
 
 /// One outbox message with what this process knows of it.
 #[derive(Debug)]
@@ -262,9 +258,9 @@ impl Delivery {
             return Change::None;
         };
         let is_part = |message: &&ChatMessage| {
-            let is_same =
-                message.author == moderator && message.content.trim() == part.content.trim();
-            is_same || message.nonce.as_deref() == Some(part.nonce.as_str())
+            let has_nonce = message.nonce.as_deref() == Some(part.nonce.as_str());
+            let has_words = message.content.trim() == part.content.trim();
+            message.author == moderator && (has_nonce || has_words)
         };
         let new = || messages.iter().filter(|message| message.id > after);
         if let Some(id) = new().filter(is_part).map(|message| message.id).min() {
@@ -342,10 +338,4 @@ impl Delivery {
             (true, Some(_)) => FirstAttempt::Queued,
         }
     }
-}
-
-/// Whether the chat may have forgotten a nonce that was used at that time. A clock that was set back
-/// says nothing.
-fn is_forgotten(used: Timestamp, now: Timestamp) -> bool {
-    now < used || now.since(used) >= REPEAT_WITHIN
 }

@@ -1,6 +1,7 @@
 //! A part that may stand in the channel is repeated with its nonce, or looked for.
 
 use super::*;
+use crate::{AuthorKind, ChatKind, ChatMessage};
 
 fn pages(world: &World) -> usize {
     let requests = world.requests.iter();
@@ -93,6 +94,30 @@ fn two_equal_parts_need_two_messages() {
     world.kill(MINUTE * 60, true);
     world.run();
     world.assert_posted_once(&[message]);
+}
+
+/// Any account in the channel can post with the nonce of another one's message.
+#[test]
+fn a_message_of_another_account_with_the_nonce_of_a_part_is_not_the_part() {
+    for (author, is_found) in [(PERSON, false), (MODERATOR, true)] {
+        let mut message = guide(1);
+        (message.after, message.tried) = (Some(MessageId::new(0)), true);
+        let page = [ChatMessage {
+            id: MessageId::new(9),
+            channel: OWN,
+            author,
+            author_kind: AuthorKind::Bot,
+            kind: ChatKind::Default,
+            content: "I am not it".to_owned(),
+            has_attachments: false,
+            nonce: Some(message.parts[0].nonce.as_str().to_owned()),
+        }];
+        let mut outbox = OutboxMachine::restore(at(3_600_000), vec![message]);
+        let (kind, _) = outbox.next(at(3_600_000)).unwrap();
+        let page = OutboxResult::Page { messages: &page, full: false };
+        outbox.done(at(3_600_000), kind, page, FACTS);
+        assert_eq!(outbox.take_arrived().is_some(), is_found, "{author:?}");
+    }
 }
 
 #[test]
