@@ -288,6 +288,8 @@ pub struct Writer {
 ///     run: RunId::new(9),
 ///     end: dirigent::ReplyEnd::Finished,
 ///     parts: Vec::new(),
+///     after: None,
+///     composed_at: None,
 ///     doubt_since: None,
 ///     waiting_since: None,
 /// };
@@ -306,6 +308,11 @@ pub struct Outgoing {
     pub end: ReplyEnd,
     /// Its messages in order.
     pub parts: Vec<OutgoingPart>,
+    /// The newest message that was known when the agent had answered: every part stands behind it. `None`
+    /// where no message was known.
+    pub after: Option<MessageId>,
+    /// When the agent had answered: no part is older. `None` in a record of a version that did not store it.
+    pub composed_at: Option<Timestamp>,
     /// When the first attempt at the next part began whose outcome is unknown: since then the part may
     /// be in the channel. `None` when it is surely not there.
     pub doubt_since: Option<Timestamp>,

@@ -7,8 +7,7 @@ use super::action::{Account, ActionId, ConsultAnswer, Outcome, Purpose};
 use super::attempts::{Failure, Trouble};
 use super::context::Context;
 use super::offer::answer_parts;
-use super::reads::{PAGE, page_after};
-use super::reply::{AfterFailure, ReplyDelivery};
+use super::reply::{AfterFailure, ReplyDelivery, SearchFacts};
 use super::voice::{Progress, VoiceItem};
 use crate::runtime::admission::ClaimKind;
 use crate::{
@@ -324,39 +323,39 @@ impl Room {
         }
     }
 
-    /// A page of the history was read in search of the parts of a reply.
+    /// The history was read in search of the parts of a reply.
     fn part_searched(&mut self, cx: &Context<'_>, now: Timestamp, id: ActionId, outcome: Outcome) {
         if !self.active().voice.end(id) {
             return;
         }
         match outcome.into_page() {
-            Some(Ok(messages)) if cx.may_be_hidden(self.id, &messages) => {
-                self.part_unreadable(cx, now);
-            }
-            Some(Ok(messages)) => {
-                let (mut page, full) = page_after(messages, None, usize::from(PAGE));
-                let page = page.make_contiguous();
-                let Some(reply) = &mut self.active().reply else {
-                    return;
-                };
-                let account = cx.directory.user(reply.stored().agent);
-                let found = reply.searched(page, full, account);
-                let any = !found.is_empty();
-                if any {
-                    self.active().voice.has_landed();
-                }
-                for (id, part) in found {
-                    self.remember_part(cx, id, part);
-                }
-                if any {
-                    self.part_known(cx, now);
-                }
-            }
+            Some(Ok(page)) => self.part_looked_for(cx, now, page),
             Some(Err(failure)) if failure.trouble() == Trouble::Definite => {
                 self.part_unreadable(cx, now);
             }
             Some(Err(failure)) => self.part_failed(cx, now, &failure),
             None => {}
+        }
+    }
+
+    fn part_looked_for(&mut self, cx: &Context<'_>, now: Timestamp, page: Vec<ChatMessage>) {
+        let (channel, newest) = (self.id, self.machine.view().newest());
+        let Some(reply) = &mut self.active().reply else {
+            return;
+        };
+        let account = cx.directory.user(reply.stored().agent);
+        let was = reply.stored().waiting_since;
+        let facts = SearchFacts { chat: cx.chat, channel, account, newest };
+        let found = reply.searched(now, page, &facts);
+        let waits = reply.stored().waiting_since;
+        if !found.is_empty() {
+            self.active().voice.has_landed();
+            for (id, part) in found {
+                self.remember_part(cx, id, part);
+            }
+            self.part_known(cx, now);
+        } else if was != waits {
+            self.commit.change();
         }
     }
 

@@ -204,7 +204,9 @@ impl Room {
         end: ReplyEnd,
     ) {
         let Call { agent, turn, run, .. } = *call;
-        let outgoing = compose(self.id, (agent, turn.unwrap_or_default(), run), words, end, now);
+        let of = (agent, turn.unwrap_or_default(), run);
+        let newest = self.machine.view().newest();
+        let outgoing = compose(self.id, of, words, end, (newest, now));
         if outgoing.parts.is_empty() {
             let outcome = Outcome::Pass;
             let _ = self.submit(cx, now, &Input::RunEnded { agent, run: Some(run), outcome });
@@ -215,9 +217,9 @@ impl Room {
             return;
         }
         self.commit.change();
-        let (anchor, stamp) = (self.machine.view().anchor(), self.commit.newest());
+        let stamp = self.commit.newest();
         let active = self.active();
-        active.reply = Some(ReplyDelivery::new(outgoing, anchor, stamp));
+        active.reply = Some(ReplyDelivery::new(outgoing, stamp));
         active.voice.push(VoiceItem::Reply);
     }
 

@@ -13,7 +13,7 @@ use super::attempts::LIMIT_MAX;
 use super::claims::Lane;
 use super::context::Context;
 use super::hosted::in_order;
-use super::reads::{PAGE, Read};
+use super::reads::Read;
 use super::reply::ReplyStep;
 use super::voice::{Progress, VoiceItem};
 use super::words::Words;
@@ -385,8 +385,8 @@ impl Room {
         }
         let agent = reply.stored().agent;
         match reply.next_step(now)? {
-            ReplyStep::Find { after } => {
-                let request = HistoryRequest { channel: id, after, limit: PAGE };
+            ReplyStep::Read { after, limit } => {
+                let request = HistoryRequest { channel: id, after, limit };
                 let action = Action::History { account: Account::Moderator, request };
                 let lane = (Lane::Voice, Purpose::FindPart);
                 let started = active.read(cx, (id, now), door, lane, action)?;

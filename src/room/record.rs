@@ -89,8 +89,8 @@ impl Room {
         };
         if has_more {
             let anchor = room.machine.view().anchor();
-            let reply =
-                record.outgoing.map(|outgoing| ReplyDelivery::restored(outgoing, anchor, at));
+            let restored = |outgoing| ReplyDelivery::restored(outgoing, anchor, at, now);
+            let reply = record.outgoing.map(restored);
             // A channel that slept with words that no agent had taken was woken for them before it was stored.
             let view = room.machine.view();
             let paused =

@@ -1,14 +1,18 @@
 //! A hosted reply on its way into the channel, part by part.
 
+mod search;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{AgentKey, MessageId, RunId, Timestamp, TurnId};
 
-use super::attempts::{Attempts, Failure, REPEAT_WITHIN, Trouble, is_forgotten};
+use self::search::Search;
+pub(crate) use self::search::SearchFacts;
+use super::attempts::{Attempts, Failure, LANDS_WITHIN, REPEAT_WITHIN, Trouble, is_forgotten};
 use super::commit::Stamp;
 use crate::split::split_reply;
-use crate::{Certainty, ChannelId, ChatMessage, Nonce, Outgoing, OutgoingPart, ReplyEnd, UserId};
+use crate::{Certainty, ChannelId, Nonce, Outgoing, OutgoingPart, ReplyEnd};
 
 /// Keeps the nonces of replies apart from those of effects.
 const REPLIES: u64 = 1 << 35;
@@ -19,28 +23,21 @@ const PART_BITS: u32 = 14;
 #[derive(Debug)]
 pub(crate) struct ReplyDelivery {
     stored: Arc<Outgoing>,
-    /// The newest message when the agent was called: every part stands behind it.
-    anchor: Option<MessageId>,
     /// What must be committed before the next part leaves.
     stamp: Stamp,
     attempts: Attempts,
+    /// Until when an attempt whose end is unknown may still arrive.
+    lands_until: Option<Timestamp>,
     /// The next part may stand in the channel already, and its nonce may be forgotten: it is looked for
     /// first.
     search: Option<Search>,
 }
 
-/// A look for the next part in the history, behind this message. It is read itself, too: a history without it
-/// may be one that is hidden.
-#[derive(Clone, Copy, Debug)]
-struct Search {
-    after: Option<MessageId>,
-}
-
 /// What is to be done for a reply next.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ReplyStep {
-    /// Read what stands behind this message, and look for the next part.
-    Find { after: Option<MessageId> },
+    /// Read the history behind this message, or its newest messages, to find the next part.
+    Read { after: Option<MessageId>, limit: u8 },
     /// Post the next part.
     Post { content: String, nonce: Nonce, not_after: Option<Timestamp> },
 }
@@ -54,13 +51,13 @@ pub(crate) enum AfterFailure {
     GiveUp,
 }
 
-/// Cuts an agent's words into the parts of a reply.
+/// Cuts an agent's words into the parts of a reply. `newest`: the newest message that is known.
 pub(crate) fn compose(
     channel: ChannelId,
     (agent, turn, run): (AgentKey, TurnId, RunId),
     words: &str,
     end: ReplyEnd,
-    now: Timestamp,
+    (newest, now): (Option<MessageId>, Timestamp),
 ) -> Outgoing {
     let run_bits = (run.get() & 0xf_ffff) << PART_BITS;
     let parts = split_reply(words).into_iter().zip(0_u64..1 << PART_BITS);
@@ -70,26 +67,33 @@ pub(crate) fn compose(
         OutgoingPart { content, nonce, posted: None }
     });
     let parts = parts.collect();
-    Outgoing { agent, turn, run, end, parts, doubt_since: None, waiting_since: None }
+    let (after, composed_at, doubt_since, waiting_since) = (newest, Some(now), None, None);
+    Outgoing { agent, turn, run, end, parts, after, composed_at, doubt_since, waiting_since }
 }
 
 impl ReplyDelivery {
-    pub(crate) fn new(outgoing: Outgoing, anchor: Option<MessageId>, stamp: Stamp) -> Self {
+    pub(crate) fn new(outgoing: Outgoing, stamp: Stamp) -> Self {
         let (stored, attempts) = (Arc::new(outgoing), Attempts::default());
-        Self { stored, anchor, stamp, attempts, search: None }
+        Self { stored, stamp, attempts, lands_until: None, search: None }
     }
 
-    /// A reply that an earlier process was delivering. Its next part may have arrived unseen: it is looked
-    /// for behind the last part that is known, or behind the anchor.
+    /// A reply that an earlier process was delivering. Its next part may have arrived unseen. `anchor`: the
+    /// newest message when its agent was called, for a record that does not say what the parts stand behind.
     pub(crate) fn restored(
         mut stored: Arc<Outgoing>,
         anchor: Option<MessageId>,
         stored_at: Timestamp,
+        now: Timestamp,
     ) -> Self {
-        let after = anchor.max(newest_posted(&stored));
-        Arc::make_mut(&mut stored).doubt_since.get_or_insert(stored_at);
+        let outgoing = Arc::make_mut(&mut stored);
+        outgoing.after = outgoing.after.or(anchor);
+        outgoing.doubt_since.get_or_insert(stored_at);
         let (stamp, attempts) = (Stamp::default(), Attempts::default());
-        Self { stored, anchor, stamp, attempts, search: Some(Search { after }) }
+        // The process that ended may have made an attempt just before.
+        let lands_until = Some(now + LANDS_WITHIN);
+        let mut reply = Self { stored, stamp, attempts, lands_until, search: None };
+        reply.begin_search();
+        reply
     }
 
     pub(crate) const fn stored(&self) -> &Arc<Outgoing> {
@@ -136,12 +140,10 @@ impl ReplyDelivery {
         }
         let doubt = self.stored.doubt_since;
         if self.search.is_none() && doubt.is_some_and(|since| is_forgotten(since, now)) {
-            let after = self.anchor.max(newest_posted(&self.stored));
-            self.search = Some(Search { after });
+            self.begin_search();
         }
-        if let Some(Search { after }) = self.search {
-            let before = |id: MessageId| MessageId::new(id.get().saturating_sub(1));
-            return Some(ReplyStep::Find { after: after.map(before) });
+        if let Some(search) = self.search {
+            return Some(search.step());
         }
         let part = self.next_part()?;
         let not_after = doubt.map(|since| since + REPEAT_WITHIN);
@@ -154,10 +156,10 @@ impl ReplyDelivery {
         let stored = Arc::make_mut(&mut self.stored);
         stored.doubt_since = None;
         stored.waiting_since = None;
-        self.attempts = Attempts::default();
+        (self.attempts, self.lands_until) = (Attempts::default(), None);
         if let Some(search) = &mut self.search {
             // The next part may have the same words: what is this one is not that one, too.
-            search.after = search.after.max(Some(id));
+            search.after = search.after.max(id);
         }
         let part = stored.parts.iter_mut().find(|part| part.posted.is_none())?;
         part.posted = Some(id);
@@ -169,39 +171,12 @@ impl ReplyDelivery {
         self.stamp = stamp;
     }
 
-    /// A page of the search was read, oldest first. Parts that stand there count as posted, in their
-    /// order. Returns those that were found.
-    pub(crate) fn searched(
-        &mut self,
-        page: &[ChatMessage],
-        full: bool,
-        account: Option<UserId>,
-    ) -> Vec<(MessageId, OutgoingPart)> {
-        let mut found = Vec::new();
-        let after = self.search.and_then(|search| search.after);
-        for message in page.iter().filter(|message| Some(message.id) > after) {
-            let is_it = self.next_part().is_some_and(|part| is_part(message, part, account));
-            if is_it {
-                if let Some(part) = self.posted(message.id) {
-                    found.push((message.id, part));
-                }
-            }
-        }
-        let last = page.last().map(|message| message.id);
-        self.search = full.then_some(Search { after: after.max(last) });
-        self.attempts = Attempts::default();
-        if self.search.is_none() {
-            // Read to its end: what is not there was not posted.
-            Arc::make_mut(&mut self.stored).doubt_since = None;
-        }
-        found
-    }
-
     /// An attempt failed. Says whether the reply is tried on.
     pub(crate) fn failed(&mut self, now: Timestamp, failure: &Failure) -> AfterFailure {
         if failure.certainty == Certainty::Unknown && self.search.is_none() {
             let stored = Arc::make_mut(&mut self.stored);
             stored.doubt_since.get_or_insert(failure.began);
+            self.lands_until = self.lands_until.max(Some(failure.began + LANDS_WITHIN));
         }
         if failure.is_final() {
             return AfterFailure::GiveUp;
@@ -211,18 +186,6 @@ impl ReplyDelivery {
         }
         self.attempts.back_off(now, failure.retry_after);
         AfterFailure::Retry
-    }
-
-    /// The history cannot be read, or may be hidden. While the nonce is surely remembered the part is posted again with it;
-    /// beyond that it would be posted on a guess.
-    pub(crate) fn unreadable(&mut self, now: Timestamp) -> AfterFailure {
-        match self.stored.doubt_since {
-            Some(since) if is_forgotten(since, now) => AfterFailure::GiveUp,
-            Some(_) | None => {
-                self.search = None;
-                AfterFailure::Retry
-            }
-        }
     }
 
     /// The chat answers again: the next attempt may be made at once.
@@ -253,8 +216,10 @@ impl ReplyDelivery {
     /// Time went back by this much. What is in doubt stays so since when it was: that ages a nonce.
     pub(crate) fn move_back(&mut self, by: Duration) {
         self.attempts.move_back(by);
-        if let Some(since) = self.stored.waiting_since {
-            Arc::make_mut(&mut self.stored).waiting_since = Some(since.saturating_sub(by));
+        self.lands_until = self.lands_until.map(|until| until.saturating_sub(by));
+        let stored = Arc::make_mut(&mut self.stored);
+        for moment in [&mut stored.waiting_since, &mut stored.composed_at] {
+            *moment = moment.map(|at| at.saturating_sub(by));
         }
     }
 }
@@ -264,19 +229,26 @@ fn newest_posted(outgoing: &Outgoing) -> Option<MessageId> {
     outgoing.parts.iter().filter_map(|part| part.posted).max()
 }
 
-/// Whether this message is that part of a reply: from the same account, by its nonce or by its words.
-fn is_part(message: &ChatMessage, part: &OutgoingPart, account: Option<UserId>) -> bool {
-    let has_nonce = message.nonce.as_deref() == Some(part.nonce.as_str());
-    let has_words = message.content.trim() == part.content.trim();
-    Some(message.author) == account && (has_nonce || has_words)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AuthorKind, ChatKind};
+    use crate::room::context::ChatFacts;
+    use crate::{AuthorKind, ChatKind, ChatMessage, UserId};
 
     const AUTHOR: UserId = UserId::new(7);
+
+    /// A chat in which everything was sent at this moment.
+    struct Readable(Timestamp);
+
+    impl ChatFacts for Readable {
+        fn sent_at(&self, _: MessageId) -> Timestamp {
+            self.0
+        }
+
+        fn reads_history(&self, _: ChannelId) -> Option<bool> {
+            Some(true)
+        }
+    }
 
     fn message(id: u64, content: &str) -> ChatMessage {
         ChatMessage {
@@ -296,12 +268,14 @@ mod tests {
         let now = Timestamp::from_millis(1_000_000);
         let words = "x".repeat(5_000);
         let of = (AgentKey::new(2), TurnId::new(1), RunId::new(3));
-        let stored = compose(ChannelId::new(1), of, &words, ReplyEnd::Finished, now);
-        let mut reply = ReplyDelivery::restored(Arc::new(stored), None, now);
-        assert!(matches!(reply.next_step(now), Some(ReplyStep::Find { .. })));
+        let stored = compose(ChannelId::new(1), of, &words, ReplyEnd::Finished, (None, now));
+        let mut reply = ReplyDelivery::restored(Arc::new(stored), None, now, now);
+        assert!(matches!(reply.next_step(now), Some(ReplyStep::Read { .. })));
         let first = reply.posted(MessageId::new(10)).map(|part| part.content).unwrap();
-        let page = [message(10, &first)];
-        assert_eq!(reply.searched(&page, false, Some(AUTHOR)), []);
+        let page = vec![message(10, &first)];
+        let (chat, account) = (&Readable(now), Some(AUTHOR));
+        let facts = SearchFacts { chat, channel: ChannelId::new(1), account, newest: None };
+        assert_eq!(reply.searched(now, page, &facts), []);
         assert_eq!(reply.posted_messages(), [MessageId::new(10)]);
     }
 }

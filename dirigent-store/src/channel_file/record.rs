@@ -82,6 +82,10 @@ pub(super) struct OutgoingFile {
     #[serde(default, skip_serializing_if = "is_finished")]
     end: Name<ReplyEnd>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    after: Option<Id>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    composed_at: Option<Millis>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     doubt_since: Option<Millis>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     waiting_since: Option<Millis>,
@@ -241,6 +245,8 @@ impl From<&Outgoing> for OutgoingFile {
             turn: outgoing.turn.get(),
             run: Id(outgoing.run.get()),
             end: Name(outgoing.end),
+            after: outgoing.after.map(|message| Id(message.get())),
+            composed_at: outgoing.composed_at.map(Millis),
             doubt_since: outgoing.doubt_since.map(Millis),
             waiting_since: outgoing.waiting_since.map(Millis),
             parts: outgoing.parts.iter().map(PartFile::from).collect(),
@@ -255,6 +261,8 @@ impl From<OutgoingFile> for Outgoing {
             turn: TurnId::new(file.turn),
             run: RunId::new(file.run.0),
             end: file.end.0,
+            after: file.after.map(|message| MessageId::new(message.0)),
+            composed_at: file.composed_at.map(|at| at.0),
             doubt_since: file.doubt_since.map(|at| at.0),
             waiting_since: file.waiting_since.map(|at| at.0),
             parts: file.parts.into_iter().map(OutgoingPart::from).collect(),

@@ -39,6 +39,8 @@ fn record() -> impl Strategy<Value = ChannelRecord> {
                 end: [ReplyEnd::Finished, ReplyEnd::Unfinished, ReplyEnd::AwaitsHuman]
                     [usize::from(which % 3)],
                 parts,
+                after: (which & 2 == 0).then(|| MessageId::new(number)),
+                composed_at: times.0.map(Timestamp::from_millis),
                 doubt_since: times.0.map(Timestamp::from_millis),
                 waiting_since: times.1.map(Timestamp::from_millis),
             };
@@ -175,6 +177,8 @@ fn a_file_from_before_the_marks_and_the_writer_were_stored_has_none() {
         run: RunId::new(1),
         end: ReplyEnd::Finished,
         parts: vec![part],
+        after: Some(MessageId::new(3)),
+        composed_at: Some(Timestamp::from_millis(4)),
         doubt_since: Some(Timestamp::from_millis(5)),
         waiting_since: Some(Timestamp::from_millis(6)),
     };
@@ -191,6 +195,8 @@ fn a_file_from_before_the_marks_and_the_writer_were_stored_has_none() {
     assert_eq!(parse_channel(json.as_bytes()).unwrap().record, now);
     let mut old = json;
     for field in [
+        "\n      \"after\": \"3\",",
+        "\n      \"composedAt\": 4,",
         "\n      \"doubtSince\": 5,",
         "\n      \"waitingSince\": 6,",
         ",\n    \"heard\": \"7\"",
@@ -201,7 +207,8 @@ fn a_file_from_before_the_marks_and_the_writer_were_stored_has_none() {
         assert!(old.contains(field), "{field} is not in {old}");
         old = old.replacen(field, "", 1);
     }
-    let before = Outgoing { doubt_since: None, waiting_since: None, ..outgoing };
+    let (after, composed_at, doubt_since, waiting_since) = (None, None, None, None);
+    let before = Outgoing { after, composed_at, doubt_since, waiting_since, ..outgoing };
     let before = ChannelRecord { outgoing: Some(before.into()), ..ChannelRecord::default() };
     assert_eq!(parse_channel(with_checksum(&old).as_bytes()).unwrap().record, before);
 }

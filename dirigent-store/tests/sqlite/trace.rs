@@ -83,6 +83,8 @@ fn record(random: &mut Random) -> ChannelRecord {
             run: RunId::new(u64::MAX),
             end: ReplyEnd::Unfinished,
             parts: vec![part(0), part(1)],
+            after: (pick(random, 2) == 0).then(|| MessageId::new(random.draw())),
+            composed_at: (pick(random, 2) == 0).then(|| Timestamp::from_millis(random.draw())),
             doubt_since: (pick(random, 2) == 0).then(|| Timestamp::from_millis(random.draw())),
             waiting_since: (pick(random, 2) == 0).then(|| Timestamp::from_millis(random.draw())),
         }));

@@ -344,6 +344,8 @@ fn replying() -> ChannelRecord {
         run: RunId::new(5),
         end: ReplyEnd::Unfinished,
         parts: vec![part(0), part(1)],
+        after: Some(MessageId::new(8)),
+        composed_at: Some(after_ms(2)),
         doubt_since: Some(after_ms(3)),
         waiting_since: Some(after_ms(u64::MAX)),
     };
