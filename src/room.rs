@@ -596,7 +596,7 @@ impl Room {
             .extend(consult.take().and_then(|consult| consult.under_way).map(Signal::DropConsult));
         voice.clear();
         cleanup.clear();
-        active.reply = None;
+        (active.reply, active.withdrawn) = (None, None);
     }
 
     /// The driver ends: the agents that run are told.

@@ -14,7 +14,7 @@ use super::deferrals::Deferrals;
 use super::inbox::Inbox;
 use super::outbox::OutboxMachine;
 use super::reads::Reads;
-use super::reply::ReplyDelivery;
+use super::reply::{ReplyDelivery, WithdrawnReply};
 use super::voice::{VoiceItem, VoiceLane};
 use crate::runtime::admission::ClaimKind;
 
@@ -26,6 +26,8 @@ pub(super) type Request = (Account, ClaimKind);
 pub(super) struct Active {
     pub(super) inbox: Inbox,
     pub(super) reply: Option<ReplyDelivery>,
+    /// A reply that goes back to its agent once it is known what became of its part under way.
+    pub(super) withdrawn: Option<WithdrawnReply>,
     pub(super) voice: VoiceLane,
     pub(super) cleanup: Cleanup,
     pub(super) reads: Reads,
@@ -67,6 +69,9 @@ impl Active {
     /// An event tells of a message of this author with this nonce: any account can choose another's nonce.
     /// Returns whether it is the post of the voice lane's head, and no answer to that is waited for.
     pub(super) fn arrived(&mut self, nonce: &str, author: Author, message: MessageId) -> bool {
+        if let Some(withdrawn) = &mut self.withdrawn {
+            withdrawn.told_of(nonce, author, message);
+        }
         let poster = match self.voice.head() {
             Some(VoiceItem::Reply) => {
                 self.reply.as_ref().map(|reply| Author::Agent(reply.stored().agent))

@@ -131,13 +131,7 @@ impl Room {
             return;
         };
         if !own {
-            // Its head was withdrawn while it was under way: that it arrived is a fact all the same.
-            if let Ok(message) = result {
-                self.note_own(message);
-                let stamp = self.commit.newest();
-                self.active().cleanup.landed(id, message, stamp);
-            }
-            return;
+            return self.lingering_ended(id, result.ok());
         }
         // The answer may be lost, and the event tells that the post arrived all the same.
         let failure = match (result, active.voice.take_arrived()) {
@@ -326,7 +320,7 @@ impl Room {
     /// The history was read in search of the parts of a reply.
     fn part_searched(&mut self, cx: &Context<'_>, now: Timestamp, id: ActionId, outcome: Outcome) {
         if !self.active().voice.end(id) {
-            return;
+            return self.lingering_ended(id, None);
         }
         match outcome.into_page() {
             Some(Ok(page)) => self.part_looked_for(cx, now, page),

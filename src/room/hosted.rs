@@ -7,11 +7,11 @@ use dirigent_core::{
     Ticket, Timestamp, TurnId,
 };
 
-use super::action::{AgentAnswer, Signal};
+use super::action::{ActionId, AgentAnswer, Signal};
 use super::calls::{Call, hosted_run};
 use super::claims::Lane;
 use super::context::Context;
-use super::reply::{ReplyDelivery, compose};
+use super::reply::{ReplyDelivery, WithdrawnReply, compose};
 use super::voice::{Progress, VoiceItem};
 use super::{Active, Room};
 use crate::lifecycle::Stage;
@@ -275,17 +275,39 @@ impl Room {
         }
     }
 
-    /// What of the reply is not in the channel becomes the agent's late answer.
+    /// What of the reply is not in the channel becomes the agent's late answer. While a part is on its way,
+    /// it is not known yet what that is.
     fn hand_reply_back(&mut self) -> Option<ReplyDelivery> {
         let active = self.active();
         let reply = active.reply.take()?;
+        let is_head = active.voice.head() == Some(VoiceItem::Reply);
+        let under_way = active.voice.under_way().filter(|_| is_head);
+        let arrived = if is_head { active.voice.take_arrived() } else { None };
         active.voice.withdraw(VoiceItem::Reply);
         active.claims.withdraw(Lane::Voice);
-        if !reply.is_whole() {
-            active.inbox.keep_late(reply.stored().agent, &reply.remaining_words());
+        let stored = Arc::clone(reply.stored());
+        match under_way {
+            Some(request) => {
+                active.withdrawn = Some(WithdrawnReply::new(request, stored, arrived));
+            }
+            None => active.inbox.keep_late_reply(&stored),
         }
         self.commit.change();
         Some(reply)
+    }
+
+    /// A request of the voice lane ended whose head was withdrawn while it was under way. That it arrived is
+    /// a fact all the same.
+    pub(super) fn lingering_ended(&mut self, id: ActionId, arrived: Option<MessageId>) {
+        let stamp = self.commit.newest();
+        if let Some(message) = arrived {
+            self.note_own(message);
+            self.active().cleanup.landed(id, message, stamp);
+        }
+        let active = self.active();
+        if let Some(withdrawn) = active.withdrawn.take_if(|withdrawn| withdrawn.is_request(id)) {
+            active.inbox.keep_late_reply(&withdrawn.ended(arrived));
+        }
     }
 
     /// The reply cannot be delivered: its turn is over, and its agent is handed the rest back.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dirigent_core::{AGENTS_MAX, AgentKey, MessageId, TurnId};
 
-use crate::{AuthorKind, ChatMessage, Held, UserId};
+use crate::{AuthorKind, ChatMessage, Held, Outgoing, UserId};
 
 /// The longest late answer that is kept, in bytes.
 const LATE_MAX: usize = 32 * 1024;
@@ -252,6 +252,15 @@ impl Inbox {
         self.take_late(agent);
         if words.len() <= LATE_MAX && self.late.len() < AGENTS_MAX {
             self.late.push((agent, words.into()));
+        }
+    }
+
+    /// Keeps what of a reply did not get into the channel.
+    pub(crate) fn keep_late_reply(&mut self, reply: &Outgoing) {
+        let rest = reply.parts.iter().filter(|part| part.posted.is_none());
+        let rest: Vec<&str> = rest.map(|part| part.content.as_str()).collect();
+        if !rest.is_empty() {
+            self.keep_late(reply.agent, &rest.join("\n"));
         }
     }
 

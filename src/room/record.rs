@@ -209,7 +209,7 @@ impl Room {
             active.claims.withdraw_all();
             active.voice.clear();
             active.cleanup.clear();
-            active.reply = None;
+            (active.reply, active.withdrawn) = (None, None);
             active.inbox = Inbox::default();
             active.outbox = OutboxMachine::default();
             active.reads = super::reads::Reads::default();

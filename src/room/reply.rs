@@ -5,10 +5,11 @@ mod search;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{AgentKey, MessageId, RunId, Timestamp, TurnId};
+use dirigent_core::{AgentKey, Author, MessageId, RunId, Timestamp, TurnId};
 
 use self::search::Search;
 pub(crate) use self::search::SearchFacts;
+use super::action::ActionId;
 use super::attempts::{Attempts, Failure, LANDS_WITHIN, REPEAT_WITHIN, Trouble, is_forgotten};
 use super::commit::Stamp;
 use crate::split::split_reply;
@@ -123,12 +124,6 @@ impl ReplyDelivery {
         self.stored.parts.iter().filter_map(|part| part.posted).collect()
     }
 
-    /// The words of the parts that are not in the channel.
-    pub(crate) fn remaining_words(&self) -> String {
-        let rest = self.stored.parts.iter().filter(|part| part.posted.is_none());
-        rest.map(|part| part.content.as_str()).collect::<Vec<_>>().join("\n")
-    }
-
     fn next_part(&self) -> Option<&OutgoingPart> {
         self.stored.parts.iter().find(|part| part.posted.is_none())
     }
@@ -227,6 +222,61 @@ impl ReplyDelivery {
 /// The newest of a reply's messages that are known to be in the channel.
 fn newest_posted(outgoing: &Outgoing) -> Option<MessageId> {
     outgoing.parts.iter().filter_map(|part| part.posted).max()
+}
+
+/// A reply that was withdrawn while a request for its next part was under way: what arrives all the same is
+/// not handed back to its agent.
+#[derive(Debug)]
+pub(crate) struct WithdrawnReply {
+    request: ActionId,
+    stored: Arc<Outgoing>,
+}
+
+impl WithdrawnReply {
+    /// `arrived`: the message of the part under way, as far as events told.
+    pub(crate) fn new(
+        request: ActionId,
+        stored: Arc<Outgoing>,
+        arrived: Option<MessageId>,
+    ) -> Self {
+        let mut withdrawn = Self { request, stored };
+        withdrawn.arrived(arrived);
+        withdrawn
+    }
+
+    pub(crate) fn is_request(&self, id: ActionId) -> bool {
+        self.request == id
+    }
+
+    #[cfg(test)]
+    pub(crate) fn agent(&self) -> AgentKey {
+        self.stored.agent
+    }
+
+    /// An event tells of a message of this author with this nonce.
+    pub(crate) fn told_of(&mut self, nonce: &str, author: Author, message: MessageId) {
+        let next = self.stored.parts.iter().find(|part| part.posted.is_none());
+        let has_nonce = next.is_some_and(|part| part.nonce.as_str() == nonce);
+        if has_nonce && author == Author::Agent(self.stored.agent) {
+            self.arrived(Some(message));
+        }
+    }
+
+    /// The request ended, and its part may have arrived as this message. Returns what is known of the reply.
+    pub(crate) fn ended(mut self, message: Option<MessageId>) -> Arc<Outgoing> {
+        self.arrived(message);
+        self.stored
+    }
+
+    fn arrived(&mut self, message: Option<MessageId>) {
+        let parts = &mut Arc::make_mut(&mut self.stored).parts;
+        // The event and the answer tell of the same message.
+        if message.is_some() && parts.iter().all(|part| part.posted != message) {
+            if let Some(next) = parts.iter_mut().find(|part| part.posted.is_none()) {
+                next.posted = message;
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -146,6 +146,11 @@ impl VoiceLane {
         self.under_way.is_some()
     }
 
+    /// The request of the head that is under way.
+    pub(crate) const fn under_way(&self) -> Option<ActionId> {
+        self.under_way
+    }
+
     /// Whether a post of another head may still arrive. What an agent says, and a trigger, waits for it.
     pub(crate) const fn is_busy(&self) -> bool {
         self.under_way.is_some() || self.lingering.is_some()

@@ -8,7 +8,7 @@ use dirigent_testkit::memory_discord::{Call, Fault, Outage, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage};
 
-use super::kit::{MILLI, MINUTE, SECOND, late_answers, open_discussion, runs};
+use super::kit::{MILLI, MINUTE, SECOND, late_answers, open_discussion, resume, runs, stop};
 
 /// How long the chat remembers a nonce here.
 const NONCE: Duration = Duration::from_secs(120);
@@ -285,5 +285,32 @@ fn a_message_of_another_account_with_the_nonce_of_a_part_is_not_taken_for_it() {
         }
         stage.advance(MINUTE);
         assert_eq!(count(&stage, "a1"), 1, "looked for: {is_looked_for}");
+    }
+}
+
+/// The second part was on its way when the room was stopped: the late answer tells that it arrived, or the
+/// event alone.
+#[test]
+fn what_is_handed_back_as_not_posted_does_not_stand_in_the_channel() {
+    for (is_told, answered_after) in [(false, SECOND * 5), (true, SECOND * 20)] {
+        let parts = ["1", "2", "3"].map(|part| part.repeat(2_000));
+        let said = [parts.concat().into(), Act::Pass.into()];
+        let mut stage = forgetful(Setup::new().hosted("a", said).hosted("b", []));
+        stage.chat();
+        let a = stage.agent("a").user();
+        stage.discord().inject(|faults| {
+            faults.next_by(a, Call::Post, Fault::SlowAnswer { by: MILLI });
+            faults.next_by(a, Call::Post, Fault::SlowAnswer { by: answered_after });
+        });
+        stage.say("Hello");
+        stage.cut_gateway(!is_told);
+        stage.until("two parts stand there", |stage| stage.words().len() == 3);
+        stop(&mut stage);
+        stage.advance(SECOND * 30);
+        stage.cut_gateway(false);
+        resume(&mut stage);
+        stage.say("Go on");
+        stage.advance(MINUTE);
+        assert_eq!(late_answers(&stage, "a"), parts[2..], "an event tells: {is_told}");
     }
 }

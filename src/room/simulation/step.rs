@@ -6,6 +6,7 @@ use dirigent_core::{PhaseKind, Timestamp};
 
 use super::super::active::Active;
 use super::super::record::Origin;
+use super::super::reply::WithdrawnReply;
 use super::books::{OpenReply, delivery};
 use super::chat::Answers;
 use super::flight::What;
@@ -191,7 +192,12 @@ impl World {
             }
         });
         if reply != self.books.reply {
-            let is_kept = |agent| active.is_some_and(|active| active.inbox.has_late(agent));
+            let is_kept = |agent| {
+                active.is_some_and(|active| {
+                    let withdrawn = active.withdrawn.as_ref().map(WithdrawnReply::agent);
+                    active.inbox.has_late(agent) || withdrawn == Some(agent)
+                })
+            };
             self.books.replies(reply, is_kept);
         }
         if active.is_some_and(|active| active.reads.skip_context) {
