@@ -340,7 +340,9 @@ impl Room {
         let account = cx.directory.user(reply.stored().agent);
         let was = reply.stored().waiting_since;
         let facts = SearchFacts { chat: cx.chat, channel, account, newest };
-        let found = reply.searched(now, page, &facts);
+        let Some(found) = reply.searched(now, page, &facts) else {
+            return self.part_unreadable(cx, now);
+        };
         let waits = reply.stored().waiting_since;
         if !found.is_empty() {
             self.active().voice.has_landed();

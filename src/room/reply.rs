@@ -325,7 +325,7 @@ mod tests {
         let page = vec![message(10, &first)];
         let (chat, account) = (&Readable(now), Some(AUTHOR));
         let facts = SearchFacts { chat, channel: ChannelId::new(1), account, newest: None };
-        assert_eq!(reply.searched(now, page, &facts), []);
+        assert_eq!(reply.searched(now, page, &facts), Some(Vec::new()));
         assert_eq!(reply.posted_messages(), [MessageId::new(10)]);
     }
 }

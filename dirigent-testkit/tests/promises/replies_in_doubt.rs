@@ -122,6 +122,24 @@ fn a_reply_in_doubt_waits_over_an_empty_history_until_something_shows() {
     assert_eq!(stage.words(), ["Is it over?", "a1", "b1"]);
 }
 
+/// What the person says is not shown, so the history is hidden for certain.
+#[test]
+fn a_reply_in_doubt_over_a_hidden_history_does_not_keep_a_person_waiting() {
+    let mut stage = sure(two(), false);
+    stage.chat();
+    stage.say("Hello");
+    stage.discord().begin_outage(Outage::hanging());
+    stage.advance(MINUTE * 5);
+    let (channel, moderator) = (stage.channel(), stage.moderator());
+    stage.discord().set_history_hidden(channel, moderator, true);
+    stage.discord().end_outages();
+    stage.advance(MINUTE * 5);
+    assert_eq!(stage.words(), ["Hello"]);
+    stage.say("Are you there?");
+    stage.advance(MINUTE * 2);
+    assert_eq!((count(&stage, "a1"), count(&stage, "b1")), (0, 1));
+}
+
 #[test]
 fn a_part_that_landed_in_an_empty_channel_is_found_however_much_is_said_behind_it() {
     let mut stage = sure(two(), true);

@@ -15,7 +15,7 @@ use crate::{ChannelId, ChatMessage, OutgoingPart, UserId};
 /// The first wait between two looks at a history that may be hidden.
 const HIDDEN_WAIT: Duration = Duration::from_secs(1);
 /// The longest one.
-const HIDDEN_WAIT_MAX: Duration = Duration::from_secs(60);
+const HIDDEN_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// How far the look got.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +25,8 @@ pub(super) struct Search {
     /// Nothing stood there. Without the permission to read a history the chat shows an empty one, so it is
     /// asked for its newest message.
     may_be_hidden: bool,
+    /// The newest message that the room knew of when the chat last showed none.
+    heard: Option<MessageId>,
 }
 
 /// What is known of the chat when a page was read.
@@ -39,7 +41,7 @@ pub(crate) struct SearchFacts<'a> {
 
 impl Search {
     const fn behind(after: MessageId) -> Self {
-        Self { after, may_be_hidden: false }
+        Self { after, may_be_hidden: false, heard: None }
     }
 
     pub(super) const fn step(self) -> ReplyStep {
@@ -60,19 +62,17 @@ impl ReplyDelivery {
     }
 
     /// What the search asked for was read. Parts that stand there count as posted, in their order. Returns
-    /// those that were found.
+    /// those that were found; `None` where the history is hidden.
     pub(crate) fn searched(
         &mut self,
         now: Timestamp,
         page: Vec<ChatMessage>,
         facts: &SearchFacts<'_>,
-    ) -> Vec<(MessageId, OutgoingPart)> {
-        let Some(search) = self.search else {
-            return Vec::new();
-        };
+    ) -> Option<Vec<(MessageId, OutgoingPart)>> {
+        let search = self.search?;
         if search.may_be_hidden {
-            self.newest_is(now, search, page.iter().map(|message| message.id).max(), facts);
-            return Vec::new();
+            let newest = page.iter().map(|message| message.id).max();
+            return self.newest_is(now, search, newest, facts).then(Vec::new);
         }
         let (page, full) = page_after(page, Some(search.after), usize::from(PAGE));
         let Some(last) = page.back().map(|message| message.id) else {
@@ -81,7 +81,7 @@ impl ReplyDelivery {
             } else {
                 self.search = Some(Search { may_be_hidden: true, ..search });
             }
-            return Vec::new();
+            return Some(Vec::new());
         };
         let found = self.look_through(page.iter(), facts);
         if full {
@@ -90,7 +90,7 @@ impl ReplyDelivery {
         } else {
             self.not_found(now);
         }
-        found
+        Some(found)
     }
 
     fn look_through<'a>(
@@ -116,29 +116,37 @@ impl ReplyDelivery {
         composed_at.is_some_and(|at| chat.sent_at(message) + CLOCKS_APART < at)
     }
 
-    /// The chat shows this message as its newest one, after a page that was empty.
+    /// The chat shows this message as its newest one, after a page that was empty. Returns whether the part
+    /// may still be found, or need not be.
     fn newest_is(
         &mut self,
         now: Timestamp,
         search: Search,
         newest: Option<MessageId>,
         facts: &SearchFacts<'_>,
-    ) {
+    ) -> bool {
         let is_empty = match newest {
             Some(newest) => newest <= search.after,
             // As far as is known nothing was ever said.
             None => facts.newest.is_none(),
         };
         if is_empty {
-            return self.not_found(now);
+            self.not_found(now);
+            return true;
+        }
+        if newest.is_none() && search.heard > Some(search.after) {
+            // What was heard before the chat was asked is not shown.
+            return false;
         }
         // Where something newer is shown now, it was hidden when the page was read. Otherwise the history may
-        // be hidden still.
-        self.search = Some(Search::behind(search.after));
+        // be hidden still, or everything was deleted.
+        let heard = facts.newest.filter(|_| newest.is_none());
+        self.search = Some(Search { heard, ..Search::behind(search.after) });
         if self.unreadable(now) == AfterFailure::GiveUp {
             Arc::make_mut(&mut self.stored).waiting_since.get_or_insert(now);
             self.attempts.back_off_between(now, None, HIDDEN_WAIT, HIDDEN_WAIT_MAX);
         }
+        true
     }
 
     /// Read to its end: what is not there was not posted. While an earlier attempt may still arrive, its
