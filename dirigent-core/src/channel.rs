@@ -136,7 +136,8 @@ pub struct Channel {
     pub(crate) seen: Seen,
     /// When the phase changed or something was last remembered.
     pub(crate) stirred_at: Timestamp,
-    /// The reply under way; kept between turns so that none allocates.
+    /// What is waited for and what has arrived of a reply; kept between turns so that only the first
+    /// such reply allocates. None where every reply is confirmed by a receipt.
     pub(crate) delivery: Option<Box<Delivery>>,
     /// What was asked for and not settled.
     pub(crate) debts: Debts,

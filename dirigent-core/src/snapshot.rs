@@ -102,7 +102,7 @@ pub struct Snapshot {
     /// When something last happened.
     pub stirred_at: Timestamp,
     /// The reply under way.
-    pub delivery: Option<DeliveryData>,
+    pub delivery: Option<Box<DeliveryData>>,
     /// What is owed, oldest first.
     pub debts: Vec<Debt>,
     /// The next ticket.
@@ -274,7 +274,7 @@ impl Channel {
             quiet_until: Timestamp::default(),
             seen: restore_seen(snapshot),
             stirred_at: snapshot.stirred_at,
-            delivery: snapshot.delivery.as_ref().map(restore_delivery),
+            delivery: snapshot.delivery.as_deref().map(restore_delivery),
             debts: Debts::from_vec(snapshot.debts.clone()),
             next_ticket: snapshot.next_ticket,
             litter: snapshot.litter.clone(),
@@ -339,7 +339,7 @@ fn refill<T: Copy>(buffer: &mut Vec<T>, items: &[T]) {
     buffer.extend_from_slice(items);
 }
 
-fn write_delivery(delivery: Option<&Delivery>, out: &mut Option<DeliveryData>) {
+fn write_delivery(delivery: Option<&Delivery>, out: &mut Option<Box<DeliveryData>>) {
     let Some(delivery) = delivery else {
         *out = None;
         return;
@@ -375,7 +375,7 @@ fn check_size(snapshot: &Snapshot) -> Result<(), RestoreError> {
     if snapshot.version != Snapshot::VERSION {
         return Err(RestoreError::Version { found: snapshot.version });
     }
-    let delivery = snapshot.delivery.as_ref();
+    let delivery = snapshot.delivery.as_deref();
     let pieces = delivery.map_or(0, |delivery| delivery.pieces.len());
     let arrivals = delivery.map_or(0, |delivery| delivery.arrivals.len());
     let steering = snapshot.steering.as_deref();

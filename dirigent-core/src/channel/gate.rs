@@ -156,7 +156,9 @@ impl Step<'_> {
                 let anchor = self.channel.seen.newest().max(latest);
                 let until = self.channel.config.run_deadline.map(|limit| self.channel.now + limit);
                 let run = TurnRun { agent, id, anchor };
-                self.channel.delivery.get_or_insert_default().clear();
+                if let Some(delivery) = &mut self.channel.delivery {
+                    delivery.clear();
+                }
                 let phase = Phase::Running { run, until, receipt: false };
                 self.watch_run();
                 self.shift(phase, Some(agent), Cause::RunStarted);

@@ -193,7 +193,7 @@ fn a_snapshot_with_a_list_that_is_too_long_is_turned_down() {
         ("messages", Snapshot { messages: ids, ..good.clone() }),
         ("runs", Snapshot { runs: runs.collect(), ..good.clone() }),
         ("debts", Snapshot { debts: (1..=65).map(debt).collect(), ..good.clone() }),
-        ("pieces", Snapshot { delivery: Some(pieces), ..good.clone() }),
+        ("pieces", Snapshot { delivery: Some(pieces.into()), ..good.clone() }),
         ("litter", Snapshot { litter: (1..=17).map(litter).collect(), ..good.clone() }),
     ];
     for (field, snapshot) in long {

@@ -30,7 +30,7 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
         horizon: r.maybe(message),
         newest: r.maybe(message),
         runs: r.list(40, |r| (run(r), if r.flag() { RunFate::Denied } else { RunFate::Ended })),
-        delivery: r.maybe(delivery),
+        delivery: r.maybe(delivery).map(Box::new),
         litter: r.list(20, |r| Litter { message: message(r), due: r.maybe(Reader::moment) }),
         created: r.flag(),
         missed: r.flag(),

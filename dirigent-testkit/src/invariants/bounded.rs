@@ -78,7 +78,7 @@ fn owned_bytes(snapshot: &Snapshot) -> usize {
         + snapshot.runs.len() * size_of::<(RunId, RunFate)>()
         + snapshot.debts.len() * size_of::<Debt>()
         + snapshot.litter.len() * size_of::<Litter>()
-        + snapshot.delivery.as_ref().map_or(0, pieces)
+        + snapshot.delivery.as_deref().map_or(0, pieces)
         + snapshot.steering.as_deref().map_or(0, steering_bytes)
 }
 

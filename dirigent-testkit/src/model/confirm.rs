@@ -35,6 +35,7 @@ impl Model {
             }
         }
         turn.last_piece = Some(now);
+        self.memory.reply_kept = true; // rule 41
         while turn.pieces.len() > PIECES_MAX {
             let lowest = turn.pieces.pop_first();
             let second = turn.pieces.first_entry();

@@ -145,7 +145,6 @@ impl Model {
                 turn.slow = slow; // rule 52
                 turn.run = run;
                 turn.anchor = newest.max(latest);
-                self.memory.run_started = true;
             } else if run.is_some() && run != turn.run {
                 replaced = turn.run;
                 turn.run = run;

@@ -25,8 +25,8 @@ pub(super) struct Memory {
     pub(super) runs: Vec<(RunId, Fate)>,
     /// When something was last remembered.
     pub(super) since: Timestamp,
-    /// Whether a turn's run was started since the last forgetting.
-    pub(super) run_started: bool,
+    /// Whether a reply's piece or its end was kept since the last forgetting.
+    pub(super) reply_kept: bool,
 }
 
 impl Memory {
@@ -83,7 +83,7 @@ impl Memory {
 
     /// Rule 41: whether there is anything to forget.
     pub(super) fn is_empty(&self) -> bool {
-        self.ids.is_empty() && self.runs.is_empty() && !self.run_started
+        self.ids.is_empty() && self.runs.is_empty() && !self.reply_kept
     }
 
     /// Rule 41: forgets all; everything up to the newest id counts as seen from now on.
@@ -91,7 +91,7 @@ impl Memory {
         self.ids.clear();
         self.runs.clear();
         self.horizon = self.horizon.max(self.newest);
-        self.run_started = false;
+        self.reply_kept = false;
     }
 }
 

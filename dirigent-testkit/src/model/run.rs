@@ -237,6 +237,7 @@ impl Model {
 
     /// Rule 14: from Running to Confirming.
     fn await_reply(&mut self, fingerprint: &Tail) {
+        self.memory.reply_kept = true; // rule 41
         let (now, config) = (self.now, &self.config);
         if let Phase::Turn(turn) = &mut self.phase {
             turn.stage = Stage::Confirming(Confirming {
