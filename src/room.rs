@@ -198,6 +198,7 @@ impl Room {
         now: Timestamp,
         input: &Input,
     ) -> Result<Answer, Refusal> {
+        self.settle_begun(cx, now);
         let mut effects = match &mut self.active {
             Some(active) => std::mem::take(&mut active.effects),
             None => Vec::new(),
@@ -401,6 +402,7 @@ impl Room {
                 || self.take_arrived(cx, now)
                 || self.withdraw_reply(cx, now)
                 || self.settle_replaced(cx, now)
+                || self.settle_never_begun(cx, now)
                 || self.drop_reads(cx, now)
                 || self.withdraw_head(cx, now)
                 || self.give_context_up(now)

@@ -137,7 +137,8 @@ pub struct Lookout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LostRuns {
-    /// Its turn is over.
+    /// Its turn is over. What it was given is for the next turn, which is the same agent's where no other takes
+    /// one.
     Skip,
     /// Its agent is asked once more.
     Rerun,

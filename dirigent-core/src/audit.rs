@@ -162,9 +162,7 @@ const RULES: &[Rule] = &[
         [c.next_ticket, c.turn.get(), c.revision].into_iter().all(|count| count < u64::MAX / 2)
     }),
     ("a channel that was never given a mode has none", |c| c.created || c.mode == Mode::None),
-    ("a word is unheard only until the list was read", |c| {
-        !c.unheard || matches!(c.phase, Phase::Refreshing(_))
-    }),
+    ("no word is unheard in an idle channel", |c| !c.unheard || !c.phase.is_idle()),
     ("a turn rests exactly while an answer is waited for", |c| {
         matches!(c.phase, Phase::Waiting(_)) == c.waiting().is_some()
     }),

@@ -100,9 +100,9 @@ pub struct Channel {
     pub(crate) initiator: Option<AgentKey>,
     /// Stopped or on hold.
     pub(crate) rest: Option<Rest>,
-    /// A qualifying message is kept in mind: no agent could be granted for it.
+    /// A qualifying message is kept in mind: no agent has heard it.
     pub(crate) missed: bool,
-    /// The channel woke for a word for which no agent was granted yet.
+    /// The channel woke for a word that no agent has heard yet.
     pub(crate) unheard: bool,
     /// A message after the cycle began wants another cycle.
     pub(crate) vetoed: bool,

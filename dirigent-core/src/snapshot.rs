@@ -53,9 +53,9 @@ pub struct Snapshot {
     pub initiator: Option<AgentKey>,
     /// Stopped or on hold.
     pub rest: Option<Rest>,
-    /// A qualifying message is kept in mind: no agent could be granted for it.
+    /// A qualifying message is kept in mind: no agent has heard it.
     pub missed: bool,
-    /// The channel woke for a word for which no agent was granted yet.
+    /// The channel woke for a word that no agent has heard yet.
     pub unheard: bool,
     /// The cycle was vetoed.
     pub vetoed: bool,

@@ -19,6 +19,8 @@ mod discussions;
 mod gaps;
 #[path = "promises/held_back.rs"]
 mod held_back;
+#[path = "promises/kept_in_mind.rs"]
+mod kept_in_mind;
 #[path = "promises/kept_runs.rs"]
 mod kept_runs;
 #[path = "promises/kit.rs"]

@@ -32,6 +32,8 @@ pub(crate) struct Call {
     pub(crate) attempt: u8,
     /// What must be committed before the agent is called.
     pub(crate) stamp: Stamp,
+    /// Its trigger, which the machine owes until the agent is called.
+    pub(crate) trigger: Option<Ticket>,
     pub(crate) under_way: Option<ActionId>,
 }
 
@@ -79,6 +81,11 @@ pub(crate) struct Guarded {
 pub(crate) struct Calls {
     current: Option<Call>,
     abandoned: Vec<Abandoned>,
+    /// The trigger of the call that has begun, and when it began. The machine is told before its next input, so
+    /// that this is no commit of its own.
+    begun: Option<(Ticket, Timestamp)>,
+    /// The trigger of a call that was cancelled before it began.
+    never_begun: Option<Ticket>,
     /// People's messages are to be handed to the agent that runs.
     pub(crate) inject: Option<Held>,
     /// The run whose permission a guard holds.
@@ -108,10 +115,21 @@ impl Calls {
     }
 
     /// The agent is called under this name.
-    pub(crate) fn begin(&mut self, id: ActionId) {
+    pub(crate) fn begin(&mut self, id: ActionId, now: Timestamp) {
         if let Some(call) = &mut self.current {
             call.under_way = Some(id);
+            self.begun = call.trigger.map(|trigger| (trigger, now));
         }
+    }
+
+    /// The trigger of a call that has begun, which the machine does not know yet, and when it began.
+    pub(crate) const fn take_begun(&mut self) -> Option<(Ticket, Timestamp)> {
+        self.begun.take()
+    }
+
+    /// The trigger of a call that was cancelled before it began.
+    pub(crate) const fn take_never_begun(&mut self) -> Option<Ticket> {
+        self.never_begun.take()
     }
 
     /// A call is over: if its turn was taken away, its agent returned within the grace.
@@ -133,8 +151,9 @@ impl Calls {
         run: Option<RunId>,
     ) -> Option<Call> {
         let call = self.current.take_if(|call| call.agent == agent && Some(call.run) == run)?;
-        if let Some(id) = call.under_way {
-            self.abandoned.push(Abandoned { id, drop_at: now + CANCEL_GRACE });
+        match call.under_way {
+            Some(id) => self.abandoned.push(Abandoned { id, drop_at: now + CANCEL_GRACE }),
+            None => self.never_begun = call.trigger,
         }
         Some(call)
     }

@@ -73,8 +73,9 @@ impl Room {
                 return false;
             }
             self.active().voice.pop();
-            self.start_run(cx, now, ticket, agent, Some(turn), attempt);
-            self.settled(cx, now, ticket, Settlement::Done { message: None });
+            if !self.start_run(cx, now, ticket, agent, Some(turn), attempt) {
+                self.settled(cx, now, ticket, Settlement::Dropped);
+            }
             return true;
         }
         let is_committed = self.commit.is_committed(stamp);
@@ -137,7 +138,8 @@ impl Room {
         is_nothing || active.pending_words(cx, now, agent, turn).is_some()
     }
 
-    /// Asks for the run of a hosted agent. Where it is permitted the agent is called once that is stored.
+    /// Asks for the run of a hosted agent. Where it is permitted the agent is called once that is stored, and
+    /// its trigger is settled then. Returns whether it is.
     pub(super) fn start_run(
         &mut self,
         cx: &Context<'_>,
@@ -146,21 +148,41 @@ impl Room {
         agent: AgentKey,
         turn: Option<TurnId>,
         attempt: u8,
-    ) {
+    ) -> bool {
         let run = hosted_run(ticket);
         let gate = Input::Gate { agent: Some(agent), run: Some(run), latest: None };
         let answer = self.submit(cx, now, &gate);
         let verdict = answer.ok().and_then(dirigent_core::Answer::verdict);
         if !verdict.is_some_and(|verdict| verdict.is_allowed()) {
-            return;
+            return false;
         }
         let older = self.active().calls.current().map(|older| (older.agent, older.run));
         if let Some((agent, run)) = older {
             self.cancel_call(now, agent, Some(run));
         }
         let stamp = self.commit.newest();
-        let call = Call { agent, turn, run, attempt, stamp, under_way: None };
+        let trigger = turn.map(|_| ticket);
+        let call = Call { agent, turn, run, attempt, stamp, trigger, under_way: None };
         self.active().calls.permit(call);
+        true
+    }
+
+    /// The agent is called: the machine owes its trigger no more. That is told as of then, before anything that
+    /// is due since.
+    pub(super) fn settle_begun(&mut self, cx: &Context<'_>, now: Timestamp) {
+        let begun = self.active.as_mut().and_then(|active| active.calls.take_begun());
+        if let Some((ticket, since)) = begun {
+            self.settled(cx, since.min(now), ticket, Settlement::Done { message: None });
+        }
+    }
+
+    /// The turn of an agent that was still to be called is over: its trigger is owed no more.
+    pub(super) fn settle_never_begun(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
+        let dropped = self.active.as_mut().and_then(|active| active.calls.take_never_begun());
+        if let Some(ticket) = dropped {
+            self.settled(cx, now, ticket, Settlement::Dropped);
+        }
+        dropped.is_some()
     }
 
     /// A hosted agent returned.

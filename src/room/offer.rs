@@ -457,7 +457,7 @@ impl Room {
         let (account, kind) = (Account::Agent(agent), ClaimKind::Call);
         let ask = Ask { lane: Lane::Call, target: room, account, agent: None, kind };
         let claim = active.admit(room, now, door, &ask).ok()?;
-        active.calls.begin(claim.id);
+        active.calls.begin(claim.id, now);
         let own = cx.directory.user(agent);
         let heard_before = self.marks.heard_before();
         let missed = active.words_for_call((agent, number), own, heard_before, handed);

@@ -62,6 +62,7 @@ impl Step<'_> {
         }
         if turn != SeatTurn::Skipped {
             self.channel.last_completer = Some(agent);
+            self.channel.unheard = false;
         }
         self.leave_turn();
         self.tell(Some(agent), cause);
@@ -119,7 +120,6 @@ impl Step<'_> {
         }
         self.channel.limits.count_turn();
         self.channel.count_budget_turn();
-        self.channel.unheard = false;
         self.channel.forget_choice();
         self.channel.turn = TurnId::new(self.channel.turn.get() + 1);
         let grant = Grant { agent, until: None, attempt: 0 };

@@ -6,7 +6,8 @@ use super::step::Step;
 use crate::seen::RunFate;
 use crate::steering::{Rested, Span, Waiting, join};
 use crate::{
-    AgentKey, Cause, Effect, HumanInterrupt, MessageId, Outcome, Refusal, RunId, Settlement, Ticket,
+    AgentKey, Cause, Debt, Effect, HumanInterrupt, MessageId, Outcome, Refusal, RunId, Settlement,
+    Ticket,
 };
 
 impl Channel {
@@ -23,7 +24,14 @@ impl Channel {
         self.steering.as_ref().is_some_and(|steering| steering.held.is_some())
     }
 
-    /// The channel falls silent: a word for which no agent was granted is kept in mind.
+    /// Whether the agent of this turn may not know of it yet: it does not run, or it is still to be told.
+    pub(super) fn awaits_agent(&self) -> bool {
+        let is_its =
+            |debt: &Debt| matches!(debt.effect, Effect::Trigger { turn, .. } if turn == self.turn);
+        self.turn_run().is_none() || self.debts().iter().any(is_its)
+    }
+
+    /// The channel falls silent: a word that no agent has heard is kept in mind.
     pub(super) fn keep_unheard(&mut self) {
         self.missed |= self.unheard || self.has_held();
         self.unheard = false;
@@ -61,6 +69,9 @@ impl Step<'_> {
     fn inject(&mut self, message: MessageId) {
         if let Some(agent) = self.channel.speaker() {
             let turn = self.channel.turn;
+            if self.channel.awaits_agent() && !core::mem::replace(&mut self.channel.unheard, true) {
+                self.changed();
+            }
             self.effects.push(Effect::Inject { agent, turn, message });
         }
     }

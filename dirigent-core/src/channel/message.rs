@@ -153,7 +153,7 @@ impl Step<'_> {
         Some(agents).filter(|agents| asks && agents.iter().any(available))
     }
 
-    /// A person's word that comes while the list is read counts until an agent is granted.
+    /// A word that comes while the list is read counts until an agent has heard it.
     pub(super) fn must_be_heard(&mut self) {
         let reads = matches!(self.channel.phase, Phase::Refreshing(_));
         if reads && !core::mem::replace(&mut self.channel.unheard, true) {

@@ -134,7 +134,16 @@ impl Step<'_> {
             self.shift(phase, Some(agent), Cause::RunLost);
             self.trigger(None);
         } else {
+            self.pass_on();
             self.complete(run.agent, SeatTurn::Skipped, Cause::RunLost);
+        }
+    }
+
+    /// What the run that is lost was given is for the next one, of this agent if no other takes it.
+    fn pass_on(&mut self) {
+        if !self.channel.terms().spoken {
+            self.channel.unheard = true;
+            self.veto();
         }
     }
 

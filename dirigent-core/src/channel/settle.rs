@@ -1,7 +1,9 @@
 //! What became of an owed effect (rules 19, 28 and 42)
 
 use super::step::Step;
-use crate::{Cause, Effect, MessageId, Refusal, Settlement, Ticket, Timestamp, TriggerCleanup};
+use crate::{
+    Cause, Effect, MessageId, Refusal, Settlement, Ticket, Timestamp, TriggerCleanup, TurnId,
+};
 
 /// How many trigger messages wait to be removed; beyond that the oldest stays.
 pub(crate) const LITTER_MAX: usize = 16;
@@ -37,12 +39,22 @@ impl Step<'_> {
                 self.on_polled(ticket, retry_at);
             }
             (Effect::Poll { .. }, _) => self.on_polled(ticket, None),
-            (Effect::Trigger { .. }, Settlement::Done { message: Some(message) }) => {
-                self.dispose(message);
-            }
+            (Effect::Trigger { turn, .. }, _) => self.on_trigger_settled(turn, settlement),
             _ => {}
         }
         Ok(())
+    }
+
+    /// The agent was told of its turn, or will not be. One that runs without that knows of it anyway.
+    fn on_trigger_settled(&mut self, turn: TurnId, settlement: Settlement) {
+        let is_done = matches!(settlement, Settlement::Done { .. });
+        let is_current = self.channel.speaker().is_some() && turn == self.channel.turn;
+        if is_current && (is_done || !self.channel.awaits_agent()) {
+            self.channel.unheard = false;
+        }
+        if let Settlement::Done { message: Some(message) } = settlement {
+            self.dispose(message);
+        }
     }
 
     /// A trigger message stands in the channel: the policy says when it goes.

@@ -24,7 +24,6 @@ impl Step<'_> {
         }
         if cause == WakeCause::Operator {
             self.hear_human();
-            self.must_be_heard();
         }
         if self.channel.ceiling_reached() {
             return Err(Refusal::CeilingReached);
@@ -32,6 +31,7 @@ impl Step<'_> {
         if self.channel.awaits_human() {
             return Err(Refusal::AwaitingHuman);
         }
+        self.must_be_heard();
         let start = first.map_or(Start::First, Start::At);
         match self.channel.phase {
             Phase::Dormant => self.wake(start, cause.into()),
@@ -80,7 +80,7 @@ impl Step<'_> {
         }
         self.withdraw_permit();
         self.channel.reminder_due = None;
-        self.channel.unheard = self.channel.missed || is_word(cause);
+        self.channel.unheard = self.channel.missed || must_be_heard(cause);
         self.channel.missed = false;
         self.channel.limits.reminders = 0;
         self.channel.stop_awaiting();
@@ -120,7 +120,15 @@ impl From<WakeCause> for Cause {
     }
 }
 
-/// Whether the channel woke for a person's word.
-const fn is_word(cause: Cause) -> bool {
-    matches!(cause, Cause::HumanMessage | Cause::OperatorWake | Cause::OperatorChoice)
+/// Whether the channel woke for something that an agent must hear of: a person's word, or what a discussion
+/// posted.
+const fn must_be_heard(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::HumanMessage
+            | Cause::OperatorWake
+            | Cause::OperatorChoice
+            | Cause::GuidePosted
+            | Cause::ResultPosted
+    )
 }

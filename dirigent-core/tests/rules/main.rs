@@ -37,6 +37,7 @@ mod settings;
 mod signal;
 mod silence;
 mod status;
+mod unheard;
 mod unknown_members;
 mod wake;
 mod words;

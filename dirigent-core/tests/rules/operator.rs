@@ -50,13 +50,14 @@ fn a_stop_cancels_every_wait_and_stays() {
 fn a_person_stops_and_resumes_with_a_word() {
     let mut room = Room::chat(2);
     room.human("hello");
+    room.trigger_posted();
     room.start(A);
     let step = room.post(Author::Human, MessageKind::StopWord, "stop");
-    assert_eq!(step.asks(), ["cancel the run of A", "notice stopped, to 1002"]);
+    assert_eq!(step.asks(), ["cancel the run of A", "notice stopped, to 1003"]);
     assert_eq!(room.gate(B).reason(), Reason::Stopped);
     let resumed = room.post(Author::Human, MessageKind::ResumeWord, "resume");
     assert_eq!(resumed.causes(), [Cause::Resumed]);
-    assert_eq!(resumed.asks(), ["notice resumed, to 1003"], "the word itself wakes nobody");
+    assert_eq!(resumed.asks(), ["notice resumed, to 1004"], "the word itself wakes nobody");
     assert_eq!(room.phase(), PhaseKind::Dormant);
 }
 

@@ -8,7 +8,7 @@ use dirigent::{
     TurnId, Writer,
 };
 use dirigent_core::{
-    AgentKey, Channel, Creation, Input, Mode, Settlement, Span, Steering, WakeCause,
+    AgentKey, Channel, Creation, Input, Mode, Settlement, Span, Steering, Ticket, WakeCause,
 };
 use dirigent_store::{BadFile, ParsedChannel, parse_channel};
 use dirigent_testkit::check::{Random, Step};
@@ -154,7 +154,10 @@ fn a_channel_that_uses_no_option_is_written_as_before_there_were_any() {
     let members = [0, 1, 2].map(AgentKey::new).to_vec();
     let create = Creation { mode: Mode::Chat, members, initiator: None };
     let wake = Input::Wake { first: None, cause: WakeCause::Guide };
-    for input in [Input::Create(create), wake] {
+    // The agent was told of its turn.
+    let told =
+        Input::Settled { ticket: Ticket::new(0), settlement: Settlement::Done { message: None } };
+    for input in [Input::Create(create), wake, told] {
         channel.handle(Timestamp::from_millis(1), &input, &mut Vec::new()).unwrap();
     }
     let mut record = ChannelRecord::default();

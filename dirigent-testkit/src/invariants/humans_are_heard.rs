@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dirigent_core::{Cause, Config, Effect, MessageId, MessageKind, PhaseKind};
+use dirigent_core::{
+    Cause, Config, Effect, Input, MessageId, MessageKind, PhaseKind, Settlement, Ticket, TurnId,
+};
 
 use super::{Glance, Invariant, Observation, Observer};
 
@@ -28,6 +30,8 @@ struct HumansAreHeard {
     patience: Duration,
     /// The rules once set no limit.
     unlimited: bool,
+    /// The triggers of the newest turn that one was asked for.
+    triggers: (TurnId, Vec<Ticket>),
 }
 
 impl Observer for HumansAreHeard {
@@ -47,8 +51,8 @@ impl Observer for HumansAreHeard {
         while self.waiting.len() > FOLLOWED {
             self.waiting.pop_first();
         }
-        let granted = seen.grants().next().is_some();
-        self.waiting.retain(|id, _| !is_heard(seen, *id, granted));
+        let reached = self.reaches_an_agent(seen);
+        self.waiting.retain(|id, _| !is_heard(seen, *id, reached));
         self.wait_on(seen, new)
     }
 
@@ -59,6 +63,28 @@ impl Observer for HumansAreHeard {
 }
 
 impl HumansAreHeard {
+    /// Whether the speaker was told of its turn in this step, or started.
+    fn reaches_an_agent(&mut self, seen: &Observation<'_>) -> bool {
+        let (turn, known) = &mut self.triggers;
+        let is_known = |ticket| known.contains(ticket) && seen.before.turn == *turn;
+        let told = matches!(
+            seen.input,
+            Input::Settled { ticket, settlement: Settlement::Done { .. } }
+                if is_known(ticket) && seen.before.speaker.is_some()
+        );
+        for effect in seen.effects {
+            if let Effect::Trigger { ticket, turn: asked, .. } = effect {
+                if asked != turn {
+                    (*turn, *known) = (*asked, Vec::new());
+                }
+                known.push(*ticket);
+            }
+        }
+        let has_floor = |from| matches!(from, PhaseKind::Granted | PhaseKind::Continuing);
+        let mut starts = seen.transitions();
+        told || starts.any(|told| told.cause == Cause::RunStarted && has_floor(told.from))
+    }
+
     /// Whether those who wait are kept in mind, or will be heard before long.
     fn wait_on(&mut self, seen: &Observation<'_>, new: Option<MessageId>) -> Result<(), String> {
         let after = seen.after;
@@ -77,8 +103,9 @@ impl HumansAreHeard {
         // What waits for the chat or for the rest of a reply only pauses the wait, or a word that is
         // passed over with every reply would never have waited for long.
         let stands_still = seen.before.chat_away || seen.before.phase == PhaseKind::Delivering;
+        let rests = seen.before.rest.is_some() || after.rest.is_some();
         for (id, waited) in &mut self.waiting {
-            if goes_on || has_no_listener || after.rest.is_some() {
+            if goes_on || has_no_listener || rests {
                 *waited = Duration::ZERO;
             } else if !stands_still && Some(*id) != new && seen.before.is_active() {
                 *waited += elapsed;
@@ -108,8 +135,8 @@ fn word(seen: &Observation<'_>) -> Option<MessageId> {
     (!orders).then_some(message.id)
 }
 
-/// Whether this step handed the word over, had it answered, or let an agent run after it.
-fn is_heard(seen: &Observation<'_>, id: MessageId, granted: bool) -> bool {
+/// Whether this step handed the word over, had it answered, or reached an agent after it.
+fn is_heard(seen: &Observation<'_>, id: MessageId, reached: bool) -> bool {
     let within = |range: Option<(MessageId, MessageId)>| {
         range.is_some_and(|(first, last)| first <= id && id <= last)
     };
@@ -131,7 +158,7 @@ fn is_heard(seen: &Observation<'_>, id: MessageId, granted: bool) -> bool {
     });
     let answered = seen.transitions().any(|told| told.cause == Cause::OrchestratorAnswered);
     let is_kept = within(seen.after.held) || within(seen.after.asked);
-    handed || (answered && within(seen.before.asked)) || (granted && !is_kept)
+    handed || (answered && within(seen.before.asked)) || (reached && !is_kept)
 }
 
 /// How long a whole cycle may take, with the reading of the list at both ends.
@@ -200,11 +227,25 @@ mod tests {
 
         let mut observer = fresh(&INVARIANT);
         word_in(PhaseKind::Running).accepted(observer.as_mut());
-        let grant = [(PhaseKind::Running, PhaseKind::Granted, A, Cause::NextInList)];
-        let mut holds = Forged::default().telling(&grant);
+        let start = [(PhaseKind::Granted, PhaseKind::Running, A, Cause::RunStarted)];
+        let mut holds = Forged::default().telling(&start);
         holds.after.held = Some((MessageId::new(3), MessageId::new(3)));
         holds.accepted(observer.as_mut());
         Forged::default().rejected(observer.as_mut(), "was not heard");
+    }
+
+    #[test]
+    fn a_word_for_which_an_agent_was_granted_and_not_reached_is_caught() {
+        let mut observer = fresh(&INVARIANT);
+        let grant = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::HumanMessage)];
+        word_in(PhaseKind::Granted).telling(&grant).accepted(observer.as_mut());
+        Forged::default().rejected(observer.as_mut(), "was not heard");
+
+        let mut observer = fresh(&INVARIANT);
+        word_in(PhaseKind::Granted).telling(&grant).accepted(observer.as_mut());
+        let start = [(PhaseKind::Granted, PhaseKind::Running, A, Cause::RunStarted)];
+        Forged::default().telling(&start).accepted(observer.as_mut());
+        Forged::default().accepted(observer.as_mut());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use dirigent_core::{Author, Cause, Input, MessageKind, PhaseKind};
 
 use super::glance::is_active;
-use super::observation::is_wake;
+use super::observation::{is_reply, is_wake};
 use super::{Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
@@ -16,7 +16,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
 
 #[derive(Debug, Default)]
 struct NoLoop {
-    /// A message came, and no agent was granted since.
+    /// A message came, and no agent has answered or passed since.
     missed: bool,
 }
 
@@ -57,7 +57,10 @@ impl NoLoop {
                 return Err(format!("{:?} woke the channel without a message", told.cause));
             }
         }
-        self.missed &= seen.grants().next().is_none() || seen.after.held.is_some();
+        let mut ended = seen.transitions();
+        self.missed &= !ended.any(|told| is_answer(told.cause)) || seen.after.held.is_some();
+        // What a lost run was given is for another one.
+        self.missed |= seen.transitions().any(|told| told.cause == Cause::RunLost);
         self.missed |= matches!(seen.input, Input::Wake { .. } | Input::SpeakNext(_));
         // Whatever was under way goes on when the chat is back.
         self.missed |= seen
@@ -79,6 +82,11 @@ impl NoLoop {
 /// Whether the cause is a message, of whomever.
 fn wakes_by_word(cause: Cause) -> bool {
     is_wake(cause) && matches!(cause, Cause::HumanMessage | Cause::AgentMessage | Cause::BotMessage)
+}
+
+/// Whether an agent's turn ended, and it was not skipped.
+fn is_answer(cause: Cause) -> bool {
+    is_reply(cause) || matches!(cause, Cause::Passed | Cause::RunFailed)
 }
 
 /// What the input is, if it is a message that must not start anything.

@@ -135,7 +135,6 @@ impl Model {
         self.turns = self.turns.saturating_add(1);
         self.count_turn_of_budget();
         self.turn += 1;
-        self.unheard = false; // rule 54
         self.choice = None; // rule 61
         let held = self.is_held();
         let due = self.fresh_start();
@@ -182,6 +181,7 @@ impl Model {
         }
         if matches!(how, SeatTurn::Passed | SeatTurn::Spoke) {
             self.cycle.last_completer = Some(agent); // D30
+            self.unheard = false; // rule 54
         }
     }
 

@@ -56,7 +56,7 @@ impl Model {
             self.emit_delete(litter.message);
         }
         self.emit_deliver(agent, over);
-        let ticket = self.owe(Owed::Trigger);
+        let ticket = self.owe(Owed::Trigger { turn: self.turn });
         self.emitted.push(Effect::Trigger { ticket, agent, turn: TurnId::new(self.turn), attempt });
     }
 
@@ -115,7 +115,12 @@ impl Model {
                     self.on_no_answer(Cause::MembersFailed); // rule 28: any settlement
                 }
             }
-            Owed::Trigger => {
+            Owed::Trigger { turn } => {
+                let is_current = self.phase.turn().is_some() && turn == self.turn;
+                let is_done = matches!(settlement, Settlement::Done { .. });
+                if is_current && (is_done || !self.is_agent_to_be_reached()) {
+                    self.unheard = false; // rule 54
+                }
                 if let Settlement::Done { message: Some(message) } = settlement {
                     self.on_trigger_posted(message);
                 }

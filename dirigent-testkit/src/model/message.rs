@@ -196,6 +196,7 @@ impl Model {
         } else if self.config.human_interrupt == HumanInterrupt::Interrupt {
             self.rest_turn(id);
         } else {
+            self.unheard |= self.is_agent_to_be_reached(); // rule 54
             self.emitted.push(Effect::Inject { agent, turn: turn_id, message: id });
         }
     }

@@ -149,14 +149,14 @@ impl Model {
         }
         match self.phase {
             Phase::Dormant => {
-                self.unheard |= by_operator; // rule 54
+                self.unheard = true; // rule 54
                 self.wake(first.map_or(First::Front, First::At));
             }
             Phase::Refreshing(Purpose::Boundary) => {
-                self.unheard |= by_operator;
+                self.unheard = true;
                 self.veto();
             }
-            Phase::Refreshing(Purpose::Waking { .. }) => self.unheard |= by_operator,
+            Phase::Refreshing(Purpose::Waking { .. }) => self.unheard = true,
             Phase::Turn(_) => self.veto(),
             Phase::Unknown { .. } => self.kept_in_mind = true, // rule 72
             Phase::Disabled | Phase::Dead | Phase::Archived => {}

@@ -288,6 +288,10 @@ impl Model {
         }
         self.remember_ended(run);
         if !rerun {
+            if !self.phase.turn().is_some_and(|turn| turn.spoken) {
+                self.unheard = true;
+                self.veto();
+            }
             self.end_turn(SeatTurn::Skipped, Cause::RunLost);
             self.advance();
             return;

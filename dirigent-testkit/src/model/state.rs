@@ -382,8 +382,11 @@ pub(super) struct Closing {
 pub(super) enum Owed {
     /// The list of members.
     Fetch,
-    /// A trigger.
-    Trigger,
+    /// The trigger of a turn.
+    Trigger {
+        /// Its number.
+        turn: u64,
+    },
     /// A trigger's removal.
     Delete,
     /// A poll.
