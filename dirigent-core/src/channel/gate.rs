@@ -192,6 +192,7 @@ impl Step<'_> {
         match &mut permit.run {
             PermitRun::Offered => {
                 permit.run = PermitRun::Running { id, until, spoke: false, replied: false };
+                self.channel.reminder_due = None;
                 self.tell(Some(agent), Cause::RunStarted);
             }
             PermitRun::Running { id: known, .. } if id.is_some() && *known != id => {

@@ -252,11 +252,11 @@ impl Step<'_> {
         }
     }
 
-    /// An idle discussion goes on being idle: its initiator is reminded after a while. One that has had no turn
-    /// has not begun: its guide may still be on its way.
+    /// An idle discussion goes on being idle: its initiator is reminded after a while. One that has had neither
+    /// a turn nor a reminder has not begun: its guide may still be on its way.
     fn remind_after_rest(&mut self) {
         let idle = self.channel.mode == Mode::Discussion && self.channel.permit.is_none();
-        let has_begun = self.channel.turn > TurnId::default();
+        let has_begun = self.channel.turn > TurnId::default() || self.channel.reminded_at.is_some();
         if idle && has_begun && !self.channel.awaits_human() {
             self.remind_anew();
         }

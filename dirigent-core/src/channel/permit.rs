@@ -145,6 +145,8 @@ impl Step<'_> {
         let place = if listed { ReminderPlace::Discussion } else { ReminderPlace::Callback };
         if self.channel.is_available(initiator) {
             self.channel.permit = Some(Permit { agent: initiator, run: PermitRun::Offered });
+        } else {
+            self.schedule_next_reminder();
         }
         self.tell(Some(initiator), Cause::InitiatorReminded);
         self.owe(|ticket| Effect::Reminder { ticket, initiator, place });
@@ -168,18 +170,30 @@ impl Step<'_> {
         }
     }
 
-    /// A permitted run is over and the discussion is idle: the initiator is reminded once more, unless
+    /// The permit came to nothing and the discussion is idle: the initiator is reminded once more, unless
     /// that was done often enough.
     pub(super) fn remind_anew(&mut self) {
         if self.channel.phase != Phase::Dormant {
             return;
         }
         self.channel.reminded_at = Some(self.channel.now);
+        self.schedule_next_reminder();
+        self.changed();
+    }
+
+    /// No run may follow from the reminder that was sent: there is another, unless there were enough.
+    fn schedule_next_reminder(&mut self) {
         if self.channel.limits.reminders < REMINDERS_MAX {
             let interval = self.channel.config.reminder_interval;
             self.channel.reminder_due = Some(self.channel.now + interval);
         }
-        self.changed();
+    }
+
+    /// The reminder was not posted: its initiator may not know that it may run.
+    pub(super) fn on_reminder_failed(&mut self) {
+        if self.channel.permit.is_some_and(|permit| !permit.is_running()) {
+            self.remind_anew();
+        }
     }
 
     /// Something was said: reminders are counted anew.
@@ -190,14 +204,10 @@ impl Step<'_> {
         }
     }
 
-    /// The initiator has left, is muted or away: it has no permit, and is reminded once more if its
-    /// run was under way.
+    /// The initiator has left, is muted or away: it has no permit, and is reminded once more.
     pub(super) fn take_permit_from(&mut self, agent: AgentKey) {
-        let Some(permit) = self.channel.permit.filter(|permit| permit.agent == agent) else {
-            return;
-        };
-        self.withdraw_permit();
-        if permit.is_running() {
+        if self.channel.permit.is_some_and(|permit| permit.agent == agent) {
+            self.withdraw_permit();
             self.remind_anew();
         }
     }

@@ -40,6 +40,8 @@ impl Step<'_> {
             }
             (Effect::Poll { .. }, _) => self.on_polled(ticket, None),
             (Effect::Trigger { turn, .. }, _) => self.on_trigger_settled(turn, settlement),
+            (Effect::Reminder { .. }, Settlement::Done { .. }) => {}
+            (Effect::Reminder { .. }, _) => self.on_reminder_failed(),
             _ => {}
         }
         Ok(())

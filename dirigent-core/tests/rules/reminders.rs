@@ -2,7 +2,7 @@
 
 use crate::room::{A, B, Room, Step, secs, spoke};
 use dirigent_core::{
-    Cause, Config, Effect, Input, Outcome, PhaseKind, Reason, TurnState, WakeCause,
+    Cause, Config, Effect, Input, Outcome, PhaseKind, Reason, Settlement, TurnState, WakeCause,
 };
 
 /// A discussion of two whose guide is posted.
@@ -277,4 +277,52 @@ fn an_idle_discussion_that_was_stopped_and_resumed_is_reminded_after_the_interva
     assert!(room.tell(Input::Resume).asks().is_empty());
     assert!(room.wait(secs(599)).asks().is_empty());
     assert_eq!(room.wait(secs(1)).asks(), ["remind A"]);
+}
+
+#[test]
+fn an_initiator_that_may_not_run_is_reminded_three_times_and_then_no_more() {
+    let mut room = begun(|_| ());
+    room.tell(Input::Mute(A));
+    room.passes(B);
+    assert_eq!(reminders(&room.members()), 1);
+    for _ in 0..2 {
+        assert_eq!(reminders(&room.wait(secs(599))), 0);
+        assert_eq!(reminders(&room.wait(secs(1))), 1);
+    }
+    let step = room.wait(secs(600));
+    assert_eq!(step.causes(), [Cause::Overdue]);
+}
+
+#[test]
+fn an_initiator_that_loses_its_permit_is_reminded_again() {
+    let mut room = idle(|_| ());
+    room.leaves(A);
+    assert_eq!(reminders(&room.wait(secs(600))), 1);
+}
+
+#[test]
+fn a_reminder_that_was_not_posted_is_followed_by_another_unless_its_initiator_runs() {
+    let mut room = begun(|_| ());
+    room.all_pass();
+    let failed = Settlement::Failed { retry_at: None };
+    let ticket = room.members().tickets()[0];
+    room.settle(ticket, failed);
+    let step = room.wait(secs(600));
+    assert_eq!(step.asks(), ["remind A"]);
+    room.settle(step.tickets()[0], failed);
+    assert_eq!(room.gate(A).reason(), Reason::InitiatorPermit);
+    assert_eq!(reminders(&room.wait(secs(700))), 0, "it runs");
+}
+
+#[test]
+fn a_discussion_in_which_no_agent_could_speak_is_reminded_after_a_hold() {
+    let mut room = Room::discussion(2);
+    room.tell(Input::Mute(A));
+    room.tell(Input::Mute(B));
+    room.tell(Input::Wake { first: None, cause: WakeCause::Guide });
+    assert_eq!(reminders(&room.members()), 1);
+    room.tell(Input::Hold);
+    room.wait(secs(3_600));
+    room.tell(Input::Resume);
+    assert_eq!(reminders(&room.wait(secs(600))), 1);
 }

@@ -127,7 +127,13 @@ impl Model {
             }
             Owed::Poll => self.on_poll_settled(ticket, settlement),
             Owed::Consult => self.on_consult_settled(ticket, settlement),
-            Owed::Delete | Owed::Notice | Owed::Reminder => {}
+            Owed::Reminder => {
+                let is_done = matches!(settlement, Settlement::Done { .. });
+                if !is_done && self.permit.as_ref().is_some_and(|permit| permit.running.is_none()) {
+                    self.set_reminder_anew(); // rule 36
+                }
+            }
+            Owed::Delete | Owed::Notice => {}
         }
         Ok(())
     }

@@ -168,6 +168,7 @@ impl Model {
             match &mut permit.running {
                 None => {
                     permit.running = Some(PermitRun { run, due, spoken: false, replied: false });
+                    self.reminder_due = None; // rule 36
                 }
                 Some(running) if run.is_some() && run != running.run => {
                     replaced = running.run;

@@ -45,6 +45,16 @@ impl Model {
         } else {
             self.emit_reminder(initiator, ReminderPlace::Callback);
         }
+        if self.permit.is_none() {
+            self.plan_next_reminder();
+        }
+    }
+
+    /// Rule 36: another reminder, up to three.
+    fn plan_next_reminder(&mut self) {
+        if self.reminders < REMINDERS_MAX {
+            self.reminder_due = Some(self.now + self.config.reminder_interval);
+        }
     }
 
     /// Rule 36: as if a reminder had been sent now; another follows, up to three.
@@ -53,9 +63,7 @@ impl Model {
             return;
         }
         self.reminded = Some(self.now);
-        if self.reminders < REMINDERS_MAX {
-            self.reminder_due = Some(self.now + self.config.reminder_interval);
-        }
+        self.plan_next_reminder();
     }
 
     /// Rule 36: the permit's run took too long.
@@ -69,12 +77,8 @@ impl Model {
 
     /// Rule 36: an agent that is gone, muted or offline loses the permit.
     pub(super) fn lose_permit(&mut self, agent: AgentKey) {
-        let Some(permit) = self.permit.as_ref().filter(|permit| permit.agent == agent) else {
-            return;
-        };
-        let ran = permit.running.is_some();
-        self.withdraw_permit();
-        if ran {
+        if self.permit.as_ref().is_some_and(|permit| permit.agent == agent) {
+            self.withdraw_permit();
             self.set_reminder_anew();
         }
     }

@@ -131,7 +131,8 @@ impl Model {
     /// Rule 37: an idle discussion's initiator is reminded anew.
     fn remind_after_rest(&mut self) {
         let idle = self.phase == Phase::Dormant && self.mode == Mode::Discussion;
-        if idle && self.turn > 0 && self.permit.is_none() && !self.awaits_human {
+        let has_begun = self.turn > 0 || self.reminded.is_some();
+        if idle && has_begun && self.permit.is_none() && !self.awaits_human {
             self.set_reminder_anew();
         }
     }

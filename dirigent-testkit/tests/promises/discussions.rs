@@ -1,12 +1,12 @@
 //! P5, P6: a discussion starts, and it ends.
 
-use dirigent::PhaseKind;
+use dirigent::{IdentityStore as _, PhaseKind};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage};
 
 use super::kit::{
-    HOUR, MINUTE, REMINDER, RETURN, SECOND, open_discussion, reminders, resume, runs, stop,
+    HOUR, Halt, MINUTE, REMINDER, RETURN, SECOND, open_discussion, reminders, resume, runs, stop,
 };
 
 const GUIDE: &str = "Which plan? Done when one is chosen.";
@@ -152,4 +152,69 @@ fn a_result_that_waited_through_an_outage_is_posted_when_the_chat_is_back() {
         stage.advance(RETURN);
         assert!(stage.moderation(callback).len() > before, "after {lasts:?}");
     }
+}
+
+/// All agents were muted when the guide arrived, and some stay so.
+#[test]
+fn a_discussion_in_which_no_agent_could_speak_at_first_ends() {
+    for (held, unmuted) in [(false, false), (false, true), (true, false), (true, true)] {
+        let mut stage = setup().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]).stage();
+        stage.discord().begin_outage(Outage::refused().only(Call::Post));
+        open_discussion(&mut stage, GUIDE, &["a", "b"]);
+        let channel = stage.channel();
+        for name in ["a", "b"] {
+            stage.call(move |d| async move { d.mute(channel, &name.into()).await }).unwrap();
+        }
+        stage.discord().end_outages();
+        stage.advance(MINUTE);
+        if held {
+            Halt::Hold.act(&mut stage);
+            stage.advance(MINUTE);
+        }
+        if unmuted {
+            for name in ["a", "b"] {
+                stage.call(move |d| async move { d.unmute(channel, &name.into()).await }).unwrap();
+            }
+        }
+        if held {
+            resume(&mut stage);
+        }
+        stage.advance(HOUR * 4);
+        let (status, case) = (stage.status().unwrap(), (held, unmuted));
+        assert_eq!(status.phase, PhaseKind::Archived, "held, unmuted: {case:?}");
+        assert_eq!(stage.words().is_empty(), !unmuted, "held, unmuted: {case:?}");
+        assert_eq!(results(&stage).len(), 1, "held, unmuted: {case:?}");
+    }
+}
+
+/// Its initiator was removed while it talked.
+#[test]
+fn a_discussion_whose_initiator_is_no_agent_any_more_is_closed_as_overdue() {
+    let mut stage = setup().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]).stage();
+    open_discussion(&mut stage, GUIDE, &["a", "b"]);
+    stage.advance(SECOND);
+    let identities = stage.identities().clone();
+    stage.call(move |_| async move { identities.remove("a".into()).await }).unwrap();
+    stage.call(|d| async move { d.identities_changed().await }).unwrap();
+    stage.advance(HOUR * 4);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Archived, "{:?}", results(&stage));
+}
+
+/// A hold comes between the reminder and its post.
+#[test]
+fn an_initiator_whose_reminder_was_held_back_is_reminded_after_the_hold() {
+    let slow = Line::from("a1").taking(SECOND * 5);
+    let mut stage = setup().hosted("a", [slow]).hosted("b", ["b1".into()]).stage();
+    open_discussion(&mut stage, GUIDE, &["a", "b"]);
+    stage.advance(SECOND);
+    let (moderator, limited) = (stage.moderator(), Fault::RateLimited { retry_after: MINUTE });
+    stage.discord().inject(|faults| faults.next_by(moderator, Call::Post, limited));
+    stage.until_dormant();
+    Halt::Hold.act(&mut stage);
+    stage.advance(HOUR);
+    assert_eq!(reminders(&stage), 0);
+    resume(&mut stage);
+    stage.advance(HOUR * 4);
+    assert!(reminders(&stage) > 0);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Archived);
 }
