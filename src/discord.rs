@@ -5,6 +5,11 @@ use dirigent_core::{MessageId, Timestamp};
 
 use crate::{ApiError, ChannelId, ChatMessage, GuildId, Nonce, UserId};
 
+/// The first moment that a snowflake can name: the start of 2015, in Unix milliseconds.
+const DISCORD_EPOCH: u64 = 1_420_070_400_000;
+/// The bits of a snowflake below its time.
+const TIME_SHIFT: u32 = 22;
+
 /// The chatting half: all that turn keeping needs. A chat that is not Discord implements only this.
 ///
 /// An implementation makes **one attempt a call** and says in its error until when to wait and what
@@ -65,8 +70,17 @@ pub trait DiscordApi: Send + Sync + 'static {
     /// When a message was posted. The default reads Discord's snowflake; a chat whose ids are no
     /// snowflakes must say it in its own way, or messages missed during a restart look ancient.
     fn sent_at(&self, message: MessageId) -> Timestamp {
-        const DISCORD_EPOCH: u64 = 1_420_070_400_000;
-        Timestamp::from_millis((message.get() >> 22) + DISCORD_EPOCH)
+        Timestamp::from_millis((message.get() >> TIME_SHIFT) + DISCORD_EPOCH)
+    }
+
+    /// The highest id that a message of before this moment may have: those posted since have higher ones.
+    /// From it a channel is read that was given a mode at this moment. The default computes Discord's
+    /// snowflake, and answers `None` where [`DiscordApi::sent_at`] reads ids in another way. Where it is
+    /// `None`, only the newest 100 messages are read of what was missed before any message was heard.
+    fn id_before(&self, moment: Timestamp) -> Option<MessageId> {
+        let first = moment.as_millis().checked_sub(DISCORD_EPOCH)?.checked_mul(1 << TIME_SHIFT)?;
+        let is_snowflake = self.sent_at(MessageId::new(first)) == moment;
+        first.checked_sub(1).filter(|_| is_snowflake).map(MessageId::new)
     }
 
     /// Shows for some seconds that this account is typing. Optional; the default does nothing. Asked for

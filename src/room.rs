@@ -38,8 +38,8 @@ mod simulation;
 use std::sync::Arc;
 
 use dirigent_core::{
-    AgentKey, Answer, Cause, Channel, Effect, Input, Mode, PhaseKind, Reason, Refusal, RunId,
-    Settlement, Ticket, Timestamp, Transition, WakeCause,
+    AgentKey, Answer, Cause, Channel, DeadlineReason, Effect, Input, Mode, PhaseKind, Reason,
+    Refusal, RunId, Settlement, Ticket, Timestamp, Transition, WakeCause,
 };
 
 use self::action::Signal;
@@ -47,7 +47,7 @@ use self::active::Active;
 use self::calls::{Call, Consult, Guarded};
 use self::commit::{CommitState, Stamp};
 use self::context::Context;
-use self::marks::Marks;
+use self::marks::{CLOCKS_APART, Marks};
 use self::reads::Read;
 use self::voice::VoiceItem;
 use crate::{ChannelId, DeferralKey, Discussion, Held, Revision};
@@ -171,9 +171,12 @@ impl Room {
     pub(crate) fn tick(&mut self, cx: &Context<'_>, now: Timestamp) {
         let is_set_back = now < self.at;
         self.reach(now);
-        let deadline = self.machine.next_deadline();
-        if is_set_back || deadline.is_some_and(|deadline| deadline.at <= now) {
+        let due = self.machine.next_deadline().filter(|deadline| deadline.at <= now);
+        if is_set_back || due.is_some() {
             let _ = self.submit(cx, now, &Input::Tick);
+        }
+        if due.is_some_and(|due| due.reason == DeadlineReason::Forget) {
+            self.backfill_before_rest(cx);
         }
         self.settle(cx, now);
     }
@@ -231,7 +234,9 @@ impl Room {
         }
         if is_moved {
             // What was said under another mode is nothing that was missed.
-            self.marks.begin(self.machine.view().newest(), now);
+            let newest = self.machine.view().newest();
+            let begins = newest.or_else(|| cx.chat.id_before(now.saturating_sub(CLOCKS_APART)));
+            self.marks.begin(begins, now);
             if let Some(active) = &mut self.active {
                 active.inbox.forget_pending();
             }

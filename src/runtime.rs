@@ -238,6 +238,10 @@ impl ChatFacts for Runtime {
         self.discord.sent_at(message)
     }
 
+    fn id_before(&self, moment: Timestamp) -> Option<MessageId> {
+        self.discord.id_before(moment)
+    }
+
     fn reads_history(&self, channel: ChannelId) -> Option<bool> {
         self.discord.reads_history(channel)
     }

@@ -196,10 +196,15 @@ pub struct ChannelRecord {
     /// What people said and the agent with the floor, or the next one, is handed. Erased when that turn is
     /// over.
     pub held: Option<Held>,
-    /// Every message up to this one was heard: it was pushed while no gap was open, or it was read.
+    /// Every message up to this one was heard: it was pushed while no gap was open, or it was read, or it was
+    /// said before the channel was given its mode.
     /// The library's own posts, which it knows from their receipts, do not raise it. `None`: nothing
     /// was heard yet, or an older version wrote the record, which did not tell.
     pub heard: Option<MessageId>,
+    /// Every message up to this one was read from the chat, where that is less than [`heard`](Self::heard).
+    /// Of what lies between the two an event may have been lost without notice; it is read with the next
+    /// gap, and the ids that the snapshot remembers tell what of it was heard. `None`: as far as `heard`.
+    pub verified: Option<MessageId>,
     /// From where messages are being read that may not have been pushed; `None` while no such gap is
     /// open.
     pub gap_from: Option<GapFrom>,
@@ -222,6 +227,7 @@ impl ChannelRecord {
             outgoing: None,
             held: None,
             heard: None,
+            verified: None,
             gap_from: None,
             commanded_at: None,
             writer: None,
@@ -239,7 +245,9 @@ impl ChannelRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "plain data that stores map variant by variant")]
 pub enum GapFrom {
-    /// Nothing was heard before the gap: only messages after the record's time count.
+    /// Nothing was heard before the gap, and the chat does not tell which ids a moment has
+    /// ([`DiscordApi::id_before`](crate::DiscordApi::id_before)), or an older version wrote the record: only
+    /// messages after the record's time count.
     Start,
     /// Messages after this one. It moves up with each page that was read.
     After(MessageId),

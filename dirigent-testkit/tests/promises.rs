@@ -25,6 +25,8 @@ mod kept_in_mind;
 mod kept_runs;
 #[path = "promises/kit.rs"]
 mod kit;
+#[path = "promises/lost_events.rs"]
+mod lost_events;
 #[path = "promises/lost_gateway.rs"]
 mod lost_gateway;
 #[path = "promises/members.rs"]

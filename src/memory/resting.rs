@@ -77,6 +77,7 @@ impl Resting {
             || !snapshot.debts.is_empty()
             || record.outgoing.is_some()
             || record.held.is_some()
+            || record.verified.is_some()
             || record.gap_from.is_some()
             || record.commanded_at.is_some()
             || !record.letters.is_empty()
@@ -155,6 +156,7 @@ impl Resting {
             outgoing: None,
             held: None,
             heard: self.heard.id(),
+            verified: None,
             gap_from: None,
             commanded_at: None,
             writer: self.count.map(|count| Writer { process, count: count.get() }),
@@ -192,7 +194,8 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_kept_in_full() {
-        let records: [fn(&mut ChannelRecord); 4] = [
+        let records: [fn(&mut ChannelRecord); 5] = [
+            |record| record.verified = Some(MessageId::new(5)),
             |record| record.heard = Some(MessageId::new(u64::MAX)),
             |record| record.snapshot.initiator = Some(AgentKey::new(u32::MAX)),
             |record| record.writer = Some(Writer { process: 3, count: 0 }),

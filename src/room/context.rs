@@ -11,6 +11,9 @@ pub(crate) trait ChatFacts {
     /// When a message was posted.
     fn sent_at(&self, message: MessageId) -> Timestamp;
 
+    /// The highest id that a message of before this moment may have, where that is known.
+    fn id_before(&self, moment: Timestamp) -> Option<MessageId>;
+
     /// Whether the moderator may read the history, where that is known.
     fn reads_history(&self, channel: ChannelId) -> Option<bool>;
 }

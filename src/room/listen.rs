@@ -156,8 +156,7 @@ impl Room {
 
     /// Looks for messages that were lost without notice.
     pub(crate) fn backfill(&mut self) {
-        let is_open = self.machine.view().phase() != PhaseKind::Archived;
-        if !self.keeps_turns() || !is_open || self.marks.has_gap() {
+        if !self.is_listening() || self.marks.has_gap() {
             return;
         }
         let verified = self.marks.verified();
@@ -167,8 +166,22 @@ impl Room {
         }
     }
 
+    /// The turn machine forgets which messages it has seen, and the channel leaves memory. An event that was lost
+    /// without notice could not be told from those that were heard any more: it is looked for now, once.
+    pub(super) fn backfill_before_rest(&mut self, cx: &Context<'_>) {
+        let looks = cx.settings.lookout.is_some_and(|lookout| lookout.channels > 0);
+        if looks && self.marks.is_unverified() {
+            self.backfill();
+        }
+    }
+
     pub(crate) const fn has_gap(&self) -> bool {
         self.marks.has_gap()
+    }
+
+    /// Whether it matters what is said here: turns are kept, and the channel is not archived.
+    pub(crate) fn is_listening(&self) -> bool {
+        self.keeps_turns() && self.machine.view().phase() != PhaseKind::Archived
     }
 
     pub(super) const fn keeps_turns(&self) -> bool {

@@ -20,8 +20,10 @@ const HOLD_AGAIN_AFTER: Duration = Duration::from_secs(60);
 ///
 /// `heard`: every message up to it was pushed while no gap was open, or was read. Own posts never raise
 /// it: the answer to a post says nothing about what others said before.
-/// `verified`: every message up to it was read. A periodic backfill reads from here, and so finds an
-/// event that was lost without notice.
+/// `verified`: every message up to it was read. A gap and a periodic backfill are read from here, and so an
+/// event is found that was lost without notice.
+///
+/// Both begin where the channel's conversation began.
 #[derive(Debug)]
 pub(crate) struct Marks {
     heard: Option<MessageId>,
@@ -29,7 +31,7 @@ pub(crate) struct Marks {
     /// to no agent, even where agents spoke later.
     heard_before: Option<MessageId>,
     verified: Option<MessageId>,
-    /// Where nothing was heard yet: messages of before this moment are not the channel's.
+    /// Where the chat did not tell which ids this moment has: messages of before it are not the channel's.
     since: Timestamp,
     gap: Option<Gap>,
     /// Messages that were pushed or posted behind `verified`, ascending.
@@ -55,31 +57,32 @@ struct Gap {
 
 impl Marks {
     pub(crate) const fn new(heard: Option<MessageId>, since: Timestamp) -> Self {
-        Self::beginning(heard, None, since)
-    }
-
-    /// The marks of a channel that was heard up to here when it was stored.
-    pub(crate) const fn restored(heard: Option<MessageId>, since: Timestamp) -> Self {
-        Self::beginning(heard, heard, since)
-    }
-
-    const fn beginning(
-        heard: Option<MessageId>,
-        heard_before: Option<MessageId>,
-        since: Timestamp,
-    ) -> Self {
-        let ids = VecDeque::new();
-        let verified = heard;
         Self {
             heard,
-            heard_before,
-            verified,
+            heard_before: None,
+            verified: heard,
             since,
             gap: None,
-            ids,
+            ids: VecDeque::new(),
             pushed: None,
             held_back_at: None,
         }
+    }
+
+    /// The marks of a channel that was heard up to here when it was stored, and read up to `verified`. Of the
+    /// messages between the two, those with these ids were heard.
+    pub(crate) fn restored(
+        heard: Option<MessageId>,
+        verified: Option<MessageId>,
+        known: &[MessageId],
+        since: Timestamp,
+    ) -> Self {
+        let mut marks = Self { heard_before: heard, ..Self::new(heard, since) };
+        marks.verified = verified.or(heard);
+        for id in known.iter().filter(|id| Some(**id) <= heard) {
+            marks.note(*id);
+        }
+        marks
     }
 
     /// Up to where the channel had been heard when it was taken up from its record.
@@ -106,9 +109,9 @@ impl Marks {
         Some(id) <= self.verified || self.ids.binary_search(&id).is_ok()
     }
 
-    /// The channel's conversation begins here: what was said before is not its own.
-    pub(crate) fn begin(&mut self, newest: Option<MessageId>, now: Timestamp) {
-        *self = Self::new(newest, now);
+    /// The channel's conversation begins behind this message: what was said before is not its own.
+    pub(crate) fn begin(&mut self, after: Option<MessageId>, now: Timestamp) {
+        *self = Self::new(after, now);
     }
 
     /// A message was pushed. It counts as heard unless a gap is open.
@@ -225,6 +228,19 @@ impl Marks {
     /// From where a periodic backfill reads.
     pub(crate) const fn verified(&self) -> Option<MessageId> {
         self.verified
+    }
+
+    /// Whether more was heard than was read: an event may have been lost in between.
+    pub(crate) fn is_unverified(&self) -> bool {
+        self.verified < self.heard
+    }
+
+    /// From where the channel is to be read after a restart, where that is not what was heard. What the turn
+    /// machine has forgotten, which is all up to this horizon, is not read again: nothing would tell which
+    /// of it was heard.
+    pub(crate) fn verified_behind(&self, horizon: Option<MessageId>) -> Option<MessageId> {
+        let verified = self.verified.max(horizon.min(self.heard));
+        verified.filter(|_| verified < self.heard)
     }
 
     /// Everything up to here was read.

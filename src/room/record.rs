@@ -66,7 +66,8 @@ impl Room {
         let at = record.snapshot.now;
         let newest = machine.view().newest();
         let commit = CommitState::new(revision, machine.revision(), process);
-        let mut marks = Marks::restored(record.heard.or(newest), at);
+        let (heard, known) = (record.heard.or(newest), &record.snapshot.messages);
+        let mut marks = Marks::restored(heard, record.verified, known, at);
         if let Some(gap) = record.gap_from {
             marks.open_gap(at, Some(gap));
         }
@@ -122,7 +123,7 @@ impl Room {
         if let Some(reply) = self.active.as_mut().and_then(|active| active.reply.as_mut()) {
             reply.was_down(down);
         }
-        if (from_before || is_behind) && self.keeps_turns() {
+        if (from_before || is_behind) && self.is_listening() {
             self.marks.open_gap(now, None);
         }
         if self.marks.has_gap() {
@@ -240,6 +241,7 @@ impl Room {
             ..ChannelRecord::blank()
         };
         self.machine.snapshot_into(&mut record.snapshot);
+        record.verified = self.marks.verified_behind(record.snapshot.horizon);
         record
     }
 

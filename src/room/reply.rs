@@ -295,6 +295,10 @@ mod tests {
             self.0
         }
 
+        fn id_before(&self, _: Timestamp) -> Option<MessageId> {
+            None
+        }
+
         fn reads_history(&self, _: ChannelId) -> Option<bool> {
             Some(true)
         }

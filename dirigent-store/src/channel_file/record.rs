@@ -41,6 +41,8 @@ pub(super) struct RecordFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     heard: Option<Id>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    verified: Option<Id>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     gap_from: Option<GapFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     commanded_at: Option<Millis>,
@@ -170,6 +172,7 @@ impl RecordFile {
             outgoing: record.outgoing.as_deref().map(OutgoingFile::from),
             held: record.held.map(HeldFile::from),
             heard: record.heard.map(|message| Id(message.get())),
+            verified: record.verified.map(|message| Id(message.get())),
             gap_from: record.gap_from.map(GapFile::from),
             commanded_at: record.commanded_at.map(Millis),
             writer: record.writer.map(WriterFile::from),
@@ -185,6 +188,7 @@ impl From<RecordFile> for ChannelRecord {
         let outgoing = file.outgoing.take().map(Outgoing::from);
         let held = file.held.take().map(Held::from);
         let heard = file.heard.map(|message| MessageId::new(message.0));
+        let verified = file.verified.map(|message| MessageId::new(message.0));
         let gap_from = file.gap_from.take().map(GapFrom::from);
         let commanded_at = file.commanded_at.map(|at| at.0);
         let writer = file.writer.take().map(Writer::from);
@@ -195,6 +199,7 @@ impl From<RecordFile> for ChannelRecord {
             outgoing: outgoing.map(Arc::new),
             held,
             heard,
+            verified,
             gap_from,
             commanded_at,
             writer,

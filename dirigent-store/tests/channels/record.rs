@@ -20,7 +20,7 @@ fn record() -> impl Strategy<Value = ChannelRecord> {
     let texts = (".{0,200}", prop::collection::vec(part(), 0..4));
     let discussion = prop::option::of((any::<u64>(), any::<Option<u64>>(), ".{0,80}"));
     let times = any::<(Option<u64>, Option<u64>)>();
-    let marks = any::<(Option<u64>, Option<Option<u64>>, Option<(u64, u64)>)>();
+    let marks = any::<(Option<u64>, Option<u64>, Option<Option<u64>>, Option<(u64, u64)>)>();
     let numbers = (any::<u64>(), 0_u8..16, times, marks);
     (snapshot, texts, discussion, numbers).prop_map(
         |(snapshot, (text, parts), discussion, (number, which, times, marks))| {
@@ -44,7 +44,7 @@ fn record() -> impl Strategy<Value = ChannelRecord> {
                 doubt_since: times.0.map(Timestamp::from_millis),
                 waiting_since: times.1.map(Timestamp::from_millis),
             };
-            let (heard, gap, writer) = marks;
+            let (heard, verified, gap, writer) = marks;
             ChannelRecord {
                 snapshot: forged_snapshot(&snapshot),
                 discussion: discussion.map(|(callback, guild, guide)| {
@@ -60,6 +60,7 @@ fn record() -> impl Strategy<Value = ChannelRecord> {
                     last: MessageId::new(u64::MAX),
                 }),
                 heard: heard.map(MessageId::new),
+                verified: verified.map(MessageId::new),
                 gap_from: gap.map(|from| {
                     from.map_or(GapFrom::Start, |from| GapFrom::After(MessageId::new(from)))
                 }),
@@ -164,7 +165,7 @@ fn a_channel_that_uses_no_option_is_written_as_before_there_were_any() {
     channel.snapshot_into(&mut record.snapshot);
     let file = ParsedChannel::new(ChannelId::new(7), Revision::new(1), record);
     let json = String::from_utf8(file.to_json().unwrap()).unwrap();
-    for newer in ["steering", "unheard", "passed", "\"heard", "gapFrom", "writer"] {
+    for newer in ["steering", "unheard", "passed", "\"heard", "verified", "gapFrom", "writer"] {
         assert!(!json.contains(newer), "{json}");
     }
 }
@@ -188,6 +189,7 @@ fn a_file_from_before_the_marks_and_the_writer_were_stored_has_none() {
     let now = ChannelRecord {
         outgoing: Some(outgoing.clone().into()),
         heard: Some(MessageId::new(7)),
+        verified: Some(MessageId::new(6)),
         gap_from: Some(GapFrom::After(MessageId::new(8))),
         commanded_at: Some(Timestamp::from_millis(7)),
         writer: Some(Writer { process: u64::MAX, count: 9 }),
@@ -203,6 +205,7 @@ fn a_file_from_before_the_marks_and_the_writer_were_stored_has_none() {
         "\n      \"doubtSince\": 5,",
         "\n      \"waitingSince\": 6,",
         ",\n    \"heard\": \"7\"",
+        ",\n    \"verified\": \"6\"",
         ",\n    \"gapFrom\": {\n      \"after\": \"8\"\n    }",
         ",\n    \"commandedAt\": 7",
         ",\n    \"writer\": {\n      \"process\": \"18446744073709551615\",\n      \"count\": \"9\"\n    }",

@@ -93,6 +93,7 @@ fn record(random: &mut Random) -> ChannelRecord {
         record.discussion = None;
     }
     record.heard = (pick(random, 2) == 0).then(|| MessageId::new(random.draw()));
+    record.verified = record.heard.filter(|_| pick(random, 2) == 0);
     record.gap_from =
         one_of(random, &[None, Some(GapFrom::Start), record.heard.map(GapFrom::After)]);
     record.commanded_at = (pick(random, 2) == 0).then(|| Timestamp::from_millis(random.draw()));

@@ -355,6 +355,7 @@ fn replying() -> ChannelRecord {
         outgoing: Some(Arc::new(outgoing)),
         held: Some(held),
         heard: Some(MessageId::new(7)),
+        verified: Some(MessageId::new(6)),
         gap_from: Some(GapFrom::After(MessageId::new(5))),
         commanded_at: Some(after_ms(11)),
         writer: Some(Writer { process: u64::MAX, count: 3 }),

@@ -12,7 +12,7 @@ fn at(seconds: u32) -> Timestamp {
 
 /// Messages up to 10 were read, and 20 was pushed since.
 fn marks() -> Marks {
-    let mut marks = Marks::restored(Some(id(10)), at(0));
+    let mut marks = Marks::restored(Some(id(10)), None, &[], at(0));
     marks.pushed(id(20));
     marks
 }
@@ -83,4 +83,30 @@ fn a_gap_holds_back_for_five_seconds_and_a_further_one_within_a_minute_does_not(
     assert!(read(&mut marks));
     marks.open_gap(at(60), None);
     assert!(marks.is_holding(at(60)));
+}
+
+#[test]
+fn after_a_restart_a_gap_begins_where_the_channel_was_read_and_what_was_heard_is_known() {
+    let mut marks = marks();
+    marks.pushed(id(22));
+    assert_eq!(marks.verified_behind(None), Some(id(10)));
+    let (heard, known) = (marks.heard(), [10, 20, 22, 30].map(id));
+    let mut marks = Marks::restored(heard, marks.verified_behind(None), &known, at(9));
+    marks.open_gap(at(9), None);
+    assert_eq!(marks.gap_from(), Some(GapFrom::After(id(10))));
+    assert!([10, 20, 22].map(id).into_iter().all(|id| marks.is_known(id)));
+    assert!(!marks.is_known(id(21)), "its event was lost");
+    assert!(!marks.is_known(id(30)), "it was pushed while a gap was open, and is read with it");
+}
+
+#[test]
+fn what_the_turn_machine_has_forgotten_is_not_read_again() {
+    let mut marks = marks();
+    marks.pushed(id(22));
+    assert_eq!(marks.verified_behind(Some(id(15))), Some(id(15)));
+    assert_eq!(marks.verified_behind(Some(id(22))), None);
+    assert_eq!(marks.verified_behind(Some(id(30))), None, "an own post is newer");
+    marks.verify(Some(id(22)));
+    assert!(!marks.is_unverified());
+    assert_eq!(marks.verified_behind(None), None, "it costs nothing where all was read");
 }

@@ -41,6 +41,10 @@ impl ChatFacts for Facts {
         Timestamp::from_millis(message.get() >> SEQUENCE_BITS)
     }
 
+    fn id_before(&self, moment: Timestamp) -> Option<MessageId> {
+        (moment.as_millis() << SEQUENCE_BITS).checked_sub(1).map(MessageId::new)
+    }
+
     fn reads_history(&self, _: ChannelId) -> Option<bool> {
         self.reads_history
     }

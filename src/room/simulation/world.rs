@@ -339,10 +339,6 @@ impl World {
         self.admission = new_admission(&self.fixed);
         self.neighbours = Neighbours::default();
         self.books.killed(self.last_of_agents());
-        if self.store.record.as_ref().is_some_and(|record| record.heard.is_none()) {
-            // Where nothing was ever heard, only what was said after the last record counts.
-            self.books.forget_words();
-        }
         self.process += 1;
         self.due = None;
         self.ready = false;
