@@ -1,11 +1,12 @@
 //! What an adapter hears of channels as such: gaps in what it was told, threads, deletions.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dirigent_core::{Input, MessageId, Mode};
 
 use crate::room::Room;
-use crate::runtime::cell::Awaited;
+use crate::runtime::cell::{Awaited, RoomCell};
 use crate::{CallError, ChannelId, Dirigent, UserId};
 
 impl Dirigent {
@@ -21,9 +22,10 @@ impl Dirigent {
     pub async fn reconnected(&self) -> Result<(), CallError> {
         self.live().await?;
         self.runtime.lost.clear();
+        self.runtime.catch_up.forget_awaited();
         self.runtime.gap_epoch.fetch_add(1, Ordering::AcqRel);
         for room in self.runtime.all_awake() {
-            self.runtime.tell_gap(&room);
+            self.runtime.tell_reconnected(&room);
         }
         self.runtime.catch_up.call(self.runtime.rooms.known());
         Ok(())
@@ -49,22 +51,28 @@ impl Dirigent {
     /// resumed. To be told after the events of that time. Means nothing unless the connection was
     /// [lost](Self::disconnected).
     pub fn resumed(&self, connection: u32) {
-        self.runtime.regain_connection(connection, |room| {
-            self.runtime.update(room, Room::heard_again);
-        });
+        let tell = |room: &Arc<RoomCell>, stands: bool| {
+            if stands {
+                self.runtime.update(room, Room::heard_again);
+            }
+        };
+        self.runtime.regain_connection(connection, |_| {}, tell);
     }
 
     /// A connection to the gateway is back with a new session: what was missed is not told any more. For
     /// hosts that tell each channel's [`newest_message`](Self::newest_message) soon; where none is told
-    /// within 30 s, what was missed is read from the chat. Hosts that tell none call
-    /// [`reconnected`](Self::reconnected) instead.
+    /// within 30 s, or before another message of the channel, what was missed is read from the chat, also if
+    /// the connection is lost again meanwhile. Hosts that tell none call [`reconnected`](Self::reconnected)
+    /// instead.
     pub fn session_began(&self, connection: u32) {
-        let affects = self.runtime.regain_connection(connection, |room| {
-            self.runtime.update(room, Room::await_newest);
-        });
-        if let Some(affects) = affects {
-            self.runtime.await_newest_of_parked(&affects);
-        }
+        let runtime = &self.runtime;
+        runtime.regain_connection(
+            connection,
+            |affects| runtime.await_newest_of_parked(affects),
+            |room, stands| {
+                runtime.update(room, |room, cx, now| room.await_newest(cx, now, stands));
+            },
+        );
     }
 
     /// The chat says that no message of the channel is newer than this one. If it was not heard of,

@@ -31,6 +31,8 @@ mod lost_events;
 mod lost_gateway;
 #[path = "promises/members.rs"]
 mod members;
+#[path = "promises/new_sessions.rs"]
+mod new_sessions;
 #[path = "promises/once_failed.rs"]
 mod once_failed;
 #[path = "promises/outages.rs"]

@@ -22,6 +22,9 @@ const LOOK_EVERY: Duration = Duration::from_secs(15);
 pub(crate) struct ChatHealth {
     trouble: Option<Trouble>,
     deaf: Option<Deaf>,
+    /// A new session began, and what was missed before is neither read nor told: until then the newest message
+    /// is waited for. A further loss of the gateway changes nothing in that.
+    newest_by: Option<Timestamp>,
     /// Since when the store takes nothing: then nothing can be said either, and no agent can begin its turn.
     unstored_since: Option<Timestamp>,
     /// Whether the turn machine was told that the chat is away.
@@ -47,8 +50,8 @@ struct Deaf {
     since: Timestamp,
     /// When the history is looked at next.
     look_at: Timestamp,
-    /// The connection is back with a new session: until then the newest message is waited for.
-    newest_by: Option<Timestamp>,
+    /// The connection is back with a new session: nothing is heard until it is known what was missed.
+    stands: bool,
 }
 
 impl Trouble {
@@ -89,20 +92,38 @@ impl ChatHealth {
 
     /// The connection to the gateway is lost.
     pub(crate) fn lost_gateway(&mut self, since: Timestamp) {
-        let fresh = Deaf { since, look_at: since + TOLERANCE, newest_by: None };
-        self.deaf.get_or_insert(fresh).newest_by = None;
+        let fresh = Deaf { since, look_at: since + TOLERANCE, stands: false };
+        self.deaf.get_or_insert(fresh).stands = false;
     }
 
-    /// The connection to the gateway is back, and the newest message is to be told.
-    pub(crate) fn await_newest(&mut self, now: Timestamp) {
+    /// A connection to the gateway is back, and the newest message is to be told. `stands`: no other one is
+    /// lost.
+    pub(crate) fn await_newest(&mut self, now: Timestamp, stands: bool) {
         if let Some(deaf) = &mut self.deaf {
-            deaf.newest_by = Some(now + NEWEST_WITHIN);
+            deaf.stands = stands;
         }
+        let by = now + NEWEST_WITHIN;
+        self.newest_by = Some(self.newest_by.map_or(by, |known| known.min(by)));
+    }
+
+    /// Whether the newest message is waited for.
+    pub(crate) const fn awaits_newest(&self) -> bool {
+        self.newest_by.is_some()
     }
 
     /// Whether the newest message should have been told by now.
     pub(crate) fn misses_newest(&self, now: Timestamp) -> bool {
-        self.deaf.and_then(|deaf| deaf.newest_by).is_some_and(|by| by <= now)
+        self.newest_by.is_some_and(|by| by <= now)
+    }
+
+    /// The newest message was told, or what was missed is read.
+    pub(crate) const fn newest_told(&mut self) {
+        self.newest_by = None;
+    }
+
+    /// Whether the connection that was lost is back.
+    pub(crate) fn stands(&self) -> bool {
+        self.deaf.is_some_and(|deaf| deaf.stands)
     }
 
     /// The gateway tells of the channel again. Returns since when it had not.
@@ -202,13 +223,12 @@ impl ChatHealth {
 
     /// When there is something to be told, or to be probed.
     pub(crate) fn next_at(&self) -> Option<Timestamp> {
-        let newest_by = self.deaf.and_then(|deaf| deaf.newest_by);
         if !self.is_told {
-            return self.matters_at().into_iter().chain(newest_by).min();
+            return self.matters_at().into_iter().chain(self.newest_by).min();
         }
         let probe = self.trouble.map(|trouble| trouble.until.unwrap_or(trouble.probe_at));
         let look_at = self.deaf.map(|deaf| deaf.look_at);
-        probe.into_iter().chain(look_at).chain(newest_by).min()
+        probe.into_iter().chain(look_at).chain(self.newest_by).min()
     }
 
     pub(crate) fn move_back(&mut self, by: Duration) {
@@ -222,8 +242,8 @@ impl ChatHealth {
         if let Some(deaf) = &mut self.deaf {
             back(&mut deaf.since);
             back(&mut deaf.look_at);
-            deaf.newest_by.iter_mut().for_each(back);
         }
+        self.newest_by.iter_mut().for_each(back);
     }
 }
 

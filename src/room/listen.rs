@@ -18,6 +18,7 @@ impl Room {
     /// A message was pushed.
     pub(crate) fn pushed(&mut self, cx: &Context<'_>, now: Timestamp, message: ChatMessage) {
         self.reach(now);
+        self.read_untold(now);
         self.hear(cx, now);
         if self.keeps_turns() {
             self.marks.pushed(message.id);
@@ -57,32 +58,51 @@ impl Room {
         }
     }
 
-    /// Events may have been lost. `false` where that does not matter, since no turns are kept.
-    pub(crate) fn open_gap(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
+    /// Events may have been lost. That says nothing about whether the gateway tells of the channel now.
+    pub(crate) fn open_gap(&mut self, cx: &Context<'_>, now: Timestamp) {
         self.reach(now);
-        self.hear(cx, now);
-        let matters = self.miss(now);
+        self.miss(now);
         self.settle(cx, now);
-        matters
     }
 
-    /// What may have been said unheard is read. Returns whether it matters in this mode.
-    fn miss(&mut self, now: Timestamp) -> bool {
-        let matters = self.keeps_turns();
-        if matters {
+    /// The gateway tells of the channel again, and events may have been lost.
+    pub(crate) fn reconnected(&mut self, cx: &Context<'_>, now: Timestamp) {
+        self.reach(now);
+        self.hear(cx, now);
+        self.miss(now);
+        self.settle(cx, now);
+    }
+
+    /// What may have been said unheard is read, where it matters.
+    fn miss(&mut self, now: Timestamp) {
+        self.newest_told();
+        if self.is_listening() {
             self.marks.open_gap(now, None);
             self.want_gap();
         }
-        matters
     }
 
-    /// The chat says that no message of the channel is newer than this one.
-    pub(crate) fn newest(&mut self, cx: &Context<'_>, now: Timestamp, newest: MessageId) {
-        if self.keeps_turns() && !self.marks.covers(newest) {
-            self.open_gap(cx, now);
-        } else {
-            self.heard_again(cx, now);
+    /// Something else is told where the newest message is waited for: it would have been told before, and what was
+    /// missed is read instead.
+    fn read_untold(&mut self, now: Timestamp) {
+        if self.active.as_ref().is_some_and(|active| active.chat.awaits_newest()) {
+            self.miss(now);
         }
+    }
+
+    fn newest_told(&mut self) {
+        if let Some(active) = &mut self.active {
+            active.chat.newest_told();
+        }
+    }
+
+    /// The gateway tells of the channel again, and the chat says that no message of it is newer than this one.
+    pub(crate) fn newest(&mut self, cx: &Context<'_>, now: Timestamp, newest: MessageId) {
+        if !self.marks.covers(newest) {
+            return self.reconnected(cx, now);
+        }
+        self.newest_told();
+        self.heard_again(cx, now);
     }
 
     /// The connection to the gateway is lost: nothing that is said is heard.
@@ -94,19 +114,22 @@ impl Room {
         self.settle(cx, now);
     }
 
-    /// The gateway tells of the channel again, and the host is to tell what its newest message is. Else what
-    /// was missed is read.
-    pub(crate) fn await_newest(&mut self, cx: &Context<'_>, now: Timestamp) {
+    /// A connection to the gateway is back with a new session, and the host is to tell what the channel's newest
+    /// message is. Else what was missed is read. `stands`: no other connection that tells of it is lost.
+    pub(crate) fn await_newest(&mut self, cx: &Context<'_>, now: Timestamp, stands: bool) {
         self.reach(now);
-        if let Some(active) = &mut self.active {
-            active.chat.await_newest(now);
+        if self.is_listening() {
+            self.active().chat.await_newest(now, stands);
+        } else if stands {
+            self.hear(cx, now);
         }
         self.settle(cx, now);
     }
 
-    /// The gateway tells of the channel again, and nothing was missed.
+    /// The gateway tells of the channel again, and has told what was missed since its session began.
     pub(crate) fn heard_again(&mut self, cx: &Context<'_>, now: Timestamp) {
         self.reach(now);
+        self.read_untold(now);
         self.hear(cx, now);
         self.settle(cx, now);
     }
@@ -118,7 +141,9 @@ impl Room {
             return;
         };
         if active.chat.misses_newest(now) {
-            self.hear(cx, now);
+            if active.chat.stands() {
+                self.hear(cx, now);
+            }
             self.miss(now);
         } else if active.chat.looks(now) && talks {
             self.backfill();

@@ -18,7 +18,8 @@ use crate::{ChatKind, ChatMessage, GapFrom};
 const READ_WAIT_MAX: Duration = Duration::from_secs(10);
 /// The same, where the chat refuses the read.
 const READ_WAIT_REFUSED: Duration = Duration::from_secs(600);
-/// How many attempts are made to read what an agent is handed.
+/// After how many failed attempts an agent is called without what could not be read for it. While the chat is
+/// away they do not count.
 const PENDING_ATTEMPTS: u32 = 4;
 
 impl Room {

@@ -314,7 +314,8 @@ impl Reads {
 
 /// What an agent is called with.
 impl Reads {
-    /// The chat answers again: what could not be read for a call is read anew, and waited for anew.
+    /// An outage is over, whatever its cause: the chat, the gateway, a limit on posts or the store. What could not
+    /// be read for a call meanwhile is read anew, and waited for anew.
     pub(crate) fn chat_back(&mut self, now: Timestamp) {
         self.hurry(ReadKind::Context);
         self.hurry(ReadKind::Pending);

@@ -15,9 +15,10 @@ use tokio::sync::{Notify, Semaphore};
 use super::Runtime;
 use super::cell::{Awaited, RoomCell};
 use super::lost::Affects;
-use crate::ChannelId;
 use crate::lifecycle::Stage;
+use crate::room::Room;
 use crate::room::chat_health::NEWEST_WITHIN;
+use crate::{CallError, ChannelId};
 
 /// How many channels are brought up to date at once: what each waits for is the store and the chat.
 const AT_ONCE: usize = 16;
@@ -31,6 +32,7 @@ const TRY_AGAIN_MAX: Duration = Duration::from_secs(600);
 /// Channels that are to be loaded and brought up to date.
 #[derive(Debug)]
 pub(crate) struct CatchUp {
+    /// Channels that read what was missed if they do not know of the newest gap.
     wanted: Mutex<BTreeSet<ChannelId>>,
     /// Channels that are not in memory, and until when their newest message is waited for.
     awaited: Mutex<Option<(Timestamp, BTreeSet<ChannelId>)>>,
@@ -50,44 +52,48 @@ impl Default for CatchUp {
 impl CatchUp {
     /// Something may have been missed in these channels.
     pub(crate) fn call(&self, channels: impl IntoIterator<Item = ChannelId>) {
-        self.wanted().extend(channels);
+        locked(&self.wanted).extend(channels);
         self.called.notify_one();
     }
 
     fn take(&self) -> Vec<ChannelId> {
-        std::mem::take(&mut *self.wanted()).into_iter().collect()
-    }
-
-    fn wanted(&self) -> MutexGuard<'_, BTreeSet<ChannelId>> {
-        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
+        std::mem::take(&mut *locked(&self.wanted)).into_iter().collect()
     }
 
     /// The newest message of this channel was told.
     pub(crate) fn told_newest(&self, channel: ChannelId) {
-        if let Some((_, channels)) = self.awaited().as_mut() {
+        if let Some((_, channels)) = locked(&self.awaited).as_mut() {
             channels.remove(&channel);
         }
     }
 
     /// The newest messages of these channels are waited for; the earliest wait counts for all.
     fn await_newest(&self, by: Timestamp, channels: impl IntoIterator<Item = ChannelId>) {
-        let mut awaited = self.awaited();
-        awaited.get_or_insert_with(|| (by, BTreeSet::new())).1.extend(channels);
+        let mut awaited = locked(&self.awaited);
+        let (until, waiting) = awaited.get_or_insert_with(|| (by, BTreeSet::new()));
+        // The clock may have gone back since the other session began.
+        *until = by.min(*until);
+        waiting.extend(channels);
         drop(awaited);
         self.called.notify_one();
     }
 
     fn awaited_until(&self) -> Option<Timestamp> {
-        self.awaited().as_ref().map(|(until, _)| *until)
+        locked(&self.awaited).as_ref().map(|(until, _)| *until)
+    }
+
+    /// All channels are told of a gap: no newest message is waited for.
+    pub(crate) fn forget_awaited(&self) {
+        locked(&self.awaited).take();
     }
 
     fn take_awaited(&self) -> Vec<ChannelId> {
-        self.awaited().take().into_iter().flat_map(|(_, channels)| channels).collect()
+        locked(&self.awaited).take().into_iter().flat_map(|(_, channels)| channels).collect()
     }
+}
 
-    fn awaited(&self) -> MutexGuard<'_, Option<(Timestamp, BTreeSet<ChannelId>)>> {
-        self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 type Reading<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
@@ -178,8 +184,14 @@ impl Runtime {
 
     /// Opens a gap in a room in memory, whatever it knows of.
     fn open_gap(&self, cell: &Arc<RoomCell>) {
-        self.update(cell, |room, cx, now| {
-            room.open_gap(cx, now);
+        self.update(cell, Room::open_gap);
+    }
+
+    /// Every connection to the gateway stands, and events of all channels may have been lost.
+    pub(crate) fn tell_reconnected(&self, cell: &Arc<RoomCell>) {
+        self.update_cell(cell, None, |state, cx, now| {
+            state.epochs.gap = self.gap_epoch.load(Ordering::Acquire);
+            state.room.reconnected(cx, now);
         });
     }
 
@@ -201,7 +213,7 @@ impl Runtime {
                 let _ = self.within(PATIENCE, read).await;
                 true
             }
-            Ok(None) | Err(crate::CallError::Barred(_)) => true,
+            Ok(None) | Err(CallError::Barred(_)) => true,
             Err(error) => {
                 tracing::error!(%channel, %error, "a channel could not be read");
                 false

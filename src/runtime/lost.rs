@@ -58,30 +58,38 @@ impl Runtime {
         }
     }
 
-    /// A connection stands again: the rooms in memory that were told of its loss learn it by `tell`, unless
-    /// another one that tells of them is lost. Returns of which channels it tells, if it was lost.
+    /// A connection stands again, if it was lost: `parked` is given what it tells of, and the rooms in memory that
+    /// were told of its loss learn it by `tell`, and whether no other one that tells of them is lost.
     pub(crate) fn regain_connection(
         self: &Arc<Self>,
         connection: u32,
-        tell: impl Fn(&Arc<RoomCell>),
-    ) -> Option<Box<Affects>> {
+        parked: impl FnOnce(&Affects),
+        tell: impl Fn(&Arc<RoomCell>, bool),
+    ) {
         let mut lost = self.lost.lost();
-        let at = lost.iter().position(|known| known.connection == connection);
-        let regained = at.map(|at| lost.swap_remove(at))?;
+        let Some(at) = lost.iter().position(|known| known.connection == connection) else {
+            return;
+        };
+        let regained = lost.swap_remove(at);
+        // While the list is locked no channel comes into memory: each is either parked or was told.
+        parked(&regained.affects);
         drop(lost);
         for room in regained.told.into_iter().filter_map(|channel| self.awake(channel)) {
             let is_deaf = self.lost.lost().iter().any(|other| other.told.contains(&room.id));
-            if !is_deaf {
-                tell(&room);
-            }
+            tell(&room, !is_deaf);
         }
-        Some(regained.affects)
     }
 
-    /// Tells a room that is new in memory, or has another mode, that nothing is heard there. The list stays
-    /// locked until it knows: a connection that stands again meanwhile is told afterwards.
+    /// Tells a room that has another mode that nothing is heard there.
     pub(crate) fn tell_lost(&self, cell: &Arc<RoomCell>) {
+        self.publish_and_tell_lost(cell, || {});
+    }
+
+    /// Puts a room into the table by `publish`, and tells it that nothing is heard there. The list stays locked
+    /// until it knows: a connection that stands again meanwhile is told afterwards.
+    pub(crate) fn publish_and_tell_lost(&self, cell: &Arc<RoomCell>, publish: impl FnOnce()) {
         let mut lost = self.lost.lost();
+        publish();
         let mut affecting: Vec<_> = lost.iter_mut().filter(|it| (it.affects)(cell.id)).collect();
         for lost in &mut affecting {
             lost.told.insert(cell.id);

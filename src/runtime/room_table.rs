@@ -45,6 +45,8 @@ struct Bar {
 /// What is known of a parked channel beyond its record.
 #[derive(Clone, Copy, Debug, Default)]
 struct Parked {
+    /// It keeps no turns, or is archived: what is said there does not matter.
+    is_closed: bool,
     /// The newest message, 0 for none: where no turns are kept, it alone is no reason to store anything. (A
     /// number takes less room than an option.)
     newest: u64,
@@ -109,9 +111,13 @@ impl RoomTable {
         known
     }
 
-    /// The channels that are not in memory and could be.
+    /// The channels that are not in memory, could be, and may keep turns.
     pub(crate) fn asleep(&self) -> Vec<ChannelId> {
-        let is_asleep = |slot: &Slot| matches!(slot, Slot::Stored | Slot::Parked(_));
+        let is_asleep = |slot: &Slot| match slot {
+            Slot::Stored => true,
+            Slot::Parked(parked) => !parked.is_closed,
+            Slot::Awake { .. } | Slot::Barred(_) => false,
+        };
         let slots = self.slots();
         slots.iter().filter(|(_, slot)| is_asleep(slot)).map(|(channel, _)| *channel).collect()
     }
@@ -249,11 +255,12 @@ impl Runtime {
         self.with_context(|cx| take_up(&mut room, cx, self.clock.now()));
         let cell = Arc::new(RoomCell::new(room, epochs));
         let slot = Slot::Awake { cell: Arc::clone(&cell), pins: 1 };
-        self.rooms.slots().insert(cell.id, slot);
+        self.publish_and_tell_lost(&cell, || {
+            self.rooms.slots().insert(cell.id, slot);
+        });
         self.tell_rules(&cell);
         // What is said from now on reaches the channel here. Also performs what `take_up` asked for.
         self.tell_news(&cell);
-        self.tell_lost(&cell);
         RoomRef { runtime: Arc::clone(self), cell }
     }
 
@@ -302,7 +309,8 @@ impl Runtime {
             return;
         }
         let newest = state.room.machine().view().newest().map_or(0, MessageId::get);
-        *slot = Slot::Parked(Parked { newest, epochs: state.epochs });
+        let is_closed = !state.room.is_listening();
+        *slot = Slot::Parked(Parked { is_closed, newest, epochs: state.epochs });
         if state.room.commit().is_unstored() {
             // It was never given anything to remember.
             slots.remove(&cell.id);

@@ -119,8 +119,22 @@ fn a_new_session_is_followed_by_the_newest_message_within_half_a_minute() {
     health.lost_gateway(at(0));
     assert_eq!(health.due(at(5)), Some(true));
     assert!(health.looks(at(15)));
-    health.await_newest(at(20));
+    health.await_newest(at(20), true);
     assert_eq!((health.misses_newest(at(49)), health.misses_newest(at(50))), (false, true));
+    assert!(health.stands());
+}
+
+#[test]
+fn what_was_missed_before_a_new_session_is_waited_for_until_it_is_told_or_read() {
+    let mut health = ChatHealth::default();
+    health.lost_gateway(at(0));
+    health.await_newest(at(20), true);
     health.lost_gateway(at(30));
-    assert!(!health.misses_newest(at(60)), "it was lost again");
+    assert!(!health.stands(), "it was lost again");
+    health.await_newest(at(40), false);
+    assert!(!health.stands(), "another connection is lost");
+    assert_eq!(health.hears(), Some(at(0)));
+    assert!(health.misses_newest(at(50)), "the first wait counts");
+    health.newest_told();
+    assert!(!health.misses_newest(at(80)));
 }

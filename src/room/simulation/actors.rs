@@ -280,9 +280,9 @@ impl World {
         }
         if self.chat.gateway && !was {
             if self.dice.chance(500) {
-                self.room.open_gap(&self.fixed.context(), self.now);
+                self.room.reconnected(&self.fixed.context(), self.now);
             } else {
-                self.room.await_newest(&self.fixed.context(), self.now);
+                self.room.await_newest(&self.fixed.context(), self.now, true);
             }
             self.after();
             if self.dice.chance(500) {

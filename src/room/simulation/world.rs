@@ -389,7 +389,7 @@ impl World {
         self.store.answers = Answers::Up;
         if !self.chat.gateway {
             self.chat.gateway = true;
-            self.room.open_gap(&self.fixed.context(), self.now);
+            self.room.reconnected(&self.fixed.context(), self.now);
             self.after();
         }
         if self.room.machine().view().rest().is_some() {
