@@ -82,14 +82,15 @@ impl Dirigent {
     ///
     /// # Errors
     ///
-    /// When the driver is not running or the channel cannot be read.
+    /// When the driver is not running or the channel cannot be read. Then it is loaded again later, and reads
+    /// what was missed.
     pub async fn newest_message(
         &self,
         channel: ChannelId,
         newest: MessageId,
     ) -> Result<(), CallError> {
         self.live().await?;
-        let Some(room) = self.runtime.room(channel).await? else {
+        let Some(room) = self.runtime.room_or_catch_up(channel).await? else {
             return Ok(());
         };
         self.runtime.catch_up.told_newest(channel);

@@ -221,10 +221,11 @@ impl Dirigent {
     ///
     /// # Errors
     ///
-    /// When the driver is not running or the channel cannot be read.
+    /// When the driver is not running or the channel cannot be read. Then it is loaded again later, and reads
+    /// what was missed.
     pub async fn message_created(&self, message: ChatMessage) -> Result<(), CallError> {
         self.live().await?;
-        if let Some(room) = self.runtime.room(message.channel).await? {
+        if let Some(room) = self.runtime.room_or_catch_up(message.channel).await? {
             self.runtime.update(&room, |room, cx, now| room.pushed(cx, now, message));
         }
         Ok(())

@@ -15,6 +15,7 @@ use tokio::sync::{Notify, Semaphore};
 use super::Runtime;
 use super::cell::{Awaited, RoomCell};
 use super::lost::Affects;
+use super::room_table::RoomRef;
 use crate::lifecycle::Stage;
 use crate::room::Room;
 use crate::room::chat_health::NEWEST_WITHIN;
@@ -34,6 +35,8 @@ const TRY_AGAIN_MAX: Duration = Duration::from_secs(600);
 pub(crate) struct CatchUp {
     /// Channels that read what was missed if they do not know of the newest gap.
     wanted: Mutex<BTreeSet<ChannelId>>,
+    /// Channels that could not be loaded when something was said: they read what was missed whatever they know.
+    unloaded: Mutex<BTreeSet<ChannelId>>,
     /// Channels that are not in memory, and until when their newest message is waited for.
     awaited: Mutex<Option<(Timestamp, BTreeSet<ChannelId>)>>,
     called: Notify,
@@ -44,8 +47,8 @@ pub(crate) struct CatchUp {
 impl Default for CatchUp {
     fn default() -> Self {
         let places = Semaphore::new(AT_ONCE);
-        let (wanted, awaited) = (Mutex::default(), Mutex::default());
-        Self { wanted, awaited, called: Notify::default(), places }
+        let (wanted, unloaded, awaited) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { wanted, unloaded, awaited, called: Notify::default(), places }
     }
 }
 
@@ -56,8 +59,18 @@ impl CatchUp {
         self.called.notify_one();
     }
 
+    /// Something was said in this channel, which could not be loaded.
+    fn call_unloaded(&self, channel: ChannelId) {
+        locked(&self.unloaded).insert(channel);
+        self.called.notify_one();
+    }
+
     fn take(&self) -> Vec<ChannelId> {
         std::mem::take(&mut *locked(&self.wanted)).into_iter().collect()
+    }
+
+    fn take_unloaded(&self) -> Vec<ChannelId> {
+        std::mem::take(&mut *locked(&self.unloaded)).into_iter().collect()
     }
 
     /// The newest message of this channel was told.
@@ -113,6 +126,8 @@ impl Runtime {
                 () = self.catch_up.called.notified() => {
                     let behind = self.catch_up.take();
                     reading.push(Box::pin(self.bring_up_to_date(behind, Self::tell_gap)));
+                    let behind = self.catch_up.take_unloaded();
+                    reading.push(Box::pin(self.bring_up_to_date(behind, Self::open_gap)));
                 }
                 () = self.until(self.catch_up.awaited_until()) => {
                     let behind = self.catch_up.take_awaited();
@@ -193,6 +208,19 @@ impl Runtime {
             state.epochs.gap = self.gap_epoch.load(Ordering::Acquire);
             state.room.reconnected(cx, now);
         });
+    }
+
+    /// The channel, for something that was said in it. Where the store does not give it, it is loaded again
+    /// later, and reads what was missed.
+    pub(crate) async fn room_or_catch_up(
+        self: &Arc<Self>,
+        channel: ChannelId,
+    ) -> Result<Option<RoomRef>, CallError> {
+        let room = self.room(channel).await;
+        if room.as_ref().is_err_and(|error| !matches!(error, CallError::Barred(_))) {
+            self.catch_up.call_unloaded(channel);
+        }
+        room
     }
 
     /// Loads the channel, which then reads by itself. `false` when the store did not give it.

@@ -1,9 +1,9 @@
-//! A person's word whose event was lost or overtaken wakes the room all the same, also
+//! A person's word whose event was lost, overtaken or could not be taken in wakes the room all the same, also
 //! where it was the first one of its channel.
 
 use std::time::Duration;
 
-use dirigent::{Lookout, UserId};
+use dirigent::{Lookout, Settings, UserId};
 use dirigent_testkit::memory_discord::{Outage, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage};
@@ -179,6 +179,21 @@ fn a_word_whose_event_was_lost_is_found_before_the_channel_leaves_memory() {
         stage.advance(HOUR);
         assert_eq!(runs(&stage) - before, woken, "looked at every {every:?}: once");
     }
+}
+
+/// A message that cannot be taken in is caught up with once its channel can be loaded.
+#[test]
+fn a_word_pushed_while_its_channel_cannot_be_loaded_is_answered_soon_after_it_can() {
+    let lookout = Settings::default().lookout;
+    let mut stage = spoken(silent().settings(move |settings| settings.lookout = lookout));
+    stage.advance(HOUR * 2);
+    let channel = stage.channel();
+    stage.store().slow_to_load(channel, SECOND * 12);
+    stage.say("Hello");
+    stage.advance(SECOND * 15);
+    stage.store().stop_faults();
+    stage.advance(SECOND * 30);
+    assert!(is_heard(&stage, "Hello"));
 }
 
 /// How the library learns that something may have been said in a channel in which nothing was heard yet.
