@@ -58,6 +58,8 @@ pub(crate) struct Runtime {
     pub(crate) seed: u64,
     /// Names this process in the records that it writes.
     pub(crate) process: u64,
+    /// When this process began.
+    up_since: Timestamp,
     pub(crate) registry: Registry,
     pub(crate) hosts: RwLock<HashMap<AgentId, Hosted>>,
     pub(crate) orchestrator: RwLock<Option<Arc<dyn Orchestrator>>>,
@@ -105,6 +107,7 @@ impl Runtime {
     pub(crate) fn new(parts: Parts) -> Self {
         Self {
             process: process_number(parts.clock.now()),
+            up_since: parts.clock.now(),
             history_max: parts.store.history_max(),
             events: broadcast::Sender::new(parts.settings.transitions_max.clamp(1, 1 << 16)),
             presence: Mutex::new(Presence::new(parts.settings.heartbeat)),
@@ -188,6 +191,7 @@ impl Runtime {
             chat: self,
             record,
             history_max: self.history_max,
+            up_since: self.up_since,
             stage: self.life.stage(),
             has_waker: self.waker.is_some(),
             has_orchestrator: self

@@ -89,8 +89,10 @@ pub struct Settings {
     /// Repetitions of a failed request at the start and of tools. Default 3. What a room posts is repeated
     /// for as long as it is wanted.
     pub retries: u32,
-    /// Human messages missed while the process was down wake a channel only if they are younger.
-    /// Default 15 min.
+    /// Human messages missed while the process was down wake a channel only if they are younger. Default
+    /// 15 min. Those missed while it was up, since the gateway or the network was away, wake as long as a
+    /// chat that is away is waited for, too: if they are younger than
+    /// [`Config::outage_max`](dirigent_core::Config::outage_max), by default 1 h.
     pub missed_wake_max: Duration,
     /// What becomes of a hosted run that a crash cut off. Default: it is skipped.
     pub lost_runs: LostRuns,

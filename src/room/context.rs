@@ -31,6 +31,8 @@ pub(crate) struct Context<'a> {
     pub(crate) record: Option<&'a RecordInput<'a>>,
     /// How many transitions of a channel the store keeps.
     pub(crate) history_max: usize,
+    /// When this process began.
+    pub(crate) up_since: Timestamp,
     /// How far the driver's life got.
     pub(crate) stage: Stage,
     /// Whether the host wakes agents itself.

@@ -311,8 +311,7 @@ impl Room {
             self.remember(cx, message, author);
             return Some(digest);
         }
-        let sent = cx.chat.sent_at(message.id);
-        let is_recent = now.since(sent) < cx.settings.missed_wake_max;
+        let is_recent = self.is_recent(cx, now, cx.chat.sent_at(message.id));
         let view = self.machine.view();
         // What the speaker says is a piece of its reply, whether it was pushed or read.
         let speaks = view.speaker().filter(|_| view.phase() != PhaseKind::Granted);
@@ -329,6 +328,15 @@ impl Room {
         }
         self.note(cx, now, &digest);
         None
+    }
+
+    /// Whether a person's word that was sent then and missed still wakes the channel. Where this process was up
+    /// and did not hear it, whoever said it waits since for an answer, as in any other outage.
+    fn is_recent(&self, cx: &Context<'_>, now: Timestamp, sent: Timestamp) -> bool {
+        let wake_max = cx.settings.missed_wake_max;
+        let outage_max = self.machine.config().outage_max;
+        let most = if sent >= cx.up_since { wake_max.max(outage_max) } else { wake_max };
+        now.since(sent) < most
     }
 
     /// A person's stop or resume word was read. Of those of a page the newest acts, unless a newer word or an

@@ -196,6 +196,25 @@ fn a_word_pushed_while_its_channel_cannot_be_loaded_is_answered_soon_after_it_ca
     assert!(is_heard(&stage, "Hello"));
 }
 
+/// A process that was up has not heard a word for as long as an outage may last.
+#[test]
+fn a_word_said_while_the_network_was_away_for_less_than_an_hour_is_answered() {
+    for away in [MINUTE * 10, MINUTE * 20, MINUTE * 50] {
+        let mut stage = unspoken(silent());
+        stage.dirigent().disconnected(0, |_| true);
+        stage.cut_gateway(true);
+        stage.discord().begin_outage(Outage::refused());
+        stage.advance(SECOND * 10);
+        stage.say("Hello");
+        stage.advance(away);
+        stage.discord().end_outages();
+        stage.cut_gateway(false);
+        reconnected(&mut stage);
+        stage.advance(MINUTE);
+        assert!(is_heard(&stage, "Hello"), "away for {away:?}");
+    }
+}
+
 /// How the library learns that something may have been said in a channel in which nothing was heard yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Learns {

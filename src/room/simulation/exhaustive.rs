@@ -75,6 +75,7 @@ fn two_agents(are_hosted: bool) -> Fixed {
         has_orchestrator: false,
         agents: 2,
         is_discussion: false,
+        up_since: Timestamp::default(),
     }
 }
 

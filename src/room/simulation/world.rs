@@ -36,6 +36,8 @@ pub(super) struct Fixed {
     pub(super) has_orchestrator: bool,
     pub(super) agents: u32,
     pub(super) is_discussion: bool,
+    /// When the process began.
+    pub(super) up_since: Timestamp,
 }
 
 impl Fixed {
@@ -46,6 +48,7 @@ impl Fixed {
             chat: &self.facts,
             record: None,
             history_max: 8,
+            up_since: self.up_since,
             stage: Stage::Running,
             has_waker: self.has_waker,
             has_orchestrator: self.has_orchestrator,
@@ -340,6 +343,7 @@ impl World {
         self.neighbours = Neighbours::default();
         self.books.killed(self.last_of_agents());
         self.process += 1;
+        self.fixed.up_since = self.now;
         self.due = None;
         self.ready = false;
         self.chat.events.clear();
@@ -461,5 +465,6 @@ fn draw_fixed(dice: &mut Dice) -> Fixed {
         has_orchestrator: dice.chance(300),
         agents,
         is_discussion,
+        up_since: Timestamp::default(),
     }
 }
