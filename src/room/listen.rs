@@ -76,7 +76,7 @@ impl Room {
     /// What may have been said unheard is read, where it matters.
     fn miss(&mut self, now: Timestamp) {
         self.newest_told();
-        if self.is_listening() {
+        if self.keeps_turns() {
             self.marks.open_gap(now, None);
             self.want_gap();
         }
@@ -118,7 +118,7 @@ impl Room {
     /// message is. Else what was missed is read. `stands`: no other connection that tells of it is lost.
     pub(crate) fn await_newest(&mut self, cx: &Context<'_>, now: Timestamp, stands: bool) {
         self.reach(now);
-        if self.is_listening() {
+        if self.keeps_turns() {
             self.active().chat.await_newest(now, stands);
         } else if stands {
             self.hear(cx, now);
@@ -181,7 +181,8 @@ impl Room {
 
     /// Looks for messages that were lost without notice.
     pub(crate) fn backfill(&mut self) {
-        if !self.is_listening() || self.marks.has_gap() {
+        let is_open = self.machine.view().phase() != PhaseKind::Archived;
+        if !self.keeps_turns() || !is_open || self.marks.has_gap() {
             return;
         }
         let verified = self.marks.verified();
@@ -202,11 +203,6 @@ impl Room {
 
     pub(crate) const fn has_gap(&self) -> bool {
         self.marks.has_gap()
-    }
-
-    /// Whether it matters what is said here: turns are kept, and the channel is not archived.
-    pub(crate) fn is_listening(&self) -> bool {
-        self.keeps_turns() && self.machine.view().phase() != PhaseKind::Archived
     }
 
     pub(super) const fn keeps_turns(&self) -> bool {

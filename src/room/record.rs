@@ -123,7 +123,7 @@ impl Room {
         if let Some(reply) = self.active.as_mut().and_then(|active| active.reply.as_mut()) {
             reply.was_down(down);
         }
-        if (from_before || is_behind) && self.is_listening() {
+        if (from_before || is_behind) && self.keeps_turns() {
             self.marks.open_gap(now, None);
         }
         if self.marks.has_gap() {

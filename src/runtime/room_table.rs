@@ -45,7 +45,7 @@ struct Bar {
 /// What is known of a parked channel beyond its record.
 #[derive(Clone, Copy, Debug, Default)]
 struct Parked {
-    /// It keeps no turns, or is archived: what is said there does not matter.
+    /// It keeps no turns: what is said there does not matter.
     is_closed: bool,
     /// The newest message, 0 for none: where no turns are kept, it alone is no reason to store anything. (A
     /// number takes less room than an option.)
@@ -309,7 +309,7 @@ impl Runtime {
             return;
         }
         let newest = state.room.machine().view().newest().map_or(0, MessageId::get);
-        let is_closed = !state.room.is_listening();
+        let is_closed = !state.room.machine().view().mode().keeps_turns();
         *slot = Slot::Parked(Parked { is_closed, newest, epochs: state.epochs });
         if state.room.commit().is_unstored() {
             // It was never given anything to remember.
