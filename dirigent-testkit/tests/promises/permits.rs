@@ -128,3 +128,23 @@ fn an_agent_whose_call_waits_for_a_place_is_not_called_after_a_stop_or_a_hold() 
         assert_eq!(turns.filter(|turn| turn.channel == Some(first)).count(), 0, "{halt:?}");
     }
 }
+
+/// Where hosts give their runs no names, only the turn tells them apart.
+#[test]
+fn of_two_runs_without_names_only_that_of_the_agent_with_the_floor_is_permitted() {
+    let mut stage = Setup::new().hooked("a", []).hooked("b", []).without_pump().stage();
+    stage.chat();
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.wake(channel, Some(&"a".into())).await }).unwrap();
+    stage.advance(SECOND);
+    stage.store().next_commit(StoreFault::TakesSoLong(SECOND * 8));
+    let a = stage.begin(move |d| async move { d.may_speak(channel, &"a".into(), None).await });
+    stage.settle();
+    drop(stage.begin(move |d| async move { d.mute(channel, &"a".into()).await }));
+    stage.settle();
+    let b = stage.begin(move |d| async move { d.may_speak(channel, &"b".into(), None).await });
+    stage.advance(SECOND * 30);
+    let [a, b] = [a, b].map(|asked| asked.take().expect("it is answered").unwrap());
+    assert!(!a.is_allowed(), "{:?}", a.reason());
+    assert!(b.is_allowed(), "{:?}", b.reason());
+}

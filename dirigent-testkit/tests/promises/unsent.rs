@@ -315,3 +315,17 @@ fn an_orchestrators_answer_that_waits_does_not_leave_after_a_stop_a_hold_a_mode_
         }
     }
 }
+
+/// Its agent would run because of it.
+#[test]
+fn a_trigger_that_arrives_after_a_stop_is_removed_although_no_event_tells_of_it() {
+    let mut stage = Setup::new().hooked("a", ["a1".into()]).hooked("b", []).stage();
+    stage.chat();
+    stage.discord().next_post(Fault::SlowRequest { by: SECOND * 9 });
+    stage.say("Hello");
+    stage.advance(SECOND / 2);
+    Halt::Stop.act(&mut stage);
+    stage.cut_gateway(true);
+    stage.advance(SECOND * 20);
+    assert_eq!(stage.moderation(stage.channel()), [""; 0]);
+}
