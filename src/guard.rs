@@ -125,9 +125,16 @@ impl RunGuard {
         self.armed = false;
     }
 
-    /// Why the run must not begin, where its permission was taken away before the host heard of it.
-    pub(crate) fn why_withdrawn(&self) -> Option<Reason> {
-        self.room.lock().room.why_withdrawn(self.guarded)
+    /// The same guard, unless the permission was taken away since it was given: then why the run must not begin.
+    pub(crate) fn still_permitted(mut self) -> Result<Self, Reason> {
+        let withdrawn = self.room.lock().room.unguard_withdrawn(self.guarded);
+        match withdrawn {
+            None => Ok(self),
+            Some(reason) => {
+                self.armed = false;
+                Err(reason)
+            }
+        }
     }
 
     fn tell(&self, outcome: &Outcome) -> Result<(), Refusal> {

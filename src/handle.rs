@@ -160,12 +160,9 @@ impl Dirigent {
                 let guard = RunGuard::new(Arc::clone(&self.runtime), room, guarded, armed);
                 self.stored(stored).await?;
                 // Much may have happened until then: a stop, a mute, the turn of another agent.
-                match guard.why_withdrawn() {
-                    None => Ok(Decision::allowed(reason, turn, anchor, Some(guard))),
-                    Some(reason) => {
-                        guard.keep();
-                        Ok(self.denied(reason))
-                    }
+                match guard.still_permitted() {
+                    Ok(guard) => Ok(Decision::allowed(reason, turn, anchor, Some(guard))),
+                    Err(reason) => Ok(self.denied(reason)),
                 }
             }
             (Some(Verdict::Allow { reason, turn, anchor }), _) => {

@@ -565,8 +565,18 @@ impl Room {
         self.active().calls.guards_first(guarded)
     }
 
-    /// Why this run must not begin although it was permitted: the permission was taken away since.
-    pub(crate) fn why_withdrawn(&self, guarded: Guarded) -> Option<Reason> {
+    /// Gives the guard of this run up if the permission was taken away since it was given. Returns why.
+    pub(crate) fn unguard_withdrawn(&mut self, guarded: Guarded) -> Option<Reason> {
+        if self.is_permitted(guarded) {
+            return None;
+        }
+        self.unguard(guarded);
+        let why = self.machine.explain(guarded.agent);
+        Some(if why.allows() { Reason::RunAlreadyEnded } else { why })
+    }
+
+    /// Whether this run has the permission, and may go on.
+    fn is_permitted(&self, guarded: Guarded) -> bool {
         let Guarded { agent, turn, run } = guarded;
         let view = self.machine.view();
         let has_floor = match turn {
@@ -576,9 +586,7 @@ impl Room {
             }
             None => view.permit() == Some(agent),
         };
-        let stands = has_floor && view.run() == run && !self.commit.is_taken_over();
-        let why = self.machine.explain(agent);
-        (!stands).then(|| if why.allows() { Reason::RunAlreadyEnded } else { why })
+        has_floor && view.run() == run && !self.commit.is_taken_over()
     }
 
     /// The guard of this run says nothing more.

@@ -132,6 +132,11 @@ impl Calls {
         self.never_begun.take()
     }
 
+    /// The turn machine begins anew: it owes none of these triggers.
+    pub(crate) const fn forget_triggers(&mut self) {
+        (self.begun, self.never_begun) = (None, None);
+    }
+
     /// A call is over: if its turn was taken away, its agent returned within the grace.
     pub(crate) fn returned(&mut self, id: ActionId) {
         self.abandoned.retain(|call| call.id != id);

@@ -4,7 +4,7 @@ use dirigent_core::{Input, MessageId, Timestamp};
 
 use super::directory::Directory;
 use crate::lifecycle::Stage;
-use crate::{ChannelId, ChatMessage, Settings};
+use crate::{ChannelId, Settings};
 
 /// What the chat says of ids and rights without being asked.
 pub(crate) trait ChatFacts {
@@ -16,6 +16,12 @@ pub(crate) trait ChatFacts {
 
     /// Whether the moderator may read the history, where that is known.
     fn reads_history(&self, channel: ChannelId) -> Option<bool>;
+
+    /// Whether an empty page proves nothing: without the permission to read a history the chat answers with
+    /// an empty one.
+    fn may_be_hidden(&self, channel: ChannelId) -> bool {
+        self.reads_history(channel) != Some(true)
+    }
 }
 
 /// Takes note of an input of a channel's machine, with its time.
@@ -39,12 +45,4 @@ pub(crate) struct Context<'a> {
     pub(crate) has_waker: bool,
     /// Whether an orchestrator answers people during a turn.
     pub(crate) has_orchestrator: bool,
-}
-
-impl Context<'_> {
-    /// Whether this page proves nothing: without the permission to read a history the chat answers with an
-    /// empty one.
-    pub(crate) fn may_be_hidden(&self, channel: ChannelId, page: &[ChatMessage]) -> bool {
-        page.is_empty() && self.chat.reads_history(channel) != Some(true)
-    }
 }

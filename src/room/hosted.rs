@@ -28,7 +28,7 @@ impl Room {
         };
         let is_trigger = matches!(effect, Effect::Trigger { .. });
         let is_under_way = active.voice.is_under_way();
-        // In a channel that rests nobody waits for what comes of a trigger: the acknowledgement would wait, too.
+        // After a stop the acknowledgement stands behind the trigger, and must not wait until its post has ended.
         let is_awaited = is_under_way && !(is_trigger && self.machine.view().rest().is_some());
         if is_awaited || self.machine.wants(&effect) {
             return false;

@@ -326,8 +326,8 @@ impl Room {
         None
     }
 
-    /// Whether a person's word that was sent then and missed still wakes the channel. Where this process was up
-    /// and did not hear it, whoever said it waits since for an answer, as in any other outage.
+    /// Whether a person's word that was sent then and missed still wakes the channel. If this process was up and
+    /// did not hear it, the person waits for an answer, as in any other outage.
     fn is_recent(&self, cx: &Context<'_>, now: Timestamp, sent: Timestamp) -> bool {
         let wake_max = cx.settings.missed_wake_max;
         let outage_max = self.machine.config().outage_max;

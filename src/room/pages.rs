@@ -233,7 +233,7 @@ impl Room {
         let active = self.active();
         let (reads, is_out) = (&mut active.reads, active.chat.is_out());
         match outcome.into_page() {
-            Some(Ok(page)) if is_first && cx.may_be_hidden(id, &page) => {
+            Some(Ok(page)) if is_first && page.is_empty() && cx.chat.may_be_hidden(id) => {
                 reads.give_fetching_up();
             }
             Some(Ok(messages)) => reads.fetched(read, messages),

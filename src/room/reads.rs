@@ -9,7 +9,7 @@ use dirigent_core::{AgentKey, Effect, MessageId, Ticket, Timestamp, TurnId};
 use super::action::{Account, Action, ActionId};
 use super::attempts::Attempts;
 use super::commit::{CommitState, Stamp};
-use crate::{ChannelId, ChatMessage, HistoryRequest, Settings};
+use crate::{ChannelId, ChatMessage, HistoryRequest, Nonce, Settings};
 
 /// Messages on a page.
 pub(crate) const PAGE: u8 = 100;
@@ -406,6 +406,12 @@ impl Reads {
         self.fetched = None;
         self.forget(ReadKind::Pending);
     }
+}
+
+/// Whether this message, by the account that posts, is the post with these words and this nonce.
+pub(crate) fn is_post(message: &ChatMessage, content: &str, nonce: &Nonce) -> bool {
+    let has_nonce = message.nonce.as_deref() == Some(nonce.as_str());
+    has_nonce || message.content.trim() == content.trim()
 }
 
 /// Sorts a page, and drops what does not stand behind `after`. Says whether there may be more.

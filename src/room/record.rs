@@ -207,6 +207,7 @@ impl Room {
         }
         self.drop_consult();
         if let Some(active) = &mut self.active {
+            active.calls.forget_triggers();
             active.claims.withdraw_all();
             active.voice.clear();
             active.cleanup.clear();

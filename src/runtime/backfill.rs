@@ -124,10 +124,13 @@ impl Runtime {
                 () = self.life.until(Stage::Stopping) => return,
                 Some(()) = reading.next() => {}
                 () = self.catch_up.called.notified() => {
-                    let behind = self.catch_up.take();
-                    reading.push(Box::pin(self.bring_up_to_date(behind, Self::tell_gap)));
-                    let behind = self.catch_up.take_unloaded();
-                    reading.push(Box::pin(self.bring_up_to_date(behind, Self::open_gap)));
+                    let (wanted, unloaded) = (self.catch_up.take(), self.catch_up.take_unloaded());
+                    if !wanted.is_empty() {
+                        reading.push(Box::pin(self.bring_up_to_date(wanted, Self::tell_gap)));
+                    }
+                    if !unloaded.is_empty() {
+                        reading.push(Box::pin(self.bring_up_to_date(unloaded, Self::open_gap)));
+                    }
                 }
                 () = self.until(self.catch_up.awaited_until()) => {
                     let behind = self.catch_up.take_awaited();

@@ -27,7 +27,7 @@ pub(crate) struct CellState {
     pub(crate) epochs: Epochs,
     /// Who waits for something that the room does not have yet.
     waiters: Vec<(Awaited, oneshot::Sender<()>)>,
-    /// Who was called and has not returned.
+    /// Calls of agents and of the orchestrator that have not returned.
     called: Vec<Called>,
     /// Who is told when a run that was put off has its turn.
     pub(crate) deferrals: Vec<(DeferralKey, oneshot::Sender<TurnId>)>,
@@ -37,7 +37,7 @@ pub(crate) struct CellState {
     pub(crate) is_ready: bool,
 }
 
-/// An agent, or the orchestrator, that was called.
+/// A call under way.
 #[derive(Debug)]
 struct Called {
     id: ActionId,
@@ -123,7 +123,7 @@ impl CellState {
         }
     }
 
-    /// Somebody is called.
+    /// An agent is called, with a link to its turn, or the orchestrator, without. Returns what aborts the call.
     pub(super) fn call(&mut self, id: ActionId, link: Option<Arc<TurnLink>>) -> AbortRegistration {
         let (abort, registration) = AbortHandle::new_pair();
         // Hardly ever more than one: a cancelled call has a short grace.

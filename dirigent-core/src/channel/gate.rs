@@ -162,7 +162,7 @@ impl Step<'_> {
                 let phase = Phase::Running { run, until, receipt: false };
                 self.watch_run();
                 self.shift(phase, Some(agent), Cause::RunStarted);
-                self.channel.unheard &= self.channel.awaits_agent();
+                self.channel.unheard = self.channel.unheard && self.channel.awaits_agent();
             }
             Phase::Running { run, .. } if id.is_some() && run.id != id => {
                 let replaced = core::mem::replace(&mut run.id, id);

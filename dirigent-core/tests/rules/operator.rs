@@ -57,7 +57,7 @@ fn a_person_stops_and_resumes_with_a_word() {
     assert_eq!(room.gate(B).reason(), Reason::Stopped);
     let resumed = room.post(Author::Human, MessageKind::ResumeWord, "resume");
     assert_eq!(resumed.causes(), [Cause::Resumed]);
-    assert_eq!(resumed.asks(), ["notice resumed, to 1004"], "the word itself wakes nobody");
+    assert_eq!(resumed.asks(), ["notice resumed, to 1004"], "the word itself wakes no agent");
     assert_eq!(room.phase(), PhaseKind::Dormant);
 }
 

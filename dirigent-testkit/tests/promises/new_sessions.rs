@@ -36,16 +36,21 @@ fn miss(stage: &mut Stage, word: &str) {
     stage.say(word);
 }
 
+/// A new session begins, and its connection is lost before anything was read.
+fn lose_again(stage: &mut Stage) {
+    stage.dirigent().session_began(0);
+    stage.advance(SECOND * 5);
+    stage.dirigent().disconnected(0, |_| true);
+    stage.advance(SECOND * 40);
+}
+
 /// A read that is due after a new session does not mean that the gateway stands.
 #[test]
 fn a_channel_that_is_read_after_the_gateway_was_lost_again_wakes_when_it_is_back() {
     for kept in [Kept::InMemory, Kept::Parked] {
         let mut stage = at_rest(kept);
         miss(&mut stage, "Hello");
-        stage.dirigent().session_began(0);
-        stage.advance(SECOND * 5);
-        stage.dirigent().disconnected(0, |_| true);
-        stage.advance(SECOND * 40);
+        lose_again(&mut stage);
         assert!(!is_heard(&stage, "Hello"), "{kept:?}: a stop would not be heard");
         assert!(stage.status().unwrap().chat_away_since.is_some(), "{kept:?}");
         stage.cut_gateway(false);
@@ -61,10 +66,7 @@ fn a_stop_word_is_heard_after_the_gateway_was_lost_twice() {
     for kept in [Kept::InMemory, Kept::Parked] {
         let mut stage = at_rest(kept);
         miss(&mut stage, "Hello");
-        stage.dirigent().session_began(0);
-        stage.advance(SECOND * 5);
-        stage.dirigent().disconnected(0, |_| true);
-        stage.advance(SECOND * 40);
+        lose_again(&mut stage);
         stage.say("stop");
         stage.cut_gateway(false);
         stage.dirigent().session_began(0);

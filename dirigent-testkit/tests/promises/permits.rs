@@ -1,4 +1,4 @@
-//! A permission that was taken away before its host heard of it lets nobody run.
+//! A permission that was taken away before its host heard of it lets no agent run.
 
 use dirigent::command::{Invoker, SlashCommand};
 use dirigent::{Mode, RunId};
@@ -45,11 +45,10 @@ impl Taking {
     }
 }
 
+type Asked = Begun<Result<dirigent::Decision, dirigent::CallError>>;
+
 /// "a" has the turn and asks whether it may run; the store keeps the answer back.
-fn asking(
-    faults: &[StoreFault],
-) -> (Stage, Begun<Result<dirigent::Decision, dirigent::CallError>>) {
-    let setup = Setup::new().hooked("a", []).hosted("b", [Act::Hang.into()]);
+fn asking(setup: Setup, run: Option<RunId>, faults: &[StoreFault]) -> (Stage, Asked) {
     let mut stage = setup.without_pump().stage();
     stage.chat();
     let channel = stage.channel();
@@ -58,11 +57,15 @@ fn asking(
     for fault in faults {
         stage.store().next_commit(*fault);
     }
-    let run = Some(RunId::new(1));
     let asked = stage.begin(move |d| async move { d.may_speak(channel, &"a".into(), run).await });
     stage.settle();
     assert!(asked.take().is_none(), "the answer waits until the run is stored");
     (stage, asked)
+}
+
+fn asking_with_a_name(faults: &[StoreFault]) -> (Stage, Asked) {
+    let setup = Setup::new().hooked("a", []).hosted("b", [Act::Hang.into()]);
+    asking(setup, Some(RunId::new(1)), faults)
 }
 
 /// One agent at a time: what is answered holds when it is answered.
@@ -71,7 +74,7 @@ fn no_run_is_permitted_whose_turn_was_taken_away_before_the_answer() {
     let slow = [StoreFault::TakesSoLong(SECOND * 8)];
     for faults in [&slow[..], &[StoreFault::Fails; 3]] {
         for taking in Taking::all() {
-            let (mut stage, asked) = asking(faults);
+            let (mut stage, asked) = asking_with_a_name(faults);
             taking.begin(&mut stage);
             stage.advance(SECOND * 20);
             let decision = asked.take().expect("it is answered").unwrap();
@@ -83,7 +86,7 @@ fn no_run_is_permitted_whose_turn_was_taken_away_before_the_answer() {
 /// The acknowledgement of `/stop` does not wait for the store.
 #[test]
 fn no_run_is_permitted_after_slash_stop_was_answered() {
-    let (mut stage, asked) = asking(&[StoreFault::TakesSoLong(SECOND * 8)]);
+    let (mut stage, asked) = asking_with_a_name(&[StoreFault::TakesSoLong(SECOND * 8)]);
     stage.advance(SECOND);
     let (channel, guild) = (stage.channel(), Some(stage.guild()));
     let invoker = Invoker { guild, permissions: 0x800, host_word: None };
@@ -99,7 +102,7 @@ fn no_run_is_permitted_after_slash_stop_was_answered() {
 /// A run that nothing took away is permitted, however long the store takes.
 #[test]
 fn a_run_is_permitted_once_the_store_has_it() {
-    let (mut stage, asked) = asking(&[StoreFault::Fails; 3]);
+    let (mut stage, asked) = asking_with_a_name(&[StoreFault::Fails; 3]);
     stage.advance(SECOND * 20);
     let decision = asked.take().expect("it is answered").unwrap();
     assert!(decision.is_allowed(), "{:?}", decision.reason());
@@ -132,14 +135,9 @@ fn an_agent_whose_call_waits_for_a_place_is_not_called_after_a_stop_or_a_hold() 
 /// Where hosts give their runs no names, only the turn tells them apart.
 #[test]
 fn of_two_runs_without_names_only_that_of_the_agent_with_the_floor_is_permitted() {
-    let mut stage = Setup::new().hooked("a", []).hooked("b", []).without_pump().stage();
-    stage.chat();
+    let slow = [StoreFault::TakesSoLong(SECOND * 8)];
+    let (mut stage, a) = asking(Setup::new().hooked("a", []).hooked("b", []), None, &slow);
     let channel = stage.channel();
-    stage.call(move |d| async move { d.wake(channel, Some(&"a".into())).await }).unwrap();
-    stage.advance(SECOND);
-    stage.store().next_commit(StoreFault::TakesSoLong(SECOND * 8));
-    let a = stage.begin(move |d| async move { d.may_speak(channel, &"a".into(), None).await });
-    stage.settle();
     drop(stage.begin(move |d| async move { d.mute(channel, &"a".into()).await }));
     stage.settle();
     let b = stage.begin(move |d| async move { d.may_speak(channel, &"b".into(), None).await });

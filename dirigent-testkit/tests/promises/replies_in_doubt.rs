@@ -37,12 +37,19 @@ fn wake(stage: &mut Stage) -> ChannelId {
     channel
 }
 
-/// The process is killed, and the next one starts after an outage of five minutes.
-fn kill_in_outage(stage: &mut Stage) {
-    stage.crash();
-    stage.clock().advance(MINUTE * 5);
+/// The outage lasts five minutes more, over which the process lives, or is killed and starts again.
+fn outlast(stage: &mut Stage, killed: bool) {
+    if killed {
+        stage.crash();
+        stage.clock().advance(MINUTE * 5);
+    } else {
+        stage.advance(MINUTE * 5);
+    }
     stage.discord().end_outages();
-    stage.restart();
+    if killed {
+        stage.restart();
+    }
+    stage.advance(MINUTE);
 }
 
 fn count(stage: &Stage, words: &str) -> usize {
@@ -88,13 +95,7 @@ fn a_reply_outlasts_an_outage_where_the_message_before_it_is_removed() {
         stage.until("b runs", |stage| !stage.agent("b").turns().is_empty());
         stage.discord().begin_outage(Outage::hanging());
         stage.advance(SECOND * 30);
-        if killed {
-            kill_in_outage(&mut stage);
-        } else {
-            stage.advance(MINUTE * 10);
-            stage.discord().end_outages();
-        }
-        stage.advance(MINUTE);
+        outlast(&mut stage, killed);
         assert_eq!(
             stage.words(),
             ["Hello", "b1"],
@@ -173,13 +174,7 @@ fn a_reply_in_a_channel_with_a_past_is_not_taken_for_an_older_message() {
         let channel = wake(&mut stage);
         stage.advance(SECOND * 3);
         assert!(stage.discord().edit(channel, older, "a1"));
-        if killed {
-            kill_in_outage(&mut stage);
-        } else {
-            stage.advance(MINUTE * 5);
-            stage.discord().end_outages();
-        }
-        stage.advance(MINUTE);
+        outlast(&mut stage, killed);
         assert_eq!(stage.words(), ["a1", "a1", "b1"], "killed: {killed}");
     }
 }
@@ -206,13 +201,7 @@ fn a_reply_after_a_reminder_is_not_taken_for_an_older_message() {
         assert!(stage.discord().edit(channel, older, "Go on."));
         stage.discord().begin_outage(Outage::failing(Fault::NotDelivered).of(a).only(Call::Post));
         stage.advance(SECOND * 10);
-        if killed {
-            kill_in_outage(&mut stage);
-        } else {
-            stage.advance(MINUTE * 5);
-            stage.discord().end_outages();
-        }
-        stage.advance(MINUTE);
+        outlast(&mut stage, killed);
         assert_eq!(count(&stage, "Go on."), 2, "killed: {killed}");
     }
 }

@@ -7,6 +7,7 @@ use dirigent_core::{MessageId, Timestamp};
 use super::action::{ChatFacts, FirstAttempt, OutboxAction, OutboxResult};
 use super::{OutboxKind, OutboxMessage};
 use crate::room::attempts::{LANDS_WITHIN, REPEAT_WITHIN, is_forgotten};
+use crate::room::reads::is_post;
 use crate::{Certainty, ChatMessage, ErrorKind};
 
 /// The wait after a failed attempt; doubles up to [`RETRY_MAX`].
@@ -258,9 +259,7 @@ impl Delivery {
             return Change::None;
         };
         let is_part = |message: &&ChatMessage| {
-            let has_nonce = message.nonce.as_deref() == Some(part.nonce.as_str());
-            let has_words = message.content.trim() == part.content.trim();
-            message.author == moderator && (has_nonce || has_words)
+            message.author == moderator && is_post(message, &part.content, &part.nonce)
         };
         let new = || messages.iter().filter(|message| message.id > after);
         if let Some(id) = new().filter(is_part).map(|message| message.id).min() {

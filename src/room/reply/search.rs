@@ -9,7 +9,7 @@ use super::{AfterFailure, ReplyDelivery, ReplyStep};
 use crate::room::attempts::{Attempts, is_forgotten};
 use crate::room::context::ChatFacts;
 use crate::room::marks::CLOCKS_APART;
-use crate::room::reads::{PAGE, page_after};
+use crate::room::reads::{PAGE, is_post, page_after};
 use crate::{ChannelId, ChatMessage, OutgoingPart, UserId};
 
 /// The first wait between two looks at a history that may be hidden.
@@ -76,10 +76,10 @@ impl ReplyDelivery {
         }
         let (page, full) = page_after(page, Some(search.after), usize::from(PAGE));
         let Some(last) = page.back().map(|message| message.id) else {
-            if facts.chat.reads_history(facts.channel) == Some(true) {
-                self.not_found(now);
-            } else {
+            if facts.chat.may_be_hidden(facts.channel) {
                 self.search = Some(Search { may_be_hidden: true, ..search });
+            } else {
+                self.not_found(now);
             }
             return Some(Vec::new());
         };
@@ -100,8 +100,9 @@ impl ReplyDelivery {
     ) -> Vec<(MessageId, OutgoingPart)> {
         let mut found = Vec::new();
         for message in page.filter(|message| Some(message.author) == facts.account) {
-            let is_it = self.next_part().is_some_and(|part| is_part(message, part))
-                && !self.is_older(message.id, facts.chat);
+            let is_part = |part: &OutgoingPart| is_post(message, &part.content, &part.nonce);
+            let is_it =
+                self.next_part().is_some_and(is_part) && !self.is_older(message.id, facts.chat);
             if let Some(part) = is_it.then(|| self.posted(message.id)).flatten() {
                 found.push((message.id, part));
             }
@@ -168,10 +169,4 @@ impl ReplyDelivery {
             }
         }
     }
-}
-
-/// Whether this message of the reply's account is that part: by its nonce, or by its words.
-fn is_part(message: &ChatMessage, part: &OutgoingPart) -> bool {
-    let has_nonce = message.nonce.as_deref() == Some(part.nonce.as_str());
-    has_nonce || message.content.trim() == part.content.trim()
 }
