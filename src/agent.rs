@@ -37,7 +37,8 @@ pub trait Agent: Send + Sync + 'static {
     /// with its next turn in the channel ([`Turn::late_answer`]).
     ///
     /// A panic or an error ends this turn and nothing else: the agent stays online. A host that knows it
-    /// to be gone says so ([`Dirigent::agent_offline`](crate::Dirigent::agent_offline)).
+    /// to be gone says so ([`Dirigent::agent_offline`](crate::Dirigent::agent_offline)), or lets failures in a row
+    /// say so ([`Settings::offline_after_failures`](crate::Settings::offline_after_failures)).
     ///
     /// # Errors
     ///
@@ -191,8 +192,8 @@ impl Turn {
         &self.missed
     }
 
-    /// Takes a human's message that came during the turn, oldest first. One that is not taken is handed
-    /// to the next agent.
+    /// Takes a human's message that came during the turn, oldest first. At most 100 wait to be taken. What is
+    /// not taken, and what comes while 100 wait, is handed to the next agent.
     pub fn take_injected(&self) -> Option<Arc<ChatMessage>> {
         let mut injected = self.link.injected.lock().unwrap_or_else(PoisonError::into_inner);
         injected.waiting.pop_front()
@@ -243,9 +244,10 @@ impl Turn {
         self.link.resumed().await;
     }
 
-    /// What this agent answered in an earlier turn that had been taken away from it by then; given once,
-    /// with the next turn. It was not posted: another agent had the floor. The agent may say it now,
-    /// or what of it still holds.
+    /// What this agent answered in an earlier turn and what was not posted: the turn had been taken away from
+    /// it by then, the chat could not be reached for too long, or it was beyond
+    /// [`Settings::reply_parts_max`](crate::Settings::reply_parts_max). Given once, with the next turn. The agent
+    /// may say it now, or what of it still holds. What is longer than 32 KiB is not kept.
     pub fn late_answer(&self) -> Option<&str> {
         self.late.as_deref()
     }
@@ -265,6 +267,9 @@ impl fmt::Debug for Turn {
             .finish_non_exhaustive()
     }
 }
+
+/// Most messages that wait until an agent takes them: an agent that never does costs no more memory.
+const INJECTED_MAX: usize = 100;
 
 /// The driver's end of a turn.
 #[derive(Debug, Default)]
@@ -328,10 +333,10 @@ impl TurnLink {
         }
     }
 
-    /// Hands a message over; `false` when the agent has answered and would not see it.
+    /// Hands a message over; `false` when the agent has answered and would not see it, or has too many to take.
     pub(crate) fn inject(&self, message: Arc<ChatMessage>) -> bool {
         let mut injected = self.injected.lock().unwrap_or_else(PoisonError::into_inner);
-        if injected.is_closed {
+        if injected.is_closed || injected.waiting.len() >= INJECTED_MAX {
             return false;
         }
         injected.waiting.push_back(message);

@@ -4,8 +4,8 @@ use dirigent_core::{Refusal, RestoreError};
 
 use crate::{AgentId, ApiError, Barred, LoadError};
 
-/// Why a call was not carried out. Nothing was changed by it; only after [`CallError::Failed`] the
-/// change may have been taken in and not be stored yet.
+/// Why a call was not carried out. Nothing was changed by it, but for [`CallError::NotStored`], which says
+/// that the change is in force, and [`CallError::Failed`], after which it may be.
 ///
 /// ```
 /// use dirigent::CallError;
@@ -26,6 +26,13 @@ pub enum CallError {
     /// The machine turned the input down.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// The channel has taken the change, and it is in force: only the store has not taken it within
+    /// [`Settings::call_deadline`](crate::Settings::call_deadline). The driver goes on storing it. If the
+    /// process ends before that succeeds, the change is lost.
+    #[error(
+        "the change is in force, but the store has not taken it in time; the driver goes on storing it"
+    )]
+    NotStored,
     /// The store, or the chat, failed.
     #[error(transparent)]
     Failed(#[from] ApiError),

@@ -309,7 +309,7 @@ fn refusal(error: &CallError) -> CommandAnswer {
         CallError::Refused(Refusal::ModeLocked) => LOCKED,
         CallError::Refused(Refusal::Archived) => ARCHIVED,
         CallError::NotRunning => NOT_RUNNING,
-        CallError::Failed(_) => NOT_STORED,
+        CallError::NotStored | CallError::Failed(_) => NOT_STORED,
         CallError::Barred(_)
         | CallError::Unreadable(_)
         | CallError::Refused(_)

@@ -158,7 +158,8 @@ impl Dirigent {
             (Some(Verdict::Allow { reason, turn, anchor }), Some((key, stored))) => {
                 let guarded = Guarded { agent: key, turn, run };
                 let guard = RunGuard::new(Arc::clone(&self.runtime), room, guarded, armed);
-                self.stored(stored).await?;
+                // Without an answer the guard ends the run: it does not begin.
+                self.until_stored(stored).await?;
                 // Much may have happened until then: a stop, a mute, the turn of another agent.
                 match guard.still_permitted() {
                     Ok(guard) => Ok(Decision::allowed(reason, turn, anchor, Some(guard))),
@@ -179,6 +180,9 @@ impl Dirigent {
     /// A host without run ids must not report the end of a run that was denied or cancelled: nothing
     /// tells it from the end of the run that holds the floor.
     ///
+    /// Where no turns are kept, and agents may speak unasked, it means nothing: also in a channel that was never
+    /// given a mode.
+    ///
     /// # Errors
     ///
     /// [`Refusal::StaleRun`](crate::Refusal::StaleRun) when the run does not hold the floor, which
@@ -194,10 +198,11 @@ impl Dirigent {
         self.live().await?;
         let agent = self.key(agent)?;
         self.runtime.sign_of_life(agent);
-        self.tell(channel, &Input::RunEnded { agent, run, outcome }).await
+        self.tell_of_run(channel, &Input::RunEnded { agent, run, outcome }).await
     }
 
-    /// The host knows that these messages are the whole reply of this run, and that they arrived.
+    /// The host knows that these messages are the whole reply of this run, and that they arrived. Where no turns
+    /// are kept it means nothing, as [`turn_ended`](Self::turn_ended).
     ///
     /// # Errors
     ///
@@ -211,7 +216,15 @@ impl Dirigent {
     ) -> Result<(), CallError> {
         self.live().await?;
         let agent = self.key(agent)?;
-        self.tell(channel, &Input::Receipt { agent, run, messages }).await
+        self.tell_of_run(channel, &Input::Receipt { agent, run, messages }).await
+    }
+
+    /// Tells the machine what became of a run: where no turns are kept, it need not know.
+    async fn tell_of_run(&self, channel: ChannelId, input: &Input) -> Result<(), CallError> {
+        match self.tell(channel, input).await {
+            Err(CallError::UnknownChannel | CallError::Refused(Refusal::NotManaged)) => Ok(()),
+            told => told,
+        }
     }
 
     /// A message was posted in a channel, by anybody. Duplicates and reorderings are fine.
@@ -413,12 +426,19 @@ impl Dirigent {
         self.stored(stored).await
     }
 
-    /// Waits until the state is stored.
+    /// Waits until a change that is in force is stored.
     pub(crate) async fn stored(&self, stored: oneshot::Receiver<()>) -> Result<(), CallError> {
+        self.until_stored(stored).await.map_err(|error| {
+            let is_late = error.kind() == ErrorKind::NoAnswer;
+            if is_late { CallError::NotStored } else { error.into() }
+        })
+    }
+
+    async fn until_stored(&self, stored: oneshot::Receiver<()>) -> Result<(), ApiError> {
         let stored = self.runtime.within(self.runtime.settings.call_deadline, stored).await?;
         stored.map_err(|_| {
             let error = ApiError::new(ErrorKind::Store);
-            error.with_source("the channel was taken over by another process").into()
+            error.with_source("the channel was taken over by another process")
         })
     }
 }

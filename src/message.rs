@@ -101,6 +101,7 @@ pub enum ChatKind {
 /// let nonce = Nonce::from_parts(123456789012345678, 1_700_000_000_000, 42);
 /// assert_eq!(nonce, Nonce::from_parts(123456789012345678, 1_700_000_000_000, 42));
 /// assert_ne!(nonce, Nonce::from_parts(123456789012345678, 1_700_000_000_000, 43));
+/// assert_ne!(nonce, Nonce::from_parts(123456789012345678, 1_700_000_000_000, 42 | 1 << 35));
 /// assert!(nonce.as_str().len() <= 25);
 /// assert_eq!(nonce.as_str().parse(), Ok(nonce));
 /// assert!("".parse::<Nonce>().is_err());
@@ -115,10 +116,10 @@ impl Nonce {
     /// Derives a nonce from the channel, the moment the post was decided, and its number within the
     /// channel's life. Equal parts give equal nonces in every process.
     pub fn from_parts(channel: u64, at_millis: u64, number: u64) -> Self {
-        // 48 bits of time and 32 bits of number are kept whole; the channel is folded to 40 bits.
+        // 48 bits of time and 36 bits of number are kept whole; the channel is folded to 40 bits.
         let time = at_millis & 0xffff_ffff_ffff;
         let place = (channel ^ (channel >> 24)) & 0xff_ffff_ffff;
-        let count = number & 0xffff_ffff;
+        let count = number & 0xf_ffff_ffff;
         let mut text = String::with_capacity(Self::MAX);
         push_base36(&mut text, place, 8);
         push_base36(&mut text, time, 10);

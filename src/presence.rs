@@ -58,6 +58,8 @@ pub(crate) struct Presence {
     signs: BTreeMap<AgentKey, Timestamp>,
     /// The same, oldest sign first.
     by_age: BTreeSet<(Timestamp, AgentKey)>,
+    /// How many calls of each agent failed since one succeeded.
+    failures: BTreeMap<AgentKey, u32>,
 }
 
 /// What is known of an agent: the epochs in which it last went offline and came online, 0 where that was
@@ -96,6 +98,22 @@ impl Presence {
     pub(crate) fn online(&mut self, agent: AgentKey) {
         self.epoch += 1;
         self.known.entry(agent).or_default().online_since = self.epoch;
+    }
+
+    /// A call of the agent ended. Returns whether it is offline from now on, since so many failed in a row.
+    pub(crate) fn call_ended(&mut self, agent: AgentKey, failed: bool, most: u32) -> bool {
+        if !failed {
+            self.failures.remove(&agent);
+            return false;
+        }
+        let failures = self.failures.entry(agent).or_default();
+        *failures += 1;
+        let is_offline = *failures >= most;
+        if is_offline {
+            self.failures.remove(&agent);
+            self.offline(agent);
+        }
+        is_offline
     }
 
     /// Moves the newest sign of life of an agent; `None`: it is not watched any more.

@@ -24,6 +24,7 @@ mod listen;
 mod marks;
 pub(crate) mod offer;
 mod outbox;
+mod overrun;
 mod pages;
 mod reads;
 pub(crate) mod record;
@@ -119,6 +120,14 @@ impl Room {
     pub(crate) fn waiting_reply(&self) -> Option<AgentKey> {
         let reply = self.active.as_ref()?.reply.as_ref()?.stored();
         reply.waiting_since.map(|_| reply.agent)
+    }
+
+    /// Whether people said something that is still to be handed to an agent.
+    pub(crate) fn has_word(&self) -> bool {
+        let (view, active) = (self.machine.view(), self.active.as_ref());
+        let is_unheard = view.is_unheard() && active.is_none_or(|active| !active.calls.has_begun());
+        let is_kept = view.is_missed() || view.held().is_some();
+        is_unheard || is_kept || active.is_some_and(|active| active.inbox.ungiven().is_some())
     }
 
     /// Whether a permitted run waits for a place among the calls of all channels.
@@ -224,6 +233,11 @@ impl Room {
         }
         if is_resumed {
             self.resume_reply(now);
+        }
+        if let (Input::RunEnded { agent, .. }, Ok(_), Some(active)) =
+            (input, answer, &mut self.active)
+        {
+            active.calls.run_ended(*agent);
         }
         let commands = matches!(input, Input::Stop | Input::Hold | Input::Resume | Input::Finish);
         // A command that changes nothing is obeyed all the same; one that is refused, or a mode that the
@@ -424,6 +438,7 @@ impl Room {
         self.count_outbox();
         self.clear_delivered();
         self.inject_pending(cx);
+        self.tell_overrun(now);
         self.expire(now);
     }
 
@@ -627,8 +642,8 @@ impl Room {
         let commit = self.commit.next_at();
         let hold = self.marks.hold_until();
         let own = self.active.as_ref().and_then(|active| active.next_deadline(self.at));
-        let given_up = self.reply_given_up_at();
-        let own = [commit, hold, own, given_up].into_iter().flatten();
+        let own =
+            [commit, hold, own, self.reply_given_up_at(), self.overrun_at()].into_iter().flatten();
         // What is due already waits for something else: a commit, an answer, a resume.
         own.filter(|moment| *moment > self.at).chain(machine).min()
     }

@@ -209,6 +209,11 @@ impl Runtime {
         Some((name, hosted))
     }
 
+    /// An agent's id as the log shows it.
+    pub(crate) fn log_name(&self, agent: AgentKey) -> AgentId {
+        self.registry.name(agent).unwrap_or_else(|| "unknown".into())
+    }
+
     pub(crate) fn is_hosted(&self, agent: &AgentId) -> bool {
         self.hosts.read().unwrap_or_else(PoisonError::into_inner).contains_key(agent)
     }

@@ -70,6 +70,12 @@ pub struct Settings {
     pub notify: bool,
     /// How often may be posted.
     pub pacing: Pacing,
+    /// Most messages that the reply of a hosted agent, or an answer of the orchestrator, is posted as: 1 to
+    /// 1,000, default 10. What is beyond is not posted, and one message more says so. The agent is handed it back
+    /// with its next turn ([`Turn::late_answer`](crate::Turn::late_answer)), if it is not longer than 32 KiB.
+    pub reply_parts_max: usize,
+    /// The words that end a reply of which not everything is posted; empty for none.
+    pub cut_notice: String,
     /// Messages read by a poll, 1 to 100. Default 20.
     pub poll_limit: u8,
     /// Messages remembered for agents that missed them, per channel that is awake. Default 50.
@@ -98,6 +104,10 @@ pub struct Settings {
     pub lost_runs: LostRuns,
     /// When an agent whose heartbeats stay away counts as offline. Default: never; the host says so.
     pub heartbeat: Option<Heartbeat>,
+    /// After how many calls in a row that failed or panicked, in whatever channels, a hosted agent counts as
+    /// offline; 0 is taken for 1. It comes back with [`Dirigent::agent_online`](crate::Dirigent::agent_online) or
+    /// a [heartbeat](crate::Dirigent::heartbeat). Default: never; its turn is over each time.
+    pub offline_after_failures: Option<u32>,
     /// Transitions kept for a slow listener, 1 to 65,536. Default 1,024; then it lags.
     pub transitions_max: usize,
     /// How often channels are looked at for messages of which no event told. Default: 100 of them
@@ -229,6 +239,8 @@ impl Default for Settings {
             stopped_notice: Self::STOPPED_NOTICE.to_owned(),
             resumed_notice: Self::RESUMED_NOTICE.to_owned(),
             pacing: Pacing::default(),
+            reply_parts_max: 10,
+            cut_notice: Self::CUT_NOTICE.to_owned(),
             poll_limit: 20,
             missed_max: 50,
             calls_max: 1_024,
@@ -240,6 +252,7 @@ impl Default for Settings {
             missed_wake_max: Duration::from_secs(900),
             lost_runs: LostRuns::Skip,
             heartbeat: None,
+            offline_after_failures: None,
             transitions_max: 1_024,
             lookout: Some(Lookout { every: Duration::from_secs(300), channels: 100 }),
             notify: true,
@@ -254,6 +267,8 @@ impl Settings {
     pub const TIMEOUT_NOTICE: &str = "⏱️ {agent} turn timed out, moving to next agent";
     /// The default words of the notice when an agent went offline.
     pub const DISCONNECT_NOTICE: &str = "⚠️ {agent} disconnected";
+    /// The default words that end a reply of which not everything is posted.
+    pub const CUT_NOTICE: &str = "✂️ The rest of this reply was too long and was not posted.";
     /// The default words of the notice when the channel was stopped.
     pub const STOPPED_NOTICE: &str = "⏹️ Stopped. Write \"resume\" to go on.";
     /// The default words of the notice when a stop or a hold was ended.

@@ -42,16 +42,29 @@ const CLOSING: &str = "\n```";
 /// assert!(messages[1].starts_with("```rust\nlet x = 1;\n") && messages[1].ends_with("\n```"));
 /// ```
 pub fn split_reply(text: &str) -> Vec<String> {
+    split_up_to(text, usize::MAX).0
+}
+
+/// Splits a reply into at most this many messages, and returns what was left over, too.
+pub(crate) fn split_up_to(text: &str, most: usize) -> (Vec<String>, &str) {
     let text = text.trim();
     // There are never more UTF-16 code units than bytes.
-    if text.len() <= LIMIT {
-        return (!text.is_empty()).then(|| text.to_owned()).into_iter().collect();
+    if text.len() <= LIMIT && most > 0 {
+        return ((!text.is_empty()).then(|| text.to_owned()).into_iter().collect(), "");
     }
     let mut cutter = Cutter { text, blocks: blocks(text), at: 0, parts: Vec::new() };
     while cutter.at < text.len() {
-        cutter.cut();
+        let (at, made) = (cutter.at, cutter.parts.len());
+        if made < most {
+            cutter.cut();
+        }
+        if made == most || cutter.parts.len() > most {
+            // A line that makes several messages is left over as a whole.
+            cutter.parts.truncate(made);
+            return (cutter.parts, text.get(at..).unwrap_or_default());
+        }
     }
-    cutter.parts
+    (cutter.parts, "")
 }
 
 /// A reply that is being cut.

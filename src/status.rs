@@ -1,7 +1,7 @@
 //! What a channel looks like, and why.
 
 use dirigent_core::{
-    Mode, PhaseKind, Reason, Rest, Seat, Timestamp, Transition, TurnId, TurnState,
+    AgentState, Mode, PhaseKind, Reason, Rest, Seat, Timestamp, Transition, TurnId, TurnState,
 };
 
 use crate::events::{ChannelEvent, Transitions};
@@ -22,10 +22,19 @@ pub struct Status {
     pub rest: Option<Rest>,
     /// Who has the floor.
     pub speaker: Option<AgentId>,
+    /// What keeps every agent silent, or why agents need no floor, for example
+    /// [`Reason::TooFewAgents`](crate::Reason::TooFewAgents) in a disabled channel; `None` while one has the
+    /// floor and may use it, or may run to conclude an idle discussion.
+    pub silence: Option<Reason>,
+    /// Whether people said something that is still to be handed to an agent: with the turn under way, with the
+    /// next one, or by waking the channel as soon as an agent can be granted.
+    pub has_word: bool,
     /// The newest turn.
     pub turn: TurnId,
     /// The speaker list in order: who, and what became of the turn in this cycle.
     pub list: Vec<(AgentId, Seat)>,
+    /// What each agent of the list is doing here, and each one that is offline or back and not assigned.
+    pub agents: Vec<(AgentId, AgentState)>,
     /// Turns since a human last spoke.
     pub turns_since_human: u32,
     /// Cycles since a human last spoke.
@@ -114,12 +123,19 @@ impl Dirigent {
     fn status_of(&self, room: &Room) -> Status {
         let view = room.machine().view();
         let name = |key| self.runtime.registry.name(key).unwrap_or_else(|| "unknown".into());
+        let listed = view.list().map(|seat| seat.agent);
+        let unlisted = view.away().iter().map(|away| away.agent);
+        let unlisted = unlisted.filter(|agent| view.list().all(|seat| seat.agent != *agent));
+        let state = |agent| (name(agent), room.machine().agent_state(agent));
         Status {
             mode: view.mode(),
             turn_state: view.turn_state(),
             phase: view.phase(),
             rest: view.rest(),
             speaker: view.speaker().map(name),
+            silence: view.silence(),
+            has_word: room.has_word(),
+            agents: listed.chain(unlisted).map(state).collect(),
             turn: view.turn(),
             list: view.list().map(|seat| (name(seat.agent), seat)).collect(),
             turns_since_human: view.turns_since_human(),

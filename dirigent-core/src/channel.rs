@@ -25,6 +25,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+pub(crate) use gate::silence;
 pub use members::Refresh;
 pub use operate::Archived;
 pub use permit::{Permit, PermitRun};

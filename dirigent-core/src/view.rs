@@ -1,9 +1,9 @@
 //! A look at a channel from outside.
 
-use crate::channel::Channel;
+use crate::channel::{Channel, silence};
 use crate::{
-    AgentKey, Away, Budget, Deadline, MessageId, Mode, PhaseKind, RunId, Span, Timestamp, TurnId,
-    TurnState,
+    AgentKey, Away, Budget, Deadline, MessageId, Mode, PhaseKind, Reason, RunId, Span, Timestamp,
+    TurnId, TurnState,
 };
 
 /// What a channel looks like now: phase, speaker, list, counters. Borrowed, costs nothing.
@@ -43,6 +43,18 @@ impl<'a> View<'a> {
     /// Who has the floor.
     pub fn speaker(&self) -> Option<AgentKey> {
         self.channel.speaker()
+    }
+
+    /// What keeps every agent silent, or why agents need no floor; `None` while one has the floor and may use
+    /// it, or may run to conclude an idle discussion.
+    ///
+    /// ```
+    /// use dirigent_core::{Channel, Config, Reason};
+    /// let channel = Channel::new(Config::default().into(), 1);
+    /// assert_eq!(channel.view().silence(), Some(Reason::Unmanaged));
+    /// ```
+    pub fn silence(&self) -> Option<Reason> {
+        silence(self.channel)
     }
 
     /// Who may run once to conclude an idle discussion.
@@ -184,6 +196,17 @@ impl<'a> View<'a> {
     /// ```
     pub const fn is_missed(&self) -> bool {
         self.channel.missed
+    }
+
+    /// Whether people said something since the channel was woken that no agent was told to answer yet.
+    ///
+    /// ```
+    /// use dirigent_core::{Channel, Config};
+    /// let channel = Channel::new(Config::default().into(), 1);
+    /// assert!(!channel.view().is_unheard());
+    /// ```
+    pub const fn is_unheard(&self) -> bool {
+        self.channel.unheard
     }
 
     /// Who is away, by ascending key, listed or not.

@@ -1,6 +1,7 @@
 //! What Dirigent is proven with.
 
 pub mod contract;
+mod log;
 #[cfg(feature = "loopback")]
 pub mod loopback;
 mod manual_clock;
@@ -10,6 +11,7 @@ mod manual_clock;
 )]
 pub mod memory_discord;
 
+pub use log::Log;
 #[cfg(feature = "loopback")]
 pub use loopback::LoopbackDiscord;
 pub use manual_clock::ManualClock;

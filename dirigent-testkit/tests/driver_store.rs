@@ -102,7 +102,7 @@ fn a_call_does_not_wait_for_ever_for_the_store() {
     stage.store().next_commit(StoreFault::Hangs);
     let began = stage.clock().now();
     let set = stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await });
-    assert!(matches!(set, Err(CallError::Failed(_))), "{set:?}");
+    assert!(matches!(set, Err(CallError::NotStored)), "{set:?}");
     assert!(stage.clock().now().since(began) <= SECOND * 11);
 }
 

@@ -3,6 +3,8 @@
 //! number hold what a simulation or a review found since.
 #![cfg(test)]
 
+#[path = "promises/bounds.rs"]
+mod bounds;
 #[path = "promises/cancelled_calls.rs"]
 mod cancelled_calls;
 #[path = "promises/clean_up.rs"]
@@ -55,6 +57,8 @@ mod stored_first;
 mod sweep;
 #[path = "promises/takeover.rs"]
 mod takeover;
+#[path = "promises/told.rs"]
+mod told;
 #[path = "promises/unhosted.rs"]
 mod unhosted;
 #[path = "promises/unsent.rs"]

@@ -98,6 +98,7 @@ impl Dirigent {
         match in_time.unwrap_or_else(|late| Err(late.into())) {
             Ok(paused) => Ok(paused),
             // It is in force from when the channel heard of it; only the store is late.
+            Err(CallError::NotStored) => Ok(Paused::InMemory),
             Err(CallError::Failed(_)) if self.is_in_force(channel, input) => Ok(Paused::InMemory),
             Err(error) => Err(CommandAnswer::unchanged(refusal(&error))),
         }
@@ -127,7 +128,8 @@ fn refusal(error: &CallError) -> &'static str {
         CallError::Refused(Refusal::NotResting) => NOT_RESTING,
         CallError::Refused(Refusal::Archived) => ARCHIVED,
         CallError::NotRunning => NOT_RUNNING,
-        CallError::Failed(_)
+        CallError::NotStored
+        | CallError::Failed(_)
         | CallError::Unreadable(_)
         | CallError::Barred(_)
         | CallError::Refused(_)

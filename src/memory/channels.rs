@@ -1,6 +1,6 @@
 //! Channels in memory: for trying out, for tests, and for hosts that need no restart.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -8,11 +8,18 @@ use async_trait::async_trait;
 use super::resting::Resting;
 use crate::{
     AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, LoadError, Revision,
-    StoredChannel,
+    StoredChannel, Transition,
 };
 
+/// The newest transitions that a channel's history gives.
+const HISTORY_MAX: usize = 100;
+/// The newest transitions that are kept, of all channels together: their memory does not grow with the number
+/// of channels.
+const HISTORY_TOTAL: usize = 10_000;
+
 /// A [`ChannelStore`] that forgets everything when its last clone is dropped. Its records are never
-/// damaged and never newer than the library.
+/// damaged and never newer than the library. It keeps the newest 10,000 transitions of all channels together,
+/// of which a channel's history gives the newest 100 of its own.
 ///
 /// ```
 /// let store = dirigent::MemoryChannels::default();
@@ -28,6 +35,8 @@ pub struct MemoryChannels {
 struct Inner {
     channels: HashMap<ChannelId, Kept>,
     agents: Vec<AgentId>,
+    /// Oldest first.
+    history: VecDeque<(ChannelId, Transition)>,
 }
 
 /// A record, in as little room as its channel needs.
@@ -62,6 +71,15 @@ impl Kept {
     }
 }
 
+impl Inner {
+    /// Adds to the history.
+    fn keep(&mut self, channel: ChannelId, transitions: Vec<Transition>) {
+        self.history.extend(transitions.into_iter().map(|transition| (channel, transition)));
+        let excess = self.history.len().saturating_sub(HISTORY_TOTAL);
+        self.history.drain(..excess);
+    }
+}
+
 impl MemoryChannels {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
@@ -90,6 +108,7 @@ impl ChannelStore for MemoryChannels {
         let revision = found.next();
         let stored = Kept::new(StoredChannel { revision, record: commit.record });
         let old = inner.channels.insert(commit.channel, stored);
+        inner.keep(commit.channel, commit.transitions);
         drop(inner);
         drop(old);
         Ok(revision)
@@ -108,5 +127,54 @@ impl ChannelStore for MemoryChannels {
         u32::try_from(at)
             .map(AgentKey::new)
             .map_err(|_| ApiError::new(crate::ErrorKind::Store).with_source("no more agent keys"))
+    }
+
+    fn history_max(&self) -> usize {
+        HISTORY_MAX
+    }
+
+    async fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, ApiError> {
+        let inner = self.lock();
+        let own = inner.history.iter().rev().filter(|(of, _)| *of == channel);
+        let mut newest: Vec<_> = own.take(HISTORY_MAX).map(|(_, transition)| *transition).collect();
+        newest.reverse();
+        Ok(newest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent_core::{Cause, PhaseKind, Timestamp, TurnId};
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::{ChannelRecord, Durability};
+
+    #[test]
+    fn the_history_of_all_channels_together_is_bounded() {
+        let store = MemoryChannels::default();
+        let transition = |number| Transition {
+            at: Timestamp::from_millis(number),
+            from: PhaseKind::Dormant,
+            to: PhaseKind::Dormant,
+            agent: None,
+            turn: TurnId::new(number),
+            cause: Cause::AgentPassed,
+        };
+        for channel in 0..300 {
+            let commit = Commit {
+                channel: ChannelId::new(channel),
+                expected: Revision::default(),
+                record: ChannelRecord::blank(),
+                transitions: (0..90).map(transition).collect(),
+                durability: Durability::Turn,
+                replaces_damaged: false,
+            };
+            store.commit(commit).now_or_never().unwrap().unwrap();
+        }
+        let kept =
+            |channel| store.history(ChannelId::new(channel)).now_or_never().unwrap().unwrap().len();
+        assert_eq!((kept(0), kept(299)), (0, 90));
+        assert_eq!((0..300).map(kept).sum::<usize>(), HISTORY_TOTAL);
     }
 }

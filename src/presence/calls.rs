@@ -36,9 +36,20 @@ impl Runtime {
         }
         let silent = self.presence().expire(now);
         for agent in &silent {
-            tracing::warn!(%agent, "an agent's heartbeats are missing: it is offline");
+            tracing::warn!(agent = %self.log_name(*agent), "an agent's heartbeats are missing: it is offline");
         }
         if !silent.is_empty() {
+            self.tell_all();
+        }
+    }
+
+    /// A call of a hosted agent ended. One that fails too often in a row counts as offline.
+    pub(crate) fn call_ended(self: &Arc<Self>, agent: AgentKey, failed: bool) {
+        let Some(most) = self.settings.offline_after_failures else {
+            return;
+        };
+        if self.presence().call_ended(agent, failed, most) {
+            tracing::warn!(agent = %self.log_name(agent), "an agent fails again and again: it is offline");
             self.tell_all();
         }
     }
@@ -73,8 +84,9 @@ impl Dirigent {
     /// Reports that an agent crashed or disconnected: it has no turns in any channel from now on, and
     /// a turn that it has is over. Channels that are not in memory are told when they are read again.
     ///
-    /// A hosted agent that fails or panics is not offline by itself: its turn is over, and it is asked
-    /// again when its next one comes.
+    /// A hosted agent that fails or panics is not offline by itself, unless
+    /// [`Settings::offline_after_failures`](crate::Settings::offline_after_failures) says so: its turn is over,
+    /// and it is asked again when its next one comes.
     ///
     /// # Errors
     ///

@@ -212,6 +212,8 @@ pub(crate) enum Signal {
     Pause { id: ActionId, rests: bool },
     /// Tell the agent of this call that it takes long.
     Slow(ActionId),
+    /// Tell that the run of this turn is cut off at this time, if it does not end before.
+    Overrun { agent: AgentKey, turn: TurnId, ends_at: Timestamp },
     /// Hand people's messages to the agent of this call.
     Inject { id: ActionId, agent: AgentKey, messages: Vec<Arc<ChatMessage>>, is_all: bool },
     /// Drop the question to the orchestrator.

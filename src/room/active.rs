@@ -46,6 +46,8 @@ pub(super) struct Active {
     pub(super) trigger_again: bool,
     /// The newest turn whose agent knows of it without a message: the host's waker called it.
     pub(super) called: Option<TurnId>,
+    /// The newest turn of which it was told that its run nears its deadline.
+    pub(super) overrun: Option<TurnId>,
     pub(super) claims: Claims,
     pub(super) under_way: Vec<(ActionId, Purpose, Option<Request>)>,
     pub(super) signals: VecDeque<Signal>,

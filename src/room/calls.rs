@@ -122,6 +122,11 @@ impl Calls {
         }
     }
 
+    /// Whether a call has begun, and the machine does not know it yet.
+    pub(crate) const fn has_begun(&self) -> bool {
+        self.begun.is_some()
+    }
+
     /// The trigger of a call that has begun, which the machine does not know yet, and when it began.
     pub(crate) const fn take_begun(&mut self) -> Option<(Ticket, Timestamp)> {
         self.begun.take()
@@ -198,5 +203,10 @@ impl Calls {
     /// The guard of this run says nothing more.
     pub(crate) fn unguard(&mut self, guarded: Guarded) {
         self.guarded.take_if(|known| *known == guarded);
+    }
+
+    /// A run of this agent ended, whoever told it: another one in the same turn has a guard of its own.
+    pub(crate) fn run_ended(&mut self, agent: AgentKey) {
+        self.guarded.take_if(|known| known.agent == agent);
     }
 }

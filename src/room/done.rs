@@ -10,9 +10,7 @@ use super::offer::answer_parts;
 use super::reply::{AfterFailure, ReplyDelivery, SearchFacts};
 use super::voice::{Progress, VoiceItem};
 use crate::runtime::admission::ClaimKind;
-use crate::{
-    AuthorKind, Certainty, ChatKind, ChatMessage, ErrorKind, OutgoingPart, StoredChannel, Woken,
-};
+use crate::{AuthorKind, Certainty, ChatKind, ChatMessage, OutgoingPart, StoredChannel, Woken};
 
 impl Room {
     /// An action ended. One that is not under way any more is ignored.
@@ -372,7 +370,7 @@ impl Room {
     ) {
         let cleanup = &mut self.active().cleanup;
         let mut settlement = Settlement::Done { message: None };
-        if let Some(failure) = outcome.into_failure().filter(|it| it.kind != ErrorKind::Gone) {
+        if let Some(failure) = outcome.into_failure() {
             if !cleanup.failed(message, now, &failure) {
                 return;
             }

@@ -11,7 +11,7 @@ use super::action::{ActionId, AgentAnswer, Signal};
 use super::calls::{Call, hosted_run};
 use super::claims::Lane;
 use super::context::Context;
-use super::reply::{ReplyDelivery, WithdrawnReply, compose};
+use super::reply::{ReplyDelivery, WithdrawnReply, compose, messages_of};
 use super::voice::{Progress, VoiceItem};
 use super::{Active, Room};
 use crate::lifecycle::Stage;
@@ -228,7 +228,8 @@ impl Room {
         let Call { agent, turn, run, .. } = *call;
         let of = (agent, turn.unwrap_or_default(), run);
         let newest = self.machine.view().newest();
-        let outgoing = compose(self.id, of, words, end, (newest, now));
+        let (messages, rest) = messages_of(words, cx.settings);
+        let outgoing = compose(self.id, of, messages, end, (newest, now));
         if outgoing.parts.is_empty() {
             let outcome = Outcome::Pass;
             let _ = self.submit(cx, now, &Input::RunEnded { agent, run: Some(run), outcome });
@@ -242,6 +243,9 @@ impl Room {
         let stamp = self.commit.newest();
         let active = self.active();
         active.reply = Some(ReplyDelivery::new(outgoing, stamp));
+        if !rest.is_empty() {
+            active.inbox.keep_late(agent, rest);
+        }
         active.voice.push(VoiceItem::Reply);
     }
 

@@ -14,12 +14,11 @@ use super::claims::Lane;
 use super::context::Context;
 use super::hosted::in_order;
 use super::reads::Read;
-use super::reply::ReplyStep;
+use super::reply::{ReplyStep, messages_of};
 use super::voice::{Progress, VoiceItem};
 use super::words::Words;
 use crate::lifecycle::Stage;
 use crate::runtime::admission::{Admission, Claim, ClaimKind, Verdict, Wakeup};
-use crate::split::split_reply;
 use crate::{
     ChannelId, ChatMessage, Commit, GapFrom, HistoryRequest, Mentions, Nonce, Post, UserId,
 };
@@ -559,5 +558,5 @@ impl Room {
 
 /// The parts of an orchestrator's answer.
 pub(super) fn answer_parts(cx: &Context<'_>, text: &str) -> Vec<String> {
-    split_reply(cx.settings.silence.deliverable(text))
+    messages_of(cx.settings.silence.deliverable(text), cx.settings).0
 }

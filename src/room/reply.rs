@@ -12,8 +12,8 @@ pub(crate) use self::search::SearchFacts;
 use super::action::ActionId;
 use super::attempts::{Attempts, Failure, LANDS_WITHIN, REPEAT_WITHIN, Trouble, is_forgotten};
 use super::commit::Stamp;
-use crate::split::split_reply;
-use crate::{Certainty, ChannelId, Nonce, Outgoing, OutgoingPart, ReplyEnd};
+use crate::split::split_up_to;
+use crate::{Certainty, ChannelId, Nonce, Outgoing, OutgoingPart, ReplyEnd, Settings};
 
 /// Keeps the nonces of replies apart from those of effects.
 const REPLIES: u64 = 1 << 35;
@@ -52,16 +52,30 @@ pub(crate) enum AfterFailure {
     GiveUp,
 }
 
-/// Cuts an agent's words into the parts of a reply. `newest`: the newest message that is known.
+/// Most parts of a reply, the notice aside. Nonces have numbers for more.
+const PARTS_MAX: usize = 1_000;
+
+/// The messages of a reply, at most as many as the settings allow and, where there would be more, one that
+/// says so. Also returns what is left out.
+pub(crate) fn messages_of<'a>(words: &'a str, settings: &Settings) -> (Vec<String>, &'a str) {
+    let most = settings.reply_parts_max.clamp(1, PARTS_MAX);
+    let (mut messages, rest) = split_up_to(words, most);
+    if !rest.is_empty() && !settings.cut_notice.trim().is_empty() {
+        messages.push(settings.cut_notice.clone());
+    }
+    (messages, rest)
+}
+
+/// Makes a reply of an agent's messages. `newest`: the newest message that is known.
 pub(crate) fn compose(
     channel: ChannelId,
     (agent, turn, run): (AgentKey, TurnId, RunId),
-    words: &str,
+    messages: Vec<String>,
     end: ReplyEnd,
     (newest, now): (Option<MessageId>, Timestamp),
 ) -> Outgoing {
     let run_bits = (run.get() & 0xf_ffff) << PART_BITS;
-    let parts = split_reply(words).into_iter().zip(0_u64..1 << PART_BITS);
+    let parts = messages.into_iter().zip(0_u64..1 << PART_BITS);
     let parts = parts.map(|(content, number)| {
         let number = REPLIES | run_bits | number;
         let nonce = Nonce::from_parts(channel.get(), now.as_millis(), number);
@@ -320,9 +334,9 @@ mod tests {
     #[test]
     fn a_part_that_an_event_told_of_is_not_found_again_as_the_next_one_with_the_same_words() {
         let now = Timestamp::from_millis(1_000_000);
-        let words = "x".repeat(5_000);
+        let messages = crate::split_reply(&"x".repeat(5_000));
         let of = (AgentKey::new(2), TurnId::new(1), RunId::new(3));
-        let stored = compose(ChannelId::new(1), of, &words, ReplyEnd::Finished, (None, now));
+        let stored = compose(ChannelId::new(1), of, messages, ReplyEnd::Finished, (None, now));
         let mut reply = ReplyDelivery::restored(Arc::new(stored), None, now, now);
         assert!(matches!(reply.next_step(now), Some(ReplyStep::Read { .. })));
         let first = reply.posted(MessageId::new(10)).map(|part| part.content).unwrap();

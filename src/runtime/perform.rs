@@ -107,8 +107,13 @@ impl Runtime {
             }
             Action::Delete(message) => {
                 let deleted = self.limited(limits, self.discord.delete(channel, message)).await;
-                let deleted = deleted.and_then(|deleted| deleted);
-                conclude(deleted, channel, "a deletion", limits, |()| Outcome::Deleted)
+                match deleted.and_then(|deleted| deleted) {
+                    // It was removed before: that is what was asked for.
+                    Err(error) if error.kind() == ErrorKind::Gone => Outcome::Deleted,
+                    deleted => {
+                        conclude(deleted, channel, "a deletion", limits, |()| Outcome::Deleted)
+                    }
+                }
             }
             Action::Members => {
                 let read = self.limited(limits, self.discord.members(channel)).await;
@@ -170,6 +175,9 @@ impl Runtime {
             Abortable::new(speaking, registration).await
         };
         let took_all = link.close();
+        if let Ok(spoken) = &spoken {
+            self.call_ended(agent, !matches!(spoken, Ok(Ok(_))));
+        }
         let answer = match spoken {
             Ok(Ok(Ok(Reply::Say(text)))) => match self.settings.reply(&text) {
                 Some((words, end)) => AgentAnswer::Say { words: words.to_owned(), end },
@@ -177,10 +185,12 @@ impl Runtime {
             },
             Ok(Ok(Ok(Reply::Pass))) => AgentAnswer::Pass,
             Ok(Ok(Err(_)) | Err(_)) => {
+                let agent = self.log_name(agent);
                 tracing::warn!(channel = %room.id, %agent, run = run.get(), "a hosted agent failed");
                 AgentAnswer::Failed
             }
             Err(_) => {
+                let agent = self.log_name(agent);
                 tracing::warn!(channel = %room.id, %agent, "a cancelled call is dropped");
                 AgentAnswer::Failed
             }

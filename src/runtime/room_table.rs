@@ -158,7 +158,8 @@ impl Runtime {
         }
     }
 
-    /// The channel, taken into memory if it must be; `None` when it was never given a mode.
+    /// The channel, taken into memory if it must be; `None` when it was never given a mode. However many wait
+    /// for the same channel, each waits no longer than a call may.
     pub(crate) async fn room(
         self: &Arc<Self>,
         channel: ChannelId,
@@ -172,7 +173,7 @@ impl Runtime {
                 }
             }
         }
-        self.load(channel).await
+        self.within(self.settings.call_deadline, self.load(channel)).await?
     }
 
     /// The channel, made if there is none. An operator's act ends a bar: the new record takes the place
@@ -187,7 +188,8 @@ impl Runtime {
             Err(error) => return Err(error),
         }
         let guard = self.rooms.load_guard(channel);
-        let _one_at_a_time = guard.lock.lock().await;
+        let limit = self.settings.call_deadline;
+        let _one_at_a_time = self.within(limit, guard.lock.lock()).await?;
         if let Some(room) = self.awake(channel) {
             return Ok(room);
         }
@@ -207,8 +209,7 @@ impl Runtime {
         if let Some(room) = self.awake(channel) {
             return Ok(Some(room));
         }
-        let loaded = self.within(self.settings.call_deadline, self.store.load(channel)).await?;
-        let stored = match loaded {
+        let stored = match self.store.load(channel).await {
             Ok(Some(stored)) => stored,
             Ok(None) => return Ok(None),
             Err(LoadError::Barred { barred, .. }) => return Err(self.bar(channel, barred, None)),

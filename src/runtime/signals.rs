@@ -1,15 +1,15 @@
 //! Performs the instant actions of a room, under its lock.
 
-use dirigent_core::{AgentKey, MessageId, Timestamp, Transition};
+use dirigent_core::{Cause, MessageId, Timestamp, Transition};
 
 use super::Runtime;
 use super::cell::CellState;
-use crate::ChannelId;
 use crate::agent::TurnLink;
 use crate::events::ChannelEvent;
 use crate::room::action::Signal;
 use crate::room::context::Context;
 use crate::room::directory::Directory;
+use crate::{AgentId, ChannelId};
 
 impl Runtime {
     /// Returns whether there were any.
@@ -33,6 +33,11 @@ impl Runtime {
                 Signal::Drop(id) | Signal::DropConsult(id) => state.abort(id),
                 Signal::Pause { id, rests } => {
                     state.link(id).into_iter().for_each(|link| link.pause(rests));
+                }
+                Signal::Overrun { agent, turn, ends_at } => {
+                    let agent = cx.directory.name(agent).map(AgentId::as_str);
+                    let left = ends_at.since(now).as_secs();
+                    tracing::warn!(channel = %state.room.id(), agent, turn = turn.get(), "a run is cut off in {left} s, if it does not end before");
                 }
                 Signal::Slow(id) => state.link(id).into_iter().for_each(TurnLink::mark_slow),
                 Signal::Inject { id, agent, messages, is_all } => {
@@ -60,18 +65,39 @@ impl Runtime {
     }
 
     fn publish(&self, channel: ChannelId, directory: &Directory, transition: Transition) {
-        tracing::debug!(
-            %channel,
-            from = transition.from.as_str(),
-            to = transition.to.as_str(),
-            cause = transition.cause.as_str(),
-            agent = transition.agent.map(AgentKey::get),
-            turn = transition.turn.get(),
-        );
+        log(channel, directory, &transition);
         if self.events.receiver_count() > 0 {
             let agent = transition.agent.and_then(|key| directory.name(key)).cloned();
             // A channel without a listener is fine.
             let _ = self.events.send(ChannelEvent { channel, agent, transition });
         }
+    }
+}
+
+/// What a person who runs the bot should know of.
+const TROUBLES: [(Cause, &str); 10] = [
+    (Cause::Retriggered, "an agent has not started in time and is woken once more"),
+    (Cause::StartTimedOut, "an agent has not started in time and is skipped"),
+    (Cause::RunTimedOut, "a run took too long: its agent is skipped"),
+    (Cause::RunFailed, "a run broke off"),
+    (Cause::RunLost, "a run was lost with the process that ran it"),
+    (Cause::SignalMissing, "an agent has not told the end of its turn: it is skipped"),
+    (Cause::DeliveryTimedOut, "a reply was not seen in time: the next agent has its turn"),
+    (Cause::Undelivered, "a reply could not be delivered"),
+    (Cause::NobodyAnswered, "no agent has answered: the channel is dormant"),
+    (Cause::AgentOffline, "an agent is offline"),
+];
+
+/// Agents are named by their ids. The phase before tells what an agent was doing.
+fn log(channel: ChannelId, directory: &Directory, transition: &Transition) {
+    let Transition { from, to, cause, turn, .. } = *transition;
+    let agent = transition.agent.and_then(|key| directory.name(key)).map(AgentId::as_str);
+    let (was, is, turn) = (from.as_str(), to.as_str(), turn.get());
+    // Of an agent that the library calls its failure was logged when it returned.
+    let is_told = cause == Cause::RunFailed
+        && transition.agent.is_some_and(|agent| directory.is_hosted(agent));
+    match TROUBLES.iter().find(|(known, _)| *known == cause && !is_told) {
+        Some((_, what)) => tracing::warn!(%channel, agent, turn, was, is, "{what}"),
+        None => tracing::debug!(%channel, agent, turn, was, is, "{}", cause.as_str()),
     }
 }

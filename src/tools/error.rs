@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-use crate::{AgentId, ApiError, CallError, ChannelId, RegisterError, UserId};
+use crate::{AgentId, ApiError, CallError, ChannelId, ErrorKind, RegisterError, UserId};
 
 /// Why a call was not carried out. `Display` is for the agent: what is wrong, and what to do. It
 /// repeats nothing of the arguments but ids and a channel's checked name.
@@ -354,6 +354,7 @@ impl From<CallError> for ToolError {
         match error {
             CallError::NotRunning => Self::NotRunning,
             CallError::UnknownAgent(_) => Self::CallerUnregistered,
+            CallError::NotStored => Self::Failed(ApiError::new(ErrorKind::NoAnswer)),
             CallError::Failed(error) => Self::Failed(error),
             error @ (CallError::UnknownChannel
             | CallError::Refused(_)

@@ -42,7 +42,7 @@ impl Tools {
     /// other channel.
     async fn undo(&self, channel: ChannelId, source: CallError) -> ToolError {
         tracing::warn!(%channel, error = %source, "a mode could not be stored: the channel is deleted again");
-        if matches!(source, CallError::Failed(_)) {
+        if matches!(source, CallError::NotStored | CallError::Failed(_)) {
             self.dirigent.take_back(channel);
         }
         let shared = &self.dirigent.runtime;

@@ -110,18 +110,33 @@ fn of_the_silent(channel: &Channel, agent: AgentKey) -> Reason {
         None => {}
     }
     match (channel.speaker(), channel.phase) {
-        (_, Phase::Refreshing(_)) => Reason::Refreshing,
-        (Some(speaker), _) => match channel.list.slot(agent) {
-            Some(slot) if slot.left => Reason::NotListed,
-            Some(_) if channel.is_capped(agent) => Reason::Capped,
-            Some(_) => Reason::NotYourTurn { speaker },
-            None => Reason::NotListed,
-        },
-        (None, _) if channel.budget_spent() => Reason::BudgetSpent,
-        (None, _) if channel.ceiling_reached() => Reason::CeilingReached,
-        (None, _) if channel.awaits_human() => Reason::AwaitingHuman,
-        (None, _) => Reason::Dormant,
+        (Some(speaker), phase) if !matches!(phase, Phase::Refreshing(_)) => {
+            match channel.list.slot(agent) {
+                Some(slot) if slot.left => Reason::NotListed,
+                Some(_) if channel.is_capped(agent) => Reason::Capped,
+                Some(_) => Reason::NotYourTurn { speaker },
+                None => Reason::NotListed,
+            }
+        }
+        _ => of_the_idle(channel),
     }
+}
+
+/// Why no agent has the floor in a channel that keeps turns.
+fn of_the_idle(channel: &Channel) -> Reason {
+    match channel.phase {
+        Phase::Refreshing(_) => Reason::Refreshing,
+        _ if channel.budget_spent() => Reason::BudgetSpent,
+        _ if channel.ceiling_reached() => Reason::CeilingReached,
+        _ if channel.awaits_human() => Reason::AwaitingHuman,
+        _ => Reason::Dormant,
+    }
+}
+
+/// Why no agent has the floor, where none has it and none may run without it.
+pub(crate) fn silence(channel: &Channel) -> Option<Reason> {
+    let is_idle = channel.speaker().is_none() && channel.permit.is_none();
+    of_the_channel(channel).or_else(|| is_idle.then(|| of_the_idle(channel)))
 }
 
 impl Step<'_> {

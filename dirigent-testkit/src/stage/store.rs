@@ -16,9 +16,6 @@ use super::executor::at_once;
 use super::points::Points;
 use crate::ManualClock;
 
-/// How many transitions of a channel are kept.
-const HISTORY_MAX: usize = 100;
-
 /// What may happen to a commit.
 ///
 /// ```
@@ -61,8 +58,7 @@ pub struct Committed {
     pub durability: Durability,
 }
 
-/// [`MemoryChannels`] with a log of commits, the last 100 transitions of each channel, and faults on
-/// demand. Clones share the same store. It outlives the process on the stage.
+/// [`MemoryChannels`] with a log of commits, and faults on demand. Clones share the same store. It outlives the process on the stage.
 #[derive(Clone)]
 pub struct StageStore {
     inner: MemoryChannels,
@@ -83,8 +79,6 @@ struct Plan {
     slow: Vec<(ChannelId, Duration)>,
     /// Channels whose record cannot be read.
     barred: HashMap<ChannelId, Barred>,
-    /// The newest transitions of each channel: the store inside keeps none.
-    history: HashMap<ChannelId, VecDeque<Transition>>,
 }
 
 impl StageStore {
@@ -179,13 +173,11 @@ impl StageStore {
             }
             Some(barred) => return Err(CommitError::Barred(barred)),
         }
-        let transitions = std::mem::take(&mut commit.transitions);
         let revision = self.inner.commit(commit).await?;
         self.unbar(channel);
         let at = self.clock.now();
         let mut plan = self.plan();
         plan.commits.push(Committed { at, channel, revision, durability });
-        plan.keep(channel, transitions);
         Ok(revision)
     }
 
@@ -195,13 +187,6 @@ impl StageStore {
 }
 
 impl Plan {
-    /// Adds to a channel's history.
-    fn keep(&mut self, channel: ChannelId, transitions: Vec<Transition>) {
-        let history = self.history.entry(channel).or_default();
-        history.extend(transitions);
-        history.drain(..history.len().saturating_sub(HISTORY_MAX));
-    }
-
     fn draw(&mut self) -> Option<StoreFault> {
         if let Some(fault) = self.next.pop_front() {
             return Some(fault);
@@ -282,12 +267,11 @@ impl ChannelStore for StageStore {
     }
 
     fn history_max(&self) -> usize {
-        HISTORY_MAX
+        self.inner.history_max()
     }
 
     async fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, ApiError> {
-        let plan = self.plan();
-        Ok(plan.history.get(&channel).into_iter().flatten().copied().collect())
+        self.inner.history(channel).await
     }
 }
 

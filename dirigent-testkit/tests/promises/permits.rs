@@ -1,7 +1,7 @@
 //! A permission that was taken away before its host heard of it lets no agent run.
 
 use dirigent::command::{Invoker, SlashCommand};
-use dirigent::{Mode, RunId};
+use dirigent::{Ending, MessageId, Mode, PhaseKind, RunId};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Begun, Setup, Stage, StoreFault};
 
@@ -145,4 +145,27 @@ fn of_two_runs_without_names_only_that_of_the_agent_with_the_floor_is_permitted(
     let [a, b] = [a, b].map(|asked| asked.take().expect("it is answered").unwrap());
     assert!(!a.is_allowed(), "{:?}", a.reason());
     assert!(b.is_allowed(), "{:?}", b.reason());
+}
+
+/// B22
+#[test]
+fn a_second_run_in_a_turn_whose_host_drops_its_guard_fails_although_the_first_was_kept() {
+    let mut stage = Setup::new().hooked("a", []).hooked("b", []).without_pump().stage();
+    stage.chat();
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.wake(channel, Some(&"a".into())).await }).unwrap();
+    stage.advance(SECOND);
+    let first = stage.call(move |d| async move { d.may_speak(channel, &"a".into(), None).await });
+    first.unwrap().into_guard().unwrap().keep();
+    let posted = MessageId::new(u64::MAX >> 20);
+    stage.call(move |d| async move {
+        let a = "a".into();
+        d.delivered(channel, &a, None, vec![posted]).await.unwrap();
+        d.turn_ended(channel, &a, None, Ending::Unfinished("The first half")).await.unwrap();
+        let second = d.may_speak(channel, &a, None).await.unwrap();
+        assert!(second.is_allowed(), "{:?}", second.reason());
+        drop(second);
+    });
+    let status = stage.status().unwrap();
+    assert_ne!((status.speaker, status.phase), (Some("a".into()), PhaseKind::Running));
 }
