@@ -104,7 +104,7 @@ pub use presence::Heartbeat;
 pub use profile::{FlowConfig, InterruptMode, Profile, TurnBehavior};
 pub use recorder::{RecordedChannel, Recorder, Recording, ReplayedStep};
 pub use runtime::driver::{Driver, RunError};
-pub use settings::{Lookout, LostRuns, Pace, Pacing, Settings};
+pub use settings::{CreationLimits, Lookout, LostRuns, Pace, Pacing, Settings};
 pub use split::split_reply;
 pub use status::Status;
 pub use store::{

@@ -40,6 +40,7 @@ use crate::recorder::Recorder;
 use crate::room::Room;
 use crate::room::context::{ChatFacts, Context, RecordInput};
 use crate::room::directory::Directory;
+use crate::tools::creations::Creations;
 use crate::{
     Agent, AgentId, AgentWaker, ApiError, ChannelId, ChannelStore, Clock, DiscordApi, ErrorKind,
     IdentityStore, Orchestrator, Settings,
@@ -76,6 +77,8 @@ pub(crate) struct Runtime {
     pub(crate) history_max: usize,
     pub(crate) rooms: RoomTable,
     pub(crate) lost: LostConnections,
+    /// Which channels agents created of late.
+    pub(crate) creations: Creations,
     /// Rooms that may have an action to offer.
     pub(crate) ready: mpsc::UnboundedSender<Arc<RoomCell>>,
 }
@@ -130,6 +133,7 @@ impl Runtime {
             gap_epoch: AtomicU32::default(),
             rooms: RoomTable::default(),
             lost: LostConnections::default(),
+            creations: Creations::default(),
             ready: parts.ready,
         }
     }

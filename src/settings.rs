@@ -76,6 +76,8 @@ pub struct Settings {
     pub reply_parts_max: usize,
     /// The words that end a reply of which not everything is posted; empty for none.
     pub cut_notice: String,
+    /// How many channels agents may create with the [tools](crate::tools).
+    pub creations: CreationLimits,
     /// Messages read by a poll, 1 to 100. Default 20.
     pub poll_limit: u8,
     /// Messages remembered for agents that missed them, per channel that is awake. Default 50.
@@ -179,7 +181,51 @@ pub struct Pacing {
     pub global: Option<Pace>,
 }
 
-/// A number of posts within a length of time.
+/// How many channels agents may create with the [tools](crate::tools), discussions included. `None` sets
+/// no limit; a count of 0 allows none.
+///
+/// A call beyond a limit is refused before anything is created
+/// ([`CreationLimit`](crate::tools::ToolError::CreationLimit),
+/// [`OpenLimit`](crate::tools::ToolError::OpenLimit)). Attempts that surely created nothing do not count;
+/// those of which that is not known do.
+///
+/// The defaults stop an agent that creates channels in a loop, and leave nine tenths of the 500 channels
+/// that Discord allows in a guild to people.
+///
+/// ```
+/// use dirigent::CreationLimits;
+/// assert_eq!(CreationLimits::default().open, Some(50));
+/// assert_eq!(CreationLimits::off().open, None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CreationLimits {
+    /// Channels that one agent creates, in all guilds together. Default 5 in an hour. Counted in memory, by
+    /// the driver's clock: a restart begins anew.
+    pub agent: Option<Pace>,
+    /// Channels that all agents create in one guild. Default 20 in an hour. Counted like `agent`.
+    pub guild: Option<Pace>,
+    /// Channels of one guild that are open at the same time. Default 50. An open channel is a private one that
+    /// has a mode and is not archived, so those count as well that a person gave a mode. Each creation lists the
+    /// guild's channels and reads their records, so the count survives a restart.
+    pub open: Option<usize>,
+}
+
+impl CreationLimits {
+    /// No limits: for hosts that have limits of their own.
+    pub const fn off() -> Self {
+        Self { agent: None, guild: None, open: None }
+    }
+}
+
+impl Default for CreationLimits {
+    fn default() -> Self {
+        let pace = |burst| Some(Pace { burst, window: Duration::from_secs(3_600) });
+        Self { agent: pace(5), guild: pace(20), open: Some(50) }
+    }
+}
+
+/// A number of posts, or of channels created, within a length of time.
 ///
 /// ```
 /// use dirigent::Pace;
@@ -190,7 +236,7 @@ pub struct Pacing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "two numbers that hosts write down")]
 pub struct Pace {
-    /// The most posts.
+    /// The most of them.
     pub burst: usize,
     /// In any stretch of this length.
     pub window: Duration,
@@ -241,6 +287,7 @@ impl Default for Settings {
             pacing: Pacing::default(),
             reply_parts_max: 10,
             cut_notice: Self::CUT_NOTICE.to_owned(),
+            creations: CreationLimits::default(),
             poll_limit: 20,
             missed_max: 50,
             calls_max: 1_024,
@@ -274,10 +321,11 @@ impl Settings {
     /// The default words of the notice when a stop or a hold was ended.
     pub const RESUMED_NOTICE: &str = "▶️ Resumed.";
 
-    /// Carries decisions out as the seed "Dirigent" describes it, which knows no stop word and no resume
-    /// word.
+    /// Carries decisions out as the seed "Dirigent" describes it, which knows no stop word, no resume word and
+    /// no limit on the channels that agents create.
     pub fn seed_literal() -> Self {
-        Self { stop_words: Vec::new(), resume_words: Vec::new(), ..Self::default() }
+        let creations = CreationLimits::off();
+        Self { stop_words: Vec::new(), resume_words: Vec::new(), creations, ..Self::default() }
     }
 
     /// How the seed "Message flow" carries decisions out: with its signal, which is taken off.

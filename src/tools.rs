@@ -27,6 +27,7 @@ mod call;
 mod caller;
 mod channel;
 mod complete;
+pub(crate) mod creations;
 mod definition;
 mod discussion;
 mod error;
@@ -43,13 +44,14 @@ pub use channel::{ChannelReady, CreateChatChannel, CreateReportChannel, CreateWo
 pub use complete::{DiscussionComplete, DiscussionCompleted};
 pub use definition::{ToolDefinition, definitions};
 pub use discussion::{CreateDiscussionChannel, DiscussionReady};
-pub use error::ToolError;
+pub use error::{CreationScope, ToolError};
 pub use register::{DirigentRegister, IdentityRegistered};
 
 /// Carries out what agents ask for. A cheap clone for any task.
 ///
 /// Every request of Discord is bounded in time. A read that fails is repeated where that may help;
-/// the creation of a channel is not, since a second one might come of it.
+/// the creation of a channel is not, since a second one might come of it. How many channels agents may create
+/// is limited by [`Settings::creations`](crate::Settings::creations).
 ///
 /// # Cancellation
 ///

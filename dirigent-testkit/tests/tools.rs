@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::tools::{Caller, ToolError, Tools};
-use dirigent::{ChannelId, GuildApi, GuildId, UserId};
+use dirigent::{ChannelId, GuildApi, GuildId, Settings, UserId};
 use dirigent_testkit::stage::{Setup, Stage};
 use serde_json::{Value, json};
 
@@ -22,6 +22,8 @@ mod channels;
 mod command;
 #[path = "tools/complete.rs"]
 mod complete;
+#[path = "tools/creations.rs"]
+mod creations;
 #[path = "tools/discussion.rs"]
 mod discussion;
 #[path = "tools/errors.rs"]
@@ -40,10 +42,16 @@ const SECOND: Duration = Duration::from_secs(1);
 /// Three agents with an identity, a person who owns the guild, and a moderator who may create
 /// channels in it and is no administrator.
 fn desk() -> Stage {
+    desk_with(|_| {})
+}
+
+/// The same, with other settings.
+fn desk_with(settings: impl FnOnce(&mut Settings)) -> Stage {
     let stage = Setup::new()
         .hosted("a", ["a1".into()])
         .hosted("b", ["b1".into()])
         .hosted("c", ["c1".into()])
+        .settings(settings)
         .stage();
     stage.discord().set_channel_manager(stage.guild(), stage.moderator(), true);
     stage

@@ -149,7 +149,7 @@ impl Tools {
         let members = if mode.keeps_turns() { inside.agents } else { Vec::new() };
         let channel = NewChannel { guild, name, members: inside.users.clone() };
         let terms = CreatedChannel { mode, members, opening: None };
-        let info = self.open(channel, terms).await?;
+        let info = self.open(caller, channel, terms).await?;
         Ok(ChannelReady {
             channel_id: info.id,
             name: info.name,

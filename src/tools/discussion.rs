@@ -117,7 +117,7 @@ impl Tools {
             opening: Some(opening),
         };
         let channel = NewChannel { guild, name, members: inside.users.clone() };
-        let info = self.open(channel, made).await?;
+        let info = self.open(caller, channel, made).await?;
         Ok(DiscussionReady {
             discussion_channel: info.id,
             name: info.name,

@@ -1,11 +1,12 @@
 //! Why a tool's call was not carried out, in sentences that an agent can act on.
 
 use std::fmt::{self, Write as _};
+use std::time::Duration;
 
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-use crate::{AgentId, ApiError, CallError, ChannelId, ErrorKind, RegisterError, UserId};
+use crate::{AgentId, ApiError, CallError, ChannelId, ErrorKind, Pace, RegisterError, UserId};
 
 /// Why a call was not carried out. `Display` is for the agent: what is wrong, and what to do. It
 /// repeats nothing of the arguments but ids and a channel's checked name.
@@ -164,6 +165,30 @@ pub enum ToolError {
         /// Which.
         users: Vec<UserId>,
     },
+    /// The host's limit of channels within a length of time is reached. Nothing was created.
+    #[error(
+        "Nothing was created: {scope} may create at most {} channels within {}. {}",
+        .limit.burst, Span(.limit.window), Retry(*.retry_after)
+    )]
+    CreationLimit {
+        /// Whose creations were counted.
+        scope: CreationScope,
+        /// The limit.
+        limit: Pace,
+        /// After this long the same call is allowed again, if no other channel is created before. `None`:
+        /// never, since the limit is 0.
+        retry_after: Option<Duration>,
+    },
+    /// As many channels of the guild are open as the host allows. Nothing was created.
+    #[error(
+        "Nothing was created: agents may not create further channels while {max} private channels of this \
+         Discord server are in use. Use a channel that exists, complete a discussion that is done, or ask a \
+         person to delete channels, then try again."
+    )]
+    OpenLimit {
+        /// The limit.
+        max: usize,
+    },
     /// Discord did not create the channel; it is certain that nothing was done.
     #[error("Discord did not create the channel: {source}. {}", advice(.source))]
     CreationRefused {
@@ -317,6 +342,8 @@ impl ToolError {
             Self::CallbackKind => "callback-kind",
             Self::CallbackElsewhere => "callback-elsewhere",
             Self::Strangers { .. } => "strangers",
+            Self::CreationLimit { .. } => "creation-limit",
+            Self::OpenLimit { .. } => "open-limit",
             Self::CreationRefused { .. } => "creation-refused",
             Self::CreationInDoubt { .. } => "creation-in-doubt",
             Self::NotStored { .. } => "not-stored",
@@ -389,6 +416,57 @@ const fn advice(error: &ApiError) -> &'static str {
         "Try again later."
     } else {
         "Trying again will not help; ask a person to look at the bot's permissions and settings."
+    }
+}
+
+/// Whose creations of channels were counted.
+///
+/// ```
+/// use dirigent::tools::CreationScope;
+/// assert_eq!(CreationScope::Agent.to_string(), "you");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CreationScope {
+    /// Those of the calling agent, in all guilds.
+    Agent,
+    /// Those of all agents, in the guild.
+    Guild,
+}
+
+/// For the agent that called.
+impl fmt::Display for CreationScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Agent => "you",
+            Self::Guild => "all agents together in this Discord server",
+        })
+    }
+}
+
+/// A length of time in whole seconds, or from two minutes on in whole minutes, rounded up.
+struct Span(Duration);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_millis().div_ceil(1_000) {
+            seconds @ ..120 => write!(f, "{seconds} s"),
+            seconds => write!(f, "{} min", seconds.div_ceil(60)),
+        }
+    }
+}
+
+/// When a call may be repeated.
+struct Retry(Option<Duration>);
+
+impl fmt::Display for Retry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(wait) => {
+                write!(f, "Use a channel that exists, or try again in {}.", Span(wait))
+            }
+            None => f.write_str("Trying again will not help; use a channel that exists."),
+        }
     }
 }
 

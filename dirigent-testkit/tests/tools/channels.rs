@@ -3,12 +3,16 @@
 use std::time::Duration;
 
 use dirigent::tools::Caller;
-use dirigent::{AuthorKind, DiscordApi, Mentions, Mode, Nonce, Post, TurnState, UserId};
+use dirigent::{
+    AuthorKind, CreationLimits, DiscordApi, Mentions, Mode, Nonce, Post, TurnState, UserId,
+};
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::stage::{Stage, StoreFault};
 use serde_json::{Value, json};
 
-use super::{SECOND, assert_refused, call, channels_in, channels_of, desk, id, ids, session, user};
+use super::{
+    SECOND, assert_refused, call, channels_in, channels_of, desk, desk_with, id, ids, session, user,
+};
 
 const TOOLS: [(&str, &str, Mode); 3] = [
     ("create-chat-channel", "participants", Mode::Chat),
@@ -66,7 +70,7 @@ fn a_work_channel_keeps_its_mode_for_good() {
 /// R048, R049, R050
 #[test]
 fn moderator_caller_and_members_see_the_channel_and_may_write_in_it() {
-    let mut stage = desk();
+    let mut stage = desk_with(|settings| settings.creations = CreationLimits::off());
     for (tool, list, _) in TOOLS {
         for named in [vec![], vec![user(&stage, "c"), stage.person()]] {
             let caller = session(&stage, "a");

@@ -292,8 +292,6 @@ fn a_host_may_let_its_agents_open_discussions_in_any_guild() {
 
 #[test]
 fn the_channel_is_named_after_the_guides_first_words() {
-    let mut stage = court();
-    let caller = session(&stage, "a");
     let names = [
         ("Which plan shall we take? Done when two agree.", "which-plan-shall-we-take-done"),
         ("# Goals\n\n* Ship *it*!", "goals-ship-it"),
@@ -303,6 +301,8 @@ fn the_channel_is_named_after_the_guides_first_words() {
         ("@everyone <#123>", "everyone-123"),
     ];
     for (guide, name) in names {
+        let mut stage = court();
+        let caller = session(&stage, "a");
         let arguments = changed(terms(&stage, &["b"]), "discussion-guide", json!(guide));
         assert_eq!(call(&mut stage, &caller, TOOL, arguments).unwrap()["name"], name);
     }

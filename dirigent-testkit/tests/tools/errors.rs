@@ -1,9 +1,10 @@
 //! What an agent reads when a call was not carried out.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use dirigent::tools::ToolError;
-use dirigent::{ApiError, CallError, ChannelId, ErrorKind, Refusal, RegisterError, UserId};
+use dirigent::tools::{CreationScope, ToolError};
+use dirigent::{ApiError, CallError, ChannelId, ErrorKind, Pace, Refusal, RegisterError, UserId};
 use serde_json::json;
 
 fn failed() -> ApiError {
@@ -13,6 +14,8 @@ fn failed() -> ApiError {
 /// One of each.
 fn all() -> Vec<ToolError> {
     let argument = "name";
+    let limit = Pace { burst: 5, window: Duration::from_secs(3_600) };
+    let retry_after = Some(Duration::from_secs(61));
     vec![
         ToolError::UnknownTool,
         ToolError::NotAnObject,
@@ -35,6 +38,8 @@ fn all() -> Vec<ToolError> {
         ToolError::CallbackKind,
         ToolError::CallbackElsewhere,
         ToolError::Strangers { users: vec![UserId::new(7), UserId::new(8)] },
+        ToolError::CreationLimit { scope: CreationScope::Agent, limit, retry_after },
+        ToolError::OpenLimit { max: 50 },
         ToolError::CreationRefused { source: ApiError::new(ErrorKind::Forbidden) },
         ToolError::CreationInDoubt { name: "tea".to_owned(), source: failed() },
         ToolError::NotStored { source: failed().into() },
@@ -82,6 +87,20 @@ fn what_may_help_is_said_and_what_will_not_too() {
     assert!(busy.contains("Try again later"), "{busy}");
     let refused = ToolError::Failed(ApiError::new(ErrorKind::Forbidden)).to_string();
     assert!(refused.contains("will not help"), "{refused}");
+}
+
+#[test]
+fn a_limit_is_told_with_the_time_after_which_it_is_over() {
+    let limit = Pace { burst: 5, window: Duration::from_secs(3_600) };
+    let told =
+        |scope, retry_after| ToolError::CreationLimit { scope, limit, retry_after }.to_string();
+    let soon = told(CreationScope::Agent, Some(Duration::from_millis(61_001)));
+    assert!(soon.contains("you may create at most 5 channels within 60 min"), "{soon}");
+    assert!(soon.ends_with("try again in 62 s."), "{soon}");
+    let later = told(CreationScope::Guild, Some(Duration::from_secs(121)));
+    assert!(later.contains("all agents together") && later.ends_with("in 3 min."), "{later}");
+    let never = told(CreationScope::Agent, None);
+    assert!(never.contains("will not help"), "{never}");
 }
 
 #[test]
