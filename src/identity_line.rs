@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::Identity;
-use crate::plain::disturbs;
+use crate::plain::shown;
 
 /// The longest that a name or an account may stand in a line.
 const FIELD_CHARS_MAX: usize = 100;
@@ -87,8 +87,10 @@ impl IdentityLine {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => line.push_str(text),
-                Piece::Field(Field::Name) => push_plain(&mut line, &identity.agent_name),
-                Piece::Field(Field::Account) => push_plain(&mut line, account),
+                Piece::Field(Field::Name) => {
+                    line.push_str(&shown(&identity.agent_name, FIELD_CHARS_MAX));
+                }
+                Piece::Field(Field::Account) => line.push_str(&shown(account, FIELD_CHARS_MAX)),
                 Piece::Field(Field::DiscordUserId) => {
                     line.push_str(&identity.discord_user_id.to_string());
                 }
@@ -151,9 +153,4 @@ impl fmt::Display for IdentityLine {
 
 fn is_word(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
-}
-
-fn push_plain(line: &mut String, field: &str) {
-    let shown = field.trim().chars().take(FIELD_CHARS_MAX);
-    line.extend(shown.map(|c| if disturbs(c) { ' ' } else { c }));
 }

@@ -52,7 +52,7 @@ mod mentions;
 mod message;
 mod operate;
 mod orchestrator;
-mod plain;
+pub mod plain;
 mod presence;
 mod profile;
 mod recorder;

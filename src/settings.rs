@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use dirigent_core::{CompletionPolicy, HumanMarker, Outcome, Reading, Signal, SilencePolicy};
 
+use crate::plain::literal;
 use crate::{Heartbeat, ReplyEnd};
 
 /// How decisions are carried out; the rules themselves are in [`Config`](crate::Config).
@@ -34,14 +35,16 @@ pub struct Settings {
     pub closed_notice: String,
     /// The words of the notice at a ceiling.
     pub ceiling_notice: String,
-    /// The words of the notice when an agent's turn timed out. `{agent}` is the agent's name.
+    /// The words of the notice when an agent's turn timed out. `{agent}` is the agent's name for
+    /// people, or its id where it is not registered any more, as plain text that mentions no account.
     pub timeout_notice: String,
-    /// The words of the notice when an agent went offline. `{agent}` is the agent's name.
+    /// The words of the notice when an agent went offline. `{agent}` as above.
     pub disconnect_notice: String,
     /// The words of the notice when a budget is spent.
     pub budget_notice: String,
     /// A discussion's result. `{discussionChannel}` is its channel, `{summary}` the path that the
-    /// initiator gave.
+    /// initiator gave, as plain text: with backslashes before what Discord would take for Markdown, a mention or
+    /// a link. Put no backticks around it.
     pub result_template: String,
     /// The result of a discussion that ended without a summary; as above.
     pub unfinished_template: String,
@@ -370,7 +373,7 @@ impl Settings {
         };
         template
             .replace("{discussionChannel}", &discussion.to_string())
-            .replace("{summary}", summary.unwrap_or_default())
+            .replace("{summary}", &literal(summary.unwrap_or_default()))
     }
 
     /// What the callback channel is told of a discussion that was not concluded in time.

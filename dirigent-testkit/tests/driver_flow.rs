@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dirigent::{
     Agent, AgentError, CompletionPolicy, Consultation, FlowConfig, HumanInterrupt, HumanMarker,
-    Orchestrator, PhaseKind, Profile, Reply, Signal, Turn,
+    Identity, IdentityStore as _, Mentions, Orchestrator, PhaseKind, Profile, Reply, Signal, Turn,
 };
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage};
@@ -110,6 +110,70 @@ fn a_turn_that_takes_too_long_is_announced_in_the_configured_words() {
         assert_eq!(stage.moderation(stage.channel()), notices, "{json}");
         assert!(stage.agent("slow").turns()[0].cancelled);
     }
+}
+
+/// R260
+#[test]
+fn the_notice_names_the_agent_as_people_know_it_and_as_text() {
+    let names = [
+        ("Poet", "Poet"),
+        ("", "slow"),
+        ("@everyone [x](https://evil.example)", r"\@everyone \[x\](https\://evil.example)"),
+        ("*Po*\n# et\u{E0041}", r"\*Po\* \# et"),
+    ];
+    for (name, shown) in names {
+        let mut stage = Setup::new()
+            .hosted("slow", [Act::Hang.into()])
+            .hosted("dev", ["d1".into()])
+            .config(|config| {
+                config.turn_deadline = Some(SECOND * 60);
+                config.announce_timeouts = true;
+            })
+            .stage();
+        call_agent(&mut stage, "slow", name);
+        stage.chat();
+        stage.say("Build it");
+        stage.until("dev spoke", |stage| stage.words().len() == 2);
+        let notice = format!("⏱️ {shown} turn timed out, moving to next agent");
+        assert_eq!(stage.moderation(stage.channel()), [notice]);
+        let posts = stage.discord().take_posts();
+        let of_moderator = posts.iter().filter(|post| post.author == stage.moderator());
+        assert!(of_moderator.map(|post| post.mentions).eq([Mentions::Nobody]));
+    }
+}
+
+/// R260
+#[test]
+fn an_agents_id_of_a_hosts_choice_is_text_in_a_notice() {
+    let id = "<@&7> **x**";
+    let mut stage = Setup::new()
+        .hosted(id, [Act::Hang.into()])
+        .hosted("dev", ["d1".into()])
+        .config(|config| {
+            config.turn_deadline = Some(SECOND * 60);
+            config.announce_timeouts = true;
+        })
+        .stage();
+    call_agent(&mut stage, id, " ");
+    stage.chat();
+    stage.say("Build it");
+    stage.until("dev spoke", |stage| stage.words().len() == 2);
+    let notice = r"⏱️ \<\@&7\> \*\*x\*\* turn timed out, moving to next agent";
+    assert_eq!(stage.moderation(stage.channel()), [notice]);
+}
+
+/// Gives an agent this name for people.
+fn call_agent(stage: &mut Stage, agent: &str, name: &str) {
+    let identity = Identity {
+        discord_user_id: stage.agent(agent).user(),
+        agent_id: agent.into(),
+        agent_name: name.to_owned(),
+    };
+    let identities = stage.identities().clone();
+    stage.call(move |dirigent| async move {
+        identities.register(identity).await.unwrap();
+        dirigent.identities_changed().await.unwrap();
+    });
 }
 
 /// R261
@@ -255,7 +319,7 @@ fn an_orchestrator_answers_in_the_agents_place_and_the_turn_goes_on_with_what_re
     let answer: Vec<_> = posts.iter().filter(|post| post.author == moderator).collect();
     assert_eq!(answer.len(), 1);
     assert_eq!(answer[0].reply_to, Some(asked));
-    assert_eq!(answer[0].mentions, dirigent::Mentions::Nobody);
+    assert_eq!(answer[0].mentions, Mentions::Nobody);
     // Everybody sees what was asked, and what was answered.
     let missed = &stage.agent("b").turns()[0].missed;
     let seen = ["Hello", "Is it Friday?", "About Is it Friday?: yes.", "a1"];

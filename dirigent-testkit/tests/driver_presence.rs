@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use dirigent::{CallError, Decision, Heartbeat, PhaseKind, Reason, Refusal, RunId};
+use dirigent::{
+    CallError, Decision, Heartbeat, Identity, IdentityStore as _, PhaseKind, Reason, Refusal, RunId,
+};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage};
 
@@ -34,6 +36,28 @@ fn online(stage: &mut Stage, agent: &'static str) {
 fn assign(stage: &mut Stage, agent: &'static str) -> Result<(), CallError> {
     let channel = stage.channel();
     stage.call(move |d| async move { d.assign(channel, &agent.into()).await })
+}
+
+/// R270
+#[test]
+fn the_notice_names_the_agent_as_people_know_it_and_as_text() {
+    let mut stage = three().stage();
+    let identity = Identity {
+        discord_user_id: stage.agent("a").user(),
+        agent_id: "a".into(),
+        agent_name: "@here _Poet_".to_owned(),
+    };
+    let identities = stage.identities().clone();
+    stage.call(move |dirigent| async move {
+        identities.register(identity).await.unwrap();
+        dirigent.identities_changed().await.unwrap();
+    });
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    offline(&mut stage, "a");
+    stage.until_dormant();
+    assert_eq!(stage.moderation(stage.channel()), [r"⚠️ \@here \_Poet\_ disconnected"]);
 }
 
 /// R270, R273, R274

@@ -1,10 +1,12 @@
 //! Who is who, as one immutable value: accounts, agents and their keys.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use dirigent_core::{AgentKey, Author};
 
 use crate::mentions::mentioned;
+use crate::plain::is_visible;
 use crate::{AgentId, AuthorKind, ChatMessage, UserId};
 
 /// Who is who at one moment. Replaced as a whole when the registry or the hosted agents change.
@@ -20,6 +22,8 @@ pub(crate) struct Directory {
 #[derive(Clone, Debug)]
 struct Entry {
     id: AgentId,
+    /// Its name for people, while it is registered.
+    name: Option<Arc<str>>,
     /// `None` when it is not registered now.
     user: Option<UserId>,
     /// Whether the library calls it.
@@ -41,9 +45,19 @@ impl Directory {
                 fresh.by_user.insert(user, key);
             }
             fresh.by_id.insert(id.clone(), key);
-            fresh.agents.push(Entry { id, user, hosted: false });
+            fresh.agents.push(Entry { id, name: None, user, hosted: false });
         }
         fresh
+    }
+
+    /// The same, with these names for people. A blank one is none.
+    #[must_use]
+    pub(crate) fn with_names(mut self, mut names: HashMap<AgentId, String>) -> Self {
+        for entry in &mut self.agents {
+            let name = names.remove(&entry.id).filter(|name| is_visible(name));
+            entry.name = name.map(Arc::from);
+        }
+        self
     }
 
     /// The same, with these agents called by the library.
@@ -68,7 +82,13 @@ impl Directory {
         self.user(key).map(|_| key)
     }
 
-    /// An agent's name, registered or not any more.
+    /// An agent's name for people, or its id where it has none or is not registered any more.
+    pub(crate) fn display_name(&self, key: AgentKey) -> Option<&str> {
+        let entry = self.entry(key)?;
+        Some(entry.name.as_deref().unwrap_or_else(|| entry.id.as_str()))
+    }
+
+    /// An agent's id, registered or not any more.
     pub(crate) fn name(&self, key: AgentKey) -> Option<&AgentId> {
         self.entry(key).map(|entry| &entry.id)
     }

@@ -4,7 +4,11 @@ use dirigent_core::{AgentKey, Effect, MessageId, Notice, ReminderPlace};
 
 use super::Room;
 use super::context::Context;
-use crate::{AgentId, ChannelId, Mentions};
+use crate::plain::{literal, shown};
+use crate::{ChannelId, Mentions};
+
+/// How much of an agent's name a notice shows.
+const NAME_CHARS_MAX: usize = 100;
 
 /// A post of the moderator's, without its nonce.
 #[derive(Debug)]
@@ -64,8 +68,8 @@ impl Room {
 fn notice_words(cx: &Context<'_>, notice: Notice) -> (String, Option<MessageId>) {
     let settings = cx.settings;
     let about = |words: &str, agent| {
-        let name = cx.directory.name(agent);
-        words.replace("{agent}", name.map_or("an agent", AgentId::as_str))
+        let name = cx.directory.display_name(agent).unwrap_or("an agent");
+        words.replace("{agent}", &literal(&shown(name, NAME_CHARS_MAX)))
     };
     let words = match notice {
         Notice::Closed => settings.closed_notice.clone(),

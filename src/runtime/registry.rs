@@ -43,12 +43,14 @@ impl Registry {
             }
         }
         let known = store.agents().await?;
-        let users: HashMap<_, _> = identities
-            .into_iter()
-            .filter(|identity| identity.discord_user_id != moderator)
-            .map(|identity| (identity.agent_id, identity.discord_user_id))
-            .collect();
-        let fresh = Directory::new(moderator, known, &users);
+        let (mut users, mut names) = (HashMap::new(), HashMap::new());
+        for Identity { discord_user_id, agent_id, agent_name } in identities {
+            if discord_user_id != moderator {
+                users.insert(agent_id.clone(), discord_user_id);
+                names.insert(agent_id, agent_name);
+            }
+        }
+        let fresh = Directory::new(moderator, known, &users).with_names(names);
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         // Under the lock: an agent that is hosted from now on is marked in the new directory.
         let fresh = fresh.with_hosted(hosted);
@@ -68,7 +70,7 @@ impl Registry {
         self.directory().key(agent)
     }
 
-    /// An agent's name, registered or not any more.
+    /// An agent's id, registered or not any more.
     pub(crate) fn name(&self, key: AgentKey) -> Option<AgentId> {
         self.directory().name(key).cloned()
     }

@@ -38,7 +38,7 @@ pub struct DiscussionComplete {
 pub struct DiscussionCompleted {
     /// The discussion's channel, closed now.
     pub discussion_channel: ChannelId,
-    /// The path that the callback channel is told.
+    /// The path that the callback channel is told, from the workspace on: `discussion-summary/…`.
     pub summary: String,
     /// Whether it has been told: `posted`, `queued` until that is possible, or `nowhere` without a
     /// callback channel.

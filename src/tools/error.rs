@@ -1,6 +1,6 @@
 //! Why a tool's call was not carried out, in sentences that an agent can act on.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::time::Duration;
 
 use serde::ser::SerializeMap as _;
@@ -490,7 +490,6 @@ struct Short<'a>(&'a AgentId);
 
 impl fmt::Display for Short<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = self.0.as_str().chars().filter(|c| !crate::plain::disturbs(*c)).take(100);
-        shown.try_for_each(|c| f.write_char(c))
+        f.write_str(&crate::plain::shown(self.0.as_str(), 100))
     }
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde_json::{Map, Value};
 
 use super::ToolError;
-use crate::plain::{disturbs, is_visible};
+use crate::plain::is_name;
 use crate::{BadSnowflake, ChannelId, GuildId, UserId};
 
 /// The longest name of a channel or an agent.
@@ -77,8 +77,11 @@ pub(super) fn needed<T>(argument: &'static str, found: Option<T>) -> Result<T, T
 pub(super) fn plain_name(argument: &'static str, name: &str) -> Result<String, ToolError> {
     let name = name.trim();
     let is_short = name.chars().nth(NAME_CHARS_MAX).is_none();
-    let is_plain = is_short && is_visible(name) && !name.chars().any(disturbs);
-    if is_plain { Ok(name.to_owned()) } else { Err(ToolError::BadName { argument }) }
+    if is_short && is_name(name) {
+        Ok(name.to_owned())
+    } else {
+        Err(ToolError::BadName { argument })
+    }
 }
 
 fn read_id<T: Snowflake>(

@@ -1,10 +1,10 @@
 //! Where a summary is: inside `{workspace}/discussion-summary/`, as itself.
 
 use std::ffi::OsStr;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use super::ToolError;
-use crate::plain::disturbs;
+use crate::plain::{is_plain, is_visible, literal};
 
 #[cfg(unix)]
 mod beneath;
@@ -18,13 +18,13 @@ use portable::look_up;
 
 /// The folder for summaries, in the workspace.
 const FOLDER: &str = "discussion-summary";
-/// The longest path.
+/// The longest path, as it is posted.
 const PATH_CHARS_MAX: usize = 1_000;
 
 /// A summary that was found.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Summary {
-    /// Its absolute path, in one line without backticks, ready to be posted.
+    /// Its path in the workspace, in one line without backticks, with slashes.
     pub(super) path: String,
     /// Whether there is nothing in it.
     pub(super) is_empty: bool,
@@ -46,10 +46,10 @@ pub(super) fn find(workspace: &Path, summary: &str) -> Result<Summary, ToolError
     }
     let root = workspace.canonicalize().map_err(|_| ToolError::NoWorkspace)?;
     let names = names_below(&[workspace, &root], Path::new(summary))?;
-    let path: PathBuf = root.iter().chain(names.iter().copied()).collect();
-    let path = path.to_str().filter(|path| is_printable(path)).ok_or(ToolError::SummaryPath)?;
+    let path: Option<Vec<_>> = names.iter().map(|name| name.to_str()).collect();
+    let path = path.ok_or(ToolError::SummaryPath)?.join("/");
     let Found { bytes } = look_up(&root, &names)?;
-    Ok(Summary { path: path.to_owned(), is_empty: bytes == 0 })
+    Ok(Summary { path, is_empty: bytes == 0 })
 }
 
 /// The folders and the file on the way from the workspace to the summary.
@@ -76,8 +76,8 @@ fn names_below<'a>(roots: &[&Path], summary: &'a Path) -> Result<Vec<&'a OsStr>,
     }
 }
 
-/// Whether the path can be posted in one line of code.
+/// Whether the path can be posted in one line.
 fn is_printable(path: &str) -> bool {
-    let is_short = path.chars().nth(PATH_CHARS_MAX).is_none();
-    is_short && !path.trim().is_empty() && !path.chars().any(|c| c == '`' || disturbs(c))
+    let is_short = literal(path).chars().nth(PATH_CHARS_MAX).is_none();
+    is_short && is_visible(path) && is_plain(path) && !path.contains('`')
 }

@@ -4,7 +4,7 @@ use dirigent::{AgentId, UserId};
 
 use super::{EgoOptions, SkipReason};
 use crate::error::BadFile;
-use crate::fit::{is_agent_id, is_foreign_name};
+use crate::fit::is_name;
 use crate::json::{Field, Fields, Whole, string};
 
 /// How large the file may be, in bytes.
@@ -124,7 +124,7 @@ impl ParsedEgo {
             let Some(times) = times.remove(agent.as_str()) else { continue };
             let (account, name) = match Fields::of(values) {
                 _ if times > 1 => (Err(SkipReason::NamedTwice), EgoName::Unset),
-                _ if !is_agent_id(agent) => (Err(SkipReason::BadAgent), EgoName::Unset),
+                _ if !is_name(agent) => (Err(SkipReason::BadAgent), EgoName::Unset),
                 Err(_) => (Err(SkipReason::NotAnObject), EgoName::Unset),
                 Ok(fields) => (account_of(&fields, options.moderator), name_of(&fields, &columns)),
             };
@@ -161,7 +161,7 @@ fn name_of(fields: &Fields<'_>, columns: &[&str]) -> EgoName {
         };
         match text.as_deref().map(str::trim) {
             Some("") => {}
-            Some(name) if is_foreign_name(name) => return EgoName::Set(name.to_owned()),
+            Some(name) if is_name(name) => return EgoName::Set(name.to_owned()),
             Some(_) | None => return EgoName::Unfit,
         }
     }

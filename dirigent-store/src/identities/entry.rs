@@ -2,7 +2,7 @@
 
 use dirigent::{Identity, UserId};
 
-use crate::fit::{NAME_MAX, is_agent_id, is_short};
+use crate::fit::{NAME_MAX, is_name, is_short};
 use crate::json::{Field, Fields, quoted, string};
 
 const ACCOUNT: &str = "discordUserId";
@@ -49,8 +49,8 @@ pub enum BadEntry {
     /// The account is no Discord id.
     #[error("its discordUserId is no Discord id: expected 15 to 20 decimal digits, not zero")]
     BadAccount,
-    /// The agent's id is blank, longer than 100 characters, or has characters that break a line or
-    /// turn its direction.
+    /// The agent's id is blank, longer than 100 characters, or has characters that are not seen, break a
+    /// line or turn its direction ([`dirigent::plain::is_name`]).
     #[error("its agentId is blank, has over {NAME_MAX} characters, or one that cannot be shown")]
     BadAgent,
     /// The name is longer than 100 characters.
@@ -69,7 +69,7 @@ pub(crate) fn check(identity: &Identity) -> Result<(), BadEntry> {
     if identity.discord_user_id.get() < SMALLEST_ACCOUNT {
         return Err(BadEntry::BadAccount);
     }
-    if !is_agent_id(identity.agent_id.as_str()) {
+    if !is_name(identity.agent_id.as_str()) {
         return Err(BadEntry::BadAgent);
     }
     if is_short(&identity.agent_name) { Ok(()) } else { Err(BadEntry::LongName) }

@@ -153,6 +153,9 @@ fn bad_values_cost_their_entry_only() {
         (agent("\"\""), BadEntry::BadAgent),
         (agent("\"a\\u0000\""), BadEntry::BadAgent),
         (agent("\"a\\u202eb\""), BadEntry::BadAgent),
+        (agent("\"a\\u200bb\""), BadEntry::BadAgent),
+        (agent("\"a\u{E0068}\u{E0069}\""), BadEntry::BadAgent),
+        (agent("\"\u{3164}\""), BadEntry::BadAgent),
         (agent(&long), BadEntry::BadAgent),
         (name("[]"), not_text("agentName")),
         (name(&long), BadEntry::LongName),
@@ -220,7 +223,7 @@ fn what_is_no_file_is_told_and_left_alone() {
 /// R007, D1
 #[test]
 fn who_looks_like_another_agent_is_somebody_else() {
-    let looks = ["zoe", "zо\u{435}", "Zoe", "z\u{200b}oe", "z\u{f8}e"];
+    let looks = ["zoe", "zо\u{435}", "Zoe", "z\u{f8}e"];
     let entries: Vec<_> =
         looks.iter().zip(0..).map(|(agent, number)| entry(agent, number)).collect();
     let parsed = parse_identities(&serde_json::to_vec(&entries).unwrap()).unwrap();

@@ -112,9 +112,20 @@ async fn a_name_that_cannot_be_shown_is_replaced_by_the_agents_id() {
         "a\\u2028b",
         "\\u200b",
         "\\u00ad \\ufeff\\u2060",
+        "\u{200b}x",
+        "Zoe\u{e0068}\u{e0069}",
+        "\u{3164}",
         &long,
     ];
-    let taken = ["@everyone", "<@&1>", "system", "discord", "\u{200b}x", "東京 🎻", &long[..100]];
+    let taken = [
+        "@everyone",
+        "<@&1>",
+        "system",
+        "discord",
+        "می\u{200c}خواهم",
+        "❤️\u{200d}🔥",
+        &long[..100],
+    ];
     for (name, is_taken) in
         refused.iter().map(|name| (name, false)).chain(taken.iter().map(|name| (name, true)))
     {

@@ -270,7 +270,10 @@ fn names_are_one_to_a_hundred_visible_characters_in_one_line() {
         let (_, arguments) = good().into_iter().find(|(other, _)| *other == tool).unwrap();
         let read = |name: &str| parse(tool, &with(&arguments, argument, Some(json!(name))));
         let hundred = "é".repeat(100);
-        for good in ["x", "七つ", "a b", &hundred, &format!("  {hundred}\n"), "👩‍🚀"] {
+        for good in ["x", "七つ", "a b", &hundred, &format!("  {hundred}\n")] {
+            read(good).unwrap();
+        }
+        for good in ["👩‍🚀", "❤️‍🔥 club", "می‌خواهم", "क्‍ष"] {
             read(good).unwrap();
         }
         let many = "é".repeat(101);
@@ -288,6 +291,11 @@ fn names_are_one_to_a_hundred_visible_characters_in_one_line() {
             "a\u{2028}b",
             "a\u{202E}b",
             "a\u{2066}b",
+            "a\u{E0068}\u{E0069}b",
+            "\u{E0068}\u{E0069}",
+            "\u{3164}",
+            "a\u{200B}b",
+            "😀\u{FE01}\u{FE02}",
             &many,
             &very_many,
         ];
@@ -312,7 +320,7 @@ fn a_guide_is_visible_and_at_most_sixteen_thousand_characters_long() {
     read("x").unwrap();
     read("Goals:\n\n1. one\n2. two\n").unwrap();
     read(&"é".repeat(16_000)).unwrap();
-    for empty in ["", " \n\t ", "\u{200B}\u{200D}", "\u{0}\u{1}"] {
+    for empty in ["", " \n\t ", "\u{200B}\u{200D}", "\u{0}\u{1}", "\u{E0041}"] {
         assert_refused(read(empty), "guide-empty");
     }
     assert_refused(read(&"é".repeat(16_001)), "guide-too-long");

@@ -129,8 +129,8 @@ fn the_discussion_is_archived_and_the_callback_channel_told_where_the_summary_is
     let channel = opened(&mut stage, &["b"]);
     let caller = at(&stage, "a", &workspace);
     let answer =
-        call(&mut stage, &caller, TOOL, arguments(channel, "discussion-summary/plan.md")).unwrap();
-    let path = file.to_str().unwrap();
+        call(&mut stage, &caller, TOOL, arguments(channel, file.to_str().unwrap())).unwrap();
+    let path = "discussion-summary/plan.md";
     let expected = json!({
         "discussionChannel": channel,
         "summary": path,
@@ -143,6 +143,30 @@ fn the_discussion_is_archived_and_the_callback_channel_told_where_the_summary_is
     assert_eq!(told, [format!("Discussion <#{channel}> is concluded. Summary: {path}")]);
     let mode = stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await });
     assert!(mode.is_err());
+}
+
+/// R154
+#[test]
+fn a_files_name_is_posted_as_text_and_shows_no_folder_of_the_host() {
+    let names = [
+        ("[prize](https:evil.example)", r"\[prize\](https\:evil.example)"),
+        ("discord.gg/x", r"discord\.gg/x"),
+        ("@everyone <@&5> <#7>", r"\@everyone \<\@&5\> \<\#7\>"),
+        ("**a**_b_~~c~~||d||", r"\*\*a\*\*\_b\_\~\~c\~\~\|\|d\|\|"),
+    ];
+    for (name, posted) in names {
+        let (mut stage, workspace) = (court(), Workspace::new());
+        let file = workspace.write(&format!("discussion-summary/{name}"), "We take both.");
+        let channel = opened(&mut stage, &["b"]);
+        let caller = at(&stage, "a", &workspace);
+        let arguments = arguments(channel, file.to_str().unwrap());
+        let answer = call(&mut stage, &caller, TOOL, arguments).unwrap();
+        assert_eq!(answer["summary"], format!("discussion-summary/{name}"));
+        let told = stage.moderation(stage.channel()).pop().unwrap();
+        let expected = format!("concluded. Summary: discussion-summary/{posted}");
+        assert!(told.ends_with(&expected), "{told}");
+        assert!(!told.contains(workspace.root().to_str().unwrap()), "{told}");
+    }
 }
 
 /// R153

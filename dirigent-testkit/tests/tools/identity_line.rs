@@ -56,6 +56,7 @@ fn a_name_cannot_break_out_of_its_line_or_become_a_field() {
         assert!(!shown.contains(*text), "{shown:?}");
         assert_eq!(shown.lines().count(), 1);
     }
+    assert_eq!(line("Poet\u{E0068}\u{E0069}"), "You are Poet (Discord account: acc)");
     assert_eq!(line("{accountId}"), "You are {accountId} (Discord account: acc)");
     assert_eq!(line("\n Poet \n"), "You are Poet (Discord account: acc)");
     assert!(line(&"x".repeat(1_000_000)).len() < 200);

@@ -129,6 +129,7 @@ fn a_path_that_leads_nowhere_is_refused() {
 fn a_path_that_does_not_fit_into_one_line_is_refused() {
     let mut table = Table::new();
     let long = format!("discussion-summary/{}.md", "x/".repeat(500));
+    let marks = format!("discussion-summary/{}.md", "_".repeat(500));
     let bad = [
         "",
         "  ",
@@ -139,6 +140,8 @@ fn a_path_that_does_not_fit_into_one_line_is_refused() {
         "discussion-summary/a\u{1B}[31m.md",
         "discussion-summary/a\u{202E}dm.b",
         "discussion-summary/a\u{2028}b.md",
+        "discussion-summary/a\u{E0068}\u{E0069}.md",
+        &marks,
         &long,
     ];
     for path in bad {
@@ -158,9 +161,9 @@ fn relative_and_absolute_paths_of_the_file_are_taken() {
     ];
     for path in paths {
         let mut table = Table::new();
-        let file = table.workspace.write("discussion-summary/deep/my plan é.md", "x");
+        table.workspace.write("discussion-summary/deep/my plan é.md", "x");
         let root = table.workspace.root().to_str().unwrap().to_owned();
-        assert_eq!(table.takes(&path(&root)), file.to_str().unwrap());
+        assert_eq!(table.takes(&path(&root)), "discussion-summary/deep/my plan é.md");
     }
 }
 
@@ -254,7 +257,7 @@ mod unix {
                 link.join("discussion-summary/plan.md")
             };
             let answer = table.complete_in(&link, named.to_str().unwrap()).unwrap();
-            assert_eq!(answer["summary"], file.to_str().unwrap());
+            assert_eq!(answer["summary"], "discussion-summary/plan.md");
         }
     }
 
@@ -291,7 +294,7 @@ mod unix {
         let folder = table.workspace.root().join("discussion-summary");
         fs::hard_link(&outside, folder.join("plan.md")).unwrap();
         let told = table.takes("discussion-summary/plan.md");
-        assert_eq!(told, folder.join("plan.md").to_str().unwrap());
+        assert_eq!(told, "discussion-summary/plan.md");
     }
 
     /// R150, D87
