@@ -83,7 +83,9 @@ pub struct Settings {
     pub creations: CreationLimits,
     /// Messages read by a poll, 1 to 100. Default 20.
     pub poll_limit: u8,
-    /// Messages remembered for agents that missed them, per channel that is awake. Default 50.
+    /// Messages remembered for agents that missed them, per channel that is awake, and the most of what other
+    /// agents and bots said that an agent is brought with its turn. What people said while they waited for a
+    /// turn is brought whole. Default 50.
     pub missed_max: usize,
     /// Most hosted agents that run at once. Default 1,024; further calls wait.
     pub calls_max: usize,

@@ -34,7 +34,8 @@ pub struct WakeCall {
     pub attempt: u8,
     /// The newest message of the channel.
     pub newest: Option<MessageId>,
-    /// What was said since the agent's last turn, oldest first, as far as it is remembered.
+    /// What was said since the agent's last turn, oldest first: all of what people said that waits for a turn,
+    /// and of the rest the newest, at most [`Settings::missed_max`](crate::Settings::missed_max).
     pub missed: Vec<Arc<ChatMessage>>,
     /// The run that was [put off](crate::Dirigent::may_speak_or_defer) until this turn.
     pub deferral: Option<DeferralKey>,

@@ -517,7 +517,31 @@ fn queued_messages_reach_a_direct_waker_too() {
     let calls = stage.wake_calls();
     let to_b = calls.iter().find(|call| call.agent.as_str() == "b").unwrap();
     let heard: Vec<_> = to_b.missed.iter().map(|message| message.content.as_str()).collect();
-    assert_eq!(heard[..5], ["more 0", "more 1", "more 2", "more 3", "more 4"]);
+    assert_eq!(heard, ["more 0", "more 1", "more 2", "more 3", "more 4", "a1"]);
+}
+
+/// R192
+#[test]
+fn of_what_others_than_people_said_a_direct_waker_brings_the_newest_only() {
+    let mut stage = Setup::new()
+        .hooked("a", [Line::from("a1").taking(SECOND * 30)])
+        .hooked("b", ["b1".into()])
+        .direct()
+        .settings(|settings| settings.missed_max = 3)
+        .stage();
+    let bot = stage.discord().add_bot();
+    assert!(stage.discord().join(stage.channel(), bot));
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    for number in 0..20 {
+        stage.discord().say(stage.channel(), bot, format!("feed {number}"));
+    }
+    stage.until_dormant();
+    let calls = stage.wake_calls();
+    let to_b = calls.iter().find(|call| call.agent.as_str() == "b").unwrap();
+    let heard: Vec<_> = to_b.missed.iter().map(|message| message.content.as_str()).collect();
+    assert_eq!(heard, ["feed 18", "feed 19", "a1"]);
 }
 
 /// R265, R279

@@ -188,6 +188,37 @@ fn a_channel_that_is_slow_to_load_does_not_hold_up_the_others() {
     assert_eq!(stage.store().loads() - loads, 2, "one room a channel");
 }
 
+/// F17
+#[test]
+fn however_many_call_a_channel_whose_load_hangs_each_returns_in_time() {
+    let mut stage = hosted().stage();
+    stage.chat();
+    stage.advance(SECOND * 60);
+    let (slow, began) = (stage.channel(), stage.clock().now());
+    stage.store().slow_to_load(slow, SECOND * 1_000_000);
+    let deadline = dirigent::Settings::default().call_deadline;
+    let calls: Vec<_> = (0..10)
+        .map(|number| {
+            stage.begin(move |d| async move {
+                match number % 3 {
+                    0 => d.wake(slow, None).await,
+                    1 => d.status(slow).await.map(|_| ()),
+                    _ => d.set_mode(slow, Mode::Chat).await,
+                }
+            })
+        })
+        .collect();
+    stage.settle();
+    assert!(calls.iter().all(|call| call.take().is_none()), "the channel is not in memory");
+    stage.advance(deadline);
+    assert_eq!(stage.clock().now().since(began), deadline);
+    for (number, call) in calls.iter().enumerate() {
+        let answer = call.take();
+        let answer = answer.unwrap_or_else(|| panic!("call {number} has not returned"));
+        assert!(matches!(answer, Err(CallError::Failed(_))), "{number}: {answer:?}");
+    }
+}
+
 /// Deaf to being cancelled, and slow.
 struct Stubborn(dirigent_testkit::ManualClock);
 

@@ -336,12 +336,15 @@ fn a_stop_is_stored_and_returns_while_a_post_hangs() {
     let mut stage = hosted().stage();
     stage.chat();
     stage.discord().next_post(Fault::SlowRequest { by: SECOND * 25 });
+    let before = stage.discord().calls();
     stage.say("Hello");
     let (channel, now) = (stage.channel(), stage.clock().now());
     stage.call(move |d| async move { d.stop(channel).await }).unwrap();
     assert_eq!(stage.clock().now(), now, "nobody waited for the post");
     stage.advance(SECOND * 60);
     assert_eq!(stage.status().unwrap().rest, Some(dirigent::Rest::Stopped));
+    assert_eq!(stage.words(), ["Hello"], "what hung was given up");
+    assert_eq!(stage.discord().calls().since(&before).of(Call::Post), 1, "and never repeated");
 }
 
 /// R120

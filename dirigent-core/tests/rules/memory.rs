@@ -1,9 +1,11 @@
-//! How much a channel allocates and owns.
+//! How much a channel allocates and owns, and how long it computes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::room::{agents, spoke};
 use allocation_counter::measure;
+use cpu_time::ThreadTime;
 use dirigent_core::{
     AgentKey, Author, Channel, Config, Creation, Effect, Input, Message, MessageId, MessageKind,
     Mode, Outcome, PhaseKind, RunId, Settlement, Snapshot, Tail, Ticket, Timestamp,
@@ -18,6 +20,8 @@ struct Bare {
     run: u64,
     /// Allocations made inside `handle`.
     allocations: u64,
+    /// The longest time that one `handle` computed.
+    slowest: Duration,
 }
 
 impl Bare {
@@ -32,6 +36,7 @@ impl Bare {
             message: 0,
             run: 0,
             allocations: 0,
+            slowest: Duration::ZERO,
         };
         let members = agents(count);
         bare.give(&Input::Create(Creation { mode: Mode::Chat, members, initiator: None }));
@@ -42,7 +47,9 @@ impl Bare {
         self.effects.clear();
         let now = Timestamp::from_millis(self.now);
         let cost = measure(|| {
+            let began = ThreadTime::now();
             let _ = self.channel.handle(now, input, &mut self.effects);
+            self.slowest = self.slowest.max(began.elapsed());
         });
         self.allocations += cost.count_total;
     }
@@ -123,6 +130,20 @@ impl Bare {
             self.give(&Input::Settled { ticket, settlement: Settlement::Done { message } });
         }
     }
+}
+
+/// R282: every decision of 130 turns with as many agents as a channel takes. Far less than 100 ms, even where
+/// nothing is optimised; the benches say how many microseconds it is.
+#[test]
+fn no_decision_computes_for_more_than_ten_milliseconds() {
+    let everybody = agents(64);
+    let mut bare = Bare::chat(64);
+    bare.post(Author::Human, "hello");
+    for _ in 0..130 {
+        bare.turn(&everybody);
+    }
+    assert!(bare.channel.view().turn().get() >= 130, "turns were given");
+    assert!(bare.slowest < Duration::from_millis(10), "{:?}", bare.slowest);
 }
 
 /// I13

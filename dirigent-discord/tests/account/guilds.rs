@@ -165,7 +165,7 @@ async fn a_thread_is_as_private_as_its_parent() {
     }
 }
 
-/// R160, D94: the channels of a guild, without threads; a guild that does not let one in is gone.
+/// D94: the channels of a guild, without threads; a guild that does not let one in is gone.
 #[tokio::test]
 async fn the_channels_of_a_guild_are_listed() {
     let all = [channel(700, 0, HIDE), channel(701, 2, ""), channel(702, 11, "")].join(",");
@@ -183,7 +183,7 @@ async fn the_channels_of_a_guild_are_listed() {
     }
 }
 
-/// R061, R159: all guilds, over all pages.
+/// R061: all guilds, over all pages.
 #[tokio::test]
 async fn all_guilds_are_listed() {
     let first: Vec<_> = (1_000..1_200).map(|id| format!(r#"{{"id":"{id}","name":"g"}}"#)).collect();
@@ -196,7 +196,7 @@ async fn all_guilds_are_listed() {
     );
 }
 
-/// R139, R159: the owner and administrators are administrators, nobody else, and strangers are gone.
+/// R139: the owner and administrators are administrators, nobody else, and strangers are gone.
 #[tokio::test]
 async fn administrators_are_the_owner_and_their_roles() {
     let user = |id: u64| UserId::new(id);
@@ -212,6 +212,64 @@ async fn administrators_are_the_owner_and_their_roles() {
     let stage = Stage::with([Reply::ok(GUILD), stranger]).await;
     let error = stage.account.is_administrator(GUILD_ID, user(31)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Gone);
+}
+
+/// R159: of the guilds in which the account is, those in which it is an administrator: as the owner, by a role,
+/// not as a member, and not where it was thrown out meanwhile.
+#[tokio::test]
+async fn the_guilds_with_administrator_rights_are_told_from_the_others() {
+    let me = UserId::new(500);
+    let guild = |id: u64, owner: u64| {
+        Reply::ok(format!(
+            r#"{{"id":"{id}","owner_id":"{owner}","roles":[{{"id":"{id}","permissions":"1024"}},
+            {{"id":"21","permissions":"8"}}]}}"#
+        ))
+    };
+    let own = |roles: &str| Reply::ok(format!(r#"{{"user":{{"id":"500"}},"roles":[{roles}]}}"#));
+    let stage = Stage::with([
+        Reply::ok(r#"[{"id":"1"},{"id":"2"},{"id":"3"},{"id":"4"}]"#),
+        guild(1, 500),
+        own(""),
+        guild(2, 10),
+        own("\"21\""),
+        guild(3, 10),
+        own("\"3\""),
+        Reply::status(404, r#"{"code":10004}"#),
+    ])
+    .await;
+    let mut administered = Vec::new();
+    for guild in stage.account.guilds().await.unwrap() {
+        match stage.account.is_administrator(guild, me).await {
+            Ok(true) => administered.push(guild.get()),
+            Ok(false) => {}
+            Err(error) => assert_eq!((error.kind(), guild.get()), (ErrorKind::Gone, 4)),
+        }
+    }
+    assert_eq!(administered, [1, 2]);
+}
+
+/// R160, D94: of a guild's channels, the private text channels: no public one, no voice channel, no forum,
+/// no category, and no announcements.
+#[tokio::test]
+async fn the_private_text_channels_of_a_guild_are_told_from_the_others() {
+    let seen_by_one = format!(r#"{HIDE},{{"id":"31","type":1,"allow":"1024","deny":"0"}}"#);
+    let by_a_role = r#"{"id":"21","type":0,"allow":"0","deny":"1024"}"#;
+    let all = [
+        channel(700, 0, HIDE),
+        channel(701, 0, &seen_by_one),
+        channel(702, 0, ""),
+        channel(703, 0, by_a_role),
+        channel(704, 2, HIDE),
+        channel(705, 15, HIDE),
+        channel(706, 4, HIDE),
+        channel(707, 5, HIDE),
+        channel(708, 12, ""),
+    ];
+    let stage = Stage::with([Reply::ok(GUILD), Reply::ok(format!("[{}]", all.join(",")))]).await;
+    let listed = stage.account.channels(GUILD_ID).await.unwrap();
+    let is_meant = |info: &&ChannelInfo| info.private && info.kind == ChannelKind::Text;
+    let private: Vec<_> = listed.iter().filter(is_meant).map(|info| info.id.get()).collect();
+    assert_eq!(private, [700, 701]);
 }
 
 /// Discord leaves the mark of a bot out for people.

@@ -11,7 +11,7 @@ fn deletions_hang(stage: &Stage) {
     stage.discord().begin_outage(Outage::hanging().only(Call::Delete));
 }
 
-/// P7
+/// P7, R113
 #[test]
 fn a_deletion_that_hangs_does_not_delay_the_next_trigger() {
     let mut stage = Setup::new()
