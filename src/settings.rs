@@ -191,10 +191,11 @@ pub struct Pacing {
 ///
 /// A call beyond a limit is refused before anything is created
 /// ([`CreationLimit`](crate::tools::ToolError::CreationLimit),
-/// [`OpenLimit`](crate::tools::ToolError::OpenLimit)). Attempts that surely created nothing do not count;
+/// [`OpenLimit`](crate::tools::ToolError::OpenLimit),
+/// [`GuildFull`](crate::tools::ToolError::GuildFull)). Attempts that surely created nothing do not count;
 /// those of which that is not known do.
 ///
-/// The defaults stop an agent that creates channels in a loop, and leave nine tenths of the 500 channels
+/// The defaults stop an agent that creates channels in a loop, and leave the last hundred of the 500 channels
 /// that Discord allows in a guild to people.
 ///
 /// ```
@@ -214,19 +215,22 @@ pub struct CreationLimits {
     /// has a mode and is not archived, so those count as well that a person gave a mode. Each creation lists the
     /// guild's channels and reads their records, so the count survives a restart.
     pub open: Option<usize>,
+    /// Channels of one guild, of every kind and whoever made them, from which on agents create none. Default
+    /// 400. Archived discussions are among them until a person deletes their channels.
+    pub total: Option<usize>,
 }
 
 impl CreationLimits {
     /// No limits: for hosts that have limits of their own.
     pub const fn off() -> Self {
-        Self { agent: None, guild: None, open: None }
+        Self { agent: None, guild: None, open: None, total: None }
     }
 }
 
 impl Default for CreationLimits {
     fn default() -> Self {
         let pace = |burst| Some(Pace { burst, window: Duration::from_secs(3_600) });
-        Self { agent: pace(5), guild: pace(20), open: Some(50) }
+        Self { agent: pace(5), guild: pace(20), open: Some(50), total: Some(400) }
     }
 }
 

@@ -7,8 +7,78 @@ use std::time::Duration;
 
 use dirigent_core::Timestamp;
 
-use super::{CreationScope, ToolError};
-use crate::{AgentId, CreationLimits, GuildId, Pace};
+use super::{Caller, CreationScope, ToolError, Tools};
+use crate::{
+    AgentId, ApiError, ChannelId, ChannelInfo, CreationLimits, GuildId, LoadError, Mode, Pace,
+    TurnState,
+};
+
+impl Tools {
+    /// Counts a creation that is about to start, unless a limit is reached.
+    pub(super) async fn admit(
+        &self,
+        caller: &Caller,
+        guild: GuildId,
+    ) -> Result<Creation<'_>, ToolError> {
+        let shared = &self.dirigent.runtime;
+        let limits = shared.settings.creations;
+        let counted =
+            shared.creations.begin(shared.clock.now(), limits, caller.agent.clone(), guild)?;
+        if limits.total.is_none() && limits.open.is_none() {
+            return Ok(counted);
+        }
+        let listed = shared.retry(|| self.guild_api.channels(guild)).await?;
+        // What is being created may be listed already, and then counts twice: that errs on the safe side.
+        if let Some(max) = limits.total.filter(|max| listed.len() + counted.before >= *max) {
+            return Err(ToolError::GuildFull { max });
+        }
+        if let Some(max) = limits.open {
+            let free = max.saturating_sub(counted.before);
+            let limit = shared.settings.work_deadline;
+            if shared.within(limit, self.open_channels(&listed, free)).await?? >= free {
+                return Err(ToolError::OpenLimit { max });
+            }
+        }
+        Ok(counted)
+    }
+
+    /// How many of these channels are open: private ones that have a mode and are not archived. Counts no
+    /// further than to `enough`.
+    async fn open_channels(
+        &self,
+        listed: &[ChannelInfo],
+        enough: usize,
+    ) -> Result<usize, ApiError> {
+        let mut open = 0;
+        for channel in listed.iter().filter(|channel| channel.private) {
+            if open >= enough {
+                break;
+            }
+            open += usize::from(self.is_open(channel.id).await?);
+        }
+        Ok(open)
+    }
+
+    /// Whether the channel has a mode and is not archived. One whose record cannot be used may be open. A
+    /// channel that is not in memory stays in the store.
+    async fn is_open(&self, channel: ChannelId) -> Result<bool, ApiError> {
+        let shared = &self.dirigent.runtime;
+        if let Some(room) = shared.awake(channel) {
+            let state = room.lock();
+            let view = state.room.machine().view();
+            return Ok(view.mode() != Mode::None && view.turn_state() != TurnState::Archived);
+        }
+        match shared.store.load(channel).await {
+            Ok(None) => Ok(false),
+            Ok(Some(stored)) => {
+                let snapshot = &stored.record.snapshot;
+                Ok(snapshot.mode != Mode::None && snapshot.archived.is_none())
+            }
+            Err(LoadError::Barred { .. }) => Ok(true),
+            Err(LoadError::Store(error)) => Err(error),
+        }
+    }
+}
 
 /// Counts the creations of channels, by agent and by guild.
 #[derive(Debug, Default)]
@@ -35,6 +105,9 @@ pub(super) struct Creation<'a> {
     agent: AgentId,
     guild: GuildId,
     at: Timestamp,
+    /// How many others were under way in the guild when it began. Each counts those before it, so that of two
+    /// that come at once one is refused.
+    before: usize,
     remains: bool,
 }
 
@@ -59,8 +132,10 @@ impl Creations {
         check(CreationScope::Guild, now, limits.guild, guilds.get(&guild))?;
         note(agents, agent.clone(), now);
         note(guilds, guild, now);
-        *under_way.entry(guild).or_default() += 1;
-        Ok(Creation { creations: self, agent, guild, at: now, remains: false })
+        let number = under_way.entry(guild).or_default();
+        let before = *number;
+        *number += 1;
+        Ok(Creation { creations: self, agent, guild, at: now, before, remains: false })
     }
 
     fn lock(&self) -> MutexGuard<'_, Counted> {
@@ -77,12 +152,6 @@ impl Creation<'_> {
     /// It is certain that no channel came of it.
     pub(super) const fn created_nothing(&mut self) {
         self.remains = false;
-    }
-
-    /// How many other creations are under way in this guild.
-    pub(super) fn others_under_way(&self) -> usize {
-        let counted = self.creations.lock();
-        counted.under_way.get(&self.guild).map_or(0, |number| number.saturating_sub(1))
     }
 }
 

@@ -189,6 +189,15 @@ pub enum ToolError {
         /// The limit.
         max: usize,
     },
+    /// The guild has so many channels that the host leaves the rest to people. Nothing was created.
+    #[error(
+        "Nothing was created: this Discord server has {max} channels or more, and the rest is left to people. \
+         Use a channel that exists, or ask a person to delete channels that are no longer needed."
+    )]
+    GuildFull {
+        /// The limit.
+        max: usize,
+    },
     /// Discord did not create the channel; it is certain that nothing was done.
     #[error("Discord did not create the channel: {source}. {}", advice(.source))]
     CreationRefused {
@@ -344,6 +353,7 @@ impl ToolError {
             Self::Strangers { .. } => "strangers",
             Self::CreationLimit { .. } => "creation-limit",
             Self::OpenLimit { .. } => "open-limit",
+            Self::GuildFull { .. } => "guild-full",
             Self::CreationRefused { .. } => "creation-refused",
             Self::CreationInDoubt { .. } => "creation-in-doubt",
             Self::NotStored { .. } => "not-stored",

@@ -1,10 +1,9 @@
 //! Creating a channel: first in Discord, then its mode, and neither without the other.
 
-use super::creations::Creation;
 use super::{Caller, ToolError, Tools};
 use crate::{
     ApiError, CallError, Certainty, ChannelId, ChannelInfo, CreatedChannel, ErrorKind, GuildId,
-    LoadError, Mode, NewChannel, TurnState, UserId,
+    NewChannel, UserId,
 };
 
 impl Tools {
@@ -33,58 +32,6 @@ impl Tools {
         match self.dirigent.created(info.id, made).await {
             Ok(()) => Ok(info),
             Err(error) => Err(self.undo(info.id, error).await),
-        }
-    }
-
-    /// Counts a creation that is about to start, unless a limit is reached.
-    async fn admit(&self, caller: &Caller, guild: GuildId) -> Result<Creation<'_>, ToolError> {
-        let shared = &self.dirigent.runtime;
-        let limits = shared.settings.creations;
-        let counted =
-            shared.creations.begin(shared.clock.now(), limits, caller.agent.clone(), guild)?;
-        if let Some(max) = limits.open {
-            // What is being created may be listed already, and then counts twice: that errs on the safe side.
-            let room = max.saturating_sub(counted.others_under_way());
-            if self.open_channels(guild, room).await? >= room {
-                return Err(ToolError::OpenLimit { max });
-            }
-        }
-        Ok(counted)
-    }
-
-    /// How many open channels the guild has: private ones that have a mode and are not archived. Counts no
-    /// further than to `enough`.
-    async fn open_channels(&self, guild: GuildId, enough: usize) -> Result<usize, ToolError> {
-        let shared = &self.dirigent.runtime;
-        let listed = shared.retry(|| self.guild_api.channels(guild)).await?;
-        let mut open = 0;
-        for channel in listed.iter().filter(|channel| channel.private) {
-            if open >= enough {
-                break;
-            }
-            open += usize::from(self.is_open(channel.id).await?);
-        }
-        Ok(open)
-    }
-
-    /// Whether the channel has a mode and is not archived. One whose record cannot be used may be open. A
-    /// channel that is not in memory stays in the store.
-    async fn is_open(&self, channel: ChannelId) -> Result<bool, ToolError> {
-        let shared = &self.dirigent.runtime;
-        if let Some(room) = shared.awake(channel) {
-            let state = room.lock();
-            let view = state.room.machine().view();
-            return Ok(view.mode() != Mode::None && view.turn_state() != TurnState::Archived);
-        }
-        let limit = shared.settings.call_deadline;
-        match shared.within(limit, shared.store.load(channel)).await? {
-            Ok(None) => Ok(false),
-            Ok(Some(stored)) => {
-                let snapshot = &stored.record.snapshot;
-                Ok(snapshot.mode != Mode::None && snapshot.archived.is_none())
-            }
-            Err(LoadError::Barred { .. }) => Ok(true),
-            Err(LoadError::Store(error)) => Err(ToolError::Failed(error)),
         }
     }
 

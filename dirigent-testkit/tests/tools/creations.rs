@@ -5,10 +5,10 @@ use std::time::Duration;
 use dirigent::tools::ToolError;
 use dirigent::{ChannelId, CreationLimits, Mode, Pace, Settings};
 use dirigent_testkit::memory_discord::{Call, Fault};
-use dirigent_testkit::stage::{Stage, StoreFault};
+use dirigent_testkit::stage::{Begun, Stage, StoreFault};
 use serde_json::{Value, json};
 
-use super::{SECOND, assert_refused, call, desk, desk_with, id, session, terms};
+use super::{SECOND, assert_refused, call, channels_of, desk, desk_with, id, session, terms};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -194,15 +194,52 @@ fn a_record_that_cannot_be_used_counts_as_an_open_channel() {
 }
 
 #[test]
+fn agents_leave_channels_of_a_guild_to_people() {
+    let mut stage = desk_with(only(|limits| limits.total = Some(4)));
+    stage.discord().set_administrator(stage.guild(), stage.moderator(), true);
+    let present = channels_of(&mut stage).len();
+    for _ in present..4 {
+        let discussion = create(&mut stage, "a", "create-discussion-channel").unwrap();
+        let discussion = id(&discussion, "discussionChannel");
+        stage.call(move |d| async move { d.archive(discussion).await }).unwrap();
+    }
+    for tool in TOOLS {
+        let message = assert_refused(create(&mut stage, "b", tool), "guild-full");
+        assert!(message.contains("has 4 channels or more"), "{message}");
+    }
+    assert_eq!(channels_of(&mut stage).len(), 4, "what is archived is a channel still");
+}
+
+#[test]
+fn of_two_that_ask_at_once_for_the_last_place_one_gets_it() {
+    let mut stage = desk_with(only(|limits| limits.open = Some(1)));
+    let slow = Fault::SlowAnswer { by: 5 * SECOND };
+    stage.discord().inject(|faults| {
+        faults.next(Call::Channels, slow);
+        faults.next(Call::Channels, slow);
+    });
+    let calls: Vec<_> = ["a", "b"].map(|agent| begin_work(&mut stage, agent)).into();
+    stage.advance(10 * SECOND);
+    let answers: Vec<_> = calls.iter().map(|call| call.take().unwrap().is_ok()).collect();
+    assert_eq!(answers, [true, false]);
+    assert_eq!(creations(&stage), 1);
+}
+
+/// Begins a call of `create-work-channel` and does not wait for its end.
+fn begin_work(stage: &mut Stage, agent: &str) -> Begun<Result<Value, ToolError>> {
+    let (caller, guild_api) = (session(stage, agent), stage.discord().account(stage.moderator()));
+    stage.begin(|dirigent| async move {
+        let tools = dirigent::tools::Tools::new(dirigent, std::sync::Arc::new(guild_api));
+        tools.call(&caller, "create-work-channel", &json!({ "name": "x" })).await
+    })
+}
+
+#[test]
 fn what_is_being_created_counts_as_open() {
     let mut stage = desk_with(only(|limits| limits.open = Some(1)));
     let slow = Fault::SlowAnswer { by: 20 * SECOND };
     stage.discord().inject(|faults| faults.next(Call::CreateChannel, slow));
-    let (caller, guild_api) = (session(&stage, "a"), stage.discord().account(stage.moderator()));
-    let first = stage.begin(|dirigent| async move {
-        let tools = dirigent::tools::Tools::new(dirigent, std::sync::Arc::new(guild_api));
-        tools.call(&caller, "create-work-channel", &json!({ "name": "x" })).await
-    });
+    let first = begin_work(&mut stage, "a");
     stage.settle();
     assert_refused(work(&mut stage, "b"), "open-limit");
     stage.advance(30 * SECOND);

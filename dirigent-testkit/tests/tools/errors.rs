@@ -40,6 +40,7 @@ fn all() -> Vec<ToolError> {
         ToolError::Strangers { users: vec![UserId::new(7), UserId::new(8)] },
         ToolError::CreationLimit { scope: CreationScope::Agent, limit, retry_after },
         ToolError::OpenLimit { max: 50 },
+        ToolError::GuildFull { max: 400 },
         ToolError::CreationRefused { source: ApiError::new(ErrorKind::Forbidden) },
         ToolError::CreationInDoubt { name: "tea".to_owned(), source: failed() },
         ToolError::NotStored { source: failed().into() },
