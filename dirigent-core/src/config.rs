@@ -95,7 +95,9 @@ pub struct Config {
     pub retriggers: u8,
     /// How long a run may last. Default 10 min; then its agent is skipped.
     pub run_deadline: Option<Duration>,
-    /// How long after a turn messages of its agent count as late pieces of it. Default 30 s.
+    /// How long after a turn messages of its agent count as late pieces of it, which neither wake,
+    /// veto, interrupt nor count. Only after a turn whose reply is not known to have arrived as a
+    /// whole: by a receipt, or by its end and its length. Default 30 s.
     pub late_grace: Duration,
     /// How long a member list may be outstanding. Default 10 s; then the old list is used.
     pub refresh_deadline: Duration,

@@ -135,10 +135,7 @@ impl Delivery {
         if pieces.iter().any(|piece| piece.tail.has_attachment()) {
             return Extent::Whole;
         }
-        let seen = pieces
-            .iter()
-            .try_fold(0_u32, |sum, piece| Some(sum.saturating_add(piece.tail.length()?)));
-        match (self.fingerprint.length(), seen) {
+        match (self.fingerprint.length(), self.length()) {
             (Some(reply), Some(seen)) if seen >= reply => Extent::Whole,
             (Some(reply), Some(seen)) if u64::from(seen) * 4 >= u64::from(reply) * 3 => {
                 Extent::Most
@@ -146,6 +143,18 @@ impl Delivery {
             (Some(_), Some(_)) => Extent::Part,
             (None, _) | (_, None) => Extent::Unknown,
         }
+    }
+
+    /// Whether what arrived is at least as long as the reply. Not where a length is unknown.
+    pub(crate) fn is_as_long(&self) -> bool {
+        let reply = self.fingerprint.length();
+        reply.zip(self.length()).is_some_and(|(reply, seen)| seen >= reply)
+    }
+
+    /// How long what arrived is, where the length of each piece is known.
+    fn length(&self) -> Option<u32> {
+        let mut lengths = self.as_slice().iter().map(|piece| piece.tail.length());
+        lengths.try_fold(0_u32, |sum, length| Some(sum.saturating_add(length?)))
     }
 
     fn replace(&mut self, at: usize, piece: &Piece) {

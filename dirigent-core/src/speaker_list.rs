@@ -27,8 +27,8 @@ pub struct Slot {
     pub turn: SeatTurn,
     /// It has left the channel.
     pub left: bool,
-    /// When its last turn ended in another way than by passing: for a while after that, its
-    /// messages are taken for late pieces of that turn.
+    /// When a turn of it last ended otherwise than by passing or with its whole reply: for a while
+    /// after that, its messages are taken for late pieces of that turn.
     pub grace_from: Option<Timestamp>,
     /// It passed, and nothing was said since (only kept with [`Config::skip_passed`]).
     ///

@@ -49,12 +49,12 @@ impl Step<'_> {
     /// Writes down how the speaker's turn ended. One that has said something has spoken.
     pub(super) fn record(&mut self, agent: AgentKey, turn: SeatTurn, cause: Cause) {
         let turn = if self.channel.terms().spoken { SeatTurn::Spoke } else { turn };
-        let (now, skips) = (self.channel.now, self.channel.config.skip_passed);
+        if turn != SeatTurn::Passed && !self.channel.has_whole_reply(cause) {
+            self.expect_late_pieces(agent);
+        }
+        let skips = self.channel.config.skip_passed;
         if let Some(slot) = self.channel.list.slot_mut(agent) {
             slot.turn = turn;
-            if turn != SeatTurn::Passed {
-                slot.grace_from = Some(now);
-            }
             slot.passed = skips && turn == SeatTurn::Passed;
         }
         if turn == SeatTurn::Spoke {
@@ -66,6 +66,14 @@ impl Step<'_> {
         }
         self.leave_turn();
         self.tell(Some(agent), cause);
+    }
+
+    /// From now on, messages of this agent are late pieces of the turn that ends, for a while.
+    pub(super) fn expect_late_pieces(&mut self, agent: AgentKey) {
+        let now = self.channel.now;
+        if let Some(slot) = self.channel.list.slot_mut(agent) {
+            slot.grace_from = Some(now);
+        }
     }
 
     /// Grants the agent that was chosen, or the next that can be granted, or ends the cycle.
@@ -295,6 +303,16 @@ impl Channel {
             let word = it.held.is_some() || it.chosen.is_some() || !it.next_round.is_empty();
             it.terms.awaits_human && !word
         })
+    }
+
+    /// Whether the turn that ends with this cause has no late pieces: its whole reply is known to have arrived.
+    fn has_whole_reply(&self, cause: Cause) -> bool {
+        match cause {
+            Cause::ReceiptGiven => true,
+            // A short end may match an earlier piece of the same words, so the length has to fit, too.
+            Cause::TailMatched => self.delivery.as_ref().is_some_and(|it| it.is_as_long()),
+            _ => false,
+        }
     }
 
     /// Whether the last to complete a turn is neither first in the order nor the first who can

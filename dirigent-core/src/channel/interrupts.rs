@@ -221,10 +221,7 @@ impl Step<'_> {
         let Some(agent) = self.channel.speaker() else {
             return;
         };
-        let now = self.channel.now;
-        if let Some(slot) = self.channel.list.slot_mut(agent) {
-            slot.grace_from = Some(now);
-        }
+        self.expect_late_pieces(agent);
         if self.channel.terms().spoken {
             self.note_spoken(agent);
         }

@@ -89,6 +89,10 @@ impl Step<'_> {
             Outcome::Spoke { .. } | Outcome::Pass | Outcome::Failed => {}
         }
         if receipt {
+            if *outcome == Outcome::Failed {
+                // The receipt is of what was posted before the run broke off: more may be on its way.
+                self.expect_late_pieces(run.agent);
+            }
             return self.complete(run.agent, SeatTurn::Spoke, Cause::ReceiptGiven);
         }
         match (outcome, self.channel.has_arrived()) {

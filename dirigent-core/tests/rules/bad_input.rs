@@ -148,7 +148,7 @@ fn a_clock_that_jumps_back_keeps_what_remained_of_a_permitted_run() {
 fn a_clock_that_jumps_back_keeps_grace_and_forgets_nothing() {
     let mut room = Room::chat(3);
     room.human("hello");
-    room.speaks(A);
+    room.speaks_unconfirmed(A, "a reply");
     room.talks(B, "on its way");
     room.now = Timestamp::from_millis(3_000);
     assert!(room.says(A, "a late piece").is_silent(), "still in grace");

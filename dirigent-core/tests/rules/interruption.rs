@@ -1,9 +1,16 @@
-//! Somebody else speaks while a reply is on its way.
+//! Another author writes while a reply is on its way.
 
-use crate::room::{A, B, C, Room, ended, secs, spoke};
+use crate::room::{A, B, C, Room, ended, message, millis, secs, spoke};
 use dirigent_core::{
-    Author, Cause, InterruptPolicy, MessageKind, Outcome, PhaseKind, Refusal, SeatTurn,
+    AgentKey, Author, Cause, Config, Input, InterruptPolicy, MessageId, MessageKind, Outcome,
+    PhaseKind, Refusal, SeatTurn,
 };
+
+/// The receipt of the agent's newest run, for one message.
+fn receipt_of(room: &Room, agent: AgentKey, id: u64) -> Input {
+    let (run, messages) = (Some(room.run_of(agent)), vec![MessageId::new(id)]);
+    Input::Receipt { agent, run, messages }
+}
 
 /// A room of three in which A has passed and B's reply is on its way.
 fn b_is_delivering() -> Room {
@@ -49,7 +56,7 @@ fn an_agent_from_outside_the_list_interrupts_too() {
 fn an_old_list_is_read_before_the_new_cycle() {
     let mut room = b_is_delivering();
     room.wait(secs(8));
-    room.tell(dirigent_core::Input::Tick);
+    room.tell(Input::Tick);
     let mut room = Room::chat(3);
     room.human("hello");
     room.start(A);
@@ -122,12 +129,104 @@ fn the_stop_word_of_an_agent_is_ordinary_conversation() {
 fn late_fragments_of_an_earlier_speaker_never_interrupt() {
     let mut room = Room::chat(3);
     room.human("hello");
-    room.speaks(A);
+    room.speaks_unconfirmed(A, "a reply whose first half arrives late");
     room.talks(B, "a reply on its way");
-    assert!(room.says(A, "one more line of mine").is_silent());
+    assert!(room.says(A, "a reply whose first half").is_silent());
     room.wait(secs(14));
-    assert!(room.says(A, "and another").is_silent());
+    assert!(room.says(A, "arrives late").is_silent());
     assert_eq!(room.speaker(), Some(B));
+}
+
+/// R116, D59: no piece of a reply that has arrived as a whole can be late.
+#[test]
+fn what_an_agent_says_after_its_confirmed_turn_is_a_new_message() {
+    for by_receipt in [false, true] {
+        let mut room = Room::chat(3);
+        room.human("hello");
+        if by_receipt {
+            room.talks(A, "a reply");
+            room.tell(receipt_of(&room, A, 5_000));
+        } else {
+            room.speaks(A);
+        }
+        room.talks(B, "a reply on its way");
+        let step = room.says(A, "by my own tool");
+        assert_eq!(step.causes(), [Cause::Interrupted, Cause::AgentMessage], "{by_receipt}");
+    }
+}
+
+/// R116, R126: the seed's sentence "any new message wakes".
+#[test]
+fn an_agents_message_right_after_its_confirmed_turn_wakes_a_dormant_room() {
+    for config in [Config::default(), Config::seed_literal()] {
+        let mut room = Room::chat_with(2, |it| *it = config);
+        room.human("hello");
+        room.members_or_nothing();
+        room.passes(A);
+        room.speaks(B);
+        room.members();
+        room.passes(A);
+        room.passes(B);
+        room.members();
+        assert_eq!(room.phase(), PhaseKind::Dormant);
+        assert_eq!(room.says(B, "by my own tool").causes(), [Cause::AgentMessage]);
+    }
+}
+
+/// R116, R126
+#[test]
+fn an_agents_message_right_after_its_confirmed_turn_vetoes() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    room.speaks(A);
+    room.passes(B);
+    room.members();
+    room.passes(A);
+    assert_eq!(room.speaker(), Some(B));
+    assert!(room.says(A, "by my own tool").asks().is_empty());
+    room.passes(B);
+    assert_eq!(room.members().asks(), ["trigger A"], "another cycle");
+}
+
+/// R116, D52, D60: the end of the reply was seen first, and matches.
+#[test]
+fn pieces_that_are_overtaken_by_the_last_one_are_late_pieces() {
+    let end = "z".repeat(40);
+    let mut room = Room::chat(3);
+    room.human("hello");
+    room.talks(A, &format!("what stands in the first of two messages{end}"));
+    room.message += 1;
+    let first = room.message;
+    assert_eq!(room.says(A, &end).asks(), ["trigger B"], "the end matches");
+    room.talks(B, "a reply on its way");
+    let own = Author::Agent(A);
+    let text = "what stands in the first of two messages";
+    assert!(room.tell(message(first, own, MessageKind::Conversation, text)).is_silent());
+    assert_eq!(room.phase(), PhaseKind::Confirming);
+}
+
+/// R116, D60: a receipt of a run that broke off tells only what was posted until then.
+#[test]
+fn a_run_that_broke_off_with_a_receipt_may_still_have_late_pieces() {
+    let mut room = Room::chat(3);
+    room.human("hello");
+    room.start(A);
+    room.tell(receipt_of(&room, A, 5_000));
+    assert_eq!(room.ends(A, Outcome::Failed).asks(), ["trigger B"]);
+    room.talks(B, "a reply on its way");
+    assert!(room.says(A, "the rest").is_silent());
+}
+
+/// R116, D60
+#[test]
+fn after_a_reply_that_was_taken_for_delivered_pieces_may_be_late() {
+    let mut room = Room::chat(3);
+    room.human("hello");
+    room.talks(A, "a reply | in columns");
+    room.says(A, "a reply in two columns, one of them with this");
+    assert!(room.wait(millis(1_500)).causes().contains(&Cause::QuietAfterMessage));
+    room.talks(B, "a reply on its way");
+    assert!(room.says(A, "and the rest of the table").is_silent());
 }
 
 /// R116, D60
@@ -147,9 +246,9 @@ fn after_the_grace_time_a_message_interrupts_again() {
     for (quiet, interrupts) in [(29_999, false), (30_000, true)] {
         let mut room = Room::chat_with(3, |config| config.list_fresh = secs(600));
         room.human("hello");
-        room.speaks(A);
+        room.speaks_unconfirmed(A, "a reply that never arrives");
         room.start(B);
-        room.wait(crate::room::millis(quiet));
+        room.wait(millis(quiet));
         room.ends(B, spoke("a reply on its way"));
         let step = room.says(A, "something new");
         assert_eq!(step.causes().contains(&Cause::Interrupted), interrupts, "after {quiet} ms");

@@ -65,9 +65,21 @@ impl Model {
         let Some((turn, confirming)) = self.awaited() else {
             return;
         };
-        let fingerprint = &confirming.fingerprint;
-        if !fingerprint.is_empty() && joined(&turn.pieces).ends_with(fingerprint) {
-            self.confirm(Cause::TailMatched);
+        let (fingerprint, arrived) = (&confirming.fingerprint, joined(&turn.pieces));
+        if fingerprint.is_empty() || !arrived.ends_with(fingerprint) {
+            return;
+        }
+        let lengths = (arrived.length(), fingerprint.length());
+        if let (Some(arrived), Some(reply)) = lengths {
+            self.mark_whole(arrived >= reply); // rule 23
+        }
+        self.confirm(Cause::TailMatched);
+    }
+
+    /// Rule 23: whether the whole reply of the turn is known to have arrived.
+    pub(super) fn mark_whole(&mut self, whole: bool) {
+        if let Some(turn) = self.phase.turn_mut() {
+            turn.whole = whole;
         }
     }
 

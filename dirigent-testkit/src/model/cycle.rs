@@ -153,6 +153,7 @@ impl Model {
             end: end.filter(|_| !held), // rule 50
             slow: None,
             awaits_human: false,
+            whole: false,
         }));
         if !held {
             let over = self.held.take(); // rule 54
@@ -163,15 +164,16 @@ impl Model {
     /// Rules 20, 23 and 31: the speaker's turn is over, and how.
     pub(super) fn end_turn(&mut self, how: SeatTurn, cause: Cause) {
         self.end_rest(); // rule 55
-        let Some((agent, spoken)) = self.phase.turn().map(|turn| (turn.agent, turn.spoken)) else {
+        let Some(turn) = self.phase.turn() else {
             return;
         };
+        let (agent, spoken, whole) = (turn.agent, turn.spoken, turn.whole);
         let how = if spoken { SeatTurn::Spoke } else { how }; // rule 49
         self.ended.push(EndedTurn { agent, cause });
         let (now, skips) = (self.now, self.config.skip_passed);
         if let Some(slot) = self.list.iter_mut().find(|slot| slot.agent == agent) {
             slot.turn = how;
-            if how != SeatTurn::Passed {
+            if how != SeatTurn::Passed && !whole {
                 slot.grace_since = Some(now);
             }
             slot.passed_over = skips && how == SeatTurn::Passed; // rule 59

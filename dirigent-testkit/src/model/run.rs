@@ -75,7 +75,10 @@ impl Model {
                     turn.receipt = true;
                 }
             }
-            Belongs::ConfirmingTurn => self.confirm(Cause::ReceiptGiven),
+            Belongs::ConfirmingTurn => {
+                self.mark_whole(true);
+                self.confirm(Cause::ReceiptGiven);
+            }
             Belongs::PermitRun => {
                 self.reminders = 0; // rule 36
                 self.mark_permit_spoken();
@@ -161,6 +164,7 @@ impl Model {
         turn.slow = None;
         let spoke_before = !turn.pieces.is_empty();
         if turn.receipt {
+            self.mark_whole(!matches!(outcome, Outcome::Failed)); // rule 23
             self.confirm(Cause::ReceiptGiven);
             return;
         }

@@ -153,6 +153,8 @@ pub(super) struct Turn {
     pub(super) slow: Option<Timestamp>,
     /// Rule 63: a person is to answer it.
     pub(super) awaits_human: bool,
+    /// Rule 23: its whole reply is known to have arrived, so that no late piece of it can come.
+    pub(super) whole: bool,
 }
 
 impl Turn {

@@ -587,6 +587,13 @@ impl Room {
         self.says(agent, &text)
     }
 
+    /// A whole turn with a reply that does not arrive in time.
+    #[track_caller]
+    pub(crate) fn speaks_unconfirmed(&mut self, agent: AgentKey, text: &str) -> Step {
+        self.talks(agent, text);
+        self.wait(self.config().delivery_timeout)
+    }
+
     // ---- the host's answers ----
 
     /// The members are read: those present.
