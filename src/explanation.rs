@@ -35,6 +35,9 @@ pub struct Explanation {
     /// Whether the run of the agent that has the floor waits until the library may call one agent more:
     /// [`Settings::calls_max`](crate::Settings) are running.
     pub waits_for_call: bool,
+    /// How many of the agent's replies in a row, three or more, were not recognised in what was posted:
+    /// what its host reports differs from what it posts, and each turn waits until the agent is quiet.
+    pub unrecognised: Option<u32>,
 }
 
 /// That the chat does not answer a channel, and what waits for it.
@@ -94,7 +97,7 @@ impl Explanation {
     /// This reason, without more that is known.
     pub const fn new(agent: AgentId, reason: Reason) -> Self {
         let (speaker, within, outage) = (None, None, None);
-        Self { agent, reason, speaker, within, outage, waits_for_call: false }
+        Self { agent, reason, speaker, within, outage, waits_for_call: false, unrecognised: None }
     }
 
     /// Whether the agent may speak.
@@ -192,8 +195,15 @@ impl fmt::Display for Explanation {
                 " The run waits for a free place: as many agents as allowed are being called.",
             )?;
         }
-        match self.remedy() {
-            Some(remedy) => write!(f, " {remedy}"),
+        if let Some(remedy) = self.remedy() {
+            write!(f, " {remedy}")?;
+        }
+        match self.unrecognised {
+            Some(replies) => write!(
+                f,
+                " Its last {replies} replies were not recognised in the channel: its host reports another \
+                 text than it posts."
+            ),
             None => Ok(()),
         }
     }
@@ -301,6 +311,17 @@ mod tests {
             "poet may not speak: sceptic has the floor. The reply of sceptic waits for the chat, which \
              has not answered for 44 seconds; it is given up in 50 minutes. Its turn comes when the list \
              comes to it."
+        );
+    }
+
+    #[test]
+    fn that_replies_are_not_recognised_is_said() {
+        let mut why = Explanation::new("poet".into(), Reason::YourTurn);
+        why.unrecognised = Some(4);
+        assert_eq!(
+            why.to_string(),
+            "poet may speak: it has the floor. Its last 4 replies were not recognised in the channel: its \
+             host reports another text than it posts."
         );
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use dirigent_core::{Input, MessageId, Outcome, Reason, Refusal, Tail, TurnId};
+use dirigent_core::{Input, MessageId, Outcome, Reason, Refusal, TurnId};
 
 use crate::room::calls::Guarded;
 use crate::runtime::Runtime;
@@ -187,7 +187,8 @@ pub enum Ending<'a> {
     Transcript(&'a [TranscriptMessage]),
     /// With nothing to say, whatever the text.
     Pass,
-    /// With this text on its way into the channel, whatever it says; the turn is over.
+    /// With this text on its way into the channel, whatever it says; the turn is over. A text of
+    /// nothing but the [signal](crate::Settings::completion) says nothing.
     Spoke(&'a str),
     /// With this text on its way into the channel, and more to come: the agent keeps the floor.
     Unfinished(&'a str),
@@ -204,9 +205,10 @@ impl Ending<'_> {
             Self::Text(text) => settings.outcome(text),
             Self::Transcript(messages) => settings.outcome(&final_text(messages)),
             Self::Pass => Outcome::Pass,
-            Self::Spoke(text) => Outcome::Spoke { tail: Tail::of(text) },
-            Self::Unfinished(text) => Outcome::Unfinished { tail: Tail::of(text) },
-            Self::AwaitsHuman(text) => Outcome::AwaitsHuman { tail: Tail::of(text) },
+            Self::Spoke(text) if settings.completion.is_only_signal(text) => Outcome::Pass,
+            Self::Spoke(text) => Outcome::Spoke { tail: settings.tail(text) },
+            Self::Unfinished(text) => Outcome::Unfinished { tail: settings.tail(text) },
+            Self::AwaitsHuman(text) => Outcome::AwaitsHuman { tail: settings.tail(text) },
             Self::Failed => Outcome::Failed,
         }
     }

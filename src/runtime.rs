@@ -11,6 +11,7 @@ pub(crate) mod driver;
 mod fixture;
 mod lost;
 mod perform;
+mod recognition;
 pub(crate) mod registry;
 pub(crate) mod retry;
 pub(crate) mod room_table;
@@ -30,6 +31,7 @@ use tokio::sync::{broadcast, mpsc};
 use self::backfill::CatchUp;
 use self::cell::{CellState, RoomCell};
 use self::lost::LostConnections;
+use self::recognition::Recognition;
 use self::registry::Registry;
 use self::room_table::RoomTable;
 use self::timers::Timers;
@@ -79,6 +81,7 @@ pub(crate) struct Runtime {
     pub(crate) lost: LostConnections,
     /// Which channels agents created of late.
     pub(crate) creations: Creations,
+    pub(crate) recognition: Recognition,
     /// Rooms that may have an action to offer.
     pub(crate) ready: mpsc::UnboundedSender<Arc<RoomCell>>,
 }
@@ -134,6 +137,7 @@ impl Runtime {
             rooms: RoomTable::default(),
             lost: LostConnections::default(),
             creations: Creations::default(),
+            recognition: Recognition::default(),
             ready: parts.ready,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_core::{CompletionPolicy, HumanMarker, Outcome, Reading, Signal, SilencePolicy};
+use dirigent_core::{CompletionPolicy, HumanMarker, Outcome, Reading, Signal, SilencePolicy, Tail};
 
 use crate::plain::literal;
 use crate::{Heartbeat, ReplyEnd};
@@ -348,6 +348,11 @@ impl Settings {
             Some(marker) => marker.outcome(&self.completion, self.silence, text),
             None => self.completion.outcome(self.silence, text),
         }
+    }
+
+    /// The tail by which a text is recognised, reported or posted.
+    pub(crate) fn tail(&self, text: &str) -> Tail {
+        self.completion.tail(text)
     }
 
     /// What of a hosted agent's text is posted, and what becomes of its turn then; nothing when it has

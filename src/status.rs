@@ -47,6 +47,11 @@ pub struct Status {
     pub chat_away_since: Option<Timestamp>,
     /// Whose reply is made and waits until the chat takes it.
     pub waiting_reply: Option<AgentId>,
+    /// The listed agents whose last replies, three or more in a row, were not recognised in what was
+    /// posted, in any channel since this process began, with their number: what the host reports differs
+    /// from what it posts. Each such turn waits until the agent is quiet, or for
+    /// [`Config::delivery_timeout`](dirigent_core::Config::delivery_timeout).
+    pub unrecognised: Vec<(AgentId, u32)>,
 }
 
 /// Why everything is denied in a channel whose record cannot be used.
@@ -96,6 +101,7 @@ impl Dirigent {
             within: view.deadline().and_then(goes_on),
             outage: self.outage_of(&state.room, now),
             waits_for_call: state.room.waits_for_call(),
+            unrecognised: self.runtime.recognition.unrecognised(key),
             ..why(reason)
         })
     }
@@ -127,6 +133,10 @@ impl Dirigent {
         let unlisted = view.away().iter().map(|away| away.agent);
         let unlisted = unlisted.filter(|agent| view.list().all(|seat| seat.agent != *agent));
         let state = |agent| (name(agent), room.machine().agent_state(agent));
+        let unrecognised = |seat: Seat| {
+            let replies = self.runtime.recognition.unrecognised(seat.agent)?;
+            Some((name(seat.agent), replies))
+        };
         Status {
             mode: view.mode(),
             turn_state: view.turn_state(),
@@ -144,6 +154,7 @@ impl Dirigent {
             deadline: view.deadline(),
             chat_away_since: view.chat_away_since(),
             waiting_reply: room.waiting_reply().map(name),
+            unrecognised: view.list().filter_map(unrecognised).collect(),
         }
     }
 

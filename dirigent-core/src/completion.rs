@@ -43,8 +43,47 @@ impl CompletionPolicy {
         self.read(silence, text).delivered
     }
 
+    /// The tail by which a text is recognised: that of the text without the signal at its end, so that
+    /// a reply is recognised whether the signal stands in what is reported, in what is posted, or in
+    /// both. Empty where the text is nothing but the signal. Take the tails of reported and of posted
+    /// texts with the same policy.
+    ///
+    /// ```
+    /// use dirigent_core::{CompletionPolicy, Signal, Tail};
+    ///
+    /// let policy = CompletionPolicy::Signal(Signal::default());
+    /// assert_eq!(policy.tail("Fine. TURN_COMPLETE"), Tail::of("Fine."));
+    /// assert_eq!(CompletionPolicy::RunEnd.tail("Fine."), Tail::of("Fine."));
+    /// ```
+    pub fn tail(&self, text: &str) -> Tail {
+        match self {
+            Self::RunEnd => Tail::of(text),
+            Self::Signal(signal) => Tail::of(signal.strip(text)),
+        }
+    }
+
+    /// Whether a text is nothing but the signal: it is no part of a reply, and says nothing.
+    ///
+    /// ```
+    /// use dirigent_core::{CompletionPolicy, Signal};
+    ///
+    /// let policy = CompletionPolicy::Signal(Signal::default());
+    /// assert!(policy.is_only_signal(" TURN_COMPLETE\n"));
+    /// assert!(!policy.is_only_signal("Fine. TURN_COMPLETE") && !policy.is_only_signal(""));
+    /// assert!(!CompletionPolicy::RunEnd.is_only_signal("TURN_COMPLETE"));
+    /// ```
+    pub fn is_only_signal(&self, text: &str) -> bool {
+        match self {
+            Self::RunEnd => false,
+            Self::Signal(signal) => {
+                signal.ends(text) && signal.strip(text).trim_matches(is_space).is_empty()
+            }
+        }
+    }
+
     /// How a run that ended with this text ended: [`Outcome::Pass`] where nothing is delivered,
-    /// [`Outcome::Spoke`] where the turn is complete, else [`Outcome::Unfinished`].
+    /// [`Outcome::Spoke`] where the turn is complete, else [`Outcome::Unfinished`]; with the
+    /// [tail](Self::tail) of what is delivered.
     ///
     /// ```
     /// use dirigent_core::{CompletionPolicy, Outcome, Signal, SilencePolicy};
@@ -55,7 +94,7 @@ impl CompletionPolicy {
     /// ```
     pub fn outcome(&self, silence: SilencePolicy, text: &str) -> Outcome {
         let Reading { delivered, is_complete } = self.read(silence, text);
-        let tail = Tail::of(delivered);
+        let tail = self.tail(delivered);
         match (delivered.is_empty(), is_complete) {
             (true, _) => Outcome::Pass,
             (false, true) => Outcome::Spoke { tail },

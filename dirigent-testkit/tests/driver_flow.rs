@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::{
-    Agent, AgentError, CompletionPolicy, Consultation, FlowConfig, HumanInterrupt, HumanMarker,
-    Identity, IdentityStore as _, Mentions, Orchestrator, PhaseKind, Profile, Reply, Signal, Turn,
+    Agent, AgentError, AgentId, AuthorKind, Cause, ChatKind, ChatMessage, CompletionPolicy,
+    Consultation, Ending, FlowConfig, HumanInterrupt, HumanMarker, Identity, IdentityStore as _,
+    Mentions, Orchestrator, PhaseKind, Profile, Reply, RunId, Signal, Turn,
 };
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage};
@@ -36,6 +37,102 @@ fn a_signal_ends_the_turn_and_is_not_posted() {
     let dev = ["The code.\nTURN_COMPLETE".into()];
     let stage = round(with_signal(Setup::new().hosted("pm", pm).hosted("dev", dev)));
     assert_eq!(stage.words(), ["Build it", "The spec.", "The code.", "Approved!"]);
+}
+
+/// The causes of all that changed in the stage's channel so far.
+fn causes(stage: &mut Stage) -> Vec<Cause> {
+    let channel = stage.channel();
+    let history = stage.call(move |d| async move { d.history(channel).await }).unwrap();
+    history.iter().map(|event| event.transition.cause).collect()
+}
+
+/// R108, R249: seed 4, section 6.
+#[test]
+fn a_host_that_posts_the_signal_with_the_text_is_recognised_at_once() {
+    let pm = ["The spec. TURN_COMPLETE".into(), "Approved!\n\nTURN_COMPLETE".into()];
+    let dev = ["The code.\nTURN_COMPLETE".into()];
+    let mut stage = round(with_signal(Setup::new().hooked("pm", pm).hooked("dev", dev)));
+    let posted = ["The spec. TURN_COMPLETE", "The code.\nTURN_COMPLETE"];
+    assert_eq!(stage.words()[1..3], posted);
+    let causes = causes(&mut stage);
+    assert_eq!(causes.iter().filter(|cause| **cause == Cause::TailMatched).count(), 3);
+    assert!(!causes.contains(&Cause::QuietAfterMessage), "{causes:?}");
+}
+
+/// What an agent that takes part by its host's hooks reports, and what the host posts.
+fn hooked_turn(reported: Ending<'static>, posted: &[&str]) -> Stage {
+    let setup = Setup::new().hooked("pm", []).hooked("dev", []).without_pump();
+    let mut stage = with_signal(setup).stage();
+    stage.chat();
+    let channel = stage.channel();
+    stage.call(move |d| async move {
+        d.wake(channel, None).await.unwrap();
+        let decision = d.may_speak(channel, &"pm".into(), Some(RunId::new(1))).await.unwrap();
+        decision.into_guard().unwrap().end(reported).unwrap();
+    });
+    for text in posted {
+        let author = stage.agent("pm").user();
+        let message = ChatMessage {
+            id: stage.discord().say(channel, author, *text),
+            channel,
+            author,
+            author_kind: AuthorKind::Bot,
+            kind: ChatKind::Default,
+            content: (*text).to_owned(),
+            has_attachments: false,
+            nonce: None,
+        };
+        stage.call(move |d| async move { d.message_created(message).await }).unwrap();
+    }
+    stage
+}
+
+/// R108, R249
+#[test]
+fn a_reply_is_recognised_with_the_signal_or_without_it() {
+    let (plain, signed) = ("The spec.", "The spec. TURN_COMPLETE");
+    for reported in [Ending::Text(signed), Ending::Spoke(plain), Ending::Spoke(signed)] {
+        for posted in [&[plain][..], &[signed], &["The spec.", "TURN_COMPLETE"]] {
+            let mut stage = hooked_turn(reported, posted);
+            let status = stage.status().unwrap();
+            let speaker = status.speaker.as_ref().map(AgentId::as_str);
+            assert_eq!(speaker, Some("dev"), "{reported:?}, {posted:?}");
+            assert_eq!(causes(&mut stage).last(), Some(&Cause::NextInList), "no veto: {posted:?}");
+            assert_eq!(status.turns_since_human, 2, "the signal is no message of its own");
+        }
+    }
+}
+
+/// The host reports one text and posts another.
+#[test]
+fn replies_that_are_never_recognised_are_told_in_status_and_explanation() {
+    let mut stage = Setup::new().hooked("pm", []).hooked("dev", []).without_pump().stage();
+    stage.chat();
+    let (channel, pm) = (stage.channel(), stage.agent("pm").user());
+    for turn in 1..=4_u32 {
+        let run = RunId::new(turn.into());
+        stage.call(move |d| async move {
+            d.wake(channel, None).await.unwrap();
+        });
+        stage.until("pm has the floor", |stage| {
+            stage.status().unwrap().speaker.is_some_and(|agent| agent.as_str() == "pm")
+        });
+        stage.call(move |d| async move {
+            let decision = d.may_speak(channel, &"pm".into(), Some(run)).await.unwrap();
+            decision.into_guard().unwrap().end(Ending::Spoke("| a | table |")).unwrap();
+        });
+        stage.discord().say(channel, pm, "a: table, as a list that is longer");
+        stage.advance(SECOND * 4);
+        let told = (turn >= 3).then_some(turn);
+        let status = stage.status().unwrap();
+        let expected: Vec<_> = told.map(|replies| ("pm".into(), replies)).into_iter().collect();
+        assert_eq!(status.unrecognised, expected, "after {turn} turns");
+        let why =
+            stage.call(move |d| async move { d.explain(channel, &"pm".into()).await }).unwrap();
+        assert_eq!(why.unrecognised, told);
+        stage.call(move |d| async move { d.stop(channel).await.unwrap() });
+        stage.call(move |d| async move { d.resume(channel).await.unwrap() });
+    }
 }
 
 /// R250

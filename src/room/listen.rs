@@ -43,7 +43,7 @@ impl Room {
         message: ChatMessage,
     ) -> Result<Answer, Refusal> {
         let author = cx.directory.author(&message);
-        let tail = tail_of(&message);
+        let tail = tail_of(cx, &message);
         let edited = Input::MessageEdited { id: message.id, author, tail };
         if let Some(active) = &mut self.active {
             active.inbox.changed(message);
@@ -390,17 +390,23 @@ pub(super) fn digest(
     backfilled: bool,
 ) -> Message {
     let (text, moderator) = (&message.content, cx.directory.moderator());
+    let says_nothing = |text| {
+        let by_agent = matches!(author, Author::Agent(_)) && !message.has_attachments;
+        by_agent && cx.settings.completion.is_only_signal(text)
+    };
     let kind = match message.kind {
         ChatKind::System => MessageKind::System,
+        // A host that posts the signal may post it after the reply has been recognised.
+        _ if says_nothing(text) => MessageKind::System,
         _ if cx.settings.is_stop_word(text, moderator) => MessageKind::StopWord,
         _ if cx.settings.is_resume_word(text, moderator) => MessageKind::ResumeWord,
         ChatKind::Default | ChatKind::Reply => MessageKind::Conversation,
     };
-    Message { id: message.id, author, kind, tail: tail_of(message), backfilled }
+    Message { id: message.id, author, kind, tail: tail_of(cx, message), backfilled }
 }
 
 /// The end of what the message says; files say something, too.
-fn tail_of(message: &ChatMessage) -> Tail {
-    let tail = Tail::of(&message.content);
+fn tail_of(cx: &Context<'_>, message: &ChatMessage) -> Tail {
+    let tail = cx.settings.tail(&message.content);
     if message.has_attachments { tail.with_attachment() } else { tail }
 }

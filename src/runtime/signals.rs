@@ -24,6 +24,10 @@ impl Runtime {
             any = true;
             match signal {
                 Signal::Publish(transition) => {
+                    // Without a fingerprint no reply is to be recognised.
+                    if state.room.machine().config().fingerprint_length > 0 {
+                        self.note_recognition(state.room.id(), cx.directory, &transition);
+                    }
                     self.publish(state.room.id(), cx.directory, transition);
                 }
                 Signal::Cancel(id) => {
@@ -62,6 +66,20 @@ impl Runtime {
             }
         }
         any
+    }
+
+    fn note_recognition(&self, channel: ChannelId, directory: &Directory, transition: &Transition) {
+        if let Some(replies) = self.recognition.note(transition) {
+            let agent = transition.agent.and_then(|key| directory.name(key));
+            let agent = agent.map_or("unknown", |name| name.as_str());
+            tracing::warn!(
+                %channel,
+                %agent,
+                replies,
+                "an agent's replies are not recognised in what it posts: each turn waits until the agent is quiet. \
+                 Report the text that is posted, or the ids of the messages"
+            );
+        }
     }
 
     fn publish(&self, channel: ChannelId, directory: &Directory, transition: Transition) {

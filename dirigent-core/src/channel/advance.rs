@@ -307,12 +307,9 @@ impl Channel {
 
     /// Whether the turn that ends with this cause has no late pieces: its whole reply is known to have arrived.
     fn has_whole_reply(&self, cause: Cause) -> bool {
-        match cause {
-            Cause::ReceiptGiven => true,
-            // A short end may match an earlier piece of the same words, so the length has to fit, too.
-            Cause::TailMatched => self.delivery.as_ref().is_some_and(|it| it.is_as_long()),
-            _ => false,
-        }
+        // A short end may match an earlier piece of the same words, so the length has to fit, too.
+        let is_as_long = || self.delivery.as_ref().is_some_and(|it| it.is_as_long());
+        cause == Cause::ReceiptGiven || (cause == Cause::TailMatched && is_as_long())
     }
 
     /// Whether the last to complete a turn is neither first in the order nor the first who can

@@ -77,12 +77,7 @@ fn silence_and_signal_are_judged_together() {
         (CompletionPolicy::Signal(Signal::default()), CompletionPolicy::Signal(kept));
     let say = spoke;
     let cases = [
-        (
-            "Done. TURN_COMPLETE",
-            say("Done."),
-            say("Done. TURN_COMPLETE"),
-            say("Done. TURN_COMPLETE"),
-        ),
+        ("Done. TURN_COMPLETE", say("Done."), say("Done."), say("Done. TURN_COMPLETE")),
         ("Let me see.", unfinished("Let me see."), unfinished("Let me see."), say("Let me see.")),
         ("TURN_COMPLETE", Outcome::Pass, Outcome::Pass, say("TURN_COMPLETE")),
         ("NO_REPLY\nTURN_COMPLETE", Outcome::Pass, Outcome::Pass, say("NO_REPLY\nTURN_COMPLETE")),
@@ -92,7 +87,7 @@ fn silence_and_signal_are_judged_together() {
         (
             "Done. NO_REPLY TURN_COMPLETE",
             say("Done."),
-            say("Done. NO_REPLY TURN_COMPLETE"),
+            say("Done. NO_REPLY"),
             say("Done. NO_REPLY TURN_COMPLETE"),
         ),
     ];
@@ -118,7 +113,7 @@ fn the_marker_asks_for_a_person_with_a_signal_or_without() {
         (&CompletionPolicy::RunEnd, "👤 Which?", spoke("👤 Which?")),
         (&signal, "Which? 👤", asks("Which? 👤")),
         (&signal, "Which? 👤\nTURN_COMPLETE", asks("Which? 👤")),
-        (&keeps, "Which? 👤 TURN_COMPLETE", asks("Which? 👤 TURN_COMPLETE")),
+        (&keeps, "Which? 👤 TURN_COMPLETE", asks("Which? 👤")),
         (&signal, "Which? TURN_COMPLETE", spoke("Which?")),
         (&signal, "Which?", unfinished("Which?")),
         (&signal, "NO_REPLY", Outcome::Pass),

@@ -126,6 +126,7 @@ pub(super) enum Away {
 
 /// One agent's hold of the floor.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Turn {
     /// Who has the floor.
     pub(super) agent: AgentKey,
