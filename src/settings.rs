@@ -27,8 +27,11 @@ pub struct Settings {
     /// The model that a denied run may be sent to where the host cannot skip it. Default
     /// `dirigent/no-reply`.
     pub no_reply_model: String,
-    /// The words of the idle reminder.
+    /// The words of the reminder of a discussion in which no agent has anything to say.
     pub idle_reminder: String,
+    /// The words of the reminder of a discussion whose agents have talked as long as they may without a
+    /// person. Default [`CEILING_REMINDER`](Self::CEILING_REMINDER).
+    pub ceiling_reminder: String,
     /// The words of the notice in an archived channel.
     pub archived_notice: String,
     /// The words of the notice in a concluded discussion.
@@ -273,6 +276,7 @@ impl Default for Settings {
             trigger_identifier: "➡️".to_owned(),
             no_reply_model: "dirigent/no-reply".to_owned(),
             idle_reminder: IDLE_REMINDER.to_owned(),
+            ceiling_reminder: Self::CEILING_REMINDER.to_owned(),
             archived_notice: Notice::Archived.text().to_owned(),
             closed_notice: Notice::Closed.text().to_owned(),
             ceiling_notice: Notice::Ceiling.text().to_owned(),
@@ -319,6 +323,9 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The default words of the reminder of a discussion that has reached a ceiling.
+    pub const CEILING_REMINDER: &str = "The agents have talked as long as they may without a person. \
+                                        Please summarize and call discussion-complete.";
     /// The default words of the notice when an agent's turn timed out.
     pub const TIMEOUT_NOTICE: &str = "⏱️ {agent} turn timed out, moving to next agent";
     /// The default words of the notice when an agent went offline.

@@ -399,7 +399,7 @@ impl Channel {
 
     /// Whether no further turn is granted.
     pub(crate) fn turns_reached(&self) -> bool {
-        self.limits.turns_reached(&self.config) || self.is_time_up()
+        self.limits.turns_reached(&self.config, self.mode) || self.is_time_up()
     }
 
     fn is_time_up(&self) -> bool {

@@ -114,12 +114,18 @@ pub struct Config {
     pub bots_qualify: bool,
     /// When triggers are removed. Default: at once.
     pub trigger_cleanup: TriggerCleanup,
-    /// Most turns since a human last spoke. Default 60.
+    /// Most turns of a chat since a human last spoke. Default 60; of a discussion see
+    /// [`Config::discussion_turns_max`].
     pub turns_max: Option<u32>,
-    /// Most cycles since a human last spoke. Default 12.
+    /// Most cycles of a chat since a human last spoke. Default 12; of a discussion see
+    /// [`Config::discussion_cycles_max`].
     pub cycles_max: Option<u32>,
-    /// Most cycles of a discussion since a human last spoke, where that is fewer than
-    /// [`Config::cycles_max`]. Default none.
+    /// Most turns of a discussion since a human last spoke, in place of [`Config::turns_max`]. Default
+    /// 160: forty cycles of four agents.
+    pub discussion_turns_max: Option<u32>,
+    /// Most cycles of a discussion since a human last spoke, in place of [`Config::cycles_max`]. At the
+    /// ceiling the initiator is reminded to conclude. Default 40: agents that work out a result talk
+    /// longer among themselves than agents in a chat.
     pub discussion_cycles_max: Option<u32>,
     /// How long a discussion may go on since it was created or a human last spoke. Default without
     /// end.
@@ -203,7 +209,8 @@ impl Default for Config {
             trigger_cleanup: TriggerCleanup::Immediate,
             turns_max: Some(60),
             cycles_max: Some(12),
-            discussion_cycles_max: None,
+            discussion_turns_max: Some(160),
+            discussion_cycles_max: Some(40),
             discussion_time_max: None,
             overdue_archive_after: None,
             reminder_interval: Duration::from_secs(600),
@@ -245,6 +252,8 @@ impl Config {
             run_deadline: None,
             turns_max: None,
             cycles_max: None,
+            discussion_turns_max: None,
+            discussion_cycles_max: None,
             list_fresh: Duration::MAX,
             any_message_fallback: false,
             acknowledge: false,
@@ -252,8 +261,9 @@ impl Config {
         }
     }
 
-    /// The timing of the message flow of seed 4: a turn ends sixty seconds after it was granted,
-    /// which is told in the channel.
+    /// The message flow of seed 4: a turn ends sixty seconds after it was granted, which is told in
+    /// the channel, and agents that work on a task together may take 60 cycles and 240 turns before a
+    /// person must speak, instead of 12 and 60.
     ///
     /// ```
     /// let config = dirigent_core::Config::message_flow();
@@ -265,6 +275,8 @@ impl Config {
             start_deadline: None,
             run_deadline: None,
             announce_timeouts: true,
+            turns_max: Some(240),
+            cycles_max: Some(60),
             ..Self::default()
         }
     }
@@ -314,6 +326,11 @@ impl Config {
             (
                 self.cycles_max != Some(0),
                 "cycles_max",
+                "must be at least 1, or none for no ceiling",
+            ),
+            (
+                self.discussion_turns_max != Some(0),
+                "discussion_turns_max",
                 "must be at least 1, or none for no ceiling",
             ),
             (

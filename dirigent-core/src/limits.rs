@@ -26,13 +26,15 @@ impl Limits {
         self.cycles = self.cycles.saturating_add(1);
     }
 
-    pub(crate) fn turns_reached(&self, config: &Config) -> bool {
-        config.turns_max.is_some_and(|max| self.turns >= max)
+    pub(crate) fn turns_reached(&self, config: &Config, mode: Mode) -> bool {
+        let in_discussion = mode == Mode::Discussion;
+        let max = if in_discussion { config.discussion_turns_max } else { config.turns_max };
+        max.is_some_and(|max| self.turns >= max)
     }
 
     pub(crate) fn cycles_reached(&self, config: &Config, mode: Mode) -> bool {
-        let in_discussion = config.discussion_cycles_max.filter(|_| mode == Mode::Discussion);
-        let max = config.cycles_max.into_iter().chain(in_discussion).min();
+        let in_discussion = mode == Mode::Discussion;
+        let max = if in_discussion { config.discussion_cycles_max } else { config.cycles_max };
         max.is_some_and(|max| self.cycles >= max)
     }
 

@@ -113,6 +113,18 @@ impl<'a> View<'a> {
         self.channel.limits.cycles
     }
 
+    /// Whether agents have talked as long as they may until a human speaks: for as many turns or
+    /// cycles, or in a discussion for as long, as the rules let them.
+    ///
+    /// ```
+    /// use dirigent_core::{Channel, Config};
+    /// let channel = Channel::new(Config::default().into(), 1);
+    /// assert!(!channel.view().is_at_ceiling());
+    /// ```
+    pub fn is_at_ceiling(&self) -> bool {
+        self.channel.ceiling_reached()
+    }
+
     /// When the discussion's time is up, where it has a limit.
     pub fn time_up(&self) -> Option<Timestamp> {
         self.channel.limits.time_up(&self.channel.config, self.channel.mode)

@@ -146,6 +146,7 @@ impl Play {
             .config(|config| {
                 config.run_deadline = Some(SECOND * 90);
                 config.turns_max = Some(20);
+                config.discussion_turns_max = Some(20);
                 config.trigger_cleanup = match dice.below(4) {
                     0 => TriggerCleanup::OnNext,
                     1 => TriggerCleanup::After(SECOND * 10),

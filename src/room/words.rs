@@ -57,7 +57,10 @@ impl Room {
             ReminderPlace::Discussion => self.id,
             ReminderPlace::Callback => callback,
         };
-        let words = &cx.settings.idle_reminder;
+        let is_at_ceiling = self.machine.view().is_at_ceiling();
+        let settings = cx.settings;
+        let words =
+            if is_at_ceiling { &settings.ceiling_reminder } else { &settings.idle_reminder };
         let content = user.map_or_else(|| words.clone(), |user| format!("<@{user}> {words}"));
         let mentions = user.map_or(Mentions::Nobody, Mentions::User);
         Words { place, content, mentions, paced: None, reply_to: None }

@@ -104,7 +104,7 @@ impl Channel {
             && self.phase == Phase::Dormant
             && self.rest.is_none()
             && !self.permit.is_some_and(|permit| permit.is_running());
-        let counted = self.limits.turns_reached(&self.config)
+        let counted = self.limits.turns_reached(&self.config, self.mode)
             || self.limits.cycles_reached(&self.config, self.mode);
         let at_ceiling = if counted {
             Some(self.stirred_at)

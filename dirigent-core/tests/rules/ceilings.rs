@@ -2,7 +2,7 @@
 
 use crate::room::{A, B, Room, STRANGER, secs};
 use dirigent_core::{
-    Author, Cause, Input, MessageKind, Mode, Outcome, PhaseKind, Reason, Refusal, WakeCause,
+    Author, Cause, Config, Input, MessageKind, Mode, Outcome, PhaseKind, Reason, Refusal, WakeCause,
 };
 
 /// Lets the agents talk until nobody has the floor and nobody is asked for the members; gives the
@@ -41,6 +41,34 @@ fn after_twelve_cycles_without_a_person_the_channel_rests() {
     assert_eq!(room.grants(), 36);
     assert_eq!(step.asks(), ["notice ceiling"]);
     assert_eq!(room.channel.view().cycles_since_human(), 12);
+}
+
+/// F01, F28: agents that work out a result may talk longer than agents in a chat.
+#[test]
+fn a_discussion_has_ceilings_of_its_own() {
+    // The ceiling of turns is met when the first turn of another cycle is due.
+    for (agents, turns, cycles) in [(2, 80, 40), (3, 120, 40), (8, 160, 21)] {
+        let mut room = Room::discussion_with(agents, |config| {
+            (config.turns_max, config.cycles_max) = (Some(1), Some(1));
+        });
+        room.tell(Input::Wake { first: None, cause: WakeCause::Guide });
+        let step = talk_on(&mut room);
+        assert_eq!(room.grants(), turns, "{agents} agents");
+        assert_eq!(room.channel.view().cycles_since_human(), cycles);
+        assert!(step.causes().contains(&Cause::CeilingReached));
+        assert!(room.channel.view().is_at_ceiling());
+    }
+}
+
+/// F01: in seed 4 agents work on a task together, until it is done.
+#[test]
+fn the_message_flow_goes_on_for_sixty_cycles() {
+    for (agents, turns) in [(2, 120), (3, 180), (5, 240)] {
+        let mut room = Room::chat_with(agents, |config| *config = Config::message_flow());
+        room.human("build it");
+        talk_on(&mut room);
+        assert_eq!(room.grants(), turns, "{agents} agents");
+    }
 }
 
 /// F01
@@ -167,7 +195,7 @@ fn a_stop_word_is_a_persons_word() {
 /// F01
 #[test]
 fn in_a_discussion_the_initiator_is_reminded_but_wakes_nobody() {
-    let mut room = Room::discussion_with(2, |config| config.turns_max = Some(4));
+    let mut room = Room::discussion_with(2, |config| config.discussion_turns_max = Some(4));
     room.tell(Input::Wake { first: None, cause: WakeCause::Guide });
     let step = talk_on(&mut room);
     let mut asks = step.asks();

@@ -56,6 +56,8 @@ fn numbers_out_of_range_cannot_be_obeyed() {
     assert_eq!(verdict(|it| it.cycles_max = Some(0)), format!("cycles_max {none}"));
     let rounds = verdict(|it| it.discussion_cycles_max = Some(0));
     assert_eq!(rounds, format!("discussion_cycles_max {none}"));
+    let turns = verdict(|it| it.discussion_turns_max = Some(0));
+    assert_eq!(turns, format!("discussion_turns_max {none}"));
     assert_eq!(verdict(|it| it.turns_max = Some(1)), "");
     assert_eq!(verdict(|it| it.cycles_max = Some(1)), "");
     assert_eq!(verdict(|it| it.discussion_cycles_max = Some(1)), "");
@@ -117,6 +119,8 @@ fn the_seed_to_the_letter_is_the_default_without_its_safety_nets() {
     expected.run_deadline = None;
     expected.turns_max = None;
     expected.cycles_max = None;
+    expected.discussion_turns_max = None;
+    expected.discussion_cycles_max = None;
     expected.list_fresh = Duration::MAX;
     expected.any_message_fallback = false;
     expected.acknowledge = false;

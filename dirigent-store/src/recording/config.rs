@@ -164,6 +164,7 @@ rules! {
     trigger_cleanup: CleanupFile,
     turns_max: Option<u32>,
     cycles_max: Option<u32>,
+    discussion_turns_max: Option<u32>,
     discussion_cycles_max: Option<u32>,
     discussion_time_max: MaybeMillis,
     overdue_archive_after: MaybeMillis,

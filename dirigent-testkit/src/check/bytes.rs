@@ -74,7 +74,8 @@ pub fn config_from_bytes(bytes: [u8; 8]) -> Config {
     config.trigger_cleanup = pick(policy / 4, TriggerCleanup::Immediate, &cleanups);
     config.turns_max = pick(ceilings, Some(60), &[Some(1), Some(2), Some(5), None]);
     config.cycles_max = pick(ceilings / 8, Some(12), &[Some(1), Some(2), None]);
-    config.discussion_cycles_max = pick(policy / 32, None, &[Some(1), Some(2)]);
+    config.discussion_turns_max = pick(ceilings, Some(160), &[Some(1), Some(2), Some(5), None]);
+    config.discussion_cycles_max = pick(policy / 32, Some(40), &[Some(1), Some(2), None]);
     config.discussion_time_max = pick(ceilings / 4, None, &[Some(1), Some(30_000)]).map(millis);
     config.overdue_archive_after = pick(ceilings / 64, None, &[Some(1), Some(5_000)]).map(millis);
     config.reminder_interval = millis(pick(idle, 600_000, &[0, 1_000]));

@@ -110,7 +110,7 @@ impl Shortest {
 type Reset = fn(&mut Config, &Config);
 
 /// Every rule by itself.
-const RESETS: [Reset; 45] = [
+const RESETS: [Reset; 46] = [
     |to, from| *to = from.clone(),
     |to, from| to.fingerprint_length = from.fingerprint_length,
     |to, from| to.delivery_timeout = from.delivery_timeout,
@@ -132,6 +132,7 @@ const RESETS: [Reset; 45] = [
     |to, from| to.trigger_cleanup = from.trigger_cleanup,
     |to, from| to.turns_max = from.turns_max,
     |to, from| to.cycles_max = from.cycles_max,
+    |to, from| to.discussion_turns_max = from.discussion_turns_max,
     |to, from| to.discussion_cycles_max = from.discussion_cycles_max,
     |to, from| to.discussion_time_max = from.discussion_time_max,
     |to, from| to.overdue_archive_after = from.overdue_archive_after,

@@ -2,7 +2,7 @@
 
 use dirigent_core::{Author, Cause, Config, Effect, Notice};
 
-use super::glance::cycles_max;
+use super::glance::{cycles_max, turns_max};
 use super::observation::{begins_cycle, is_grant};
 use super::{Glance, Invariant, Observation, Observer};
 
@@ -55,7 +55,8 @@ impl Observer for CeilingsHold {
                 }
                 self.cycles += 1;
             }
-            if ceiling(seen, |rules| rules.turns_max).is_some_and(|max| self.turns >= max) {
+            let most = ceiling(seen, |rules| turns_max(rules, seen.after.mode));
+            if most.is_some_and(|max| self.turns >= max) {
                 return Err(format!("turn {} began without a person", self.turns + 1));
             }
             self.turns += 1;

@@ -188,7 +188,7 @@ impl Glance {
 
     /// Whether agents have talked as long as these rules let them at this moment.
     pub(crate) fn is_at_ceiling(&self, rules: &Config, now: Timestamp) -> bool {
-        rules.turns_max.is_some_and(|max| self.turns >= max)
+        turns_max(rules, self.mode).is_some_and(|max| self.turns >= max)
             || cycles_max(rules, self.mode).is_some_and(|max| self.cycles >= max)
             || self.time_up.is_some_and(|at| at <= now)
     }
@@ -203,11 +203,12 @@ impl Glance {
 
 /// How many cycles may begin in a channel of this mode until a person speaks.
 pub(crate) fn cycles_max(rules: &Config, mode: Mode) -> Option<u32> {
-    match (mode, rules.cycles_max, rules.discussion_cycles_max) {
-        (Mode::Discussion, Some(any), Some(own)) => Some(any.min(own)),
-        (Mode::Discussion, None, Some(own)) => Some(own),
-        (_, any, _) => any,
-    }
+    if mode == Mode::Discussion { rules.discussion_cycles_max } else { rules.cycles_max }
+}
+
+/// How many turns may begin in a channel of this mode until a person speaks.
+pub(crate) fn turns_max(rules: &Config, mode: Mode) -> Option<u32> {
+    if mode == Mode::Discussion { rules.discussion_turns_max } else { rules.turns_max }
 }
 
 /// Whether a phase is one that must come to an end by itself.

@@ -7,17 +7,20 @@ use super::permit::REMINDERS_MAX;
 use super::state::Phase;
 
 impl Model {
-    /// Rule 30.
+    /// Rules 30 and 47.
     pub(super) fn are_turns_used_up(&self) -> bool {
-        matches!(self.config.turns_max, Some(max) if self.turns >= max)
+        match (self.mode, self.config.turns_max, self.config.discussion_turns_max) {
+            (Mode::Discussion, _, Some(most)) | (Mode::Chat, Some(most), _) => self.turns >= most,
+            _ => false,
+        }
     }
 
     /// Rules 29 and 47.
     pub(super) fn are_cycles_used_up(&self) -> bool {
-        let own = self.config.discussion_cycles_max;
-        let in_any = matches!(self.config.cycles_max, Some(max) if self.cycles >= max);
-        let in_discussion = matches!(own, Some(max) if self.cycles >= max);
-        in_any || (self.mode == Mode::Discussion && in_discussion)
+        match (self.mode, self.config.cycles_max, self.config.discussion_cycles_max) {
+            (Mode::Discussion, _, Some(most)) | (Mode::Chat, Some(most), _) => self.cycles >= most,
+            _ => false,
+        }
     }
 
     /// Rule 47.

@@ -12,9 +12,11 @@ pub(super) fn choose(dice: &mut Dice) -> Arc<Config> {
     let mut config = if dice.hits(120_000) { Config::seed_literal() } else { Config::default() };
     if dice.hits(200_000) {
         config.turns_max = Some(1 + u32::try_from(dice.below(7)).unwrap_or(0));
+        config.discussion_turns_max = config.turns_max;
     }
     if dice.hits(200_000) {
         config.cycles_max = Some(1 + u32::try_from(dice.below(3)).unwrap_or(0));
+        config.discussion_cycles_max = config.cycles_max;
     }
     if dice.hits(200_000) {
         config.discussion_cycles_max = dice.pick(&[1, 2]);

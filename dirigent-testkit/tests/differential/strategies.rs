@@ -147,6 +147,7 @@ fn lists(base: impl Strategy<Value = Config>) -> impl Strategy<Value = Config> {
             config.recount_interval = recount;
             config.shuffle_first = shuffle;
             (config.turns_max, config.cycles_max) = ceilings;
+            config.discussion_turns_max = ceilings.0.map(|most| most + 1);
             config
         },
     )

@@ -73,6 +73,26 @@ fn an_initiator_is_called_after_its_reminder_although_histories_cannot_be_read()
     assert!(runs(&stage) > before, "{:?}", stage.status());
 }
 
+/// A discussion at a ceiling is not idle: its agents would go on.
+#[test]
+fn at_a_ceiling_the_reminder_does_not_say_that_the_discussion_is_idle() {
+    let talk = |name: &str| (1..9).map(|n| format!("{name}{n}").into()).collect::<Vec<Line>>();
+    let mut stage = Setup::new()
+        .rooms(2)
+        .hosted("a", talk("a"))
+        .hosted("b", talk("b"))
+        .config(|config| config.discussion_cycles_max = Some(2))
+        .stage();
+    open_discussion(&mut stage, GUIDE, &["a", "b"]);
+    stage.until("b spoke twice", |stage| stage.words().contains(&"b2".to_owned()));
+    stage.until_dormant();
+    stage.advance(SECOND * 5);
+    let said = stage.moderation(stage.channel());
+    let reminds = |words: &str| said.iter().filter(|text| text.ends_with(words)).count();
+    assert_eq!(reminds(dirigent::Settings::CEILING_REMINDER), 1, "{said:?}");
+    assert_eq!(reminds(dirigent_core::IDLE_REMINDER), 0, "{said:?}");
+}
+
 /// P5
 #[test]
 fn a_discussion_whose_initiator_always_fails_is_reminded_a_few_times_and_then_closed_as_overdue() {

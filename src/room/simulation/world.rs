@@ -456,6 +456,8 @@ fn draw_fixed(dice: &mut Dice) -> Fixed {
     config.announce_timeouts = dice.chance(200);
     config.run_deadline = Some(Duration::from_secs(120 + dice.below(480)));
     config.turns_max = Some(8 + dice.below(50) as u32);
+    config.discussion_turns_max = config.turns_max;
+    config.discussion_cycles_max = config.cycles_max;
     Fixed {
         settings,
         config: Arc::new(config),
