@@ -10,102 +10,19 @@
 #![allow(clippy::disallowed_methods, reason = "a bench measures real time")]
 #![allow(clippy::indexing_slicing, reason = "a bench indexes what it just filled")]
 
+mod common;
+
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use common::{Kind, Open, Options};
 use dirigent::{
-    Cause, ChannelId, ChannelRecord, ChannelStore, Commit, Config, Durability, Mode, PhaseKind,
-    Revision, Timestamp, Transition, TurnId,
+    Cause, ChannelId, ChannelRecord, Commit, Config, Durability, Mode, PhaseKind, Revision,
+    Timestamp, Transition, TurnId,
 };
 use dirigent_core::{AgentKey, Channel, Creation, Input, RunId, WakeCause};
-use dirigent_store::{ChannelOptions, FileDurability, JsonChannels};
-#[cfg(feature = "sqlite")]
-use dirigent_store::{SqliteOptions, SqliteStore};
+use dirigent_store::FileDurability;
 use futures_util::StreamExt as _;
-
-/// The command line: `--name value` pairs; what cargo adds is passed over.
-struct Options(Vec<String>);
-
-impl Options {
-    fn read() -> Self {
-        Self(std::env::args().skip(1).collect())
-    }
-
-    fn value(&self, name: &str) -> Option<&String> {
-        self.0.iter().skip_while(|argument| *argument != name).nth(1)
-    }
-
-    fn number(&self, name: &str, default: usize) -> usize {
-        let is_test = self.0.iter().any(|argument| argument == "--test");
-        let given = self.value(name).map(|value| value.parse().expect("a number"));
-        given.unwrap_or(if is_test { default.min(20) } else { default })
-    }
-}
-
-/// Which store is measured.
-#[derive(Clone, Copy)]
-enum Kind {
-    Json,
-    #[cfg(feature = "sqlite")]
-    Sqlite,
-}
-
-impl Kind {
-    fn of(name: Option<&String>) -> Self {
-        match name.map(String::as_str) {
-            None | Some("json") => Self::Json,
-            #[cfg(feature = "sqlite")]
-            Some("sqlite") => Self::Sqlite,
-            Some(other) => panic!("there is no store {other}, or not without its feature"),
-        }
-    }
-
-    fn open(self, path: &Path, durability: FileDurability) -> Open {
-        match self {
-            Self::Json => {
-                let options = ChannelOptions::new(path).durability(durability);
-                Open::Json(JsonChannels::open(options).unwrap())
-            }
-            #[cfg(feature = "sqlite")]
-            Self::Sqlite => {
-                let options = SqliteOptions::new(path).durability(durability);
-                Open::Sqlite(SqliteStore::open(options).unwrap())
-            }
-        }
-    }
-}
-
-/// A store that is open.
-enum Open {
-    Json(JsonChannels),
-    #[cfg(feature = "sqlite")]
-    Sqlite(SqliteStore),
-}
-
-impl Open {
-    fn store(&self) -> Arc<dyn ChannelStore> {
-        match self {
-            Self::Json(store) => Arc::new(store.clone()),
-            #[cfg(feature = "sqlite")]
-            Self::Sqlite(store) => Arc::new(store.clone()),
-        }
-    }
-
-    async fn close(self) {
-        match self {
-            Self::Json(store) => {
-                assert!(store.problems().is_empty());
-                store.close().await.unwrap();
-            }
-            #[cfg(feature = "sqlite")]
-            Self::Sqlite(store) => {
-                assert!(store.problems().is_empty());
-                store.close().await.unwrap();
-            }
-        }
-    }
-}
 
 /// A chat of four in which the first has the floor.
 fn record() -> ChannelRecord {

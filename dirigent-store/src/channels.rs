@@ -7,9 +7,10 @@ pub(crate) mod history;
 mod options;
 mod problem;
 mod sync;
+mod turn_log;
 mod work;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,33 +26,36 @@ use tokio::sync::oneshot;
 
 use self::agents::Agents;
 use self::desk::{Desk, Known};
-use self::folders::{FileKind, Folders};
+use self::folders::Folders;
 pub use self::options::{ChannelOptions, FileDurability};
 pub use self::problem::ChannelProblem;
 use self::problem::Problems;
 use self::sync::{SyncQueue, Syncing};
+use self::turn_log::TurnLog;
 use self::work::{Ask, Committed, Job, Work};
 use crate::channel_file::{LARGEST, parse_channel};
 use crate::error::{Action, BadFile, OpenError, StoreError};
 use crate::life::{Answer, Life, Started};
 use crate::lock::Lock;
-use crate::replace::{ReadError, keep_aside, read, remove_strays};
+use crate::replace::{ReadError, keep_aside, keep_copy, read, remove_strays};
 
 /// A [`ChannelStore`] on JSON files in one folder, which is wholly its own. Clones share it.
 ///
-/// * `channels/<xx>/<id>.json` is a channel as of its last synced commit: its mode and discussion in
+/// * `channels/<xx>/<id>.json` is a channel as of its last fact, or of a later turn: its mode and discussion in
 ///   front, then the state of its turns, with a version and a checksum. It is there to be read by
 ///   people; one that was edited counts as corrupt. `<xx>` is a hash of the id.
 /// * A [`Durability::Fact`](dirigent::Durability::Fact) is in that file, on the disk, when its
 ///   commit returns.
-/// * A [`Durability::Turn`](dirigent::Durability::Turn) is first in `<id>.turn.json`, which the end
-///   of the process does not harm. It is synced behind, by default within a second, the newest
-///   state only; then that file goes. A load returns the newer one of the two.
+/// * A [`Durability::Turn`](dirigent::Durability::Turn) is appended to `turns-<n>.log`, which all channels share and
+///   which the end of the process does not harm. One sync makes all durable that waited for it, by default within
+///   a second after the first of them. Once that file has 8 MB or is a minute old a new one is begun, each
+///   channel's newest state becomes its `<id>.json`, and the old file goes. A load returns the newer one of the
+///   two.
 /// * `<id>.history.jsonl` holds the channel's newest transitions, a line each; `agents.json` the
 ///   agents in the order of their keys.
 /// * One process has the folder open at a time.
-/// * A damaged file costs nothing where the channel's other file is sound: it is kept as
-///   `<name>.corrupt-N`. Where none is, the damaged file stays in its place and bars the channel, across
+/// * A damaged file costs nothing where the channel's turn is sound, and a damaged turn only itself where the file
+///   is: it is kept as `<id>.json.corrupt-N` or `<id>.turn.json.corrupt-N`. Where none is, the damaged one stays in its place and bars the channel, across
 ///   restarts: it loads as [`Barred::Damaged`](dirigent::Barred) until a commit
 ///   [replaces it](Commit::replaces_damaged), which gives it the name `<name>.corrupt-N`. To mend it by
 ///   hand, restore it from a backup; moving it away makes the channel one that was never seen, in which
@@ -113,9 +117,17 @@ impl JsonChannels {
         let folders = Arc::new(Folders::below(root.clone())?);
         let lock = Lock::on_folder(&root)?;
         remove_strays(&root, None)?;
-        let (channels, made) = find_channels(&folders)?;
+        let (mut channels, made) = find_channels(&folders)?;
         let mut problems = Problems::default();
-        let agents = read_agents(&folders, &channels, &mut problems)?;
+        let (log, damaged) = TurnLog::open(&root)?;
+        for path in damaged {
+            let (kept, reason) = (keep_copy(&path)?, BadFile::Checksum);
+            problems.push(ChannelProblem { channel: None, kept, reason, bars: None });
+        }
+        for channel in log.channels() {
+            channels.entry(channel).or_default();
+        }
+        let agents = read_agents(&folders, &channels, &log, &mut problems)?;
         let problems = Arc::new(Mutex::new(problems));
         let desk = Desk {
             queue: Arc::new(SyncQueue::new(made.iter().copied().collect())),
@@ -127,6 +139,8 @@ impl JsonChannels {
             history_max,
             agents,
             channels,
+            log,
+            behind: VecDeque::new(),
             made,
             _lock: lock,
         };
@@ -253,8 +267,8 @@ fn find_channels(
     let mut channels = HashMap::<ChannelId, Known>::new();
     let mut made = BTreeSet::new();
     for number in 0..=u8::MAX {
-        let is_there = folders.scan(number, |file| {
-            channels.entry(file.channel).or_default().has_turn |= file.kind == FileKind::Turn;
+        let is_there = folders.scan(number, |channel| {
+            channels.entry(channel).or_default();
         })?;
         if is_there {
             made.insert(number);
@@ -268,6 +282,7 @@ fn find_channels(
 fn read_agents(
     folders: &Folders,
     channels: &HashMap<ChannelId, Known>,
+    log: &TurnLog,
     problems: &mut Problems,
 ) -> Result<Agents, StoreError> {
     let path = folders.agents();
@@ -293,9 +308,10 @@ fn read_agents(
     }
     let mut names = BTreeMap::new();
     for channel in channels.keys() {
-        for kind in [FileKind::Main, FileKind::Turn] {
-            let content = read(&folders.file(*channel, kind), LARGEST).ok().flatten();
-            let parsed = content.and_then(|content| parse_channel(&content).ok());
+        let file = read(&folders.file(*channel), LARGEST).ok().flatten();
+        let turn = log.read(*channel).and_then(|(_, content)| content.ok());
+        for content in file.into_iter().chain(turn) {
+            let parsed = parse_channel(&content).ok();
             names.extend(parsed.into_iter().flat_map(|parsed| parsed.agents));
         }
     }
@@ -317,7 +333,7 @@ mod tests {
         let store = JsonChannels::open(&*root).unwrap();
         let channel = ChannelId::new(7);
         let folders = Folders::below(root.clone()).unwrap();
-        let file = folders.file(channel, FileKind::Main);
+        let file = folders.file(channel);
         let folder = file.parent().unwrap().to_owned();
         steps::take(&root);
         for expected in 0..3 {
@@ -338,5 +354,42 @@ mod tests {
             assert_eq!(steps::take(&root), wanted, "commit {expected}");
         }
         store.close().await.unwrap();
+    }
+
+    fn turn(channel: u64) -> Commit {
+        Commit {
+            channel: ChannelId::new(channel),
+            expected: Revision::default(),
+            record: ChannelRecord::default(),
+            durability: Durability::Turn,
+            transitions: Vec::new(),
+            replaces_damaged: false,
+        }
+    }
+
+    #[tokio::test]
+    async fn turns_of_many_channels_are_synced_together_and_without_being_asked() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().canonicalize().unwrap();
+        for (sync_after, is_early) in [(Duration::ZERO, true), (Duration::from_secs(3_600), false)]
+        {
+            let options = ChannelOptions::new(root.join(format!("{is_early}")));
+            let store = JsonChannels::open(options.sync_after(sync_after)).unwrap();
+            let log = root.join(format!("{is_early}/turns-1.log"));
+            steps::take(&root);
+            for channel in 0..100 {
+                store.commit(turn(channel)).await.unwrap();
+            }
+            let mut seen = steps::take(&root);
+            while is_early && !seen.contains(&Step::SyncFile(log.clone())) {
+                // How long it takes is the disk's affair.
+                thread::yield_now();
+                seen.extend(steps::take(&root));
+            }
+            let count = seen.iter().filter(|step| **step == Step::SyncFile(log.clone())).count();
+            assert!(is_early || count == 0, "{count} syncs before their time");
+            assert!(!seen.iter().any(|step| matches!(step, Step::Put(_))), "a file for each turn");
+            store.close().await.unwrap();
+        }
     }
 }

@@ -134,6 +134,16 @@ pub(crate) fn keep_copy(path: &Path) -> Result<PathBuf, StoreError> {
     })
 }
 
+/// Keeps bytes as `<path>.corrupt-N` with the first number that is free, and returns that name.
+pub(crate) fn keep_bytes(path: &Path, content: &[u8]) -> Result<PathBuf, StoreError> {
+    with_free_name(path, |kept| {
+        let mut file = private(OpenOptions::new().write(true).create_new(true)).open(kept)?;
+        file.write_all(content).and_then(|()| file.sync_all()).inspect_err(|_| {
+            let _ = fs::remove_file(kept);
+        })
+    })
+}
+
 /// Has a file take `<name>.corrupt-N` with the first number that is free, and returns that name once
 /// the folder is synced. `take` fails with `AlreadyExists` where the name is not free; any other error
 /// ends the search.
@@ -214,6 +224,14 @@ pub(crate) fn create_folder(folder: &Path) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Waits until the disk has what was appended to a file.
+pub(crate) fn sync_data(path: &Path, file: &File) -> Result<(), StoreError> {
+    #[cfg(test)]
+    steps::note(steps::Step::SyncFile(path.to_owned()));
+    let synced = file.sync_data();
+    synced.map_err(|source| StoreError::not_done(Action::Sync, path, source))
 }
 
 /// Waits until the disk has the folder's entries. Without it, a file that was synced and renamed

@@ -1,8 +1,7 @@
 //! What the store knows of each channel, and its files: read, kept aside, and put in their places where
 //! that need not be synced at once.
 
-use std::collections::{BTreeSet, HashMap};
-use std::fs::File;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,23 +9,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dirigent::{AgentId, AgentKey, ChannelId, Commit, Durability, Revision, Transition};
 
 use super::agents::Agents;
-use super::folders::{FileKind, Folders, number_of};
+use super::folders::{Folders, number_of};
 use super::history::{self, Lines};
 use super::options::FileDurability;
 use super::problem::{ChannelProblem, Problems};
 use super::sync::{SyncQueue, Write};
+use super::turn_log::TurnLog;
 use crate::channel_file::{Extras, LARGEST, ParsedChannel, parse_channel};
 use crate::error::{Action, BadFile, StoreError};
 use crate::lock::Lock;
-use crate::replace::{ReadError, keep_aside, keep_copy, read, replace};
+use crate::replace::{ReadError, keep_aside, keep_bytes, keep_copy, read, replace};
 
 /// What is known of a channel that has a file.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     /// Its revision, once it was read or written.
     revision: Option<Revision>,
-    /// There is a file of a turn.
-    pub(super) has_turn: bool,
     /// What is known of its history's file.
     lines: Option<Lines>,
 }
@@ -41,11 +39,15 @@ pub(super) struct Desk {
     pub(super) problems: Arc<Mutex<Problems>>,
     pub(super) agents: Agents,
     pub(super) channels: HashMap<ChannelId, Known>,
+    /// Turns that are in no channel's file.
+    pub(super) log: TurnLog,
+    /// Channels whose files are to be made as new as their turns, so that old files of the log can go.
+    pub(super) behind: VecDeque<ChannelId>,
     /// The folders that are there.
     pub(super) made: BTreeSet<u8>,
     /// What newer versions wrote into a channel's file.
     pub(super) extras: HashMap<ChannelId, Box<Extras>>,
-    /// The files of damaged records, each with the name of its copy, so that they may be replaced.
+    /// Where damaged records stand, each with the name of its copy, so that they may be replaced.
     pub(super) copies: HashMap<ChannelId, Vec<(PathBuf, PathBuf)>>,
     /// No other store has the folder while the desk lives.
     pub(super) _lock: Lock,
@@ -65,27 +67,51 @@ struct Bad {
 }
 
 impl Desk {
-    /// Turns of a process that ended before they were synced are synced now.
-    pub(super) fn take_up_turns(&mut self) {
-        let with_turn = self.channels.iter().filter(|(_, known)| known.has_turn);
-        let channels: Vec<_> = with_turn.map(|(channel, _)| *channel).collect();
-        for channel in channels {
-            self.take_up_turn(channel);
-        }
+    /// Closes the newest file of the log: the channels whose turns are in it get files that are as new.
+    pub(super) fn roll(&mut self) {
+        self.log.seal();
+        self.behind = self.log.channels().into();
     }
 
-    /// A turn that has a file is synced, unless it was.
-    pub(super) fn take_up_turn(&mut self, channel: ChannelId) {
+    /// Makes a channel's file as new as its turn, unless it is.
+    pub(super) fn catch_up(&mut self, channel: ChannelId) {
         // What cannot be read now is told to the caller that asks for it.
         let Ok(Some(parsed)) = self.read(channel) else {
             return;
         };
-        let has_turn = self.channels.get(&channel).is_some_and(|known| known.has_turn);
-        if let (true, FileDurability::Full, Ok(content)) =
-            (has_turn, self.durability, parsed.to_json())
-        {
-            self.queue.push_turn(Write { channel, revision: parsed.revision, content });
+        let revision = parsed.revision;
+        let (true, Ok(content)) = (self.log.revision(channel) == Some(revision), parsed.to_json())
+        else {
+            return;
+        };
+        match self.durability {
+            FileDurability::Full => self.queue.push_turn(Write { channel, revision, content }),
+            FileDurability::None => {
+                if self.put(channel, &content).is_ok() {
+                    self.log.forget(channel, revision);
+                }
+            }
         }
+    }
+
+    /// Removes the files of the log that hold no turn any more.
+    pub(super) fn remove_empty(&mut self) {
+        let emptied = self.log.take_empty();
+        match self.durability {
+            FileDurability::Full => self.queue.remove(emptied),
+            FileDurability::None => remove_files(emptied),
+        }
+    }
+
+    /// A turn of this revision, in the log.
+    pub(super) fn put_turn(
+        &mut self,
+        channel: ChannelId,
+        revision: Revision,
+        content: &[u8],
+    ) -> Result<(), StoreError> {
+        self.queue.grew(self.log.append(channel, revision, content)?);
+        Ok(())
     }
 
     pub(super) fn known_channels(&self) -> Result<Vec<ChannelId>, StoreError> {
@@ -114,36 +140,35 @@ impl Desk {
         Ok(key)
     }
 
-    /// Reads a channel: the newer of its two files. A damaged file is kept aside where the other one
-    /// speaks for the channel; where none does, and where a newer version wrote one, all stays in its
-    /// place and bars the channel.
+    /// Reads a channel: the newer of its file and its turn. A damaged one is kept aside where the other one
+    /// speaks for the channel; where none does, and where a newer version wrote one, all stays in its place and
+    /// bars the channel.
     pub(super) fn read(&mut self, channel: ChannelId) -> Result<Option<ParsedChannel>, StoreError> {
-        let Some(has_turn) = self.channels.get(&channel).map(|known| known.has_turn) else {
+        if !self.channels.contains_key(&channel) {
             return Ok(None);
-        };
-        let turn = if has_turn { self.read_file(channel, FileKind::Turn)? } else { Found::Nothing };
-        let main = self.read_file(channel, FileKind::Main)?;
-        let (has_turn, newer) = match (turn, main) {
+        }
+        let (turn, main) = (self.read_turn(channel)?, self.read_file(channel)?);
+        let newer = match (turn, main) {
             // Only that version knows which of the two is the newer.
             (Found::Bad(bad), _) | (_, Found::Bad(bad)) if bad.reason.is_newer() => {
                 return Err(self.bar(channel, bad));
             }
             (Found::Good(turn), Found::Good(main)) if turn.revision <= main.revision => {
-                self.remove_turn(channel, main.revision);
-                (false, main)
+                self.log.forget(channel, main.revision);
+                main
             }
-            (Found::Good(turn), Found::Good(_) | Found::Nothing) => (true, turn),
+            (Found::Good(turn), Found::Good(_) | Found::Nothing) => turn,
             (Found::Good(turn), Found::Bad(main)) => {
                 // A power cut must not leave the channel without either.
-                self.sync_turn(channel)?;
-                self.set_aside(channel, FileKind::Main, main)?;
-                (true, turn)
+                self.log.sync(channel)?;
+                self.set_aside(channel, main)?;
+                turn
             }
             (Found::Bad(turn), Found::Good(main)) => {
-                self.set_aside(channel, FileKind::Turn, turn)?;
-                (false, main)
+                self.set_turn_aside(channel, turn)?;
+                main
             }
-            (Found::Nothing, Found::Good(main)) => (false, main),
+            (Found::Nothing, Found::Good(main)) => main,
             (Found::Bad(_) | Found::Nothing, Found::Bad(bad))
             | (Found::Bad(bad), Found::Nothing) => return Err(self.bar(channel, bad)),
             (Found::Nothing, Found::Nothing) => {
@@ -155,7 +180,6 @@ impl Desk {
         };
         let known = self.channels.entry(channel).or_default();
         known.revision = Some(newer.revision);
-        known.has_turn = has_turn;
         self.copies.remove(&channel);
         if newer.extras.is_empty() {
             self.extras.remove(&channel);
@@ -182,12 +206,12 @@ impl Desk {
         error
     }
 
-    /// Keeps a damaged file aside that the other one speaks for.
-    fn set_aside(&self, channel: ChannelId, kind: FileKind, bad: Bad) -> Result<(), StoreError> {
+    /// Keeps a damaged file aside that the channel's turn speaks for.
+    fn set_aside(&self, channel: ChannelId, bad: Bad) -> Result<(), StoreError> {
         let Bad { path, reason } = bad;
         // The thread that syncs may have replaced it since it was read; not so any more.
         let _hold = self.queue.hold();
-        if !matches!(self.parse_file(channel, kind)?, Found::Bad(_)) {
+        if !matches!(self.parse_file(channel)?, Found::Bad(_)) {
             return Ok(());
         }
         let kept = keep_aside(&path)?;
@@ -195,14 +219,27 @@ impl Desk {
         Ok(())
     }
 
-    fn tell(&self, problem: ChannelProblem) {
-        self.problems.lock().unwrap_or_else(PoisonError::into_inner).push(problem);
+    /// Keeps a damaged turn aside that the channel's file speaks for.
+    fn set_turn_aside(&mut self, channel: ChannelId, bad: Bad) -> Result<(), StoreError> {
+        if let Some((_, kept)) = self.keep_turn(channel)? {
+            let reason = bad.reason;
+            self.tell(ChannelProblem { channel: Some(channel), kept, reason, bars: None });
+        }
+        self.log.erase(channel)
     }
 
-    fn sync_turn(&self, channel: ChannelId) -> Result<(), StoreError> {
-        let path = self.folders.file(channel, FileKind::Turn);
-        let synced = File::open(&path).and_then(|file| file.sync_all());
-        synced.map_err(|source| StoreError::not_done(Action::Sync, &path, source))
+    /// Copies a channel's turn to a file of its own. Returns where it stands, and where the copy is.
+    fn keep_turn(&self, channel: ChannelId) -> Result<Option<(PathBuf, PathBuf)>, StoreError> {
+        let Some((path, content)) = self.log.read(channel) else {
+            return Ok(None);
+        };
+        let content =
+            content.map_err(|source| StoreError::not_done(Action::Read, &path, source))?;
+        Ok(Some((path, keep_bytes(&self.folders.turn(channel), &content)?)))
+    }
+
+    fn tell(&self, problem: ChannelProblem) {
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner).push(problem);
     }
 
     /// Gives what is left of a damaged record a second name, before it is replaced.
@@ -210,46 +247,45 @@ impl Desk {
         if !self.channels.contains_key(&channel) || self.copies.contains_key(&channel) {
             return Ok(());
         }
-        let mut copies = Vec::new();
-        for kind in [FileKind::Main, FileKind::Turn] {
-            let path = self.folders.file(channel, kind);
-            if path.exists() {
-                let kept = keep_copy(&path)?;
-                tracing::warn!(kept = %kept.display(), "a damaged file is replaced");
-                copies.push((path, kept));
-            }
+        let path = self.folders.file(channel);
+        let file = if path.exists() { Some((keep_copy(&path)?, path)) } else { None };
+        let file = file.map(|(kept, path)| (path, kept));
+        let copies: Vec<_> = file.into_iter().chain(self.keep_turn(channel)?).collect();
+        for (_, kept) in &copies {
+            tracing::warn!(kept = %kept.display(), "a damaged record is replaced");
         }
         self.copies.insert(channel, copies);
         Ok(())
     }
 
-    fn read_file(&self, channel: ChannelId, kind: FileKind) -> Result<Found, StoreError> {
-        match self.parse_file(channel, kind) {
+    fn read_file(&self, channel: ChannelId) -> Result<Found, StoreError> {
+        match self.parse_file(channel) {
             Ok(Found::Bad(_)) => {
                 // It may have been replaced while it was read; not so any more.
                 let _hold = self.queue.hold();
-                self.parse_file(channel, kind)
+                self.parse_file(channel)
             }
             other => other,
         }
     }
 
-    fn parse_file(&self, channel: ChannelId, kind: FileKind) -> Result<Found, StoreError> {
-        let path = self.folders.file(channel, kind);
-        let bad = |reason| Ok(Found::Bad(Bad { path: path.clone(), reason }));
-        let content = match read(&path, LARGEST) {
-            Ok(Some(content)) => content,
-            Ok(None) => return Ok(Found::Nothing),
-            Err(ReadError::Io(source)) => {
-                return Err(StoreError::not_done(Action::Read, &path, source));
-            }
-            Err(ReadError::Bad(reason)) => return bad(reason),
-        };
-        match parse_channel(&content) {
-            Ok(parsed) if parsed.channel == channel => Ok(Found::Good(Box::new(parsed))),
-            Ok(parsed) => bad(BadFile::OtherChannel { found: parsed.channel }),
-            Err(reason) => bad(reason),
+    fn parse_file(&self, channel: ChannelId) -> Result<Found, StoreError> {
+        let path = self.folders.file(channel);
+        match read(&path, LARGEST) {
+            Ok(Some(content)) => Ok(parse_own(channel, path, &content)),
+            Ok(None) => Ok(Found::Nothing),
+            Err(ReadError::Io(source)) => Err(StoreError::not_done(Action::Read, &path, source)),
+            Err(ReadError::Bad(reason)) => Ok(Found::Bad(Bad { path, reason })),
         }
+    }
+
+    fn read_turn(&self, channel: ChannelId) -> Result<Found, StoreError> {
+        let Some((path, content)) = self.log.read(channel) else {
+            return Ok(Found::Nothing);
+        };
+        let content =
+            content.map_err(|source| StoreError::not_done(Action::Read, &path, source))?;
+        Ok(parse_own(channel, path, &content))
     }
 
     /// The revision that is stored.
@@ -274,7 +310,7 @@ impl Desk {
         let extras = self.extras.get(&channel).map(|extras| Extras::clone(extras));
         let extras = extras.unwrap_or_default();
         let file = ParsedChannel { channel, revision, record, agents, extras };
-        let path = || self.folders.file(channel, FileKind::Main);
+        let path = || self.folders.file(channel);
         let content =
             file.to_json().map_err(|source| StoreError::Unwritable { path: path(), source })?;
         if content.len() > LARGEST {
@@ -303,13 +339,8 @@ impl Desk {
     }
 
     /// Puts content in the place of a channel's file, without a sync.
-    pub(super) fn put(
-        &mut self,
-        channel: ChannelId,
-        kind: FileKind,
-        content: &[u8],
-    ) -> Result<(), StoreError> {
-        replace(&self.folders.file(channel, kind), content, Durability::Turn)
+    pub(super) fn put(&self, channel: ChannelId, content: &[u8]) -> Result<(), StoreError> {
+        replace(&self.folders.file(channel), content, Durability::Turn)
     }
 
     /// A commit was made.
@@ -321,9 +352,17 @@ impl Desk {
     ) {
         let known = self.channels.entry(channel).or_default();
         known.revision = Some(revision);
-        for (damaged, copy) in self.copies.remove(&channel).into_iter().flatten() {
-            self.problems.lock().unwrap_or_else(PoisonError::into_inner).replaced(&damaged, &copy);
+        if let Some(copies) = self.copies.remove(&channel) {
+            // An older process's turn must not count again: its revision may be higher.
+            if let Err(error) = self.log.erase(channel) {
+                tracing::error!(%channel, %error, "what is left of a damaged turn is still there");
+            }
+            let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+            for (damaged, copy) in copies {
+                problems.replaced(channel, &damaged, &copy);
+            }
         }
+        let known = self.channels.entry(channel).or_default();
         if transitions.is_empty() || self.history_max == 0 {
             return;
         }
@@ -335,19 +374,26 @@ impl Desk {
         }
         known.lines = written.ok();
     }
+}
 
-    /// Removes a turn's file if it is no newer than what was synced. The disk may forget that: an
-    /// older file loses against a newer one.
-    pub(super) fn remove_turn(&mut self, channel: ChannelId, synced: Revision) {
-        let Some(known) = self.channels.get_mut(&channel) else {
-            return;
-        };
-        if known.has_turn && known.revision.is_none_or(|revision| revision <= synced) {
-            known.has_turn = false;
-            if let Err(error) = std::fs::remove_file(self.folders.file(channel, FileKind::Turn)) {
-                tracing::debug!(%channel, %error, "the file of a synced turn stays");
-            }
+/// Removes files that are not needed any more; one that stays is read again, and loses against what is newer.
+pub(super) fn remove_files(files: Vec<PathBuf>) {
+    for file in files {
+        if let Err(error) = std::fs::remove_file(&file) {
+            tracing::debug!(path = %file.display(), %error, "an empty file of turns stays");
         }
+    }
+}
+
+/// What stands in a channel's file, or in its turn.
+fn parse_own(channel: ChannelId, path: PathBuf, content: &[u8]) -> Found {
+    match parse_channel(content) {
+        Ok(parsed) if parsed.channel == channel => Found::Good(Box::new(parsed)),
+        Ok(parsed) => {
+            let reason = BadFile::OtherChannel { found: parsed.channel };
+            Found::Bad(Bad { path, reason })
+        }
+        Err(reason) => Found::Bad(Bad { path, reason }),
     }
 }
 

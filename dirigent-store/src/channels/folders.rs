@@ -17,21 +17,6 @@ pub(super) struct Folders {
     channels: PathBuf,
 }
 
-/// What a channel's file tells by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FileKind {
-    /// The channel as of its last synced commit.
-    Main,
-    /// The channel as of a later commit, not synced.
-    Turn,
-}
-
-/// A channel's file that is there.
-pub(super) struct Found {
-    pub(super) channel: ChannelId,
-    pub(super) kind: FileKind,
-}
-
 impl Folders {
     /// The folders below this one, which is made where it is missing.
     pub(super) fn below(root: PathBuf) -> Result<Self, StoreError> {
@@ -61,12 +46,13 @@ impl Folders {
     }
 
     /// Where a channel's file lies.
-    pub(super) fn file(&self, channel: ChannelId, kind: FileKind) -> PathBuf {
-        let name = match kind {
-            FileKind::Main => format!("{channel}.json"),
-            FileKind::Turn => format!("{channel}.turn.json"),
-        };
-        self.folder(number_of(channel)).join(name)
+    pub(super) fn file(&self, channel: ChannelId) -> PathBuf {
+        self.folder(number_of(channel)).join(format!("{channel}.json"))
+    }
+
+    /// After which a copy of a channel's damaged turn is named.
+    pub(super) fn turn(&self, channel: ChannelId) -> PathBuf {
+        self.folder(number_of(channel)).join(format!("{channel}.turn.json"))
     }
 
     /// Where a channel's history lies.
@@ -79,7 +65,7 @@ impl Folders {
     pub(super) fn scan(
         &self,
         number: u8,
-        mut found: impl FnMut(Found),
+        mut found: impl FnMut(ChannelId),
     ) -> Result<bool, StoreError> {
         let folder = self.folder(number);
         let refused = |source| StoreError::not_done(Action::Read, &folder, source);
@@ -95,10 +81,10 @@ impl Folders {
                 let stray = entry.path();
                 fs::remove_file(&stray)
                     .map_err(|source| StoreError::not_done(Action::RemoveStray, &stray, source))?;
-            } else if let Some(file) = parse_name(&name)
-                && number_of(file.channel) == number
+            } else if let Some(channel) = parse_name(&name)
+                && number_of(channel) == number
             {
-                found(file);
+                found(channel);
             }
         }
         Ok(true)
@@ -111,16 +97,9 @@ pub(super) const fn number_of(channel: ChannelId) -> u8 {
     first
 }
 
-fn parse_name(name: &OsStr) -> Option<Found> {
-    let stem = name.to_str()?.strip_suffix(".json")?;
-    let (digits, kind) = match stem.strip_suffix(".turn") {
-        Some(digits) => (digits, FileKind::Turn),
-        None => (stem, FileKind::Main),
-    };
-    if digits.is_empty() {
-        return None;
-    }
-    Some(Found { channel: ChannelId::new(whole(digits)?), kind })
+/// The channel whose file has this name.
+fn parse_name(name: &OsStr) -> Option<ChannelId> {
+    whole(name.to_str()?.strip_suffix(".json")?).map(ChannelId::new)
 }
 
 #[cfg(test)]
@@ -131,9 +110,7 @@ mod tests {
 
     #[test]
     fn names_that_are_none_of_ours_are_left_alone() {
-        let ours = parse_name(OsStr::new("17.turn.json")).unwrap();
-        assert_eq!((ours.channel.get(), ours.kind), (17, FileKind::Turn));
-        assert_eq!(parse_name(OsStr::new("17.json")).unwrap().kind, FileKind::Main);
+        assert_eq!(parse_name(OsStr::new("17.json")), Some(ChannelId::new(17)));
         for name in [
             ".json",
             "017.json",
@@ -142,8 +119,7 @@ mod tests {
             "17.history.jsonl",
             "x.json",
             "+1.json",
-            "17.turn.turn.json",
-            ".turn.json",
+            "17.turn.json",
             "99999999999999999999.json",
         ] {
             assert!(parse_name(OsStr::new(name)).is_none(), "{name}");

@@ -26,7 +26,8 @@ const REMEMBERED_MAX: usize = 1_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChannelProblem {
-    /// Whose file it was; `None` for the file of the agents.
+    /// Whose file it was; `None` for the file of the agents, and for a file with the turns of many channels that
+    /// is damaged before its end: those that are whole were read.
     pub channel: Option<ChannelId>,
     /// Where it is now: aside, or in its place while it bars the channel. Once an operator's commit has
     /// replaced it, where its copy is.
@@ -42,6 +43,7 @@ impl fmt::Display for ChannelProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.channel {
             Some(channel) => write!(f, "a file of channel {channel}")?,
+            None if is_log(&self.kept) => f.write_str("a file of turns")?,
             None => f.write_str("the file of the agents")?,
         }
         write!(f, " is kept as {}: {}", self.kept.display(), self.reason)?;
@@ -50,6 +52,11 @@ impl fmt::Display for ChannelProblem {
             None => Ok(()),
         }
     }
+}
+
+/// Whether a copy is one of a file of turns.
+fn is_log(kept: &Path) -> bool {
+    kept.file_name().is_some_and(|name| name.to_string_lossy().starts_with("turns-"))
 }
 
 /// The problems since the store was opened.
@@ -68,9 +75,12 @@ impl Problems {
         }
     }
 
-    /// A damaged file was replaced, and what is left of it is the copy.
-    pub(super) fn replaced(&mut self, damaged: &Path, copy: &Path) {
-        for problem in self.0.iter_mut().filter(|problem| problem.kept == damaged) {
+    /// A channel's damaged record was replaced, and what is left of it is the copy.
+    pub(super) fn replaced(&mut self, channel: ChannelId, damaged: &Path, copy: &Path) {
+        let is_it = |problem: &&mut ChannelProblem| {
+            problem.channel == Some(channel) && problem.kept == damaged
+        };
+        for problem in self.0.iter_mut().filter(is_it) {
             copy.clone_into(&mut problem.kept);
             problem.bars = None;
         }

@@ -1,26 +1,28 @@
 //! What the disk still has to be given, and the thread that gives it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dirigent::{ChannelId, Revision};
 
-use super::folders::{FileKind, Folders, number_of};
+use super::desk::remove_files;
+use super::folders::{Folders, number_of};
+use super::turn_log::Grown;
 use super::work::Job;
 use crate::error::{Action, StoreError};
-use crate::replace::{Replacement, sync_folder};
+use crate::replace::{Replacement, sync_data, sync_folder};
 
 /// How many files are synced together; each is open meanwhile.
 const FACTS_MAX: usize = 64;
-/// The same for turns, which facts wait for when they come during it.
+/// The same for turns that become their channels' files, which facts wait for when they come during it.
 const TURNS_MAX: usize = 8;
-/// After this many rounds of facts alone, turns are taken along.
-const PATIENCE: u32 = 16;
+/// After so long the file of the log that takes turns is closed, and its channels get files of their own.
+const ROLL_AFTER: Duration = Duration::from_secs(60);
 
 /// A channel's new content on its way to the disk.
 #[derive(Debug)]
@@ -45,10 +47,16 @@ pub(super) struct SyncQueue {
 struct Waiting {
     /// A caller waits for each of them.
     facts: Vec<Write>,
-    /// Turns whose time has not come, the newest of each channel.
-    turns: HashMap<ChannelId, Write>,
-    /// Turns whose time has come.
-    due: HashMap<ChannelId, Write>,
+    /// Turns that become their channels' files.
+    turns: VecDeque<Write>,
+    /// Files of the log with turns that are not synced.
+    log: Vec<Grown>,
+    /// When the first of these turns was written.
+    log_since: Option<Instant>,
+    /// When the newest file of the log took its first turn.
+    log_begun: Option<Instant>,
+    /// Files of the log that go once the others are synced.
+    emptied: Vec<PathBuf>,
     /// Folders that another process may have left without a sync.
     folders: Vec<u8>,
     /// What is there is done, and then no more.
@@ -59,8 +67,12 @@ struct Waiting {
 #[derive(Debug, Default)]
 struct Batch {
     facts: Vec<Write>,
+    log: Vec<Grown>,
+    emptied: Vec<PathBuf>,
     turns: Vec<Write>,
     folders: Vec<u8>,
+    /// The newest file of the log is to be closed.
+    rolls: bool,
 }
 
 impl SyncQueue {
@@ -83,17 +95,28 @@ impl SyncQueue {
         self.changed.notify_one();
     }
 
-    /// A turn, which supersedes what waits of the same channel.
+    /// A turn that becomes its channel's file.
     pub(super) fn push_turn(&self, write: Write) {
-        let mut waiting = self.lock();
-        let was_empty = waiting.turns.is_empty();
-        if let Some(due) = waiting.due.get_mut(&write.channel) {
-            *due = write;
-        } else {
-            waiting.turns.insert(write.channel, write);
+        self.lock().turns.push_back(write);
+        self.changed.notify_one();
+    }
+
+    /// How many turns wait to become files.
+    pub(super) fn turns_waiting(&self) -> usize {
+        self.lock().turns.len()
+    }
+
+    /// A file of the log took a turn.
+    pub(super) fn grew(&self, grown: Grown) {
+        if self.lock().grew(grown, now()) {
+            self.changed.notify_one();
         }
-        drop(waiting);
-        if was_empty {
+    }
+
+    /// These files of the log are removed once the others are synced.
+    pub(super) fn remove(&self, files: Vec<PathBuf>) {
+        if !files.is_empty() {
+            self.lock().emptied.extend(files);
             self.changed.notify_one();
         }
     }
@@ -134,46 +157,36 @@ impl SyncQueue {
     }
 
     /// Waits for the next work; none when it is the end.
-    fn next(&self, sync_after: Duration, patience: &mut u32) -> Option<Batch> {
+    fn next(&self, sync_after: Duration) -> Option<Batch> {
         let mut waiting = self.lock();
         loop {
-            if waiting.closing || *patience == 0 {
-                waiting.all_are_due();
-                *patience = PATIENCE;
-            }
-            if !waiting.is_idle() {
-                break;
+            let now = now();
+            let batch = waiting.take(now, sync_after);
+            if !batch.is_empty() {
+                return Some(batch);
             }
             if waiting.closing {
                 return None;
             }
-            if waiting.turns.is_empty() {
-                waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
-            } else {
-                let quiet = |waiting: &mut Waiting| waiting.facts.is_empty() && !waiting.closing;
-                let (again, elapsed) = self
-                    .changed
-                    .wait_timeout_while(waiting, sync_after, quiet)
-                    .unwrap_or_else(PoisonError::into_inner);
-                waiting = again;
-                if elapsed.timed_out() {
-                    waiting.all_are_due();
+            waiting = match waiting.next_due(sync_after) {
+                Some(due) => {
+                    let wait = due.saturating_duration_since(now);
+                    let woken = self.changed.wait_timeout(waiting, wait);
+                    woken.unwrap_or_else(PoisonError::into_inner).0
                 }
-            }
+                None => self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner),
+            };
         }
-        Some(waiting.take())
     }
 
-    /// Turns that could not be written wait again, unless there are newer ones.
-    fn put_back(&self, turns: Vec<Write>) {
+    /// What the log holds is still to be synced.
+    fn put_back(&self, log: Vec<Grown>, emptied: Vec<PathBuf>) {
         let mut waiting = self.lock();
-        for write in turns {
-            let newer = waiting.facts.iter().any(|fact| fact.channel == write.channel)
-                || waiting.due.contains_key(&write.channel);
-            if !newer {
-                waiting.turns.entry(write.channel).or_insert(write);
-            }
+        let since = now();
+        for grown in log {
+            waiting.grew(grown, since);
         }
+        waiting.emptied.extend(emptied);
     }
 
     fn is_closing(&self) -> bool {
@@ -187,25 +200,72 @@ impl SyncQueue {
 
 impl Waiting {
     fn forget(&mut self, channel: ChannelId) {
-        self.turns.remove(&channel);
-        self.due.remove(&channel);
+        self.turns.retain(|write| write.channel != channel);
     }
 
-    fn all_are_due(&mut self) {
-        self.due.extend(self.turns.drain());
+    /// Takes note of a turn in the log. Returns whether it is the first that waits.
+    fn grew(&mut self, grown: Grown, now: Instant) -> bool {
+        if grown.is_new {
+            self.log_begun = Some(now);
+        }
+        match self.log.iter_mut().find(|known| known.path == grown.path) {
+            Some(known) => known.is_new |= grown.is_new,
+            None => self.log.push(grown),
+        }
+        let is_first = self.log_since.is_none();
+        self.log_since.get_or_insert(now);
+        is_first
     }
 
-    fn is_idle(&self) -> bool {
-        self.facts.is_empty() && self.due.is_empty() && self.folders.is_empty()
+    /// When the log is to be synced: so long after the first turn that waits, whatever else is done meanwhile.
+    fn sync_due(&self, sync_after: Duration) -> Option<Instant> {
+        self.log_since?.checked_add(sync_after)
     }
 
-    fn take(&mut self) -> Batch {
+    fn roll_due(&self) -> Option<Instant> {
+        self.log_begun?.checked_add(ROLL_AFTER)
+    }
+
+    /// When there is work next, if nothing comes before.
+    fn next_due(&self, sync_after: Duration) -> Option<Instant> {
+        self.sync_due(sync_after).into_iter().chain(self.roll_due()).min()
+    }
+
+    /// Takes what is to be done now.
+    fn take(&mut self, now: Instant, sync_after: Duration) -> Batch {
+        let is_due = |due: Option<Instant>| due.is_some_and(|due| due <= now);
+        let rolls = !self.closing && is_due(self.roll_due());
+        if rolls {
+            self.log_begun = None;
+        }
+        let syncs = self.closing || !self.emptied.is_empty() || is_due(self.sync_due(sync_after));
+        let (mut log, mut emptied) = (Vec::new(), Vec::new());
+        if syncs {
+            self.log_since = None;
+            (log, emptied) = (std::mem::take(&mut self.log), std::mem::take(&mut self.emptied));
+        }
         let facts = self.facts.drain(..self.facts.len().min(FACTS_MAX)).collect();
-        let channels: Vec<_> = self.due.keys().take(TURNS_MAX).copied().collect();
-        let turns = channels.iter().filter_map(|channel| self.due.remove(channel)).collect();
+        let turns = self.turns.drain(..self.turns.len().min(TURNS_MAX)).collect();
         let folders = self.folders.split_off(self.folders.len().saturating_sub(TURNS_MAX));
-        Batch { facts, turns, folders }
+        Batch { facts, log, emptied, turns, folders, rolls }
     }
+}
+
+impl Batch {
+    fn is_empty(&self) -> bool {
+        let Self { facts, log, emptied, turns, folders, rolls } = self;
+        let has_writes = !facts.is_empty() || !turns.is_empty() || !folders.is_empty();
+        !has_writes && log.is_empty() && emptied.is_empty() && !rolls
+    }
+}
+
+/// The time by which syncs are planned. It decides nothing that a channel's rules decide.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long the disk is spared is no matter of the host's clock"
+)]
+fn now() -> Instant {
+    Instant::now()
 }
 
 fn is_full(error: &StoreError) -> bool {
@@ -238,19 +298,19 @@ impl Syncing {
     }
 
     fn work(&mut self) -> Result<(), StoreError> {
-        let mut patience = PATIENCE;
         let mut last = Ok(());
-        while let Some(batch) = self.queue.next(self.sync_after, &mut patience) {
-            if !batch.facts.is_empty() {
-                patience = patience.saturating_sub(1);
-            }
+        while let Some(batch) = self.queue.next(self.sync_after) {
             self.sync_facts(batch.facts);
-            let turns = self.sync_turns(batch.turns);
-            // Before the end, they are tried again.
+            let synced = self.sync_log(batch.log, batch.emptied);
+            // Before the end, it is tried again.
             if self.queue.is_closing() && last.is_ok() {
-                last = turns;
+                last = synced;
             }
+            self.sync_turns(batch.turns);
             self.sync_folders(batch.folders);
+            if batch.rolls {
+                let _ = self.jobs.send(Job::Roll);
+            }
         }
         last
     }
@@ -261,29 +321,35 @@ impl Syncing {
         }
     }
 
-    /// The state of a turn is in a file of its own until it could be written.
-    fn sync_turns(&mut self, turns: Vec<Write>) -> Result<(), StoreError> {
-        let mut failed = Vec::new();
-        let mut last = Ok(());
-        for (write, outcome) in self.write(turns) {
-            match outcome {
-                Ok(()) => {
-                    let Write { channel, revision, .. } = write;
-                    let _ = self.jobs.send(Job::Turn { channel, revision });
-                }
-                Err(error) => {
-                    failed.push(write);
-                    last = Err(error);
-                }
-            }
-        }
-        if let Err(error) = &last {
-            tracing::warn!(count = failed.len(), %error, "turns could not be synced");
+    /// One sync a file makes all turns in it durable. Files that are empty go afterwards: what they held stands in
+    /// those that were synced.
+    fn sync_log(&self, log: Vec<Grown>, emptied: Vec<PathBuf>) -> Result<(), StoreError> {
+        if let Err(error) = log.iter().try_for_each(|grown| self.sync_grown(grown)) {
+            tracing::warn!(%error, "turns could not be synced");
+            self.queue.note(&error, error.path());
             if !self.queue.is_closing() && self.queue.check().is_ok() {
-                self.queue.put_back(failed);
+                self.queue.put_back(log, emptied);
             }
+            return Err(error);
         }
-        last
+        remove_files(emptied);
+        Ok(())
+    }
+
+    fn sync_grown(&self, grown: &Grown) -> Result<(), StoreError> {
+        self.queue.check()?;
+        sync_data(&grown.path, &grown.file)?;
+        if grown.is_new { sync_folder(self.folders.root()) } else { Ok(()) }
+    }
+
+    /// A turn stays in the log until it is in its channel's file.
+    fn sync_turns(&mut self, turns: Vec<Write>) {
+        for (Write { channel, revision, .. }, outcome) in self.write(turns) {
+            if let Err(error) = &outcome {
+                tracing::warn!(%channel, %error, "a turn could not become its channel's file");
+            }
+            let _ = self.jobs.send(Job::Turn { channel, revision, outcome });
+        }
     }
 
     /// What a process before us put into these folders may never have been synced.
@@ -299,8 +365,7 @@ impl Syncing {
     /// Writes all, syncs all, puts all in their places, and syncs each folder once.
     fn write(&mut self, writes: Vec<Write>) -> Vec<(Write, Result<(), StoreError>)> {
         let folders = Arc::clone(&self.folders);
-        let paths: Vec<_> =
-            writes.iter().map(|write| folders.file(write.channel, FileKind::Main)).collect();
+        let paths: Vec<_> = writes.iter().map(|write| folders.file(write.channel)).collect();
         let mut staged = Vec::with_capacity(writes.len());
         for (write, path) in writes.iter().zip(&paths) {
             staged.push(self.stage(path, &write.content));
@@ -347,4 +412,38 @@ fn again(error: &StoreError) -> StoreError {
         return StoreError::unknown(Action::Sync, path, source.kind().into());
     }
     StoreError::Interrupted { path: error.path().to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::*;
+
+    fn grown(file: &Path) -> Grown {
+        let opened = File::create(file).unwrap();
+        Grown { path: file.to_owned(), file: Arc::new(opened), is_new: false }
+    }
+
+    #[test]
+    fn turns_are_synced_so_long_after_the_first_however_many_facts_come_meanwhile() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("turns-1.log");
+        let (begin, second) = (now(), Duration::from_secs(1));
+        let mut waiting = Waiting::default();
+        assert!(waiting.grew(grown(&file), begin));
+        for tenth in 1..10 {
+            let at = begin + second / 10 * tenth;
+            let channel = ChannelId::new(tenth.into());
+            let (revision, content) = (Revision::new(1), Vec::new());
+            waiting.facts.push(Write { channel, revision, content });
+            assert!(!waiting.grew(grown(&file), at));
+            let batch = waiting.take(at, second);
+            assert_eq!((batch.facts.len(), batch.log.len()), (1, 0), "after {tenth} tenths");
+        }
+        assert_eq!(waiting.next_due(second), Some(begin + second));
+        assert_eq!(waiting.take(begin + second, second).log.len(), 1);
+        assert_eq!(waiting.next_due(second), None);
+        assert!(waiting.take(begin + second * 9, second).is_empty());
+    }
 }

@@ -1,5 +1,6 @@
 //! The thread that everything passes: what it is told, and the order in which it is done.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
@@ -8,8 +9,7 @@ use dirigent::{
     AgentId, AgentKey, ChannelId, Commit, Durability, Revision, StoredChannel, Transition,
 };
 
-use super::desk::Desk;
-use super::folders::FileKind;
+use super::desk::{Desk, remove_files};
 use super::history;
 use super::options::FileDurability;
 use super::sync::Write;
@@ -30,9 +30,11 @@ pub(super) enum Job {
     AddAgent(AgentId, Answer<AgentKey>),
     /// A fact was synced, or not.
     Fact { channel: ChannelId, revision: Revision, outcome: Result<(), StoreError> },
-    /// A turn was synced.
-    Turn { channel: ChannelId, revision: Revision },
-    /// The other thread has ended; what its last turns came to.
+    /// A turn became its channel's file, or not.
+    Turn { channel: ChannelId, revision: Revision, outcome: Result<(), StoreError> },
+    /// The newest file of turns is old enough.
+    Roll,
+    /// The other thread has ended; what its last sync of turns came to.
     SyncEnded(Result<(), StoreError>),
     /// Finish, and end.
     Close(Answer<()>),
@@ -44,6 +46,56 @@ pub(super) enum Ask {
     Load(Answer<Option<StoredChannel>>),
     Commit(Box<Commit>, Answer<Committed>),
     History(Answer<Vec<Transition>>),
+}
+
+/// How many turns wait at a time to become their channels' files.
+const CATCHING_UP_MAX: usize = 32;
+
+/// What the thread was told and has not done. A read of a channel that nothing else was asked of before does not wait
+/// for the commits of others.
+#[derive(Debug, Default)]
+struct Inbox {
+    reads: VecDeque<Job>,
+    rest: VecDeque<Job>,
+    /// How much of `rest` is about a channel.
+    asked: HashMap<ChannelId, usize>,
+}
+
+impl Inbox {
+    /// The next job; `None` when there will be no more.
+    fn next(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
+        if self.reads.is_empty() && self.rest.is_empty() {
+            self.push(jobs.recv().ok()?);
+        }
+        while let Ok(job) = jobs.try_recv() {
+            self.push(job);
+        }
+        if let Some(read) = self.reads.pop_front() {
+            return Some(read);
+        }
+        let job = self.rest.pop_front()?;
+        if let Job::Ask(channel, _) = &job
+            && let Entry::Occupied(mut asked) = self.asked.entry(*channel)
+        {
+            *asked.get_mut() -= 1;
+            if *asked.get() == 0 {
+                asked.remove();
+            }
+        }
+        Some(job)
+    }
+
+    fn push(&mut self, job: Job) {
+        if let Job::Ask(channel, ask) = &job {
+            let is_read = !matches!(ask, Ask::Commit(..));
+            if is_read && !self.asked.contains_key(channel) {
+                self.reads.push_back(job);
+                return;
+            }
+            *self.asked.entry(*channel).or_default() += 1;
+        }
+        self.rest.push_back(job);
+    }
 }
 
 /// How a commit ended that the files have nothing against.
@@ -69,18 +121,22 @@ pub(super) struct Work {
     desk: Desk,
     busy: HashMap<ChannelId, Busy>,
     closing: Option<Answer<()>>,
+    /// Why a turn did not become its channel's file while the store was being closed.
+    failed: Option<StoreError>,
 }
 
 impl Work {
     /// A desk without work.
     pub(super) fn new(desk: Desk) -> Self {
-        Self { desk, busy: HashMap::new(), closing: None }
+        Self { desk, busy: HashMap::new(), closing: None, failed: None }
     }
 
     /// Works until it is told to end.
     pub(super) fn run(mut self, jobs: &Receiver<Job>, syncing: Option<JoinHandle<()>>) {
-        self.desk.take_up_turns();
-        while let Ok(job) = jobs.recv() {
+        let mut inbox = Inbox::default();
+        // Turns that an earlier process left.
+        self.roll();
+        while let Some(job) = inbox.next(jobs) {
             match job {
                 Job::Ask(channel, ask) => self.ask(channel, ask),
                 Job::Channels(answer) => {
@@ -95,10 +151,11 @@ impl Work {
                     let _ = answer.send(added);
                 }
                 Job::Fact { channel, revision, outcome } => self.fact(channel, revision, outcome),
-                Job::Turn { channel, revision } => self.desk.remove_turn(channel, revision),
+                Job::Turn { channel, revision, outcome } => self.turn(channel, revision, outcome),
+                Job::Roll => self.roll(),
                 Job::Close(answer) => {
                     self.closing = Some(answer);
-                    self.desk.queue.close();
+                    self.roll();
                     if syncing.is_none() {
                         return self.end(Ok(()));
                     }
@@ -107,10 +164,44 @@ impl Work {
                     if let Some(thread) = syncing {
                         let _ = thread.join();
                     }
-                    return self.end(outcome);
+                    let failed = self.failed.take();
+                    return self.end(failed.map_or(outcome, Err));
                 }
             }
         }
+    }
+
+    /// Begins a new file of turns with the next turn, and lets the old ones go as soon as they can.
+    fn roll(&mut self) {
+        self.desk.roll();
+        self.catch_up();
+    }
+
+    /// Lets the next channels' files become as new as their turns.
+    fn catch_up(&mut self) {
+        while self.desk.queue.turns_waiting() < CATCHING_UP_MAX {
+            let Some(channel) = self.desk.behind.pop_front() else { break };
+            // A fact on its way is newer.
+            if !self.busy.contains_key(&channel) {
+                self.desk.catch_up(channel);
+            }
+        }
+        if self.closing.is_none() {
+            self.desk.remove_empty();
+        } else if self.desk.behind.is_empty() {
+            // The files of the log that are empty by then go at the end.
+            self.desk.queue.close();
+        }
+    }
+
+    fn turn(&mut self, channel: ChannelId, revision: Revision, outcome: Result<(), StoreError>) {
+        match outcome {
+            Ok(()) => self.desk.log.forget(channel, revision),
+            Err(error) if self.closing.is_some() => self.failed = Some(error),
+            // It stays in the log, and is tried again when the next file of the log is closed.
+            Err(_) => {}
+        }
+        self.catch_up();
     }
 
     fn check(&self) -> Result<(), StoreError> {
@@ -177,18 +268,12 @@ impl Work {
                 desk.queue.push_fact(Write { channel, revision, content });
                 return;
             }
-            (FileDurability::Full, Durability::Turn) => {
-                let placed = desk.put(channel, FileKind::Turn, &content);
-                if placed.is_ok() {
-                    desk.channels.entry(channel).or_default().has_turn = true;
-                    desk.queue.push_turn(Write { channel, revision, content });
-                }
-                placed
-            }
+            (FileDurability::Full, Durability::Turn) => desk.put_turn(channel, revision, &content),
             (FileDurability::None, _) => {
-                let placed = desk.put(channel, FileKind::Main, &content);
+                let placed = desk.put(channel, &content);
                 if placed.is_ok() {
-                    desk.remove_turn(channel, revision);
+                    desk.log.forget(channel, revision);
+                    desk.remove_empty();
                 }
                 placed
             }
@@ -196,7 +281,11 @@ impl Work {
         if placed.is_ok() {
             desk.made(channel, revision, &transitions);
         }
+        let is_full = desk.log.is_full();
         let _ = answer.send(placed.map(|()| Committed::Done(revision)));
+        if is_full {
+            self.roll();
+        }
     }
 
     fn prepare(&mut self, commit: Commit) -> Result<Prepared, StoreError> {
@@ -227,12 +316,13 @@ impl Work {
             return;
         };
         if outcome.is_ok() {
-            self.desk.remove_turn(channel, revision);
+            self.desk.log.forget(channel, revision);
             self.desk.made(channel, revision, &transitions);
         } else {
-            // The fact had taken the place of a turn that waited.
-            self.desk.take_up_turn(channel);
+            // The fact had taken the place of a turn that was to become the file.
+            self.desk.behind.push_back(channel);
         }
+        self.catch_up();
         let _ = answer.send(outcome.map(|()| Committed::Done(revision)));
         while let Some(ask) = waiting.pop_front() {
             self.ask(channel, ask);
@@ -243,7 +333,9 @@ impl Work {
     }
 
     fn end(self, outcome: Result<(), StoreError>) {
-        let Self { desk, closing, .. } = self;
+        let Self { mut desk, closing, .. } = self;
+        // What they held is in the channels' files, which are synced.
+        remove_files(desk.log.take_empty());
         // A caller that is told that it is closed can open it again.
         drop(desk);
         if let Some(answer) = closing {
@@ -256,4 +348,59 @@ impl Work {
 enum Prepared {
     New(Revision, Vec<u8>, Durability),
     Conflict(Revision),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use dirigent::ChannelRecord;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    fn ask(channel: u64, what: &str) -> Job {
+        let channel = ChannelId::new(channel);
+        let ask = match what {
+            "load" => Ask::Load(oneshot::channel().0),
+            "history" => Ask::History(oneshot::channel().0),
+            _ => {
+                let commit = Commit {
+                    channel,
+                    expected: Revision::default(),
+                    record: ChannelRecord::default(),
+                    durability: Durability::Turn,
+                    transitions: Vec::new(),
+                    replaces_damaged: false,
+                };
+                Ask::Commit(Box::new(commit), oneshot::channel().0)
+            }
+        };
+        Job::Ask(channel, ask)
+    }
+
+    #[test]
+    fn a_read_waits_for_what_was_asked_of_its_channel_before_and_for_nothing_else() {
+        let (give, jobs) = channel();
+        let asked =
+            [(1, "commit"), (2, "commit"), (1, "load"), (3, "load"), (1, "commit"), (4, "history")];
+        for (channel, what) in asked {
+            give.send(ask(channel, what)).unwrap();
+        }
+        drop(give);
+        let mut inbox = Inbox::default();
+        let order = std::iter::from_fn(|| inbox.next(&jobs)).map(|job| {
+            let Job::Ask(channel, ask) = job else { panic!("{job:?}") };
+            let what = match ask {
+                Ask::Load(_) => "load",
+                Ask::History(_) => "history",
+                Ask::Commit(..) => "commit",
+            };
+            (channel.get(), what)
+        });
+        let expected =
+            [(3, "load"), (4, "history"), (1, "commit"), (2, "commit"), (1, "load"), (1, "commit")];
+        assert_eq!(order.collect::<Vec<_>>(), expected);
+        assert!(inbox.asked.is_empty());
+    }
 }

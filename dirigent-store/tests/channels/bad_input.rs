@@ -175,12 +175,12 @@ async fn a_newer_versions_turn_bars_a_channel_whose_file_is_sound_or_damaged() {
     for (name, bytes) in newer_files() {
         for main in [file().into_bytes(), b"no JSON".to_vec()] {
             let place = with_file(&main).await;
-            let turn = place.main(HERE).with_file_name(format!("{HERE}.turn.json"));
-            fs::write(&turn, &bytes).unwrap();
+            let log = place.put_turn(HERE, 9, &bytes);
+            let turn = fs::read(&log).unwrap();
             let store = place.lazy();
             assert_eq!(barred(&store, HERE).await, Barred::Newer, "{name}");
             store.close().await.unwrap();
-            assert_eq!(fs::read(&turn).unwrap(), bytes, "{name}");
+            assert_eq!(fs::read(&log).unwrap(), turn, "{name}");
             assert_eq!(fs::read(place.main(HERE)).unwrap(), main, "{name}");
         }
     }
@@ -191,8 +191,8 @@ async fn a_newer_versions_turn_bars_a_channel_whose_file_is_sound_or_damaged() {
 async fn two_damaged_files_bar_their_channel_and_both_are_kept_when_they_are_replaced() {
     for main in [Some("no JSON"), None] {
         let place = with_file(b"no JSON").await;
-        let turn = place.main(HERE).with_file_name(format!("{HERE}.turn.json"));
-        fs::write(&turn, "half a turn").unwrap();
+        let log = place.put_turn(HERE, 9, b"half a turn");
+        let path = place.main(HERE);
         if main.is_none() {
             fs::remove_file(place.main(HERE)).unwrap();
         }
@@ -202,11 +202,11 @@ async fn two_damaged_files_bar_their_channel_and_both_are_kept_when_they_are_rep
         }
         let store = place.lazy();
         store.commit(replacement(HERE, 3)).await.unwrap();
-        assert!(!turn.exists());
         assert_eq!(stored(&store, HERE).await, Some((1, 3)));
         store.close().await.unwrap();
-        let kept = |name: String| fs::read_to_string(turn.with_file_name(name)).ok();
-        assert_eq!(kept(format!("{HERE}.turn.json.corrupt-1")).as_deref(), Some("half a turn"));
+        assert!(!log.exists());
+        let kept = |name: String| fs::read_to_string(path.with_file_name(name)).ok();
+        assert_eq!(kept(format!("{HERE}.turn.json.corrupt-1")).as_deref(), Some("half a turn\n"));
         assert_eq!(kept(format!("{HERE}.json.corrupt-1")).as_deref(), main);
         assert_eq!(stored(&place.lazy(), HERE).await, Some((1, 3)));
     }
@@ -221,13 +221,13 @@ async fn whatever_is_wrong_with_a_turn_the_channel_falls_back_to_what_was_synced
         let store = place.lazy();
         fact(&store, HERE, 0, 1).await;
         store.close().await.unwrap();
-        let path = place.main(HERE).with_file_name(format!("{HERE}.turn.json"));
-        fs::write(&path, &bytes).unwrap();
+        place.put_turn(HERE, 9, &bytes);
         let store = place.lazy();
         assert_eq!(stored(&store, HERE).await, Some((1, 1)), "{name}");
         let problems = store.problems();
         let [problem] = &problems[..] else { panic!("{name}: {problems:?}") };
-        assert_eq!(fs::read(&problem.kept).unwrap(), bytes, "{name}");
+        let kept = fs::read(&problem.kept).unwrap();
+        assert_eq!(kept, [&bytes[..], b"\n"].concat(), "{name}");
         assert!(problem.kept.to_str().unwrap().ends_with(".turn.json.corrupt-1"), "{name}");
         turn(&store, HERE, 1, 2).await;
     }

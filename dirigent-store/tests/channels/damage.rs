@@ -16,22 +16,48 @@ async fn a_torn_turn_falls_back_to_what_was_synced() {
     let store = place.lazy();
     fact(&store, HERE, 0, 1).await;
     turn(&store, HERE, 1, 2).await;
-    let whole = fs::read(place.turn(HERE)).unwrap();
-    let path = place.turn(HERE);
+    let whole = place.turn(HERE).unwrap();
     store.close().await.unwrap();
-    // As a power cut leaves it: the name, and nothing or half of the content.
-    for (number, torn) in [&[][..], &whole[..whole.len() / 2]].into_iter().enumerate() {
+    // As a power cut leaves it: the frame, and nothing or half of the content.
+    let torn = ["\0".repeat(whole.len()), format!("{}\n", &whole[..whole.len() / 2])];
+    for (number, torn) in torn.iter().enumerate() {
         fs::write(place.main(HERE), with_number(&place, 1)).unwrap();
-        fs::write(&path, torn).unwrap();
+        place.put_turn(HERE, 2, torn.as_bytes());
         let store = place.lazy();
         assert_eq!(stored(&store, HERE).await, Some((1, 1)));
         let problems = store.problems();
         assert_eq!(problems.len(), 1);
-        assert_eq!(fs::read(&problems[0].kept).unwrap(), torn);
+        assert_eq!(fs::read_to_string(&problems[0].kept).unwrap(), format!("{torn}\n"));
         let name = problems[0].kept.file_name().unwrap().to_str().unwrap();
         assert_eq!(name, format!("{HERE}.turn.json.corrupt-{}", number + 1));
         store.close().await.unwrap();
+        assert!(place.logs().is_empty());
     }
+}
+
+/// F26: a file of turns is shared, and its damage is not.
+#[tokio::test]
+async fn damage_between_two_turns_costs_neither_and_is_reported() {
+    let place = Place::new();
+    let store = place.lazy();
+    turn(&store, HERE, 0, 1).await;
+    turn(&store, THERE, 0, 2).await;
+    let path = place.logs().remove(0);
+    let left = fs::read_to_string(&path).unwrap();
+    store.close().await.unwrap();
+    for channel in [HERE, THERE] {
+        fs::remove_file(place.main(channel)).unwrap();
+    }
+    let bent = left.replacen(&format!("turn {THERE}"), &format!("\0\nturn {THERE}"), 1);
+    fs::write(&path, &bent).unwrap();
+    let store = place.lazy();
+    assert_eq!(stored(&store, HERE).await, Some((1, 1)));
+    assert_eq!(stored(&store, THERE).await, Some((1, 2)));
+    let problems = store.problems();
+    let [problem] = &problems[..] else { panic!("{problems:?}") };
+    assert_eq!((problem.channel, problem.bars), (None, None));
+    assert_eq!(fs::read_to_string(&problem.kept).unwrap(), bent);
+    assert!(problem.to_string().starts_with("a file of turns is kept as"), "{problem}");
 }
 
 /// A file of the channel's first commit.
@@ -63,16 +89,17 @@ async fn an_old_turn_that_a_power_cut_brought_back_loses() {
     let place = Place::new();
     let store = place.lazy();
     turn(&store, HERE, 0, 1).await;
-    let path = place.turn(HERE);
+    let path = place.logs().remove(0);
     let old = fs::read(&path).unwrap();
     fact(&store, HERE, 1, 2).await;
-    assert!(!path.exists());
     store.close().await.unwrap();
+    assert!(!path.exists());
     fs::write(&path, old).unwrap();
     let store = place.lazy();
     assert_eq!(stored(&store, HERE).await, Some((2, 2)));
-    assert!(!path.exists());
     assert!(store.problems().is_empty());
+    store.close().await.unwrap();
+    assert!(!path.exists());
 }
 
 /// F27

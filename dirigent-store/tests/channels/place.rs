@@ -36,12 +36,6 @@ impl Place {
         JsonChannels::open(options).unwrap()
     }
 
-    /// A store that syncs turns at once.
-    pub(crate) fn eager(&self) -> JsonChannels {
-        let options = ChannelOptions::new(&self.root).sync_after(Duration::ZERO);
-        JsonChannels::open(options).unwrap()
-    }
-
     /// All files of channels, by path, sorted.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let folders = fs::read_dir(self.root.join("channels")).unwrap();
@@ -64,9 +58,33 @@ impl Place {
         self.file(&format!("{channel}.json"))
     }
 
-    /// The file of a channel's turn.
-    pub(crate) fn turn(&self, channel: ChannelId) -> PathBuf {
-        self.file(&format!("{channel}.turn.json"))
+    /// The files in which turns stand that are in no channel's file, oldest first.
+    pub(crate) fn logs(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.root).unwrap().map(|entry| entry.unwrap().path());
+        let mut logs: Vec<_> =
+            entries.filter(|path| path.extension() == Some("log".as_ref())).collect();
+        logs.sort();
+        logs
+    }
+
+    /// The newest turn of a channel that stands there, and its revision.
+    pub(crate) fn turn(&self, channel: ChannelId) -> Option<String> {
+        let begin = format!("turn {channel} ");
+        let logs: String =
+            self.logs().iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+        let header = logs.lines().rfind(|line| line.starts_with(&begin))?;
+        let at = logs.rfind(header).unwrap() + header.len() + 1;
+        let length: usize = header.rsplit(' ').next().unwrap().parse().unwrap();
+        Some(logs[at..at + length].to_owned())
+    }
+
+    /// Writes a file with a turn of a channel, as a process leaves it that was killed.
+    pub(crate) fn put_turn(&self, channel: ChannelId, revision: u64, content: &[u8]) -> PathBuf {
+        let number = self.logs().len() + 1;
+        let path = self.root.join(format!("turns-{number}.log"));
+        let header = format!("turn {channel} {revision} {}\n", content.len() + 1);
+        fs::write(&path, [header.as_bytes(), content, b"\n"].concat()).unwrap();
+        path
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {
@@ -79,4 +97,10 @@ impl Place {
 pub(crate) fn written(path: &Path) -> (u64, u64) {
     let parsed = parse_channel(&fs::read(path).unwrap()).unwrap();
     (parsed.revision.get(), mark(&parsed.record))
+}
+
+/// The revision and the mark of a channel's turn.
+pub(crate) fn in_turn(place: &Place, channel: ChannelId) -> Option<(u64, u64)> {
+    let parsed = parse_channel(place.turn(channel)?.as_bytes()).unwrap();
+    Some((parsed.revision.get(), mark(&parsed.record)))
 }

@@ -6,22 +6,25 @@ use std::sync::Arc;
 use dirigent::{ChannelId, ChannelStore, Durability};
 use dirigent_store::{ChannelOptions, FileDurability, JsonChannels, OpenError, StoreError};
 
-use crate::place::{HERE, Place, THERE, cause, fact, failed, request, stored, turn, written};
+use crate::place::{
+    HERE, Place, THERE, cause, fact, failed, in_turn, request, stored, turn, written,
+};
 
 /// D77
 #[tokio::test]
-async fn a_turn_is_in_its_own_file_until_it_is_synced() {
+async fn a_turn_is_in_the_log_until_it_becomes_its_channels_file() {
     let place = Place::new();
     let store = place.lazy();
     fact(&store, HERE, 0, 1).await;
     for number in 2..20 {
         turn(&store, HERE, number - 1, number).await;
-        assert_eq!(written(&place.turn(HERE)), (number, number));
-        assert_eq!(written(&place.main(HERE)), (1, 1), "a turn was synced before its time");
+        assert_eq!(in_turn(&place, HERE), Some((number, number)));
+        assert_eq!(written(&place.main(HERE)), (1, 1), "a turn became a file before its time");
     }
     store.close().await.unwrap();
     assert_eq!(written(&place.main(HERE)), (19, 19));
     assert_eq!(place.names(), [format!("{HERE}.json")]);
+    assert!(place.logs().is_empty());
 }
 
 /// D77
@@ -34,28 +37,35 @@ async fn a_fact_takes_the_turns_before_it_along() {
     fact(&store, HERE, 1, 3).await;
     assert_eq!(written(&place.main(HERE)), (2, 3));
     assert_eq!(place.names().iter().filter(|name| name.starts_with(&HERE.to_string())).count(), 1);
-    assert_eq!(written(&place.turn(THERE)), (1, 2));
+    assert_eq!(in_turn(&place, THERE), Some((1, 2)));
     store.close().await.unwrap();
     assert_eq!(written(&place.main(HERE)), (2, 3), "an older turn was synced over the fact");
 }
 
-/// D77
+/// What many channels wrote in one file becomes their files, and the log goes, as soon as that is full.
 #[tokio::test]
-async fn turns_are_synced_without_being_asked() {
+async fn a_full_log_becomes_files_without_being_asked() {
     let place = Place::new();
-    let store = place.eager();
-    for number in 1..=40 {
-        turn(&store, ChannelId::new(number), 0, number).await;
+    let store = place.lazy();
+    let mut last = 0;
+    while place.logs().iter().all(|path| path.ends_with("turns-1.log")) {
+        last += 1;
+        for number in 1..=40 {
+            turn(&store, ChannelId::new(number), last - 1, last).await;
+        }
     }
     // Whoever comes later finds it done; how long it takes is the disk's affair.
-    while place.names().iter().any(|name| name.contains("turn")) {
+    while place.logs().len() > 1 {
         let _ = store.channels().await.unwrap();
         std::thread::yield_now();
     }
     assert_eq!(place.files().len(), 40);
     for number in 1..=40 {
-        assert_eq!(written(&place.main(ChannelId::new(number))), (1, number));
+        assert_eq!(stored(&store, ChannelId::new(number)).await, Some((last, last)));
+        assert!(written(&place.main(ChannelId::new(number))).0 >= last - 1);
     }
+    store.close().await.unwrap();
+    assert!(place.logs().is_empty());
 }
 
 /// R046
@@ -70,6 +80,7 @@ async fn the_last_handle_syncs_what_is_left() {
     drop(clone);
     assert_eq!(written(&place.main(HERE)), (2, 2));
     assert_eq!(place.names().len(), 1);
+    assert!(place.logs().is_empty());
 }
 
 /// D77
@@ -79,8 +90,8 @@ async fn turns_of_a_process_that_was_killed_are_synced_by_the_next() {
     let store = place.lazy();
     fact(&store, HERE, 0, 1).await;
     turn(&store, HERE, 1, 2).await;
-    let left = fs::read(place.turn(HERE)).unwrap();
-    let path = place.turn(HERE);
+    let left = fs::read(&place.logs()[0]).unwrap();
+    let path = place.logs().remove(0);
     let first = fs::read(place.main(HERE)).unwrap();
     store.close().await.unwrap();
     // As a killed process leaves it.
@@ -175,8 +186,8 @@ async fn without_syncs_everything_is_in_one_file() {
     let place = Place::new();
     let store = place.lazy();
     turn(&store, HERE, 0, 1).await;
-    let old = fs::read(place.turn(HERE)).unwrap();
-    let path = place.turn(HERE);
+    let old = fs::read(&place.logs()[0]).unwrap();
+    let path = place.logs().remove(0);
     store.close().await.unwrap();
     fs::write(&path, old).unwrap();
     fs::remove_file(place.main(HERE)).unwrap();
@@ -186,6 +197,7 @@ async fn without_syncs_everything_is_in_one_file() {
     fact(&store, HERE, 2, 3).await;
     fact(&store, THERE, 0, 4).await;
     assert_eq!(place.names(), [format!("{HERE}.json"), format!("{THERE}.json")]);
+    assert!(place.logs().is_empty());
     assert_eq!(written(&place.main(HERE)), (3, 3));
     store.close().await.unwrap();
 }
