@@ -43,6 +43,7 @@ mod error;
 mod export;
 mod fit;
 mod identities;
+mod inbox;
 mod json;
 mod life;
 mod lock;

@@ -30,6 +30,7 @@ use self::registry::{Registered, identities};
 use self::tables::{Committed, Tables, channels};
 use crate::error::{OpenError, StoreError};
 use crate::identities::entry;
+use crate::inbox::{About, Inbox, Queued};
 use crate::life::{Answer, Life, Started};
 
 /// How many callers one transaction answers at most.
@@ -100,8 +101,8 @@ struct Shared {
 
 /// What the thread is told.
 enum Job {
-    /// Work of a caller.
-    Ask(Box<dyn Task>),
+    /// Work of a caller, and what it is about.
+    Ask(About, Box<dyn Task>),
     /// Finish, and end.
     Close(Answer<()>),
 }
@@ -168,7 +169,7 @@ impl SqliteStore {
     }
 
     /// Has work done, even if its caller no longer waits for the answer.
-    async fn ask<T, F>(&self, work: F) -> Result<T, StoreError>
+    async fn ask<T, F>(&self, about: About, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -176,7 +177,9 @@ impl SqliteStore {
         let (answer, answered) = oneshot::channel();
         let Shared { history_max, problems, life } = &*self.shared;
         let task = Box::new(Asked::new(work, answer));
-        life.give(Job::Ask(task), |database| start(database, *history_max, Arc::clone(problems)))?;
+        life.give(Job::Ask(about, task), |database| {
+            start(database, *history_max, Arc::clone(problems))
+        })?;
         answered.await.unwrap_or_else(|_| Err(life.no_answer()))
     }
 }
@@ -225,9 +228,14 @@ fn run(database: Database, history_max: usize, problems: &Problems, jobs: &Recei
     match Tables::new(&conn, &path, history_max) {
         Ok(tables) => {
             let mut groups = Groups::new(tables, problems);
+            let mut inbox = Inbox::new();
             while closing.is_none() {
-                let Some(mut group) = next_group(jobs, &mut closing) else { break };
-                groups.settle(&mut group);
+                let Some(mut group) = next_group(&mut inbox, jobs, &mut closing) else { break };
+                groups.settle(&mut group, &mut || match inbox.next_read(jobs) {
+                    Some(Job::Ask(_, read)) => Some(read),
+                    Some(Job::Close(_)) | None => None,
+                });
+                inbox.done();
                 for task in group {
                     task.answer();
                 }
@@ -244,38 +252,57 @@ fn run(database: Database, history_max: usize, problems: &Problems, jobs: &Recei
     }
 }
 
-/// Waits for work and takes all that is there; `None` when there will be no more.
+/// Waits for work and takes all that is there, reads that wait for nothing first; `None` when there will be no more.
 fn next_group(
+    inbox: &mut Inbox<Job>,
     jobs: &Receiver<Job>,
     closing: &mut Option<Answer<()>>,
 ) -> Option<Vec<Box<dyn Task>>> {
-    let mut next = Some(jobs.recv().ok()?);
+    let first = inbox.next(jobs)?;
+    let is_free = matches!(first.about(), About::Read(_));
+    let mut next = Some(first);
     let mut group = Vec::new();
     while let Some(job) = next {
         match job {
-            Job::Ask(task) => group.push(task),
+            Job::Ask(_, task) => group.push(task),
             Job::Close(answer) => {
                 *closing = Some(answer);
                 break;
             }
         }
-        next = if group.len() < GROUP_MAX { jobs.try_recv().ok() } else { None };
+        next = if group.len() == GROUP_MAX {
+            None
+        } else if is_free {
+            inbox.next_read(jobs)
+        } else {
+            inbox.next_of_rest()
+        };
     }
     Some(group)
+}
+
+impl Queued for Job {
+    fn about(&self) -> About {
+        match self {
+            Self::Ask(about, _) => *about,
+            Self::Close(_) => About::Rest,
+        }
+    }
 }
 
 #[async_trait]
 impl ChannelStore for SqliteStore {
     async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
-        Ok(self.ask(channels).await?)
+        Ok(self.ask(About::Rest, channels).await?)
     }
 
     async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
-        Ok(self.ask(move |tables| tables.load(channel)).await?)
+        Ok(self.ask(About::Read(channel), move |tables| tables.load(channel)).await?)
     }
 
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
-        let committed = self.ask(move |tables| tables.commit(&commit)).await;
+        let about = About::Change(commit.channel);
+        let committed = self.ask(about, move |tables| tables.commit(&commit)).await;
         match committed? {
             Committed::Done(revision) => Ok(revision),
             Committed::Conflict(found) => Err(CommitError::Conflict { found }),
@@ -283,11 +310,11 @@ impl ChannelStore for SqliteStore {
     }
 
     async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
-        Ok(self.ask(|tables| Ok(tables.agents())).await?)
+        Ok(self.ask(About::Rest, |tables| Ok(tables.agents())).await?)
     }
 
     async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError> {
-        Ok(self.ask(move |tables| tables.add_agent(&agent)).await?)
+        Ok(self.ask(About::Rest, move |tables| tables.add_agent(&agent)).await?)
     }
 
     fn history_max(&self) -> usize {
@@ -295,20 +322,20 @@ impl ChannelStore for SqliteStore {
     }
 
     async fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, ApiError> {
-        Ok(self.ask(move |tables| tables.history(channel)).await?)
+        Ok(self.ask(About::Read(channel), move |tables| tables.history(channel)).await?)
     }
 }
 
 #[async_trait]
 impl IdentityStore for SqliteStore {
     async fn all(&self) -> Result<Vec<Identity>, ApiError> {
-        Ok(self.ask(identities).await?)
+        Ok(self.ask(About::Rest, identities).await?)
     }
 
     async fn register(&self, identity: Identity) -> Result<(), RegisterError> {
         entry::check(&identity)
             .map_err(|bad| ApiError::new(ErrorKind::Invalid).with_source(bad))?;
-        let registered = self.ask(move |tables| tables.register(&identity)).await;
+        let registered = self.ask(About::Rest, move |tables| tables.register(&identity)).await;
         match registered.map_err(ApiError::from)? {
             Registered::Done => Ok(()),
             Registered::Taken(owner) => Err(RegisterError::AccountTaken { owner }),
@@ -316,7 +343,7 @@ impl IdentityStore for SqliteStore {
     }
 
     async fn remove(&self, agent: AgentId) -> Result<bool, ApiError> {
-        Ok(self.ask(move |tables| tables.unregister(&agent)).await?)
+        Ok(self.ask(About::Rest, move |tables| tables.unregister(&agent)).await?)
     }
 }
 
@@ -324,20 +351,36 @@ impl IdentityStore for SqliteStore {
 mod tests {
     use super::*;
 
+    fn job(about: About) -> Job {
+        Job::Ask(about, Box::new(Asked::new(|_: &mut Tables<'_>| Ok(()), oneshot::channel().0)))
+    }
+
     #[test]
     fn all_that_waits_is_one_group_up_to_a_limit_and_up_to_the_end() {
         let (jobs, given) = channel();
         for _ in 0..GROUP_MAX + 3 {
-            let work = |_: &mut Tables<'_>| Ok(());
-            jobs.send(Job::Ask(Box::new(Asked::new(work, oneshot::channel().0)))).unwrap();
+            jobs.send(job(About::Rest)).unwrap();
         }
         jobs.send(Job::Close(oneshot::channel().0)).unwrap();
-        let mut closing = None;
-        assert_eq!(next_group(&given, &mut closing).unwrap().len(), GROUP_MAX);
+        let (mut inbox, mut closing) = (Inbox::new(), None);
+        assert_eq!(next_group(&mut inbox, &given, &mut closing).unwrap().len(), GROUP_MAX);
         assert!(closing.is_none());
-        assert_eq!(next_group(&given, &mut closing).unwrap().len(), 3);
+        assert_eq!(next_group(&mut inbox, &given, &mut closing).unwrap().len(), 3);
         assert!(closing.is_some());
         drop(jobs);
-        assert!(next_group(&given, &mut closing).is_none());
+        assert!(next_group(&mut inbox, &given, &mut closing).is_none());
+    }
+
+    #[test]
+    fn reads_that_wait_for_nothing_are_a_group_of_their_own() {
+        let (jobs, given) = channel();
+        let about = [ChannelId::new(1), ChannelId::new(2)].map(About::Change);
+        let reads = [ChannelId::new(3), ChannelId::new(4), ChannelId::new(1)].map(About::Read);
+        for about in about.into_iter().chain(reads) {
+            jobs.send(job(about)).unwrap();
+        }
+        let (mut inbox, mut closing) = (Inbox::new(), None);
+        assert_eq!(next_group(&mut inbox, &given, &mut closing).unwrap().len(), 2);
+        assert_eq!(next_group(&mut inbox, &given, &mut closing).unwrap().len(), 3);
     }
 }

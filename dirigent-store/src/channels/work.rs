@@ -1,6 +1,5 @@
 //! The thread that everything passes: what it is told, and the order in which it is done.
 
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
@@ -15,6 +14,7 @@ use super::options::FileDurability;
 use super::sync::Write;
 use crate::channel_file::ParsedChannel;
 use crate::error::{Action, StoreError};
+use crate::inbox::{About, Inbox, Queued};
 use crate::life::Answer;
 
 /// What the thread is told.
@@ -51,50 +51,20 @@ pub(super) enum Ask {
 /// How many turns wait at a time to become their channels' files.
 const CATCHING_UP_MAX: usize = 32;
 
-/// What the thread was told and has not done. A read of a channel that nothing else was asked of before does not wait
-/// for the commits of others.
-#[derive(Debug, Default)]
-struct Inbox {
-    reads: VecDeque<Job>,
-    rest: VecDeque<Job>,
-    /// How much of `rest` is about a channel.
-    asked: HashMap<ChannelId, usize>,
-}
-
-impl Inbox {
-    /// The next job; `None` when there will be no more.
-    fn next(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
-        if self.reads.is_empty() && self.rest.is_empty() {
-            self.push(jobs.recv().ok()?);
+impl Queued for Job {
+    fn about(&self) -> About {
+        match self {
+            Self::Ask(channel, Ask::Commit(..)) => About::Change(*channel),
+            Self::Ask(channel, Ask::Load(_) | Ask::History(_)) => About::Read(*channel),
+            Self::Channels(_)
+            | Self::Agents(_)
+            | Self::AddAgent(..)
+            | Self::Fact { .. }
+            | Self::Turn { .. }
+            | Self::Roll
+            | Self::SyncEnded(_)
+            | Self::Close(_) => About::Rest,
         }
-        while let Ok(job) = jobs.try_recv() {
-            self.push(job);
-        }
-        if let Some(read) = self.reads.pop_front() {
-            return Some(read);
-        }
-        let job = self.rest.pop_front()?;
-        if let Job::Ask(channel, _) = &job
-            && let Entry::Occupied(mut asked) = self.asked.entry(*channel)
-        {
-            *asked.get_mut() -= 1;
-            if *asked.get() == 0 {
-                asked.remove();
-            }
-        }
-        Some(job)
-    }
-
-    fn push(&mut self, job: Job) {
-        if let Job::Ask(channel, ask) = &job {
-            let is_read = !matches!(ask, Ask::Commit(..));
-            if is_read && !self.asked.contains_key(channel) {
-                self.reads.push_back(job);
-                return;
-            }
-            *self.asked.entry(*channel).or_default() += 1;
-        }
-        self.rest.push_back(job);
     }
 }
 
@@ -133,10 +103,12 @@ impl Work {
 
     /// Works until it is told to end.
     pub(super) fn run(mut self, jobs: &Receiver<Job>, syncing: Option<JoinHandle<()>>) {
-        let mut inbox = Inbox::default();
+        let mut inbox = Inbox::new();
         // Turns that an earlier process left.
         self.roll();
         while let Some(job) = inbox.next(jobs) {
+            // What follows from it that takes longer has a queue of its own.
+            inbox.done();
             match job {
                 Job::Ask(channel, ask) => self.ask(channel, ask),
                 Job::Channels(answer) => {
@@ -348,59 +320,4 @@ impl Work {
 enum Prepared {
     New(Revision, Vec<u8>, Durability),
     Conflict(Revision),
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc::channel;
-
-    use dirigent::ChannelRecord;
-    use tokio::sync::oneshot;
-
-    use super::*;
-
-    fn ask(channel: u64, what: &str) -> Job {
-        let channel = ChannelId::new(channel);
-        let ask = match what {
-            "load" => Ask::Load(oneshot::channel().0),
-            "history" => Ask::History(oneshot::channel().0),
-            _ => {
-                let commit = Commit {
-                    channel,
-                    expected: Revision::default(),
-                    record: ChannelRecord::default(),
-                    durability: Durability::Turn,
-                    transitions: Vec::new(),
-                    replaces_damaged: false,
-                };
-                Ask::Commit(Box::new(commit), oneshot::channel().0)
-            }
-        };
-        Job::Ask(channel, ask)
-    }
-
-    #[test]
-    fn a_read_waits_for_what_was_asked_of_its_channel_before_and_for_nothing_else() {
-        let (give, jobs) = channel();
-        let asked =
-            [(1, "commit"), (2, "commit"), (1, "load"), (3, "load"), (1, "commit"), (4, "history")];
-        for (channel, what) in asked {
-            give.send(ask(channel, what)).unwrap();
-        }
-        drop(give);
-        let mut inbox = Inbox::default();
-        let order = std::iter::from_fn(|| inbox.next(&jobs)).map(|job| {
-            let Job::Ask(channel, ask) = job else { panic!("{job:?}") };
-            let what = match ask {
-                Ask::Load(_) => "load",
-                Ask::History(_) => "history",
-                Ask::Commit(..) => "commit",
-            };
-            (channel.get(), what)
-        });
-        let expected =
-            [(3, "load"), (4, "history"), (1, "commit"), (2, "commit"), (1, "load"), (1, "commit")];
-        assert_eq!(order.collect::<Vec<_>>(), expected);
-        assert!(inbox.asked.is_empty());
-    }
 }

@@ -94,28 +94,39 @@ enum Attempt {
     Doubtful(StoreError),
 }
 
+/// The next read that need not wait, if there is one.
+pub(super) type Reads<'r> = dyn FnMut() -> Option<Box<dyn Task>> + 'r;
+
 /// Runs the work of many in one transaction.
 pub(super) struct Groups<'c, 'p> {
     tables: Tables<'c>,
     problems: &'p Problems,
     stop: Option<Stop>,
+    /// Reads that failed inside the transaction of others, to be tried by themselves.
+    failed_reads: Vec<Box<dyn Task>>,
 }
 
 impl<'c, 'p> Groups<'c, 'p> {
     pub(super) const fn new(tables: Tables<'c>, problems: &'p Problems) -> Self {
-        Self { tables, problems, stop: None }
+        Self { tables, problems, stop: None, failed_reads: Vec::new() }
     }
 
     /// Settles the work of a group: in one transaction, and if that fails, each by itself, so that
-    /// none fails because of another.
-    pub(super) fn settle(&mut self, group: &mut [Box<dyn Task>]) {
+    /// none fails because of another. Between two tasks it answers the `reads` that have come meanwhile, which are
+    /// of channels that the group does not change.
+    pub(super) fn settle(&mut self, group: &mut [Box<dyn Task>], reads: &mut Reads<'_>) {
         if let Some(stop) = self.stop {
             for task in group {
                 task.fail(self.stopped(stop));
             }
             return;
         }
-        match self.attempt(group) {
+        let attempt = self.attempt(group, reads);
+        while let Some(mut read) = self.failed_reads.pop() {
+            self.settle(std::slice::from_mut(&mut read), &mut || None);
+            read.answer();
+        }
+        match attempt {
             Attempt::Made => {
                 self.tables.found.drain(..).for_each(|problem| self.problems.push(problem));
             }
@@ -125,7 +136,7 @@ impl<'c, 'p> Groups<'c, 'p> {
                         task.fail(error);
                     }
                 } else {
-                    group.chunks_mut(1).for_each(|alone| self.settle(alone));
+                    group.chunks_mut(1).for_each(|alone| self.settle(alone, reads));
                 }
             }
             Attempt::Doubtful(error) => {
@@ -137,8 +148,8 @@ impl<'c, 'p> Groups<'c, 'p> {
         }
     }
 
-    fn attempt(&mut self, group: &mut [Box<dyn Task>]) -> Attempt {
-        let ran = catch_unwind(AssertUnwindSafe(|| self.run(group)));
+    fn attempt(&mut self, group: &mut [Box<dyn Task>], reads: &mut Reads<'_>) -> Attempt {
+        let ran = catch_unwind(AssertUnwindSafe(|| self.run(group, reads)));
         let attempt = ran.unwrap_or_else(|_| {
             Attempt::Undone(Some(StoreError::Interrupted { path: self.tables.path.to_owned() }))
         });
@@ -148,13 +159,20 @@ impl<'c, 'p> Groups<'c, 'p> {
         attempt
     }
 
-    fn run(&mut self, group: &mut [Box<dyn Task>]) -> Attempt {
+    fn run(&mut self, group: &mut [Box<dyn Task>], reads: &mut Reads<'_>) -> Attempt {
         let path = self.tables.path;
         if let Err(error) = self.tables.run.begin.execute([]) {
             return Attempt::Undone(Some(refused(path, Action::Write, &error)));
         }
         let is_alone = group.len() == 1;
         for task in group {
+            while let Some(mut read) = reads() {
+                if read.run(&mut self.tables) == Ran::Sound {
+                    read.answer();
+                } else {
+                    self.failed_reads.push(read);
+                }
+            }
             match task.run(&mut self.tables) {
                 Ran::Sound => {}
                 Ran::Damaged if is_alone => {
@@ -274,7 +292,7 @@ mod tests {
                 ask(&mut group, move |tables| tables.commit(&commit))
             })
             .collect();
-        groups.settle(&mut group);
+        groups.settle(&mut group, &mut || None);
         // 500 transactions would have written a page each.
         assert!(log.metadata().unwrap().len() - before < 20 * 4_096);
         for task in group {
@@ -304,7 +322,7 @@ mod tests {
             panic!("on purpose")
         });
         let mut last = ask(&mut group, add("adam"));
-        groups.settle(&mut group);
+        groups.settle(&mut group, &mut || None);
         for task in group {
             task.answer();
         }
@@ -334,7 +352,7 @@ mod tests {
             tables.add_agent(&"ghost".into())?;
             panic!("it was run")
         });
-        groups.settle(&mut group);
+        groups.settle(&mut group, &mut || None);
         for task in group {
             task.answer();
         }
