@@ -6,6 +6,7 @@ mod options;
 mod problem;
 mod refusal;
 mod registry;
+mod sync;
 mod tables;
 
 use std::fmt;
@@ -27,7 +28,9 @@ pub use self::options::SqliteOptions;
 use self::problem::Problems;
 pub use self::problem::SqliteProblem;
 use self::registry::{Registered, identities};
+use self::sync::{Broken, Syncer};
 use self::tables::{Committed, Tables, channels};
+use crate::channels::FileDurability;
 use crate::error::{OpenError, StoreError};
 use crate::identities::entry;
 use crate::inbox::{About, Inbox, Queued};
@@ -63,8 +66,8 @@ const GROUP_MAX: usize = 1_024;
 ///   damage that is found while it is open ends it likewise, with a [`StoreError::BadFile`].
 /// * `register` refuses what [`JsonIdentities`](crate::JsonIdentities) refuses.
 ///
-/// All work happens on a thread of the store's own, which starts with the first call and ends,
-/// joined, when the last clone is dropped.
+/// All work happens on two threads of the store's own, one of which waits for the disk. They start with the first call
+/// and end, joined, when the last clone is dropped.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -94,6 +97,7 @@ pub struct SqliteStore {
 }
 
 struct Shared {
+    durability: FileDurability,
     history_max: usize,
     problems: Arc<Problems>,
     life: Life<Database, Job>,
@@ -138,14 +142,14 @@ impl SqliteStore {
 
     fn open_as(options: SqliteOptions, begins_anew: bool) -> Result<Self, OpenError> {
         let SqliteOptions { path, durability, history_max } = options;
-        let (database, kept) = Database::open(&path, durability, begins_anew)?;
+        let (database, kept) = Database::open(&path, begins_anew)?;
         let path = database.path.clone();
         let problems = Arc::new(Problems::default());
         if let Some(problem) = kept {
             problems.push(problem);
         }
         let life = Life::new(path, database);
-        Ok(Self { shared: Arc::new(Shared { history_max, problems, life }) })
+        Ok(Self { shared: Arc::new(Shared { durability, history_max, problems, life }) })
     }
 
     /// Where the database is, links resolved.
@@ -175,10 +179,10 @@ impl SqliteStore {
         F: FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         let (answer, answered) = oneshot::channel();
-        let Shared { history_max, problems, life } = &*self.shared;
+        let Shared { durability, history_max, problems, life } = &*self.shared;
         let task = Box::new(Asked::new(work, answer));
         life.give(Job::Ask(about, task), |database| {
-            start(database, *history_max, Arc::clone(problems))
+            start(database, *durability, *history_max, Arc::clone(problems))
         })?;
         answered.await.unwrap_or_else(|_| Err(life.no_answer()))
     }
@@ -192,15 +196,24 @@ impl crate::life::Job for Job {
 
 fn start(
     database: Box<Database>,
+    durability: FileDurability,
     history_max: usize,
     problems: Arc<Problems>,
 ) -> Started<Database, Job> {
+    let broken = Broken::default();
+    let syncer = match durability {
+        FileDurability::Full => match Syncer::start(&database.path, Arc::clone(&broken)) {
+            Ok(syncer) => Some(syncer),
+            Err(source) => return Err((database, source)),
+        },
+        FileDurability::None => None,
+    };
     let (jobs, given) = channel();
     // A thread that cannot be started must not take the database with it.
     let (databases, database_given) = channel::<Box<Database>>();
     let work = move || {
         if let Ok(database) = database_given.recv() {
-            run(*database, history_max, &problems, &given);
+            run(*database, history_max, &problems, &given, Syncs { syncer, broken });
         }
     };
     match thread::Builder::new().name("dirigent-sqlite".to_owned()).spawn(work) {
@@ -221,29 +234,47 @@ impl fmt::Debug for SqliteStore {
     }
 }
 
+/// Who answers what was committed: the thread that syncs, or, where nothing is synced, the one that commits.
+struct Syncs {
+    syncer: Option<Syncer>,
+    broken: Broken,
+}
+
 /// Works until it is told to end: takes all that waits, settles it, answers it.
-fn run(database: Database, history_max: usize, problems: &Problems, jobs: &Receiver<Job>) {
+fn run(
+    database: Database,
+    history_max: usize,
+    problems: &Problems,
+    jobs: &Receiver<Job>,
+    syncs: Syncs,
+) {
+    let Syncs { syncer, broken } = syncs;
     let Database { path, conn, lock } = database;
     let mut closing = None;
     match Tables::new(&conn, &path, history_max) {
         Ok(tables) => {
-            let mut groups = Groups::new(tables, problems);
+            let mut groups = Groups::new(tables, problems, broken);
             let mut inbox = Inbox::new();
             while closing.is_none() {
-                let Some(mut group) = next_group(&mut inbox, jobs, &mut closing) else { break };
+                let Some((mut group, writes)) = next_group(&mut inbox, jobs, &mut closing) else {
+                    break;
+                };
                 groups.settle(&mut group, &mut || match inbox.next_read(jobs) {
                     Some(Job::Ask(_, read)) => Some(read),
                     Some(Job::Close(_)) | None => None,
                 });
                 inbox.done();
-                for task in group {
-                    task.answer();
+                match &syncer {
+                    Some(syncer) if writes && !groups.is_stopped() => syncer.answer(group),
+                    _ => group.into_iter().for_each(Task::answer),
                 }
             }
         }
         // It was read when it was opened.
         Err(error) => tracing::error!(%error, "the database cannot be read any more"),
     }
+    // All that was committed is answered before.
+    drop(syncer);
     // A caller that is told that it is closed can open it again.
     drop(conn);
     drop(lock);
@@ -252,12 +283,13 @@ fn run(database: Database, history_max: usize, problems: &Problems, jobs: &Recei
     }
 }
 
-/// Waits for work and takes all that is there, reads that wait for nothing first; `None` when there will be no more.
+/// Waits for work and takes all that is there, reads that wait for nothing first. Says whether it
+/// may write; `None` when there will be no more work.
 fn next_group(
     inbox: &mut Inbox<Job>,
     jobs: &Receiver<Job>,
     closing: &mut Option<Answer<()>>,
-) -> Option<Vec<Box<dyn Task>>> {
+) -> Option<(Vec<Box<dyn Task>>, bool)> {
     let first = inbox.next(jobs)?;
     let is_free = matches!(first.about(), About::Read(_));
     let mut next = Some(first);
@@ -278,7 +310,7 @@ fn next_group(
             inbox.next_of_rest()
         };
     }
-    Some(group)
+    Some((group, !is_free))
 }
 
 impl Queued for Job {
@@ -363,9 +395,9 @@ mod tests {
         }
         jobs.send(Job::Close(oneshot::channel().0)).unwrap();
         let (mut inbox, mut closing) = (Inbox::new(), None);
-        assert_eq!(next_group(&mut inbox, &given, &mut closing).unwrap().len(), GROUP_MAX);
+        assert_eq!(next_group(&mut inbox, &given, &mut closing).unwrap().0.len(), GROUP_MAX);
         assert!(closing.is_none());
-        assert_eq!(next_group(&mut inbox, &given, &mut closing).unwrap().len(), 3);
+        assert_eq!(next_group(&mut inbox, &given, &mut closing).unwrap().0.len(), 3);
         assert!(closing.is_some());
         drop(jobs);
         assert!(next_group(&mut inbox, &given, &mut closing).is_none());
@@ -380,7 +412,7 @@ mod tests {
             jobs.send(job(about)).unwrap();
         }
         let (mut inbox, mut closing) = (Inbox::new(), None);
-        assert_eq!(next_group(&mut inbox, &given, &mut closing).unwrap().len(), 2);
-        assert_eq!(next_group(&mut inbox, &given, &mut closing).unwrap().len(), 3);
+        assert_eq!(next_group(&mut inbox, &given, &mut closing).unwrap().0.len(), 2);
+        assert_eq!(next_group(&mut inbox, &given, &mut closing).unwrap().0.len(), 3);
     }
 }

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::open::keep_log;
 use super::problem::Problems;
 use super::refusal::{is_damage, refused};
+use super::sync::Broken;
 use super::tables::Tables;
 use crate::error::{Action, BadFile, StoreError};
 use crate::life::Answer;
@@ -101,20 +102,25 @@ pub(super) type Reads<'r> = dyn FnMut() -> Option<Box<dyn Task>> + 'r;
 pub(super) struct Groups<'c, 'p> {
     tables: Tables<'c>,
     problems: &'p Problems,
+    /// Whether the log could not be synced.
+    broken: Broken,
     stop: Option<Stop>,
     /// Reads that failed inside the transaction of others, to be tried by themselves.
     failed_reads: Vec<Box<dyn Task>>,
 }
 
 impl<'c, 'p> Groups<'c, 'p> {
-    pub(super) const fn new(tables: Tables<'c>, problems: &'p Problems) -> Self {
-        Self { tables, problems, stop: None, failed_reads: Vec::new() }
+    pub(super) const fn new(tables: Tables<'c>, problems: &'p Problems, broken: Broken) -> Self {
+        Self { tables, problems, broken, stop: None, failed_reads: Vec::new() }
     }
 
     /// Settles the work of a group: in one transaction, and if that fails, each by itself, so that
     /// none fails because of another. Between two tasks it answers the `reads` that have come meanwhile, which are
     /// of channels that the group does not change.
     pub(super) fn settle(&mut self, group: &mut [Box<dyn Task>], reads: &mut Reads<'_>) {
+        if self.stop.is_none() && self.broken.get().is_some() {
+            self.stop(Stop::Broken);
+        }
         if let Some(stop) = self.stop {
             for task in group {
                 task.fail(self.stopped(stop));
@@ -217,6 +223,11 @@ impl<'c, 'p> Groups<'c, 'p> {
         self.stop.get_or_insert(stop);
     }
 
+    /// Whether all work is refused from now on.
+    pub(super) const fn is_stopped(&self) -> bool {
+        self.stop.is_some()
+    }
+
     fn stopped(&self, stop: Stop) -> StoreError {
         let path = self.tables.path.to_owned();
         match stop {
@@ -227,7 +238,7 @@ impl<'c, 'p> Groups<'c, 'p> {
 }
 
 /// The same error once more: several callers wait for one sync.
-fn again(error: &StoreError) -> StoreError {
+pub(super) fn again(error: &StoreError) -> StoreError {
     if let StoreError::Io { path, source, .. } = error {
         return StoreError::unknown(Action::Sync, path, source.kind().into());
     }
@@ -245,11 +256,10 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
-    use crate::channels::FileDurability;
 
     fn database(folder: &tempfile::TempDir) -> Database {
         let path = folder.path().join("any.sqlite");
-        Database::open(&path, FileDurability::Full, false).unwrap().0
+        Database::open(&path, false).unwrap().0
     }
 
     fn ask<T: Send + 'static>(
@@ -282,7 +292,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let Database { path, conn, .. } = database(&folder);
         let problems = Problems::default();
-        let mut groups = Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems);
+        let mut groups =
+            Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems, Broken::default());
         let log = folder.path().join("any.sqlite-wal");
         let before = log.metadata().unwrap().len();
         let mut group = Vec::new();
@@ -309,7 +320,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let Database { path, conn, .. } = database(&folder);
         let problems = Problems::default();
-        let mut groups = Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems);
+        let mut groups =
+            Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems, Broken::default());
         let mut group = Vec::new();
         let mut first = ask(&mut group, add("zoe"));
         let mut refused = ask(&mut group, |tables| -> Result<(), _> {
@@ -345,7 +357,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let Database { path, conn, .. } = database(&folder);
         let problems = Problems::default();
-        let mut groups = Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems);
+        let mut groups =
+            Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems, Broken::default());
         groups.stop(Stop::Broken);
         let mut group = Vec::new();
         let mut answer = ask(&mut group, |tables| -> Result<(), _> {

@@ -12,7 +12,6 @@ use rusqlite::{Connection, OpenFlags};
 use super::problem::SqliteProblem;
 use super::refusal::{is_busy, is_damage, refused};
 use super::tables::Tables;
-use crate::channels::FileDurability;
 use crate::error::{Action, BadFile, OpenError, StoreError};
 use crate::lock::Lock;
 use crate::replace::{self, private};
@@ -76,7 +75,6 @@ impl Database {
     /// unless the caller wants to begin anew.
     pub(super) fn open(
         path: &Path,
-        durability: FileDurability,
         begins_anew: bool,
     ) -> Result<(Self, Option<SqliteProblem>), OpenError> {
         let (folder, _) = replace::place_of(path)?;
@@ -88,11 +86,11 @@ impl Database {
             return Err(refused(path));
         }
         let orphan = keep_orphan(&path)?;
-        let (conn, aside) = match connect(&path, durability) {
+        let (conn, aside) = match connect(&path) {
             Err(error) if is_damage(&error) && !begins_anew => return Err(refused(path)),
             Err(error) if is_damage(&error) => {
                 let kept = keep_all_aside(&path)?;
-                (connect(&path, durability), Some(kept))
+                (connect(&path), Some(kept))
             }
             other => (other, orphan),
         };
@@ -107,7 +105,7 @@ impl Database {
 }
 
 /// Opens the file as a database, which it is afterwards, or nothing was changed.
-fn connect(path: &Path, durability: FileDurability) -> Result<Connection, StoreError> {
+fn connect(path: &Path) -> Result<Connection, StoreError> {
     make_file(path)?;
     let refused = |error: rusqlite::Error| refused(path, Action::Read, &error);
     let bad = |source| StoreError::BadFile { path: path.to_owned(), source };
@@ -137,11 +135,8 @@ fn connect(path: &Path, durability: FileDurability) -> Result<Connection, StoreE
         return Err(bad(BadFile::BadDatabase));
     }
     conn.pragma_update_and_check(None, "journal_mode", "WAL", check).map_err(refused)?;
-    let synchronous = match durability {
-        FileDurability::Full => "FULL",
-        FileDurability::None => "NORMAL",
-    };
-    conn.pragma_update(None, "synchronous", synchronous).map_err(refused)?;
+    // The log is synced apart from the commits: see `sync`.
+    conn.pragma_update(None, "synchronous", "NORMAL").map_err(refused)?;
     if is_new {
         let marks =
             format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};");
@@ -209,7 +204,8 @@ fn keep_all_aside(path: &Path) -> Result<PathBuf, StoreError> {
     Ok(kept)
 }
 
-fn with_end(path: &Path, end: &str) -> PathBuf {
+/// What stands beside the database under a name that ends like this.
+pub(super) fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(end);
     name.into()
