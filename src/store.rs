@@ -51,6 +51,25 @@ pub trait ChannelStore: Send + Sync + 'static {
     /// [`CommitError::Barred`] when the stored record cannot be read; then nothing changed.
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError>;
 
+    /// Deletes all that is kept of a channel: its record, its history, and what is left of damaged records of
+    /// its own. The channel then counts as never seen, with revision 0. Returns whether anything was kept.
+    ///
+    /// When this returns, the deletion survives a power cut, and no file of the store holds a text of the
+    /// channel. Blocks that the file system has given free are the system's affair; so are backups.
+    ///
+    /// For channels that are gone for good. A channel that a driver keeps in memory must not be deleted: its next
+    /// commit is refused with a conflict.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Barred`] with [`Barred::Newer`] when a newer version wrote the record: nothing is deleted
+    /// then. [`LoadError::Store`] as the store fails: some of it may be deleted, and deleting again goes on.
+    /// The default does not delete and fails with [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported).
+    async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
+        let _ = channel;
+        Err(ApiError::new(crate::ErrorKind::Unsupported).into())
+    }
+
     /// All agents that were given a key, in the order of their keys from zero.
     ///
     /// # Errors

@@ -239,6 +239,10 @@ impl ChannelStore for JsonChannels {
         }
     }
 
+    async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
+        Ok(self.call(|answer| Job::Ask(channel, Ask::Delete(answer))).await?)
+    }
+
     async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
         Ok(self.call(Job::Agents).await?)
     }

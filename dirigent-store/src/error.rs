@@ -34,6 +34,8 @@ pub enum Action {
     KeepAside,
     /// Removing what an interrupted write left.
     RemoveStray,
+    /// Removing what is to be deleted.
+    Remove,
     /// Starting the thread that works on the files.
     StartThread,
 }
@@ -50,6 +52,7 @@ impl fmt::Display for Action {
             Self::Replace => "replace",
             Self::KeepAside => "keep aside",
             Self::RemoveStray => "remove the stray file",
+            Self::Remove => "remove",
             Self::StartThread => "start the thread for",
         })
     }

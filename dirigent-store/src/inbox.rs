@@ -4,6 +4,9 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::mpsc::Receiver;
+#[cfg(feature = "sqlite")]
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Instant;
 
 use dirigent::ChannelId;
 
@@ -22,6 +25,26 @@ pub(crate) enum About {
 pub(crate) trait Queued {
     /// What it is about.
     fn about(&self) -> About;
+}
+
+/// What comes next.
+#[cfg(feature = "sqlite")]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Next<J> {
+    Job(J),
+    /// The time has come, and there was no job before.
+    Due,
+    /// There will be no more jobs.
+    End,
+}
+
+/// The time by which work on files is put off. No rule of a channel hangs on it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long the disk is spared is no matter of the host's clock"
+)]
+pub(crate) fn now() -> Instant {
+    Instant::now()
 }
 
 /// The jobs that wait.
@@ -51,6 +74,19 @@ impl<J: Queued> Inbox<J> {
             self.push(jobs.recv().ok()?);
         }
         self.next_read(jobs).or_else(|| self.next_of_rest())
+    }
+
+    /// The same, but waits no longer than until then.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn next_until(&mut self, jobs: &Receiver<J>, due: Option<Instant>) -> Next<J> {
+        if let (true, true, Some(due)) = (self.reads.is_empty(), self.rest.is_empty(), due) {
+            match jobs.recv_timeout(due.saturating_duration_since(now())) {
+                Ok(job) => self.push(job),
+                Err(RecvTimeoutError::Timeout) => return Next::Due,
+                Err(RecvTimeoutError::Disconnected) => return Next::End,
+            }
+        }
+        self.next(jobs).map_or(Next::End, Next::Job)
     }
 
     /// The next read that need not wait, if there is one.

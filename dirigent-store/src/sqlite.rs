@@ -14,6 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use dirigent::{
@@ -33,11 +34,14 @@ use self::tables::{Committed, Tables, channels};
 use crate::channels::FileDurability;
 use crate::error::{OpenError, StoreError};
 use crate::identities::entry;
-use crate::inbox::{About, Inbox, Queued};
+use crate::inbox::{About, Inbox, Next, Queued, now};
 use crate::life::{Answer, Life, Started};
 
 /// How many callers one transaction answers at most.
 const GROUP_MAX: usize = 1_024;
+
+/// After so long the write-ahead log is emptied, so that what was erased is in no file any more.
+const EMPTY_AFTER: Duration = Duration::from_secs(60);
 
 /// A [`ChannelStore`] and an [`IdentityStore`] in one SQLite database, for hosts on which thousands
 /// of channels talk at once. Clones share it.
@@ -64,6 +68,8 @@ const GROUP_MAX: usize = 1_024;
 /// * A failed write changes nothing and may be repeated. After a failed sync it is not known what
 ///   the disk has: all further calls answer [`StoreError::Broken`] until the store is opened again. A
 ///   damage that is found while it is open ends it likewise, with a [`StoreError::BadFile`].
+/// * What is deleted or replaced is overwritten with zeros. The write-ahead log holds older states until it is emptied:
+///   a minute after it was written to, by [`delete`](ChannelStore::delete), and when the store is closed.
 /// * `register` refuses what [`JsonIdentities`](crate::JsonIdentities) refuses.
 ///
 /// All work happens on two threads of the store's own, one of which waits for the disk. They start with the first call
@@ -107,6 +113,8 @@ struct Shared {
 enum Job {
     /// Work of a caller, and what it is about.
     Ask(About, Box<dyn Task>),
+    /// The same, of which nothing may be left in the write-ahead log.
+    Erase(About, Box<dyn Task>),
     /// Finish, and end.
     Close(Answer<()>),
 }
@@ -178,10 +186,22 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send + 'static,
     {
+        self.give(work, |task| Job::Ask(about, task)).await
+    }
+
+    async fn give<T, F>(
+        &self,
+        work: F,
+        job: impl FnOnce(Box<dyn Task>) -> Job,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
         let (answer, answered) = oneshot::channel();
         let Shared { durability, history_max, problems, life } = &*self.shared;
         let task = Box::new(Asked::new(work, answer));
-        life.give(Job::Ask(about, task), |database| {
+        life.give(job(task), |database| {
             start(database, *durability, *history_max, Arc::clone(problems))
         })?;
         answered.await.unwrap_or_else(|_| Err(life.no_answer()))
@@ -255,18 +275,28 @@ fn run(
         Ok(tables) => {
             let mut groups = Groups::new(tables, problems, broken);
             let mut inbox = Inbox::new();
+            let mut log = Log::new();
             while closing.is_none() {
-                let Some((mut group, writes)) = next_group(&mut inbox, jobs, &mut closing) else {
-                    break;
-                };
-                groups.settle(&mut group, &mut || match inbox.next_read(jobs) {
-                    Some(Job::Ask(_, read)) => Some(read),
+                let next = next_group(&mut inbox, jobs, log.next_due());
+                let Some(Group { mut tasks, kind, close }) = next else { break };
+                closing = close;
+                groups.settle(&mut tasks, &mut || match inbox.next_read(jobs) {
+                    Some(Job::Ask(_, read) | Job::Erase(_, read)) => Some(read),
                     Some(Job::Close(_)) | None => None,
                 });
                 inbox.done();
+                if kind == GroupKind::Erases && !groups.is_stopped() {
+                    groups.empty_log(&mut tasks);
+                } else if log.is_due() && !groups.is_stopped() {
+                    groups.empty_log(&mut []);
+                    log = Log::new();
+                }
                 match &syncer {
-                    Some(syncer) if writes && !groups.is_stopped() => syncer.answer(group),
-                    _ => group.into_iter().for_each(Task::answer),
+                    Some(syncer) if kind != GroupKind::Reads && !groups.is_stopped() => {
+                        log.written();
+                        syncer.answer(tasks);
+                    }
+                    _ => tasks.into_iter().for_each(Task::answer),
                 }
             }
         }
@@ -283,40 +313,89 @@ fn run(
     }
 }
 
-/// Waits for work and takes all that is there, reads that wait for nothing first. Says whether it
-/// may write; `None` when there will be no more work.
-fn next_group(
-    inbox: &mut Inbox<Job>,
-    jobs: &Receiver<Job>,
-    closing: &mut Option<Answer<()>>,
-) -> Option<(Vec<Box<dyn Task>>, bool)> {
-    let first = inbox.next(jobs)?;
-    let is_free = matches!(first.about(), About::Read(_));
-    let mut next = Some(first);
-    let mut group = Vec::new();
+/// What is done in one transaction.
+struct Group {
+    tasks: Vec<Box<dyn Task>>,
+    kind: GroupKind,
+    /// It is the last one.
+    close: Option<Answer<()>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GroupKind {
+    /// It changes nothing.
+    Reads,
+    /// It may change something.
+    Writes,
+    /// Nothing of what it deletes may be left in the write-ahead log.
+    Erases,
+}
+
+/// Waits for work, or until then, and takes all that is there: reads that wait for nothing first. `None` when there will
+/// be no more work.
+fn next_group(inbox: &mut Inbox<Job>, jobs: &Receiver<Job>, due: Option<Instant>) -> Option<Group> {
+    let (mut tasks, mut kind, mut close) = (Vec::new(), GroupKind::Reads, None);
+    let mut next = match inbox.next_until(jobs, due) {
+        Next::Job(job) => Some(job),
+        Next::Due => None,
+        Next::End => return None,
+    };
+    let is_read = |job: &Job| matches!(job, Job::Ask(About::Read(_), _));
+    let reads = next.as_ref().is_some_and(is_read);
     while let Some(job) = next {
         match job {
-            Job::Ask(_, task) => group.push(task),
+            Job::Ask(_, task) => {
+                kind = if reads || kind == GroupKind::Erases { kind } else { GroupKind::Writes };
+                tasks.push(task);
+            }
+            Job::Erase(_, task) => {
+                kind = GroupKind::Erases;
+                tasks.push(task);
+            }
             Job::Close(answer) => {
-                *closing = Some(answer);
+                close = Some(answer);
                 break;
             }
         }
-        next = if group.len() == GROUP_MAX {
+        next = if tasks.len() == GROUP_MAX {
             None
-        } else if is_free {
+        } else if reads {
             inbox.next_read(jobs)
         } else {
             inbox.next_of_rest()
         };
     }
-    Some((group, !is_free))
+    Some(Group { tasks, kind, close })
+}
+
+/// When the write-ahead log is emptied, which holds what was replaced since.
+struct Log {
+    /// When it was first written to.
+    since: Option<Instant>,
+}
+
+impl Log {
+    const fn new() -> Self {
+        Self { since: None }
+    }
+
+    fn written(&mut self) {
+        self.since.get_or_insert_with(now);
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        self.since?.checked_add(EMPTY_AFTER)
+    }
+
+    fn is_due(&self) -> bool {
+        self.next_due().is_some_and(|due| due <= now())
+    }
 }
 
 impl Queued for Job {
     fn about(&self) -> About {
         match self {
-            Self::Ask(about, _) => *about,
+            Self::Ask(about, _) | Self::Erase(about, _) => *about,
             Self::Close(_) => About::Rest,
         }
     }
@@ -339,6 +418,11 @@ impl ChannelStore for SqliteStore {
             Committed::Done(revision) => Ok(revision),
             Committed::Conflict(found) => Err(CommitError::Conflict { found }),
         }
+    }
+
+    async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
+        let job = |task| Job::Erase(About::Change(channel), task);
+        Ok(self.give(move |tables| tables.delete(channel), job).await?)
     }
 
     async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
@@ -394,13 +478,13 @@ mod tests {
             jobs.send(job(About::Rest)).unwrap();
         }
         jobs.send(Job::Close(oneshot::channel().0)).unwrap();
-        let (mut inbox, mut closing) = (Inbox::new(), None);
-        assert_eq!(next_group(&mut inbox, &given, &mut closing).unwrap().0.len(), GROUP_MAX);
-        assert!(closing.is_none());
-        assert_eq!(next_group(&mut inbox, &given, &mut closing).unwrap().0.len(), 3);
-        assert!(closing.is_some());
+        let mut inbox = Inbox::new();
+        let first = next_group(&mut inbox, &given, None).unwrap();
+        assert_eq!((first.tasks.len(), first.close.is_some()), (GROUP_MAX, false));
+        let last = next_group(&mut inbox, &given, None).unwrap();
+        assert_eq!((last.tasks.len(), last.close.is_some()), (3, true));
         drop(jobs);
-        assert!(next_group(&mut inbox, &given, &mut closing).is_none());
+        assert!(next_group(&mut inbox, &given, None).is_none());
     }
 
     #[test]
@@ -411,8 +495,14 @@ mod tests {
         for about in about.into_iter().chain(reads) {
             jobs.send(job(about)).unwrap();
         }
-        let (mut inbox, mut closing) = (Inbox::new(), None);
-        assert_eq!(next_group(&mut inbox, &given, &mut closing).unwrap().0.len(), 2);
-        assert_eq!(next_group(&mut inbox, &given, &mut closing).unwrap().0.len(), 3);
+        let mut inbox = Inbox::new();
+        let kinds = [(2, GroupKind::Reads), (3, GroupKind::Writes)];
+        for expected in kinds {
+            let group = next_group(&mut inbox, &given, None).unwrap();
+            assert_eq!((group.tasks.len(), group.kind), expected);
+        }
+        // Without work, the log is emptied in time.
+        let group = next_group(&mut inbox, &given, Some(now())).unwrap();
+        assert_eq!((group.tasks.len(), group.kind), (0, GroupKind::Reads));
     }
 }

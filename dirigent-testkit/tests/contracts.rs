@@ -231,6 +231,10 @@ impl ChannelStore for Forgetful {
         self.0.commit(commit).await
     }
 
+    async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
+        self.0.delete(channel).await
+    }
+
     async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
         self.0.agents().await
     }
@@ -268,6 +272,7 @@ async fn a_store_that_takes_a_damaged_record_for_none_breaks_the_contract() {
             "a_damaged_record_bars_its_channel_alone_and_stays_listed",
             "a_damaged_record_is_replaced_by_a_commit_that_says_so_and_by_no_other",
             "a_newer_record_bars_its_channel_alone_and_is_never_replaced",
+            "a_damaged_record_can_be_deleted_and_a_newer_one_cannot",
         ]
     );
     assert!(failures.to_string().contains("is taken for none"), "{failures}");

@@ -114,6 +114,11 @@ impl ChannelStore for MemoryChannels {
         Ok(revision)
     }
 
+    async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
+        let deleted = self.lock().channels.remove(&channel);
+        Ok(deleted.is_some())
+    }
+
     async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
         Ok(self.lock().agents.clone())
     }

@@ -343,6 +343,22 @@ impl Desk {
         replace(&self.folders.file(channel), content, Durability::Turn)
     }
 
+    /// A channel's files are gone: nothing else of it stays.
+    pub(super) fn forget(&mut self, channel: ChannelId) -> Result<(), StoreError> {
+        self.log.erase(channel)?;
+        self.channels.remove(&channel);
+        self.extras.remove(&channel);
+        self.copies.remove(&channel);
+        Ok(())
+    }
+
+    /// What is stored of a channel is to be read again.
+    pub(super) fn unlearn(&mut self, channel: ChannelId) {
+        if let Some(known) = self.channels.get_mut(&channel) {
+            *known = Known::default();
+        }
+    }
+
     /// A commit was made.
     pub(super) fn made(
         &mut self,

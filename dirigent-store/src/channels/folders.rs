@@ -8,7 +8,7 @@ use dirigent::ChannelId;
 
 use crate::channel_file::whole;
 use crate::error::{Action, StoreError};
-use crate::replace::{create_folder, is_stray};
+use crate::replace::{create_folder, is_stray, sync_folder};
 
 /// The folder of a store. Channels lie in up to 256 folders in it, so that none becomes very large.
 #[derive(Debug)]
@@ -60,6 +60,32 @@ impl Folders {
         self.folder(number_of(channel)).join(format!("{channel}.history.jsonl"))
     }
 
+    /// Removes all files of a channel, copies of damaged ones as well, and waits until the disk has that. Returns whether
+    /// there were any.
+    pub(super) fn remove(&self, channel: ChannelId) -> Result<bool, StoreError> {
+        let folder = self.folder(number_of(channel));
+        let refused = |source| StoreError::not_done(Action::Read, &folder, source);
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(refused(error)),
+        };
+        let mut is_any = false;
+        for entry in entries {
+            let entry = entry.map_err(refused)?;
+            if is_of(channel, &entry.file_name()) {
+                let path = entry.path();
+                fs::remove_file(&path)
+                    .map_err(|source| StoreError::unknown(Action::Remove, &path, source))?;
+                is_any = true;
+            }
+        }
+        if is_any {
+            sync_folder(&folder)?;
+        }
+        Ok(is_any)
+    }
+
     /// Looks through one folder: names its channels' files, and removes what an interrupted write
     /// left. `false` when there is no such folder.
     pub(super) fn scan(
@@ -97,6 +123,18 @@ pub(super) const fn number_of(channel: ChannelId) -> u8 {
     first
 }
 
+/// Whether a file of this name is a channel's: its record, its history, or a copy of a damaged one.
+fn is_of(channel: ChannelId, name: &OsStr) -> bool {
+    let rest = name.to_str().and_then(|name| name.strip_prefix(&channel.to_string()));
+    let kinds = [".json", ".turn.json", ".history.jsonl"];
+    rest.is_some_and(|rest| {
+        kinds
+            .iter()
+            .filter_map(|kind| rest.strip_prefix(kind))
+            .any(|end| end.is_empty() || end.strip_prefix(".corrupt-").and_then(whole).is_some())
+    })
+}
+
 /// The channel whose file has this name.
 fn parse_name(name: &OsStr) -> Option<ChannelId> {
     whole(name.to_str()?.strip_suffix(".json")?).map(ChannelId::new)
@@ -124,6 +162,15 @@ mod tests {
         ] {
             assert!(parse_name(OsStr::new(name)).is_none(), "{name}");
         }
+    }
+
+    #[test]
+    fn a_channels_files_are_told_from_those_of_others() {
+        let channel = ChannelId::new(17);
+        let ours = ["17.json", "17.history.jsonl", "17.json.corrupt-3", "17.turn.json.corrupt-1"];
+        assert!(ours.iter().all(|name| is_of(channel, OsStr::new(name))));
+        let others = ["171.json", "17", "17.jsonl", "17.json.bak", "17.json.corrupt-x", "1.7.json"];
+        assert!(!others.iter().any(|name| is_of(channel, OsStr::new(name))));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::folders::{Folders, number_of};
 use super::turn_log::Grown;
 use super::work::Job;
 use crate::error::{Action, StoreError};
+use crate::inbox::now;
 use crate::replace::{Replacement, sync_data, sync_folder};
 
 /// How many files are synced together; each is open meanwhile.
@@ -47,6 +48,8 @@ pub(super) struct SyncQueue {
 struct Waiting {
     /// A caller waits for each of them.
     facts: Vec<Write>,
+    /// Channels whose files are to be removed; a caller waits for each of them.
+    deletions: Vec<ChannelId>,
     /// Turns that become their channels' files.
     turns: VecDeque<Write>,
     /// Files of the log with turns that are not synced.
@@ -67,6 +70,7 @@ struct Waiting {
 #[derive(Debug, Default)]
 struct Batch {
     facts: Vec<Write>,
+    deletions: Vec<ChannelId>,
     log: Vec<Grown>,
     emptied: Vec<PathBuf>,
     turns: Vec<Write>,
@@ -91,6 +95,15 @@ impl SyncQueue {
         let mut waiting = self.lock();
         waiting.forget(write.channel);
         waiting.facts.push(write);
+        drop(waiting);
+        self.changed.notify_one();
+    }
+
+    /// A channel's files are to be removed, after all that was asked of it before.
+    pub(super) fn push_deletion(&self, channel: ChannelId) {
+        let mut waiting = self.lock();
+        waiting.forget(channel);
+        waiting.deletions.push(channel);
         drop(waiting);
         self.changed.notify_one();
     }
@@ -245,27 +258,19 @@ impl Waiting {
             (log, emptied) = (std::mem::take(&mut self.log), std::mem::take(&mut self.emptied));
         }
         let facts = self.facts.drain(..self.facts.len().min(FACTS_MAX)).collect();
+        let deletions = std::mem::take(&mut self.deletions);
         let turns = self.turns.drain(..self.turns.len().min(TURNS_MAX)).collect();
         let folders = self.folders.split_off(self.folders.len().saturating_sub(TURNS_MAX));
-        Batch { facts, log, emptied, turns, folders, rolls }
+        Batch { facts, deletions, log, emptied, turns, folders, rolls }
     }
 }
 
 impl Batch {
     fn is_empty(&self) -> bool {
-        let Self { facts, log, emptied, turns, folders, rolls } = self;
+        let Self { facts, deletions, log, emptied, turns, folders, rolls } = self;
         let has_writes = !facts.is_empty() || !turns.is_empty() || !folders.is_empty();
-        !has_writes && log.is_empty() && emptied.is_empty() && !rolls
+        !has_writes && deletions.is_empty() && log.is_empty() && emptied.is_empty() && !rolls
     }
-}
-
-/// The time by which syncs are planned. It decides nothing that a channel's rules decide.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "how long the disk is spared is no matter of the host's clock"
-)]
-fn now() -> Instant {
-    Instant::now()
 }
 
 fn is_full(error: &StoreError) -> bool {
@@ -301,6 +306,7 @@ impl Syncing {
         let mut last = Ok(());
         while let Some(batch) = self.queue.next(self.sync_after) {
             self.sync_facts(batch.facts);
+            self.delete(batch.deletions);
             let synced = self.sync_log(batch.log, batch.emptied);
             // Before the end, it is tried again.
             if self.queue.is_closing() && last.is_ok() {
@@ -318,6 +324,16 @@ impl Syncing {
     fn sync_facts(&mut self, facts: Vec<Write>) {
         for (Write { channel, revision, .. }, outcome) in self.write(facts) {
             let _ = self.jobs.send(Job::Fact { channel, revision, outcome });
+        }
+    }
+
+    fn delete(&self, channels: Vec<ChannelId>) {
+        for channel in channels {
+            let outcome = self.queue.check().and_then(|()| self.folders.remove(channel));
+            if let Err(error) = &outcome {
+                self.queue.note(error, error.path());
+            }
+            let _ = self.jobs.send(Job::Deleted { channel, outcome });
         }
     }
 

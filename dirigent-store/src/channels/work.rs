@@ -30,6 +30,8 @@ pub(super) enum Job {
     AddAgent(AgentId, Answer<AgentKey>),
     /// A fact was synced, or not.
     Fact { channel: ChannelId, revision: Revision, outcome: Result<(), StoreError> },
+    /// A channel's files were removed, or not; whether there were any.
+    Deleted { channel: ChannelId, outcome: Result<bool, StoreError> },
     /// A turn became its channel's file, or not.
     Turn { channel: ChannelId, revision: Revision, outcome: Result<(), StoreError> },
     /// The newest file of turns is old enough.
@@ -46,6 +48,7 @@ pub(super) enum Ask {
     Load(Answer<Option<StoredChannel>>),
     Commit(Box<Commit>, Answer<Committed>),
     History(Answer<Vec<Transition>>),
+    Delete(Answer<bool>),
 }
 
 /// How many turns wait at a time to become their channels' files.
@@ -54,12 +57,13 @@ const CATCHING_UP_MAX: usize = 32;
 impl Queued for Job {
     fn about(&self) -> About {
         match self {
-            Self::Ask(channel, Ask::Commit(..)) => About::Change(*channel),
+            Self::Ask(channel, Ask::Commit(..) | Ask::Delete(_)) => About::Change(*channel),
             Self::Ask(channel, Ask::Load(_) | Ask::History(_)) => About::Read(*channel),
             Self::Channels(_)
             | Self::Agents(_)
             | Self::AddAgent(..)
             | Self::Fact { .. }
+            | Self::Deleted { .. }
             | Self::Turn { .. }
             | Self::Roll
             | Self::SyncEnded(_)
@@ -77,13 +81,19 @@ pub(super) enum Committed {
     Conflict(Revision),
 }
 
-/// A fact that is being synced.
+/// A channel with something that is being synced.
 #[derive(Debug)]
 struct Busy {
-    answer: Answer<Committed>,
-    transitions: Vec<Transition>,
+    what: Syncing,
     /// What else is wanted of the channel meanwhile, in order.
     waiting: VecDeque<Ask>,
+}
+
+/// What a caller waits for.
+#[derive(Debug)]
+enum Syncing {
+    Fact(Answer<Committed>, Vec<Transition>),
+    Deletion(Answer<bool>),
 }
 
 /// The desk at work.
@@ -123,6 +133,7 @@ impl Work {
                     let _ = answer.send(added);
                 }
                 Job::Fact { channel, revision, outcome } => self.fact(channel, revision, outcome),
+                Job::Deleted { channel, outcome } => self.deleted(channel, outcome),
                 Job::Turn { channel, revision, outcome } => self.turn(channel, revision, outcome),
                 Job::Roll => self.roll(),
                 Job::Close(answer) => {
@@ -202,6 +213,12 @@ impl Work {
             Ask::History(answer) => {
                 let _ = answer.send(open.and_then(|()| self.history(channel)));
             }
+            Ask::Delete(answer) => match open {
+                Ok(()) => self.delete(channel, answer),
+                Err(error) => {
+                    let _ = answer.send(Err(error));
+                }
+            },
             Ask::Commit(commit, answer) => match open {
                 Ok(()) => self.commit(*commit, answer),
                 Err(error) => {
@@ -236,7 +253,8 @@ impl Work {
         let desk = &mut self.desk;
         let placed = match (desk.durability, durability) {
             (FileDurability::Full, Durability::Fact) => {
-                self.busy.insert(channel, Busy { answer, transitions, waiting: VecDeque::new() });
+                let what = Syncing::Fact(answer, transitions);
+                self.busy.insert(channel, Busy { what, waiting: VecDeque::new() });
                 desk.queue.push_fact(Write { channel, revision, content });
                 return;
             }
@@ -284,7 +302,10 @@ impl Work {
 
     /// A fact is on the disk, or is not; the callers that waited for that go on.
     fn fact(&mut self, channel: ChannelId, revision: Revision, outcome: Result<(), StoreError>) {
-        let Some(Busy { answer, transitions, mut waiting }) = self.busy.remove(&channel) else {
+        let Some(Busy { what, waiting }) = self.busy.remove(&channel) else {
+            return;
+        };
+        let Syncing::Fact(answer, transitions) = what else {
             return;
         };
         if outcome.is_ok() {
@@ -296,6 +317,52 @@ impl Work {
         }
         self.catch_up();
         let _ = answer.send(outcome.map(|()| Committed::Done(revision)));
+        self.go_on(channel, waiting);
+    }
+
+    fn delete(&mut self, channel: ChannelId, answer: Answer<bool>) {
+        // A newer version's record is not for this one to delete.
+        match self.desk.read(channel) {
+            Err(error) if !error.is_damaged_record() => {
+                let _ = answer.send(Err(error));
+                return;
+            }
+            Ok(_) | Err(_) => {}
+        }
+        let what = Syncing::Deletion(answer);
+        self.busy.insert(channel, Busy { what, waiting: VecDeque::new() });
+        match self.desk.durability {
+            FileDurability::Full => self.desk.queue.push_deletion(channel),
+            FileDurability::None => {
+                let outcome = self.desk.folders.remove(channel);
+                self.deleted(channel, outcome);
+            }
+        }
+    }
+
+    /// The files of a channel are gone, or not; what else is kept of it goes with them.
+    fn deleted(&mut self, channel: ChannelId, outcome: Result<bool, StoreError>) {
+        let Some(Busy { what, waiting }) = self.busy.remove(&channel) else {
+            return;
+        };
+        let had_turn = self.desk.log.revision(channel).is_some();
+        let outcome = outcome.and_then(|had_files| {
+            self.desk.forget(channel)?;
+            Ok(had_files || had_turn)
+        });
+        if outcome.is_err() {
+            // What is left of it counts as it stands there.
+            self.desk.unlearn(channel);
+        }
+        self.catch_up();
+        if let Syncing::Deletion(answer) = what {
+            let _ = answer.send(outcome);
+        }
+        self.go_on(channel, waiting);
+    }
+
+    /// What was asked of a channel meanwhile.
+    fn go_on(&mut self, channel: ChannelId, mut waiting: VecDeque<Ask>) {
         while let Some(ask) = waiting.pop_front() {
             self.ask(channel, ask);
             if let Some(busy) = self.busy.get_mut(&channel) {

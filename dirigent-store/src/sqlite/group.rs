@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::open::keep_log;
+use super::open::{empty_log, keep_log};
 use super::problem::Problems;
 use super::refusal::{is_damage, refused};
 use super::sync::Broken;
@@ -221,6 +221,19 @@ impl<'c, 'p> Groups<'c, 'p> {
     fn stop(&mut self, stop: Stop) {
         let _ = keep_log(self.tables.conn, true);
         self.stop.get_or_insert(stop);
+    }
+
+    /// Empties the write-ahead log. Where it cannot, the tasks fail: what they deleted is still to be read there.
+    pub(super) fn empty_log(&mut self, tasks: &mut [Box<dyn Task>]) {
+        if let Err(error) = empty_log(self.tables.conn, self.tables.path) {
+            tracing::error!(%error, "the write-ahead log could not be emptied");
+            if error.is_failed_sync() {
+                self.stop(Stop::Broken);
+            }
+            for task in tasks {
+                task.fail(again(&error));
+            }
+        }
     }
 
     /// Whether all work is refused from now on.

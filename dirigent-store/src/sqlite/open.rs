@@ -116,6 +116,8 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
     keep_log(&conn, with_end(path, "-wal").exists()).map_err(refused)?;
     conn.pragma_update(None, "locking_mode", "EXCLUSIVE").map_err(refused)?;
     conn.pragma_update(None, "cell_size_check", true).map_err(refused)?;
+    // What is deleted or replaced is overwritten with zeros.
+    conn.pragma_update(None, "secure_delete", true).map_err(refused)?;
     let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let application = number("application_id").map_err(refused)?;
     let version = number("user_version").map_err(refused)?;
@@ -146,6 +148,17 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
     drop(Tables::new(&conn, path, 0)?);
     keep_log(&conn, false).map_err(refused)?;
     Ok(conn)
+}
+
+/// Empties the write-ahead log, which holds what was replaced or deleted since it was emptied last.
+pub(super) fn empty_log(conn: &Connection, path: &Path) -> Result<(), StoreError> {
+    let is_busy = |row: &rusqlite::Row<'_>| row.get::<_, bool>(0);
+    let emptied = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], is_busy);
+    if emptied.map_err(|error| refused(path, Action::Write, &error))? {
+        let source = io::ErrorKind::ResourceBusy.into();
+        return Err(StoreError::unknown(Action::Write, path, source));
+    }
+    Ok(())
 }
 
 /// Whether the write-ahead log stays when the connection is closed, and the database untouched.

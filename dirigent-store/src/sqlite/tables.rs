@@ -68,6 +68,9 @@ statements! {
         checksum = excluded.checksum, record = excluded.record",
     keep: "INSERT INTO corrupt (channel, reason, revision, checksum, record)
         SELECT id, ?2, revision, checksum, record FROM channels WHERE id = ?1",
+    delete: "DELETE FROM channels WHERE id = ?1",
+    delete_corrupt: "DELETE FROM corrupt WHERE channel = ?1",
+    delete_history: "DELETE FROM history WHERE channel = ?1",
     agents: "SELECT key, name FROM agents",
     add_agent: "INSERT INTO agents (key, name) VALUES (?1, ?2)",
     last_change: "SELECT max(number) FROM history WHERE channel = ?1",
@@ -186,6 +189,24 @@ impl<'c> Tables<'c> {
         self.append(*channel, transitions)?;
         self.known.insert(*channel, revision);
         Ok(Committed::Done(revision))
+    }
+
+    /// Deletes all that is kept of a channel; `false` when there is nothing.
+    pub(super) fn delete(&mut self, channel: ChannelId) -> Result<bool, StoreError> {
+        // A newer version's record is not for this one to delete.
+        match self.load(channel) {
+            Err(error) if !error.is_damaged_record() => return Err(error),
+            Ok(_) | Err(_) => {}
+        }
+        let Statements { delete, delete_corrupt, delete_history, .. } = &mut self.run;
+        let id = [signed(channel.get())];
+        let statements = [delete, delete_corrupt, delete_history];
+        let deleted: rusqlite::Result<usize> =
+            statements.into_iter().map(|statement| statement.execute(id)).sum();
+        let deleted = deleted.map_err(|error| refused(self.path, Action::Remove, &error))?;
+        self.known.remove(&channel);
+        self.extras.remove(&channel);
+        Ok(deleted > 0)
     }
 
     fn revision(&mut self, channel: ChannelId) -> Result<Revision, StoreError> {

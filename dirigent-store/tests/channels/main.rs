@@ -8,6 +8,9 @@ mod commits;
 mod contract;
 mod crash;
 mod damage;
+#[path = "../shared/erased.rs"]
+mod erased;
+mod erasure;
 mod export;
 mod history;
 #[path = "../shared/left_out.rs"]

@@ -7,6 +7,9 @@ mod commits;
 mod contract;
 mod crash;
 mod damage;
+#[path = "../shared/erased.rs"]
+mod erased;
+mod erasure;
 mod group;
 #[path = "../shared/left_out.rs"]
 mod left_out;

@@ -16,6 +16,7 @@ use super::report::{Failures, Outcome, Report, ensure, equal, works};
 use super::{checks, left_out};
 use barred::{
     a_damaged_record_bars_its_channel_alone_and_stays_listed,
+    a_damaged_record_can_be_deleted_and_a_newer_one_cannot,
     a_damaged_record_is_replaced_by_a_commit_that_says_so_and_by_no_other,
     a_newer_record_bars_its_channel_alone_and_is_never_replaced,
 };
@@ -85,11 +86,18 @@ pub async fn channel_store(harness: &dyn ChannelStoreHarness) -> Result<Report, 
         channels_do_not_disturb_each_other,
         agents_keep_their_keys,
         the_newest_of_the_history_is_kept,
+        a_deleted_channel_was_never_seen,
     );
     if harness.reopened(harness.fresh()).await.is_some() {
-        checks!(report, harness; what_was_committed_survives_reopening);
+        checks!(report, harness;
+            what_was_committed_survives_reopening,
+            a_deleted_channel_stays_deleted,
+        );
     } else {
-        left_out!(report; what_was_committed_survives_reopening);
+        left_out!(report;
+            what_was_committed_survives_reopening,
+            a_deleted_channel_stays_deleted,
+        );
     }
     let store = harness.fresh();
     works_on(&*store).await;
@@ -98,12 +106,14 @@ pub async fn channel_store(harness: &dyn ChannelStoreHarness) -> Result<Report, 
             a_damaged_record_bars_its_channel_alone_and_stays_listed,
             a_damaged_record_is_replaced_by_a_commit_that_says_so_and_by_no_other,
             a_newer_record_bars_its_channel_alone_and_is_never_replaced,
+            a_damaged_record_can_be_deleted_and_a_newer_one_cannot,
         );
     } else {
         left_out!(report;
             a_damaged_record_bars_its_channel_alone_and_stays_listed,
             a_damaged_record_is_replaced_by_a_commit_that_says_so_and_by_no_other,
             a_newer_record_bars_its_channel_alone_and_is_never_replaced,
+            a_damaged_record_can_be_deleted_and_a_newer_one_cannot,
         );
     }
     report.finish()
@@ -198,6 +208,42 @@ async fn the_newest_of_the_history_is_kept(harness: &dyn ChannelStoreHarness) ->
     let newest = changes.get(changes.len().saturating_sub(max)..).unwrap_or_default();
     equal("the history", &kept.as_slice(), &newest)?;
     equal("another's history", &works("history", store.history(THERE).await)?, &Vec::new())
+}
+
+async fn a_deleted_channel_was_never_seen(harness: &dyn ChannelStoreHarness) -> Outcome {
+    let store = harness.fresh();
+    equal("deleted", &works("delete", store.delete(HERE).await)?, &false)?;
+    let mut request = request(HERE, 0, &replying());
+    request.transitions = vec![transition(1)];
+    works("commit", store.commit(request).await)?;
+    commit(&*store, HERE, 1, &talking()).await?;
+    commit(&*store, THERE, 0, &talking()).await?;
+    equal("deleted", &works("delete", store.delete(HERE).await)?, &true)?;
+    ensure(works("load", store.load(HERE).await)?.is_none(), "a deleted channel is still there")?;
+    equal("the history", &works("history", store.history(HERE).await)?, &Vec::new())?;
+    equal("channels", &works("channels", store.channels().await)?, &vec![THERE])?;
+    equal("deleted again", &works("delete", store.delete(HERE).await)?, &false)?;
+    holds(&*store, THERE, 1, &talking()).await?;
+    commit(&*store, HERE, 0, &dormant()).await?;
+    holds(&*store, HERE, 1, &dormant()).await
+}
+
+async fn a_deleted_channel_stays_deleted(harness: &dyn ChannelStoreHarness) -> Outcome {
+    let store = harness.fresh();
+    for revision in 0..4 {
+        commit(&*store, HERE, revision, &talking()).await?;
+        commit(&*store, THERE, revision, &talking()).await?;
+    }
+    works("delete", store.delete(HERE).await)?;
+    works("delete", store.delete(THERE).await)?;
+    // It counts anew: nothing older comes back.
+    commit(&*store, THERE, 0, &dormant()).await?;
+    let Some(store) = harness.reopened(store).await else {
+        return Err("the store cannot be reopened any more".to_owned());
+    };
+    equal("channels", &works("channels", store.channels().await)?, &vec![THERE])?;
+    ensure(works("load", store.load(HERE).await)?.is_none(), "a deleted channel came back")?;
+    holds(&*store, THERE, 1, &dormant()).await
 }
 
 fn transition(number: u64) -> Transition {

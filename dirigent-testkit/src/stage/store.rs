@@ -255,6 +255,16 @@ impl ChannelStore for StageStore {
         done
     }
 
+    async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
+        let barred = self.plan().barred.get(&channel).copied();
+        if barred == Some(Barred::Newer) {
+            return Err(LoadError::newer("the test made it newer"));
+        }
+        self.plan().barred.remove(&channel);
+        self.plan().history.remove(&channel);
+        Ok(self.inner.delete(channel).await? || barred.is_some())
+    }
+
     async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
         self.inner.agents().await
     }

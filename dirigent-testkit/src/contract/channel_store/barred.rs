@@ -107,3 +107,19 @@ pub(super) async fn a_newer_record_bars_its_channel_alone_and_is_never_replaced(
     }
     is_barred(&*store, Barred::Newer).await
 }
+
+pub(super) async fn a_damaged_record_can_be_deleted_and_a_newer_one_cannot(
+    harness: &dyn ChannelStoreHarness,
+) -> Outcome {
+    let store = two_channels(harness, Barred::Newer).await?;
+    match store.delete(HERE).await {
+        Err(error) => equal("what bars it", &error.barred(), &Some(Barred::Newer))?,
+        Ok(_) => return Err("a newer version's record was deleted".to_owned()),
+    }
+    is_barred(&*store, Barred::Newer).await?;
+    let store = two_channels(harness, Barred::Damaged).await?;
+    equal("deleted", &works("delete", store.delete(HERE).await)?, &true)?;
+    equal("channels", &works("channels", store.channels().await)?, &vec![THERE])?;
+    commit(&*store, HERE, 0, &dormant()).await?;
+    holds(&*store, HERE, 1, &dormant()).await
+}
