@@ -101,7 +101,7 @@ impl Host {
         let channel = discord.add_channel(guild, "build", &present);
         let mut settings = Settings::default();
         settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
-        let account = Arc::new(discord.account(moderator));
+        let account = discord.account(moderator);
         let (dirigent, driver) =
             Dirigent::builder(account, identities, clock).settings(settings).build()?;
         let (runs, model_calls) = (0, 0);

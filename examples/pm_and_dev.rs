@@ -101,12 +101,11 @@ impl Team {
         let (config, mut settings) = serde_json::from_str::<FlowConfig>(RULES)?.rules()?;
         settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
         let recording = Recording::default();
-        let mut builder =
-            Dirigent::builder(Arc::new(discord.account(moderator)), identities.clone(), clock)
-                .channels(MemoryChannels::default())
-                .recorder(recording.clone())
-                .config(config)
-                .settings(settings);
+        let mut builder = Dirigent::builder(discord.account(moderator), identities.clone(), clock)
+            .channels(MemoryChannels::default())
+            .recorder(recording.clone())
+            .config(config)
+            .settings(settings);
         for (name, user, lines) in [("pm", pm, PM), ("dev", dev, DEV)] {
             let agent_name = name.to_owned();
             identities.add(Identity {
@@ -115,7 +114,7 @@ impl Team {
                 agent_name,
             })?;
             let worker = Worker { discord: discord.clone(), user, lines, clock, thinks };
-            builder = builder.host(name, worker, Arc::new(discord.account(user)));
+            builder = builder.host(name, worker, discord.account(user));
         }
         let (dirigent, driver) = builder.build()?;
         let (pushed, changes) = (discord.events(), dirigent.transitions());

@@ -12,8 +12,8 @@ use crate::recorder::Recorder;
 use crate::runtime::driver::Driver;
 use crate::runtime::{Hosted, Parts, Runtime};
 use crate::{
-    Agent, AgentId, AgentWaker, ChannelStore, Clock, DiscordApi, IdentityStore, MemoryChannels,
-    Orchestrator, Settings,
+    Agent, AgentId, AgentWaker, ChannelStore, Clock, DiscordApi, IdentityStore, IntoShared,
+    MemoryChannels, Orchestrator, Settings,
 };
 
 /// Puts the library together; from [`Dirigent::builder`].
@@ -84,8 +84,8 @@ impl Builder {
 
     /// Where channels survive a restart. Default: nowhere, in memory.
     #[must_use]
-    pub fn channels(mut self, store: impl ChannelStore) -> Self {
-        self.channels = Arc::new(store);
+    pub fn channels(mut self, store: impl IntoShared<dyn ChannelStore>) -> Self {
+        self.channels = store.into_shared();
         self
     }
 
@@ -113,8 +113,8 @@ impl Builder {
 
     /// Calls agents directly instead of posting triggers.
     #[must_use]
-    pub fn waker(mut self, waker: impl AgentWaker) -> Self {
-        self.waker = Some(Arc::new(waker));
+    pub fn waker(mut self, waker: impl IntoShared<dyn AgentWaker>) -> Self {
+        self.waker = Some(waker.into_shared());
         self
     }
 
@@ -122,8 +122,8 @@ impl Builder {
     /// [`HumanInterrupt::Interrupt`](crate::HumanInterrupt) is chosen. Without one their messages are
     /// handed to the speaker.
     #[must_use]
-    pub fn orchestrator(mut self, orchestrator: impl Orchestrator) -> Self {
-        self.orchestrator = Some(Arc::new(orchestrator));
+    pub fn orchestrator(mut self, orchestrator: impl IntoShared<dyn Orchestrator>) -> Self {
+        self.orchestrator = Some(orchestrator.into_shared());
         self
     }
 
@@ -132,18 +132,18 @@ impl Builder {
     pub fn host(
         mut self,
         agent: impl Into<AgentId>,
-        speaks: impl Agent,
-        discord: Arc<dyn DiscordApi>,
+        speaks: impl IntoShared<dyn Agent>,
+        discord: impl IntoShared<dyn DiscordApi>,
     ) -> Self {
-        let hosted = Hosted { agent: Arc::new(speaks), discord };
+        let hosted = Hosted { agent: speaks.into_shared(), discord: discord.into_shared() };
         self.hosts.insert(agent.into(), hosted);
         self
     }
 
     /// Writes every input down.
     #[must_use]
-    pub fn recorder(mut self, recorder: impl Recorder) -> Self {
-        self.recorder = Some(Arc::new(recorder));
+    pub fn recorder(mut self, recorder: impl IntoShared<dyn Recorder>) -> Self {
+        self.recorder = Some(recorder.into_shared());
         self
     }
 

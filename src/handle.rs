@@ -18,7 +18,7 @@ use crate::runtime::{Hosted, Runtime};
 use crate::status::reason_of;
 use crate::{
     Agent, AgentId, ApiError, Barred, CallError, ChannelId, ChatMessage, Clock, Deferral,
-    DeferralKey, DiscordApi, ErrorKind, IdentityStore, RunError, UserId,
+    DeferralKey, DiscordApi, ErrorKind, IdentityStore, IntoShared, RunError, UserId,
 };
 
 /// Decides who speaks when, in as many channels as the host has.
@@ -34,13 +34,15 @@ impl Dirigent {
         Self { runtime }
     }
 
-    /// Begins to put the library together. `discord` acts as the moderator.
+    /// Creates a builder. `discord` acts as the moderator.
+    ///
+    /// Each part is given as a value, or in an [`Arc`] where the host goes on using it: see [`IntoShared`].
     pub fn builder(
-        discord: Arc<dyn DiscordApi>,
-        identities: impl IdentityStore,
-        clock: impl Clock,
+        discord: impl IntoShared<dyn DiscordApi>,
+        identities: impl IntoShared<dyn IdentityStore>,
+        clock: impl IntoShared<dyn Clock>,
     ) -> Builder {
-        Builder::new(discord, Arc::new(identities), Arc::new(clock))
+        Builder::new(discord.into_shared(), identities.into_shared(), clock.into_shared())
     }
 
     /// May this agent run now? To be asked before the model is called.
@@ -332,10 +334,10 @@ impl Dirigent {
     pub fn host(
         &self,
         agent: impl Into<AgentId>,
-        speaks: impl Agent,
-        discord: Arc<dyn DiscordApi>,
+        speaks: impl IntoShared<dyn Agent>,
+        discord: impl IntoShared<dyn DiscordApi>,
     ) {
-        let hosted = Hosted { agent: Arc::new(speaks), discord };
+        let hosted = Hosted { agent: speaks.into_shared(), discord: discord.into_shared() };
         let mut hosts = self.runtime.hosts.write().unwrap_or_else(PoisonError::into_inner);
         hosts.insert(agent.into(), hosted);
         drop(hosts);

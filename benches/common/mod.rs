@@ -92,7 +92,7 @@ pub(crate) fn set_up<A: Agent>(
     settings.calls_max = 100_000;
     let mut config = Config::default();
     (config.turns_max, config.cycles_max) = (None, None);
-    let account = Arc::new(discord.account(moderator));
+    let account = discord.account(moderator);
     let mut builder = Dirigent::builder(account, identities.clone(), clock);
     builder = builder.settings(settings).config(config);
     let mut users = vec![moderator, person];
@@ -102,7 +102,7 @@ pub(crate) fn set_up<A: Agent>(
         let agent_id = name.as_str().into();
         let identity = Identity { discord_user_id: user, agent_id, agent_name: name.clone() };
         identities.add(identity).unwrap();
-        builder = builder.host(name.as_str(), agent(number), Arc::new(discord.account(user)));
+        builder = builder.host(name.as_str(), agent(number), discord.account(user));
         users.push(user);
     }
     let (dirigent, driver) = builder.build().unwrap();

@@ -69,7 +69,7 @@ impl Stage {
         let mut settings = Settings::default();
         settings.pacing = Pacing::off();
         settings.calls_max = 1_000_000;
-        let account = Arc::new(discord.account(moderator));
+        let account = discord.account(moderator);
         let mut builder = Dirigent::builder(account, identities.clone(), clock);
         builder = builder.settings(settings).channels(store);
         let watch = Arc::new(Watch::default());
@@ -81,7 +81,7 @@ impl Stage {
             let identity = Identity { discord_user_id: user, agent_id, agent_name: name.clone() };
             identities.add(identity).unwrap();
             let agent = Passing { watch: Arc::clone(&watch), think };
-            builder = builder.host(name.as_str(), agent, Arc::new(discord.account(user)));
+            builder = builder.host(name.as_str(), agent, discord.account(user));
             users.push(user);
         }
         let (dirigent, driver) = builder.build().unwrap();

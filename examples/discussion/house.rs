@@ -48,7 +48,7 @@ impl House {
         let tools = Arc::new(Mutex::new(Some(Tools::new(dirigent.clone(), moderator))));
         let desk = Desk { tools, guild: town.guild(), data: data.to_owned() };
         for member in town.members() {
-            let account = Arc::new(town.discord().account(member.user));
+            let account = town.discord().account(member.user);
             let speaker = Speaker {
                 member: member.clone(),
                 discord: town.discord().clone(),

@@ -66,7 +66,7 @@ impl Table {
         let identities = MemoryIdentities::new();
         let mut settings = Settings::default();
         settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
-        let account = Arc::new(discord.account(moderator));
+        let account = discord.account(moderator);
         let (dirigent, driver) = Dirigent::builder(account, identities.clone(), clock)
             .settings(settings)
             .seed(4)
@@ -101,7 +101,7 @@ impl Table {
         self.terminal.introduce(user, name, Some(agent.clone()));
         let script = Script::default();
         script.add(lines);
-        let account = Arc::new(self.discord.account(user));
+        let account = self.discord.account(user);
         let thinks = if self.options.fast { 1 } else { thinks_ms };
         let thinking = Thinking { clock: self.clock, time: Duration::from_millis(thinks) };
         if self.options.interactive {

@@ -67,6 +67,9 @@ impl Driver {
     /// Runs until [`Dirigent::shutdown`](crate::Dirigent::shutdown). Reads the stores, catches up
     /// with what was missed, then works.
     ///
+    /// A store on disk stays locked until every clone of it is gone, the driver's and the handles' included: a host that
+    /// opens it again in the same process drops them, or closes the store, first.
+    ///
     /// # Errors
     ///
     /// When it cannot start: the chat refuses the account, or a store cannot be read.

@@ -90,11 +90,10 @@ impl House {
         }))
         .unwrap();
         let moderators = account(moderator);
-        let mut builder =
-            Dirigent::builder(Arc::clone(&moderators) as _, identities, clock.clone())
-                .config(config)
-                .settings(settings)
-                .seed(seed);
+        let mut builder = Dirigent::builder(Arc::clone(&moderators), identities, clock.clone())
+            .config(config)
+            .settings(settings)
+            .seed(seed);
         if agents == Agents::Hosted {
             for (bot, name) in names.clone() {
                 let talker = Talker { minutes: minutes.clone() };

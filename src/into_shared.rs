@@ -1,0 +1,52 @@
+//! How the parts of the library are handed over: as values, or shared.
+
+use std::sync::Arc;
+
+use crate::{
+    Agent, AgentWaker, ChannelStore, Clock, DiscordApi, IdentityStore, Orchestrator, Recorder,
+};
+
+/// A part that the [`Builder`](crate::Builder) takes: a value of a type that implements the trait `P`, or such a value in an
+/// [`Arc`], where the host goes on using it or several parts share it.
+///
+/// It is implemented for all of these and needs no implementation of a host's own.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent::{Clock, IntoShared, SystemClock};
+///
+/// fn takes(clock: impl IntoShared<dyn Clock>) -> Arc<dyn Clock> {
+///     clock.into_shared()
+/// }
+/// let shared: Arc<dyn Clock> = takes(SystemClock::new());
+/// takes(Arc::new(SystemClock::new()));
+/// takes(Arc::clone(&shared));
+/// ```
+pub trait IntoShared<P: ?Sized> {
+    /// The part, shared.
+    fn into_shared(self) -> Arc<P>;
+}
+
+macro_rules! parts {
+    ($($part:ident),+) => {$(
+        impl<T: $part> IntoShared<dyn $part> for T {
+            fn into_shared(self) -> Arc<dyn $part> {
+                Arc::new(self)
+            }
+        }
+
+        impl<T: $part> IntoShared<dyn $part> for Arc<T> {
+            fn into_shared(self) -> Arc<dyn $part> {
+                self
+            }
+        }
+
+        impl IntoShared<dyn $part> for Arc<dyn $part> {
+            fn into_shared(self) -> Self {
+                self
+            }
+        }
+    )+};
+}
+
+parts!(Agent, AgentWaker, ChannelStore, Clock, DiscordApi, IdentityStore, Orchestrator, Recorder);
