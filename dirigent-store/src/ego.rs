@@ -13,7 +13,7 @@ use dirigent::{AgentId, ApiError, Identity, IdentityStore, RegisterError, UserId
 use self::parsed::{EgoAgent, EgoName, FILE_MAX};
 pub use self::parsed::{ParsedEgo, parse_ego};
 pub use self::report::{Conflict, ConflictKind, Detection, EgoAbsent, EgoReport, SkipReason};
-pub use self::scanned::ScannedIdentities;
+pub use self::scanned::{RescanError, ScannedIdentities};
 use crate::replace::{self, ReadError};
 use crate::thread::Worker;
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use dirigent::{AgentId, ApiError, Identity, IdentityStore, RegisterError};
 
-use super::{EgoOptions, EgoReport, scan_ego};
+use super::{Detection, EgoAbsent, EgoOptions, EgoReport, scan_ego};
 
 /// Another registry, into which `ego.json` is scanned once: before it is read for the first time,
 /// which is when the driver starts. Clones share it, so a host keeps one for the report and
@@ -46,6 +46,24 @@ struct Shared<S> {
     report: Mutex<Option<Arc<EgoReport>>>,
 }
 
+/// Why `ego.json` was not scanned again.
+///
+/// ```
+/// use dirigent_store::{EgoAbsent, RescanError};
+/// let refused = RescanError::Absent(EgoAbsent::NoFile);
+/// assert_eq!(refused.to_string(), "padded-cell is not there: there is no file");
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RescanError {
+    /// There is no padded-cell to read from.
+    #[error("padded-cell is not there: {0}")]
+    Absent(EgoAbsent),
+    /// The registry could not be read.
+    #[error(transparent)]
+    Store(#[from] ApiError),
+}
+
 impl<S> Clone for ScannedIdentities<S> {
     fn clone(&self) -> Self {
         Self { shared: Arc::clone(&self.shared) }
@@ -78,15 +96,21 @@ impl<S> ScannedIdentities<S> {
 }
 
 impl<S: IdentityStore> ScannedIdentities<S> {
-    /// Scans again. When the report has anything added or changed, the driver wants to be told that
-    /// the registry changed.
+    /// Scans again, where padded-cell is there now. When the report has anything added or changed, the driver
+    /// wants to be told that the registry changed.
     ///
     /// # Errors
     ///
-    /// When the registry cannot be read; the last report then stays.
-    pub async fn rescan(&self) -> Result<Arc<EgoReport>, ApiError> {
+    /// [`RescanError::Absent`] when there is no padded-cell to read from, which [`report`](Self::report) and
+    /// [`is_detected`](Self::is_detected) then say as well; the registry stays as it is. [`RescanError::Store`]
+    /// when the registry cannot be read; the last report then stays.
+    pub async fn rescan(&self) -> Result<Arc<EgoReport>, RescanError> {
         let _turn = self.shared.turn.lock().await;
-        self.scan().await
+        let report = self.scan().await?;
+        match &report.detection {
+            Detection::Detected => Ok(report),
+            Detection::Absent(why) => Err(RescanError::Absent(why.clone())),
+        }
     }
 
     async fn scan(&self) -> Result<Arc<EgoReport>, ApiError> {

@@ -8,7 +8,7 @@ use dirigent::{
     AgentId, ApiError, Dirigent, ErrorKind, Identity, IdentityStore, MemoryIdentities, Mode,
     Reason, RegisterError, async_trait,
 };
-use dirigent_store::{EgoOptions, ScannedIdentities, SkipReason};
+use dirigent_store::{EgoAbsent, EgoOptions, RescanError, ScannedIdentities, SkipReason};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 
 use crate::place::{Place, put, who};
@@ -85,19 +85,21 @@ async fn readers_that_come_at_once_wait_for_one_scan() {
 
 /// R025
 #[tokio::test]
-async fn scanning_again_finds_what_is_new_and_whether_it_is_there() {
+async fn scanning_again_finds_what_is_new_and_is_refused_where_nothing_is_there() {
     let place = Place::new();
     let path = place.folder().join("ego.json");
     let identities = ScannedIdentities::new(place.open(), &path, EgoOptions::default());
     assert_eq!(who(&identities).await, "");
     assert!(!identities.is_detected());
+    let refused = || async { identities.rescan().await.unwrap_err() };
+    assert!(matches!(refused().await, RescanError::Absent(EgoAbsent::NoFile)));
     fs::write(&path, ego("zoe", 3)).unwrap();
     let report = identities.rescan().await.unwrap();
     assert_eq!(report.added.len(), 1);
     assert!(identities.is_detected());
     assert_eq!(who(&identities).await, "zoe 3");
     fs::remove_file(&path).unwrap();
-    identities.rescan().await.unwrap();
+    assert!(matches!(refused().await, RescanError::Absent(EgoAbsent::NoFile)));
     assert!(!identities.is_detected());
     assert_eq!(who(&identities).await, "zoe 3", "an entry outlives the file it came from");
 }
