@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::error::StoreError;
 use crate::replace::replace;
+use crate::thread::Worker;
 
 /// How many transitions of all channels together are told.
 const HISTORY_MAX: usize = 100;
@@ -188,8 +189,10 @@ impl OrchestrationState {
         replace(path.as_ref(), &text, Durability::Fact)
     }
 
-    /// Writes the file anew after every change of a channel, as long as the library runs: at most so
-    /// often, and each time from what is stored. A file that cannot be written is tried again with the next
+    /// Writes the file anew after every change of a channel, as long as the library runs, each time from what is
+    /// stored, on a thread of its own. `at_most_every` is the wait between a change and the file, in which further
+    /// changes are taken along; with [`Duration::ZERO`] each change is followed by a file of its own, unless more
+    /// changes come while one is written. A file that cannot be written is tried again with the next
     /// change. Looks at all channels each time, so that it is for hosts with hundreds of them.
     ///
     /// Nothing is read back from it: a restart goes on from the store.
@@ -205,6 +208,8 @@ impl OrchestrationState {
         path: PathBuf,
         at_most_every: Duration,
     ) {
+        // Waiting for the disk must not keep the host's tasks waiting.
+        let writer = Worker::new("dirigent-state");
         let mut changes = dirigent.transitions();
         // The handle would keep the library from ever ending.
         drop(dirigent);
@@ -213,7 +218,10 @@ impl OrchestrationState {
             while changes.try_next().is_some() {}
             match Self::of(store.as_ref(), Arc::clone(&config), clock.now()).await {
                 Ok(state) => {
-                    if let Err(error) = state.save(&path) {
+                    let to = path.clone();
+                    let saved = writer.call(move || state.save(to)).await;
+                    let saved = saved.unwrap_or_else(|none| Err(none.into_error(&path)));
+                    if let Err(error) = saved {
                         tracing::warn!(%error, "the picture of all channels was not saved");
                     }
                 }

@@ -2,11 +2,14 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use tokio::sync::oneshot;
+
+use crate::error::{Action, StoreError};
 
 /// Does jobs one after the other on a thread of its own, which starts with the first job and ends,
 /// joined, when the last handle is dropped. Jobs that were taken are done before it ends.
@@ -36,6 +39,16 @@ pub(crate) enum NoAnswer {
     NoThread(io::Error),
     /// The job panicked; how far it came is not known.
     Panicked,
+}
+
+impl NoAnswer {
+    /// The error of a store at this file.
+    pub(crate) fn into_error(self, path: &Path) -> StoreError {
+        match self {
+            Self::NoThread(source) => StoreError::not_done(Action::StartThread, path, source),
+            Self::Panicked => StoreError::Interrupted { path: path.to_owned() },
+        }
+    }
 }
 
 impl Worker {
