@@ -49,6 +49,9 @@ pub trait ChannelStore: Send + Sync + 'static {
     ///
     /// [`CommitError::Conflict`] when the stored revision is not the expected one, and
     /// [`CommitError::Barred`] when the stored record cannot be read; then nothing changed.
+    /// [`CommitError::Store`] as the store fails. Its kind is [`ErrorKind::Invalid`](crate::ErrorKind::Invalid)
+    /// where the same record would be refused again (it is too large, or holds what cannot be written), and
+    /// [`ErrorKind::Store`](crate::ErrorKind::Store) where the commit may succeed later (the disk is full).
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError>;
 
     /// Deletes all that is kept of a channel: its record, its history, and what is left of damaged records of

@@ -54,6 +54,8 @@ use crate::replace::{ReadError, keep_aside, keep_copy, read, remove_strays};
 /// * `<id>.history.jsonl` holds the channel's newest transitions, a line each; `agents.json` the
 ///   agents in the order of their keys.
 /// * One process has the folder open at a time.
+///   It stays locked until it is [closed](Self::close) or every clone is gone, those that a
+///   [`Dirigent`](dirigent::Dirigent) and its [`Driver`](dirigent::Driver) hold included.
 /// * A damaged file costs nothing where the channel's turn is sound, and a damaged turn only itself where the file
 ///   is: it is kept as `<id>.json.corrupt-N` or `<id>.turn.json.corrupt-N`. Where none is, the damaged one stays in its place and bars the channel, across
 ///   restarts: it loads as [`Barred::Damaged`](dirigent::Barred) until a commit

@@ -211,6 +211,14 @@ pub enum StoreError {
         /// What of it.
         source: Unwritable,
     },
+    /// What was to be stored is larger than anything that the store takes.
+    #[error("what is to be written to {} is larger than {limit} bytes", path.display())]
+    TooLarge {
+        /// Which file.
+        path: PathBuf,
+        /// How many bytes it may have.
+        limit: usize,
+    },
     /// The work was cut short by a panic, a mistake of this crate.
     #[error("the work on {} was cut short", path.display())]
     Interrupted {
@@ -239,6 +247,7 @@ impl StoreError {
             | Self::Broken { path }
             | Self::Closed { path }
             | Self::Unwritable { path, .. }
+            | Self::TooLarge { path, .. }
             | Self::Interrupted { path } => path,
         }
     }
@@ -251,8 +260,24 @@ impl StoreError {
             | Self::BadRecord { .. }
             | Self::Broken { .. }
             | Self::Closed { .. }
-            | Self::Unwritable { .. } => Certainty::NotDone,
+            | Self::Unwritable { .. }
+            | Self::TooLarge { .. } => Certainty::NotDone,
             Self::Interrupted { .. } => Certainty::Unknown,
+        }
+    }
+
+    /// What kind of failure it is for the library: [`ErrorKind::Invalid`] where the same request would be refused again,
+    /// because what it holds cannot be written or is too large; [`ErrorKind::Store`] where it may succeed later, as
+    /// on a disk that is full, or once an operator has acted.
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Unwritable { .. } | Self::TooLarge { .. } => ErrorKind::Invalid,
+            Self::Io { .. }
+            | Self::BadFile { .. }
+            | Self::BadRecord { .. }
+            | Self::Broken { .. }
+            | Self::Closed { .. }
+            | Self::Interrupted { .. } => ErrorKind::Store,
         }
     }
 
@@ -265,6 +290,7 @@ impl StoreError {
             | Self::Broken { .. }
             | Self::Closed { .. }
             | Self::Unwritable { .. }
+            | Self::TooLarge { .. }
             | Self::Interrupted { .. } => None,
         }
     }
@@ -283,7 +309,7 @@ impl StoreError {
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        Self::new(ErrorKind::Store).with_certainty(error.certainty()).with_source(error)
+        Self::new(error.kind()).with_certainty(error.certainty()).with_source(error)
     }
 }
 

@@ -14,17 +14,19 @@ use dirigent::{AgentId, ApiError, ErrorKind, Identity, IdentityStore, RegisterEr
 pub use self::entry::BadEntry;
 use self::file::RegistryFile;
 pub use self::parsed::{ParsedIdentities, parse_identities};
-use crate::error::{Action, BadFile, OpenError, StoreError};
-use crate::thread::{NoAnswer, Worker};
+use crate::error::{BadFile, OpenError, StoreError};
+use crate::thread::Worker;
 
 /// An [`IdentityStore`] on one JSON file: an array of objects with the fields `discordUserId`,
 /// `agentId` and `agentName`, all strings. Clones share it.
 ///
-/// * One process has it open at a time. People may edit the file meanwhile: every call works on
+/// * One process has it open at a time: it stays locked until every clone is gone, those that a
+///   [`Dirigent`](dirigent::Dirigent) and its [`Driver`](dirigent::Driver) hold included. People may edit the file meanwhile: every call works on
 ///   what is there now. What is saved by hand in the moment of a `register` is lost, as with any two
 ///   editors.
 /// * A change is on the disk, synced, when its call returns; the file is replaced, so that a
-///   reader finds the old or the new content.
+///   reader finds the old or the new content. It keeps its mode and its group; one that the store makes is for its
+///   owner alone.
 /// * An entry that cannot be read does not count and stays as it is; so do fields that this version
 ///   does not know. An object with a field `entries` around the array is read, and kept.
 /// * A file that cannot be read as a whole is not opened and left alone: without it, agents would be
@@ -194,12 +196,7 @@ impl JsonIdentities {
     ) -> Result<T, StoreError> {
         let registry = Arc::clone(&self.shared.registry);
         let answer = self.shared.worker.call(move || job(&mut lock(&registry)));
-        answer.await.map_err(|none| match none {
-            NoAnswer::NoThread(source) => {
-                StoreError::not_done(Action::StartThread, &self.shared.path, source)
-            }
-            NoAnswer::Panicked => StoreError::Interrupted { path: self.shared.path.clone() },
-        })
+        answer.await.map_err(|none| none.into_error(&self.shared.path))
     }
 }
 

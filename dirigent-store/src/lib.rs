@@ -57,7 +57,7 @@ pub use channel_file::{ParsedChannel, Unwritable, parse_channel};
 pub use channels::{ChannelOptions, ChannelProblem, FileDurability, JsonChannels};
 pub use ego::{
     Conflict, ConflictKind, Detection, EgoAbsent, EgoOptions, EgoReport, KnownAgents, ParsedEgo,
-    ScannedIdentities, SkipReason, parse_ego, scan_ego,
+    RescanError, ScannedIdentities, SkipReason, parse_ego, scan_ego,
 };
 pub use error::{Action, BadFile, OpenError, StoreError};
 pub use export::{AgentState, ChannelState, HistoryEntry, OrchestrationState};

@@ -37,6 +37,17 @@ pub(crate) fn replace(
     }
 }
 
+/// As [`replace`] with [`Durability::Fact`], for a file that people share: it keeps its mode, its group, and its owner
+/// where the system allows that. Where the group cannot be kept, no group may use the file.
+pub(crate) fn replace_shared(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    let mut new = Replacement::write(path, content)?;
+    #[cfg(unix)]
+    new.share_as(path).map_err(|source| StoreError::not_done(Action::Write, path, source))?;
+    new.sync()?;
+    new.put()?;
+    sync_folder(place_of(path)?.0)
+}
+
 /// New content beside its file, not yet in its place; gone when dropped.
 #[derive(Debug)]
 pub(crate) struct Replacement<'a> {
@@ -53,6 +64,29 @@ impl<'a> Replacement<'a> {
             .and_then(|mut file| file.write_all(content).map(|()| file))
             .map_err(|source| StoreError::not_done(Action::Write, path, source))?;
         Ok(Self { path, file })
+    }
+
+    /// Lets those use it who may use the file that is there, if there is one.
+    #[cfg(unix)]
+    fn share_as(&self, path: &Path) -> io::Result<()> {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+
+        let old = match fs::metadata(path) {
+            Ok(old) => old,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let file = self.file.as_file();
+        let new = file.metadata()?;
+        let mut mode = old.permissions().mode() & 0o777;
+        if new.uid() != old.uid() {
+            // Only the superuser may give a file away.
+            let _ = fchown(file, Some(old.uid()), None);
+        }
+        if new.gid() != old.gid() && fchown(file, None, Some(old.gid())).is_err() {
+            mode &= !0o070;
+        }
+        file.set_permissions(fs::Permissions::from_mode(mode))
     }
 
     /// Waits until the disk has it.

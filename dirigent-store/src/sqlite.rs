@@ -55,6 +55,8 @@ const EMPTY_AFTER: Duration = Duration::from_secs(60);
 ///   fields included, with a checksum; one that was edited counts as corrupt. The tables are
 ///   `channels`, `corrupt`, `agents`, `identities` and `history`.
 /// * One process has the database open at a time, and no other program meanwhile.
+///   It stays locked until it is [closed](Self::close) or every clone is gone, those that a
+///   [`Dirigent`](dirigent::Dirigent) and its [`Driver`](dirigent::Driver) hold included.
 /// * A file that is no whole database is not opened and left alone: starting without it would take every
 ///   channel for one that was never seen. SQLite's own tools (`.recover`) can save what is left of it.
 ///   [`open_or_begin_anew`](Self::open_or_begin_anew) keeps it as `<name>.corrupt-N`, and what stands

@@ -314,8 +314,7 @@ impl Desk {
         let content =
             file.to_json().map_err(|source| StoreError::Unwritable { path: path(), source })?;
         if content.len() > LARGEST {
-            let source = BadFile::TooLarge { limit: LARGEST };
-            return Err(StoreError::BadFile { path: path(), source });
+            return Err(StoreError::TooLarge { path: path(), limit: LARGEST });
         }
         Ok(content)
     }

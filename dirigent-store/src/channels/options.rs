@@ -95,6 +95,18 @@ impl From<PathBuf> for ChannelOptions {
     }
 }
 
+impl From<&PathBuf> for ChannelOptions {
+    fn from(path: &PathBuf) -> Self {
+        Self::new(path)
+    }
+}
+
+impl From<String> for ChannelOptions {
+    fn from(path: String) -> Self {
+        Self::new(path)
+    }
+}
+
 impl From<&Path> for ChannelOptions {
     fn from(path: &Path) -> Self {
         Self::new(path)

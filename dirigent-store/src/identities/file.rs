@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use dirigent::{Certainty, Durability};
+use dirigent::Certainty;
 
 use super::parsed::{FILE_MAX, ParsedIdentities, parse_identities};
 use crate::error::{Action, BadFile, OpenError, StoreError};
@@ -79,12 +79,9 @@ impl RegistryFile {
     pub(super) fn write(&mut self, registry: &ParsedIdentities) -> Result<(), StoreError> {
         let content = registry.encode();
         if content.len() > FILE_MAX {
-            return Err(StoreError::BadFile {
-                path: self.path.clone(),
-                source: BadFile::TooLarge { limit: FILE_MAX },
-            });
+            return Err(StoreError::TooLarge { path: self.path.clone(), limit: FILE_MAX });
         }
-        let written = replace::replace(&self.path, content.as_bytes(), Durability::Fact);
+        let written = replace::replace_shared(&self.path, content.as_bytes());
         self.note_sync(&written);
         written
     }

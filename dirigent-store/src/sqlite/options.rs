@@ -52,6 +52,18 @@ impl From<PathBuf> for SqliteOptions {
     }
 }
 
+impl From<&PathBuf> for SqliteOptions {
+    fn from(path: &PathBuf) -> Self {
+        Self::new(path)
+    }
+}
+
+impl From<String> for SqliteOptions {
+    fn from(path: String) -> Self {
+        Self::new(path)
+    }
+}
+
 impl From<&Path> for SqliteOptions {
     fn from(path: &Path) -> Self {
         Self::new(path)

@@ -170,8 +170,7 @@ impl<'c> Tables<'c> {
         let unwritable = |source| StoreError::Unwritable { path: self.path.to_owned(), source };
         let text = record_text(record, &self.agents.of(record), extras).map_err(unwritable)?;
         if text.len() > LARGEST {
-            let source = BadFile::TooLarge { limit: LARGEST };
-            return Err(StoreError::BadFile { path: self.path.to_owned(), source });
+            return Err(StoreError::TooLarge { path: self.path.to_owned(), limit: LARGEST });
         }
         let revision = found.next();
         let checksum = record_checksum(*channel, revision, &text);

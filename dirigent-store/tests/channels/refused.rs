@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::sync::Arc;
 
-use dirigent::{Barred, Certainty, ChannelStore, Durability};
+use dirigent::{Barred, Certainty, ChannelStore, Commit, Durability};
 use dirigent_store::{Action, JsonChannels, StoreError};
 
 use crate::mount::{Mount, image};
@@ -15,7 +16,7 @@ use crate::unchangeable::Unchangeable;
 /// A commit fails like this, with nothing done.
 async fn is_refused(store: &JsonChannels, revision: u64, kind: ErrorKind) {
     for durability in [Durability::Turn, Durability::Fact] {
-        let commit = dirigent::Commit { durability, ..request(HERE, revision, 99) };
+        let commit = Commit { durability, ..request(HERE, revision, 99) };
         let error = failure(store.commit(commit).await);
         assert_eq!(error.certainty(), Certainty::NotDone);
         let StoreError::Io { action: Action::Write, source, .. } = cause(&error) else {
@@ -110,10 +111,10 @@ async fn after_a_failed_sync_nothing_is_taken_until_the_store_is_opened_again() 
     let mut error = None;
     for number in 0..2_000 {
         let mut commit = request(HERE, number, number + 1);
-        let discussion = std::sync::Arc::make_mut(commit.record.discussion.as_mut().unwrap());
+        let discussion = Arc::make_mut(commit.record.discussion.as_mut().unwrap());
         discussion.guide = format!("{number}").repeat(100_000);
         let channel = dirigent::ChannelId::new(number + 1);
-        let commit = dirigent::Commit {
+        let commit = Commit {
             channel,
             expected: dirigent::Revision::default(),
             durability: Durability::Fact,
@@ -138,4 +139,26 @@ async fn after_a_failed_sync_nothing_is_taken_until_the_store_is_opened_again() 
         assert!(matches!(cause(&error), StoreError::Broken { .. }), "{error:?}");
     }
     drop(store);
+}
+
+/// What no repetition of the same commit would change is told by its kind, and the channel goes on.
+#[tokio::test]
+async fn a_record_that_is_too_large_is_refused_for_good_and_changes_nothing() {
+    let place = Place::new();
+    let store = place.lazy();
+    fact(&store, HERE, 0, 1).await;
+    for durability in [Durability::Turn, Durability::Fact] {
+        let mut commit = request(HERE, 1, 2);
+        let discussion = Arc::make_mut(commit.record.discussion.as_mut().unwrap());
+        discussion.guide = "x".repeat(65 << 20);
+        let error = failure(store.commit(Commit { durability, ..commit }).await);
+        assert_eq!(
+            (error.kind(), error.certainty()),
+            (dirigent::ErrorKind::Invalid, Certainty::NotDone)
+        );
+        assert!(matches!(cause(&error), StoreError::TooLarge { .. }), "{error:?}");
+        assert_eq!(stored(&store, HERE).await, Some((1, 1)));
+    }
+    turn(&store, HERE, 1, 2).await;
+    assert_eq!(stored(&store, HERE).await, Some((2, 2)));
 }

@@ -378,3 +378,31 @@ fn handles_and_errors_can_be_sent_and_shared() {
     shared::<OpenError>();
     shared::<Problem>();
 }
+
+/// A file that several people edit stays theirs.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_shared_file_keeps_its_mode_and_its_group() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+
+    let place = Place::new();
+    let path = place.folder().join("agents.json");
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    for shared in [0o664, 0o640, 0o600] {
+        fs::write(&path, "[]").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(shared)).unwrap();
+        let own = fs::metadata(&path).unwrap().gid();
+        // Only the superuser may choose any group.
+        let group = if chown(&path, None, Some(65_534)).is_ok() { 65_534 } else { own };
+        let store = JsonIdentities::open(&path).unwrap();
+        put(&store, "zoe", 3).await;
+        assert_eq!((mode(&path), fs::metadata(&path).unwrap().gid()), (shared, group));
+        assert!(store.remove("zoe".into()).await.unwrap());
+        assert_eq!((mode(&path), fs::metadata(&path).unwrap().gid()), (shared, group));
+        drop(store);
+        fs::remove_file(&path).unwrap();
+    }
+    let store = JsonIdentities::open(&path).unwrap();
+    put(&store, "zoe", 3).await;
+    assert_eq!(mode(&path), 0o600);
+}
