@@ -1,6 +1,7 @@
 //! Channels in JSON files, one or two a channel.
 
 pub(crate) mod agents;
+mod change;
 mod desk;
 mod folders;
 pub(crate) mod history;
@@ -48,7 +49,8 @@ use crate::replace::{ReadError, keep_aside, keep_copy, read, remove_strays};
 ///   commit returns.
 /// * A [`Durability::Turn`](dirigent::Durability::Turn) is appended to `turns-<n>.log`, which all channels share and
 ///   which the end of the process does not harm. One sync makes all durable that waited for it, by default within
-///   a second after the first of them. Once that file has 8 MB or is a minute old a new one is begun, each
+///   a second after the first of them. Of a record of more than 16 KB, a long reply that is being posted, only what
+///   changed is appended. Once that file has 8 MB or is a minute old a new one is begun, each
 ///   channel's newest state becomes its `<id>.json`, and the old file goes. A load returns the newer one of the
 ///   two.
 /// * `<id>.history.jsonl` holds the channel's newest transitions, a line each; `agents.json` the

@@ -1,8 +1,9 @@
 //! The turns of all channels, appended to one file: a commit is one write, and one sync serves all that waited.
 //!
-//! A frame is a line `turn <channel> <revision> <bytes>` and the text of the channel's file. The newest frame of
-//! a channel counts. A line begins with `turn ` only where a frame does: the text is JSON, which writes the line
-//! breaks of strings in another way.
+//! A frame is a line `turn <channel> <revision> <bytes>` and the text of the channel's file, or, where that is large,
+//! a line `diff <channel> <revision> <bytes>` and what changed since the channel's frame before. The newest frame of
+//! a channel counts. A line begins with `turn ` or `diff ` only where a frame does: the text is JSON, which writes the
+//! line breaks of strings in another way.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, OpenOptions};
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use dirigent::{ChannelId, Revision};
 
+use super::change;
 use crate::channel_file::{LARGEST, whole};
 use crate::error::{Action, StoreError};
 use crate::replace::{ReadError, private, read, sync_data};
@@ -25,6 +27,12 @@ const FILE_MAX: usize = LARGEST + (16 << 20);
 /// What a frame begins with.
 const FRAME: &[u8] = b"turn ";
 
+/// What a frame begins with that holds a change.
+const CHANGE: &[u8] = b"diff ";
+
+/// A text of this size is followed by changes of it.
+const LARGE: usize = 16 << 10;
+
 /// What a frame begins with that was erased.
 const ERASED: &[u8] = b"void ";
 
@@ -37,6 +45,8 @@ pub(super) struct TurnLog {
     root: PathBuf,
     segments: BTreeMap<u64, Segment>,
     places: HashMap<ChannelId, Place>,
+    /// The newest turns of channels whose texts are large, in the file that takes more frames.
+    large: HashMap<ChannelId, Large>,
     /// The number of the next file.
     next: u64,
     /// The newest file takes more frames.
@@ -53,12 +63,22 @@ struct Segment {
     live: usize,
 }
 
+/// A large text that was written.
+#[derive(Debug)]
+struct Large {
+    text: Vec<u8>,
+    /// How many bytes its changes have since it was written whole.
+    changed: usize,
+}
+
 /// Where a channel's newest turn stands.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Place {
     segment: u64,
     offset: u64,
     length: usize,
+    /// Where its changes stand, in order.
+    changes: Vec<(u64, usize)>,
     revision: Revision,
 }
 
@@ -77,6 +97,8 @@ struct Frame {
     place: Place,
     /// Where its first line begins.
     begin: u64,
+    /// It holds a change of the frame before.
+    is_change: bool,
 }
 
 impl TurnLog {
@@ -87,6 +109,7 @@ impl TurnLog {
             root: root.to_owned(),
             segments: BTreeMap::new(),
             places: HashMap::new(),
+            large: HashMap::new(),
             next: 1,
             is_open: false,
         };
@@ -124,8 +147,13 @@ impl TurnLog {
             .map_err(|source| StoreError::not_done(Action::Read, &path, source))?;
         let length = u64::try_from(content.len()).unwrap_or(u64::MAX);
         self.segments.insert(number, Segment { path, file: Arc::new(file), length, live: 0 });
-        let (frames, is_damaged) = frames(number, &content);
+        let (frames, mut is_damaged) = frames(number, &content);
         for frame in frames {
+            if frame.is_change {
+                // Without the frame before it says nothing.
+                is_damaged |= !self.put_change(frame.channel, &frame.place);
+                continue;
+            }
             let newest = self.places.get(&frame.channel).map(|place| place.revision);
             if newest.is_none_or(|newest| newest <= frame.place.revision) {
                 self.put(frame.channel, frame.place);
@@ -139,11 +167,42 @@ impl TurnLog {
             segment.live += 1;
         }
         if let Some(before) = self.places.insert(channel, place) {
-            self.release(before);
+            self.release(&before);
         }
     }
 
-    fn release(&mut self, place: Place) {
+    /// Adds a change to the turn that it follows. Returns whether that is the channel's newest one.
+    fn put_change(&mut self, channel: ChannelId, change: &Place) -> bool {
+        let follows = |place: &&mut Place| {
+            place.segment == change.segment && place.revision.next() == change.revision
+        };
+        let Some(place) = self.places.get_mut(&channel).filter(follows) else {
+            return false;
+        };
+        place.changes.push((change.offset, change.length));
+        place.revision = change.revision;
+        true
+    }
+
+    /// What is written of a turn in the place of its whole text, where that is shorter.
+    fn change(
+        &self,
+        channel: ChannelId,
+        revision: Revision,
+        content: &[u8],
+        number: u64,
+    ) -> Option<Vec<u8>> {
+        let large = self.large.get(&channel)?;
+        let place = self.places.get(&channel)?;
+        if place.segment != number || place.revision.next() != revision {
+            return None;
+        }
+        let change = change::change(&large.text, content)?;
+        // All changes together are no longer than the text: reading them costs no more than that.
+        (large.changed + change.len() < content.len()).then_some(change)
+    }
+
+    fn release(&mut self, place: &Place) {
         if let Some(segment) = self.segments.get_mut(&place.segment) {
             segment.live = segment.live.saturating_sub(1);
         }
@@ -169,10 +228,16 @@ impl TurnLog {
         content: &[u8],
     ) -> Result<Grown, StoreError> {
         let (number, is_new) = self.writable()?;
+        let change = self.change(channel, revision, content, number);
+        let before = self.large.remove(&channel).map_or(0, |large| large.changed);
+        let (kind, body) = match &change {
+            Some(change) => ("diff", change.as_slice()),
+            None => ("turn", content),
+        };
         let mut frame =
-            format!("turn {channel} {} {}\n", revision.get(), content.len()).into_bytes();
+            format!("{kind} {channel} {} {}\n", revision.get(), body.len()).into_bytes();
         let header = u64::try_from(frame.len()).unwrap_or(u64::MAX);
-        frame.extend_from_slice(content);
+        frame.extend_from_slice(body);
         let Some(segment) = self.segments.get_mut(&number) else {
             let source = io::Error::other("there is no file");
             return Err(StoreError::not_done(Action::Write, &self.root, source));
@@ -183,10 +248,19 @@ impl TurnLog {
             return Err(StoreError::not_done(Action::Write, &segment.path, source));
         }
         let grown = Grown { path: segment.path.clone(), file: Arc::clone(&segment.file), is_new };
-        let offset = segment.length + header;
+        let (offset, length) = (segment.length + header, body.len());
         segment.length += u64::try_from(frame.len()).unwrap_or(u64::MAX);
-        let length = content.len();
-        self.put(channel, Place { segment: number, offset, length, revision });
+        let place = Place { segment: number, offset, length, changes: Vec::new(), revision };
+        let changed = if change.is_some() {
+            self.put_change(channel, &place);
+            before + length
+        } else {
+            self.put(channel, place);
+            0
+        };
+        if content.len() >= LARGE {
+            self.large.insert(channel, Large { text: content.to_vec(), changed });
+        }
         Ok(grown)
     }
 
@@ -211,13 +285,23 @@ impl TurnLog {
     pub(super) fn read(&self, channel: ChannelId) -> Option<(PathBuf, io::Result<Vec<u8>>)> {
         let place = self.places.get(&channel)?;
         let segment = self.segments.get(&place.segment)?;
-        let mut content = vec![0; place.length];
         let mut file = &*segment.file;
-        let read = file
-            .seek(SeekFrom::Start(place.offset))
-            .and_then(|_| file.read_exact(&mut content))
-            .map(|()| content);
-        Some((segment.path.clone(), read))
+        let mut part = |offset, length| {
+            let mut content = vec![0; length];
+            file.seek(SeekFrom::Start(offset))?;
+            file.read_exact(&mut content)?;
+            Ok::<_, io::Error>(content)
+        };
+        let mut whole = || {
+            let mut content = part(place.offset, place.length)?;
+            for (offset, length) in &place.changes {
+                let change = part(*offset, *length)?;
+                // What cannot be applied is told by what comes of it, which is no channel's file.
+                content = change::apply(&content, &change).unwrap_or(change);
+            }
+            Ok(content)
+        };
+        Some((segment.path.clone(), whole()))
     }
 
     /// Waits until the disk has the channel's newest turn.
@@ -234,14 +318,16 @@ impl TurnLog {
         if self.revision(channel).is_some_and(|revision| revision <= up_to)
             && let Some(place) = self.places.remove(&channel)
         {
-            self.release(place);
+            self.large.remove(&channel);
+            self.release(&place);
         }
     }
 
     /// Overwrites all turns of a channel, and waits until the disk has that.
     pub(super) fn erase(&mut self, channel: ChannelId) -> Result<(), StoreError> {
+        self.large.remove(&channel);
         if let Some(place) = self.places.remove(&channel) {
-            self.release(place);
+            self.release(&place);
         }
         for (number, segment) in &self.segments {
             let path = &segment.path;
@@ -266,8 +352,9 @@ impl TurnLog {
     }
 
     /// Begins a new file with the next turn.
-    pub(super) const fn seal(&mut self) {
+    pub(super) fn seal(&mut self) {
         self.is_open = false;
+        self.large.clear();
     }
 
     /// Whether the newest file is full, so that the next turn begins a new one.
@@ -325,7 +412,8 @@ fn frames(segment: u64, content: &[u8]) -> (Vec<Frame>, bool) {
             rest.windows(begin.len() + 1)
                 .position(|window| window.first() == Some(&b'\n') && window.ends_with(begin))
         };
-        let Some(found) = next(FRAME).into_iter().chain(next(ERASED)).min() else { break };
+        let next = [FRAME, CHANGE, ERASED].into_iter().filter_map(next).min();
+        let Some(found) = next else { break };
         is_damaged = true;
         at += found + 1;
     }
@@ -334,8 +422,8 @@ fn frames(segment: u64, content: &[u8]) -> (Vec<Frame>, bool) {
 
 /// The frame that begins here, unless it was erased, and how long it is.
 fn frame(segment: u64, at: usize, rest: &[u8]) -> Option<(Option<Frame>, usize)> {
-    let is_erased = rest.starts_with(ERASED);
-    if !is_erased && !rest.starts_with(FRAME) {
+    let (is_erased, is_change) = (rest.starts_with(ERASED), rest.starts_with(CHANGE));
+    if !is_erased && !is_change && !rest.starts_with(FRAME) {
         return None;
     }
     let line = rest.get(..rest.len().min(HEADER_MAX))?;
@@ -351,8 +439,9 @@ fn frame(segment: u64, at: usize, rest: &[u8]) -> Option<(Option<Frame>, usize)>
     }
     let begin = u64::try_from(at).ok()?;
     let offset = u64::try_from(at + header + 1).ok()?;
-    let place = Place { segment, offset, length, revision: Revision::new(revision) };
-    let frame = Frame { channel: ChannelId::new(channel), place, begin };
+    let (changes, revision) = (Vec::new(), Revision::new(revision));
+    let place = Place { segment, offset, length, changes, revision };
+    let frame = Frame { channel: ChannelId::new(channel), place, begin, is_change };
     Some(((!is_erased).then_some(frame), end))
 }
 
@@ -462,5 +551,57 @@ mod tests {
         assert!(log.append(HERE, Revision::new(2), b"{}\n").unwrap().is_new);
         assert!(!log.is_full());
         assert_eq!(log.take_empty(), [folder.path().join("turns-1.log")]);
+    }
+
+    /// A text as a channel's file has it while a reply of many parts is being posted.
+    fn reply(parts: usize, posted: usize) -> Vec<u8> {
+        let part = |number| {
+            let id = if number < posted { "\"7\"" } else { "null" };
+            format!("{{\"posted\": {id}, \"content\": \"{}\"}}", "x".repeat(1_900))
+        };
+        let all: Vec<_> = (0..parts).map(part).collect();
+        format!("{{\n  \"posted\": {posted},\n  \"parts\": [{}]\n}}\n", all.join(", ")).into_bytes()
+    }
+
+    #[test]
+    fn what_is_written_for_a_part_does_not_grow_with_the_reply() {
+        let mut sizes = Vec::new();
+        for parts in [64, 256] {
+            let folder = tempfile::tempdir().unwrap();
+            let (mut log, _) = TurnLog::open(folder.path()).unwrap();
+            for posted in 0..=parts {
+                let revision = Revision::new(posted as u64 + 1);
+                log.append(HERE, revision, &reply(parts, posted)).unwrap();
+                append(&mut log, THERE, revision.get());
+            }
+            let written = fs::metadata(folder.path().join("turns-1.log")).unwrap().len();
+            sizes.push((written - reply(parts, 0).len() as u64) / parts as u64);
+            for log in [log, TurnLog::open(folder.path()).unwrap().0] {
+                assert_eq!(log.read(HERE).unwrap().1.unwrap(), reply(parts, parts));
+            }
+        }
+        assert!(sizes.iter().all(|bytes| *bytes < 200), "{sizes:?} bytes a part");
+    }
+
+    #[test]
+    fn a_change_whose_text_is_gone_is_no_turn_and_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut log, _) = TurnLog::open(folder.path()).unwrap();
+        append(&mut log, HERE, 1);
+        for posted in 0..4 {
+            log.append(HERE, Revision::new(posted as u64 + 2), &reply(20, posted)).unwrap();
+        }
+        let path = folder.path().join("turns-1.log");
+        let whole = String::from_utf8(fs::read(&path).unwrap()).unwrap();
+        fs::write(&path, whole.replacen("diff 7 3 ", "daff 7 3 ", 1)).unwrap();
+        let (log, damaged) = TurnLog::open(folder.path()).unwrap();
+        assert_eq!(damaged.as_slice(), std::slice::from_ref(&path));
+        assert_eq!(log.revision(HERE), Some(Revision::new(2)));
+        assert_eq!(log.read(HERE).unwrap().1.unwrap(), reply(20, 0));
+        // Nothing of it is left when it is erased.
+        fs::write(&path, whole).unwrap();
+        let (mut log, _) = TurnLog::open(folder.path()).unwrap();
+        log.erase(HERE).unwrap();
+        assert!(!fs::read_to_string(&path).unwrap().contains("xxx"));
     }
 }

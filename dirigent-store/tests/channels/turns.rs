@@ -3,7 +3,10 @@
 use std::fs;
 use std::sync::Arc;
 
-use dirigent::{ChannelId, ChannelStore, Durability};
+use dirigent::{
+    AgentKey, ChannelId, ChannelStore, Durability, MessageId, Nonce, Outgoing, OutgoingPart,
+    ReplyEnd, RunId, TurnId,
+};
 use dirigent_store::{ChannelOptions, FileDurability, JsonChannels, OpenError, StoreError};
 
 use crate::place::{
@@ -40,6 +43,54 @@ async fn a_fact_takes_the_turns_before_it_along() {
     assert_eq!(in_turn(&place, THERE), Some((1, 2)));
     store.close().await.unwrap();
     assert_eq!(written(&place.main(HERE)), (2, 3), "an older turn was synced over the fact");
+}
+
+/// How many bytes are written for each part of a reply that is posted, beside the reply itself.
+async fn bytes_a_part(parts: usize) -> u64 {
+    let place = Place::new();
+    let store = place.lazy();
+    let size = || place.logs().iter().map(|log| fs::metadata(log).unwrap().len()).sum::<u64>();
+    let part = |number: usize| OutgoingPart {
+        content: format!("{number} ").repeat(400),
+        nonce: Nonce::from_parts(1, 2, number as u64),
+        posted: None,
+    };
+    let mut outgoing = Outgoing {
+        agent: AgentKey::new(1),
+        turn: TurnId::new(1),
+        run: RunId::new(5),
+        end: ReplyEnd::Finished,
+        parts: (0..parts).map(part).collect(),
+        after: None,
+        composed_at: None,
+        doubt_since: None,
+        waiting_since: None,
+    };
+    let mut before = 0;
+    for posted in 0..=parts {
+        let mut commit = request(HERE, posted as u64, 1);
+        commit.record.outgoing = Some(Arc::new(outgoing.clone()));
+        commit.record.heard = Some(MessageId::new(posted as u64 + 1));
+        store.commit(commit).await.unwrap();
+        if posted == 0 {
+            before = size();
+        }
+        if let Some(part) = outgoing.parts.get_mut(posted) {
+            part.posted = Some(MessageId::new(posted as u64 + 1));
+        }
+    }
+    let written = (size() - before) / parts as u64;
+    let found = store.load(HERE).await.unwrap().unwrap().record.outgoing.unwrap();
+    assert!(found.parts.iter().all(|part| part.posted.is_some()));
+    written
+}
+
+/// With each part that is posted, what changed is written; the whole reply again no sooner than the changes together
+/// are as long as it is. So a part costs at most twice what changes.
+#[tokio::test]
+async fn what_is_written_for_a_part_of_a_reply_does_not_grow_with_the_reply() {
+    let (few, many) = (bytes_a_part(20).await, bytes_a_part(200).await);
+    assert!(many < 2 * few && many < 6_000, "{few} bytes a part of 20, {many} of 200");
 }
 
 /// What many channels wrote in one file becomes their files, and the log goes, as soon as that is full.
