@@ -9,6 +9,7 @@ mod record;
 mod scalar;
 mod snapshot;
 mod steering;
+mod unknown;
 
 use std::collections::BTreeMap;
 
@@ -23,9 +24,11 @@ use record::RecordFile;
 pub(crate) use scalar::{Id, TailText, whole};
 pub(crate) use snapshot::is_default;
 pub(crate) use steering::OutcomeFile;
+pub(crate) use unknown::Unknown;
 
+use self::unknown::Merged;
 use crate::error::BadFile;
-use crate::json::{Field, Fields, quoted};
+use crate::json::quoted;
 
 /// The version that this crate writes, and the only one it reads.
 const VERSION: u64 = 1;
@@ -60,20 +63,18 @@ pub struct ParsedChannel {
     pub(crate) extras: Extras,
 }
 
-/// What this version does not know, of each part of a file.
+/// What this version does not know, around the record and in it.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub(crate) struct Extras {
     envelope: Extra,
-    record: Extra,
-    snapshot: Extra,
-    discussion: Extra,
+    record: Unknown,
 }
 
 impl Extras {
     /// Whether there is nothing that is not known.
     pub(crate) fn is_empty(&self) -> bool {
-        let Self { envelope, record, snapshot, discussion } = self;
-        [envelope, record, snapshot, discussion].into_iter().all(Extra::is_empty)
+        let Self { envelope, record } = self;
+        envelope.is_empty() && record.is_empty()
     }
 }
 
@@ -194,7 +195,13 @@ pub(crate) fn record_text(
     agents: &BTreeMap<AgentKey, AgentId>,
     extras: &Extras,
 ) -> Result<Vec<u8>, Unwritable> {
-    layout::to_text(&RecordFile::new(record, agents, extras), 1).map_err(|_| Unwritable)
+    let text = layout::to_text(&RecordFile::new(record, agents), 1).map_err(|_| Unwritable)?;
+    let unknown = &extras.record;
+    if unknown.is_empty() {
+        return Ok(text);
+    }
+    let known = std::str::from_utf8(&text).map_err(|_| Unwritable)?;
+    layout::to_text(&Merged { known, unknown }, 1).map_err(|_| Unwritable)
 }
 
 /// Reads the text of a record whose checksum is right.
@@ -205,10 +212,18 @@ pub(crate) fn parse_sound_record(text: &str) -> Result<WrittenRecord, BadFile> {
 /// Reads the text of a record by itself.
 pub(crate) fn parse_record(text: &str) -> Result<WrittenRecord, BadFile> {
     let mut file: RecordFile = serde_json::from_str(text).map_err(|error| bad_json(&error))?;
-    let extras = extras(&mut file, text);
     let agents = std::mem::take(&mut file.agents);
     let agents = agents.into_iter().map(|(key, agent)| (AgentKey::new(key), agent)).collect();
-    Ok(WrittenRecord { record: file.into(), agents, extras })
+    let mut extras = Extras::default();
+    let record = ChannelRecord::from(file);
+    // A text of this version is written again as it was.
+    if let Ok(known) = record_text(&record, &agents, &extras)
+        && known != text.as_bytes()
+        && let Ok(known) = std::str::from_utf8(&known)
+    {
+        extras.record = Unknown::of(text, known);
+    }
+    Ok(WrittenRecord { record, agents, extras })
 }
 
 /// The checksum of a record's text, as it stands in a channel's file.
@@ -236,30 +251,4 @@ fn checksum(version: u64, channel: ChannelId, revision: Revision, record: &[u8])
     sum.update(format!("{version} {channel} {} ", revision.get()).as_bytes());
     sum.update(record);
     format!("{:08x}", sum.finalize())
-}
-
-/// Takes what is not known out of a record, as it was written.
-fn extras(file: &mut RecordFile, record: &str) -> Extras {
-    let discussion = file.discussion.as_mut().map(|terms| std::mem::take(&mut terms.extra));
-    let mut extras = Extras {
-        envelope: Extra::default(),
-        record: std::mem::take(&mut file.extra),
-        snapshot: std::mem::take(&mut file.snapshot.extra),
-        discussion: discussion.unwrap_or_default(),
-    };
-    if extras.is_empty() {
-        return extras;
-    }
-    extras.record.fill(record);
-    extras.snapshot.fill(part(record, "snapshot").unwrap_or_default());
-    extras.discussion.fill(part(record, "discussion").unwrap_or_default());
-    extras
-}
-
-/// A field of an object, as it was written.
-fn part<'a>(object: &'a str, name: &str) -> Option<&'a str> {
-    match Fields::of(object).ok()?.field(name) {
-        Field::Found(value) => Some(value),
-        Field::Missing | Field::Repeated => None,
-    }
 }

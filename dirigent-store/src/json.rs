@@ -44,6 +44,11 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// All of them: names, and values to be written again.
+    pub(crate) fn raw(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), *value))
+    }
+
     /// All of them: names, and values as they were written.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'a str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.get()))

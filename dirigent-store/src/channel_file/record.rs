@@ -11,8 +11,6 @@ use dirigent_core::{AgentKey, MessageId, Mode, RunId, TurnId};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Extras;
-use super::extra::Extra;
 use super::name::Name;
 use super::scalar::{Id, Millis};
 use super::snapshot::{ArchivedFile, SnapshotFile};
@@ -48,8 +46,6 @@ pub(super) struct RecordFile {
     commanded_at: Option<Millis>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     writer: Option<WriterFile>,
-    #[serde(flatten)]
-    pub(super) extra: Extra,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -59,8 +55,6 @@ pub(super) struct DiscussionFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     callback_guild: Option<Id>,
     guide: String,
-    #[serde(flatten)]
-    pub(super) extra: Extra,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -148,12 +142,8 @@ impl<'de> Deserialize<'de> for NonceFile {
 }
 
 impl RecordFile {
-    /// A record with the names of its agents, and what newer versions wrote into it.
-    pub(super) fn new(
-        record: &ChannelRecord,
-        agents: &BTreeMap<AgentKey, AgentId>,
-        extras: &Extras,
-    ) -> Self {
+    /// A record with the names of its agents.
+    pub(super) fn new(record: &ChannelRecord, agents: &BTreeMap<AgentKey, AgentId>) -> Self {
         let snapshot = &record.snapshot;
         let discussion = record.discussion.as_deref();
         Self {
@@ -164,10 +154,9 @@ impl RecordFile {
                 callback: Id(terms.callback.get()),
                 callback_guild: terms.callback_guild.map(|guild| Id(guild.get())),
                 guide: terms.guide.clone(),
-                extra: extras.discussion.clone(),
             }),
             agents: agents.iter().map(|(key, agent)| (key.get(), agent.clone())).collect(),
-            snapshot: SnapshotFile::new(snapshot, extras.snapshot.clone()),
+            snapshot: SnapshotFile::new(snapshot),
             letters: record.letters.iter().map(LetterFile::from).collect(),
             outgoing: record.outgoing.as_deref().map(OutgoingFile::from),
             held: record.held.map(HeldFile::from),
@@ -176,7 +165,6 @@ impl RecordFile {
             gap_from: record.gap_from.map(GapFile::from),
             commanded_at: record.commanded_at.map(Millis),
             writer: record.writer.map(WriterFile::from),
-            extra: extras.record.clone(),
         }
     }
 }

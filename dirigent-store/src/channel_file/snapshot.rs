@@ -7,7 +7,6 @@ use dirigent_core::{
 use serde::{Deserialize, Serialize};
 
 use super::effect::DebtFile;
-use super::extra::Extra;
 use super::name::Name;
 use super::phase::PhaseFile;
 use super::record::RecordFile;
@@ -80,8 +79,6 @@ pub(super) struct SnapshotFile {
     steering: Option<SteeringFile>,
     rng: Id,
     revision: u64,
-    #[serde(flatten)]
-    pub(super) extra: Extra,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -160,7 +157,7 @@ pub(super) struct ArchivedFile {
 
 impl SnapshotFile {
     /// A snapshot without what the record says in front of it.
-    pub(super) fn new(snapshot: &Snapshot, extra: Extra) -> Self {
+    pub(super) fn new(snapshot: &Snapshot) -> Self {
         let s = snapshot;
         Self {
             version: s.version,
@@ -198,7 +195,6 @@ impl SnapshotFile {
             steering: s.steering.as_deref().map(SteeringFile::from),
             rng: Id(s.rng),
             revision: s.revision,
-            extra,
         }
     }
 }

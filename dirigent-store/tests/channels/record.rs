@@ -1,5 +1,6 @@
 //! Everything that a channel may be comes back from its file.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dirigent::{
@@ -14,6 +15,8 @@ use dirigent_store::{BadFile, ParsedChannel, parse_channel};
 use dirigent_testkit::check::{Random, Step};
 use dirigent_testkit::fuzzing::forged_snapshot;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use serde_json::Value;
 
 fn record() -> impl Strategy<Value = ChannelRecord> {
     let snapshot = prop::collection::vec(any::<u8>(), 0..400);
@@ -119,7 +122,7 @@ proptest! {
 #[test]
 fn what_a_machine_went_through_comes_back_whole() {
     let mut random = Random::new(0x5eed);
-    let mut kinds = std::collections::BTreeSet::new();
+    let mut kinds = BTreeSet::new();
     for round in 0..300 {
         let mut channel = Channel::new(Config::default().into(), round);
         let mut effects = Vec::new();
@@ -271,10 +274,10 @@ fn what_a_newer_version_wrote_is_written_again_as_it_was() {
 /// The same file with the checksum that it must have.
 pub(crate) fn with_checksum(json: &str) -> String {
     let record = json.split_once("\"record\": ").unwrap().1;
-    let mut values = serde_json::Deserializer::from_str(record).into_iter::<serde_json::Value>();
+    let mut values = serde_json::Deserializer::from_str(record).into_iter::<Value>();
     values.next().unwrap().unwrap();
     let record = &record[..values.byte_offset()];
-    let value = serde_json::from_str::<serde_json::Value>(json).unwrap();
+    let value = serde_json::from_str::<Value>(json).unwrap();
     let (channel, revision) = (value["channel"].as_str().unwrap(), &value["revision"]);
     let sum =
         crc32fast::hash(format!("{} {channel} {revision} {record}", value["version"]).as_bytes());
@@ -309,4 +312,102 @@ fn what_contradicts_itself_is_for_the_machine_to_refuse() {
     last.revision = Revision::new(u64::MAX);
     let refused = parse_channel(&last.to_json().unwrap()).unwrap_err();
     assert_eq!(refused, BadFile::UnknownValue);
+}
+
+/// A field that no version knows yet, put into each object in turn: where it is passed over it is written again.
+fn with_unknown_fields(value: &Value, path: &str, bent: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(fields) => {
+            let mut more = fields.clone();
+            more.insert("later".to_owned(), serde_json::json!({"x": [1, "2"]}));
+            bent.push((path.to_owned(), Value::Object(more)));
+            for (name, inner) in fields {
+                let mut found = Vec::new();
+                with_unknown_fields(inner, &format!("{path}/{name}"), &mut found);
+                bent.extend(found.into_iter().map(|(path, inner)| {
+                    let mut fields = fields.clone();
+                    fields.insert(name.clone(), inner);
+                    (path, Value::Object(fields))
+                }));
+            }
+        }
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                let mut found = Vec::new();
+                with_unknown_fields(item, &format!("{path}/*"), &mut found);
+                bent.extend(found.into_iter().map(|(path, item)| {
+                    let mut items = items.clone();
+                    items[at] = item;
+                    (path, Value::Array(items))
+                }));
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn without_checksum(file: &[u8]) -> Value {
+    let mut value: Value = serde_json::from_slice(file).unwrap();
+    value.as_object_mut().unwrap().remove("checksum");
+    value
+}
+
+/// F27, at every level. What says which of several forms a value has takes no other field: another one there is a form
+/// that is not known, and the record is left alone.
+#[test]
+fn unknown_fields_survive_at_every_level_of_a_record() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (mut kept, mut refused) = (BTreeSet::new(), BTreeSet::new());
+    for _ in 0..60 {
+        let record = record().new_tree(&mut runner).unwrap().current();
+        let file =
+            ParsedChannel::new(ChannelId::new(7), Revision::new(3), record).to_json().unwrap();
+        let mut bent = Vec::new();
+        with_unknown_fields(&serde_json::from_slice(&file).unwrap(), "", &mut bent);
+        for (path, bent) in bent {
+            let text = with_checksum(&serde_json::to_string_pretty(&bent).unwrap());
+            match parse_channel(text.as_bytes()) {
+                Ok(parsed) => {
+                    let again = parsed.to_json().unwrap();
+                    assert_eq!(
+                        without_checksum(&again),
+                        without_checksum(text.as_bytes()),
+                        "{path}"
+                    );
+                    assert!(!format!("{parsed:?}").contains("later"));
+                    kept.insert(path);
+                }
+                Err(error) => {
+                    assert_eq!(error, BadFile::UnknownValue, "{path}");
+                    refused.insert(path);
+                }
+            }
+        }
+    }
+    for path in [
+        "",
+        "/record",
+        "/record/discussion",
+        "/record/snapshot",
+        "/record/snapshot/list/*",
+        "/record/letters/*",
+        "/record/letters/*/parts/*",
+        "/record/outgoing",
+        "/record/outgoing/parts/*",
+        "/record/held",
+        "/record/writer",
+        "/record/snapshot/steering",
+        "/record/snapshot/debts/*",
+        "/record/snapshot/delivery",
+        "/record/snapshot/delivery/pieces/*",
+        "/record/snapshot/permit",
+    ] {
+        assert!(kept.contains(path), "{path} is not among {kept:?}");
+    }
+    let forms =
+        ["phase", "run", "effect", "gapFrom", "notice", "rested", "end", "pollInterval", "agents"];
+    for path in &refused {
+        let name = path.rsplit('/').next().unwrap();
+        assert!(forms.contains(&name), "{path} takes no unknown field");
+    }
 }
