@@ -50,3 +50,25 @@ macro_rules! parts {
 }
 
 parts!(Agent, AgentWaker, ChannelStore, Clock, DiscordApi, IdentityStore, Orchestrator, Recorder);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::fixture::Quiet;
+    use crate::{Dirigent, MemoryChannels, MemoryIdentities, SystemClock};
+
+    #[test]
+    fn a_part_is_taken_as_a_value_or_shared() {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let store = Arc::new(MemoryChannels::default());
+        for _ in 0..2 {
+            let values =
+                Dirigent::builder(Quiet::default(), MemoryIdentities::new(), SystemClock::new());
+            let _ = values.channels(MemoryChannels::default()).build().unwrap();
+            let identities = Arc::new(MemoryIdentities::new());
+            let shared =
+                Dirigent::builder(Arc::new(Quiet::default()), identities, Arc::clone(&clock));
+            let _ = shared.channels(Arc::clone(&store)).build().unwrap();
+        }
+    }
+}

@@ -8,7 +8,7 @@ pub(crate) mod backfill;
 pub(crate) mod cell;
 pub(crate) mod driver;
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 mod lost;
 mod perform;
 mod recognition;

@@ -115,8 +115,9 @@ impl ChannelStore for MemoryChannels {
     }
 
     async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
-        let deleted = self.lock().channels.remove(&channel);
-        Ok(deleted.is_some())
+        let mut inner = self.lock();
+        inner.history.retain(|(of, _)| *of != channel);
+        Ok(inner.channels.remove(&channel).is_some())
     }
 
     async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {

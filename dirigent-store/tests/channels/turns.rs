@@ -262,3 +262,15 @@ fn stores_and_what_they_tell_travel_between_tasks() {
     cloned::<dirigent_store::ChannelProblem>();
     cloned::<dirigent_store::ParsedChannel>();
 }
+
+/// What a registry opens from, a store of channels does, too.
+#[test]
+fn a_store_opens_from_any_kind_of_path() {
+    let place = Place::new();
+    let path = place.root().to_owned();
+    JsonChannels::open(&path).unwrap();
+    JsonChannels::open(path.as_path()).unwrap();
+    JsonChannels::open(path.to_str().unwrap()).unwrap();
+    JsonChannels::open(path.to_str().unwrap().to_owned()).unwrap();
+    JsonChannels::open(path).unwrap();
+}

@@ -261,7 +261,6 @@ impl ChannelStore for StageStore {
             return Err(LoadError::newer("the test made it newer"));
         }
         self.plan().barred.remove(&channel);
-        self.plan().history.remove(&channel);
         Ok(self.inner.delete(channel).await? || barred.is_some())
     }
 
