@@ -1,6 +1,9 @@
 //! What the gateway pushes, told to the library, and what is done for it.
 
+mod channel_event;
+mod channel_queues;
 mod desk;
+mod log_limit;
 mod shard;
 
 use std::collections::HashSet;
@@ -11,7 +14,9 @@ use dirigent::{Dirigent, GuildId, UserId};
 use twilight_model::gateway::{Intents, ShardId};
 
 use crate::DiscordAccount;
+use channel_queues::ChannelQueues;
 use desk::Desk;
+use log_limit::LogLimit;
 
 pub use desk::FeedWork;
 pub use shard::ShardFeed;
@@ -46,7 +51,7 @@ type MaySetMode = dyn Fn(GuildId, UserId, u64) -> Option<bool> + Send + Sync;
 /// tokio::spawn(work.run());
 /// let shard = feed.shard(ShardId::ONE);
 /// while let Some(text) = next_text().await {
-///     shard.text(&text).await?;
+///     shard.text(&text);
 /// }
 /// # Ok(())
 /// # }
@@ -61,6 +66,9 @@ struct Shared {
     account: Arc<DiscordAccount>,
     intents: Intents,
     desk: Arc<Desk>,
+    queues: Arc<ChannelQueues>,
+    /// What could not be read.
+    unreadable: LogLimit,
     may_set_mode: Option<Box<MaySetMode>>,
     registers: bool,
     /// The guilds whose permissions were looked through.
@@ -138,8 +146,9 @@ impl FeedBuilder {
     pub fn build(self) -> (Feed, FeedWork) {
         self.account.picture.begin(self.intents);
         let desk = Arc::new(Desk::default());
+        let queues = Arc::new(ChannelQueues::default());
         let work = FeedWork::new(
-            Arc::clone(&desk),
+            (Arc::clone(&desk), Arc::clone(&queues)),
             self.dirigent.clone(),
             Arc::clone(&self.account),
             self.intents,
@@ -149,6 +158,8 @@ impl FeedBuilder {
             account: self.account,
             intents: self.intents,
             desk,
+            queues,
+            unreadable: LogLimit::default(),
             may_set_mode: self.may_set_mode,
             registers: self.registers,
             diagnosed: Mutex::default(),

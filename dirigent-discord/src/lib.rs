@@ -24,7 +24,7 @@
 //! dirigent.set_mode("123456789012345678".parse()?, Mode::Chat).await?;
 //! let shard = feed.shard(ShardId::ONE);
 //! while let Some(text) = next_text().await {
-//!     shard.text(&text).await?;
+//!     shard.text(&text);
 //! }
 //! # Ok(())
 //! # }
@@ -46,6 +46,8 @@
 //!   that would be too early is not sent and not held back: the error says when.
 //! * **No ban.** After a 401, or three 403 in a row on a route, that is not asked again for five minutes; a
 //!   [`BanGuard`] stops everything at a tenth of the invalid requests that get an address banned.
+//! * **No gateway loop waits.** [`ShardFeed::text`] returns at once, whatever the driver's store does: what has to wait
+//!   is told by the [`FeedWork`], in order for each channel, and within bounds.
 //! * **No event is needed.** Those that come twice or late change nothing, and what was lost is read from the
 //!   history: after a new session where a channel's newest message is news, and now and then by the driver.
 //! * **No request for what the gateway told.** Who sees a channel is followed while it is connected; a

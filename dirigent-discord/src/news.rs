@@ -10,8 +10,8 @@ use twilight_model::gateway::event::Event;
 use crate::message::{chat_message, read_message};
 use crate::wire::pushed::{
     DeletedChannel, DeletedGuild, DeletedMessage, DeletedMessages, DeletedRole, Interaction,
-    Payload, PushedGuild, PushedMember, PushedMessage, PushedRole, Ready, RemovedMember,
-    ThreadList, ThreadMembers,
+    Payload, PushedGuild, PushedMember, PushedRole, Ready, RemovedMember, ThreadList,
+    ThreadMembers,
 };
 use crate::wire::{Channel, Guild, Number};
 
@@ -40,6 +40,13 @@ pub(crate) enum News {
     Interaction(Box<Interaction>),
 }
 
+/// An event that the library wants to know, and cannot read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unreadable {
+    /// Which kind of event, as Discord names it; `unknown` for what is no event at all.
+    pub(crate) kind: Cow<'static, str>,
+}
+
 /// The head of a gateway's message.
 #[derive(Deserialize)]
 struct Head<'a> {
@@ -48,13 +55,19 @@ struct Head<'a> {
 }
 
 impl News {
-    /// Reads a gateway's message as it came; `None` for what is nothing to us or cannot be read.
-    pub(crate) fn in_text(text: &str) -> Option<Self> {
-        let head: Head<'_> = serde_json::from_str(text).ok()?;
-        let kind = head.t?;
-        match kind.as_ref() {
-            "MESSAGE_CREATE" => message(text).map(Self::Created),
-            "MESSAGE_UPDATE" => message(text).map(Self::Updated),
+    /// Reads a gateway's message as it came; `None` for what is nothing to us.
+    pub(crate) fn in_text(text: &str) -> Result<Option<Self>, Unreadable> {
+        let head = serde_json::from_str::<Head<'_>>(text);
+        let Some(kind) = head.map_err(|_| Unreadable { kind: "unknown".into() })?.t else {
+            return Ok(None);
+        };
+        let read = match kind.as_ref() {
+            "MESSAGE_CREATE" => payload(text).and_then(read_message).map(Self::Created),
+            // Many say too little to change anything.
+            "MESSAGE_UPDATE" => match payload(text) {
+                Some(message) => return Ok(read_message(message).map(Self::Updated)),
+                None => None,
+            },
             "MESSAGE_DELETE" => payload(text).map(deleted),
             "MESSAGE_DELETE_BULK" => payload(text).map(all_deleted),
             "GUILD_CREATE" => payload(text).map(Box::new).map(Self::Guild),
@@ -73,14 +86,16 @@ impl News {
             "INTERACTION_CREATE" => payload(text).map(Box::new).map(Self::Interaction),
             "READY" => payload(text).map(Self::Ready),
             "RESUMED" => Some(Self::Resumed),
-            _ => None,
-        }
+            _ => return Ok(None),
+        };
+        // Only the kinds above come here.
+        read.map(Some).ok_or_else(|| Unreadable { kind: kind.into_owned().into() })
     }
 
     /// Reads an event of twilight. Twilight drops the nonce of messages.
     #[expect(clippy::wildcard_enum_match_arm, reason = "most events are nothing to us")]
-    pub(crate) fn in_event(event: &Event) -> Option<Self> {
-        match event {
+    pub(crate) fn in_event(event: &Event) -> Result<Option<Self>, Unreadable> {
+        let read = match event {
             Event::MessageCreate(created) => Some(Self::Created(chat_message(created))),
             Event::MessageUpdate(updated) => Some(Self::Updated(chat_message(updated))),
             Event::MessageDelete(gone) => again(gone).map(deleted),
@@ -105,8 +120,10 @@ impl News {
             Event::InteractionCreate(used) => again(used).map(Box::new).map(Self::Interaction),
             Event::Ready(ready) => again(ready).map(Self::Ready),
             Event::Resumed => Some(Self::Resumed),
-            _ => None,
-        }
+            _ => return Ok(None),
+        };
+        let kind = || event.kind().name().unwrap_or("unknown").into();
+        read.map(Some).ok_or_else(|| Unreadable { kind: kind() })
     }
 }
 
@@ -118,10 +135,6 @@ fn payload<T: DeserializeOwned>(text: &str) -> Option<T> {
 /// are too many for that.
 fn again<T: DeserializeOwned>(event: &impl Serialize) -> Option<T> {
     serde_json::from_value(serde_json::to_value(event).ok()?).ok()
-}
-
-fn message(text: &str) -> Option<ChatMessage> {
-    payload::<PushedMessage>(text).and_then(read_message)
 }
 
 fn deleted(gone: DeletedMessage) -> News {
@@ -156,7 +169,8 @@ mod tests {
                 r#"{{"id":"9","channel_id":"7","type":0,"content":"hi","nonce":{nonce},
                 "author":{{"id":"5","bot":true,"username":"x"}},"unknown":[{{}}]}}"#
             );
-            let Some(News::Created(read)) = News::in_text(&text("MESSAGE_CREATE", &message)) else {
+            let Ok(Some(News::Created(read))) = News::in_text(&text("MESSAGE_CREATE", &message))
+            else {
                 panic!("{nonce}");
             };
             assert_eq!(read.nonce.as_deref(), kept);
@@ -170,7 +184,7 @@ mod tests {
     #[test]
     fn partial_updates_are_told_as_far_as_they_go() {
         let whole = r#"{"id":"9","channel_id":"7","type":19,"content":"b","author":{"id":"5"}}"#;
-        let Some(News::Updated(edited)) = News::in_text(&text("MESSAGE_UPDATE", whole)) else {
+        let Ok(Some(News::Updated(edited))) = News::in_text(&text("MESSAGE_UPDATE", whole)) else {
             panic!("a whole update was passed over");
         };
         assert_eq!((edited.kind, edited.author_kind), (ChatKind::Reply, AuthorKind::Human));
@@ -179,20 +193,28 @@ mod tests {
             r#"{"id":"9","channel_id":"7","content":"c"}"#,
             r#"{"id":"9","channel_id":"7","type":0,"author":{"id":"5"}}"#,
         ] {
-            assert!(News::in_text(&text("MESSAGE_UPDATE", partial)).is_none(), "{partial}");
+            let read = News::in_text(&text("MESSAGE_UPDATE", partial));
+            assert!(matches!(read, Ok(None)), "{partial}");
         }
     }
 
+    /// What concerns the library and cannot be read is named by its kind; the rest is passed over.
     #[test]
-    fn what_cannot_be_read_is_passed_over() {
-        for odd in ["", "[]", "{}", "{\"t\":5}", "{\"t\":null,\"d\":null}", "\u{feff}{}"] {
-            assert!(News::in_text(odd).is_none(), "{odd}");
+    fn what_cannot_be_read_is_named_and_what_does_not_matter_is_passed_over() {
+        let unreadable = |text: &str| News::in_text(text).err().map(|error| error.kind);
+        for odd in ["", "{\"t\":5}", "\u{feff}{}", "hello"] {
+            assert_eq!(unreadable(odd).as_deref(), Some("unknown"), "{odd}");
         }
-        for kind in
-            ["MESSAGE_CREATE", "GUILD_CREATE", "READY", "INTERACTION_CREATE", "TYPING_START"]
-        {
-            assert!(News::in_text(&text(kind, "null")).is_none(), "{kind}");
-            assert!(News::in_text(&text(kind, "{}")).is_none(), "{kind}");
+        for quiet in ["{}", "{\"op\":11}", "{\"t\":null,\"d\":null}"] {
+            assert!(matches!(News::in_text(quiet), Ok(None)), "{quiet}");
+        }
+        for kind in ["MESSAGE_CREATE", "MESSAGE_UPDATE", "GUILD_CREATE", "READY"] {
+            for data in ["null", "{}", "{\"id\":true}"] {
+                assert_eq!(unreadable(&text(kind, data)).as_deref(), Some(kind), "{data}");
+            }
+        }
+        for kind in ["TYPING_START", "SOMETHING_NEW"] {
+            assert!(matches!(News::in_text(&text(kind, "{}")), Ok(None)), "{kind}");
         }
     }
 }

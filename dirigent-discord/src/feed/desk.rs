@@ -6,13 +6,15 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dirigent::{ApiError, Dirigent, ErrorKind, GuildId};
+use dirigent::{ApiError, CallError, ChannelId, Dirigent, ErrorKind, GuildId};
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::Notify;
 use twilight_model::gateway::Intents;
 
+use super::channel_event::ChannelEvent;
+use super::channel_queues::{Begun, ChannelQueues, Job as ChannelJob};
 use crate::slash::Use;
 use crate::{DiscordAccount, diagnose};
 
@@ -32,6 +34,8 @@ const AT_ONCE: usize = 256;
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// How often it is tried again, before the next guild has its turn.
 const TRIES: usize = 8;
+/// The longest wait before the driver is told again of what it could not take.
+const TELL_AGAIN_MAX: Duration = Duration::from_secs(60);
 /// The longest wait before that.
 const AGAIN_AFTER_MAX: Duration = Duration::from_secs(600);
 
@@ -51,10 +55,19 @@ struct Papers {
     uses: VecDeque<Use>,
     /// The ids of the newest uses.
     seen: VecDeque<u64>,
-    /// Whether the intents are to be looked at; once.
-    diagnose: bool,
-    diagnosed: bool,
+    diagnosis: Diagnosis,
+    /// The driver is to read what was missed in every channel.
+    reconnected: bool,
     closed: bool,
+}
+
+/// The look at the intents, which is taken once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Diagnosis {
+    #[default]
+    NotWanted,
+    Wanted,
+    Begun,
 }
 
 /// The next piece of work.
@@ -62,6 +75,7 @@ enum Paper {
     Use(Use),
     Guild(u64),
     Diagnose,
+    Reconnected,
     Nothing,
     Closed,
 }
@@ -102,8 +116,16 @@ impl Desk {
     /// The intents are to be looked at, if they were not before.
     pub(super) fn diagnose(&self) {
         let mut papers = self.papers();
-        papers.diagnose = !std::mem::replace(&mut papers.diagnosed, true);
+        if papers.diagnosis == Diagnosis::NotWanted {
+            papers.diagnosis = Diagnosis::Wanted;
+        }
         drop(papers);
+        self.more.notify_one();
+    }
+
+    /// A new session of a gateway that tells of no guilds: every channel is to be looked through.
+    pub(super) fn reconnected(&self) {
+        self.papers().reconnected = true;
         self.more.notify_one();
     }
 
@@ -113,13 +135,21 @@ impl Desk {
         self.more.notify_one();
     }
 
+    fn is_closed(&self) -> bool {
+        self.papers().closed
+    }
+
     fn take(&self, may_register: bool) -> Paper {
         let mut papers = self.papers();
         if let Some(used) = papers.uses.pop_front() {
             return Paper::Use(used);
         }
+        if std::mem::take(&mut papers.reconnected) {
+            return Paper::Reconnected;
+        }
         if may_register {
-            if std::mem::take(&mut papers.diagnose) {
+            if papers.diagnosis == Diagnosis::Wanted {
+                papers.diagnosis = Diagnosis::Begun;
                 return Paper::Diagnose;
             }
             if let Some(guild) = papers.guilds.pop_front() {
@@ -136,37 +166,47 @@ impl Desk {
 
 type Job<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-/// What a [`Feed`](super::Feed) has to ask of Discord and to answer: it registers the slash commands in each
-/// guild, answers its uses, and looks at the start whether the intents are granted. The host runs it, once.
-#[must_use = "no command is registered or answered until this runs"]
+/// What a [`Feed`](super::Feed) has to wait for: it tells the driver of events that need its store, registers
+/// the slash commands in each guild, answers their uses, and looks at the start whether the intents are granted.
+/// The host runs it, once, beside the driver.
+///
+/// Of each channel the driver is told in the order of the events, and no channel waits for another. Where the
+/// store fails, the driver is told again after 5 s, and then after up to a minute, until it takes the event.
+#[must_use = "no command is answered and no channel is loaded until this runs"]
 pub struct FeedWork {
     desk: Arc<Desk>,
+    queues: Arc<ChannelQueues>,
     dirigent: Dirigent,
     account: Arc<DiscordAccount>,
     intents: Intents,
 }
 
 impl FeedWork {
-    pub(super) const fn new(
-        desk: Arc<Desk>,
+    pub(super) fn new(
+        (desk, queues): (Arc<Desk>, Arc<ChannelQueues>),
         dirigent: Dirigent,
         account: Arc<DiscordAccount>,
         intents: Intents,
     ) -> Self {
-        Self { desk, dirigent, account, intents }
+        Self { desk, queues, dirigent, account, intents }
     }
 
     /// Works until the feed and all its clones and shards are dropped.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future leaves uses of the command unanswered; nothing else is lost.
+    /// Dropping the future, or this value, leaves uses of the command unanswered, and the driver untold of
+    /// events that wait for its store, now and later.
     pub async fn run(self) {
         let work = &self;
+        let mut telling: FuturesUnordered<Job<'_>> = FuturesUnordered::new();
         let mut answering: FuturesUnordered<Job<'_>> = FuturesUnordered::new();
         // One after the other, so that a start with many guilds leaves the limits to the turns.
         let mut registering: FuturesUnordered<Job<'_>> = FuturesUnordered::new();
         loop {
+            while let Some(job) = self.queues.next_job() {
+                telling.push(Box::pin(work.tell(job)));
+            }
             match self.desk.take(registering.is_empty()) {
                 Paper::Use(used) => {
                     if answering.len() < AT_ONCE {
@@ -178,20 +218,74 @@ impl FeedWork {
                     registering.push(Box::pin(work.register(GuildId::new(guild))));
                     continue;
                 }
+                Paper::Reconnected => {
+                    telling.push(Box::pin(work.reconnected()));
+                    continue;
+                }
                 Paper::Diagnose => {
                     registering.push(Box::pin(work.diagnose()));
                     continue;
                 }
-                Paper::Closed if answering.is_empty() && registering.is_empty() => return,
+                Paper::Closed
+                    if answering.is_empty() && registering.is_empty() && telling.is_empty() =>
+                {
+                    return;
+                }
                 Paper::Closed | Paper::Nothing => {}
             }
             tokio::select! {
                 biased;
                 Some(()) = answering.next() => {}
+                () = self.queues.more() => {}
+                Some(()) = telling.next() => {}
                 () = self.desk.more.notified() => {}
                 Some(()) = registering.next() => {}
             }
         }
+    }
+
+    /// Tells the driver of a channel's events until none waits.
+    async fn tell(&self, job: ChannelJob) {
+        let ChannelJob { channel, begun } = job;
+        let mut again_after = AGAIN_AFTER;
+        let mut next = begun;
+        loop {
+            let (telling, condensed) = match next.take() {
+                Some(begun) => begun,
+                None => match self.queues.next_event(channel) {
+                    Some(event) => self.begin(channel, event),
+                    None => return,
+                },
+            };
+            let told = telling.await;
+            self.queues.finish();
+            let now = self.account.clock().now();
+            let Err(error) = told else {
+                again_after = AGAIN_AFTER;
+                continue;
+            };
+            self.queues.log_untold(channel, &error, now);
+            let (CallError::Failed(_), Some(condensed)) = (error, condensed) else {
+                continue;
+            };
+            self.queues.give_back(channel, condensed);
+            self.account.clock().sleep_until(now + again_after).await;
+            again_after = TELL_AGAIN_MAX.min(again_after * 2);
+            if self.desk.is_closed() {
+                return;
+            }
+        }
+    }
+
+    async fn reconnected(&self) {
+        if let Err(error) = self.dirigent.reconnected().await {
+            tracing::warn!(%error, "the driver could not be told of a new session");
+        }
+    }
+
+    fn begin(&self, channel: ChannelId, event: ChannelEvent) -> Begun {
+        let condensed = event.condensed();
+        (Box::pin(event.tell(self.dirigent.clone(), channel)), condensed)
     }
 
     /// Answers within three seconds, whatever the store does: with what came of it, or with a
@@ -273,6 +367,12 @@ impl FeedWork {
 fn log_answer(used: &Use, told: Result<(), ApiError>) {
     if let Err(error) = told {
         tracing::warn!(channel = %used.channel, %error, "a use of a slash command is not answered");
+    }
+}
+
+impl Drop for FeedWork {
+    fn drop(&mut self) {
+        self.queues.abandon();
     }
 }
 

@@ -4,12 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use dirigent::command::SlashCommand;
-use dirigent::{CallError, ChannelId, ChatMessage, MessageId};
+use dirigent::{ChannelId, ChatMessage, MessageId};
 use twilight_model::gateway::event::Event;
 use twilight_model::gateway::{Intents, ShardId};
 
 use super::Shared;
-use crate::news::News;
+use super::channel_event::ChannelEvent;
+use crate::news::{News, Unreadable};
 use crate::picture::{Moves, Watched};
 use crate::slash::Use;
 use crate::wire::Channel;
@@ -28,36 +29,28 @@ impl ShardFeed {
         Self { shared, shard: id }
     }
 
-    /// Takes in a gateway's message as it came, in JSON; what does not concern the library, or cannot be
-    /// read, is passed over.
+    /// Takes in a gateway's message as it came, in JSON; what does not concern the library is passed over.
     ///
     /// Of the two ways this is the better one: it reads partial updates as far as they say something, and
     /// keeps the nonce by which a post of our own is known again.
     ///
-    /// # Errors
-    ///
-    /// When the driver is not running or a channel cannot be read. The rest of the event was taken in.
-    pub async fn text(&self, text: &str) -> Result<(), CallError> {
-        match News::in_text(text) {
-            Some(news) => self.take(news).await,
-            None => Ok(()),
-        }
+    /// Returns without waiting, so that a gateway loop never misses a heartbeat for it; to be called within a
+    /// tokio runtime. What has to wait for the driver's store is told by the [`FeedWork`](crate::FeedWork), in
+    /// order for each channel. At most 1,024 events of a channel wait, and 8,192 in all: beyond that, a channel's events are
+    /// condensed to its newest message's id and to who joined or left, and the driver reads what was said
+    /// from the history. What cannot be read, or told, is a warning in the log, at most one a minute of each
+    /// kind.
+    pub fn text(&self, text: &str) {
+        self.take(News::in_text(text));
     }
 
-    /// Takes in an event of twilight's gateway.
-    ///
-    /// # Errors
-    ///
-    /// As [`text`](Self::text).
-    pub async fn event(&self, event: &Event) -> Result<(), CallError> {
+    /// Takes in an event of twilight's gateway, as [`text`](Self::text) takes in a text.
+    pub fn event(&self, event: &Event) {
         if let Event::GatewayClose(frame) = event {
             let _ = self.closed(frame.as_ref().map(|frame| frame.code));
-            return Ok(());
+            return;
         }
-        match News::in_event(event) {
-            Some(news) => self.take(news).await,
-            None => Ok(()),
-        }
+        self.take(News::in_event(event));
     }
 
     /// The connection was closed, with this code if there was one: until the session is resumed or begun
@@ -79,29 +72,29 @@ impl ShardFeed {
         Some(finding)
     }
 
-    async fn take(&self, news: News) -> Result<(), CallError> {
+    fn take(&self, news: Result<Option<News>, Unreadable>) {
+        let news = match news {
+            Ok(Some(news)) => news,
+            Ok(None) => return,
+            Err(Unreadable { kind }) => return self.log_unreadable(&kind),
+        };
         let dirigent = &self.shared.dirigent;
         match news {
-            News::Created(message) => return self.created(message).await,
-            News::Updated(message) => return dirigent.message_updated(message).await,
-            News::Deleted(channel, messages) => {
-                for message in messages {
-                    dirigent.message_deleted(channel, message).await?;
-                }
-                return Ok(());
+            News::Created(message) => return self.created(message),
+            News::Updated(message) => {
+                return self.tell(message.channel, ChannelEvent::Updated(message));
             }
-            News::Ready(ready) => return self.ready(ready.user.id.user()).await,
+            News::Deleted(channel, messages) => {
+                return self.tell(channel, ChannelEvent::Deleted(messages));
+            }
+            News::Ready(ready) => return self.ready(ready.user.id.user()),
             News::Resumed => {
                 self.shared.account.picture.session_resumed(self.shard);
-                dirigent.resumed(self.shard.number());
-                return Ok(());
+                return dirigent.resumed(self.shard.number());
             }
-            News::Guild(guild) => return self.guild(&guild).await,
-            News::ChannelDeleted(gone) => return self.gone(gone.id.0).await,
-            News::Interaction(interaction) => {
-                self.used(*interaction);
-                return Ok(());
-            }
+            News::Guild(guild) => return self.guild(&guild),
+            News::ChannelDeleted(gone) => return self.gone(gone.id.0),
+            News::Interaction(interaction) => return self.used(*interaction),
             News::GuildUpdated(_)
             | News::GuildDeleted(_)
             | News::Role(_)
@@ -113,7 +106,26 @@ impl ShardFeed {
             | News::MemberRemoved(_) => {}
         }
         let moves = self.draw(news);
-        self.tell(moves).await
+        for (channel, user) in moves.joined {
+            self.tell(channel, ChannelEvent::Joined(user));
+        }
+        for (channel, user) in moves.left {
+            self.tell(channel, ChannelEvent::Left(user));
+        }
+    }
+
+    /// Tells the driver, in order for each channel.
+    fn tell(&self, channel: ChannelId, event: ChannelEvent) {
+        let Shared { dirigent, account, queues, .. } = &*self.shared;
+        queues.tell(dirigent, channel, event, account.clock().now());
+    }
+
+    /// Nothing of what it says, since that may be what a person wrote.
+    fn log_unreadable(&self, kind: &str) {
+        let now = self.shared.account.clock().now();
+        if let Some(suppressed) = self.shared.unreadable.admit(kind, now) {
+            tracing::warn!(kind, suppressed, "an event of the gateway could not be read");
+        }
     }
 
     /// Changes the picture; says who sees more or less by that.
@@ -171,47 +183,32 @@ impl ShardFeed {
         }
     }
 
-    async fn tell(&self, moves: Moves) -> Result<(), CallError> {
-        let mut told = Ok(());
-        for (channel, user) in moves.joined {
-            told = told.and(self.shared.dirigent.member_joined(channel, user).await);
-        }
-        for (channel, user) in moves.left {
-            told = told.and(self.shared.dirigent.member_left(channel, user).await);
-        }
-        told
-    }
-
-    async fn created(&self, message: ChatMessage) -> Result<(), CallError> {
-        let dirigent = &self.shared.dirigent;
-        let mut told = Ok(());
-        if !dirigent.is_known(message.channel)
-            && let Some(parent) = self.shared.account.picture.parent(message.channel)
-        {
-            told = dirigent.thread_seen(message.channel, parent).await;
-        }
-        told.and(dirigent.message_created(message).await)
+    fn created(&self, message: ChatMessage) {
+        let (channel, account) = (message.channel, &self.shared.account);
+        let is_known = self.shared.dirigent.is_known(channel);
+        let parent = if is_known { None } else { account.picture.parent(channel) };
+        self.tell(channel, ChannelEvent::Created(message, parent));
     }
 
     /// A new session: what happened before it is not pushed any more. With the guilds comes what their
     /// channels' newest messages are; without them everything is looked through.
-    async fn ready(&self, me: dirigent::UserId) -> Result<(), CallError> {
+    fn ready(&self, me: dirigent::UserId) {
         let Shared { dirigent, account, intents, desk, .. } = &*self.shared;
         account.picture.session_began(self.shard, me);
         account.know_me(me);
         desk.diagnose();
         if intents.contains(Intents::GUILDS) {
             dirigent.session_began(self.shard.number());
-            return Ok(());
+        } else {
+            desk.reconnected();
         }
-        dirigent.reconnected().await
     }
 
-    async fn guild(&self, guild: &PushedGuild) -> Result<(), CallError> {
+    fn guild(&self, guild: &PushedGuild) {
         let Shared { dirigent, account, desk, registers, .. } = &*self.shared;
         account.picture.guild(self.shard, guild, account.clock().now());
         if guild.unavailable == Some(true) || guild.owner_id.is_none() {
-            return Ok(());
+            return;
         }
         if self.shared.is_new(guild.id.0) {
             self.log_findings(guild);
@@ -219,15 +216,12 @@ impl ShardFeed {
         if *registers {
             desk.register(guild.id.0);
         }
-        let mut told = Ok(());
         for channel in guild.channels.iter().chain(&guild.threads) {
             let id = ChannelId::new(channel.id.0);
             if let Some(newest) = channel.last_message_id.filter(|_| dirigent.is_known(id)) {
-                let newest = MessageId::new(newest.0);
-                told = told.and(dirigent.newest_message(id, newest).await);
+                self.tell(id, ChannelEvent::Newest(MessageId::new(newest.0)));
             }
         }
-        told
     }
 
     /// Says what is missing in a guild, and in those of its channels that are kept in order.
@@ -258,13 +252,10 @@ impl ShardFeed {
         }
     }
 
-    async fn gone(&self, channel: u64) -> Result<(), CallError> {
-        let Shared { dirigent, account, .. } = &*self.shared;
-        let mut told = Ok(());
-        for gone in account.picture.channel_gone(channel) {
-            told = told.and(dirigent.channel_deleted(ChannelId::new(gone)).await);
+    fn gone(&self, channel: u64) {
+        for gone in self.shared.account.picture.channel_gone(channel) {
+            self.tell(ChannelId::new(gone), ChannelEvent::ChannelDeleted);
         }
-        told
     }
 
     fn used(&self, interaction: Interaction) {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Author, Channel, Guild, Member, Message, Number, Role, ThreadMember, User, WithId};
+use super::{Author, Channel, Guild, Member, Number, Role, ThreadMember, User, WithId};
 
 /// The data of an event of any kind.
 #[derive(Deserialize)]
@@ -159,6 +159,3 @@ pub(crate) struct UsedOption {
     #[serde(default)]
     pub(crate) value: Option<serde_json::Value>,
 }
-
-/// A message of any state of completeness.
-pub(crate) type PushedMessage = Message;

@@ -141,7 +141,7 @@ async fn a_gateway_closed_for_good_says_why() {
     ] {
         assert_eq!(shard.closed(Some(code)), reason.map(Finding::Closed), "{code}");
     }
-    shard.event(&Event::GatewayClose(Some(CloseFrame::new(4_014, "")))).await.unwrap();
+    shard.event(&Event::GatewayClose(Some(CloseFrame::new(4_014, ""))));
 }
 
 /// F20: a feed looks at the start by itself, and what the gateway tells is not asked for.
@@ -156,4 +156,17 @@ async fn a_feed_looks_by_itself_and_asks_once() {
     crate::town::settle().await;
     assert_eq!((town.count("GET /applications/@me "), town.count("GET /guilds/1 ")), (1, 0));
     assert_eq!(guild([])["id"], "1");
+}
+
+/// A second session that begins before the first was worked off does not undo the look at the intents.
+#[tokio::test]
+async fn two_sessions_at_once_are_looked_at_once() {
+    let town = Town::open().await;
+    for _ in 0..2 {
+        town.shard.text(r#"{"op":0,"t":"READY","d":{"user":{"id":"500"}}}"#);
+    }
+    crate::town::until("the intents are looked at", || town.count("GET /applications/@me ") == 1)
+        .await;
+    crate::town::settle().await;
+    assert_eq!(town.count("GET /applications/@me "), 1);
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dirigent::{
-    AgentId, AuthorKind, CallError, ChannelId, ChatKind, CreatedChannel, Dirigent, Identity,
-    MemoryIdentities, Mode, PhaseKind, Status, TurnId, UserId,
+    AgentId, AuthorKind, ChannelId, ChatKind, CreatedChannel, Dirigent, Identity, MemoryIdentities,
+    Mode, PhaseKind, Status, TurnId, UserId,
 };
 use dirigent_discord::{BanGuard, Feed, ShardFeed, chat_message};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
@@ -102,9 +102,9 @@ async fn a_persons_message_wakes_the_room() {
         assert_eq!(room.status().await.phase, PhaseKind::Dormant);
         for _ in 0..2 {
             if as_text {
-                room.shard.text(&pushed("MESSAGE_CREATE", &message)).await.unwrap();
+                room.shard.text(&pushed("MESSAGE_CREATE", &message));
             } else {
-                room.shard.event(&created(&message)).await.unwrap();
+                room.shard.event(&created(&message));
             }
             assert_ne!(room.status().await.phase, PhaseKind::Dormant);
         }
@@ -126,13 +126,13 @@ async fn what_is_no_talk_wakes_nobody() {
         json!({"channel_id": "999999999999999999"}),
     ] {
         let message = room.message(&changes);
-        room.shard.event(&created(&message)).await.unwrap();
-        room.shard.text(&pushed("MESSAGE_CREATE", &message)).await.unwrap();
+        room.shard.event(&created(&message));
+        room.shard.text(&pushed("MESSAGE_CREATE", &message));
         assert_eq!(room.turns().await, quiet, "{message}");
     }
-    room.shard.event(&Event::GatewayHeartbeatAck).await.unwrap();
+    room.shard.event(&Event::GatewayHeartbeatAck);
     for text in ["", "{", r#"{"op":11}"#, r#"{"t":"MESSAGE_CREATE","d":{"id":7}}"#] {
-        room.shard.text(text).await.unwrap();
+        room.shard.text(text);
     }
     assert_eq!(room.turns().await, quiet);
 }
@@ -144,10 +144,10 @@ async fn an_edit_is_told_and_wakes_nobody() {
     let quiet = room.status().await;
     let message = room.message(&json!({"content": "hello, edited"}));
     let edited = Event::MessageUpdate(Box::new(MessageUpdate(twilight(&message))));
-    room.shard.event(&edited).await.unwrap();
-    room.shard.text(&pushed("MESSAGE_UPDATE", &message)).await.unwrap();
+    room.shard.event(&edited);
+    room.shard.text(&pushed("MESSAGE_UPDATE", &message));
     let partial = json!({"id": "1395700000000000000", "channel_id": room.channel.to_string()});
-    room.shard.text(&pushed("MESSAGE_UPDATE", &partial)).await.unwrap();
+    room.shard.text(&pushed("MESSAGE_UPDATE", &partial));
     assert_eq!(room.status().await, quiet);
 }
 
@@ -165,21 +165,12 @@ async fn who_is_added_to_a_thread_joins_it() {
     let update = Event::ThreadMembersUpdate(serde_json::from_value(update).unwrap());
     let alone = room.turns().await;
     assert_eq!((alone.0, alone.2), (PhaseKind::Disabled, 1));
-    room.shard.event(&update).await.unwrap();
+    room.shard.event(&update);
     for _ in 0..1_000 {
         tokio::task::yield_now().await;
     }
     let together = room.turns().await;
     assert_eq!((together.0, together.2), (PhaseKind::Dormant, 2));
-}
-
-/// Without a driver, the host hears of it.
-#[tokio::test]
-async fn without_a_driver_an_event_is_an_error() {
-    let room = Room::open().await;
-    room.dirigent.shutdown(std::time::Duration::ZERO).await;
-    let told = room.shard.event(&created(&room.message(&json!({})))).await;
-    assert!(matches!(told, Err(CallError::NotRunning)), "{told:?}");
 }
 
 /// What a message is: by type, author, webhook and command.

@@ -202,24 +202,24 @@ async fn an_event_of_twilight_says_the_same() {
         "mute": false, "joined_at": "2025-06-15T15:06:40.000000+00:00", "nick": null, "avatar": null,
         "communication_disabled_until": null, "premium_since": null});
     let update = Event::MemberUpdate(Box::new(serde_json::from_value(update).unwrap()));
-    town.shard.event(&update).await.unwrap();
+    town.shard.event(&update);
     assert_eq!(town.present().await, ["b"]);
     let role = json!({"guild_id": "1", "role": {"id": "1", "name": "@everyone", "color": 0,
         "hoist": false, "managed": false, "mentionable": false, "permissions": "8", "position": 0,
         "flags": 0, "colors": {"primary_color": 0, "secondary_color": null, "tertiary_color": null}}});
-    town.shard.event(&Event::RoleUpdate(serde_json::from_value(role).unwrap())).await.unwrap();
+    town.shard.event(&Event::RoleUpdate(serde_json::from_value(role).unwrap()));
     assert_eq!(town.present().await, ["a", "b"]);
     let removed = json!({"guild_id": "1", "user": user});
     let removed = Event::MemberRemove(serde_json::from_value(removed).unwrap());
-    town.shard.event(&removed).await.unwrap();
+    town.shard.event(&removed);
     assert_eq!(town.present().await, ["b"]);
     let mut gone = den(VIEW);
     gone["position"] = 0.into();
     let gone = Event::ChannelDelete(Box::new(serde_json::from_value(gone).unwrap()));
-    town.shard.event(&gone).await.unwrap();
+    town.shard.event(&gone);
     assert_eq!(town.dirigent.status(CHANNEL).await.unwrap().unwrap().mode, Mode::None);
-    town.shard.event(&Event::Resumed).await.unwrap();
-    town.shard.event(&Event::GatewayClose(None)).await.unwrap();
+    town.shard.event(&Event::Resumed);
+    town.shard.event(&Event::GatewayClose(None));
 }
 
 /// A guild as twilight reads it whole.
@@ -264,12 +264,12 @@ async fn a_session_in_twilights_events_says_the_same() {
         "avatar": null, "bot": true, "mfa_enabled": false, "verified": true}, "guilds": [],
         "session_id": "s", "resume_gateway_url": "wss://x", "application": {"id": "800", "flags": 0}});
     let ready = Event::Ready(serde_json::from_value(ready).unwrap());
-    town.shard.event(&ready).await.unwrap();
+    town.shard.event(&ready);
     let mut whole = whole_guild();
     whole["channels"][0]["last_message_id"] = (MESSAGE + 5).to_string().into();
     let whole: GuildCreate = serde_json::from_value(whole).unwrap();
     assert!(matches!(whole, GuildCreate::Available(_)));
-    town.shard.event(&Event::GuildCreate(Box::new(whole))).await.unwrap();
+    town.shard.event(&Event::GuildCreate(Box::new(whole)));
     assert_eq!(town.sees().await, [10, 31, 32, 500]);
     assert_eq!(town.count("GET /guilds/1/members"), 0);
     until("the history is read", || town.count("GET /channels/700/messages") == 1).await;
@@ -284,17 +284,17 @@ async fn a_session_in_twilights_events_says_the_same() {
         "data": {"id": "77", "name": "set-channel-mode", "type": 1,
             "options": [{"type": 3, "name": "mode", "value": "report"}]}});
     let used = Event::InteractionCreate(Box::new(serde_json::from_value(used).unwrap()));
-    town.shard.event(&used).await.unwrap();
+    town.shard.event(&used);
     until("an answer", || town.count("POST /interactions/900/t/callback") == 1).await;
     assert_eq!(town.status().await.mode, Mode::Report);
     let thread = json!({"guild_id": "1", "channel_ids": [], "members": [], "threads": [
         {"id": "701", "type": 12, "parent_id": "700", "guild_id": "1", "name": "t"}]});
     let list = Event::ThreadListSync(serde_json::from_value(thread).unwrap());
-    town.shard.event(&list).await.unwrap();
+    town.shard.event(&list);
     town.server.rule("GET /channels/701/thread-members", Reply::ok(r#"[{"user_id":"31"}]"#));
     let seen = dirigent::DiscordApi::members(&*town.account, ChannelId::new(701)).await.unwrap();
     assert_eq!(seen.len(), 2, "the thread is known, with its parent");
     let deleted = json!({"id": MESSAGE.to_string(), "channel_id": "700", "guild_id": "1"});
     let deleted = Event::MessageDelete(serde_json::from_value(deleted).unwrap());
-    town.shard.event(&deleted).await.unwrap();
+    town.shard.event(&deleted);
 }

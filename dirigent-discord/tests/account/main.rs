@@ -16,7 +16,9 @@ mod posting;
 mod reading;
 mod server;
 mod slash;
+mod slow_store;
 mod town;
+mod warnings;
 
 use std::error::Error;
 use std::time::Duration;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dirigent::{
     AgentId, ChannelId, ChannelStore, CreatedChannel, Dirigent, Identity, MemoryChannels,
-    MemoryIdentities, Mode, SeatTurn, Settings, Status, UserId,
+    MemoryIdentities, Mode, Recording, SeatTurn, Settings, Status, UserId,
 };
 use dirigent_discord::{BanGuard, DiscordAccount, Feed, ShardFeed};
 use dirigent_testkit::ManualClock;
@@ -32,6 +32,8 @@ pub(crate) struct Town {
     pub(crate) dirigent: Dirigent,
     pub(crate) feed: Feed,
     pub(crate) shard: ShardFeed,
+    /// What the driver was told, channel by channel.
+    pub(crate) recording: Recording,
 }
 
 pub(crate) struct Plan {
@@ -81,7 +83,7 @@ impl Town {
         ] {
             server.rule(start, reply);
         }
-        let clock = ManualClock::new();
+        let (clock, recording) = (ManualClock::new(), Recording::default());
         let account = Arc::new(account(&server.address(), &clock, &BanGuard::default()));
         let identity = |(name, user): (&str, UserId)| Identity {
             discord_user_id: user,
@@ -92,6 +94,7 @@ impl Town {
         let built = Dirigent::builder(account.clone(), registry, clock.clone())
             .channels(Shared(plan.store))
             .settings(plan.settings)
+            .recorder(recording.clone())
             .build();
         let (dirigent, driver) = built.unwrap();
         tokio::spawn(driver.run());
@@ -102,7 +105,7 @@ impl Town {
         };
         tokio::spawn(work.run());
         let shard = feed.shard(ShardId::ONE);
-        Self { server, clock, account, dirigent, feed, shard }
+        Self { server, clock, account, dirigent, feed, shard, recording }
     }
 
     /// Both agents take turns in the channel.
@@ -151,8 +154,12 @@ impl Town {
     }
 }
 
+/// Pushes an event, and lets what it needs of the driver's store happen.
 pub(crate) async fn push_to(shard: &ShardFeed, kind: &str, data: &Value) {
-    shard.text(&json!({"op": 0, "s": 1, "t": kind, "d": data}).to_string()).await.unwrap();
+    shard.text(&json!({"op": 0, "s": 1, "t": kind, "d": data}).to_string());
+    for _ in 0..20 {
+        tokio::task::yield_now().await;
+    }
 }
 
 /// Lets everything happen that needs no time.

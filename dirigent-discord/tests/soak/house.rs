@@ -382,7 +382,7 @@ fn shard(server: &LoopbackDiscord, bot: UserId, intents: Intents, id: ShardId) -
 async fn feed_from(mut line: Line, feed: ShardFeed) {
     while let Some(message) = line.next().await {
         match message {
-            Ok(Message::Text(text)) => feed.text(&text).await.unwrap(),
+            Ok(Message::Text(text)) => feed.text(&text),
             Ok(Message::Close(frame)) => {
                 let _ = feed.closed(frame.map(|frame| frame.code));
             }

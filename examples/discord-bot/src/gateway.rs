@@ -34,22 +34,17 @@ pub(crate) fn shards(config: &Config) -> Result<Vec<Shard>> {
 /// Feeds the library with what a shard is told, until Discord wants the bot no more.
 pub(crate) async fn run(mut shard: Shard, feed: ShardFeed) {
     while let Some(message) = shard.next().await {
-        let told = match message {
-            Ok(Message::Text(text)) => feed.text(&text).await,
+        match message {
+            Ok(Message::Text(text)) => feed.text(&text),
             Ok(Message::Close(frame)) => {
                 // Why no new connection would help is written to the log.
                 let _ = feed.closed(frame.map(|frame| frame.code));
-                Ok(())
             }
             // The shard connects again by itself; until then nothing is heard.
             Err(error) => {
                 tracing::warn!(%error, "the gateway's connection failed");
                 let _ = feed.closed(None);
-                Ok(())
             }
-        };
-        if let Err(error) = told {
-            tracing::warn!(%error, "an event could not be told");
         }
     }
 }

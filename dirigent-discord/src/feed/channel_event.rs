@@ -1,0 +1,59 @@
+//! One event of one channel, as the driver is told it.
+
+use dirigent::{CallError, ChannelId, ChatMessage, Dirigent, MessageId, UserId};
+
+/// Something that the gateway said of one channel.
+#[derive(Clone, Debug)]
+pub(super) enum ChannelEvent {
+    /// A message was posted. The parent is named where the channel is a thread without a mode.
+    Created(ChatMessage, Option<ChannelId>),
+    Updated(ChatMessage),
+    Deleted(Vec<MessageId>),
+    /// The id of the channel's newest message.
+    Newest(MessageId),
+    Joined(UserId),
+    Left(UserId),
+    ChannelDeleted,
+}
+
+impl ChannelEvent {
+    /// Tells the driver. Waits for its store where the channel is not in memory.
+    pub(super) async fn tell(
+        self,
+        dirigent: Dirigent,
+        channel: ChannelId,
+    ) -> Result<(), CallError> {
+        match self {
+            Self::Created(message, parent) => {
+                let inherited = match parent {
+                    Some(parent) => dirigent.thread_seen(channel, parent).await,
+                    None => Ok(()),
+                };
+                inherited.and(dirigent.message_created(message).await)
+            }
+            Self::Updated(message) => dirigent.message_updated(message).await,
+            Self::Deleted(messages) => {
+                for message in messages {
+                    dirigent.message_deleted(channel, message).await?;
+                }
+                Ok(())
+            }
+            Self::Newest(newest) => dirigent.newest_message(channel, newest).await,
+            Self::Joined(user) => dirigent.member_joined(channel, user).await,
+            Self::Left(user) => dirigent.member_left(channel, user).await,
+            Self::ChannelDeleted => dirigent.channel_deleted(channel).await,
+        }
+    }
+
+    /// The same in a few bytes: of a message only its id, from which the driver knows what to read of the
+    /// history. `None` for what the history shows by itself.
+    pub(super) fn condensed(&self) -> Option<Self> {
+        match self {
+            Self::Created(message, _) => Some(Self::Newest(message.id)),
+            Self::Updated(_) | Self::Deleted(_) => None,
+            Self::Newest(_) | Self::Joined(_) | Self::Left(_) | Self::ChannelDeleted => {
+                Some(self.clone())
+            }
+        }
+    }
+}

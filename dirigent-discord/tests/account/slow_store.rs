@@ -1,0 +1,185 @@
+//! What the gateway's loop calls returns at once, whatever the driver's store does.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dirigent::{
+    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, CreatedChannel,
+    Input, LoadError, MemoryChannels, Mode, Revision, StoredChannel,
+};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::CHANNEL;
+use crate::server::Reply;
+use crate::town::{MESSAGE, Plan, Town, everybody, settle, until};
+
+const OTHER: ChannelId = ChannelId::new(702);
+
+/// A store that loads some channels only when it is told to.
+#[derive(Clone)]
+struct HangingStore {
+    inner: Arc<MemoryChannels>,
+    hangs: watch::Sender<Vec<ChannelId>>,
+    /// Every load that began.
+    loads: Arc<Mutex<Vec<ChannelId>>>,
+}
+
+impl HangingStore {
+    fn new() -> Self {
+        Self { inner: Arc::default(), hangs: watch::Sender::new(Vec::new()), loads: Arc::default() }
+    }
+
+    /// From now on these channels, and no others, are not loaded.
+    fn hang(&self, channels: &[ChannelId]) {
+        self.hangs.send_replace(channels.to_vec());
+    }
+
+    fn loads_of(&self, channel: ChannelId) -> usize {
+        self.loads.lock().unwrap().iter().filter(|loaded| **loaded == channel).count()
+    }
+}
+
+#[dirigent::async_trait]
+impl ChannelStore for HangingStore {
+    async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
+        self.inner.channels().await
+    }
+
+    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
+        self.loads.lock().unwrap().push(channel);
+        let mut hangs = self.hangs.subscribe();
+        hangs.wait_for(|hanging| !hanging.contains(&channel)).await.unwrap();
+        self.inner.load(channel).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
+        self.inner.commit(commit).await
+    }
+
+    async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
+        self.inner.agents().await
+    }
+
+    async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError> {
+        self.inner.add_agent(agent).await
+    }
+}
+
+/// Two chats that are in the store and not in memory, and the store.
+async fn two_chats() -> (Town, HangingStore) {
+    let store = HangingStore::new();
+    let before = Town::with(Plan { store: Arc::new(store.clone()), ..Plan::default() }).await;
+    for channel in [CHANNEL, OTHER] {
+        let members = ["a", "b"].map(AgentId::from).to_vec();
+        let chat = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
+        before.dirigent.created(channel, chat).await.unwrap();
+    }
+    before.dirigent.shutdown(Duration::ZERO).await;
+    store.hang(&[CHANNEL, OTHER]);
+    let town = Town::with(Plan { store: Arc::new(store.clone()), ..Plan::default() }).await;
+    settle().await;
+    (town, store)
+}
+
+fn push(town: &Town, kind: &str, data: &Value) {
+    town.shard.text(&json!({"op": 0, "s": 1, "t": kind, "d": data}).to_string());
+}
+
+fn message(channel: ChannelId, number: u64) -> Value {
+    json!({"id": (MESSAGE + number).to_string(), "channel_id": channel.to_string(), "type": 0,
+        "content": "hello", "author": {"id": "33", "username": "p"}})
+}
+
+/// The messages that the driver was told of, in order.
+fn told(town: &Town, channel: ChannelId) -> Vec<u64> {
+    let inputs = town.recording.channel(channel).map(|channel| channel.inputs).unwrap_or_default();
+    let ids = inputs.iter().filter_map(|(_, input)| {
+        if let Input::Message(message) = input { Some(message.id.get() - MESSAGE) } else { None }
+    });
+    ids.collect()
+}
+
+/// A thousand events are taken in while the store hangs, and no channel waits for another.
+#[tokio::test]
+async fn a_hanging_load_holds_back_neither_the_gateway_nor_another_channel() {
+    let (town, store) = two_chats().await;
+    store.hang(&[CHANNEL]);
+    for number in 0..1_000 {
+        push(&town, "MESSAGE_CREATE", &message(CHANNEL, number));
+        push(&town, "MESSAGE_CREATE", &message(OTHER, number));
+    }
+    until("all of the other channel is told", || told(&town, OTHER).len() == 1_000).await;
+    assert_eq!(told(&town, OTHER), (0..1_000).collect::<Vec<_>>());
+    assert!(told(&town, CHANNEL).is_empty());
+    store.hang(&[]);
+    until("all of this channel is told", || told(&town, CHANNEL).len() == 1_000).await;
+    assert_eq!(told(&town, CHANNEL), (0..1_000).collect::<Vec<_>>(), "in order");
+    push(&town, "MESSAGE_CREATE", &message(CHANNEL, 1_000));
+    assert_eq!(told(&town, CHANNEL).last(), Some(&1_000), "nothing waits any more");
+}
+
+/// Beyond the bound no event is kept, and what was said is read from the history.
+#[tokio::test]
+async fn what_does_not_fit_into_the_queue_is_read_from_the_history() {
+    let (town, store) = two_chats().await;
+    store.hang(&[CHANNEL]);
+    let newest = Reply::ok(Value::from(vec![message(CHANNEL, 2_999)]).to_string());
+    town.server.rule("GET /channels/700/messages", newest);
+    for number in 0..3_000 {
+        push(&town, "MESSAGE_CREATE", &message(CHANNEL, number));
+    }
+    settle().await;
+    store.hang(&[]);
+    until("the newest message is heard", || told(&town, CHANNEL).contains(&2_999)).await;
+    let told = told(&town, CHANNEL);
+    assert!(told.len() <= 1_026, "{} were kept", told.len());
+    assert!(told.is_sorted(), "in order");
+}
+
+/// A store that does not answer in time is asked again, until it has taken all.
+#[tokio::test]
+async fn what_the_store_did_not_take_in_time_is_told_again() {
+    let (town, store) = two_chats().await;
+    store.hang(&[CHANNEL]);
+    town.connect(everybody()).await;
+    let newest = Reply::ok(Value::from(vec![message(CHANNEL, 9)]).to_string());
+    town.server.rule("GET /channels/700/messages", newest);
+    for number in 0..10 {
+        push(&town, "MESSAGE_CREATE", &message(CHANNEL, number));
+    }
+    push(&town, "GUILD_MEMBER_REMOVE", &json!({"guild_id": "1", "user": {"id": "31"}}));
+    // Each attempt may take ten seconds.
+    for _ in 0..60 {
+        town.pass(1_000);
+        settle().await;
+    }
+    assert!(store.loads_of(CHANNEL) >= 3, "it is asked again");
+    assert!(told(&town, CHANNEL).is_empty());
+    store.hang(&[]);
+    for _ in 0..80 {
+        town.pass(1_000);
+        settle().await;
+    }
+    assert!(told(&town, CHANNEL).contains(&9), "the newest message is heard");
+    assert_eq!(town.present().await, ["b"], "who left meanwhile has left");
+}
+
+/// A feed whose work is not run keeps no channel from being loaded by others.
+#[tokio::test]
+async fn a_feed_whose_work_is_gone_holds_no_channel() {
+    let (town, store) = two_chats().await;
+    let intents = dirigent_discord::Feed::INTENTS;
+    let feed =
+        dirigent_discord::Feed::builder(town.dirigent.clone(), town.account.clone(), intents);
+    let (feed, work) = feed.build();
+    let shard = feed.shard(twilight_model::gateway::ShardId::ONE);
+    let event = json!({"op": 0, "t": "MESSAGE_CREATE", "d": message(CHANNEL, 1)}).to_string();
+    shard.text(&event);
+    drop(work);
+    shard.text(&event);
+    store.hang(&[]);
+    assert_eq!(town.status().await.mode, Mode::Chat);
+    shard.text(&event);
+    assert_eq!(told(&town, CHANNEL).last(), Some(&1), "what needs no waiting is told");
+}
