@@ -25,52 +25,78 @@ impl Agent for Talker {
     }
 }
 
+const POSTED: &str = "POST /api/v10/channels/700/messages";
+
+/// A channel where a reply of many parts is being posted.
+struct LongReply {
+    server: Server,
+    clock: ManualClock,
+    _feed: Feed,
+}
+
+impl LongReply {
+    /// Begins, and waits until the first five parts are posted.
+    async fn begun() -> Self {
+        let posts = (0..20).map(|n| Reply::ok(format!(r#"{{"id":"{}"}}"#, MESSAGE + 100 + n)));
+        let server = Server::start(posts).await;
+        server.rule("GET /users/@me ", Reply::ok(r#"{"id":"500"}"#));
+        server.rule("GET /channels/700/messages", Reply::ok("[]"));
+        let clock = ManualClock::new();
+        let guard = BanGuard::new(1_000);
+        let bot = || Arc::new(account(&server.address(), &clock, &guard));
+        let identity = |(name, user): (&str, _)| Identity {
+            discord_user_id: user,
+            agent_id: name.into(),
+            agent_name: name.to_owned(),
+        };
+        let registry = MemoryIdentities::with([("a", A), ("b", B)].map(identity)).unwrap();
+        let talker = |text: Option<String>| Talker(std::sync::Mutex::new(text));
+        let moderator = bot();
+        let (dirigent, driver) = Dirigent::builder(moderator.clone(), registry, clock.clone())
+            .host("a", talker(Some("word ".repeat(4_400))), bot())
+            .host("b", talker(None), bot())
+            .build()
+            .unwrap();
+        tokio::spawn(driver.run());
+        let members = ["a", "b"].map(AgentId::from).to_vec();
+        let chat = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
+        dirigent.created(CHANNEL, chat).await.unwrap();
+        let feed = Feed::builder(dirigent.clone(), moderator, Feed::INTENTS);
+        let (feed, _) = feed.without_commands().build();
+        let shard = feed.shard(ShardId::ONE);
+        push_to(&shard, "READY", &serde_json::json!({"user": {"id": "500"}})).await;
+        push_to(&shard, "GUILD_CREATE", &guild(everybody())).await;
+        push_to(&shard, "MESSAGE_CREATE", &said(MESSAGE, "Tell me all")).await;
+        let reply = Self { server, clock, _feed: feed };
+        until("five are posted", || reply.posted() == 5).await;
+        reply
+    }
+
+    fn posted(&self) -> usize {
+        self.server.lines().iter().filter(|line| line.starts_with(POSTED)).count()
+    }
+}
+
 /// R283: no more than 5 messages within 5 s reach a channel, whatever there is to say, though Discord
 /// tells no limit.
 #[tokio::test]
 async fn no_more_than_five_messages_in_five_seconds() {
-    const POSTED: &str = "POST /api/v10/channels/700/messages";
-    let posts = (0..20).map(|n| Reply::ok(format!(r#"{{"id":"{}"}}"#, MESSAGE + 100 + n)));
-    let server = Server::start(posts).await;
-    server.rule("GET /users/@me ", Reply::ok(r#"{"id":"500"}"#));
-    server.rule("GET /channels/700/messages", Reply::ok("[]"));
-    let clock = ManualClock::new();
-    let guard = BanGuard::default();
-    let bot = || Arc::new(account(&server.address(), &clock, &guard));
-    let identity = |(name, user): (&str, _)| Identity {
-        discord_user_id: user,
-        agent_id: name.into(),
-        agent_name: name.to_owned(),
-    };
-    let registry = MemoryIdentities::with([("a", A), ("b", B)].map(identity)).unwrap();
-    let talker = |text: Option<String>| Talker(std::sync::Mutex::new(text));
-    let moderator = bot();
-    let (dirigent, driver) = Dirigent::builder(moderator.clone(), registry, clock.clone())
-        .host("a", talker(Some("word ".repeat(4_400))), bot())
-        .host("b", talker(None), bot())
-        .build()
-        .unwrap();
-    tokio::spawn(driver.run());
-    let members = ["a", "b"].map(AgentId::from).to_vec();
-    let chat = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
-    dirigent.created(CHANNEL, chat).await.unwrap();
-    let feed =
-        Feed::builder(dirigent.clone(), moderator, Feed::INTENTS).without_commands().build().0;
-    let shard = feed.shard(ShardId::ONE);
-    push_to(&shard, "READY", &serde_json::json!({"user": {"id": "500"}})).await;
-    push_to(&shard, "GUILD_CREATE", &guild(everybody())).await;
-    push_to(&shard, "MESSAGE_CREATE", &said(MESSAGE, "Tell me all")).await;
-    let posted = || server.lines().iter().filter(|line| line.starts_with(POSTED)).count();
-    until("five are posted", || posted() == 5).await;
+    let reply = LongReply::begun().await;
     for _ in 0..49 {
         settle().await;
-        assert_eq!(posted(), 5);
-        clock.advance(Duration::from_millis(100));
+        assert_eq!(reply.posted(), 5);
+        reply.clock.advance(Duration::from_millis(100));
     }
-    clock.advance(Duration::from_millis(100));
-    until("the next five are posted", || posted() == 10).await;
+}
+
+/// R283: after 5 s the next five follow, and so on to the end.
+#[tokio::test]
+async fn the_next_five_messages_follow_after_five_seconds() {
+    let reply = LongReply::begun().await;
+    reply.clock.advance(Duration::from_secs(5));
+    until("the next five are posted", || reply.posted() == 10).await;
     settle().await;
-    assert_eq!(posted(), 10);
-    clock.advance(Duration::from_secs(5));
-    until("the rest is posted", || posted() > 10).await;
+    assert_eq!(reply.posted(), 10);
+    reply.clock.advance(Duration::from_secs(5));
+    until("the rest is posted", || reply.posted() > 10).await;
 }

@@ -11,55 +11,93 @@ fn member(user: UserId, allow: u64, deny: u64) -> Value {
     json!({ "id": user.to_string(), "type": 1, "allow": allow, "deny": deny })
 }
 
+impl Stage {
+    /// Has the moderator create a channel.
+    async fn create(&self, name: impl Into<Value>, overwrites: Value) -> Answer {
+        let path = format!("guilds/{}/channels", self.guild);
+        let body =
+            json!({ "name": name.into(), "topic": "x", "permission_overwrites": overwrites });
+        self.ask(self.moderator, "POST", &path, body).await
+    }
+
+    /// A channel that only the moderator sees.
+    async fn den(&self) -> String {
+        let hidden =
+            json!({ "id": self.guild.to_string(), "type": 0, "allow": "0", "deny": "1024" });
+        let created = self.create("den", json!([hidden, member(self.moderator, TALK, 0)])).await;
+        assert_eq!(created.status, 201);
+        created.json()["id"].as_str().unwrap().to_owned()
+    }
+}
+
 /// A private channel is made by denying it to everyone and opening it to each.
 #[tokio::test(flavor = "current_thread")]
 async fn a_channel_is_created_with_its_overwrites() {
     let stage = Stage::new().await;
-    let hidden = json!({ "id": stage.guild.to_string(), "type": 0, "allow": "0", "deny": "1024" });
-    let mine = member(stage.moderator, TALK, 0);
-    let body = json!({ "name": "den", "topic": "x", "permission_overwrites": [hidden, mine] });
-    let path = format!("guilds/{}/channels", stage.guild);
-    let created = stage.ask(stage.moderator, "POST", &path, body).await;
-    assert_eq!(created.status, 201);
-    let channel = created.json()["id"].as_str().unwrap().to_owned();
-    assert_eq!(created.json()["permission_overwrites"].as_array().unwrap().len(), 2);
+    let channel = stage.den().await;
+    let path = format!("channels/{channel}");
+    let created = stage.ask(stage.moderator, "GET", &path, Value::Null).await.json();
+    assert_eq!(created["permission_overwrites"].as_array().unwrap().len(), 2);
     assert_eq!(stage.get(&format!("channels/{channel}")).await.refusal(), (403, 50001));
-    let listed = stage.get(&path).await.ids();
+    let listed = stage.get(&format!("guilds/{}/channels", stage.guild)).await.ids();
     assert!(!listed.contains(&channel.parse().unwrap()), "who does not see it is not told of it");
-    let given = format!("channels/{channel}/permissions/{}", stage.bot);
+}
+
+/// An overwrite opens a channel to an account, and shuts it again when it is deleted, once.
+#[tokio::test(flavor = "current_thread")]
+async fn an_overwrite_is_set_and_deleted() {
+    let stage = Stage::new().await;
+    let channel = stage.den().await;
+    let overwrite = format!("channels/{channel}/permissions/{}", stage.bot);
     let body = json!({ "type": 1, "allow": TALK.to_string() });
-    assert_eq!(stage.ask(stage.moderator, "PUT", &given, body).await.status, 204);
+    assert_eq!(stage.ask(stage.moderator, "PUT", &overwrite, body).await.status, 204);
     assert_eq!(stage.get(&format!("channels/{channel}")).await.json()["topic"], "x");
-    let taken = stage.ask(stage.moderator, "DELETE", &given, Value::Null).await;
-    assert_eq!(taken.status, 204);
-    let again = stage.ask(stage.moderator, "DELETE", &given, Value::Null).await;
-    assert_eq!(again.refusal(), (404, 10009));
-    let renamed = format!("channels/{channel}");
-    let body = json!({ "name": "cave", "topic": null });
-    let renamed = stage.ask(stage.moderator, "PATCH", &renamed, body).await.json();
-    assert_eq!((&renamed["name"], &renamed["topic"]), (&json!("cave"), &Value::Null));
+    let delete = async || stage.ask(stage.moderator, "DELETE", &overwrite, Value::Null).await;
+    assert_eq!(delete().await.status, 204);
+    assert_eq!(stage.get(&format!("channels/{channel}")).await.refusal(), (403, 50001));
+    assert_eq!(delete().await.refusal(), (404, 10009));
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn nobody_gives_what_it_does_not_have() {
+async fn a_channels_name_and_topic_are_changed() {
     let stage = Stage::new().await;
-    let path = format!("guilds/{}/channels", stage.guild);
+    let path = format!("channels/{}", stage.den().await);
+    let body = json!({ "name": "cave", "topic": null });
+    let changed = stage.ask(stage.moderator, "PATCH", &path, body).await.json();
+    assert_eq!((&changed["name"], &changed["topic"]), (&json!("cave"), &Value::Null));
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn an_account_gives_only_rights_that_it_has() {
+    let stage = Stage::new().await;
     for (bits, is_taken) in [(TALK, true), (1 << 28, false), (1 << 13, false), (1 << 3, false)] {
-        let overwrites = json!([member(stage.bot, bits, 0)]);
-        let body = json!({ "name": "den", "permission_overwrites": overwrites });
-        let answer = stage.ask(stage.moderator, "POST", &path, body).await;
-        assert_eq!(answer.status, if is_taken { 201 } else { 403 }, "{bits:#x}");
+        let created = stage.create("den", json!([member(stage.bot, bits, 0)])).await;
+        assert_eq!(created.status, if is_taken { 201 } else { 403 }, "{bits:#x}");
     }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn an_administrator_gives_every_right() {
+    let stage = Stage::new().await;
     stage.discord.set_administrator(stage.guild, stage.moderator, true);
-    let overwrites = json!([member(stage.bot, 1 << 28, 0)]);
-    let body = json!({ "name": "den", "permission_overwrites": overwrites });
-    assert_eq!(stage.ask(stage.moderator, "POST", &path, body).await.status, 201);
-    let many: Vec<_> = (0..101).map(|id| member(UserId::new(1_000 + id), 0, 0)).collect();
-    let body = json!({ "name": "den", "permission_overwrites": many });
-    assert_eq!(stage.ask(stage.moderator, "POST", &path, body).await.refusal(), (400, 50035));
+    let created = stage.create("den", json!([member(stage.bot, 1 << 28, 0)])).await;
+    assert_eq!(created.status, 201);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_channel_has_at_most_a_hundred_overwrites() {
+    let stage = Stage::new().await;
+    let many = |count| (0..count).map(|id| member(UserId::new(1_000 + id), 0, 0)).collect();
+    assert_eq!(stage.create("den", many(100)).await.status, 201);
+    assert_eq!(stage.create("den", many(101)).await.refusal(), (400, 50035));
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_channels_name_has_one_to_a_hundred_characters() {
+    let stage = Stage::new().await;
+    assert_eq!(stage.create("x".repeat(100), json!([])).await.status, 201);
     for name in [json!(null), json!(""), json!("x".repeat(101))] {
-        let body = json!({ "name": name });
-        assert_eq!(stage.ask(stage.moderator, "POST", &path, body).await.refusal(), (400, 50035));
+        assert_eq!(stage.create(name, json!([])).await.refusal(), (400, 50035));
     }
 }
 
