@@ -10,6 +10,7 @@ use hyper::body::Bytes;
 use serde::de::DeserializeOwned;
 use twilight_http::routing::Route;
 
+use crate::limit_headers::TooMany;
 use crate::member_pages::Unfinished;
 use crate::picture::Picture;
 use crate::route::Ask;
@@ -85,41 +86,46 @@ impl DiscordAccount {
 
     /// Makes one attempt. The answer is a success's body.
     pub(crate) async fn ask(&self, ask: Ask) -> Result<Bytes, ApiError> {
-        self.ask_until(ask, self.clock.now() + self.timeout).await
-    }
-
-    /// Makes one attempt, which is over by then.
-    pub(crate) async fn ask_until(&self, ask: Ask, until: Timestamp) -> Result<Bytes, ApiError> {
         let now = self.clock.now();
         let route = ask.key.name;
         let permit = self.traffic.admit(now, ask.key).inspect_err(|error| {
             tracing::debug!(route, kind = ?error.kind(), "not sent");
         })?;
-        let deadline = until.min(now + self.timeout);
-        let sent = self.transport.send(&ask.request, &*self.clock, deadline).await;
-        let Answer { status, headers, body } = match sent {
+        let answer = match self.send(&ask, now + self.timeout).await {
             Ok(answer) => answer,
             Err(error) => {
-                tracing::debug!(route, %error, "not answered");
                 if matches!(error, RestError::NotConnected | RestError::NotAcceptable) {
                     permit.not_sent(self.clock.now());
                 }
                 return Err(error.report());
             }
         };
-        let said = body.as_deref().unwrap_or_default();
-        let too_many = permit.answered(self.clock.now(), status, &headers, said);
-        if status.is_success() {
-            tracing::debug!(route, status = status.as_u16(), "answered");
-            return body.ok_or_else(|| RestError::Broken.report());
-        }
-        let code = serde_json::from_slice::<wire::Refused>(said).ok().and_then(|said| said.code);
-        tracing::warn!(route, status = status.as_u16(), code, "refused");
-        let refused = RestError::Refused { status: status.as_u16(), code };
-        Err(match too_many {
-            Some(too_many) => refused.report_until(too_many.wait),
-            None => refused.report(),
-        })
+        let too_many = permit.answered(
+            self.clock.now(),
+            answer.status,
+            &answer.headers,
+            answer.body.as_deref().unwrap_or_default(),
+        );
+        conclude(route, answer, too_many)
+    }
+
+    /// Makes one attempt, which is over by then, at what shows no token and stands under no limit of this account:
+    /// neither a limit, nor a refused token, nor the guard against a ban holds it back.
+    pub(crate) async fn ask_apart(&self, ask: Ask, until: Timestamp) -> Result<Bytes, ApiError> {
+        let deadline = until.min(self.clock.now() + self.timeout);
+        let answer = self.send(&ask, deadline).await.map_err(RestError::report)?;
+        let too_many = self.traffic.answered_apart(
+            self.clock.now(),
+            answer.status,
+            &answer.headers,
+            answer.body.as_deref().unwrap_or_default(),
+        );
+        conclude(ask.key.name, answer, too_many)
+    }
+
+    async fn send(&self, ask: &Ask, deadline: Timestamp) -> Result<Answer, RestError> {
+        let sent = self.transport.send(&ask.request, &*self.clock, deadline).await;
+        sent.inspect_err(|error| tracing::debug!(route = ask.key.name, %error, "not answered"))
     }
 
     /// Makes one attempt at something that is answered in JSON.
@@ -170,6 +176,27 @@ impl DiscordAccount {
         posted.push_back(id);
         false
     }
+}
+
+/// A success's body, or what is to be reported.
+fn conclude(
+    route: &'static str,
+    answer: Answer,
+    too_many: Option<TooMany>,
+) -> Result<Bytes, ApiError> {
+    let Answer { status, body, .. } = answer;
+    if status.is_success() {
+        tracing::debug!(route, status = status.as_u16(), "answered");
+        return body.ok_or_else(|| RestError::Broken.report());
+    }
+    let said = body.as_deref().unwrap_or_default();
+    let code = serde_json::from_slice::<wire::Refused>(said).ok().and_then(|said| said.code);
+    tracing::warn!(route, status = status.as_u16(), code, "refused");
+    let refused = RestError::Refused { status: status.as_u16(), code };
+    Err(match too_many {
+        Some(too_many) => refused.report_until(too_many.wait),
+        None => refused.report(),
+    })
 }
 
 impl fmt::Debug for DiscordAccount {

@@ -1,7 +1,7 @@
 //! Stops long before Discord would ban this address.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dirigent::Timestamp;
@@ -15,15 +15,15 @@ const SLOT: Duration = Duration::from_secs(10);
 /// Counts invalid requests (401, 403, and 429 that is not shared) of ten minutes, and stops all
 /// traffic at a tenth of what gets an address banned.
 ///
-/// Discord counts them by address and not by account, 10,000 in ten minutes: accounts of one machine
-/// should share one guard. Where the address is turned away already, before Discord itself, all that share
-/// the guard wait. Clones share the count.
+/// Discord counts them by address and not by account, 10,000 in ten minutes. So all accounts of a process share
+/// one guard, [`BanGuard::of_process`], unless they are given another one. Where the address is turned away
+/// already, before Discord itself, all that share the guard wait. Clones share the count.
 ///
 /// ```
 /// use dirigent_discord::BanGuard;
 ///
-/// let guard = BanGuard::default();
-/// assert_eq!(guard.limit(), 1_000);
+/// assert_eq!(BanGuard::of_process().limit(), 1_000);
+/// assert_eq!(BanGuard::new(20).limit(), 20);
 /// ```
 #[derive(Clone, Debug)]
 pub struct BanGuard {
@@ -45,8 +45,17 @@ struct Slot {
     count: u32,
 }
 
+/// What every account has that is given no other.
+static OF_PROCESS: LazyLock<BanGuard> = LazyLock::new(|| BanGuard::new(1_000));
+
 impl BanGuard {
-    /// Creates a guard that stops at this number of invalid requests in ten minutes, at least 1 and at most 5,000.
+    /// Returns the guard of this process, which stops at 1,000. Every account has it that is given no other.
+    pub fn of_process() -> Self {
+        OF_PROCESS.clone()
+    }
+
+    /// Creates a guard of its own count, for accounts of another address or for a test. It stops at this number of invalid
+    /// requests in ten minutes, at least 1 and at most 5,000.
     pub fn new(limit: u32) -> Self {
         Self { limit: limit.clamp(1, 5_000), counted: Arc::default() }
     }
@@ -105,13 +114,6 @@ impl Counted {
             None => true,
         })?;
         Some(freeing.since + SLOT + WINDOW)
-    }
-}
-
-impl Default for BanGuard {
-    /// Stops at 1,000.
-    fn default() -> Self {
-        Self::new(1_000)
     }
 }
 

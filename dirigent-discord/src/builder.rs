@@ -18,7 +18,7 @@ use crate::{BanGuard, DiscordAccount};
 /// use dirigent_discord::{BanGuard, DiscordAccount};
 ///
 /// # fn main() -> Result<(), dirigent_discord::BuildError> {
-/// let guard = BanGuard::default();
+/// let guard = BanGuard::new(200);
 /// let account = DiscordAccount::builder("a.bot.token", SystemClock::new())
 ///     .proxy("http://127.0.0.1:8080")
 ///     .timeout(Duration::from_secs(5))
@@ -46,7 +46,7 @@ impl AccountBuilder {
             proxy: None,
             timeout: Duration::from_secs(9),
             per_second: 50,
-            guard: BanGuard::default(),
+            guard: BanGuard::of_process(),
         }
     }
 
@@ -74,7 +74,8 @@ impl AccountBuilder {
         self
     }
 
-    /// Shares the count of invalid requests with other accounts: Discord counts them by address.
+    /// Counts invalid requests with this guard and not with that of the process ([`BanGuard::of_process`]), for
+    /// an account whose requests leave from another address.
     pub fn ban_guard(mut self, guard: &BanGuard) -> Self {
         self.guard = guard.clone();
         self

@@ -45,7 +45,8 @@
 //!   holds more than 50 requests, and `Retry-After` is kept whatever the scope of the 429. A request
 //!   that would be too early is not sent and not held back: the error says when.
 //! * **No ban.** After a 401, or three 403 in a row on a route, that is not asked again for five minutes; a
-//!   [`BanGuard`] stops everything at a tenth of the invalid requests that get an address banned.
+//!   [`BanGuard`], one for all accounts of the process, stops everything at a tenth of the invalid requests that get
+//!   an address banned.
 //! * **No gateway loop waits.** [`ShardFeed::text`] returns at once, whatever the driver's store does: what has to wait
 //!   is told by the [`FeedWork`], in order for each channel, and within bounds.
 //! * **No event is needed.** Those that come twice or late change nothing, and what was lost is read from the
@@ -54,7 +55,7 @@
 //!   [`Feed`] asks for a guild's members once an hour.
 //! * **An answer within three seconds.** `/set-channel-mode`, `/stop` and `/resume` are registered in each guild and
 //!   answered only to the person who asked, the latter two within a second; where the store is slow,
-//!   a change of the mode is answered later.
+//!   a change of the mode is answered later. No limit of the account holds an answer back.
 //! * **No secret and no text in an error, a log line or `Debug`.**
 //!
 //! # What Discord must allow

@@ -241,7 +241,8 @@ impl DiscordAccount {
     }
 
     /// Tries again and again while there is time: the person who used the command waits. An answer that
-    /// arrived before is not given twice by that.
+    /// arrived before is not given twice by that. The token of the interaction is the only one that is shown, and no
+    /// limit but the interaction's own counts.
     async fn insist(
         &self,
         until: Timestamp,
@@ -249,7 +250,7 @@ impl DiscordAccount {
     ) -> Result<(), ApiError> {
         let mut wait = AGAIN_AFTER;
         loop {
-            let error = match self.ask_until(ask()?, until).await {
+            let error = match self.ask_apart(ask()?, until).await {
                 Ok(_) => return Ok(()),
                 Err(error) if was_answered(&error) => return Ok(()),
                 Err(error) => error,

@@ -48,6 +48,30 @@ impl Traffic {
         Ok(Permit { traffic: self, route, seat, is_open: true })
     }
 
+    /// Takes in the answer to a request that no limit of this account concerns. For a 429 returns what it
+    /// said.
+    pub(crate) fn answered_apart(
+        &self,
+        now: Timestamp,
+        status: StatusCode,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Option<TooMany> {
+        let refused = status == StatusCode::TOO_MANY_REQUESTS;
+        let too_many = refused.then(|| TooMany::read(headers, body));
+        let is_invalid = match too_many {
+            Some(too_many) => too_many.scope != Scope::Shared,
+            None => matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN),
+        };
+        if is_invalid {
+            self.guard.count(now);
+        }
+        if let Some(TooMany { scope: Scope::Unsaid, wait }) = too_many {
+            self.guard.turn_away(now + wait);
+        }
+        too_many
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -78,18 +102,7 @@ impl Permit<'_> {
         body: &[u8],
     ) -> Option<TooMany> {
         let limits = LimitHeaders::read(headers);
-        let refused = status == StatusCode::TOO_MANY_REQUESTS;
-        let too_many = refused.then(|| TooMany::read(headers, body));
-        let is_invalid = match too_many {
-            Some(too_many) => too_many.scope != Scope::Shared,
-            None => matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN),
-        };
-        if is_invalid {
-            self.traffic.guard.count(now);
-        }
-        if let Some(TooMany { scope: Scope::Unsaid, wait }) = too_many {
-            self.traffic.guard.turn_away(now + wait);
-        }
+        let too_many = self.traffic.answered_apart(now, status, headers, body);
         let outcome = match too_many {
             Some(too_many) => Outcome::Refused(limits, too_many),
             None => Outcome::Answered(limits),

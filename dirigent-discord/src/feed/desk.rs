@@ -32,7 +32,7 @@ const USES_MAX: usize = 256;
 const AT_ONCE: usize = 256;
 /// The wait before something is tried again, where Discord names none; doubles.
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
-/// How often it is tried again, before the next guild has its turn.
+/// How often it is tried again.
 const TRIES: usize = 8;
 /// The longest wait before the driver is told again of what it could not take.
 const TELL_AGAIN_MAX: Duration = Duration::from_secs(60);
@@ -139,7 +139,7 @@ impl Desk {
         self.papers().closed
     }
 
-    fn take(&self, may_register: bool) -> Paper {
+    fn take(&self) -> Paper {
         let mut papers = self.papers();
         if let Some(used) = papers.uses.pop_front() {
             return Paper::Use(used);
@@ -147,14 +147,12 @@ impl Desk {
         if std::mem::take(&mut papers.reconnected) {
             return Paper::Reconnected;
         }
-        if may_register {
-            if papers.diagnosis == Diagnosis::Wanted {
-                papers.diagnosis = Diagnosis::Begun;
-                return Paper::Diagnose;
-            }
-            if let Some(guild) = papers.guilds.pop_front() {
-                return Paper::Guild(guild);
-            }
+        if papers.diagnosis == Diagnosis::Wanted {
+            papers.diagnosis = Diagnosis::Begun;
+            return Paper::Diagnose;
+        }
+        if let Some(guild) = papers.guilds.pop_front() {
+            return Paper::Guild(guild);
         }
         if papers.closed { Paper::Closed } else { Paper::Nothing }
     }
@@ -179,6 +177,10 @@ pub struct FeedWork {
     dirigent: Dirigent,
     account: Arc<DiscordAccount>,
     intents: Intents,
+    /// Held during an attempt at what is registered or looked at: one after the other, so that a start with many
+    /// guilds leaves the limits to the turns. Not held while an attempt is waited for, so that a guild
+    /// whose limit is used up keeps no other one waiting.
+    attempting: tokio::sync::Mutex<()>,
 }
 
 impl FeedWork {
@@ -188,7 +190,8 @@ impl FeedWork {
         account: Arc<DiscordAccount>,
         intents: Intents,
     ) -> Self {
-        Self { desk, queues, dirigent, account, intents }
+        let attempting = tokio::sync::Mutex::default();
+        Self { desk, queues, dirigent, account, intents, attempting }
     }
 
     /// Works until the feed and all its clones and shards are dropped.
@@ -201,13 +204,12 @@ impl FeedWork {
         let work = &self;
         let mut telling: FuturesUnordered<Job<'_>> = FuturesUnordered::new();
         let mut answering: FuturesUnordered<Job<'_>> = FuturesUnordered::new();
-        // One after the other, so that a start with many guilds leaves the limits to the turns.
         let mut registering: FuturesUnordered<Job<'_>> = FuturesUnordered::new();
         loop {
             while let Some(job) = self.queues.next_job() {
                 telling.push(Box::pin(work.tell(job)));
             }
-            match self.desk.take(registering.is_empty()) {
+            match self.desk.take() {
                 Paper::Use(used) => {
                     if answering.len() < AT_ONCE {
                         answering.push(Box::pin(work.answer(used)));
@@ -345,11 +347,16 @@ impl FeedWork {
     }
 
     /// Tries again, for some twenty minutes, what is no harm to be done twice.
-    async fn insist<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, ApiError>
+    async fn insist<T, F>(&self, attempt: impl Fn() -> F + Sync) -> Result<T, ApiError>
     where
-        F: Future<Output = Result<T, ApiError>>,
+        F: Future<Output = Result<T, ApiError>> + Send,
+        T: Send,
     {
         let (clock, mut wait) = (self.account.clock(), AGAIN_AFTER);
+        let attempt = async || {
+            let _turn = self.attempting.lock().await;
+            attempt().await
+        };
         for _ in 0..TRIES {
             match attempt().await {
                 Err(error) if error.kind().is_retryable() => {

@@ -81,7 +81,7 @@ async fn no_connection_is_certainly_nothing_done() {
     let silent = tokio::net::TcpSocket::new_v4().unwrap();
     silent.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let nowhere = format!("http://{}", silent.local_addr().unwrap());
-    let account = account(&nowhere, &ManualClock::new(), &BanGuard::default());
+    let account = account(&nowhere, &ManualClock::new(), &BanGuard::new(1_000));
     let error = account.post(post("confidential", 1)).await.unwrap_err();
     is_not_connected(&error);
 }
@@ -96,7 +96,7 @@ fn is_not_connected(error: &ApiError) {
 /// F13: a name that is not found is no connection. (`.invalid` never is one.)
 #[tokio::test]
 async fn an_unknown_name_is_certainly_nothing_done() {
-    let account = account("http://discord.invalid", &ManualClock::new(), &BanGuard::default());
+    let account = account("http://discord.invalid", &ManualClock::new(), &BanGuard::new(1_000));
     is_not_connected(&account.post(post("confidential", 1)).await.unwrap_err());
 }
 
@@ -113,7 +113,7 @@ async fn a_tls_handshake_that_hangs_is_certainly_nothing_done() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let clock = ManualClock::new();
     let address = format!("https://{}", listener.local_addr().unwrap());
-    let account = account(&address, &clock, &BanGuard::default());
+    let account = account(&address, &clock, &BanGuard::new(1_000));
     let mute = async {
         let (accepted, _) = listener.accept().await.unwrap();
         clock.advance(Duration::from_secs(4));
@@ -201,6 +201,7 @@ fn without_tls_discord_is_not_reached() {
 async fn a_token_is_sent_and_not_shown() {
     let server = Server::start([Reply::ok(r#"{"id":"500"}"#)]).await;
     let builder = DiscordAccount::builder("Bot top.secret.token\n", ManualClock::new());
+    let builder = builder.ban_guard(&BanGuard::new(1_000));
     let builder = builder.proxy(server.address()).timeout(Duration::from_secs(1));
     assert!(!format!("{builder:?}").contains("secret"));
     let account = builder.build().unwrap();

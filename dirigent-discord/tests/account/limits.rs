@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use dirigent::{ChannelId, DiscordApi, ErrorKind};
-use dirigent_discord::{BanGuard, RestError};
+use dirigent_discord::{BanGuard, DiscordAccount, RestError};
 
-use crate::server::Reply;
+use crate::server::{Reply, Server};
 use crate::{CHANNEL, Stage, cause, post};
 
 const ELSEWHERE: ChannelId = ChannelId::new(701);
@@ -155,7 +155,7 @@ async fn the_ban_line_is_never_near() {
 /// F22: where the address itself is turned away, all accounts that share the guard wait.
 #[tokio::test]
 async fn a_ban_of_the_address_stops_all_its_accounts() {
-    let guard = BanGuard::default();
+    let guard = BanGuard::new(1_000);
     let banned = Reply::status(429, "<html>").header("Retry-After", "600");
     let one = Stage::guarded([banned], &guard).await;
     let other = Stage::guarded([Reply::ok("[]")], &guard).await;
@@ -165,6 +165,24 @@ async fn a_ban_of_the_address_stops_all_its_accounts() {
     assert_eq!(error.retry_after(), Some(Duration::from_secs(600)));
     other.pass(600_000);
     other.history(CHANNEL).await.unwrap();
+}
+
+/// Accounts that are given no guard have the one of the process, whichever builder made them.
+#[tokio::test]
+async fn all_accounts_of_a_process_share_a_guard() {
+    let banned = Reply::status(429, "<html>").header("Retry-After", "600");
+    let one = Stage::guarded([banned], &BanGuard::of_process()).await;
+    one.history(CHANNEL).await.unwrap_err();
+    let server = Server::start([Reply::ok(r#"{"id":"500"}"#), Reply::ok(r#"{"id":"501"}"#)]).await;
+    let builder = || {
+        let builder = DiscordAccount::builder("another.token", one.clock.clone());
+        builder.proxy(server.address())
+    };
+    let error = builder().build().unwrap().me().await.unwrap_err();
+    assert_eq!((cause(&error), server.count()), (RestError::NearBan, 0));
+    builder().ban_guard(&BanGuard::new(9)).build().unwrap().me().await.unwrap();
+    one.pass(600_000);
+    builder().build().unwrap().me().await.unwrap();
 }
 
 /// R283: a call that is dropped may have counted in its window, and holds no place in the next.

@@ -41,7 +41,7 @@ struct Stage {
 
 impl Stage {
     async fn with(script: impl IntoIterator<Item = Reply>) -> Self {
-        Self::guarded(script, &BanGuard::default()).await
+        Self::guarded(script, &BanGuard::new(1_000)).await
     }
 
     async fn guarded(script: impl IntoIterator<Item = Reply>, guard: &BanGuard) -> Self {

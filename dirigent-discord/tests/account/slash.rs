@@ -391,3 +391,65 @@ async fn an_answer_that_was_lost_is_given_again_in_time() {
     assert!((2..=8).contains(&tries), "{tries}");
     assert_eq!(town.count("PATCH /webhooks/"), 0, "who was not answered cannot be told more");
 }
+
+/// An answer shows no token of the account, and so no limit of the account holds it back: a global 429, a refused
+/// token, a route or an address that is turned away.
+#[tokio::test]
+async fn an_answer_waits_for_no_limit_of_the_account() {
+    use dirigent::DiscordApi;
+    for refusal in [
+        Reply::status(429, r#"{"retry_after": 600, "global": true}"#)
+            .header("X-RateLimit-Scope", "global")
+            .header("Retry-After", "600"),
+        Reply::status(429, "<html>").header("Retry-After", "600"),
+        Reply::status(401, "{}"),
+    ] {
+        let town = Town::open().await;
+        settle().await;
+        town.server.rule("GET /users/@me ", refusal);
+        town.account.me().await.unwrap_err();
+        let asked = town.count("GET /users/@me ");
+        town.account.me().await.unwrap_err();
+        assert_eq!(town.count("GET /users/@me "), asked, "the gate is closed");
+        use_it(&town, 900, &json!({})).await;
+        assert_eq!(answered(&town, 1).await["type"], 4);
+    }
+}
+
+/// Where the answer's own route is limited, it is given as soon as it may be.
+#[tokio::test]
+async fn an_answers_own_limit_is_kept() {
+    let town = Town::open().await;
+    let limited = Reply::status(429, "{}").header("Retry-After", "1");
+    town.server.rule(CALLBACK, limited.header("X-RateLimit-Scope", "user"));
+    use_it(&town, 900, &json!({})).await;
+    until("a first try", || town.count(CALLBACK) == 1).await;
+    settle().await;
+    town.server.rule(CALLBACK, Reply::status(204, ""));
+    town.pass(999);
+    settle().await;
+    assert_eq!(town.count(CALLBACK), 1);
+    town.pass(1);
+    until("a second try", || town.count(CALLBACK) == 2).await;
+}
+
+/// A guild whose limit is used up keeps no other guild from having its commands.
+#[tokio::test]
+async fn one_limited_guild_keeps_no_other_waiting() {
+    let town = Town::open().await;
+    let limited = Reply::status(429, "{}").header("Retry-After", "600");
+    town.server.rule(LISTED, limited.header("X-RateLimit-Scope", "user"));
+    town.server.rule("GET /applications/800/guilds/2/commands", Reply::ok("[]"));
+    town.server.rule("POST /applications/800/guilds/2/commands", Reply::status(201, "{}"));
+    for guild in ["1", "2"] {
+        let mut told = crate::town::guild([person(500, &[])]);
+        (told["id"], told["channels"]) = (guild.into(), json!([]));
+        town.push("GUILD_CREATE", &told).await;
+    }
+    let elsewhere = || town.count("POST /applications/800/guilds/2/commands");
+    until("the other guild has its commands", || elsewhere() == 3).await;
+    assert_eq!((town.count(LISTED), town.count(REGISTERED)), (1, 0));
+    town.server.rule(LISTED, Reply::ok("[]"));
+    town.pass(600_000);
+    until("this guild has them too", || town.count(REGISTERED) == 3).await;
+}

@@ -84,7 +84,7 @@ impl Town {
             server.rule(start, reply);
         }
         let (clock, recording) = (ManualClock::new(), Recording::default());
-        let account = Arc::new(account(&server.address(), &clock, &BanGuard::default()));
+        let account = Arc::new(account(&server.address(), &clock, &BanGuard::new(1_000)));
         let identity = |(name, user): (&str, UserId)| Identity {
             discord_user_id: user,
             agent_id: name.into(),

@@ -62,7 +62,7 @@ impl Stage {
 fn account(loopback: &LoopbackDiscord, bot: UserId, clock: &ManualClock) -> DiscordAccount {
     let builder = DiscordAccount::builder(loopback.token(bot), clock.clone());
     let builder = builder.proxy(format!("http://{}", loopback.address()));
-    builder.timeout(Duration::from_secs(9)).ban_guard(&BanGuard::default()).build().unwrap()
+    builder.timeout(Duration::from_secs(9)).ban_guard(&BanGuard::new(1_000)).build().unwrap()
 }
 
 #[async_trait]

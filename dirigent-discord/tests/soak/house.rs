@@ -75,7 +75,7 @@ impl House {
             channels.push(discord.add_channel(discord.add_guild(person), name, &present));
         }
         let server = LoopbackDiscord::start(discord).await.unwrap();
-        let guard = BanGuard::default();
+        let guard = BanGuard::new(1_000);
         let account = |bot: UserId| {
             let builder = DiscordAccount::builder(server.token(bot), clock.clone());
             let builder = builder.proxy(format!("http://{}", server.address()));

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::{Dirigent, DiscordApi, Identity, MemoryIdentities};
-use dirigent_discord::{BanGuard, DiscordAccount, Feed};
+use dirigent_discord::{DiscordAccount, Feed};
 use practice::{Place, Result};
 use tokio::task::JoinSet;
 
@@ -27,9 +27,8 @@ async fn main() -> Result {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let place = Place::find().await?;
     let is_asking = std::env::args().any(|given| given == "--hooks");
-    let guard = BanGuard::default();
     let account = |token: &str| {
-        let account = DiscordAccount::builder(token, place.clock).ban_guard(&guard);
+        let account = DiscordAccount::builder(token, place.clock);
         match &place.address {
             Some(address) => account.proxy(address).build(),
             None => account.build(),
