@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 
 use dirigent_core::{Input, MessageId, Mode};
 
+use crate::erasure::is_unsupported;
 use crate::room::Room;
-use crate::runtime::cell::{Awaited, RoomCell};
+use crate::runtime::cell::RoomCell;
 use crate::{CallError, ChannelId, Dirigent, UserId};
 
 impl Dirigent {
@@ -99,8 +100,8 @@ impl Dirigent {
     }
 
     /// A channel is gone for good. What ran in it ends; a discussion is archived, so that its callback
-    /// channel hears of its end; any other channel has no mode any more. Stored for good when it
-    /// returns.
+    /// channel hears of its end; of any other channel nothing is kept, where the store can
+    /// [delete](crate::ChannelStore::delete), else it has no mode any more. Stored for good when it returns.
     ///
     /// # Errors
     ///
@@ -118,15 +119,11 @@ impl Dirigent {
                 archived => archived,
             };
         }
-        if mode == Mode::None {
-            return Ok(());
+        drop(room);
+        match self.erase(channel).await {
+            Err(error) if !is_unsupported(&error) => Err(error),
+            Ok(_) | Err(_) => Ok(()),
         }
-        let (config, seed) = (self.runtime.config(), self.runtime.seed_of(channel));
-        let stamp = self.runtime.update(&room, |room, _, _| {
-            room.forget_all(config, seed, true);
-            room.commit().newest()
-        });
-        self.stored(room.wait_for(Awaited::Stored(stamp))).await
     }
 
     /// Something is said in a thread. If it was never given a mode, it takes over that of its parent,

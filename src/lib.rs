@@ -34,6 +34,7 @@ pub mod command;
 mod deferral;
 mod discord;
 mod discussion;
+mod erasure;
 mod error;
 mod events;
 mod explanation;

@@ -291,13 +291,13 @@ fn a_deleted_channel_keeps_no_turns() {
     for _ in 0..2 {
         stage.call(move |d| async move { d.channel_deleted(channel).await }).unwrap();
         assert!(stage.agent("a").turns()[0].cancelled);
-        assert_eq!(stage.status().map(|status| status.mode), Some(Mode::None));
+        assert_eq!(stage.status(), None);
         let stored = stage.store().commits().last().unwrap().durability;
         assert_eq!(stored, Durability::Fact);
     }
     stage.crash();
     stage.restart();
-    assert_eq!(stage.status().map(|status| status.mode), Some(Mode::None));
+    assert_eq!(stage.status(), None);
     let nowhere = ChannelId::new(5);
     stage.call(move |d| async move { d.channel_deleted(nowhere).await }).unwrap();
     assert!(stage.status_of(nowhere).is_none());

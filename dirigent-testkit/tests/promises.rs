@@ -17,6 +17,8 @@ mod commands;
 mod damage;
 #[path = "promises/discussions.rs"]
 mod discussions;
+#[path = "promises/erasure.rs"]
+mod erasure;
 #[path = "promises/gaps.rs"]
 mod gaps;
 #[path = "promises/held_back.rs"]

@@ -56,10 +56,16 @@ struct Parked {
 
 /// The lock of a channel that is on its way into memory. It is forgotten when the last one who
 /// wanted it releases it.
-struct LoadGuard<'a> {
+pub(crate) struct LoadGuard<'a> {
     table: &'a RoomTable,
     channel: ChannelId,
     lock: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl LoadGuard<'_> {
+    pub(crate) fn lock(&self) -> &tokio::sync::Mutex<()> {
+        &self.lock
+    }
 }
 
 impl Drop for LoadGuard<'_> {
@@ -79,7 +85,7 @@ impl RoomTable {
     }
 
     /// The lock to hold while a room for this channel is made, so that there is never a second one.
-    fn load_guard(&self, channel: ChannelId) -> LoadGuard<'_> {
+    pub(crate) fn load_guard(&self, channel: ChannelId) -> LoadGuard<'_> {
         let mut loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
         let known = loading.get(&channel).and_then(Weak::upgrade);
         let lock = known.unwrap_or_else(|| {
@@ -316,6 +322,16 @@ impl Runtime {
             // It was never given anything to remember.
             slots.remove(&cell.id);
         }
+    }
+
+    /// The channel is not in the table any more; those who hold its room cannot change anything. Returns whether
+    /// it was there.
+    pub(crate) fn forget(&self, channel: ChannelId) -> bool {
+        let forgotten = self.rooms.slots().remove(&channel);
+        if let Some(Slot::Awake { cell, .. }) = &forgotten {
+            self.timers.set(channel, cell.lock().due.take(), None);
+        }
+        forgotten.is_some()
     }
 
     /// Another process has taken the channel over: its next event reads it anew.

@@ -114,8 +114,10 @@ fn log(channel: ChannelId, directory: &Directory, transition: &Transition) {
     // Of an agent that the library calls its failure was logged when it returned.
     let is_told = cause == Cause::RunFailed
         && transition.agent.is_some_and(|agent| directory.is_hosted(agent));
-    match TROUBLES.iter().find(|(known, _)| *known == cause && !is_told) {
-        Some((_, what)) => tracing::warn!(%channel, agent, turn, was, is, "{what}"),
-        None => tracing::debug!(%channel, agent, turn, was, is, "{}", cause.as_str()),
+    let trouble = TROUBLES.iter().find(|(known, _)| *known == cause && !is_told);
+    if let Some((_, what)) = trouble {
+        tracing::warn!(%channel, agent, turn, was, is, "{what}");
+    } else {
+        tracing::debug!(%channel, agent, turn, was, is, "{}", cause.as_str());
     }
 }

@@ -124,12 +124,16 @@ fn of_the_silent(channel: &Channel, agent: AgentKey) -> Reason {
 
 /// Why no agent has the floor in a channel that keeps turns.
 fn of_the_idle(channel: &Channel) -> Reason {
-    match channel.phase {
-        Phase::Refreshing(_) => Reason::Refreshing,
-        _ if channel.budget_spent() => Reason::BudgetSpent,
-        _ if channel.ceiling_reached() => Reason::CeilingReached,
-        _ if channel.awaits_human() => Reason::AwaitingHuman,
-        _ => Reason::Dormant,
+    if matches!(channel.phase, Phase::Refreshing(_)) {
+        Reason::Refreshing
+    } else if channel.budget_spent() {
+        Reason::BudgetSpent
+    } else if channel.ceiling_reached() {
+        Reason::CeilingReached
+    } else if channel.awaits_human() {
+        Reason::AwaitingHuman
+    } else {
+        Reason::Dormant
     }
 }
 

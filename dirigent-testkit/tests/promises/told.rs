@@ -81,10 +81,10 @@ fn a_status_says_what_each_agent_is_doing() {
     stage.advance(SECOND);
     stage.call(|d| async move { d.agent_offline(&"c".into()).await }).unwrap();
     let agents = stage.status().unwrap().agents;
-    let state = |name: &str| agents.iter().find(|(agent, _)| agent.as_str() == name).unwrap().1;
-    assert_eq!(state("a"), AgentState::Active);
-    assert_eq!(state("b"), AgentState::Queued);
-    assert_eq!(state("c"), AgentState::Offline);
+    let doing = |name: &str| agents.iter().find(|(agent, _)| agent.as_str() == name).unwrap().1;
+    assert_eq!(doing("a"), AgentState::Active);
+    assert_eq!(doing("b"), AgentState::Queued);
+    assert_eq!(doing("c"), AgentState::Offline);
     assert_eq!(agents.len(), 3);
 }
 
@@ -110,9 +110,9 @@ fn the_end_of_a_run_where_no_turns_are_kept_is_no_error() {
             .unwrap();
     }
     stage.chat();
-    let stale = stage
+    let refused = stage
         .call(move |d| async move { d.turn_ended(channel, &"a".into(), None, Ending::Pass).await });
-    assert!(matches!(stale, Err(CallError::Refused(Refusal::StaleRun))), "{stale:?}");
+    assert!(matches!(refused, Err(CallError::Refused(Refusal::StaleRun))), "{refused:?}");
 }
 
 /// What is logged in the hour after the room was woken.
@@ -186,7 +186,7 @@ fn a_trigger_that_was_removed_before_is_no_warning() {
 fn an_agent_that_fails_again_and_again_is_offline_where_the_host_wants_that() {
     let fails =
         || Setup::new().hosted("poet", [Act::Fail.into(), Act::Panic.into()]).hosted("b", []);
-    let state = |stage: &mut Stage| {
+    let doing = |stage: &mut Stage| {
         let agents = stage.status().unwrap().agents;
         agents.into_iter().find(|(agent, _)| agent.as_str() == "poet").unwrap().1
     };
@@ -200,17 +200,17 @@ fn an_agent_that_fails_again_and_again_is_offline_where_the_host_wants_that() {
     let mut stage = fails().settings(|settings| settings.offline_after_failures = Some(2)).stage();
     let log = Log::default();
     log.during(|| talk(&mut stage));
-    assert_eq!(state(&mut stage), AgentState::Offline);
+    assert_eq!(doing(&mut stage), AgentState::Offline);
     assert!(
         log.lines()
             .contains(&"WARN an agent fails again and again: it is offline agent=poet".into())
     );
     stage.call(|d| async move { d.agent_online(&"poet".into()).await }).unwrap();
-    assert_ne!(state(&mut stage), AgentState::Offline);
+    assert_ne!(doing(&mut stage), AgentState::Offline);
 
     let mut stage = fails().stage();
     talk(&mut stage);
-    assert_ne!(state(&mut stage), AgentState::Offline, "nothing says so by default");
+    assert_ne!(doing(&mut stage), AgentState::Offline, "nothing says so by default");
 
     let lines = [Act::Fail.into(), "p1".into(), Act::Fail.into()];
     let mut stage = Setup::new().hosted("poet", lines).hosted("b", []);
@@ -219,5 +219,5 @@ fn an_agent_that_fails_again_and_again_is_offline_where_the_host_wants_that() {
     talk(&mut stage);
     stage.say("Once more");
     stage.until_dormant();
-    assert_ne!(state(&mut stage), AgentState::Offline, "two failures, but not in a row");
+    assert_ne!(doing(&mut stage), AgentState::Offline, "two failures, but not in a row");
 }

@@ -69,7 +69,7 @@ async fn use_the_command(recorder: &Recorder) -> Result<(), Problem> {
         let built = Feed::builder(dirigent.clone(), account.clone(), Feed::INTENTS).build();
         let (feed, work) = built;
         let shard = feed.shard(ShardId::ONE);
-        shard.text(&command_used(id).to_string()).await?;
+        shard.text(&command_used(id).to_string());
         clock.advance(late);
         drop((shard, feed));
         work.run().await;

@@ -1,0 +1,67 @@
+//! Nothing is kept of a channel any more.
+
+use std::sync::Arc;
+
+use crate::room::Room;
+use crate::runtime::Runtime;
+use crate::runtime::cell::Awaited;
+use crate::{CallError, ChannelId, Dirigent, ErrorKind};
+
+impl Dirigent {
+    /// Deletes everything that is stored of a channel: for channels that are gone, and where a person wants
+    /// that nothing is kept. What runs in it is cancelled. A guide or a result that is still to be posted is
+    /// lost with it. Afterwards it is as if the channel had never been given a mode.
+    ///
+    /// When it returns, nothing of the channel is in the store, as
+    /// [`ChannelStore::delete`](crate::ChannelStore::delete) describes it. Returns whether anything was. A
+    /// record that is damaged is deleted, too; one of a newer version is not.
+    ///
+    /// # Errors
+    ///
+    /// When the driver is not running, or as the store fails. Then the channel has no mode, and may be erased
+    /// again.
+    pub async fn erase(&self, channel: ChannelId) -> Result<bool, CallError> {
+        self.live().await?;
+        match self.runtime.room(channel).await {
+            Ok(Some(room)) => {
+                let (config, seed) = (self.runtime.config(), self.runtime.seed_of(channel));
+                let stamp = self.runtime.update(&room, |room, _, _| {
+                    room.forget_all(config, seed, true);
+                    room.commit().newest()
+                });
+                // No commit is under way when the record is deleted: it would come back.
+                self.stored(room.wait_for(Awaited::Stored(stamp))).await?;
+            }
+            // What it stands at does not matter.
+            Ok(None) | Err(CallError::Barred(_)) => {}
+            Err(error) => return Err(error),
+        }
+        self.runtime.delete_record(channel).await
+    }
+}
+
+impl Runtime {
+    async fn delete_record(self: &Arc<Self>, channel: ChannelId) -> Result<bool, CallError> {
+        let limit = self.settings.call_deadline;
+        let guard = self.rooms.load_guard(channel);
+        let _alone = self.within(limit, guard.lock().lock()).await?;
+        if let Some(room) = self.awake(channel) {
+            self.update(&room, |room, _, _| Room::abandon(room));
+        }
+        let is_known = self.forget(channel);
+        match self.within(limit, self.store.delete(channel)).await? {
+            Ok(deleted) => Ok(deleted),
+            Err(error) => {
+                if is_known {
+                    self.rooms.know(vec![channel]);
+                }
+                Err(error.into())
+            }
+        }
+    }
+}
+
+/// Whether the store does not delete at all.
+pub(crate) fn is_unsupported(error: &CallError) -> bool {
+    matches!(error, CallError::Failed(error) if error.kind() == ErrorKind::Unsupported)
+}
