@@ -305,3 +305,35 @@ impl CommitState {
         self.attempts.move_back(by);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dirigent_core::{Cause, PhaseKind, TurnId};
+
+    use super::*;
+
+    #[test]
+    fn of_the_history_the_oldest_goes_first_also_while_the_store_fails() {
+        let now = Timestamp::from_millis(1);
+        let mut commit = CommitState::new(Revision::default(), 0, 7);
+        let (from, to) = (PhaseKind::Dormant, PhaseKind::Granted);
+        let record = |commit: &mut CommitState, numbers: std::ops::Range<u64>| {
+            for number in numbers {
+                commit.change();
+                let (at, turn, cause) = (now, TurnId::new(number), Cause::HumanMessage);
+                commit.record(Transition { at, from, to, agent: None, turn, cause }, 3);
+            }
+        };
+        let turns = |terms: &CommitTerms| -> Vec<u64> {
+            terms.transitions.iter().map(|transition| transition.turn.get()).collect()
+        };
+        record(&mut commit, 0..5);
+        let terms = commit.begin(now).unwrap();
+        assert_eq!(turns(&terms), [2, 3, 4]);
+        let (kind, certainty) = (ErrorKind::Store, Certainty::NotDone);
+        commit.failed(now, &Failure { kind, certainty, retry_after: None, began: now });
+        record(&mut commit, 5..7);
+        let terms = commit.begin(now + WAIT_MAX).unwrap();
+        assert_eq!(turns(&terms), [4, 5, 6]);
+    }
+}

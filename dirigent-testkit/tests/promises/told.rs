@@ -139,7 +139,7 @@ fn warning(stage: &mut Stage, begins: &str) -> String {
     found.unwrap_or_else(|| panic!("{lines:#?}")).clone()
 }
 
-/// S3
+/// S3, R272
 #[test]
 fn a_warning_names_the_agent_whose_turn_was_lost_and_what_it_was_doing() {
     let mut hangs = Setup::new().hosted("poet", [Act::Hang.into()]).hosted("b", []).stage();
@@ -155,8 +155,12 @@ fn a_warning_names_the_agent_whose_turn_was_lost_and_what_it_was_doing() {
     assert!(line.contains("agent=poet"), "{line}");
 
     let mut fails = Setup::new().hosted("poet", [Act::Panic.into()]).hosted("b", []).stage();
-    let lines = warnings(&mut fails);
-    assert_eq!(lines, ["WARN a hosted agent failed"], "one line for one failure");
+    let lines = logged(&mut fails);
+    assert_eq!(lines.len(), 1, "one line for one failure: {lines:#?}");
+    let (line, channel) = (&lines[0], fails.channel());
+    assert!(line.starts_with("WARN a hosted agent failed"), "{line}");
+    assert!(line.contains("agent=poet") && line.contains("run="), "{line}");
+    assert!(line.contains(&format!("channel={channel}")), "{line}");
 }
 
 /// S11
@@ -220,4 +224,26 @@ fn an_agent_that_fails_again_and_again_is_offline_where_the_host_wants_that() {
     stage.say("Once more");
     stage.until_dormant();
     assert_ne!(doing(&mut stage), AgentState::Offline, "two failures, but not in a row");
+}
+
+/// S3, R117
+#[test]
+fn a_warning_names_the_agent_whose_reply_was_not_seen() {
+    let mut stage = Setup::new().hooked("poet", []).hosted("b", []).without_pump().stage();
+    stage.chat();
+    let (log, channel) = (Log::default(), stage.channel());
+    log.during(|| {
+        stage.call(move |d| async move { d.wake(channel, Some(&"poet".into())).await }).unwrap();
+        stage.advance(SECOND);
+        let run = Some(RunId::new(1));
+        let asked =
+            stage.call(move |d| async move { d.may_speak(channel, &"poet".into(), run).await });
+        asked.unwrap().into_guard().unwrap().end(Ending::Spoke("It is never seen")).unwrap();
+        stage.advance(SECOND * 14);
+        assert_eq!(log.lines(), Vec::<String>::new());
+        stage.advance(SECOND * 2);
+    });
+    let line = log.lines().pop().unwrap();
+    assert!(line.starts_with("WARN a reply was not seen in time"), "{line}");
+    assert!(line.contains("agent=poet") && line.contains("was=confirming"), "{line}");
 }
