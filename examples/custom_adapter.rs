@@ -204,8 +204,11 @@ impl DiscordApi for Account {
         })
     }
 
-    async fn members(&self, room: ChannelId) -> Answer<Vec<UserId>> {
-        Ok(self.chat.lock().room(room, self.nick)?.iter().copied().collect())
+    async fn members(&self, room: ChannelId, mut among: Vec<UserId>) -> Answer<Vec<UserId>> {
+        let inner = self.chat.lock();
+        let members = inner.room(room, self.nick)?;
+        among.retain(|user| members.contains(user));
+        Ok(among)
     }
 
     /// Discord's ids hold the time; those of this chat do not, so it has to be looked up.

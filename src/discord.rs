@@ -60,12 +60,19 @@ pub trait DiscordApi: Send + Sync + 'static {
         None
     }
 
-    /// Everybody who can see the channel, over all pages.
+    /// Returns those of these accounts that can see the channel, each once and in any order. An account that
+    /// is not there, or does not exist, is no error: it is left out. The driver asks about the accounts of
+    /// its registry.
     ///
     /// # Errors
     ///
-    /// `Gone`, `Forbidden`, `RateLimited`, or as transport fails.
-    async fn members(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError>;
+    /// `Gone`, `Forbidden`, `RateLimited`, or as transport fails. An adapter that needs several requests may
+    /// keep what it has learnt before it failed, and go on there when it is asked again.
+    async fn members(
+        &self,
+        channel: ChannelId,
+        among: Vec<UserId>,
+    ) -> Result<Vec<UserId>, ApiError>;
 
     /// When a message was posted. The default reads Discord's snowflake; a chat whose ids are no
     /// snowflakes must say it in its own way, or messages missed during a restart look ancient.

@@ -154,7 +154,7 @@ impl Dirigent {
         self.runtime.rooms.is_known(channel)
     }
 
-    /// The accounts of the registered agents, in no order.
+    /// The accounts of the registered agents, in ascending order.
     pub fn agent_accounts(&self) -> Vec<UserId> {
         self.runtime.registry.accounts()
     }

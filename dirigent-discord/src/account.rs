@@ -10,8 +10,8 @@ use hyper::body::Bytes;
 use serde::de::DeserializeOwned;
 use twilight_http::routing::Route;
 
+use crate::audience::UnfinishedReads;
 use crate::limit_headers::TooMany;
-use crate::member_pages::Unfinished;
 use crate::picture::Picture;
 use crate::route::Ask;
 use crate::traffic::Traffic;
@@ -50,7 +50,7 @@ pub struct DiscordAccount {
     timeout: Duration,
     me: OnceLock<UserId>,
     posted: Mutex<VecDeque<MessageId>>,
-    pub(crate) unfinished: Unfinished,
+    pub(crate) unfinished: UnfinishedReads,
     pub(crate) picture: Picture,
     application: OnceLock<wire::Application>,
 }
@@ -74,7 +74,7 @@ impl DiscordAccount {
             timeout,
             me: OnceLock::new(),
             posted: Mutex::default(),
-            unfinished: Unfinished::default(),
+            unfinished: UnfinishedReads::default(),
             picture: Picture::default(),
             application: OnceLock::new(),
         }

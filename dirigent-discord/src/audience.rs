@@ -1,13 +1,15 @@
 //! Who can see a channel.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use dirigent::{ApiError, ChannelId, ErrorKind, UserId};
 use twilight_http::routing::Route;
 
+use crate::member_pages::Pages;
 use crate::permission::GuildRules;
 use crate::picture::Sight;
 use crate::route::Ask;
+use crate::unfinished::Unfinished;
 use crate::{DiscordAccount, RestError, wire};
 
 /// How many members of a thread a page has.
@@ -21,100 +23,185 @@ pub(crate) const fn is_thread(kind: u8) -> bool {
     matches!(kind, 10 | 11 | PRIVATE_THREAD)
 }
 
-/// A read of a guild's members for the picture. However it ends, that is told.
+/// Of more accounts than this, the list of all members is read instead: more requests would take longer.
+const ASKED_SINGLY_MAX: usize = 64;
+
+/// Discord's codes for a channel and a guild that it does not show.
+const UNKNOWN_PLACES: [u64; 2] = [10_003, 10_004];
+
+/// What was read of audiences and is not finished.
+#[derive(Debug, Default)]
+pub(crate) struct UnfinishedReads {
+    /// Of guilds: all members.
+    pub(crate) lists: Unfinished<Pages>,
+    /// Of guilds: accounts, and what they are there if they are members.
+    members: Unfinished<HashMap<UserId, Option<wire::Member>>>,
+    /// Of threads: accounts, and whether they were added.
+    threads: Unfinished<HashMap<UserId, bool>>,
+}
+
+/// A read of members for the picture. However it ends, that is told.
 struct Learning<'a> {
     account: &'a DiscordAccount,
     guild: u64,
-    members: Option<Vec<wire::Member>>,
+}
+
+impl<'a> Learning<'a> {
+    fn begin(account: &'a DiscordAccount, guild: u64) -> Self {
+        account.picture.begin_reading(guild);
+        Self { account, guild }
+    }
+
+    fn learn(&self, user: UserId, member: Option<&wire::Member>) {
+        let now = self.account.clock().now();
+        self.account.picture.install_member(self.guild, user, member, now);
+    }
 }
 
 impl Drop for Learning<'_> {
     fn drop(&mut self) {
-        let now = self.account.clock().now();
-        self.account.picture.end_reading(self.guild, self.members.as_deref(), now);
+        self.account.picture.end_reading(self.guild);
     }
 }
 
 impl DiscordAccount {
-    /// Everybody who sees the channel. A thread is seen by those who see its parent; a
+    /// Those of the accounts who see the channel. A thread is seen by those who see its parent; a
     /// private one only by those of them who were added to it or keep its threads.
     ///
-    /// What the gateway keeps true is not asked for.
-    pub(crate) async fn audience(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {
+    /// What the gateway keeps true is not asked for. The rest is asked for account by account, which takes no
+    /// intent; of more than [`ASKED_SINGLY_MAX`] accounts the whole list is read, which takes one.
+    pub(crate) async fn audience(
+        &self,
+        channel: ChannelId,
+        among: &[UserId],
+    ) -> Result<Vec<UserId>, ApiError> {
         // The members, then those of the thread, then it is known.
         for _ in 0..3 {
-            match self.picture.sight(channel, self.clock().now()) {
+            match self.picture.sight(channel, among, self.clock().now()) {
                 Sight::Known(people) => return Ok(people),
-                Sight::WithMembersOf(guild) => self.learn_members(guild).await?,
-                Sight::WithThread => {
-                    let added = self.thread_members(channel.get()).await?;
-                    self.picture.install_thread(channel, added, self.clock().now());
-                }
+                Sight::WithMembers(guild, unknown) => self.learn_members(guild, &unknown).await?,
+                Sight::WithThread(unknown) => self.learn_thread(channel, &unknown).await?,
                 Sight::Unknown => break,
             }
         }
-        self.ask_audience(channel).await
+        self.ask_audience(channel, among).await
     }
 
-    async fn learn_members(&self, guild: u64) -> Result<(), ApiError> {
-        let mut learning = Learning { account: self, guild, members: None };
-        self.picture.begin_reading(guild);
-        learning.members = Some(self.guild_members(guild).await?);
+    async fn learn_members(&self, guild: u64, users: &[UserId]) -> Result<(), ApiError> {
+        // One channel of a guild asks at a time; the others find the answers in the picture.
+        let _one_at_a_time = self.unfinished.members.resume(guild).await;
+        let learning = Learning::begin(self, guild);
+        let is_unknown =
+            |user: &UserId| !self.picture.knows_member(guild, *user, self.clock().now());
+        if users.len() > ASKED_SINGLY_MAX && users.iter().any(is_unknown) {
+            let members = self.guild_members(guild).await?;
+            let members: HashMap<_, _> =
+                members.iter().map(|member| (member.user(), member)).collect();
+            for user in users {
+                learning.learn(*user, members.get(user).copied());
+            }
+            return Ok(());
+        }
+        for user in users.iter().copied() {
+            if is_unknown(&user) {
+                learning.learn(user, self.member_if_any(guild, user).await?.as_ref());
+            }
+        }
+        Ok(())
+    }
+
+    async fn learn_thread(&self, thread: ChannelId, users: &[UserId]) -> Result<(), ApiError> {
+        let added = self.added_to_thread(thread.get(), users).await?;
+        let users = users.iter().map(|user| (*user, added.contains(user)));
+        self.picture.install_thread(thread, users, self.clock().now());
         Ok(())
     }
 
     /// The same, with nothing known before.
-    async fn ask_audience(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {
+    async fn ask_audience(
+        &self,
+        channel: ChannelId,
+        among: &[UserId],
+    ) -> Result<Vec<UserId>, ApiError> {
         let asked = self.wire_channel(channel.get()).await?;
         let Some(guild) = asked.guild_id else {
             let recipients = asked.recipients.unwrap_or_default().into_iter();
-            let mut people: Vec<UserId> = recipients.map(|user| user.id.user()).collect();
-            let me = self.known_me().await?;
-            if !people.contains(&me) {
-                people.push(me);
-            }
-            return Ok(people);
+            let mut people: HashSet<UserId> = recipients.map(|user| user.id.user()).collect();
+            people.insert(self.known_me().await?);
+            return Ok(among.iter().copied().filter(|user| people.contains(user)).collect());
         };
         let added = match asked.kind {
-            PRIVATE_THREAD => Some(self.thread_members(asked.id.0).await?),
+            PRIVATE_THREAD => Some(self.added_to_thread(asked.id.0, among).await?),
             _ => None,
         };
         let overwrites = self.overwritten(asked).await?.overwrites();
         let rules = self.rules(guild.0).await?;
-        let members = self.guild_members(guild.0).await?;
+        let members = self.members_among(guild.0, among).await?;
         let now = self.clock().now();
         let members: Vec<_> = members.iter().map(|member| member.read(now)).collect();
         Ok(rules.audience(&overwrites, added.as_ref(), &members))
     }
 
-    /// Whether one account sees the channel. It takes no list of the guild's members, which needs an
-    /// intent.
-    pub(crate) async fn is_in_audience(
+    /// Those of the accounts that are members of the guild.
+    async fn members_among(
         &self,
-        channel: ChannelId,
-        user: UserId,
-    ) -> Result<bool, ApiError> {
-        if let Sight::Known(people) = self.picture.sight(channel, self.clock().now()) {
-            return Ok(people.contains(&user));
+        guild: u64,
+        among: &[UserId],
+    ) -> Result<Vec<wire::Member>, ApiError> {
+        if among.len() > ASKED_SINGLY_MAX {
+            let among: HashSet<_> = among.iter().copied().collect();
+            let mut members = self.guild_members(guild).await?;
+            members.retain(|member| among.contains(&member.user()));
+            return Ok(members);
         }
-        let asked = self.wire_channel(channel.get()).await?;
-        let Some(guild) = asked.guild_id else {
-            let recipients = asked.recipients.unwrap_or_default();
-            let is_recipient = recipients.iter().any(|recipient| recipient.id.user() == user);
-            return Ok(is_recipient || self.known_me().await? == user);
-        };
-        let added = match asked.kind {
-            PRIVATE_THREAD => Some(self.thread_members(asked.id.0).await?),
-            _ => None,
-        };
-        let overwrites = self.overwritten(asked).await?.overwrites();
-        let rules = self.rules(guild.0).await?;
-        match self.member(guild.0, user).await {
-            Ok(member) => {
-                let member = [member.read(self.clock().now())];
-                Ok(!rules.audience(&overwrites, added.as_ref(), &member).is_empty())
+        let mut reading = self.unfinished.members.resume(guild).await;
+        for user in among {
+            if !reading.at(self.clock().now()).contains_key(user) {
+                let member = self.member_if_any(guild, *user).await?;
+                reading.at(self.clock().now()).insert(*user, member);
             }
-            Err(error) if error.kind() == ErrorKind::Gone => Ok(false),
+        }
+        let mut asked = reading.finish();
+        Ok(among.iter().filter_map(|user| asked.remove(user).flatten()).collect())
+    }
+
+    /// Those of the accounts that were added to the thread.
+    async fn added_to_thread(
+        &self,
+        thread: u64,
+        among: &[UserId],
+    ) -> Result<HashSet<UserId>, ApiError> {
+        if among.len() > ASKED_SINGLY_MAX {
+            return self.thread_members(thread).await;
+        }
+        let mut reading = self.unfinished.threads.resume(thread).await;
+        for user in among {
+            if !reading.at(self.clock().now()).contains_key(user) {
+                let added = self.is_added(thread, *user).await?;
+                reading.at(self.clock().now()).insert(*user, added);
+            }
+        }
+        let asked = reading.finish();
+        Ok(among.iter().copied().filter(|user| asked.get(user) == Some(&true)).collect())
+    }
+
+    async fn member_if_any(
+        &self,
+        guild: u64,
+        user: UserId,
+    ) -> Result<Option<wire::Member>, ApiError> {
+        match self.member(guild, user).await {
+            Ok(member) => Ok(Some(member)),
+            Err(error) if is_account_unknown(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn is_added(&self, channel_id: u64, user: UserId) -> Result<bool, ApiError> {
+        let route = Route::GetThreadMember { channel_id, user_id: user.get() };
+        match self.ask(Ask::bare("get thread member", channel_id, &route)).await {
+            Ok(_) => Ok(true),
+            Err(error) if is_account_unknown(&error) => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -164,6 +251,16 @@ impl DiscordAccount {
             after = highest;
         }
     }
+}
+
+/// Whether what Discord does not know is the account, and not the guild or the thread.
+fn is_account_unknown(error: &ApiError) -> bool {
+    let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref());
+    let code = match cause {
+        Some(RestError::Refused { code, .. }) => *code,
+        _ => None,
+    };
+    error.kind() == ErrorKind::Gone && !code.is_some_and(|code| UNKNOWN_PLACES.contains(&code))
 }
 
 /// Discord forbids foreign guilds; to the caller they do not exist.

@@ -117,8 +117,16 @@ impl DiscordApi for DiscordAccount {
         self.picture.may(channel, wanted, self.clock().now())
     }
 
-    async fn members(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {
-        self.audience(channel).await
+    /// Up to 64 accounts are asked for one by one, as far as the gateway has not told of them; that takes no
+    /// privileged intent. For more of them the guild's list is read, which takes the Server Members Intent.
+    async fn members(
+        &self,
+        channel: ChannelId,
+        mut among: Vec<UserId>,
+    ) -> Result<Vec<UserId>, ApiError> {
+        among.sort_unstable();
+        among.dedup();
+        self.audience(channel, &among).await
     }
 
     async fn typing(&self, channel: ChannelId) -> Result<(), ApiError> {

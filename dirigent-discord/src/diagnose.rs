@@ -9,11 +9,12 @@ use twilight_model::guild::Permissions;
 
 use crate::audience::{PRIVATE_THREAD, is_thread};
 use crate::permission::{GuildRules, Member};
-use crate::{DiscordAccount, Finding, NeededIntent, NeededPermission, wire};
+use crate::{DiscordAccount, Feed, Finding, NeededIntent, NeededPermission, wire};
 
 impl DiscordAccount {
     /// What is missing for keeping turns in these channels: privileged intents, permissions in each
-    /// channel and in its guild. With the intents of a gateway, also those that it was not asked for.
+    /// channel and in its guild. With the intents of a gateway, also those that it was not asked for;
+    /// the Server Members Intent is missing only where they contain it.
     /// Nothing is found where everything is right.
     ///
     /// It asks Discord for each channel, each guild and the account's roles there; a
@@ -38,7 +39,7 @@ impl DiscordAccount {
         intents: Option<Intents>,
     ) -> Result<Vec<Finding>, ApiError> {
         let mut findings = intents.map_or_else(Vec::new, not_asked);
-        findings.extend(self.not_granted().await?);
+        findings.extend(self.not_granted(intents.unwrap_or(Feed::INTENTS)).await?);
         let mut guilds: HashMap<u64, (GuildRules, Member)> = HashMap::new();
         for channel in channels {
             let Some(asked) = present(self.wire_channel(channel.get()).await)? else {
@@ -66,14 +67,16 @@ impl DiscordAccount {
         Ok(findings)
     }
 
-    /// The privileged intents that this account's application does not have.
-    pub(crate) async fn not_granted(&self) -> Result<Vec<Finding>, ApiError> {
+    /// The privileged intents that this account's application does not have, and that are needed or asked for.
+    pub(crate) async fn not_granted(&self, asked: Intents) -> Result<Vec<Finding>, ApiError> {
         let Some(flags) = self.application().await?.flags else {
             return Ok(Vec::new());
         };
         let is_missing =
             |intent: &NeededIntent| intent.granted_by().is_some_and(|bits| flags & bits == 0);
-        let missing = NeededIntent::ALL.into_iter().filter(is_missing);
+        let is_wanted =
+            |intent: &NeededIntent| !intent.is_optional() || asked.contains(intent.bit());
+        let missing = NeededIntent::ALL.into_iter().filter(is_wanted).filter(is_missing);
         Ok(missing.map(Finding::IntentNotGranted).collect())
     }
 
@@ -95,7 +98,9 @@ fn present<T>(asked: Result<T, ApiError>) -> Result<Option<T>, ApiError> {
 
 /// The intents that a gateway was not asked for.
 pub(crate) fn not_asked(intents: Intents) -> Vec<Finding> {
-    let missing = NeededIntent::ALL.into_iter().filter(|intent| !intents.contains(intent.bit()));
+    let is_missing =
+        |intent: &NeededIntent| !intent.is_optional() && !intents.contains(intent.bit());
+    let missing = NeededIntent::ALL.into_iter().filter(is_missing);
     missing.map(Finding::IntentNotAsked).collect()
 }
 

@@ -28,8 +28,9 @@ type MaySetMode = dyn Fn(GuildId, UserId, u64) -> Option<bool> + Send + Sync;
 ///
 /// Events may come twice, late, in another order or not at all: what is missed is read from the history
 /// after a new session, and now and then by the driver. While a shard is connected and tells of members
-/// ([`Intents::GUILD_MEMBERS`]), [`members`](dirigent::DiscordApi::members) asks Discord for a guild's list
-/// once an hour; without that intent a list is believed for a minute, and without a feed never.
+/// ([`Feed::INTENTS_WITH_MEMBERS`]), [`members`](dirigent::DiscordApi::members) asks Discord for each agent of a guild
+/// once an hour; without that intent an answer is believed for a minute (of more than twelve agents, for 5 s each), and
+/// without a feed never.
 ///
 /// Clones are the same feed. What it has to ask of Discord, and to answer, is done by its [`FeedWork`], which
 /// the host runs beside the driver.
@@ -101,12 +102,15 @@ pub struct FeedBuilder {
 }
 
 impl Feed {
-    /// What a gateway should be asked for. Members and message content are privileged: they must be
-    /// switched on in the developer portal.
-    pub const INTENTS: Intents = Intents::GUILDS
-        .union(Intents::GUILD_MEMBERS)
-        .union(Intents::GUILD_MESSAGES)
-        .union(Intents::MESSAGE_CONTENT);
+    /// What a gateway must be asked for. Message content is privileged: it must be switched on in the developer
+    /// portal.
+    pub const INTENTS: Intents =
+        Intents::GUILDS.union(Intents::GUILD_MESSAGES).union(Intents::MESSAGE_CONTENT);
+
+    /// The same with the members of guilds, which is privileged too: agents that come, go or change their roles
+    /// are noticed at once, and asked for once an hour and not once a minute. More than 64 registered agents
+    /// need it.
+    pub const INTENTS_WITH_MEMBERS: Intents = Self::INTENTS.union(Intents::GUILD_MEMBERS);
 
     /// Begins to set up a feed. `account` is the one that `dirigent` was built with; `intents` is what
     /// the gateway is asked for.

@@ -77,7 +77,7 @@ impl fmt::Display for Finding {
 pub enum NeededIntent {
     /// Channels, roles and threads.
     Guilds,
-    /// Who is in a guild. Privileged.
+    /// Who is in a guild. Privileged, and needed only for more than 64 agents or by a host that asks for it.
     GuildMembers,
     /// That something is said.
     GuildMessages,
@@ -97,6 +97,11 @@ impl NeededIntent {
             Self::GuildMessages => Intents::GUILD_MESSAGES,
             Self::MessageContent => Intents::MESSAGE_CONTENT,
         }
+    }
+
+    /// Whether turns are kept without it, with agents asked for one by one.
+    pub(crate) fn is_optional(self) -> bool {
+        self == Self::GuildMembers
     }
 
     /// The flags of an application to which it is granted, for many guilds or for few; none where it
@@ -124,8 +129,8 @@ impl NeededIntent {
                 "changes of channels and roles are not seen, and the slash commands are not registered"
             }
             Self::GuildMembers => {
-                "the members of channels cannot be read or are asked for at every round, and agents \
-                 that come or go are noticed late or never"
+                "the gateway closes a connection that asks for it (Feed::INTENTS does without), and the members of \
+                 channels cannot be read where more than 64 agents are registered"
             }
             Self::GuildMessages => "nobody is heard: no channel wakes",
             Self::MessageContent => {

@@ -174,7 +174,7 @@ impl GuildApi for DiscordAccount {
     }
 
     async fn can_see(&self, channel: ChannelId, user: UserId) -> Result<bool, ApiError> {
-        self.is_in_audience(channel, user).await
+        Ok(self.audience(channel, &[user]).await?.contains(&user))
     }
 }
 

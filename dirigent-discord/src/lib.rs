@@ -51,8 +51,8 @@
 //!   is told by the [`FeedWork`], in order for each channel, and within bounds.
 //! * **No event is needed.** Those that come twice or late change nothing, and what was lost is read from the
 //!   history: after a new session where a channel's newest message is news, and now and then by the driver.
-//! * **No request for what the gateway told.** Who sees a channel is followed while it is connected; a
-//!   [`Feed`] asks for a guild's members once an hour.
+//! * **No request for what the gateway told.** Who sees a channel is followed while it is connected; of members, only the
+//!   registered agents are asked for, one by one.
 //! * **An answer within three seconds.** `/set-channel-mode`, `/stop` and `/resume` are registered in each guild and
 //!   answered only to the person who asked, the latter two within a second; where the store is slow,
 //!   a change of the mode is answered later. No limit of the account holds an answer back.
@@ -60,8 +60,9 @@
 //!
 //! # What Discord must allow
 //!
-//! To see and write in the channel and to read its history. For the list of members the application needs the
-//! privileged Server Members Intent, and to read what people write the Message Content Intent; for creating
+//! To see and write in the channel and to read its history. To read what people write the application needs the
+//! privileged Message Content Intent. The Server Members Intent is needed for more than 64 registered agents only; with it
+//! ([`Feed::INTENTS_WITH_MEMBERS`]) agents that come and go are noticed at once. For creating
 //! channels the bot needs the permission Manage Channels, and for changing who sees one Manage Roles. It is
 //! invited with the scopes `bot` and `applications.commands`. What of this is missing is in the log at the
 //! start, each a [`Finding`], and [`DiscordAccount::diagnose`] returns it.
@@ -94,6 +95,7 @@ mod route;
 mod slash;
 mod traffic;
 mod transport;
+mod unfinished;
 mod wire;
 
 pub use account::DiscordAccount;

@@ -14,8 +14,8 @@ use crate::wire;
 use crate::wire::pushed::{PushedGuild, PushedMember, ThreadMembers};
 use guild::Guild;
 
-/// How many members are kept of all guilds together. A guild that does not fit in any more is asked for
-/// every time.
+/// How many members are kept of guilds that were told with all of them. Of the others, and of those that do
+/// not fit in any more, only accounts that were asked for are kept.
 const MEMBERS_MAX: usize = 200_000;
 
 /// What is known without asking. It is empty until a gateway feeds it, and believed only while that is
@@ -40,10 +40,10 @@ struct Inner {
 pub(crate) enum Sight {
     /// These.
     Known(Vec<UserId>),
-    /// It would be known with the members of this guild.
-    WithMembersOf(u64),
-    /// It would be known with those who were added to this thread.
-    WithThread,
+    /// It would be known with what these accounts are in this guild.
+    WithMembers(u64, Vec<UserId>),
+    /// It would be known with which of these accounts were added to this thread.
+    WithThread(Vec<UserId>),
     /// Nothing is known.
     Unknown,
 }
@@ -214,41 +214,62 @@ impl Picture {
         }
     }
 
-    /// Who sees a channel.
-    pub(crate) fn sight(&self, channel: ChannelId, now: Timestamp) -> Sight {
+    /// Which of these accounts see a channel.
+    pub(crate) fn sight(&self, channel: ChannelId, among: &[UserId], now: Timestamp) -> Sight {
         let mut inner = self.inner();
         let inner = &mut *inner;
         match inner.believed(channel.get()) {
-            Some(guild) => guild.sight(channel.get(), now),
+            Some(guild) => guild.sight(channel.get(), among, now),
             None => Sight::Unknown,
         }
     }
 
-    /// The members of a guild are being asked for; what is pushed meanwhile counts more.
+    /// Members of a guild are being asked for; what is pushed meanwhile counts more.
     pub(crate) fn begin_reading(&self, guild: u64) {
         if let Some(guild) = self.inner().guilds.get_mut(&guild) {
             guild.begin_reading();
         }
     }
 
-    /// The members of a guild, as they were answered; `None`: they were not.
-    pub(crate) fn end_reading(&self, id: u64, members: Option<&[wire::Member]>, now: Timestamp) {
+    /// They are not asked for any more.
+    pub(crate) fn end_reading(&self, guild: u64) {
         let mut inner = self.inner();
-        let inner = &mut *inner;
-        let others = inner.guilds.iter().filter(|(other, _)| **other != id);
-        let others: usize = others.map(|(_, guild)| guild.size()).sum();
-        let is_live = inner.guilds.get(&id).is_some_and(|guild| inner.live.contains(&guild.shard));
-        let Some(guild) = inner.guilds.get_mut(&id) else {
-            return;
-        };
-        let fits = |members: &&[wire::Member]| others + members.len() <= MEMBERS_MAX;
-        guild.is_too_large = members.is_some_and(|members| !fits(&members));
-        let is_kept = is_live && inner.tells_members;
-        guild.end_reading(members.filter(fits), now, is_kept, inner.me);
+        let me = inner.me;
+        if let Some(guild) = inner.guilds.get_mut(&guild) {
+            guild.end_reading(me);
+        }
     }
 
-    /// Those who were added to a private thread, as they were answered.
-    pub(crate) fn install_thread(&self, thread: ChannelId, added: HashSet<UserId>, now: Timestamp) {
+    /// Whether it is known what the account is in the guild.
+    pub(crate) fn knows_member(&self, guild: u64, user: UserId, now: Timestamp) -> bool {
+        let inner = self.inner();
+        let guild = inner.guilds.get(&guild).filter(|guild| inner.live.contains(&guild.shard));
+        guild.is_some_and(|guild| guild.is_true && guild.knows(user, now))
+    }
+
+    /// What the account is in the guild, as it was answered; `None`: it is no member.
+    pub(crate) fn install_member(
+        &self,
+        guild: u64,
+        user: UserId,
+        member: Option<&wire::Member>,
+        now: Timestamp,
+    ) {
+        let mut inner = self.inner();
+        let inner = &mut *inner;
+        if let Some(guild) = inner.guilds.get_mut(&guild) {
+            let is_kept = inner.live.contains(&guild.shard) && inner.tells_members;
+            guild.install_member(user, member, now, is_kept);
+        }
+    }
+
+    /// Which accounts were added to a private thread, as it was answered.
+    pub(crate) fn install_thread(
+        &self,
+        thread: ChannelId,
+        added: impl Iterator<Item = (UserId, bool)>,
+        now: Timestamp,
+    ) {
         let mut inner = self.inner();
         let guild = inner.places.get(&thread.get()).copied();
         if let Some(guild) = guild.and_then(|guild| inner.guilds.get_mut(&guild)) {

@@ -108,9 +108,11 @@ impl Directory {
         self.moderator
     }
 
-    /// The accounts of all registered agents, in no order.
+    /// The accounts of all registered agents, in ascending order.
     pub(crate) fn accounts(&self) -> Vec<UserId> {
-        self.by_user.keys().copied().collect()
+        let mut accounts: Vec<_> = self.by_user.keys().copied().collect();
+        accounts.sort_unstable();
+        accounts
     }
 
     pub(crate) fn of_user(&self, user: UserId) -> Option<AgentKey> {

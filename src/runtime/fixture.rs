@@ -44,7 +44,7 @@ impl DiscordApi for Quiet {
         Some(true)
     }
 
-    async fn members(&self, _: ChannelId) -> Result<Vec<UserId>, ApiError> {
+    async fn members(&self, _: ChannelId, _: Vec<UserId>) -> Result<Vec<UserId>, ApiError> {
         Ok(vec![UserId::new(1), UserId::new(2), UserId::new(3)])
     }
 }

@@ -116,7 +116,9 @@ impl Runtime {
                 }
             }
             Action::Members => {
-                let read = self.limited(limits, self.discord.members(channel)).await;
+                // Who is registered during the read is counted by the next one.
+                let accounts = self.registry.accounts();
+                let read = self.limited(limits, self.discord.members(channel, accounts)).await;
                 let read = read.and_then(|read| read);
                 conclude(read, channel, "the member list", limits, Outcome::Members)
             }

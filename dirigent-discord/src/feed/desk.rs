@@ -337,7 +337,7 @@ impl FeedWork {
     /// Looks for intents that are missing.
     async fn diagnose(&self) {
         let mut findings = diagnose::not_asked(self.intents);
-        match self.insist(|| self.account.not_granted()).await {
+        match self.insist(|| self.account.not_granted(self.intents)).await {
             Ok(more) => findings.extend(more),
             Err(error) => tracing::warn!(%error, "whether the intents are granted is not known"),
         }

@@ -12,11 +12,31 @@ use crate::permission::{GuildRules, Member, Overwrite};
 use crate::wire;
 use crate::wire::pushed::ThreadMembers;
 
-/// How long a list that was answered is believed when the gateway does not keep it true.
+/// How long an answer is believed when the gateway does not keep it true.
 const FRESH: Duration = Duration::from_secs(60);
+
+/// How long at least for each account that was asked for: where the limits let them be asked for slowly, the first
+/// must still be believed when the last is answered.
+const FRESH_EACH: Duration = Duration::from_secs(5);
 
 /// How long it is believed when the gateway does: events may be lost.
 const KEPT: Duration = Duration::from_secs(3_600);
+
+/// When something was told or answered, and whether the gateway keeps it true.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    at: Timestamp,
+    is_kept: bool,
+}
+
+impl Told {
+    /// Whether it is believed, with so many accounts asked for one by one.
+    fn is_believed(self, asked: usize, now: Timestamp) -> bool {
+        let each = FRESH_EACH.saturating_mul(u32::try_from(asked).unwrap_or(u32::MAX));
+        let believed = if self.is_kept { KEPT } else { FRESH.max(each) };
+        self.at <= now && now.since(self.at) < believed
+    }
+}
 
 /// A guild as it was told.
 #[derive(Debug)]
@@ -28,16 +48,16 @@ pub(super) struct Guild {
     pub(super) rules: GuildRules,
     channels: HashMap<u64, Place>,
     members: HashMap<UserId, Known>,
-    /// Since when all members are known, and whether the gateway keeps that true.
-    whole: Option<(Timestamp, bool)>,
+    /// Since when all members are known, where they were told.
+    whole: Option<Told>,
+    /// The accounts that were asked for: those that are not among the members are none.
+    asked: HashMap<UserId, Told>,
     /// How many reads of the members are under way.
     readers: usize,
     /// Who changed or left during these.
     touched: HashSet<UserId>,
-    /// Those who were added to private threads, and when that was answered.
-    threads: HashMap<u64, (HashSet<UserId>, Timestamp)>,
-    /// Its members do not fit in.
-    pub(super) is_too_large: bool,
+    /// Whether accounts were added to private threads, and when that was answered.
+    threads: HashMap<u64, HashMap<UserId, (bool, Told)>>,
 }
 
 #[derive(Debug)]
@@ -75,10 +95,10 @@ impl Guild {
             channels: HashMap::new(),
             members: HashMap::new(),
             whole: None,
+            asked: HashMap::new(),
             readers: 0,
             touched: HashSet::new(),
             threads: HashMap::new(),
-            is_too_large: false,
         }
     }
 
@@ -86,6 +106,7 @@ impl Guild {
     pub(super) fn doubt(&mut self) {
         self.is_true = false;
         self.whole = None;
+        self.asked.clear();
         self.threads.clear();
     }
 
@@ -132,13 +153,20 @@ impl Guild {
     }
 
     pub(super) fn is_whole_since(&mut self, now: Timestamp, is_kept: bool) {
-        self.whole = Some((now, is_kept));
+        self.whole = Some(Told { at: now, is_kept });
     }
 
-    /// Only this account stays known.
+    /// Only this account stays known, and those that were asked for.
     pub(super) fn forget_members(&mut self, me: Option<UserId>) {
-        self.members.retain(|user, _| Some(*user) == me);
+        let asked = &self.asked;
+        self.members.retain(|user, _| Some(*user) == me || asked.contains_key(user));
         self.whole = None;
+    }
+
+    /// Whether it is known what the account is here.
+    pub(super) fn knows(&self, user: UserId, now: Timestamp) -> bool {
+        let told = [self.whole, self.asked.get(&user).copied()];
+        told.into_iter().flatten().any(|told| told.is_believed(self.asked.len(), now))
     }
 
     pub(super) fn save_member(
@@ -149,7 +177,7 @@ impl Guild {
     ) {
         let user = member.user();
         self.touch(user);
-        if self.whole.is_some() || self.readers > 0 || Some(user) == me {
+        if self.is_followed(user) || self.readers > 0 || Some(user) == me {
             self.members.insert(user, Known::read(member, now));
         }
     }
@@ -157,6 +185,11 @@ impl Guild {
     pub(super) fn remove_member(&mut self, user: UserId) {
         self.touch(user);
         self.members.remove(&user);
+    }
+
+    /// Whether changes of this account are noticed.
+    fn is_followed(&self, user: UserId) -> bool {
+        self.whole.is_some() || self.asked.contains_key(&user)
     }
 
     fn touch(&mut self, user: UserId) {
@@ -174,47 +207,59 @@ impl Guild {
         self.readers += 1;
     }
 
-    pub(super) fn end_reading(
+    pub(super) fn end_reading(&mut self, me: Option<UserId>) {
+        self.readers = self.readers.saturating_sub(1);
+        if self.readers > 0 {
+            return;
+        }
+        self.touched.clear();
+        if self.whole.is_none() {
+            self.forget_members(me);
+        }
+    }
+
+    /// What was pushed during the read is newer than what was read.
+    pub(super) fn install_member(
         &mut self,
-        members: Option<&[wire::Member]>,
+        user: UserId,
+        member: Option<&wire::Member>,
         now: Timestamp,
         is_kept: bool,
-        me: Option<UserId>,
     ) {
-        self.readers = self.readers.saturating_sub(1);
-        match members {
-            Some(members) => {
-                // What was pushed during the read is newer than what was read.
-                let touched = &self.touched;
-                self.members.retain(|user, _| touched.contains(user));
-                let read = members.iter().filter(|member| !touched.contains(&member.user()));
-                let read: Vec<_> =
-                    read.map(|member| (member.user(), Known::read(member, now))).collect();
-                self.members.extend(read);
-                self.whole = Some((now, is_kept));
-            }
-            None if self.whole.is_none() && self.readers == 0 => self.forget_members(me),
-            None => {}
+        self.asked.insert(user, Told { at: now, is_kept });
+        if self.touched.contains(&user) {
+            return;
         }
-        if self.readers == 0 {
-            self.touched.clear();
+        match member {
+            Some(member) => drop(self.members.insert(user, Known::read(member, now))),
+            None => drop(self.members.remove(&user)),
         }
     }
 
     /// Takes in who came into a thread and who left it; says whether it is private.
     pub(super) fn update_thread(&mut self, update: &ThreadMembers) -> Option<bool> {
-        if let Some((added, _)) = self.threads.get_mut(&update.id.0) {
+        if let Some(accounts) = self.threads.get_mut(&update.id.0) {
             let new = update.added_members.iter().filter_map(|member| member.user_id);
-            added.extend(new.map(wire::Number::user));
-            for gone in &update.removed_member_ids {
-                added.remove(&gone.user());
+            let new = new.map(|user| (user.user(), true));
+            let gone = update.removed_member_ids.iter().map(|user| (user.user(), false));
+            for (user, added) in new.chain(gone) {
+                if let Some((was_added, _)) = accounts.get_mut(&user) {
+                    *was_added = added;
+                }
             }
         }
         Some(self.channels.get(&update.id.0)?.kind == PRIVATE_THREAD)
     }
 
-    pub(super) fn install_thread(&mut self, thread: u64, added: HashSet<UserId>, now: Timestamp) {
-        self.threads.insert(thread, (added, now));
+    pub(super) fn install_thread(
+        &mut self,
+        thread: u64,
+        added: impl Iterator<Item = (UserId, bool)>,
+        now: Timestamp,
+    ) {
+        let told = Told { at: now, is_kept: false };
+        let added = added.map(|(user, added)| (user, (added, told)));
+        self.threads.entry(thread).or_default().extend(added);
     }
 
     /// The overwrites that count: a thread's are its parent's.
@@ -227,33 +272,50 @@ impl Guild {
         Some((place, &decisive.overwrites))
     }
 
-    pub(super) fn sight(&mut self, channel: u64, now: Timestamp) -> Sight {
-        let is_fresh = self.whole.is_some_and(|(since, is_kept)| {
-            now.since(since) < if is_kept { KEPT } else { FRESH } && since <= now
-        });
-        if self.is_too_large || self.overwrites(channel).is_none() {
+    pub(super) fn sight(&mut self, channel: u64, among: &[UserId], now: Timestamp) -> Sight {
+        if self.overwrites(channel).is_none() {
             return Sight::Unknown;
         }
-        if !is_fresh {
-            return Sight::WithMembersOf(self.rules.guild);
+        let unknown: Vec<UserId> =
+            among.iter().copied().filter(|user| !self.knows(*user, now)).collect();
+        if !unknown.is_empty() {
+            return Sight::WithMembers(self.rules.guild, unknown);
         }
-        let members: Vec<Member> =
-            self.members.values_mut().map(|known| known.at(now).clone()).collect();
+        let mut members = Vec::new();
+        for user in among {
+            members.extend(self.members.get_mut(user).map(|known| known.at(now).clone()));
+        }
         let Some((place, overwrites)) = self.overwrites(channel) else {
             return Sight::Unknown;
         };
         let added = match place.kind {
-            PRIVATE_THREAD => {
-                let known = self.threads.get(&channel);
-                let known = known.filter(|(_, at)| *at <= now && now.since(*at) < FRESH);
-                let Some((added, _)) = known else {
-                    return Sight::WithThread;
-                };
-                Some(added)
-            }
+            PRIVATE_THREAD => match self.added(channel, among, now) {
+                Ok(added) => Some(added),
+                Err(unknown) => return Sight::WithThread(unknown),
+            },
             _ => None,
         };
-        Sight::Known(self.rules.audience(overwrites, added, &members))
+        Sight::Known(self.rules.audience(overwrites, added.as_ref(), &members))
+    }
+
+    /// Which of the accounts were added to a private thread, or of which that is not known.
+    fn added(
+        &self,
+        thread: u64,
+        among: &[UserId],
+        now: Timestamp,
+    ) -> Result<HashSet<UserId>, Vec<UserId>> {
+        let known = self.threads.get(&thread);
+        let (mut added, mut unknown) = (HashSet::new(), Vec::new());
+        for user in among.iter().copied() {
+            let of_user = known.and_then(|accounts| accounts.get(&user));
+            match of_user.filter(|(_, told)| told.is_believed(among.len(), now)) {
+                Some((true, _)) => drop(added.insert(user)),
+                Some((false, _)) => {}
+                None => unknown.push(user),
+            }
+        }
+        if unknown.is_empty() { Ok(added) } else { Err(unknown) }
     }
 
     pub(super) fn member(&self, user: UserId) -> Option<Member> {
@@ -279,9 +341,10 @@ impl Guild {
     /// Which of the watched see which of the watched channels. Who sees a private thread depends on more,
     /// and is told otherwise.
     pub(super) fn watch(&self, watched: &Watched<'_>) -> HashSet<(ChannelId, UserId)> {
-        let users = watched.users.iter().filter_map(|user| self.members.get(user));
+        let users = watched.users.iter().filter(|user| self.is_followed(**user));
+        let users = users.filter_map(|user| self.members.get(user));
         let users: Vec<_> = users.map(|known| &known.member).collect();
-        if users.is_empty() || self.whole.is_none() {
+        if users.is_empty() {
             return HashSet::new();
         }
         let ids = self.channels.iter().filter(|(_, place)| place.kind != PRIVATE_THREAD);

@@ -33,15 +33,27 @@ async fn missing_intents_are_named() {
         (1 << 18 | 1 << 23, vec![members]),
     ] {
         let town = town(flags, ALL, &[]).await;
-        let found = town.account.diagnose(&[], None).await.unwrap();
+        let intents = Some(Feed::INTENTS_WITH_MEMBERS);
+        let found = town.account.diagnose(&[], intents).await.unwrap();
         let expected: Vec<_> = missing.into_iter().map(Finding::IntentNotGranted).collect();
         assert_eq!(found, expected, "{flags}");
     }
     let town = town(1 << 15 | 1 << 19, ALL, &[]).await;
     let asked = Intents::GUILDS | Intents::GUILD_MESSAGES;
     let found = town.account.diagnose(&[], Some(asked)).await.unwrap();
-    assert_eq!(found, [members, content].map(Finding::IntentNotAsked));
+    assert_eq!(found, [content].map(Finding::IntentNotAsked));
     assert!(town.account.diagnose(&[], Some(Feed::INTENTS)).await.unwrap().is_empty());
+}
+
+/// The members intent is missing only where the gateway is asked for it.
+#[tokio::test]
+async fn the_members_intent_is_optional() {
+    let town = town(1 << 19, ALL, &[]).await;
+    for intents in [None, Some(Feed::INTENTS)] {
+        assert!(town.account.diagnose(&[], intents).await.unwrap().is_empty());
+    }
+    let found = town.account.diagnose(&[], Some(Feed::INTENTS_WITH_MEMBERS)).await.unwrap();
+    assert_eq!(found, [Finding::IntentNotGranted(NeededIntent::GuildMembers)]);
 }
 
 /// F20: what the bot may not do, in its guild and in each channel.

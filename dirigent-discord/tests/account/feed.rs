@@ -291,9 +291,10 @@ async fn a_session_in_twilights_events_says_the_same() {
         {"id": "701", "type": 12, "parent_id": "700", "guild_id": "1", "name": "t"}]});
     let list = Event::ThreadListSync(serde_json::from_value(thread).unwrap());
     town.shard.event(&list);
-    town.server.rule("GET /channels/701/thread-members", Reply::ok(r#"[{"user_id":"31"}]"#));
-    let seen = dirigent::DiscordApi::members(&*town.account, ChannelId::new(701)).await.unwrap();
-    assert_eq!(seen.len(), 2, "the thread is known, with its parent");
+    town.server.rule("GET /channels/701/thread-members/", Reply::status(404, r#"{"code":10007}"#));
+    town.server.rule("GET /channels/701/thread-members/31 ", Reply::ok(r#"{"user_id":"31"}"#));
+    let seen = town.sees_of(ChannelId::new(701)).await;
+    assert_eq!(seen, [10, 31], "the thread is known, with its parent");
     let deleted = json!({"id": MESSAGE.to_string(), "channel_id": "700", "guild_id": "1"});
     let deleted = Event::MessageDelete(serde_json::from_value(deleted).unwrap());
     town.shard.event(&deleted);

@@ -318,10 +318,12 @@ async fn sight_of_one_account_takes_no_list_of_members() {
 /// R140, D106: a private thread is seen by those who were added to it.
 #[tokio::test]
 async fn sight_of_a_private_thread_takes_being_added_to_it() {
-    for (added, sees) in [(r#"[{"user_id":"31"}]"#, true), ("[]", false)] {
+    let added = Reply::ok(r#"{"user_id":"31"}"#);
+    let absent = Reply::status(404, r#"{"code":10007}"#);
+    for (answer, sees) in [(added, true), (absent, false)] {
         let replies = [
             Reply::ok(channel(700, 12, "")),
-            Reply::ok(added),
+            answer,
             Reply::ok(channel(9, 0, "")),
             Reply::ok(GUILD),
             member(""),

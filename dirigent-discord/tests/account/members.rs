@@ -28,34 +28,99 @@ fn users(ids: impl IntoIterator<Item = u64>) -> Vec<UserId> {
     ids.into_iter().map(UserId::new).collect()
 }
 
-fn people() -> Reply {
-    page(&[
-        person(10, ""),
-        person(30, ""),
-        person(31, ""),
-        person(32, "\"20\""),
-        person(33, "\"21\""),
-        person(34, "\"20\",\"22\""),
-    ])
+const PEOPLE: [(u64, &str); 6] =
+    [(10, ""), (30, ""), (31, ""), (32, "\"20\""), (33, "\"21\""), (34, "\"20\",\"22\"")];
+
+/// The answers to questions for these six, one by one.
+fn people() -> impl Iterator<Item = Reply> {
+    PEOPLE.into_iter().map(|(id, roles)| Reply::ok(person(id, roles)))
 }
 
-/// R077: the owner, administrators, and those to whom a role or an overwrite gives sight.
+/// These six.
+fn six() -> Vec<UserId> {
+    users(PEOPLE.map(|(id, _)| id))
+}
+
+/// More accounts than are asked for one by one.
+fn many(ids: impl IntoIterator<Item = u64>) -> Vec<UserId> {
+    users((5_000..5_065).chain(ids))
+}
+
+fn unknown(code: u64) -> Reply {
+    Reply::status(404, format!(r#"{{"code":{code}}}"#))
+}
+
+/// R077: the owner, administrators, and those to whom a role or an overwrite gives sight. Each account is asked for
+/// by itself, which takes no intent.
 #[tokio::test]
 async fn members_are_those_who_see_the_channel() {
-    let stage = Stage::with([Reply::ok(HIDDEN), Reply::ok(GUILD), people()]).await;
-    let members = stage.account.members(CHANNEL).await.unwrap();
+    let stage =
+        Stage::with([Reply::ok(HIDDEN), Reply::ok(GUILD)].into_iter().chain(people())).await;
+    let members = stage.account.members(CHANNEL, six()).await.unwrap();
     assert_eq!(members, users([10, 31, 32, 33, 34]));
+    let lines = stage.server.lines();
     assert_eq!(
-        stage.server.lines(),
+        lines[..4],
         [
             "GET /api/v10/channels/700 HTTP/1.1",
             "GET /api/v10/guilds/1 HTTP/1.1",
-            "GET /api/v10/guilds/1/members?limit=1000 HTTP/1.1",
+            "GET /api/v10/guilds/1/members/10 HTTP/1.1",
+            "GET /api/v10/guilds/1/members/30 HTTP/1.1",
         ]
     );
+    assert_eq!(lines.len(), 8);
 }
 
-/// R076: all pages are read, each from the highest id of the one before.
+/// An account that is not in the guild, or does not exist, sees nothing; a guild that is gone is an error.
+#[tokio::test]
+async fn an_account_that_is_no_member_sees_nothing() {
+    let here = Reply::ok(person(31, ""));
+    let script = [Reply::ok(HIDDEN), Reply::ok(GUILD), unknown(10_007), unknown(10_013), here];
+    let stage = Stage::with(script).await;
+    let asked = users([29, 30, 31, 31]);
+    assert_eq!(stage.account.members(CHANNEL, asked).await.unwrap(), users([31]));
+    assert_eq!(stage.server.count(), 5, "each account is asked for once");
+    stage.server.script([Reply::ok(HIDDEN), Reply::ok(GUILD), unknown(10_004)]);
+    let error = stage.account.members(CHANNEL, users([31])).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Gone);
+}
+
+/// R076, R120: where the limits let accounts be asked for slowly, the read goes on where it stood until
+/// it is done, however long that takes.
+#[tokio::test]
+async fn a_slow_read_goes_on_where_it_stood() {
+    let slow = |id| Reply::ok(person(id, "\"20\"")).bucket("m", 1, 0, "60");
+    let stage = Stage::with([]).await;
+    let asked = || users(1..=64);
+    for id in 1..=64 {
+        stage.server.script([Reply::ok(HIDDEN), Reply::ok(GUILD), slow(id)]);
+        let read = stage.account.members(CHANNEL, asked()).await;
+        if id < 64 {
+            assert_eq!(read.unwrap_err().kind(), ErrorKind::RateLimited);
+        } else {
+            assert_eq!(read.unwrap(), asked());
+        }
+        stage.pass(60_000);
+    }
+    let is_of_member = |line: &&String| line.contains("/members/");
+    assert_eq!(stage.server.lines().iter().filter(is_of_member).count(), 64);
+    // What was read to its end is not believed later.
+    stage.server.script([Reply::ok(HIDDEN), Reply::ok(GUILD), unknown(10_007)]);
+    assert!(stage.account.members(CHANNEL, users([1])).await.unwrap().is_empty());
+}
+
+/// What was read long ago is not gone on with.
+#[tokio::test]
+async fn a_read_that_rested_too_long_begins_anew() {
+    let script = [Reply::ok(HIDDEN), Reply::ok(GUILD), Reply::ok(person(31, ""))];
+    let stage = Stage::with(script.into_iter().chain([Reply::status(500, "")])).await;
+    stage.account.members(CHANNEL, users([31, 32])).await.unwrap_err();
+    stage.pass(120_000);
+    stage.server.script([Reply::ok(HIDDEN), Reply::ok(GUILD), unknown(10_007), unknown(10_007)]);
+    assert!(stage.account.members(CHANNEL, users([31, 32])).await.unwrap().is_empty());
+}
+
+/// R076: of more accounts than 64 all pages of the list are read, each from the highest id of the one before.
 #[tokio::test]
 async fn all_pages_of_members_are_read() {
     let thousand = |from: u64| {
@@ -65,38 +130,37 @@ async fn all_pages_of_members_are_read() {
     };
     let script = [Reply::ok(HIDDEN), Reply::ok(GUILD), thousand(1_000), thousand(2_000), page(&[])];
     let stage = Stage::with(script).await;
-    let mut members = stage.account.members(CHANNEL).await.unwrap();
-    members.sort();
-    assert_eq!(members, users(1_000..3_000));
+    let members = stage.account.members(CHANNEL, many([1_000, 2_999, 3_000])).await.unwrap();
+    assert_eq!(members, users([1_000, 2_999]));
     let lines = stage.server.lines();
+    assert_eq!(lines[2], "GET /api/v10/guilds/1/members?limit=1000 HTTP/1.1");
     assert_eq!(lines[3], "GET /api/v10/guilds/1/members?after=1999&limit=1000 HTTP/1.1");
     assert_eq!(lines[4], "GET /api/v10/guilds/1/members?after=2999&limit=1000 HTTP/1.1");
 }
 
-/// R076, R120: a guild of more pages than the limits allow at once is read on where it stood.
+/// R076, R120: a guild of more pages than the limits allow at once is read on where it stood, however long that
+/// takes.
 #[tokio::test]
-async fn a_broken_off_read_goes_on_where_it_stood() {
-    let full: Vec<_> = (1_000..2_000).map(|id| person(id, "\"20\"")).collect();
-    let first = page(&full).bucket("m", 1, 0, "2");
-    let script = [Reply::ok(HIDDEN), Reply::ok(GUILD), first];
-    let stage = Stage::with(script).await;
-    let error = stage.account.members(CHANNEL).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::RateLimited);
-    stage.pass(2_000);
-    stage.server.script([Reply::ok(HIDDEN), Reply::ok(GUILD), page(&[person(2_500, "\"20\"")])]);
-    assert_eq!(stage.account.members(CHANNEL).await.unwrap().len(), 1_001);
-    let lines = stage.server.lines();
-    assert_eq!(lines[5], "GET /api/v10/guilds/1/members?after=1999&limit=1000 HTTP/1.1");
-    // A read that came to its end leaves nothing behind, and neither does one long ago.
-    let small = || [Reply::ok(HIDDEN), Reply::ok(GUILD), page(&[person(10, "")])];
-    stage.pass(60_000);
-    stage.server.script(small());
-    assert_eq!(stage.account.members(CHANNEL).await.unwrap(), users([10]));
-    stage.server.script([Reply::ok(HIDDEN), Reply::ok(GUILD), page(&full), Reply::status(500, "")]);
-    stage.account.members(CHANNEL).await.unwrap_err();
-    stage.pass(60_000);
-    stage.server.script(small());
-    assert_eq!(stage.account.members(CHANNEL).await.unwrap(), users([10]));
+async fn a_broken_off_list_goes_on_where_it_stood() {
+    let full = |from: u64| {
+        let people: Vec<_> = (from..from + 1_000).map(|id| person(id, "\"20\"")).collect();
+        page(&people).bucket("m", 1, 0, "60")
+    };
+    let stage = Stage::with([]).await;
+    let asked = || many([1_000, 9_999, 10_500]);
+    for number in 1..10 {
+        stage.server.script([Reply::ok(HIDDEN), Reply::ok(GUILD), full(number * 1_000)]);
+        let error = stage.account.members(CHANNEL, asked()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::RateLimited);
+        stage.pass(60_000);
+    }
+    let last = page(&[person(10_500, "\"20\"")]);
+    stage.server.script([Reply::ok(HIDDEN), Reply::ok(GUILD), last]);
+    let seen = stage.account.members(CHANNEL, asked()).await.unwrap();
+    assert!(users([1_000, 9_999, 10_500]).iter().all(|user| seen.contains(user)), "{seen:?}");
+    // A read that came to its end leaves nothing behind.
+    stage.server.script([Reply::ok(HIDDEN), Reply::ok(GUILD), page(&[person(10, "")])]);
+    assert_eq!(stage.account.members(CHANNEL, many([10])).await.unwrap(), users([10]));
 }
 
 /// R076: pages that lead nowhere are not read for ever.
@@ -105,11 +169,11 @@ async fn a_page_that_leads_nowhere_ends_the_read() {
     let same: Vec<_> = (1_000..2_000).map(|id| person(id, "")).collect();
     let script = [Reply::ok(HIDDEN), Reply::ok(GUILD), page(&same), page(&same)];
     let stage = Stage::with(script).await;
-    let error = stage.account.members(CHANNEL).await.unwrap_err();
+    let error = stage.account.members(CHANNEL, many([])).await.unwrap_err();
     assert_eq!((error.kind(), stage.server.count()), (ErrorKind::Unavailable, 4));
 }
 
-/// R077: a public thread is seen by whoever sees its parent; a private one by those added and by its
+/// R077: a public thread is seen by the accounts that see its parent; a private one by those added and by its
 /// keepers, if they see the parent.
 #[tokio::test]
 async fn a_thread_follows_its_parent() {
@@ -117,18 +181,22 @@ async fn a_thread_follows_its_parent() {
         Reply::ok(format!(r#"{{"id":"800","type":{kind},"guild_id":"1","parent_id":"700"}}"#))
     };
     let channel = ChannelId::new(800);
-    let public = [thread(11), Reply::ok(HIDDEN), Reply::ok(GUILD), people()];
-    let stage = Stage::with(public).await;
-    assert_eq!(stage.account.members(channel).await.unwrap(), users([10, 31, 32, 33, 34]));
+    let public = [thread(11), Reply::ok(HIDDEN), Reply::ok(GUILD)];
+    let stage = Stage::with(public.into_iter().chain(people())).await;
+    let seen = stage.account.members(channel, six()).await.unwrap();
+    assert_eq!(seen, users([10, 31, 32, 33, 34]));
 
-    let added = Reply::ok(r#"[{"id":"800","user_id":"30"},{"id":"800","user_id":"32"}]"#);
-    let private = [thread(12), added, Reply::ok(HIDDEN), Reply::ok(GUILD), people()];
+    let added = PEOPLE.map(|(id, _)| match id {
+        30 | 32 => Reply::ok(format!(r#"{{"id":"800","user_id":"{id}"}}"#)),
+        _ => unknown(10_007),
+    });
+    let private = std::iter::once(thread(12)).chain(added);
+    let private = private.chain([Reply::ok(HIDDEN), Reply::ok(GUILD)]).chain(people());
     let stage = Stage::with(private).await;
-    assert_eq!(stage.account.members(channel).await.unwrap(), users([10, 32, 33, 34]));
-    assert_eq!(
-        stage.server.lines()[1],
-        "GET /api/v10/channels/800/thread-members?limit=100&with_member=true HTTP/1.1"
-    );
+    let seen = stage.account.members(channel, six()).await.unwrap();
+    assert_eq!(seen, users([10, 32, 33, 34]));
+    let line = "GET /api/v10/channels/800/thread-members/10 HTTP/1.1";
+    assert_eq!(stage.server.lines()[1], line);
 }
 
 /// Without the members intent, Discord forbids the list; that is told as it is.
@@ -136,7 +204,7 @@ async fn a_thread_follows_its_parent() {
 async fn without_the_intent_the_list_is_forbidden() {
     let forbidden = Reply::status(403, r#"{"message":"Missing Access","code":50001}"#);
     let stage = Stage::with([Reply::ok(HIDDEN), Reply::ok(GUILD), forbidden]).await;
-    let error = stage.account.members(CHANNEL).await.unwrap_err();
+    let error = stage.account.members(CHANNEL, many([])).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Forbidden);
 }
 
@@ -145,5 +213,6 @@ async fn without_the_intent_the_list_is_forbidden() {
 async fn a_direct_message_has_its_two() {
     let direct = Reply::ok(r#"{"id":"700","type":1,"recipients":[{"id":"31"}]}"#);
     let stage = Stage::with([direct, Reply::ok(r#"{"id":"500"}"#)]).await;
-    assert_eq!(stage.account.members(CHANNEL).await.unwrap(), users([31, 500]));
+    let seen = stage.account.members(CHANNEL, users([30, 31, 500])).await.unwrap();
+    assert_eq!(seen, users([31, 500]));
 }

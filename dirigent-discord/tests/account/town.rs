@@ -25,6 +25,9 @@ pub(crate) const VIEW: &str = "1024";
 /// An id of the clock's first minute.
 pub(crate) const MESSAGE: u64 = 1_383_825_040_998_400_000;
 
+/// The accounts that tests ask about: the guild's five members, and one that may come.
+pub(crate) const ASKED: [u64; 6] = [10, 31, 32, 33, 40, 500];
+
 pub(crate) struct Town {
     pub(crate) server: Server,
     pub(crate) clock: ManualClock,
@@ -52,7 +55,7 @@ impl Default for Plan {
         let mut settings = Settings::default();
         settings.lookout = None;
         Self {
-            intents: Feed::INTENTS,
+            intents: Feed::INTENTS_WITH_MEMBERS,
             settings,
             store,
             flags: 1 << 15 | 1 << 19,
@@ -78,10 +81,15 @@ impl Town {
             ("GET /channels/700 ", Reply::ok(den(ALL).to_string())),
             ("GET /guilds/1 ", Reply::ok(guild([]).to_string())),
             ("GET /guilds/1/members?", Reply::ok(Value::from(everybody()).to_string())),
+            ("GET /guilds/1/members/", Reply::status(404, r#"{"code":10007}"#)),
             ("POST /interactions/", Reply::status(204, "")),
             ("PATCH /webhooks/800/", Reply::ok("{}")),
         ] {
             server.rule(start, reply);
+        }
+        for member in everybody() {
+            let user = member.pointer("/user/id").and_then(Value::as_str).unwrap();
+            server.rule(&format!("GET /guilds/1/members/{user} "), Reply::ok(member.to_string()));
         }
         let (clock, recording) = (ManualClock::new(), Recording::default());
         let account = Arc::new(account(&server.address(), &clock, &BanGuard::new(1_000)));
@@ -146,9 +154,15 @@ impl Town {
         self.server.lines().iter().filter(|line| line.starts_with(&start)).count()
     }
 
+    /// Which of [`ASKED`] see the channel.
     pub(crate) async fn sees(&self) -> Vec<u64> {
+        self.sees_of(CHANNEL).await
+    }
+
+    pub(crate) async fn sees_of(&self, channel: ChannelId) -> Vec<u64> {
         use dirigent::DiscordApi;
-        let mut seen = self.account.members(CHANNEL).await.unwrap();
+        let asked = ASKED.map(UserId::new).to_vec();
+        let mut seen = self.account.members(channel, asked).await.unwrap();
         seen.sort_unstable();
         seen.into_iter().map(UserId::get).collect()
     }

@@ -105,10 +105,11 @@ impl House {
         running.spawn(async move { driver.run().await.unwrap() });
         let (agents_connect, library_connects) =
             (watch::Sender::new(true), watch::Sender::new(true));
-        let (feed, work) = Feed::builder(dirigent.clone(), moderators, Feed::INTENTS).build();
+        let (feed, work) =
+            Feed::builder(dirigent.clone(), moderators, Feed::INTENTS_WITH_MEMBERS).build();
         running.spawn(work.run());
         for id in [0, 1].map(|number| ShardId::new(number, 2)) {
-            let shard = shard(&server, moderator, Feed::INTENTS, id);
+            let shard = shard(&server, moderator, Feed::INTENTS_WITH_MEMBERS, id);
             let may_connect = library_connects.subscribe();
             let line = Line::new(shard, clock.clone(), may_connect);
             running.spawn(feed_from(line, feed.shard(id)));

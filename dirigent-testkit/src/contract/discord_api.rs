@@ -19,8 +19,8 @@ mod reading;
 
 use access::{
     a_channel_that_is_not_there_is_gone, a_stranger_to_the_channel_is_forbidden,
-    everybody_who_sees_the_channel_is_a_member_once, the_account_knows_itself,
-    typing_in_an_own_channel_works,
+    many_accounts_may_be_asked_about, the_account_knows_itself,
+    those_who_see_the_channel_are_its_members, typing_in_an_own_channel_works,
 };
 use doubt::{
     a_lost_answer_leaves_doubt_and_the_nonce_ends_it, a_post_that_never_arrived_leaves_doubt_too,
@@ -140,7 +140,8 @@ pub async fn discord_api(harness: &dyn DiscordHarness) -> Result<Report, Failure
         nothing_comes_after_the_newest,
         a_page_has_one_to_a_hundred_messages,
         a_persons_message_is_a_persons,
-        everybody_who_sees_the_channel_is_a_member_once,
+        those_who_see_the_channel_are_its_members,
+        many_accounts_may_be_asked_about,
         typing_in_an_own_channel_works,
         a_channel_that_is_not_there_is_gone,
     );

@@ -207,10 +207,16 @@ impl DiscordApi for MemoryAccount {
         self.ask(Call::History, channel, |world, me| world.history(me, request)).await
     }
 
-    async fn members(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {
-        self.ask(Call::Members, Some(channel), |world, me| {
+    async fn members(
+        &self,
+        channel: ChannelId,
+        among: Vec<UserId>,
+    ) -> Result<Vec<UserId>, ApiError> {
+        self.ask(Call::Members, Some(channel), move |world, me| {
             world.places.seen(channel, me)?;
-            Ok(world.places.audience(channel))
+            let mut audience = world.places.audience(channel);
+            audience.retain(|user| among.contains(user));
+            Ok(audience)
         })
         .await
     }

@@ -145,14 +145,18 @@ impl DiscordApi for StageAccount {
         read
     }
 
-    async fn members(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {
+    async fn members(
+        &self,
+        channel: ChannelId,
+        among: Vec<UserId>,
+    ) -> Result<Vec<UserId>, ApiError> {
         let is_it =
             |of, debt: &Debt| of == channel && matches!(debt.effect, Effect::FetchMembers { .. });
         if !self.is_owed(is_it) {
             self.breach("a member list", channel);
         }
         self.points.pass("before reading members").await;
-        let members = self.account.members(channel).await;
+        let members = self.account.members(channel, among).await;
         self.points.pass("after reading members").await;
         members
     }

@@ -14,8 +14,11 @@ async fn a_planned_fault_hits_the_call_and_the_account_that_it_is_meant_for() {
     room.bot.post(room.post(1)).await.unwrap();
     assert_eq!(other.post(room.post(2)).await.unwrap_err().kind(), ErrorKind::Forbidden);
     other.post(room.post(2)).await.unwrap();
-    assert_eq!(room.bot.members(room.channel).await.unwrap_err().kind(), ErrorKind::Gone);
-    room.bot.members(room.channel).await.unwrap();
+    assert_eq!(
+        room.bot.members(room.channel, vec![room.bot.user()]).await.unwrap_err().kind(),
+        ErrorKind::Gone
+    );
+    room.bot.members(room.channel, vec![room.bot.user()]).await.unwrap();
 }
 
 #[tokio::test(flavor = "current_thread")]

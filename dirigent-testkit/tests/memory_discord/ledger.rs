@@ -12,7 +12,7 @@ async fn the_ledger_counts_requests_and_logs_posts_without_their_text() {
     let posted = room.bot.post(addressed.clone()).await.unwrap();
     room.discord.next_post(Fault::LostAnswer);
     room.bot.post(addressed).await.unwrap_err();
-    room.bot.members(room.channel).await.unwrap();
+    room.bot.members(room.channel, vec![room.bot.user()]).await.unwrap();
 
     let calls = room.discord.calls().since(&before);
     assert_eq!((calls.of(Call::Post), calls.of(Call::Members), calls.total()), (3, 1, 4));

@@ -16,7 +16,7 @@ async fn an_outage_lasts_until_it_is_lifted_and_concerns_whom_and_what_it_names(
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         assert_eq!(error.certainty(), Certainty::NotDone);
     }
-    room.bot.members(room.channel).await.unwrap();
+    room.bot.members(room.channel, vec![room.bot.user()]).await.unwrap();
     other.post(room.post(1)).await.unwrap();
     room.discord.end_outages();
     room.bot.post(room.post(1)).await.unwrap();

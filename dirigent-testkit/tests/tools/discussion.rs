@@ -353,8 +353,12 @@ impl DiscordApi for Relabelled {
         self.account.history(request).await
     }
 
-    async fn members(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {
-        self.account.members(channel).await
+    async fn members(
+        &self,
+        channel: ChannelId,
+        among: Vec<UserId>,
+    ) -> Result<Vec<UserId>, ApiError> {
+        self.account.members(channel, among).await
     }
 }
 

@@ -28,8 +28,6 @@ use crate::message::chat_message;
 
 /// A little less than the driver waits for a call.
 const TIMEOUT: Duration = Duration::from_secs(9);
-/// The longest page of members.
-const MEMBERS_MAX: usize = 1_000;
 
 /// An account of Discord for the library.
 #[derive(Debug)]
@@ -96,29 +94,33 @@ impl SerenityAccount {
         }
     }
 
-    /// All members of a guild, page by page.
-    async fn guild_members(
+    /// One member of a guild, if the account is one.
+    async fn guild_member(
         &self,
         guild_id: discord::GuildId,
-    ) -> Result<Vec<discord::Member>, ApiError> {
-        let mut members: Vec<discord::Member> = Vec::new();
-        loop {
-            let after = members.last().map_or(0, |last| last.user.id.get());
-            let params = vec![("limit", MEMBERS_MAX.to_string()), ("after", after.to_string())];
-            let request = Request::new(Route::GuildMembers { guild_id }, LightMethod::Get);
-            let mut page: Vec<Value> = self.read(request.params(Some(params))).await?;
-            let is_last = page.len() < MEMBERS_MAX;
-            for member in page.iter_mut().filter_map(Value::as_object_mut) {
-                // Serenity wants to be told, Discord does not tell.
-                member.insert("guild_id".to_owned(), guild_id.get().into());
-            }
-            let page = serde_json::from_value::<Vec<discord::Member>>(page.into());
-            members.extend(page.map_err(|_| ApiError::new(ErrorKind::Unavailable))?);
-            members.sort_by_key(|member| member.user.id);
-            if is_last || members.last().is_none_or(|last| last.user.id.get() <= after) {
-                return Ok(members);
-            }
+        user_id: discord::UserId,
+    ) -> Result<Option<discord::Member>, ApiError> {
+        let route = Route::GuildMember { guild_id, user_id };
+        let Some(mut member) =
+            found(self.read::<Value>(Request::new(route, LightMethod::Get)).await)?
+        else {
+            return Ok(None);
+        };
+        if let Some(member) = member.as_object_mut() {
+            // Serenity wants to be told, Discord does not tell.
+            member.insert("guild_id".to_owned(), guild_id.get().into());
         }
+        let member = serde_json::from_value(member);
+        member.map(Some).map_err(|_| ApiError::new(ErrorKind::Unavailable))
+    }
+}
+
+/// What was asked for, if there is such a thing.
+fn found<T>(asked: Result<T, ApiError>) -> Result<Option<T>, ApiError> {
+    match asked {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == ErrorKind::Gone => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -181,31 +183,38 @@ impl DiscordApi for SerenityAccount {
         Ok(messages.iter().map(chat_message).collect())
     }
 
-    async fn members(&self, channel: ChannelId) -> Result<Vec<UserId>, ApiError> {
+    async fn members(
+        &self,
+        channel: ChannelId,
+        among: Vec<UserId>,
+    ) -> Result<Vec<UserId>, ApiError> {
         let asked = self.channel(discord::ChannelId::new(channel.get())).await?;
-        let guild_id = asked.guild_id;
-        let is_thread = asked.thread_metadata.is_some();
-        // A thread is seen by whoever sees what it hangs from; a private one only by its own members.
-        let mut named: Option<Vec<discord::UserId>> = None;
-        if asked.kind == discord::ChannelType::PrivateThread {
-            let route = Route::ChannelThreadMembers { channel_id: asked.id };
-            let members: Vec<discord::ThreadMember> =
-                self.read(Request::new(route, LightMethod::Get)).await?;
-            named = Some(members.iter().map(|member| member.user_id).collect());
-        }
-        let decisive = match asked.parent_id.filter(|_| is_thread) {
+        let (guild_id, asked_id) = (asked.guild_id, asked.id);
+        let is_private = asked.kind == discord::ChannelType::PrivateThread;
+        // A thread is seen by the accounts that see what it hangs from; a private one only by its own members.
+        let decisive = match asked.parent_id.filter(|_| asked.thread_metadata.is_some()) {
             Some(parent) => self.channel(parent).await?,
             None => asked,
         };
         let guild: discord::PartialGuild =
             self.read(Request::new(Route::Guild { guild_id }, LightMethod::Get)).await?;
         let mut seeing = Vec::new();
-        for member in self.guild_members(guild_id).await? {
+        // One request an account: no list of the guild's members, and no privileged intent.
+        for user in among {
+            let user_id = discord::UserId::new(user.get());
+            let Some(member) = self.guild_member(guild_id, user_id).await? else { continue };
             let rights = guild.user_permissions_in(&decisive, &member);
-            let is_in = named.as_ref().is_none_or(|named| named.contains(&member.user.id));
-            if rights.view_channel() && (is_in || rights.manage_threads()) {
-                seeing.push(UserId::new(member.user.id.get()));
+            if !rights.view_channel() {
+                continue;
             }
+            if is_private && !rights.manage_threads() {
+                let route = Route::ChannelThreadMember { channel_id: asked_id, user_id };
+                let added = self.read::<Value>(Request::new(route, LightMethod::Get)).await;
+                if found(added)?.is_none() {
+                    continue;
+                }
+            }
+            seeing.push(user);
         }
         Ok(seeing)
     }

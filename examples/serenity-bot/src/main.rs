@@ -32,9 +32,7 @@ async fn main() -> Result {
     let (dirigent, driver) = builder.build()?;
     let driver = tokio::spawn(driver.run());
 
-    let intents = GatewayIntents::non_privileged()
-        | GatewayIntents::MESSAGE_CONTENT
-        | GatewayIntents::GUILD_MEMBERS;
+    let intents = GatewayIntents::non_privileged() | GatewayIntents::MESSAGE_CONTENT;
     let http = serenity_bot::http(place.moderator.as_str(), address)?;
     let mut client = ClientBuilder::new_with_http(http, intents)
         .event_handler(Relay(dirigent.clone()))

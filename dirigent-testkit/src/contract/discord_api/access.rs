@@ -1,12 +1,15 @@
 //! Checks of who may do what, and where.
 
-use dirigent::{ChannelId, DiscordApi, ErrorKind, HistoryRequest, MessageId};
+use dirigent::{ChannelId, DiscordApi, ErrorKind, HistoryRequest, MessageId, UserId};
 
 use super::{DiscordHarness, newest, post, posted};
 use crate::contract::report::{Outcome, ensure, equal, is_refused, works};
 
 /// An id that no chat has given: from the first milliseconds of Discord's time.
 const NOWHERE: ChannelId = ChannelId::new(100_000_000_000_001);
+
+/// An account that no chat has, from the same time.
+const NO_ACCOUNT: UserId = UserId::new(100_000_000_000_002);
 
 pub(super) async fn the_account_knows_itself(harness: &dyn DiscordHarness) -> Outcome {
     let account = harness.account();
@@ -17,23 +20,39 @@ pub(super) async fn the_account_knows_itself(harness: &dyn DiscordHarness) -> Ou
     ensure(first != other, "two accounts have the same id")
 }
 
-pub(super) async fn everybody_who_sees_the_channel_is_a_member_once(
+pub(super) async fn those_who_see_the_channel_are_its_members(
     harness: &dyn DiscordHarness,
 ) -> Outcome {
     let account = harness.account();
     let channel = harness.fresh_channel().await;
-    let members = works("reading the members", account.members(channel).await)?;
     let me = works("me", account.me().await)?;
     let colleague = works("the colleague's me", harness.colleague().me().await)?;
-    for user in [me, colleague, harness.person()] {
-        let times = members.iter().filter(|member| **member == user).count();
-        equal("how often a member is listed", &times, &1)?;
-    }
+    let mut expected = vec![me, colleague, harness.person()];
+    let mut asked = expected.clone();
+    // An account that no chat knows is no error.
+    asked.push(NO_ACCOUNT);
     if let Some(stranger) = harness.stranger() {
-        let stranger = works("the stranger's me", stranger.me().await)?;
-        ensure(!members.contains(&stranger), "an account is listed that does not see the channel")?;
+        asked.push(works("the stranger's me", stranger.me().await)?);
     }
-    Ok(())
+    let mut members = works("reading the members", account.members(channel, asked).await)?;
+    members.sort_unstable();
+    expected.sort_unstable();
+    equal("those who see the channel", &members, &expected)?;
+    let some = works("reading one member", account.members(channel, vec![colleague]).await)?;
+    equal("those of one account who see the channel", &some, &vec![colleague])?;
+    let none = works("reading no member", account.members(channel, Vec::new()).await)?;
+    equal("those of no account who see the channel", &none.len(), &0)
+}
+
+/// More accounts than one request for each would be wise for.
+pub(super) async fn many_accounts_may_be_asked_about(harness: &dyn DiscordHarness) -> Outcome {
+    let account = harness.account();
+    let channel = harness.fresh_channel().await;
+    let me = works("me", account.me().await)?;
+    let strangers = (1..=100).map(|number| UserId::new(NO_ACCOUNT.get() + number));
+    let asked = std::iter::once(me).chain(strangers).collect();
+    let members = works("reading the members", account.members(channel, asked).await)?;
+    equal("those who see the channel", &members, &vec![me])
 }
 
 pub(super) async fn typing_in_an_own_channel_works(harness: &dyn DiscordHarness) -> Outcome {
@@ -66,7 +85,8 @@ async fn everything_is_refused(
 ) -> Outcome {
     is_refused("a post", account.post(post(channel, "hello", 1)).await, kind)?;
     is_refused("a deletion", account.delete(channel, message).await, kind)?;
-    is_refused("reading the members", account.members(channel).await, kind)?;
+    let me = works("me", account.me().await)?;
+    is_refused("reading the members", account.members(channel, vec![me]).await, kind)?;
     for after in [None, Some(MessageId::new(1))] {
         let read = account.history(HistoryRequest { channel, after, limit: 10 }).await;
         is_refused("reading the history", read, kind)?;

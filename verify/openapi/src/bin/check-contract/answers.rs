@@ -29,6 +29,9 @@ pub(crate) fn answer(request: &Request) -> Answer {
             let thread = number(id);
             (200, page(request, 103, |user| thread_member(thread, user)))
         }
+        ("GET", ["channels", id, "thread-members", user]) => {
+            (200, thread_member(number(id), number(user)))
+        }
         ("POST", ["channels", _, "typing"] | ["interactions", _, _, "callback"])
         | ("DELETE", ["channels", _, "messages", _])
         | ("PUT", ["channels", _, "permissions", _]) => {
