@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use dirigent::{
-    AuthorKind, CallError, ChatKind, ChatMessage, Identity, Mode, Pace, Pacing, PhaseKind, Rest,
-    Settings,
+    AuthorKind, CallError, ChatKind, ChatMessage, Heartbeat, Identity, Lookout, Mode, Pace, Pacing,
+    PhaseKind, Rest, Settings,
 };
 use dirigent_testkit::memory_discord::Fault;
 use dirigent_testkit::stage::{Setup, Stage};
@@ -233,4 +233,58 @@ fn deadlines_of_nothing_are_told_as_calls_without_an_answer() {
     stage.say("Hello");
     stage.advance(SECOND * 3_600);
     assert!(stage.take_end().is_none(), "the driver has ended");
+}
+
+type SetWait = fn(&mut Settings, Duration);
+
+/// Every wait among the settings.
+const WAITS: [(&str, SetWait); 8] = [
+    ("attempt_timeout", |it, wait| it.attempt_timeout = wait),
+    ("work_deadline", |it, wait| it.work_deadline = wait),
+    ("call_deadline", |it, wait| it.call_deadline = wait),
+    ("missed_wake_max", |it, wait| it.missed_wake_max = wait),
+    ("pacing", |it, wait| it.pacing = pacing(10_000, wait)),
+    ("creations", |it, wait| {
+        let pace = Some(Pace { burst: 1, window: wait });
+        (it.creations.agent, it.creations.guild) = (pace, pace);
+    }),
+    ("heartbeat", |it, wait| it.heartbeat = Some(Heartbeat { period: wait, misses: u32::MAX })),
+    ("lookout", |it, wait| it.lookout = Some(Lookout { every: wait, channels: usize::MAX })),
+];
+
+/// Turns, a rate limit, lost answers, a heartbeat, a gap, a kill and more turns; the words that were said.
+fn a_hard_day(change: impl FnOnce(&mut Settings)) -> Vec<String> {
+    let lines = Setup::new().hosted("a", ["a1".into(), "a2".into()]).hosted("b", ["b1".into()]);
+    let mut stage = lines.settings(change).stage();
+    let channel = stage.channel();
+    let _ = stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await });
+    stage.discord().next_post(Fault::RateLimited { retry_after: SECOND });
+    stage.discord().next_post(Fault::LostAnswer);
+    stage.say("Hello");
+    stage.advance(SECOND * 100);
+    let _ = stage.call(|d| async move { d.heartbeat(&"a".into()).await });
+    let _ = stage.call(|d| async move { d.reconnected().await });
+    stage.advance(SECOND * 700);
+    stage.crash();
+    stage.restart();
+    stage.say("And again");
+    stage.advance(SECOND * 100);
+    assert!(stage.take_end().is_none(), "the driver has ended");
+    stage.words()
+}
+
+#[test]
+fn no_wait_at_its_ends_overflows() {
+    let usual = a_hard_day(|_| {});
+    assert_eq!(usual, ["Hello", "a1", "b1", "a2", "And again"]);
+    for (field, set) in WAITS {
+        for wait in [Duration::ZERO, SECOND / 1_000] {
+            a_hard_day(|settings| set(settings, wait));
+        }
+        let words = a_hard_day(|settings| set(settings, Duration::MAX));
+        assert_eq!(words, usual, "{field} of the longest wait");
+    }
+    for wait in [Duration::ZERO, Duration::MAX] {
+        a_hard_day(|settings| WAITS.iter().for_each(|(_, set)| set(settings, wait)));
+    }
 }

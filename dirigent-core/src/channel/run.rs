@@ -296,7 +296,8 @@ impl Step<'_> {
             if polls.open == Some(ticket) {
                 polls.open = None;
                 polls.next = (now + polls.interval).max(retry_at.unwrap_or(now));
-                polls.interval = longest.min(polls.interval + polls.interval / 2);
+                let longer = polls.interval.saturating_add(polls.interval / 2);
+                polls.interval = longest.min(longer);
             }
         }
     }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use crate::room::{A, B, Room, ended, gate, millis, secs, spoke};
-use dirigent_core::{Config, Input, PhaseKind, Timestamp, TriggerCleanup};
+use dirigent_core::{
+    Config, HumanInterrupt, Input, PhaseKind, Settlement, Timestamp, TriggerCleanup,
+};
 
 /// What `validate` says of the default with this change; "" when it is content.
 fn verdict(change: impl FnOnce(&mut Config)) -> String {
@@ -146,4 +148,128 @@ fn by_the_letter_of_the_seed_nobody_is_hurried_and_nothing_but_the_tail_confirms
     assert_eq!(room.phase(), PhaseKind::Confirming, "any message is not enough");
     room.wait(millis(1));
     assert_eq!(room.speaker(), Some(B));
+}
+
+type SetWait = fn(&mut Config, Duration);
+
+/// Every wait that may be zero.
+const WAITS: [SetWait; 7] = [
+    |it, wait| it.quiet_period = wait,
+    |it, wait| it.late_grace = wait,
+    |it, wait| it.list_fresh = wait,
+    |it, wait| it.trigger_cleanup = TriggerCleanup::After(wait),
+    |it, wait| it.reminder_interval = wait,
+    |it, wait| it.farewell = wait,
+    |it, wait| it.bot_notice_interval = wait,
+];
+
+/// Every wait of at least a millisecond; the last two are the poll intervals, the first not above the other.
+const POSITIVE_WAITS: [SetWait; 14] = [
+    |it, wait| it.delivery_timeout = wait,
+    |it, wait| it.poll_first = wait,
+    |it, wait| it.refresh_deadline = wait,
+    |it, wait| it.recount_interval = wait,
+    |it, wait| it.forget_after = wait,
+    |it, wait| it.consult_deadline = wait,
+    |it, wait| it.outage_max = wait,
+    |it, wait| it.turn_deadline = Some(wait),
+    |it, wait| it.slow_after = Some(wait),
+    |it, wait| it.start_deadline = Some(wait),
+    |it, wait| it.run_deadline = Some(wait),
+    |it, wait| it.discussion_time_max = Some(wait),
+    |it, wait| it.overdue_archive_after = Some(wait),
+    |it, wait| it.poll_interval = wait.min(it.poll_interval_max),
+];
+
+/// Draws one of the values; a linear congruence is chance enough.
+fn draw<T: Copy>(chance: &mut u64, values: &[T]) -> T {
+    *chance =
+        chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    values[usize::try_from(*chance >> 33).unwrap() % values.len()]
+}
+
+/// Each wait is drawn from its shortest value, a millisecond, its default and the longest of all.
+fn extreme(config: &mut Config, chance: &mut u64) {
+    let mut set = |waits: &[SetWait], values: &[Option<Duration>]| {
+        for set in waits {
+            if let Some(wait) = draw(chance, values) {
+                set(config, wait);
+            }
+        }
+    };
+    let longest_poll: SetWait = |it, wait| it.poll_interval_max = wait.max(it.poll_interval);
+    set(&WAITS, &[None, Some(Duration::ZERO), Some(millis(1)), Some(Duration::MAX)]);
+    set(&[longest_poll], &[None, Some(millis(1)), Some(Duration::MAX)]);
+    set(&POSITIVE_WAITS, &[None, Some(millis(1)), Some(Duration::MAX), Some(Duration::MAX)]);
+    config.human_interrupt =
+        draw(chance, &[HumanInterrupt::Inject, HumanInterrupt::Queue, HumanInterrupt::Interrupt]);
+    assert_eq!(config.validate(), Ok(()));
+}
+
+/// A turn whose reply is looked for by polls, one that is not started, one that runs too long, an outage.
+fn a_hard_day(mut room: Room) {
+    room.human("hello");
+    room.members_or_nothing();
+    if let Some(agent) = room.speaker() {
+        let run = Some(room.fresh_run());
+        let _ = room.give(gate(agent, run));
+        let _ = room.give(ended(agent, run, spoke("a reply")));
+        for _ in 0..4 {
+            // The next deadline is the next poll, or the end of the wait.
+            let Some(deadline) = room.channel.next_deadline() else { break };
+            room.now = room.now.max(deadline.at);
+            let step = room.tell(Input::Tick);
+            for ticket in step.tickets() {
+                let settlement = Settlement::Done { message: None };
+                let _ = room.give(Input::Settled { ticket, settlement });
+            }
+        }
+        room.says(agent, "a reply");
+    }
+    for away in [true, false] {
+        room.tell(Input::Chat { away });
+        room.sleep(millis(1));
+        room.tell(Input::Tick);
+    }
+    for starts in [true, false] {
+        room.human("and another thing");
+        room.members_or_nothing();
+        if let Some(agent) = room.speaker().filter(|_| starts) {
+            let run = Some(room.fresh_run());
+            let _ = room.give(gate(agent, run));
+            room.human("in the middle of it");
+        }
+        for now in [room.now.as_millis() + 1, u64::MAX / 2, u64::MAX, 0] {
+            room.now = Timestamp::from_millis(now);
+            room.tell(Input::Tick);
+        }
+        room.now = Timestamp::from_millis(1_700_000_000_000);
+    }
+}
+
+/// R118
+#[test]
+fn no_mixture_of_extreme_waits_overflows() {
+    for seed in 0..2_000 {
+        let chance = &mut (seed ^ 0x9E37_79B9_7F4A_7C15);
+        let mut config = Config::default();
+        extreme(&mut config, chance);
+        a_hard_day(Room::chat_with(3, |it| it.clone_from(&config)));
+        a_hard_day(Room::discussion_with(3, |it| it.clone_from(&config)));
+    }
+}
+
+/// R118
+#[test]
+fn polls_of_the_longest_interval_do_not_overflow() {
+    let mut room = Room::chat_with(2, |config| {
+        (config.poll_interval, config.poll_interval_max) = (Duration::MAX, Duration::MAX);
+    });
+    room.human("hello");
+    room.start(A);
+    room.ends(A, spoke("a reply"));
+    room.wait(millis(300));
+    room.polled();
+    room.wait(secs(15));
+    assert_eq!(room.speaker(), Some(B), "the wait for the reply ends as ever");
 }

@@ -169,6 +169,7 @@ impl Model {
             next = next.max(retry_at);
         }
         confirming.poll = Poll::Next(next);
-        confirming.interval = (confirming.interval + confirming.interval / 2).min(longest);
+        confirming.interval =
+            confirming.interval.saturating_add(confirming.interval / 2).min(longest);
     }
 }
