@@ -163,7 +163,8 @@ pub enum LostRuns {
     /// Its turn is over. What it was given is for the next turn, which is the same agent's where no other takes
     /// one.
     Skip,
-    /// Its agent is asked once more.
+    /// Its agent is asked once more. In a discussion whose initiator was reminded and ran, the reminder is posted
+    /// again first, three times in all while nothing is said; then the run is over.
     Rerun,
     /// As [`LostRuns::Skip`] for agents that the library calls. Runs of agents that the host calls in other
     /// processes go on, and keep what remains of [`Config::run_deadline`](crate::Config). Without such a

@@ -4,10 +4,11 @@
 use std::time::Duration;
 
 use dirigent::{
-    ChannelId, CreatedChannel, Dirigent, Discussion, DiscussionState, Durability, LetterKind, Mode,
-    Opening, PhaseKind, ResultPost,
+    ChannelId, Config, CreatedChannel, Dirigent, Discussion, DiscussionState, Durability, Ending,
+    LetterKind, LostRuns, Mode, Opening, PhaseKind, ResultPost,
 };
 use dirigent_testkit::memory_discord::{Call, Fault};
+use dirigent_testkit::scripted_agent::Line;
 use dirigent_testkit::stage::{Setup, Stage};
 
 #[path = "driver_discussions/waiting.rs"]
@@ -351,4 +352,65 @@ fn a_discussion_without_a_callback_channel_is_only_archived() {
     assert_eq!(conclude(&mut stage), ResultPost::Nowhere);
     stage.advance(MINUTE);
     assert!(results(&stage).is_empty());
+}
+
+/// F19, R146, R148
+#[test]
+fn a_lost_run_after_a_reminder_is_run_again_at_once_where_the_host_wants_that() {
+    let slow = Line::from("We take the second plan.").taking(MINUTE);
+    let mut stage = open(hosted().settings(|settings| settings.lost_runs = LostRuns::Rerun));
+    stage.until_dormant();
+    stage.agent("a").then(slow.clone());
+    let reminded =
+        |stage: &Stage| stage.agent("a").turns().iter().filter(|turn| turn.after_reminder).count();
+    let before = reminded(&stage);
+    stage.until("a runs after its reminder", |stage| reminded(stage) > before);
+    stage.crash();
+    stage.agent("a").then(slow);
+    stage.restart();
+    stage.advance(SECOND * 10);
+    assert_eq!(reminded(&stage), before + 2, "it is called again");
+    stage.advance(MINUTE);
+    assert_eq!(stage.words_in(places(&stage).0), ["a1", "b1", "We take the second plan."]);
+}
+
+/// A host that keeps no guard leaves a run without a name to its deadline; the guard of the run after the
+/// next reminder ends that run.
+///
+/// R148
+#[test]
+fn the_guard_of_a_run_after_a_reminder_ends_it_though_the_run_before_was_kept() {
+    let setup = Setup::new().rooms(2).hooked("a", []).hosted("b", []).without_pump();
+    let change = |config: &mut Config| {
+        // The room stays in memory from one reminder to the next.
+        (config.run_deadline, config.reminder_interval) = (Some(MINUTE), MINUTE * 3);
+    };
+    let mut stage = setup.config(change).stage();
+    let (channel, mut made) = (places(&stage).0, opening(&stage, GUIDE));
+    made.opening = Some(Opening { initiator: "a".into(), terms: None });
+    stage.call(move |d| async move { d.created(channel, made).await }).unwrap();
+    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    let asks = move |d: Dirigent| async move {
+        d.may_speak(channel, &"a".into(), None).await.unwrap().into_guard()
+    };
+    let permitted = move |stage: &mut Stage| {
+        for _ in 0..100 {
+            let is_dormant = stage.status_of(channel).unwrap().phase == PhaseKind::Dormant;
+            match stage.call(asks) {
+                Some(guard) if is_dormant => return guard,
+                Some(guard) => guard.end(Ending::Pass).unwrap(),
+                None => {}
+            }
+            stage.advance(SECOND * 30);
+        }
+        panic!("a is not reminded");
+    };
+    permitted(&mut stage).keep();
+    stage.settle();
+    stage.advance(MINUTE * 2);
+    assert!(stage.call(asks).is_none(), "the run has timed out");
+    let guard = permitted(&mut stage);
+    drop(guard);
+    stage.settle();
+    assert!(stage.call(asks).is_none(), "the run has ended with its guard");
 }

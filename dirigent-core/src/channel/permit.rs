@@ -212,9 +212,10 @@ impl Step<'_> {
         }
     }
 
-    /// The permitted run is gone with its process: it may run again, or its permit is used up.
+    /// The permitted run is gone with its process: its agent is reminded again and may run again, as often as
+    /// there are reminders, or the permit is used up.
     pub(super) fn lose_permit_run(&mut self, rerun: bool) {
-        let Some(permit) = &mut self.channel.permit else {
+        let Some(permit) = self.channel.permit else {
             return;
         };
         let PermitRun::Running { id, spoke, replied, .. } = permit.run else {
@@ -224,14 +225,18 @@ impl Step<'_> {
             // The library has the reply and goes on delivering it.
             return;
         }
-        if spoke || !rerun {
+        let agent = permit.agent;
+        if spoke || !rerun || self.channel.limits.reminders >= REMINDERS_MAX {
             return self.end_permit_run();
         }
-        permit.run = PermitRun::Offered;
-        let agent = permit.agent;
+        self.channel.permit = None;
         self.remember_run(id, RunFate::Ended);
         self.tell(Some(agent), Cause::RunLost);
-        self.remind_anew();
+        if self.channel.rest.is_some() {
+            return self.remind_anew();
+        }
+        // The reminder is how the initiator learns that it may run: without one no agent would be called.
+        self.remind();
     }
 
     /// The permitted run took too long.

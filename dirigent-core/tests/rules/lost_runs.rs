@@ -101,7 +101,7 @@ fn a_lost_permitted_run_is_over_or_offered_again() {
     let mut room = reminded();
     room.start(A);
     let lost = room.run_of(A);
-    assert_eq!(room.tell(RERUN).causes(), [Cause::RunLost]);
+    assert_eq!(room.tell(RERUN).causes(), [Cause::RunLost, Cause::InitiatorReminded]);
     assert_eq!(room.channel.view().permit(), Some(A));
     assert_eq!(room.tell(gate(A, Some(lost))).reason(), Reason::RunAlreadyEnded);
     room.start(A);

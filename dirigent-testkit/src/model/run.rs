@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use dirigent_core::{AgentKey, Cause, MessageId, Outcome, Refusal, RunId, SeatTurn, Tail};
 
 use super::Model;
+use super::permit::REMINDERS_MAX;
 use super::state::{Confirming, Permit, Phase, Poll, Stage, Turn};
 
 /// What a run's end or a receipt may belong to.
@@ -269,12 +270,14 @@ impl Model {
             return; // rule 68
         }
         let (run, spoken) = (running.run, running.spoken);
-        if !spoken && rerun {
+        if !spoken && rerun && self.reminders < REMINDERS_MAX {
             self.remember_ended(run);
-            if let Some(permit) = &mut self.permit {
-                permit.running = None;
+            self.permit = None;
+            if self.is_held() {
+                self.set_reminder_anew();
+            } else {
+                self.send_reminder();
             }
-            self.set_reminder_anew();
         } else {
             self.end_permit_run(None);
         }
