@@ -234,11 +234,6 @@ impl Room {
         if is_resumed {
             self.resume_reply(now);
         }
-        if let (Input::RunEnded { agent, .. }, Ok(_), Some(active)) =
-            (input, answer, &mut self.active)
-        {
-            active.calls.run_ended(*agent);
-        }
         let commands = matches!(input, Input::Stop | Input::Hold | Input::Resume | Input::Finish);
         // A command that changes nothing is obeyed all the same; one that is refused, or a mode that the
         // channel has already, says nothing about what people said before.
@@ -317,6 +312,9 @@ impl Room {
         let Some(active) = &mut self.active else {
             return;
         };
+        if cause == Cause::RunStarted {
+            active.calls.run_started();
+        }
         let Some(&Call { agent: called, under_way: Some(id), .. }) = active.calls.current() else {
             return;
         };

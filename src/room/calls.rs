@@ -205,8 +205,8 @@ impl Calls {
         self.guarded.take_if(|known| *known == guarded);
     }
 
-    /// A run of this agent ended, whoever told it: another one in the same turn has a guard of its own.
-    pub(crate) fn run_ended(&mut self, agent: AgentKey) {
-        self.guarded.take_if(|known| known.agent == agent);
+    /// A run begins: its first guard ends it, also where it has no name that tells it from the one before.
+    pub(crate) const fn run_started(&mut self) {
+        self.guarded = None;
     }
 }
