@@ -185,13 +185,12 @@ fn everybody_can_be_told_in_words_why_they_may_not_speak() {
     );
 }
 
-/// R183, R184, R185, R186
+/// R183, R184, R185
 #[test]
 fn the_first_seeds_wake_rules_can_be_chosen() {
     let mut stage = three()
         .config(|config| {
             config.wake_rule = dirigent::WakeRule::NextAfterSender;
-            config.skip_passed = true;
             config.turns_max = Some(1);
         })
         .stage();

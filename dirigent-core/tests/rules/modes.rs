@@ -18,13 +18,27 @@ fn created(mode: Mode, count: usize) -> Room {
     room
 }
 
-/// R026, R248
+/// R026
 #[test]
 fn a_channel_never_seen_before_has_mode_none() {
     let mut room = Room::unknown();
     assert_eq!(room.channel.view().mode(), Mode::None);
     assert_eq!(room.phase(), PhaseKind::Disabled);
     assert_eq!(room.gate(A).reason(), Reason::Unmanaged);
+}
+
+/// R248
+#[test]
+fn a_message_in_a_channel_never_seen_before_is_not_managed() {
+    let mut room = Room::unknown();
+    room.present = agents(2);
+    assert!(room.human("hello").is_silent());
+    assert!(room.says(A, "hello").is_silent());
+    assert!(room.wait(secs(86_400)).is_silent());
+    assert_eq!((room.channel.view().mode(), room.phase()), (Mode::None, PhaseKind::Disabled));
+    for agent in [A, B] {
+        assert_eq!(room.gate(agent).reason(), Reason::Unmanaged);
+    }
 }
 
 /// R027
