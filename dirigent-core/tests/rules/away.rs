@@ -206,3 +206,20 @@ fn every_agent_is_in_one_state_in_a_channel() {
     assert_eq!(room.channel.agent_state(B), AgentState::Idle, "no turns, no queue");
     room.wait(secs(1));
 }
+
+/// R284
+#[test]
+fn whichever_agent_is_removed_the_others_keep_their_order_and_their_turns() {
+    for (turns, removed) in (0..4).flat_map(|turns| (0..4).map(move |at| (turns, at))) {
+        let mut room = woken(4);
+        let order = room.order();
+        for agent in &order[..turns] {
+            room.speaks(*agent);
+        }
+        room.leaves(order[removed]);
+        for agent in order[turns..].iter().filter(|agent| **agent != order[removed]) {
+            assert_eq!(room.speaker(), Some(*agent), "{removed} is removed in turn {turns}");
+            room.speaks(*agent);
+        }
+    }
+}
