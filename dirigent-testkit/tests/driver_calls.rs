@@ -8,6 +8,7 @@ use dirigent::{
     CallError, Clock, Config, CreatedChannel, Decision, Durability, Ending, Heard, Identity,
     IdentityStore, Mode, Opening, PhaseKind, Reason, Recording, Rest, RunId,
 };
+use dirigent_testkit::memory_discord::{Faults, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::stage::{Setup, Stage};
 
@@ -53,6 +54,24 @@ fn concurrent_first_calls_of_a_channel_make_it_once() {
     assert_eq!(stage.words(), ["Hello", "a1", "b1", "a2"]);
 }
 
+/// R001: a host that is started twice hands every event over twice.
+#[test]
+fn what_is_handed_over_twice_has_one_effect() {
+    let talk = |faults: Faults| {
+        let mut stage = hosted().faults(faults).stage();
+        stage.chat();
+        for word in ["Hello", "Go on", "stop", "resume", "Again"] {
+            stage.say(word);
+            stage.advance(SECOND * 60);
+        }
+        let runs: usize = stage.agents().map(|agent| agent.turns().len()).sum();
+        (stage.words(), stage.moderation(stage.channel()), runs)
+    };
+    let once = talk(Faults::new(7));
+    assert_eq!(talk(Faults::new(7).with_push_rate(PushFault::Duplicated, 1_000)), once);
+    assert!(once.0.len() > 6, "{once:?}");
+}
+
 /// R002, F23
 #[test]
 fn turns_are_kept_with_nothing_but_a_chat_and_a_registry() {
@@ -62,6 +81,23 @@ fn turns_are_kept_with_nothing_but_a_chat_and_a_registry() {
     stage.say("Hello");
     stage.until_dormant();
     assert_eq!(stage.words().len(), 4);
+    let channel = stage.channel();
+    stage.call(move |d| async move {
+        d.hold(channel).await.unwrap();
+        d.resume(channel).await.unwrap();
+        d.mute(channel, &"b".into()).await.unwrap();
+        d.unmute(channel, &"b".into()).await.unwrap();
+        d.stop(channel).await.unwrap();
+        d.resume(channel).await.unwrap();
+        d.finish(channel).await.unwrap();
+        d.resume(channel).await.unwrap();
+        d.wake(channel, None).await.unwrap();
+        assert_eq!(d.status(channel).await.unwrap().unwrap().mode, Mode::Chat);
+        assert!(!d.history(channel).await.unwrap().is_empty());
+        d.archive(channel).await.unwrap();
+        assert_eq!(d.explain(channel, &"a".into()).await.unwrap().reason, Reason::Archived);
+        assert!(d.erase(channel).await.unwrap());
+    });
 }
 
 /// R087

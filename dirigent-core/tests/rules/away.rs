@@ -1,6 +1,6 @@
 //! Agents that crash, come back and are assigned again (rule 56).
 
-use crate::room::{A, B, C, D, Room, STRANGER, agents, secs};
+use crate::room::{A, B, C, D, Room, STRANGER, agents, secs, spoke};
 use dirigent_core::{
     AgentKey, AgentState, Cause, Input, Mode, PhaseKind, Reason, Refusal, SeatTurn,
 };
@@ -205,6 +205,46 @@ fn every_agent_is_in_one_state_in_a_channel() {
     room.tell(Input::SetMode(Mode::None));
     assert_eq!(room.channel.agent_state(B), AgentState::Idle, "no turns, no queue");
     room.wait(secs(1));
+}
+
+/// R256
+#[test]
+fn at_most_one_agent_is_active_whatever_happens() {
+    let mut room = woken(4);
+    // A linear congruential generator draws what happens next.
+    let mut drawn = 7_u64;
+    let mut draw = |most: u64| {
+        drawn =
+            drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (drawn >> 33) % most
+    };
+    let mut actives = [0_usize; 2];
+    for _ in 0..2_000 {
+        let agent = [A, B, C, D][usize::try_from(draw(4)).unwrap()];
+        let run = room.fresh_run();
+        let outcome = if draw(2) == 0 { spoke("something") } else { dirigent_core::Outcome::Pass };
+        let ended = Input::RunEnded { agent, run: None, outcome };
+        let input = match draw(9) {
+            0 | 1 => Input::Gate { agent: Some(agent), run: Some(run), latest: None },
+            2 | 3 => ended,
+            4 => Input::Mute(agent),
+            5 => Input::Unmute(agent),
+            6 => Input::Offline(agent),
+            7 => Input::Online(agent),
+            _ => Input::SpeakNext(agent),
+        };
+        // Most are refused out of turn: that must change nothing, too.
+        drop(room.give(input));
+        match draw(4) {
+            0 => drop(room.human("go on")),
+            1 => drop(room.wait(secs(draw(60)))),
+            _ => {}
+        }
+        let states = [A, B, C, D].map(|agent| room.channel.agent_state(agent));
+        let active = states.iter().filter(|state| **state == AgentState::Active).count();
+        actives[active] += 1;
+    }
+    assert!(actives[1] > 100, "agents had turns: {actives:?}");
 }
 
 /// R284

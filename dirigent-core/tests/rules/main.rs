@@ -37,6 +37,7 @@ mod settings;
 mod signal;
 mod silence;
 mod status;
+mod ticks;
 mod unheard;
 mod unknown_members;
 mod wake;

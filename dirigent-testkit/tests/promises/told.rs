@@ -1,6 +1,9 @@
 //! What a host is told: answers that say what is so, a look at a channel that says why, a log that names who.
 
-use dirigent::{AgentState, CallError, Ending, MessageId, Mode, Reason, Refusal, RunId};
+use dirigent::{
+    AgentState, CallError, Cause, ChannelEvent, Ending, Heard, MessageId, Mode, Reason, Refusal,
+    RunId,
+};
 use dirigent_testkit::Log;
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::{Act, Line};
@@ -71,7 +74,7 @@ fn a_status_says_why_no_agent_speaks_and_that_a_word_waits() {
     assert!(!stage.status().unwrap().has_word);
 }
 
-/// S8
+/// S8, R247
 #[test]
 fn a_status_says_what_each_agent_is_doing() {
     let mut stage =
@@ -80,7 +83,9 @@ fn a_status_says_what_each_agent_is_doing() {
     stage.say("Hello");
     stage.advance(SECOND);
     stage.call(|d| async move { d.agent_offline(&"c".into()).await }).unwrap();
-    let agents = stage.status().unwrap().agents;
+    let status = stage.status().unwrap();
+    assert_eq!((status.mode, status.speaker), (Mode::Chat, Some("a".into())));
+    let agents = status.agents;
     let doing = |name: &str| agents.iter().find(|(agent, _)| agent.as_str() == name).unwrap().1;
     assert_eq!(doing("a"), AgentState::Active);
     assert_eq!(doing("b"), AgentState::Queued);
@@ -175,6 +180,42 @@ fn a_run_that_nears_its_deadline_is_warned_of_before_its_turn_is_lost() {
     let slow = Line::from("a1").taking(SECOND * 400);
     let mut stage = Setup::new().hosted("poet", [slow]).hosted("b", []).stage();
     assert_eq!(warnings(&mut stage), Vec::<String>::new(), "it ended long before");
+}
+
+/// R254
+#[test]
+fn every_change_is_one_entry_of_the_history_that_says_when_who_where_and_why() {
+    let mut stage = two().stage();
+    let mut transitions = stage.dirigent().transitions();
+    stage.chat();
+    stage.say("Hello");
+    stage.until_dormant();
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+    stage.call(move |d| async move { d.resume(channel).await }).unwrap();
+    stage.call(move |d| async move { d.archive(channel).await }).unwrap();
+    let mut heard = Vec::new();
+    while let Some(Heard::Event(event)) = transitions.try_next() {
+        heard.push(event);
+    }
+    let history = stage.call(move |d| async move { d.history(channel).await }).unwrap();
+    assert_eq!(history, heard, "each once, in order");
+    for pair in history.windows(2) {
+        let [before, after] = [&pair[0].transition, &pair[1].transition];
+        assert_eq!(before.to, after.from, "no change of phase is left out");
+        assert!(before.at <= after.at);
+    }
+    assert!(history.iter().all(|entry| entry.channel == channel));
+    let of = |cause, agent: &str| {
+        let is_it = |entry: &&ChannelEvent| {
+            entry.transition.cause == cause && entry.agent == Some(agent.into())
+        };
+        history.iter().filter(is_it).count()
+    };
+    assert_eq!([of(Cause::Replied, "a"), of(Cause::Replied, "b")], [1, 1]);
+    let causes = [Cause::Stopped, Cause::Resumed, Cause::Archived];
+    let last = history[history.len() - 3..].iter().map(|entry| entry.transition.cause);
+    assert!(last.eq(causes), "{history:#?}");
 }
 
 /// B28
