@@ -356,6 +356,9 @@ pub enum OpenError {
         /// What was to be opened.
         path: PathBuf,
     },
+    /// The home folder of the process's user is not known, so that there is no default path.
+    #[error("the home folder is not known: set HOME to an absolute path, or name the file's path")]
+    NoHome,
     /// The file is damaged as a whole. It was not touched, since starting without it would forget every
     /// stop, hold, mode and registration that it holds. `open_or_begin_anew` of the same store keeps it
     /// aside and starts empty.

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use dirigent::{AgentId, ApiError, Identity, IdentityStore, RegisterError};
 
 use super::{Detection, EgoAbsent, EgoOptions, EgoReport, scan_ego};
+use crate::{JsonIdentities, OpenError};
 
 /// Another registry, into which `ego.json` is scanned once: before it is read for the first time,
 /// which is when the driver starts. Clones share it, so a host keeps one for the report and
@@ -92,6 +93,47 @@ impl<S> ScannedIdentities<S> {
     /// Whether the last scan detected padded-cell: whether a page offers to scan again.
     pub fn is_detected(&self) -> bool {
         self.report().is_some_and(|report| report.is_detected())
+    }
+}
+
+/// The folder in the home folder in which both files are by default.
+const DEFAULT_FOLDER: &str = ".openclaw";
+
+/// What padded-cell's file is called.
+const EGO_FILE_NAME: &str = "ego.json";
+
+impl ScannedIdentities<JsonIdentities> {
+    /// Opens the registry at its default path, `.openclaw/dirigent-identity.json` in the home folder of the
+    /// process's user, and puts a scan of `ego.json` in the same folder before it. What is missing is no error: the
+    /// registry's folder is made, and without `ego.json` no agent is added.
+    ///
+    /// Works on the calling thread, as [`JsonIdentities::open`].
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::NoHome`] when the home folder is not known, else as [`JsonIdentities::open`].
+    ///
+    /// ```no_run
+    /// use dirigent_store::{EgoOptions, ScannedIdentities};
+    ///
+    /// // For `Dirigent::builder`; the scan happens when the driver starts.
+    /// let identities = ScannedIdentities::open_default(EgoOptions::default())?;
+    /// # Ok::<(), dirigent_store::OpenError>(())
+    /// ```
+    pub fn open_default(options: EgoOptions) -> Result<Self, OpenError> {
+        let home = std::env::home_dir().filter(|home| home.is_absolute());
+        Self::open_in(home.ok_or(OpenError::NoHome)?.join(DEFAULT_FOLDER), options)
+    }
+
+    /// The same with both files in this folder.
+    ///
+    /// # Errors
+    ///
+    /// As [`JsonIdentities::open`].
+    pub fn open_in(folder: impl AsRef<Path>, options: EgoOptions) -> Result<Self, OpenError> {
+        let folder = folder.as_ref();
+        let registry = JsonIdentities::open(folder.join(JsonIdentities::FILE_NAME))?;
+        Ok(Self::new(registry, folder.join(EGO_FILE_NAME), options))
     }
 }
 

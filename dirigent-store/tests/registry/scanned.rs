@@ -8,7 +8,9 @@ use dirigent::{
     AgentId, ApiError, Dirigent, ErrorKind, Identity, IdentityStore, MemoryIdentities, Mode,
     Reason, RegisterError, async_trait,
 };
-use dirigent_store::{EgoAbsent, EgoOptions, RescanError, ScannedIdentities, SkipReason};
+use dirigent_store::{
+    EgoAbsent, EgoOptions, JsonIdentities, OpenError, RescanError, ScannedIdentities, SkipReason,
+};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 
 use crate::place::{Place, put, who};
@@ -160,4 +162,52 @@ async fn a_registry_that_cannot_be_written_does_not_stop_the_start() {
     assert_eq!(who(&identities).await, "adam 9");
     let skipped = identities.report().unwrap().skipped.clone();
     assert_eq!(skipped, [("zoe".into(), SkipReason::StoreFailed)]);
+}
+
+/// What this test does when it is run as another process, with a home folder of its own.
+#[cfg(unix)]
+const AT_HOME: &str = "DIRIGENT_REGISTRY_AT_HOME";
+
+/// The registry and `ego.json` are opened at their default paths in one call.
+#[cfg(unix)]
+#[tokio::test]
+async fn the_default_paths_are_in_the_home_folder() {
+    if std::env::var_os(AT_HOME).is_some() {
+        match ScannedIdentities::open_default(EgoOptions::default()) {
+            Ok(identities) => println!("\nfound {}", who(&identities).await),
+            Err(error) => println!("\nfailed {error:?}"),
+        }
+        return;
+    }
+    let place = Place::new();
+    let seen_at_home = |home: &std::path::Path| {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "scanned::the_default_paths_are_in_the_home_folder"]);
+        command.args(["--nocapture"]).env(AT_HOME, "1").env("HOME", home);
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let seen = seen_at_home(place.folder());
+    assert!(seen.contains("found \n"), "nothing is there yet: {seen}");
+    let folder = place.folder().join(".openclaw");
+    let registry = JsonIdentities::open(folder.join("dirigent-identity.json")).unwrap();
+    put(&registry, "adam", 9).await;
+    drop(registry);
+    fs::write(folder.join("ego.json"), ego("zoe", 3)).unwrap();
+    let seen = seen_at_home(place.folder());
+    assert!(seen.contains("found adam 9, zoe 3\n"), "{seen}");
+    let seen = seen_at_home("not/absolute".as_ref());
+    assert!(seen.contains("failed NoHome\n"), "{seen}");
+}
+
+/// Both files of any folder are opened in one call, before which nothing need be there.
+#[tokio::test]
+async fn both_files_of_a_folder_are_opened_in_one_call() {
+    let place = Place::new();
+    let folder = place.folder().join("new");
+    let identities = ScannedIdentities::open_in(&folder, EgoOptions::default()).unwrap();
+    fs::write(folder.join("ego.json"), ego("zoe", 3)).unwrap();
+    assert_eq!(who(&identities).await, "zoe 3");
+    assert_eq!(identities.inner().path().file_name().unwrap(), JsonIdentities::FILE_NAME);
+    let again = ScannedIdentities::open_in(&folder, EgoOptions::default());
+    assert!(matches!(again, Err(OpenError::InUse { .. })));
 }
