@@ -42,12 +42,23 @@ pub enum HumanInterrupt {
 }
 
 /// Who speaks first when an agent's message wakes the channel.
+///
+/// Three cases in one rule (a human wakes the first of the list, an agent the one after it, any other bot the
+/// first) take two options: without [`Config::bots_qualify`] a bot that is no agent wakes no agent.
+///
+/// ```
+/// use dirigent_core::{Config, WakeRule};
+///
+/// let mut config = Config::default();
+/// (config.wake_rule, config.bots_qualify) = (WakeRule::NextAfterSender, true);
+/// assert!(config.validate().is_ok());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WakeRule {
     /// The first of the list.
     FirstInList,
-    /// The one after the sender, where the sender is listed.
+    /// The one after the sender, where the sender is listed, else the first.
     NextAfterSender,
 }
 
@@ -110,7 +121,8 @@ pub struct Config {
     pub shuffle_first: bool,
     /// What a message of another author does during confirmation. Default: restart the cycle.
     pub interrupt: InterruptPolicy,
-    /// Whether unregistered bots and webhooks wake, interrupt and veto. Default false.
+    /// Whether unregistered bots and webhooks wake, interrupt and veto. Default false. A bot wakes the first of the
+    /// list, with either [`WakeRule`].
     pub bots_qualify: bool,
     /// When triggers are removed. Default: at once.
     pub trigger_cleanup: TriggerCleanup,
