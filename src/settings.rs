@@ -339,7 +339,9 @@ impl Settings {
     pub const RESUMED_NOTICE: &str = "▶️ Resumed.";
 
     /// Carries decisions out as the seed "Dirigent" describes it, which knows no stop word, no resume word and
-    /// no limit on the channels that agents create.
+    /// no limit on the channels that agents create. Where the seed says nothing it is as by default: posts keep
+    /// their pace, since Discord refuses them otherwise; a reply is ten messages at most, since one agent would
+    /// fill the channel; what was missed in a gap is read, since people would wait for an answer.
     pub fn seed_literal() -> Self {
         let creations = CreationLimits::off();
         Self { stop_words: Vec::new(), resume_words: Vec::new(), creations, ..Self::default() }

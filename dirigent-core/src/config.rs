@@ -255,6 +255,18 @@ impl Config {
     /// deadlines, no ceilings, no refresh on waking, no confirmation by any message, no answer to a
     /// stop word.
     ///
+    /// What the seed does not say is as by default, since without it a room would break its other promises:
+    ///
+    /// - While the member list was never read, no agent may speak, and it is asked for again: the seed's list
+    ///   would be empty, and every agent could speak at once.
+    /// - While the chat is away a turn waits, for [`outage_max`](Self::outage_max): the seed would pass it on
+    ///   every 15 s, and the room would fall asleep unheard.
+    /// - What an agent says within [`late_grace`](Self::late_grace) of a turn whose reply was not recognised as a
+    ///   whole is a late piece of that reply: the seed would take it for a new message, which interrupts
+    ///   the next agent.
+    /// - Operators stop, hold, mute and choose, and a message or a run that is told twice counts once.
+    /// - What is remembered is bounded: 64 agents, 256 messages, 32 runs.
+    ///
     /// ```
     /// assert_eq!(dirigent_core::Config::seed_literal().turns_max, None);
     /// ```

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use crate::room::{A, B, Room, ended, gate, millis, secs, spoke};
+use crate::room::{A, B, Room, SEED, agents, ended, gate, message, millis, secs, spoke};
 use dirigent_core::{
-    Config, HumanInterrupt, Input, PhaseKind, Settlement, Timestamp, TriggerCleanup,
+    Author, Config, Creation, HumanInterrupt, Input, MessageKind, Mode, PhaseKind, Reason, Refusal,
+    Settlement, Timestamp, TriggerCleanup,
 };
 
 /// What `validate` says of the default with this change; "" when it is content.
@@ -148,6 +149,44 @@ fn by_the_letter_of_the_seed_nobody_is_hurried_and_nothing_but_the_tail_confirms
     assert_eq!(room.phase(), PhaseKind::Confirming, "any message is not enough");
     room.wait(millis(1));
     assert_eq!(room.speaker(), Some(B));
+}
+
+/// Each item of the list in the docs of `Config::seed_literal`.
+#[test]
+fn to_the_letter_keeps_what_its_list_says() {
+    let literal = |config: &mut Config| *config = Config::seed_literal();
+    let mut unknown = Room::with(Config::seed_literal(), SEED);
+    unknown.tell(Input::SetMode(Mode::Chat));
+    unknown.members_fail();
+    assert_eq!(unknown.explain(A), Reason::MembersUnknown);
+
+    let mut away = Room::chat_with(2, literal);
+    away.human("hello");
+    away.start(A);
+    away.ends(A, spoke("it arrives later"));
+    away.tell(Input::Chat { away: true });
+    away.wait(secs(3_000));
+    assert_eq!(away.phase(), PhaseKind::Confirming, "it waits for the chat");
+
+    let mut late = Room::chat_with(2, literal);
+    late.human("hello");
+    late.start(A);
+    late.ends(A, spoke("it arrives in pieces that are late"));
+    late.wait(secs(15));
+    late.start(B);
+    late.ends(B, spoke("another reply"));
+    late.says(A, "it arrives in pieces");
+    let stands = (late.phase(), late.speaker());
+    assert_eq!(stands, (PhaseKind::Confirming, Some(B)), "a late piece interrupts no reply");
+
+    let mut twice = Room::chat_with(2, literal);
+    let hello = message(1, Author::Human, MessageKind::Conversation, "hello");
+    twice.tell(hello.clone());
+    assert_eq!(twice.refusal(hello), Refusal::RepeatedMessage);
+    twice.tell(Input::Stop);
+    assert_eq!(twice.explain(A), Reason::Stopped);
+    let many = Creation { mode: Mode::Chat, members: agents(65), initiator: None };
+    assert_eq!(Room::unknown().refusal(Input::Create(many)), Refusal::TooManyAgents);
 }
 
 type SetWait = fn(&mut Config, Duration);
