@@ -49,7 +49,8 @@ impl Runtime {
             self.update(&room, |room, _, _| Room::abandon(room));
         }
         let is_known = self.forget(channel);
-        match self.within(limit, self.store.delete(channel)).await? {
+        let deleting = self.within(limit, self.store.delete(channel));
+        match deleting.await.unwrap_or_else(|late| Err(late.into())) {
             Ok(deleted) => Ok(deleted),
             Err(error) => {
                 if is_known {

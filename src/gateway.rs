@@ -8,6 +8,7 @@ use dirigent_core::{Input, MessageId, Mode};
 use crate::erasure::is_unsupported;
 use crate::room::Room;
 use crate::runtime::cell::RoomCell;
+use crate::runtime::room_table::RoomRef;
 use crate::{CallError, ChannelId, Dirigent, UserId};
 
 impl Dirigent {
@@ -108,18 +109,21 @@ impl Dirigent {
     /// When the driver is not running, or as the store fails.
     pub async fn channel_deleted(&self, channel: ChannelId) -> Result<(), CallError> {
         self.live().await?;
-        let Some(room) = self.runtime.room(channel).await? else {
-            return Ok(());
+        let room = match self.runtime.room(channel).await {
+            Ok(Some(room)) => Some(room),
+            Ok(None) => return Ok(()),
+            // Whatever it stands at is deleted.
+            Err(CallError::Barred(_)) => None,
+            Err(error) => return Err(error),
         };
-        let mode = room.lock().room.machine().view().mode();
-        if mode == Mode::Discussion {
+        let mode = |room: &RoomRef| room.lock().room.machine().view().mode();
+        if let Some(room) = room.filter(|room| mode(room) == Mode::Discussion) {
             return match self.state_fact(&room, &Input::Archive).await {
                 // It was archived before.
                 Err(CallError::Refused(_)) => Ok(()),
                 archived => archived,
             };
         }
-        drop(room);
         match self.erase(channel).await {
             Err(error) if !is_unsupported(&error) => Err(error),
             Ok(_) | Err(_) => Ok(()),

@@ -1,11 +1,11 @@
 //! What the library logs, for tests.
 
 use std::fmt::{self, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Level, Metadata, Subscriber};
+use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 
 /// Keeps the warnings and errors that are logged on this thread while something is done.
 ///
@@ -19,9 +19,13 @@ pub struct Log {
     lines: Arc<Mutex<Vec<String>>>,
 }
 
+/// With one subscriber alone, what another thread logs first without one would be switched off for all.
+static OTHER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Log::default()));
+
 impl Log {
     /// Does the work and keeps what it logs on this thread.
     pub fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+        LazyLock::force(&OTHER);
         tracing::subscriber::with_default(self.clone(), work)
     }
 

@@ -231,6 +231,9 @@ impl Room {
         let (messages, rest) = messages_of(words, cx.settings);
         let outgoing = compose(self.id, of, messages, end, (newest, now));
         if outgoing.parts.is_empty() {
+            if !rest.is_empty() {
+                self.active().inbox.keep_late(agent, rest);
+            }
             let outcome = Outcome::Pass;
             let _ = self.submit(cx, now, &Input::RunEnded { agent, run: Some(run), outcome });
             return;

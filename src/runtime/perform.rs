@@ -178,7 +178,11 @@ impl Runtime {
         };
         let took_all = link.close();
         if let Ok(spoken) = &spoken {
-            self.call_ended(agent, !matches!(spoken, Ok(Ok(_))));
+            let failed = !matches!(spoken, Ok(Ok(_)));
+            // An agent may end a call with an error because it was cancelled.
+            if !failed || !link.is_cancelled() {
+                self.call_ended(agent, failed);
+            }
         }
         let answer = match spoken {
             Ok(Ok(Ok(Reply::Say(text)))) => match self.settings.reply(&text) {

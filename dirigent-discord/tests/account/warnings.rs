@@ -1,12 +1,13 @@
 //! What a host finds in its log of events that went no further.
 
 use std::fmt::{Debug, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use serde_json::json;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Level, Metadata, Subscriber};
+use tracing::subscriber::DefaultGuard;
+use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 
 use crate::town::Town;
 
@@ -14,7 +15,16 @@ use crate::town::Town;
 #[derive(Clone, Default)]
 struct Warnings(Arc<Mutex<Vec<String>>>);
 
+/// With one subscriber alone, what another thread logs first without one would be switched off for all.
+static OTHER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Warnings::default()));
+
 impl Warnings {
+    fn listen() -> (Self, DefaultGuard) {
+        LazyLock::force(&OTHER);
+        let warnings = Self::default();
+        (warnings.clone(), tracing::subscriber::set_default(warnings))
+    }
+
     /// The lines so far, which are forgotten.
     fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().unwrap())
@@ -56,8 +66,7 @@ impl Subscriber for Warnings {
 /// An event that cannot be read leaves a line with its kind and nothing else, at most one a minute.
 #[tokio::test]
 async fn an_event_that_cannot_be_read_is_a_warning_without_its_content() {
-    let warnings = Warnings::default();
-    let _guard = tracing::subscriber::set_default(warnings.clone());
+    let (warnings, _guard) = Warnings::listen();
     let town = Town::open().await;
     let odd = json!({"id": true, "content": "confidential", "channel_id": "700"});
     for _ in 0..100 {
@@ -78,8 +87,7 @@ async fn an_event_that_cannot_be_read_is_a_warning_without_its_content() {
 /// A driver that has ended is told nothing: the log says so, at most once a minute.
 #[tokio::test]
 async fn events_for_a_driver_that_has_ended_are_a_warning() {
-    let warnings = Warnings::default();
-    let _guard = tracing::subscriber::set_default(warnings.clone());
+    let (warnings, _guard) = Warnings::listen();
     let town = Town::open().await;
     town.chat().await;
     town.dirigent.shutdown(std::time::Duration::ZERO).await;

@@ -340,6 +340,8 @@ impl Syncing {
     /// One sync a file makes all turns in it durable. Files that are empty go afterwards: what they held stands in
     /// those that were synced.
     fn sync_log(&self, log: Vec<Grown>, emptied: Vec<PathBuf>) -> Result<(), StoreError> {
+        // What could not be synced before may stand in no other file.
+        self.queue.check()?;
         if let Err(error) = log.iter().try_for_each(|grown| self.sync_grown(grown)) {
             tracing::warn!(%error, "turns could not be synced");
             self.queue.note(&error, error.path());

@@ -16,7 +16,7 @@ use dirigent::{ChannelId, Revision};
 use super::change;
 use crate::channel_file::{LARGEST, whole};
 use crate::error::{Action, StoreError};
-use crate::replace::{ReadError, private, read, sync_data};
+use crate::replace::{ReadError, private, read, sync_data, sync_folder};
 
 /// After so many bytes a new file is begun.
 const SEGMENT_MAX: u64 = 8 << 20;
@@ -113,14 +113,8 @@ impl TurnLog {
             next: 1,
             is_open: false,
         };
-        let refused = |source| StoreError::not_done(Action::Read, root, source);
-        let mut numbers = Vec::new();
-        for entry in fs::read_dir(root).map_err(refused)? {
-            numbers.extend(number_of(&entry.map_err(refused)?.file_name()));
-        }
-        numbers.sort_unstable();
         let mut damaged = Vec::new();
-        for number in numbers {
+        for number in numbers(root)? {
             log.next = number.saturating_add(1);
             if log.take_in(number)? {
                 damaged.push(log.path(number));
@@ -227,7 +221,7 @@ impl TurnLog {
         revision: Revision,
         content: &[u8],
     ) -> Result<Grown, StoreError> {
-        let (number, is_new) = self.writable()?;
+        let number = self.writable()?;
         let change = self.change(channel, revision, content, number);
         let before = self.large.remove(&channel).map_or(0, |large| large.changed);
         let (kind, body) = match &change {
@@ -242,6 +236,8 @@ impl TurnLog {
             let source = io::Error::other("there is no file");
             return Err(StoreError::not_done(Action::Write, &self.root, source));
         };
+        // As long as it is empty: the frame that it was made for may not have been written.
+        let is_new = segment.length == 0;
         if let Err(source) = (&*segment.file).write_all(&frame) {
             // Half a frame is passed over; where it cannot be taken back, a new file is begun.
             self.is_open = segment.file.set_len(segment.length).is_ok();
@@ -264,11 +260,11 @@ impl TurnLog {
         Ok(grown)
     }
 
-    /// The file to be appended to, and whether it is new.
-    fn writable(&mut self) -> Result<(u64, bool), StoreError> {
+    /// The file to be appended to.
+    fn writable(&mut self) -> Result<u64, StoreError> {
         let newest = self.segments.last_key_value().filter(|_| self.is_open);
         if let Some((number, _)) = newest.filter(|(_, segment)| segment.length < SEGMENT_MAX) {
-            return Ok((*number, false));
+            return Ok(*number);
         }
         let number = self.next;
         let path = self.path(number);
@@ -278,7 +274,7 @@ impl TurnLog {
         self.segments.insert(number, Segment { path, file: Arc::new(file), length: 0, live: 0 });
         self.next = number.saturating_add(1);
         self.is_open = true;
-        Ok((number, true))
+        Ok(number)
     }
 
     /// The text of a channel's newest turn, and the file that it stands in; `None` when it has none.
@@ -329,8 +325,9 @@ impl TurnLog {
         if let Some(place) = self.places.remove(&channel) {
             self.release(&place);
         }
-        for (number, segment) in &self.segments {
-            let path = &segment.path;
+        // Also files that are about to be removed: a kill before that would leave them.
+        for number in numbers(&self.root)? {
+            let path = &self.path(number);
             let content = match read(path, FILE_MAX) {
                 Ok(content) => content.unwrap_or_default(),
                 Err(ReadError::Bad(source)) => {
@@ -340,15 +337,17 @@ impl TurnLog {
                     return Err(StoreError::not_done(Action::Read, path, source));
                 }
             };
-            let frames = frames(*number, &content).0;
+            let frames = frames(number, &content).0;
             let own: Vec<_> = frames.iter().filter(|frame| frame.channel == channel).collect();
             if own.is_empty() {
                 continue;
             }
-            overwrite(path, &own)
-                .map_err(|source| StoreError::unknown(Action::Write, path, source))?;
+            match overwrite(path, &own) {
+                Err(source) if source.kind() == io::ErrorKind::NotFound => {}
+                done => done.map_err(|source| StoreError::unknown(Action::Write, path, source))?,
+            }
         }
-        Ok(())
+        sync_folder(&self.root)
     }
 
     /// Begins a new file with the next turn.
@@ -374,6 +373,17 @@ impl TurnLog {
         let taken = numbers.iter().filter_map(|number| self.segments.remove(number));
         taken.map(|segment| segment.path).collect()
     }
+}
+
+/// The numbers of the log's files, in ascending order.
+fn numbers(root: &Path) -> Result<Vec<u64>, StoreError> {
+    let refused = |source| StoreError::not_done(Action::Read, root, source);
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(root).map_err(refused)? {
+        numbers.extend(number_of(&entry.map_err(refused)?.file_name()));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 /// Overwrites frames with blanks.
@@ -524,6 +534,18 @@ mod tests {
             assert_eq!(damaged.as_slice(), std::slice::from_ref(&path), "{bent}");
             assert_eq!((newest(&log, HERE), newest(&log, THERE)), (Some(4), Some(14)), "{bent}");
         }
+    }
+
+    #[test]
+    fn a_file_that_is_about_to_be_removed_is_erased_as_well() {
+        let (folder, path) = written();
+        let (mut log, _) = TurnLog::open(folder.path()).unwrap();
+        append(&mut log, THERE, 15);
+        append(&mut log, HERE, 5);
+        assert_eq!(log.take_empty(), [path]);
+        log.erase(HERE).unwrap();
+        let (log, _) = TurnLog::open(folder.path()).unwrap();
+        assert_eq!((newest(&log, HERE), newest(&log, THERE)), (None, Some(15)));
     }
 
     #[test]

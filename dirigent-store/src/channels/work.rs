@@ -312,6 +312,8 @@ impl Work {
             self.desk.log.forget(channel, revision);
             self.desk.made(channel, revision, &transitions);
         } else {
+            // It may be in its place all the same.
+            self.desk.unlearn(channel);
             // The fact had taken the place of a turn that was to become the file.
             self.desk.behind.push_back(channel);
         }
@@ -373,8 +375,10 @@ impl Work {
 
     fn end(self, outcome: Result<(), StoreError>) {
         let Self { mut desk, closing, .. } = self;
-        // What they held is in the channels' files, which are synced.
-        remove_files(desk.log.take_empty());
+        // What they held is in the channels' files, which are synced, or else they stay.
+        if outcome.is_ok() {
+            remove_files(desk.log.take_empty());
+        }
         // A caller that is told that it is closed can open it again.
         drop(desk);
         if let Some(answer) = closing {
