@@ -286,8 +286,8 @@ impl Config {
     }
 
     /// The message flow of seed 4: a turn ends sixty seconds after it was granted, which is told in
-    /// the channel, and agents that work on a task together may take 60 cycles and 240 turns before a
-    /// person must speak, instead of 12 and 60.
+    /// the channel, and in a chat agents that work on a task together may take 60 cycles and 240 turns before
+    /// a person must speak, instead of 12 and 60. A discussion has its own ceilings.
     ///
     /// ```
     /// let config = dirigent_core::Config::message_flow();

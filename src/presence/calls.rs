@@ -5,6 +5,8 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use dirigent_core::{AgentKey, Input, Timestamp};
 
 use super::Presence;
+use crate::room::Room;
+use crate::room::context::Context;
 use crate::runtime::Runtime;
 use crate::runtime::cell::RoomCell;
 use crate::{AgentId, CallError, ChannelId, Dirigent};
@@ -49,7 +51,7 @@ impl Runtime {
             return;
         };
         if self.presence().call_ended(agent, failed, most) {
-            tracing::warn!(agent = %self.log_name(agent), "an agent fails again and again: it is offline");
+            tracing::warn!(agent = %self.log_name(agent), "the calls of an agent fail: it is offline");
             self.tell_all();
         }
     }
@@ -65,6 +67,9 @@ impl Runtime {
     pub(crate) fn tell_news(&self, cell: &Arc<RoomCell>) {
         self.update_cell(cell, None, |state, cx, now| {
             for input in self.take_news(&mut state.epochs.presence) {
+                if let Input::Offline(agent) = input {
+                    warn_of_turn(&state.room, cx, agent);
+                }
                 if let (Err(refusal), _) = state.room.input(cx, now, &input, false) {
                     tracing::warn!(channel = %cell.id, %refusal, "a channel cannot take note of who is online");
                 }
@@ -77,6 +82,16 @@ impl Runtime {
         let news = presence.news_since(*epoch);
         *epoch = presence.epoch();
         news
+    }
+}
+
+/// An agent goes offline: where it has the floor, its turn is lost.
+fn warn_of_turn(room: &Room, cx: &Context<'_>, agent: AgentKey) {
+    let view = room.machine().view();
+    if view.speaker() == Some(agent) {
+        let agent = cx.directory.name(agent).map(AgentId::as_str);
+        let (was, turn) = (view.phase().as_str(), view.turn().get());
+        tracing::warn!(channel = %room.id(), agent, turn, was, "an agent went offline in its turn");
     }
 }
 

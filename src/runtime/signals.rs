@@ -93,7 +93,7 @@ impl Runtime {
 }
 
 /// What a person who runs the bot should know of.
-const TROUBLES: [(Cause, &str); 10] = [
+const TROUBLES: [(Cause, &str); 9] = [
     (Cause::Retriggered, "an agent has not started in time and is woken once more"),
     (Cause::StartTimedOut, "an agent has not started in time and is skipped"),
     (Cause::RunTimedOut, "a run took too long: its agent is skipped"),
@@ -103,7 +103,6 @@ const TROUBLES: [(Cause, &str); 10] = [
     (Cause::DeliveryTimedOut, "a reply was not seen in time: the next agent has its turn"),
     (Cause::Undelivered, "a reply could not be delivered"),
     (Cause::NobodyAnswered, "no agent has answered: the channel is dormant"),
-    (Cause::AgentOffline, "an agent is offline"),
 ];
 
 /// Agents are named by their ids. The phase before tells what an agent was doing.

@@ -169,7 +169,8 @@ type Job<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 /// The host runs it, once, beside the driver.
 ///
 /// Of each channel the driver is told in the order of the events, and no channel waits for another. Where the
-/// store fails, the driver is told again after 5 s, and then after up to a minute, until it takes the event.
+/// store fails, the driver is told again after 5 s, and then after up to a minute: who joined or left, and up to
+/// which message the history is to be read. Edits and deletions of messages are not told again.
 #[must_use = "no command is answered and no channel is loaded until this runs"]
 pub struct FeedWork {
     desk: Arc<Desk>,

@@ -168,6 +168,22 @@ fn a_warning_names_the_agent_whose_turn_was_lost_and_what_it_was_doing() {
     assert!(line.contains(&format!("channel={channel}")), "{line}");
 }
 
+/// S3
+#[test]
+fn where_an_agent_has_no_turn_no_warning_says_that_it_is_offline() {
+    let stage = Setup::new().rooms(3).hosted("poet", [Act::Hang.into()]).hosted("b", []);
+    let mut stage = stage.stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    let log = Log::default();
+    log.during(|| stage.call(|d| async move { d.agent_offline(&"poet".into()).await })).unwrap();
+    let lines = log.lines();
+    assert_eq!(lines.len(), 1, "it has a turn in one of three channels: {lines:#?}");
+    assert!(lines[0].starts_with("WARN an agent went offline in its turn"), "{lines:#?}");
+    assert!(lines[0].contains("agent=poet") && lines[0].contains("was=running"), "{lines:#?}");
+}
+
 /// S11
 #[test]
 fn a_run_that_nears_its_deadline_is_warned_of_before_its_turn_is_lost() {
@@ -247,8 +263,7 @@ fn an_agent_that_fails_again_and_again_is_offline_where_the_host_wants_that() {
     log.during(|| talk(&mut stage));
     assert_eq!(doing(&mut stage), AgentState::Offline);
     assert!(
-        log.lines()
-            .contains(&"WARN an agent fails again and again: it is offline agent=poet".into())
+        log.lines().contains(&"WARN the calls of an agent fail: it is offline agent=poet".into())
     );
     stage.call(|d| async move { d.agent_online(&"poet".into()).await }).unwrap();
     assert_ne!(doing(&mut stage), AgentState::Offline);
