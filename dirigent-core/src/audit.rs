@@ -122,6 +122,9 @@ const RULES: &[Rule] = &[
         let asks = ask_at.is_some() != c.refresh.is_some();
         asks && c.list_at.is_none() && c.list.len() == 0 && !c.is_stopped()
     }),
+    ("agents stand in the list only once it was read", |c| {
+        c.list.len() == 0 || c.list_at.is_some()
+    }),
     ("a list that was never read does not disable", |c| {
         let by_count = c.phase == Phase::Disabled && c.mode.keeps_turns();
         !by_count || c.list_at.is_some()

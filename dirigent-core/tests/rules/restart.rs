@@ -227,6 +227,7 @@ fn a_snapshot_that_contradicts_itself_is_turned_down() {
             Snapshot { phase: PhaseData::RefreshingBoundary, ..good.clone() },
         ),
         ("a vetoed sleep", Snapshot { vetoed: true, ..good.clone() }),
+        ("agents of a list that was never read", Snapshot { list_at: None, ..good.clone() }),
     ];
     for (what, snapshot) in broken {
         let error = restore(&snapshot).unwrap_err();
