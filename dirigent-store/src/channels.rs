@@ -58,11 +58,13 @@ use crate::replace::{ReadError, keep_aside, keep_copy, read, remove_strays};
 /// * One process has the folder open at a time.
 ///   It stays locked until it is [closed](Self::close) or every clone is gone, those that a
 ///   [`Dirigent`](dirigent::Dirigent) and its [`Driver`](dirigent::Driver) hold included.
-/// * A damaged file costs nothing where the channel's turn is sound, and a damaged turn only itself where the file
-///   is: it is kept as `<id>.json.corrupt-N` or `<id>.turn.json.corrupt-N`. Where none is, the damaged one stays in its place and bars the channel, across
+/// * A damaged file costs nothing where the channel's turn is sound: it is kept as `<id>.json.corrupt-N`. A damaged
+///   turn costs only itself where it may never have been synced, as after a power cut; its log is kept as
+///   `turns-<n>.log.corrupt-N`. Where a turn is damaged that is known to have been synced, and where a channel has nothing
+///   that is sound, what is damaged stays and bars the channel, across
 ///   restarts: it loads as [`Barred::Damaged`](dirigent::Barred) until a commit
 ///   [replaces it](Commit::replaces_damaged), which gives it the name `<name>.corrupt-N`. To mend it by
-///   hand, restore it from a backup; moving it away makes the channel one that was never seen, in which
+///   hand, restore the file from a backup that is as new; moving it away makes the channel one that was never seen, in which
 ///   every agent may speak.
 /// * A file that is whole and not understood, because a newer version wrote it, is left alone and loads
 ///   as [`Barred::Newer`](dirigent::Barred). Fields that are not known are kept.
@@ -399,5 +401,23 @@ mod tests {
             assert!(!seen.iter().any(|step| matches!(step, Step::Put(_))), "a file for each turn");
             store.close().await.unwrap();
         }
+    }
+
+    /// A power cut must not leave a channel without its file and without its turn.
+    #[tokio::test]
+    async fn a_damaged_file_goes_after_its_turn_and_the_name_of_the_log_were_synced() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().canonicalize().unwrap();
+        let options = ChannelOptions::new(root.clone()).sync_after(Duration::from_secs(3_600));
+        let store = JsonChannels::open(options).unwrap();
+        store.commit(turn(7)).await.unwrap();
+        let file = Folders::below(root.clone()).unwrap().file(ChannelId::new(7));
+        std::fs::write(&file, "no JSON").unwrap();
+        steps::take(&root);
+        assert!(store.load(ChannelId::new(7)).await.unwrap().is_some());
+        let log = Step::SyncFile(root.join("turns-1.log"));
+        let folder = Step::SyncFolder(file.parent().unwrap().to_owned());
+        assert_eq!(steps::take(&root), [log, Step::SyncFolder(root.clone()), folder]);
+        store.close().await.unwrap();
     }
 }

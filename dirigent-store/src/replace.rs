@@ -94,7 +94,7 @@ impl<'a> Replacement<'a> {
         #[cfg(test)]
         steps::note(steps::Step::SyncFile(self.path.to_owned()));
         let synced = self.file.as_file_mut().sync_all();
-        synced.map_err(|source| StoreError::not_done(Action::Sync, self.path, source))
+        synced.map_err(|source| StoreError::not_done(not_synced(&source), self.path, source))
     }
 
     /// Puts it in its place. The folder's entry is not synced.
@@ -104,6 +104,14 @@ impl<'a> Replacement<'a> {
         let put = self.file.persist(self.path).map(drop);
         put.map_err(|refused| StoreError::not_done(Action::Replace, self.path, refused.error))
     }
+}
+
+/// What failed where new content could not be synced. On a disk that is full it is as if it could not be written:
+/// it is thrown away, and nothing hangs on it.
+fn not_synced(source: &io::Error) -> Action {
+    let is_full =
+        matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+    if is_full { Action::Write } else { Action::Sync }
 }
 
 /// Reads a file of at most this many bytes. `None`: there is none.
@@ -480,6 +488,14 @@ mod tests {
         assert_eq!(kept.len(), count, "a file that was kept aside was overwritten");
         assert_eq!(names(folder.path()).len(), count + usize::from(path.exists()));
         assert!(kept.iter().all(|kept| !fs::read(kept).unwrap().is_empty()));
+    }
+
+    #[test]
+    fn new_content_for_which_a_full_disk_has_no_room_is_no_failed_sync() {
+        for kind in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded] {
+            assert_eq!(not_synced(&kind.into()), Action::Write);
+        }
+        assert_eq!(not_synced(&io::ErrorKind::Other.into()), Action::Sync);
     }
 
     #[test]

@@ -75,22 +75,50 @@ impl Desk {
 
     /// Makes a channel's file as new as its turn, unless it is.
     pub(super) fn catch_up(&mut self, channel: ChannelId) {
-        // What cannot be read now is told to the caller that asks for it.
-        let Ok(Some(parsed)) = self.read(channel) else {
-            return;
-        };
-        let revision = parsed.revision;
-        let (true, Ok(content)) = (self.log.revision(channel) == Some(revision), parsed.to_json())
-        else {
-            return;
+        let write = match self.newer_than_file(channel) {
+            Ok(Some(write)) => write,
+            Ok(None) => return,
+            Err(error) => return self.keep_turn_in_log(channel, &error),
         };
         match self.durability {
-            FileDurability::Full => self.queue.push_turn(Write { channel, revision, content }),
+            FileDurability::Full => self.queue.push_turn(write),
             FileDurability::None => {
-                if self.put(channel, &content).is_ok() {
-                    self.log.forget(channel, revision);
+                if self.put(channel, &write.content).is_ok() {
+                    self.log.forget(channel, write.revision);
                 }
             }
+        }
+    }
+
+    /// A channel's turn as its file is to be; `None` where the file is as new.
+    fn newer_than_file(&mut self, channel: ChannelId) -> Result<Option<Write>, StoreError> {
+        let Some(parsed) = self.read(channel)? else { return Ok(None) };
+        let revision = parsed.revision;
+        if self.log.revision(channel) != Some(revision) {
+            return Ok(None);
+        }
+        let path = || self.folders.file(channel);
+        let content =
+            parsed.to_json().map_err(|source| StoreError::Unwritable { path: path(), source })?;
+        // A power cut may have taken the folder that was made before the turn was written.
+        self.make_folder(channel)?;
+        Ok(Some(Write { channel, revision, content }))
+    }
+
+    /// A turn that cannot become its channel's file stays in the log, but keeps no older turns there: those that stand
+    /// beside it go with their file. Why it cannot is told to the caller that asks for the channel.
+    fn keep_turn_in_log(&mut self, channel: ChannelId, error: &StoreError) {
+        if self.durability == FileDurability::None {
+            return;
+        }
+        let carried = self.log.carry_over(channel);
+        let is_for_good = error.barred().is_some() && carried.is_ok();
+        match carried {
+            Ok(grown) => grown.into_iter().for_each(|grown| self.queue.grew(grown)),
+            Err(error) => tracing::warn!(%channel, %error, "older turns stay beside a turn"),
+        }
+        if !is_for_good {
+            self.queue.roll_again();
         }
     }
 
@@ -141,8 +169,8 @@ impl Desk {
     }
 
     /// Reads a channel: the newer of its file and its turn. A damaged one is kept aside where the other one
-    /// speaks for the channel; where none does, and where a newer version wrote one, all stays in its place and
-    /// bars the channel.
+    /// speaks for the channel; where none does, where the disk had a newer turn that is damaged, and where a newer
+    /// version wrote one, all stays in its place and bars the channel.
     pub(super) fn read(&mut self, channel: ChannelId) -> Result<Option<ParsedChannel>, StoreError> {
         if !self.channels.contains_key(&channel) {
             return Ok(None);
@@ -160,9 +188,13 @@ impl Desk {
             (Found::Good(turn), Found::Good(_) | Found::Nothing) => turn,
             (Found::Good(turn), Found::Bad(main)) => {
                 // A power cut must not leave the channel without either.
-                self.log.sync(channel)?;
+                let synced = self.log.file_of(channel).map_or(Ok(()), |file| file.sync());
+                synced.inspect_err(|error| self.queue.note(error, error.path()))?;
                 self.set_aside(channel, main)?;
                 turn
+            }
+            (Found::Bad(turn), Found::Good(main)) if self.is_lost_after(channel, main.revision) => {
+                return Err(self.bar(channel, turn));
             }
             (Found::Bad(turn), Found::Good(main)) => {
                 self.set_turn_aside(channel, turn)?;
@@ -187,6 +219,11 @@ impl Desk {
             self.extras.insert(channel, Box::new(newer.extras.clone()));
         }
         Ok(Some(*newer))
+    }
+
+    /// Whether the disk had a turn of a channel that is newer than this and was damaged since.
+    fn is_lost_after(&self, channel: ChannelId, revision: Revision) -> bool {
+        self.log.is_lost(channel) && self.log.revision(channel) > Some(revision)
     }
 
     /// The channel cannot be used: nothing of it is known any more, and its files stay.

@@ -27,7 +27,7 @@ const REMEMBERED_MAX: usize = 1_000;
 #[non_exhaustive]
 pub struct ChannelProblem {
     /// Whose file it was; `None` for the file of the agents, and for a file with the turns of many channels that
-    /// is damaged before its end: those that are whole were read.
+    /// is damaged: those that are whole were read.
     pub channel: Option<ChannelId>,
     /// Where it is now: aside, or in its place while it bars the channel. Once an operator's commit has
     /// replaced it, where its copy is.

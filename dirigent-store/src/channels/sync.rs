@@ -1,7 +1,6 @@
 //! What the disk still has to be given, and the thread that gives it.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
@@ -16,7 +15,7 @@ use super::turn_log::Grown;
 use super::work::Job;
 use crate::error::{Action, StoreError};
 use crate::inbox::now;
-use crate::replace::{Replacement, sync_data, sync_folder};
+use crate::replace::{Replacement, sync_folder};
 
 /// How many files are synced together; each is open meanwhile.
 const FACTS_MAX: usize = 64;
@@ -126,6 +125,16 @@ impl SyncQueue {
         }
     }
 
+    /// The newest file of the log is closed again after a while, also where it takes no turn until then: what could not
+    /// become its channel's file is tried once more, unless nothing is synced any more.
+    pub(super) fn roll_again(&self) {
+        if self.check().is_err() {
+            return;
+        }
+        self.lock().log_begun.get_or_insert_with(now);
+        self.changed.notify_one();
+    }
+
     /// These files of the log are removed once the others are synced.
     pub(super) fn remove(&self, files: Vec<PathBuf>) {
         if !files.is_empty() {
@@ -159,11 +168,8 @@ impl SyncQueue {
     }
 
     /// Nothing is taken any more if this was a failed sync.
-    ///
-    /// A disk that is full is none: the file that could not be synced is thrown away, and nothing
-    /// hangs on it.
     pub(super) fn note(&self, error: &StoreError, path: &Path) {
-        if error.is_failed_sync() && !is_full(error) {
+        if error.is_failed_sync() {
             tracing::error!(path = %path.display(), "a sync failed: open the store again");
             let _ = self.broken.set(path.to_owned());
         }
@@ -192,20 +198,6 @@ impl SyncQueue {
         }
     }
 
-    /// What the log holds is still to be synced.
-    fn put_back(&self, log: Vec<Grown>, emptied: Vec<PathBuf>) {
-        let mut waiting = self.lock();
-        let since = now();
-        for grown in log {
-            waiting.grew(grown, since);
-        }
-        waiting.emptied.extend(emptied);
-    }
-
-    fn is_closing(&self) -> bool {
-        self.lock().closing
-    }
-
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -222,7 +214,10 @@ impl Waiting {
             self.log_begun = Some(now);
         }
         match self.log.iter_mut().find(|known| known.path == grown.path) {
-            Some(known) => known.is_new |= grown.is_new,
+            Some(known) => {
+                known.is_new |= grown.is_new;
+                known.length = grown.length;
+            }
             None => self.log.push(grown),
         }
         let is_first = self.log_since.is_none();
@@ -273,13 +268,6 @@ impl Batch {
     }
 }
 
-fn is_full(error: &StoreError) -> bool {
-    let StoreError::Io { source, .. } = error else {
-        return false;
-    };
-    matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-}
-
 /// What the thread works with.
 #[derive(Debug)]
 pub(super) struct Syncing {
@@ -307,11 +295,8 @@ impl Syncing {
         while let Some(batch) = self.queue.next(self.sync_after) {
             self.sync_facts(batch.facts);
             self.delete(batch.deletions);
-            let synced = self.sync_log(batch.log, batch.emptied);
-            // Before the end, it is tried again.
-            if self.queue.is_closing() && last.is_ok() {
-                last = synced;
-            }
+            // After the first failure nothing is synced any more.
+            last = last.and(self.sync_log(&batch.log, batch.emptied));
             self.sync_turns(batch.turns);
             self.sync_folders(batch.folders);
             if batch.rolls {
@@ -339,25 +324,15 @@ impl Syncing {
 
     /// One sync a file makes all turns in it durable. Files that are empty go afterwards: what they held stands in
     /// those that were synced.
-    fn sync_log(&self, log: Vec<Grown>, emptied: Vec<PathBuf>) -> Result<(), StoreError> {
+    fn sync_log(&self, log: &[Grown], emptied: Vec<PathBuf>) -> Result<(), StoreError> {
         // What could not be synced before may stand in no other file.
         self.queue.check()?;
-        if let Err(error) = log.iter().try_for_each(|grown| self.sync_grown(grown)) {
-            tracing::warn!(%error, "turns could not be synced");
-            self.queue.note(&error, error.path());
-            if !self.queue.is_closing() && self.queue.check().is_ok() {
-                self.queue.put_back(log, emptied);
-            }
-            return Err(error);
-        }
+        let mut synced = log.iter().map(Grown::sync);
+        synced
+            .try_for_each(|synced| synced)
+            .inspect_err(|error| self.queue.note(error, error.path()))?;
         remove_files(emptied);
         Ok(())
-    }
-
-    fn sync_grown(&self, grown: &Grown) -> Result<(), StoreError> {
-        self.queue.check()?;
-        sync_data(&grown.path, &grown.file)?;
-        if grown.is_new { sync_folder(self.folders.root()) } else { Ok(()) }
     }
 
     /// A turn stays in the log until it is in its channel's file.
@@ -435,12 +410,14 @@ fn again(error: &StoreError) -> StoreError {
 #[cfg(test)]
 mod tests {
     use std::fs::File;
+    use std::io;
 
     use super::*;
 
     fn grown(file: &Path) -> Grown {
         let opened = File::create(file).unwrap();
-        Grown { path: file.to_owned(), file: Arc::new(opened), is_new: false }
+        let (path, file) = (file.to_owned(), Arc::new(opened));
+        Grown { path, file, is_new: false, length: 0, synced: Arc::default() }
     }
 
     #[test]
@@ -463,5 +440,31 @@ mod tests {
         assert_eq!(waiting.take(begin + second, second).log.len(), 1);
         assert_eq!(waiting.next_due(second), None);
         assert!(waiting.take(begin + second * 9, second).is_empty());
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_synced_ends_the_store_also_where_the_disk_is_full() {
+        for kind in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::Other]
+        {
+            let queue = SyncQueue::new(Vec::new());
+            let path = Path::new("turns-1.log");
+            let error = StoreError::not_done(Action::Sync, path, kind.into());
+            queue.note(&error, path);
+            assert!(matches!(queue.check(), Err(StoreError::Broken { .. })), "{kind}");
+        }
+    }
+
+    #[test]
+    fn what_could_not_become_a_file_is_tried_again_after_a_while_without_a_new_turn() {
+        let queue = SyncQueue::new(Vec::new());
+        queue.roll_again();
+        let due = queue.lock().next_due(Duration::from_secs(3_600)).unwrap();
+        assert!(due <= now() + ROLL_AFTER);
+        // The first failure says when.
+        queue.roll_again();
+        assert_eq!(queue.lock().next_due(Duration::from_secs(3_600)), Some(due));
+        assert!(!queue.lock().take(now(), ROLL_AFTER).rolls);
+        assert!(queue.lock().take(due, ROLL_AFTER).rolls);
+        assert_eq!(queue.lock().next_due(ROLL_AFTER), None);
     }
 }

@@ -1,43 +1,43 @@
 //! The turns of all channels, appended to one file: a commit is one write, and one sync serves all that waited.
 //!
-//! A frame is a line `turn <channel> <revision> <bytes>` and the text of the channel's file, or, where that is large,
-//! a line `diff <channel> <revision> <bytes>` and what changed since the channel's frame before. The newest frame of
-//! a channel counts. A line begins with `turn ` or `diff ` only where a frame does: the text is JSON, which writes the
-//! line breaks of strings in another way.
+//! A frame is a first line and the text of the channel's file, or, where that is large, what changed since the
+//! channel's frame before ([`frame`] has the form). The newest frame of a channel counts.
+//!
+//! Each frame says how much of its file the disk was known to have by then, so what is damaged is judged by where it
+//! stands. All of it is reported, except a frame that the end of the file cuts short, as a kill leaves it.
+//!
+//! * *Behind that mark*, a power cut may have left it: nothing says that the turn was ever synced. It costs itself
+//!   alone, and the channel has the turn before, as if the power had been cut a moment earlier.
+//! * *Before that mark*, the turn had been made to last and a file was damaged later. The channel that the frame's line
+//!   names must not go on from an older state: its turn is lost, which bars it until its file is as new or an operator's
+//!   commit replaces it.
+//! * Where the line itself is damaged it names no channel. Nothing can be barred then; the copy of the file that is kept
+//!   is all that is left of the turn.
+//!
+//! What was synced after the newest frame of a file was written counts as not synced: it is at most what was written in
+//! the second before the process ended or the file was closed.
+
+mod frame;
+mod segment;
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use dirigent::{ChannelId, Revision};
 
+use self::frame::{Frame, Header, Kind, scan};
+pub(super) use self::segment::Grown;
+use self::segment::{Segment, content_of, numbers, overwrite, path_of};
 use super::change;
-use crate::channel_file::{LARGEST, whole};
 use crate::error::{Action, StoreError};
-use crate::replace::{ReadError, private, read, sync_data, sync_folder};
+use crate::replace::sync_folder;
 
 /// After so many bytes a new file is begun.
 const SEGMENT_MAX: u64 = 8 << 20;
 
-/// How large a file may be: the last frame may be the largest there is.
-const FILE_MAX: usize = LARGEST + (16 << 20);
-
-/// What a frame begins with.
-const FRAME: &[u8] = b"turn ";
-
-/// What a frame begins with that holds a change.
-const CHANGE: &[u8] = b"diff ";
-
 /// A text of this size is followed by changes of it.
 const LARGE: usize = 16 << 10;
-
-/// What a frame begins with that was erased.
-const ERASED: &[u8] = b"void ";
-
-/// The longest first line of a frame: two numbers of 64 bits and a length.
-const HEADER_MAX: usize = 64;
 
 /// The log, for the thread that writes it.
 #[derive(Debug)]
@@ -53,16 +53,6 @@ pub(super) struct TurnLog {
     is_open: bool,
 }
 
-/// One file of the log.
-#[derive(Debug)]
-struct Segment {
-    path: PathBuf,
-    file: Arc<File>,
-    length: u64,
-    /// How many channels have their newest turn in it.
-    live: usize,
-}
-
 /// A large text that was written.
 #[derive(Debug)]
 struct Large {
@@ -75,35 +65,22 @@ struct Large {
 #[derive(Clone, Debug)]
 struct Place {
     segment: u64,
-    offset: u64,
-    length: usize,
-    /// Where its changes stand, in order.
-    changes: Vec<(u64, usize)>,
+    /// Where its text and its changes stand, in order, and how long each is.
+    parts: Vec<(u64, usize)>,
     revision: Revision,
+    /// It was damaged after the disk had it.
+    is_lost: bool,
 }
 
-/// A file of the log that grew, and is to be synced.
-#[derive(Clone, Debug)]
-pub(super) struct Grown {
-    pub(super) path: PathBuf,
-    pub(super) file: Arc<File>,
-    /// Its name is to be synced as well.
-    pub(super) is_new: bool,
-}
-
-/// A frame that was found in a file.
-struct Frame {
-    channel: ChannelId,
-    place: Place,
-    /// Where its first line begins.
-    begin: u64,
-    /// It holds a change of the frame before.
-    is_change: bool,
+impl Place {
+    fn of(segment: u64, begin: u64, header: &Header, first: usize, is_lost: bool) -> Self {
+        let offset = begin.saturating_add(u64::try_from(first).unwrap_or(u64::MAX));
+        Self { segment, parts: vec![(offset, header.length)], revision: header.revision, is_lost }
+    }
 }
 
 impl TurnLog {
-    /// The log in this folder, and the files of it that are damaged before their ends. What an earlier process
-    /// left is not appended to.
+    /// The log in this folder, and the files of it that are damaged. What an earlier process left is not appended to.
     pub(super) fn open(root: &Path) -> Result<(Self, Vec<PathBuf>), StoreError> {
         let mut log = Self {
             root: root.to_owned(),
@@ -117,43 +94,59 @@ impl TurnLog {
         for number in numbers(root)? {
             log.next = number.saturating_add(1);
             if log.take_in(number)? {
-                damaged.push(log.path(number));
+                damaged.push(path_of(root, number));
             }
         }
         Ok((log, damaged))
     }
 
-    fn path(&self, number: u64) -> PathBuf {
-        self.root.join(format!("turns-{number}.log"))
-    }
-
-    /// Takes in a file that is there. Returns whether it is damaged before its end.
+    /// Takes in a file that is there. Returns whether it is damaged.
     fn take_in(&mut self, number: u64) -> Result<bool, StoreError> {
-        let path = self.path(number);
-        let content = match read(&path, FILE_MAX) {
-            Ok(content) => content.unwrap_or_default(),
-            Err(ReadError::Bad(source)) => return Err(StoreError::BadFile { path, source }),
-            Err(ReadError::Io(source)) => {
-                return Err(StoreError::not_done(Action::Read, &path, source));
-            }
-        };
-        let file = File::open(&path)
-            .map_err(|source| StoreError::not_done(Action::Read, &path, source))?;
-        let length = u64::try_from(content.len()).unwrap_or(u64::MAX);
-        self.segments.insert(number, Segment { path, file: Arc::new(file), length, live: 0 });
-        let (frames, mut is_damaged) = frames(number, &content);
-        for frame in frames {
-            if frame.is_change {
-                // Without the frame before it says nothing.
-                is_damaged |= !self.put_change(frame.channel, &frame.place);
-                continue;
-            }
-            let newest = self.places.get(&frame.channel).map(|place| place.revision);
-            if newest.is_none_or(|newest| newest <= frame.place.revision) {
-                self.put(frame.channel, frame.place);
+        let (mut segment, content) = Segment::open(path_of(&self.root, number))?;
+        let found = scan(&content);
+        let (synced, mut is_damaged) = (found.synced(), found.is_damaged());
+        segment.spare = found.damaged.len() + usize::from(found.cut.is_some());
+        self.segments.insert(number, segment);
+        let is_before = |at: usize| u64::try_from(at).is_ok_and(|at| at < synced);
+        // A turn that was synced may have stood there, of any channel.
+        let is_turn_gone = found.damaged.iter().any(|stretch| is_before(stretch.start));
+        for Frame { header, begin, body, is_sound } in found.frames {
+            let offset = u64::try_from(begin).unwrap_or(u64::MAX);
+            let is_lost = header.kind == Kind::Lost || (!is_sound && is_before(begin));
+            let place = Place::of(number, offset, &header, body.start - begin, is_lost);
+            match header.kind {
+                Kind::Erased => {}
+                _ if !is_sound && !is_lost => self.spare(number, 1),
+                Kind::Change => {
+                    if !self.put_change(header.channel, &place) {
+                        // Without the frame before it says nothing.
+                        is_damaged = true;
+                        let is_lost = is_lost || is_turn_gone;
+                        self.put_orphan(header.channel, Place { is_lost, ..place });
+                    }
+                }
+                Kind::Turn | Kind::Lost => self.put_newer(header.channel, place),
             }
         }
         Ok(is_damaged)
+    }
+
+    /// A turn that was found counts, unless there is a newer one.
+    fn put_newer(&mut self, channel: ChannelId, place: Place) {
+        if self.revision(channel).is_some_and(|newest| newest > place.revision) {
+            self.spare(place.segment, place.parts.len());
+        } else {
+            self.put(channel, place);
+        }
+    }
+
+    /// A change whose text is gone: the turn is lost where the disk had it, and otherwise never was.
+    fn put_orphan(&mut self, channel: ChannelId, place: Place) {
+        if place.is_lost {
+            self.put_newer(channel, place);
+        } else {
+            self.spare(place.segment, 1);
+        }
     }
 
     fn put(&mut self, channel: ChannelId, place: Place) {
@@ -173,8 +166,9 @@ impl TurnLog {
         let Some(place) = self.places.get_mut(&channel).filter(follows) else {
             return false;
         };
-        place.changes.push((change.offset, change.length));
+        place.parts.extend(&change.parts);
         place.revision = change.revision;
+        place.is_lost |= change.is_lost;
         true
     }
 
@@ -200,6 +194,14 @@ impl TurnLog {
         if let Some(segment) = self.segments.get_mut(&place.segment) {
             segment.live = segment.live.saturating_sub(1);
         }
+        self.spare(place.segment, place.parts.len());
+    }
+
+    /// So many frames of a file count no more.
+    fn spare(&mut self, number: u64, frames: usize) {
+        if let Some(segment) = self.segments.get_mut(&number) {
+            segment.spare += frames;
+        }
     }
 
     /// The channels that have a turn here.
@@ -214,6 +216,11 @@ impl TurnLog {
         self.places.get(&channel).map(|place| place.revision)
     }
 
+    /// Whether the channel's newest turn was damaged after the disk had it.
+    pub(super) fn is_lost(&self, channel: ChannelId) -> bool {
+        self.places.get(&channel).is_some_and(|place| place.is_lost)
+    }
+
     /// Appends a turn. A failure changes nothing.
     pub(super) fn append(
         &mut self,
@@ -224,40 +231,72 @@ impl TurnLog {
         let number = self.writable()?;
         let change = self.change(channel, revision, content, number);
         let before = self.large.remove(&channel).map_or(0, |large| large.changed);
-        let (kind, body) = match &change {
-            Some(change) => ("diff", change.as_slice()),
-            None => ("turn", content),
-        };
-        let mut frame =
-            format!("{kind} {channel} {} {}\n", revision.get(), body.len()).into_bytes();
-        let header = u64::try_from(frame.len()).unwrap_or(u64::MAX);
-        frame.extend_from_slice(body);
-        let Some(segment) = self.segments.get_mut(&number) else {
-            let source = io::Error::other("there is no file");
-            return Err(StoreError::not_done(Action::Write, &self.root, source));
-        };
-        // As long as it is empty: the frame that it was made for may not have been written.
-        let is_new = segment.length == 0;
-        if let Err(source) = (&*segment.file).write_all(&frame) {
-            // Half a frame is passed over; where it cannot be taken back, a new file is begun.
-            self.is_open = segment.file.set_len(segment.length).is_ok();
-            return Err(StoreError::not_done(Action::Write, &segment.path, source));
-        }
-        let grown = Grown { path: segment.path.clone(), file: Arc::clone(&segment.file), is_new };
-        let (offset, length) = (segment.length + header, body.len());
-        segment.length += u64::try_from(frame.len()).unwrap_or(u64::MAX);
-        let place = Place { segment: number, offset, length, changes: Vec::new(), revision };
-        let changed = if change.is_some() {
+        let (grown, changed) = if let Some(change) = &change {
+            let (place, grown) = self.write(number, Kind::Change, channel, revision, change)?;
             self.put_change(channel, &place);
-            before + length
+            (grown, before + change.len())
         } else {
+            let (place, grown) = self.write(number, Kind::Turn, channel, revision, content)?;
             self.put(channel, place);
-            0
+            (grown, 0)
         };
         if content.len() >= LARGE {
             self.large.insert(channel, Large { text: content.to_vec(), changed });
         }
         Ok(grown)
+    }
+
+    /// Writes a channel's newest turn once more, as it stands, where older turns stand beside it in a closed file: that
+    /// file can go then. Returns the file that grew, if one did. A failure changes nothing.
+    pub(super) fn carry_over(&mut self, channel: ChannelId) -> Result<Option<Grown>, StoreError> {
+        let newest = self.newest_open();
+        let Some(place) = self.places.get(&channel).filter(|place| Some(place.segment) != newest)
+        else {
+            return Ok(None);
+        };
+        if self.segments.get(&place.segment).is_none_or(|segment| segment.spare == 0) {
+            return Ok(None);
+        }
+        let (revision, is_lost) = (place.revision, place.is_lost);
+        let Some((path, content)) = self.read(channel) else { return Ok(None) };
+        let content =
+            content.map_err(|source| StoreError::not_done(Action::Read, &path, source))?;
+        let kind = if is_lost { Kind::Lost } else { Kind::Turn };
+        let number = self.writable()?;
+        let (place, grown) = self.write(number, kind, channel, revision, &content)?;
+        self.put(channel, Place { is_lost, ..place });
+        Ok(Some(grown))
+    }
+
+    /// Writes a frame. Half a frame is passed over; where it cannot be taken back, a new file is begun.
+    fn write(
+        &mut self,
+        number: u64,
+        kind: Kind,
+        channel: ChannelId,
+        revision: Revision,
+        body: &[u8],
+    ) -> Result<(Place, Grown), StoreError> {
+        let Some(segment) = self.segments.get_mut(&number) else {
+            let source = io::Error::other("there is no file");
+            return Err(StoreError::not_done(Action::Write, &self.root, source));
+        };
+        let header = Header::of(kind, channel, revision, segment.synced(), body);
+        let mut frame = header.line().into_bytes();
+        let place = Place::of(number, segment.length, &header, frame.len(), false);
+        frame.extend_from_slice(body);
+        // As long as it is empty: the frame that it was made for may not have been written.
+        let is_new = segment.length == 0;
+        if let Err((error, is_as_before)) = segment.append(&frame) {
+            self.is_open = is_as_before;
+            return Err(error);
+        }
+        Ok((place, segment.grown(is_new)))
+    }
+
+    /// The file that takes more frames.
+    fn newest_open(&self) -> Option<u64> {
+        self.segments.keys().next_back().copied().filter(|_| self.is_open)
     }
 
     /// The file to be appended to.
@@ -267,11 +306,7 @@ impl TurnLog {
             return Ok(*number);
         }
         let number = self.next;
-        let path = self.path(number);
-        let file = private(OpenOptions::new().read(true).append(true).create_new(true))
-            .open(&path)
-            .map_err(|source| StoreError::not_done(Action::Write, &path, source))?;
-        self.segments.insert(number, Segment { path, file: Arc::new(file), length: 0, live: 0 });
+        self.segments.insert(number, Segment::begin(path_of(&self.root, number))?);
         self.next = number.saturating_add(1);
         self.is_open = true;
         Ok(number)
@@ -281,32 +316,19 @@ impl TurnLog {
     pub(super) fn read(&self, channel: ChannelId) -> Option<(PathBuf, io::Result<Vec<u8>>)> {
         let place = self.places.get(&channel)?;
         let segment = self.segments.get(&place.segment)?;
-        let mut file = &*segment.file;
-        let mut part = |offset, length| {
-            let mut content = vec![0; length];
-            file.seek(SeekFrom::Start(offset))?;
-            file.read_exact(&mut content)?;
-            Ok::<_, io::Error>(content)
-        };
-        let mut whole = || {
-            let mut content = part(place.offset, place.length)?;
-            for (offset, length) in &place.changes {
-                let change = part(*offset, *length)?;
-                // What cannot be applied is told by what comes of it, which is no channel's file.
-                content = change::apply(&content, &change).unwrap_or(change);
-            }
-            Ok(content)
-        };
-        Some((segment.path.clone(), whole()))
+        let content = segment.read(&place.parts).map(|parts| {
+            let mut parts = parts.into_iter();
+            let first = parts.next().unwrap_or_default();
+            // What cannot be applied is told by what comes of it, which is no channel's file.
+            parts.fold(first, |text, change| change::apply(&text, &change).unwrap_or(change))
+        });
+        Some((segment.path.clone(), content))
     }
 
-    /// Waits until the disk has the channel's newest turn.
-    pub(super) fn sync(&self, channel: ChannelId) -> Result<(), StoreError> {
-        let place = self.places.get(&channel);
-        match place.and_then(|place| self.segments.get(&place.segment)) {
-            Some(segment) => sync_data(&segment.path, &segment.file),
-            None => Ok(()),
-        }
+    /// The file with the channel's newest turn, to be synced with its name.
+    pub(super) fn file_of(&self, channel: ChannelId) -> Option<Grown> {
+        let place = self.places.get(&channel)?;
+        Some(self.segments.get(&place.segment)?.grown(true))
     }
 
     /// The channel's file is as new as this: older turns count no more.
@@ -319,7 +341,7 @@ impl TurnLog {
         }
     }
 
-    /// Overwrites all turns of a channel, and waits until the disk has that.
+    /// Overwrites all turns of a channel, and what is damaged and may be one, and waits until the disk has that.
     pub(super) fn erase(&mut self, channel: ChannelId) -> Result<(), StoreError> {
         self.large.remove(&channel);
         if let Some(place) = self.places.remove(&channel) {
@@ -327,25 +349,8 @@ impl TurnLog {
         }
         // Also files that are about to be removed: a kill before that would leave them.
         for number in numbers(&self.root)? {
-            let path = &self.path(number);
-            let content = match read(path, FILE_MAX) {
-                Ok(content) => content.unwrap_or_default(),
-                Err(ReadError::Bad(source)) => {
-                    return Err(StoreError::BadFile { path: path.clone(), source });
-                }
-                Err(ReadError::Io(source)) => {
-                    return Err(StoreError::not_done(Action::Read, path, source));
-                }
-            };
-            let frames = frames(number, &content).0;
-            let own: Vec<_> = frames.iter().filter(|frame| frame.channel == channel).collect();
-            if own.is_empty() {
-                continue;
-            }
-            match overwrite(path, &own) {
-                Err(source) if source.kind() == io::ErrorKind::NotFound => {}
-                done => done.map_err(|source| StoreError::unknown(Action::Write, path, source))?,
-            }
+            let path = path_of(&self.root, number);
+            overwrite(&path, channel, &scan(&content_of(&path)?))?;
         }
         sync_folder(&self.root)
     }
@@ -365,7 +370,7 @@ impl TurnLog {
     /// Takes out the files in which no channel has its newest turn. They may be removed once the disk has what
     /// was written since.
     pub(super) fn take_empty(&mut self) -> Vec<PathBuf> {
-        let newest = self.segments.keys().next_back().copied().filter(|_| self.is_open);
+        let newest = self.newest_open();
         let is_empty =
             |number: &u64, segment: &Segment| segment.live == 0 && newest != Some(*number);
         let found = self.segments.iter().filter(|(number, segment)| is_empty(number, segment));
@@ -375,88 +380,10 @@ impl TurnLog {
     }
 }
 
-/// The numbers of the log's files, in ascending order.
-fn numbers(root: &Path) -> Result<Vec<u64>, StoreError> {
-    let refused = |source| StoreError::not_done(Action::Read, root, source);
-    let mut numbers = Vec::new();
-    for entry in fs::read_dir(root).map_err(refused)? {
-        numbers.extend(number_of(&entry.map_err(refused)?.file_name()));
-    }
-    numbers.sort_unstable();
-    Ok(numbers)
-}
-
-/// Overwrites frames with blanks.
-fn overwrite(path: &Path, frames: &[&Frame]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).open(path)?;
-    for Frame { place, begin, .. } in frames {
-        file.seek(SeekFrom::Start(*begin))?;
-        file.write_all(ERASED)?;
-        file.seek(SeekFrom::Start(place.offset))?;
-        let mut blank = vec![b' '; place.length];
-        if let Some(last) = blank.last_mut() {
-            *last = b'\n';
-        }
-        file.write_all(&blank)?;
-    }
-    file.sync_data()
-}
-
-/// The number of a file of the log, if it is one.
-fn number_of(name: &std::ffi::OsStr) -> Option<u64> {
-    whole(name.to_str()?.strip_prefix("turns-")?.strip_suffix(".log")?)
-}
-
-/// The frames of a file in order, and whether something before its end is none. A frame that was cut short at
-/// the end was never acknowledged.
-fn frames(segment: u64, content: &[u8]) -> (Vec<Frame>, bool) {
-    let (mut frames, mut is_damaged, mut at) = (Vec::new(), false, 0);
-    while let Some(rest) = content.get(at..).filter(|rest| !rest.is_empty()) {
-        if let Some((frame, end)) = frame(segment, at, rest) {
-            frames.extend(frame);
-            at += end;
-            continue;
-        }
-        // The next line that begins as a frame does.
-        let next = |begin: &[u8]| {
-            rest.windows(begin.len() + 1)
-                .position(|window| window.first() == Some(&b'\n') && window.ends_with(begin))
-        };
-        let next = [FRAME, CHANGE, ERASED].into_iter().filter_map(next).min();
-        let Some(found) = next else { break };
-        is_damaged = true;
-        at += found + 1;
-    }
-    (frames, is_damaged)
-}
-
-/// The frame that begins here, unless it was erased, and how long it is.
-fn frame(segment: u64, at: usize, rest: &[u8]) -> Option<(Option<Frame>, usize)> {
-    let (is_erased, is_change) = (rest.starts_with(ERASED), rest.starts_with(CHANGE));
-    if !is_erased && !is_change && !rest.starts_with(FRAME) {
-        return None;
-    }
-    let line = rest.get(..rest.len().min(HEADER_MAX))?;
-    let header = line.iter().position(|byte| *byte == b'\n')?;
-    let words = std::str::from_utf8(rest.get(FRAME.len()..header)?).ok()?;
-    let mut words = words.split(' ').map(whole);
-    let (channel, revision, length) = (words.next()??, words.next()??, words.next()??);
-    let length = usize::try_from(length).ok().filter(|length| *length <= LARGEST)?;
-    let end = (header + 1).checked_add(length)?;
-    let is_whole = rest.get(end.checked_sub(1)?) == Some(&b'\n') && words.next().is_none();
-    if !is_whole {
-        return None;
-    }
-    let begin = u64::try_from(at).ok()?;
-    let offset = u64::try_from(at + header + 1).ok()?;
-    let (changes, revision) = (Vec::new(), Revision::new(revision));
-    let place = Place { segment, offset, length, changes, revision };
-    let frame = Frame { channel: ChannelId::new(channel), place, begin, is_change };
-    Some(((!is_erased).then_some(frame), end))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const HERE: ChannelId = ChannelId::new(7);
@@ -522,6 +449,119 @@ mod tests {
         }
     }
 
+    /// The same, of which the disk has the first five turns by the sixth.
+    fn synced() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut log, _) = TurnLog::open(folder.path()).unwrap();
+        for revision in 1..=4 {
+            append(&mut log, HERE, revision);
+            if revision == 3 {
+                log.file_of(HERE).unwrap().sync().unwrap();
+            }
+            append(&mut log, THERE, 10 + revision);
+        }
+        let path = folder.path().join("turns-1.log");
+        (folder, path)
+    }
+
+    #[test]
+    fn a_hole_in_the_newest_turn_costs_that_turn_and_none_before() {
+        for (folder, path) in [written(), synced()] {
+            let whole = fs::read(&path).unwrap();
+            let frame = scan(&whole).frames.pop().unwrap();
+            for at in frame.begin..whole.len() {
+                for end in [at + 1, whole.len()] {
+                    let mut bent = whole.clone();
+                    bent[at..end].fill(0);
+                    fs::write(&path, &bent).unwrap();
+                    let (log, damaged) = TurnLog::open(folder.path()).unwrap();
+                    assert_eq!(
+                        (newest(&log, HERE), newest(&log, THERE)),
+                        (Some(4), Some(13)),
+                        "at {at}"
+                    );
+                    assert_eq!(damaged.as_slice(), std::slice::from_ref(&path), "at {at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn two_turns_that_one_sync_did_not_reach_cost_themselves_alone() {
+        let (folder, path) = synced();
+        let whole = fs::read(&path).unwrap();
+        let frames = scan(&whole).frames;
+        let (last, before) = (&frames[7], &frames[6]);
+        let mut both = whole.clone();
+        both[before.body.clone()].fill(0);
+        both[last.begin..].fill(0);
+        let mut first = whole.clone();
+        first[before.begin + 3..before.body.end].fill(0);
+        for (bent, expected) in [(both, (Some(3), Some(13))), (first, (Some(3), Some(14)))] {
+            fs::write(&path, &bent).unwrap();
+            let (log, damaged) = TurnLog::open(folder.path()).unwrap();
+            assert_eq!((newest(&log, HERE), newest(&log, THERE)), expected);
+            assert_eq!((damaged.len(), log.is_lost(HERE), log.is_lost(THERE)), (1, false, false));
+        }
+    }
+
+    #[test]
+    fn a_turn_that_the_disk_had_and_that_is_damaged_is_no_reason_to_go_on_from_an_older_one() {
+        let (folder, path) = synced();
+        let mut bent = fs::read(&path).unwrap();
+        let frames = scan(&bent).frames;
+        // The third turn, after which the channel has no other.
+        bent.truncate(frames[6].begin);
+        bent[frames[4].body.start + 4] ^= 1;
+        fs::write(&path, &bent).unwrap();
+        let (mut log, damaged) = TurnLog::open(folder.path()).unwrap();
+        assert_eq!(damaged.as_slice(), std::slice::from_ref(&path));
+        assert_eq!((log.revision(HERE), log.is_lost(HERE)), (Some(Revision::new(3)), true));
+        assert_eq!((newest(&log, THERE), log.is_lost(THERE)), (Some(13), false));
+        // It stays so in another file, and is forgotten with a newer turn.
+        let damaged = log.read(HERE).unwrap().1.unwrap();
+        assert!(log.carry_over(HERE).unwrap().is_some());
+        let (mut log, _) = TurnLog::open(folder.path()).unwrap();
+        assert_eq!((log.read(HERE).unwrap().1.unwrap(), log.is_lost(HERE)), (damaged, true));
+        append(&mut log, HERE, 4);
+        assert_eq!((newest(&log, HERE), log.is_lost(HERE)), (Some(4), false));
+    }
+
+    #[test]
+    fn a_number_that_was_changed_takes_its_turn_out_and_no_other() {
+        for (folder, path) in [written(), synced()] {
+            let whole = String::from_utf8(fs::read(&path).unwrap()).unwrap();
+            for (sound, bent) in [("turn 7 3 ", "turn 7 9 "), ("turn 7 3 ", "turn 8 99 ")] {
+                fs::write(&path, whole.replacen(sound, bent, 1)).unwrap();
+                let (log, damaged) = TurnLog::open(folder.path()).unwrap();
+                assert_eq!(damaged.as_slice(), std::slice::from_ref(&path), "{bent}");
+                assert_eq!(
+                    (newest(&log, HERE), newest(&log, THERE)),
+                    (Some(4), Some(14)),
+                    "{bent}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_turn_is_carried_over_where_that_lets_a_file_go_and_nowhere_else() {
+        let (folder, path) = written();
+        let (mut log, _) = TurnLog::open(folder.path()).unwrap();
+        log.forget(THERE, Revision::new(14));
+        assert!(log.carry_over(HERE).unwrap().unwrap().is_new);
+        assert_eq!(log.take_empty(), [path]);
+        assert_eq!(newest(&log, HERE), Some(4));
+        assert!(log.carry_over(HERE).unwrap().is_none(), "the file takes more turns");
+        log.seal();
+        assert!(log.carry_over(HERE).unwrap().is_none(), "nothing else is in the file");
+        append(&mut log, THERE, 15);
+        assert!(log.carry_over(THERE).unwrap().is_none());
+        assert!(log.take_empty().is_empty());
+        let (log, _) = TurnLog::open(folder.path()).unwrap();
+        assert_eq!((newest(&log, HERE), newest(&log, THERE)), (Some(4), Some(15)));
+    }
+
     #[test]
     fn damage_costs_the_turn_that_it_hits_and_is_reported() {
         let (folder, path) = written();
@@ -546,6 +586,25 @@ mod tests {
         log.erase(HERE).unwrap();
         let (log, _) = TurnLog::open(folder.path()).unwrap();
         assert_eq!((newest(&log, HERE), newest(&log, THERE)), (None, Some(15)));
+    }
+
+    #[test]
+    fn what_is_damaged_may_be_of_any_channel_and_goes_with_the_first_that_is_erased() {
+        let (folder, path) = written();
+        let whole = fs::read(&path).unwrap();
+        let frames = scan(&whole).frames;
+        let mut bent = whole.clone();
+        bent[frames[2].begin + 5] = b'9';
+        bent[frames[6].body.start] = b'x';
+        bent.truncate(whole.len() - 3);
+        fs::write(&path, &bent).unwrap();
+        let (mut log, _) = TurnLog::open(folder.path()).unwrap();
+        log.erase(HERE).unwrap();
+        let left = fs::read_to_string(&path).unwrap();
+        assert_eq!(left.matches("\"text\"").count(), 3, "{left}");
+        let (log, damaged) = TurnLog::open(folder.path()).unwrap();
+        assert!(damaged.is_empty(), "what was erased is no damage");
+        assert_eq!((newest(&log, HERE), newest(&log, THERE)), (None, Some(13)));
     }
 
     #[test]
@@ -603,6 +662,23 @@ mod tests {
             }
         }
         assert!(sizes.iter().all(|bytes| *bytes < 200), "{sizes:?} bytes a part");
+    }
+
+    #[test]
+    fn a_change_of_a_text_that_the_disk_had_and_that_is_gone_is_a_lost_turn() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut log, _) = TurnLog::open(folder.path()).unwrap();
+        append(&mut log, HERE, 1);
+        for posted in 0..3 {
+            log.append(HERE, Revision::new(posted as u64 + 2), &reply(20, posted)).unwrap();
+            log.file_of(HERE).unwrap().sync().unwrap();
+        }
+        let path = folder.path().join("turns-1.log");
+        let whole = String::from_utf8(fs::read(&path).unwrap()).unwrap();
+        fs::write(&path, whole.replacen("turn 7 2 ", "turn 9 2 ", 1)).unwrap();
+        let (log, damaged) = TurnLog::open(folder.path()).unwrap();
+        assert_eq!(damaged, [path]);
+        assert_eq!((log.revision(HERE), log.is_lost(HERE)), (Some(Revision::new(4)), true));
     }
 
     #[test]

@@ -181,8 +181,8 @@ impl Work {
         match outcome {
             Ok(()) => self.desk.log.forget(channel, revision),
             Err(error) if self.closing.is_some() => self.failed = Some(error),
-            // It stays in the log, and is tried again when the next file of the log is closed.
-            Err(_) => {}
+            // It stays in the log, and so does what is older beside it.
+            Err(_) => self.desk.queue.roll_again(),
         }
         self.catch_up();
     }
@@ -355,6 +355,8 @@ impl Work {
         if outcome.is_err() {
             // What is left of it counts as it stands there.
             self.desk.unlearn(channel);
+            // Its turn may have waited to become the file.
+            self.desk.behind.push_back(channel);
         }
         self.catch_up();
         if let Syncing::Deletion(answer) = what {

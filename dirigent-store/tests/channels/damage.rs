@@ -4,9 +4,11 @@ use std::fs;
 
 use dirigent::{AgentKey, Barred, ChannelStore, CommitError};
 use dirigent_core::Slot;
-use dirigent_store::{BadFile, JsonChannels, OpenError, StoreError, parse_channel};
+use dirigent_store::{BadFile, JsonChannels, OpenError, ParsedChannel, StoreError, parse_channel};
 
-use crate::place::{HERE, Place, THERE, barred, fact, marked, request, stored, turn, written};
+use crate::place::{
+    HERE, Place, THERE, barred, fact, frame, marked, replacement, request, stored, turn, written,
+};
 use crate::record::with_checksum;
 
 /// D77, F26
@@ -58,6 +60,71 @@ async fn damage_between_two_turns_costs_neither_and_is_reported() {
     assert_eq!((problem.channel, problem.bars), (None, None));
     assert_eq!(fs::read_to_string(&problem.kept).unwrap(), bent);
     assert!(problem.to_string().starts_with("a file of turns is kept as"), "{problem}");
+}
+
+/// A channel with a file, and a log in which its turn of the second revision is damaged, behind which another channel's
+/// turn says how much of the log the disk had.
+async fn with_lost_turn(is_synced: bool) -> Place {
+    let place = Place::new();
+    let store = place.lazy();
+    fact(&store, HERE, 0, 1).await;
+    store.close().await.unwrap();
+    let body = |channel, revision: u64| {
+        let file = ParsedChannel::new(channel, dirigent::Revision::new(revision), marked(revision));
+        file.to_json().unwrap()
+    };
+    let mut log = frame(HERE, 2, 0, &body(HERE, 2));
+    let synced = if is_synced { log.len() as u64 } else { 0 };
+    let middle = log.len() - 1_000;
+    log[middle] ^= 1;
+    log.extend(frame(THERE, 1, synced, &body(THERE, 1)));
+    fs::write(place.root().join("turns-1.log"), log).unwrap();
+    place
+}
+
+/// P9: an older state of the channel may let agents speak that an operator has stopped since.
+#[tokio::test]
+async fn a_damaged_turn_that_the_disk_had_bars_its_channel_until_an_operator_acts() {
+    let place = with_lost_turn(true).await;
+    for _ in 0..3 {
+        let store = place.lazy();
+        assert_eq!(barred(&store, HERE).await, Barred::Damaged);
+        assert_eq!(stored(&store, THERE).await, Some((1, 1)));
+        let problems = store.problems();
+        let bars: Vec<_> = problems.iter().map(|problem| (problem.channel, problem.bars)).collect();
+        assert!(bars.contains(&(Some(HERE), Some(Barred::Damaged))), "{problems:?}");
+        store.close().await.unwrap();
+        assert_eq!(written(&place.main(HERE)), (1, 1));
+    }
+    let store = place.lazy();
+    store.commit(replacement(HERE, 3)).await.unwrap();
+    store.close().await.unwrap();
+    assert!(place.logs().is_empty());
+    assert_eq!(stored(&place.lazy(), HERE).await, Some((1, 3)));
+}
+
+/// D77: it was written, and never synced.
+#[tokio::test]
+async fn a_damaged_turn_that_the_disk_may_never_have_had_costs_itself_and_is_reported() {
+    let place = with_lost_turn(false).await;
+    let store = place.lazy();
+    assert_eq!(stored(&store, HERE).await, Some((1, 1)));
+    assert_eq!(stored(&store, THERE).await, Some((1, 1)));
+    let problems = store.problems();
+    let [problem] = &problems[..] else { panic!("{problems:?}") };
+    assert!(problem.to_string().starts_with("a file of turns is kept as"), "{problem}");
+}
+
+/// P9
+#[tokio::test]
+async fn a_damaged_turn_that_the_disk_had_bars_nothing_where_the_file_is_as_new() {
+    let place = with_lost_turn(true).await;
+    let newer = ParsedChannel::new(HERE, dirigent::Revision::new(2), marked(2)).to_json().unwrap();
+    fs::write(place.main(HERE), newer).unwrap();
+    let store = place.lazy();
+    assert_eq!(stored(&store, HERE).await, Some((2, 2)));
+    store.close().await.unwrap();
+    assert!(place.logs().is_empty());
 }
 
 /// A file of the channel's first commit.

@@ -1,7 +1,11 @@
 //! What is erased is in no file.
 
+use std::fs;
+
+use dirigent::{Barred, ChannelStore};
+
 use crate::erased::{delete, holders, talk};
-use crate::place::Place;
+use crate::place::{HERE, Place, THERE, barred, frame};
 
 #[tokio::test]
 async fn a_reply_that_was_posted_is_in_no_file_of_a_store_that_was_closed() {
@@ -18,5 +22,42 @@ async fn a_channel_that_was_deleted_is_in_no_file_of_the_store() {
     let store = place.lazy();
     delete(&store, place.root()).await;
     store.close().await.unwrap();
+    assert_eq!(holders(place.root()), [] as [&str; 0]);
+}
+
+/// What bars a channel stays, and no text of another channel with it.
+#[tokio::test]
+async fn a_turn_that_cannot_become_a_file_keeps_no_texts_of_other_channels() {
+    let place = Place::new();
+    let store = place.lazy();
+    talk(&store, place.root()).await;
+    let path = place.logs().remove(0);
+    let texts = fs::read(&path).unwrap();
+    store.close().await.unwrap();
+    let newer = frame(THERE, 4, 0, b"{\"version\": 2, \"all\": [\"elsewhere\"]}\n");
+    fs::write(&path, [texts, newer.clone()].concat()).unwrap();
+    assert_eq!(holders(place.root()), ["turns-1.log"]);
+    for _ in 0..2 {
+        let store = place.lazy();
+        assert_eq!(barred(&store, THERE).await, Barred::Newer);
+        store.close().await.unwrap();
+        assert_eq!(holders(place.root()), [] as [&str; 0]);
+        assert_eq!(fs::read(place.logs().remove(0)).unwrap(), newer);
+    }
+}
+
+/// What is damaged names no channel, so it goes with any that is deleted.
+#[tokio::test]
+async fn a_deleted_channels_damaged_turns_are_in_no_file_but_the_copy_that_was_kept() {
+    let place = Place::new();
+    let store = place.lazy();
+    talk(&store, place.root()).await;
+    let path = place.logs().remove(0);
+    let texts = fs::read_to_string(&path).unwrap();
+    store.close().await.unwrap();
+    let store = place.lazy();
+    // Damaged since the store was opened.
+    fs::write(&path, texts.replace(&format!("turn {HERE}"), "turn 9")).unwrap();
+    assert!(store.delete(HERE).await.unwrap());
     assert_eq!(holders(place.root()), [] as [&str; 0]);
 }

@@ -67,14 +67,14 @@ impl Place {
         logs
     }
 
-    /// The newest turn of a channel that stands there, and its revision.
+    /// The newest turn of a channel that stands there whole.
     pub(crate) fn turn(&self, channel: ChannelId) -> Option<String> {
         let begin = format!("turn {channel} ");
         let logs: String =
             self.logs().iter().map(|path| fs::read_to_string(path).unwrap()).collect();
         let header = logs.lines().rfind(|line| line.starts_with(&begin))?;
         let at = logs.rfind(header).unwrap() + header.len() + 1;
-        let length: usize = header.rsplit(' ').next().unwrap().parse().unwrap();
+        let length: usize = header.split(' ').nth(3).unwrap().parse().unwrap();
         Some(logs[at..at + length].to_owned())
     }
 
@@ -82,8 +82,7 @@ impl Place {
     pub(crate) fn put_turn(&self, channel: ChannelId, revision: u64, content: &[u8]) -> PathBuf {
         let number = self.logs().len() + 1;
         let path = self.root.join(format!("turns-{number}.log"));
-        let header = format!("turn {channel} {revision} {}\n", content.len() + 1);
-        fs::write(&path, [header.as_bytes(), content, b"\n"].concat()).unwrap();
+        fs::write(&path, frame(channel, revision, 0, &[content, b"\n"].concat())).unwrap();
         path
     }
 
@@ -91,6 +90,14 @@ impl Place {
         let files = self.files();
         files.into_iter().find(|file| file.file_name().unwrap() == name).expect("no such file")
     }
+}
+
+/// A turn as it stands in a log of which the disk was known to have so many bytes.
+pub(crate) fn frame(channel: ChannelId, revision: u64, synced: u64, body: &[u8]) -> Vec<u8> {
+    let sum = crc32fast::hash(body);
+    let line = format!("turn {channel} {revision} {} {synced} {sum:08x}", body.len());
+    let sum = crc32fast::hash(line.as_bytes());
+    [format!("{line} {sum:08x}\n").as_bytes(), body].concat()
 }
 
 /// The revision and the mark of what stands in a file.

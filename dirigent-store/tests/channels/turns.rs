@@ -155,6 +155,24 @@ async fn turns_of_a_process_that_was_killed_are_synced_by_the_next() {
     assert_eq!(place.names().len(), 1);
 }
 
+/// The log is synced, and the folder that is made before a channel's first turn is synced with its first file.
+#[tokio::test]
+async fn a_turn_whose_folder_a_power_cut_took_becomes_its_channels_file() {
+    let place = Place::new();
+    let store = place.lazy();
+    turn(&store, HERE, 0, 1).await;
+    let path = place.logs().remove(0);
+    let left = fs::read(&path).unwrap();
+    store.close().await.unwrap();
+    fs::write(&path, left).unwrap();
+    fs::remove_dir_all(place.main(HERE).parent().unwrap()).unwrap();
+    let store = place.lazy();
+    assert_eq!(stored(&store, HERE).await, Some((1, 1)));
+    store.close().await.unwrap();
+    assert_eq!(written(&place.main(HERE)), (1, 1));
+    assert!(place.logs().is_empty());
+}
+
 /// Facts of many channels wait for the disk together, and each is there when it is answered.
 #[tokio::test]
 async fn facts_at_once_are_all_there() {
