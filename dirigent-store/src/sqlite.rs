@@ -115,8 +115,6 @@ struct Shared {
 enum Job {
     /// Work of a caller, and what it is about.
     Ask(About, Box<dyn Task>),
-    /// The same, of which nothing may be left in the write-ahead log.
-    Erase(About, Box<dyn Task>),
     /// Finish, and end.
     Close(Answer<()>),
 }
@@ -188,13 +186,13 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send + 'static,
     {
-        self.give(work, |task| Job::Ask(about, task)).await
+        self.give(about, |answer| Asked::new(work, answer)).await
     }
 
     async fn give<T, F>(
         &self,
-        work: F,
-        job: impl FnOnce(Box<dyn Task>) -> Job,
+        about: About,
+        asked: impl FnOnce(Answer<T>) -> Asked<T, F>,
     ) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -202,8 +200,7 @@ impl SqliteStore {
     {
         let (answer, answered) = oneshot::channel();
         let Shared { durability, history_max, problems, life } = &*self.shared;
-        let task = Box::new(Asked::new(work, answer));
-        life.give(job(task), |database| {
+        life.give(Job::Ask(about, Box::new(asked(answer))), |database| {
             start(database, *durability, *history_max, Arc::clone(problems))
         })?;
         answered.await.unwrap_or_else(|_| Err(life.no_answer()))
@@ -283,23 +280,11 @@ fn run(
                 let Some(Group { mut tasks, kind, close }) = next else { break };
                 closing = close;
                 groups.settle(&mut tasks, &mut || match inbox.next_read(jobs) {
-                    Some(Job::Ask(_, read) | Job::Erase(_, read)) => Some(read),
+                    Some(Job::Ask(_, read)) => Some(read),
                     Some(Job::Close(_)) | None => None,
                 });
                 inbox.done();
-                if kind == GroupKind::Erases && !groups.is_stopped() {
-                    groups.empty_log(&mut tasks);
-                } else if log.is_due() && !groups.is_stopped() {
-                    groups.empty_log(&mut []);
-                    log = Log::new();
-                }
-                match &syncer {
-                    Some(syncer) if kind != GroupKind::Reads && !groups.is_stopped() => {
-                        log.written();
-                        syncer.answer(tasks);
-                    }
-                    _ => tasks.into_iter().for_each(Task::answer),
-                }
+                finish(&mut groups, &mut log, syncer.as_ref(), kind, tasks);
             }
         }
         // It was read when it was opened.
@@ -315,6 +300,26 @@ fn run(
     }
 }
 
+/// Empties the write-ahead log where it is time, and has the group answered.
+fn finish(
+    groups: &mut Groups<'_, '_>,
+    log: &mut Log,
+    syncer: Option<&Syncer>,
+    kind: GroupKind,
+    mut tasks: Vec<Box<dyn Task>>,
+) {
+    if kind != GroupKind::Reads {
+        log.written();
+    }
+    if (kind == GroupKind::Erases || log.is_due()) && !groups.is_stopped() {
+        log.tried(groups.empty_log(&mut tasks));
+    }
+    match syncer {
+        Some(syncer) if kind != GroupKind::Reads => syncer.answer(tasks),
+        _ => tasks.into_iter().for_each(Task::answer),
+    }
+}
+
 /// What is done in one transaction.
 struct Group {
     tasks: Vec<Box<dyn Task>>,
@@ -323,7 +328,7 @@ struct Group {
     close: Option<Answer<()>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum GroupKind {
     /// It changes nothing.
     Reads,
@@ -347,11 +352,8 @@ fn next_group(inbox: &mut Inbox<Job>, jobs: &Receiver<Job>, due: Option<Instant>
     while let Some(job) = next {
         match job {
             Job::Ask(_, task) => {
-                kind = if reads || kind == GroupKind::Erases { kind } else { GroupKind::Writes };
-                tasks.push(task);
-            }
-            Job::Erase(_, task) => {
-                kind = GroupKind::Erases;
+                let writes = if task.erases() { GroupKind::Erases } else { GroupKind::Writes };
+                kind = if reads { kind } else { kind.max(writes) };
                 tasks.push(task);
             }
             Job::Close(answer) => {
@@ -372,7 +374,7 @@ fn next_group(inbox: &mut Inbox<Job>, jobs: &Receiver<Job>, due: Option<Instant>
 
 /// When the write-ahead log is emptied, which holds what was replaced since.
 struct Log {
-    /// When it was first written to.
+    /// When it was first written to, or when it could not be emptied last.
     since: Option<Instant>,
 }
 
@@ -383,6 +385,11 @@ impl Log {
 
     fn written(&mut self) {
         self.since.get_or_insert_with(now);
+    }
+
+    /// It was to be emptied. Where it could not be, that is tried again as if it had been written to just now.
+    fn tried(&mut self, is_empty: bool) {
+        self.since = (!is_empty).then(now);
     }
 
     fn next_due(&self) -> Option<Instant> {
@@ -397,7 +404,7 @@ impl Log {
 impl Queued for Job {
     fn about(&self) -> About {
         match self {
-            Self::Ask(about, _) | Self::Erase(about, _) => *about,
+            Self::Ask(about, _) => *about,
             Self::Close(_) => About::Rest,
         }
     }
@@ -423,8 +430,9 @@ impl ChannelStore for SqliteStore {
     }
 
     async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
-        let job = |task| Job::Erase(About::Change(channel), task);
-        Ok(self.give(move |tables| tables.delete(channel), job).await?)
+        let delete = move |tables: &mut Tables<'_>| tables.delete(channel);
+        let asked = |answer| Asked::erasing(delete, answer);
+        Ok(self.give(About::Change(channel), asked).await?)
     }
 
     async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
@@ -467,6 +475,8 @@ impl IdentityStore for SqliteStore {
 
 #[cfg(test)]
 mod tests {
+    use dirigent::{ChannelRecord, Durability};
+
     use super::*;
 
     fn job(about: About) -> Job {
@@ -506,5 +516,46 @@ mod tests {
         // Without work, the log is emptied in time.
         let group = next_group(&mut inbox, &given, Some(now())).unwrap();
         assert_eq!((group.tasks.len(), group.kind), (0, GroupKind::Reads));
+    }
+
+    fn group(expected: u64) -> Vec<Box<dyn Task>> {
+        let commit = Commit {
+            channel: ChannelId::new(7),
+            expected: Revision::new(expected),
+            record: ChannelRecord::default(),
+            durability: Durability::Turn,
+            transitions: Vec::new(),
+            replaces_damaged: false,
+        };
+        let (answer, _) = oneshot::channel();
+        let work = move |tables: &mut Tables<'_>| tables.commit(&commit);
+        vec![Box::new(Asked::new(work, answer))]
+    }
+
+    #[test]
+    fn a_log_is_emptied_in_time_also_where_nothing_is_synced_and_again_where_that_failed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("any.sqlite");
+        let Database { path, conn, .. } = Database::open(&path, false).unwrap().0;
+        let problems = Problems::default();
+        let mut groups =
+            Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems, Broken::default());
+        let mut log = Log::new();
+        let written = || folder.path().join("any.sqlite-wal").metadata().unwrap().len() > 0;
+        let mut tasks = group(0);
+        groups.settle(&mut tasks, &mut || None);
+        finish(&mut groups, &mut log, None, GroupKind::Writes, tasks);
+        assert!(log.next_due().is_some() && !log.is_due() && written());
+        // The log is not emptied while it is read.
+        let mut reader = conn.prepare("SELECT * FROM channels").unwrap();
+        let mut rows = reader.query([]).unwrap();
+        assert!(rows.next().unwrap().is_some());
+        log.since = now().checked_sub(EMPTY_AFTER);
+        finish(&mut groups, &mut log, None, GroupKind::Reads, Vec::new());
+        assert!(log.next_due().is_some() && !log.is_due() && written());
+        drop(rows);
+        log.since = now().checked_sub(EMPTY_AFTER);
+        finish(&mut groups, &mut log, None, GroupKind::Reads, Vec::new());
+        assert!(log.next_due().is_none() && !written());
     }
 }

@@ -15,6 +15,9 @@ pub(super) trait Task: Send {
     /// Runs it.
     fn run(&mut self, tables: &mut Tables<'_>) -> Ran;
 
+    /// Whether nothing of what it deletes may be left in the write-ahead log.
+    fn erases(&self) -> bool;
+
     /// Replaces what came of it.
     fn fail(&mut self, error: StoreError);
 
@@ -36,6 +39,7 @@ pub(super) enum Ran {
 /// Work with its caller.
 pub(super) struct Asked<T, F> {
     work: F,
+    erases: bool,
     outcome: Option<Result<T, StoreError>>,
     answer: Answer<T>,
 }
@@ -45,7 +49,12 @@ where
     F: FnMut(&mut Tables<'_>) -> Result<T, StoreError>,
 {
     pub(super) const fn new(work: F, answer: Answer<T>) -> Self {
-        Self { work, outcome: None, answer }
+        Self { work, erases: false, outcome: None, answer }
+    }
+
+    /// Work of which nothing may be left in the write-ahead log.
+    pub(super) const fn erasing(work: F, answer: Answer<T>) -> Self {
+        Self { work, erases: true, outcome: None, answer }
     }
 }
 
@@ -63,6 +72,10 @@ where
         };
         self.outcome = Some(outcome);
         ran
+    }
+
+    fn erases(&self) -> bool {
+        self.erases
     }
 
     fn fail(&mut self, error: StoreError) {
@@ -223,17 +236,19 @@ impl<'c, 'p> Groups<'c, 'p> {
         self.stop.get_or_insert(stop);
     }
 
-    /// Empties the write-ahead log. Where it cannot, the tasks fail: what they deleted is still to be read there.
-    pub(super) fn empty_log(&mut self, tasks: &mut [Box<dyn Task>]) {
-        if let Err(error) = empty_log(self.tables.conn, self.tables.path) {
-            tracing::error!(%error, "the write-ahead log could not be emptied");
-            if error.is_failed_sync() {
-                self.stop(Stop::Broken);
-            }
-            for task in tasks {
-                task.fail(again(&error));
-            }
+    /// Empties the write-ahead log. Where it cannot, the tasks that erase fail: what they deleted is still to be read
+    /// there. The others were done, unless it is a sync that failed. Returns whether the log is empty.
+    pub(super) fn empty_log(&mut self, tasks: &mut [Box<dyn Task>]) -> bool {
+        let Err(error) = empty_log(self.tables.conn, self.tables.path) else { return true };
+        tracing::error!(%error, "the write-ahead log could not be emptied");
+        let is_failed_sync = error.is_failed_sync();
+        if is_failed_sync {
+            self.stop(Stop::Broken);
         }
+        for task in tasks.iter_mut().filter(|task| is_failed_sync || task.erases()) {
+            task.fail(again(&error));
+        }
+        false
     }
 
     /// Whether all work is refused from now on.
@@ -363,6 +378,37 @@ mod tests {
             assert_eq!(tables.agents(), ["zoe", "adam"].map(AgentId::from));
             assert_eq!(channels(tables).unwrap(), []);
         }
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_emptied_fails_what_erases_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let Database { path, conn, .. } = database(&folder);
+        let problems = Problems::default();
+        let mut groups =
+            Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems, Broken::default());
+        let mut group = Vec::new();
+        let mut made = ask(&mut group, |tables| tables.commit(&commit(0)));
+        let (answer, mut erased) = oneshot::channel();
+        group.push(Box::new(Asked::erasing(
+            |tables: &mut Tables<'_>| tables.delete(ChannelId::new(8)),
+            answer,
+        )));
+        groups.settle(&mut group, &mut || None);
+        // The log is not emptied while it is read.
+        let mut reader = conn.prepare("SELECT * FROM channels").unwrap();
+        let mut rows = reader.query([]).unwrap();
+        assert!(rows.next().unwrap().is_some());
+        assert!(!groups.empty_log(&mut group));
+        assert!(!groups.is_stopped());
+        drop(rows);
+        assert!(groups.empty_log(&mut []));
+        for task in group {
+            task.answer();
+        }
+        assert_eq!(made.try_recv().unwrap().unwrap(), Committed::Done(Revision::new(1)));
+        let error = erased.try_recv().unwrap().unwrap_err();
+        assert_eq!(error.certainty(), dirigent::Certainty::Unknown, "{error}");
     }
 
     #[test]
