@@ -477,6 +477,8 @@ impl IdentityStore for SqliteStore {
 mod tests {
     use dirigent::{ChannelRecord, Durability};
 
+    use crate::error::{Action, BadFile};
+
     use super::*;
 
     fn job(about: About) -> Job {
@@ -516,6 +518,37 @@ mod tests {
         // Without work, the log is emptied in time.
         let group = next_group(&mut inbox, &given, Some(now())).unwrap();
         assert_eq!((group.tasks.len(), group.kind), (0, GroupKind::Reads));
+    }
+
+    /// What a sync that was left out would take: here, it fails.
+    #[test]
+    fn a_commit_is_synced_before_it_is_answered_also_where_the_store_stops_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("any.sqlite");
+        let Database { path, conn, .. } = Database::open(&path, false).unwrap().0;
+        let problems = Problems::default();
+        let broken = Broken::default();
+        let syncer = Syncer::start(&path, Arc::clone(&broken)).unwrap();
+        let tables = Tables::new(&conn, &path, 0).unwrap();
+        let mut groups = Groups::new(tables, &problems, Arc::clone(&broken));
+        let (answer, mut made) = oneshot::channel();
+        let commit = |tables: &mut Tables<'_>| tables.add_agent(&"zoe".into());
+        let mut tasks: Vec<Box<dyn Task>> = vec![Box::new(Asked::new(commit, answer))];
+        let (answer, mut damaged) = oneshot::channel();
+        let find = |tables: &mut Tables<'_>| -> Result<(), _> {
+            let path = tables.path.to_owned();
+            Err(StoreError::BadFile { path, source: BadFile::BadDatabase })
+        };
+        tasks.push(Box::new(Asked::new(find, answer)));
+        groups.settle(&mut tasks, &mut || None);
+        assert!(groups.is_stopped());
+        broken.set(()).unwrap();
+        finish(&mut groups, &mut Log::new(), Some(&syncer), GroupKind::Writes, tasks);
+        drop(syncer);
+        let error = made.try_recv().unwrap().unwrap_err();
+        assert!(matches!(error, StoreError::Io { action: Action::Sync, .. }), "{error}");
+        let error = damaged.try_recv().unwrap().unwrap_err();
+        assert!(matches!(error, StoreError::BadFile { .. }), "{error}");
     }
 
     fn group(expected: u64) -> Vec<Box<dyn Task>> {

@@ -18,7 +18,7 @@ pub(super) trait Task: Send {
     /// Whether nothing of what it deletes may be left in the write-ahead log.
     fn erases(&self) -> bool;
 
-    /// Replaces what came of it.
+    /// It failed, unless it did already.
     fn fail(&mut self, error: StoreError);
 
     /// Tells the caller what came of it.
@@ -64,6 +64,8 @@ where
     F: FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send,
 {
     fn run(&mut self, tables: &mut Tables<'_>) -> Ran {
+        // What came of it in a transaction that was undone is of no account.
+        self.outcome = None;
         let outcome = (self.work)(tables);
         let ran = match &outcome {
             Err(error) if is_damage(error) => Ran::Damaged,
@@ -79,7 +81,9 @@ where
     }
 
     fn fail(&mut self, error: StoreError) {
-        self.outcome = Some(Err(error));
+        if !matches!(self.outcome, Some(Err(_))) {
+            self.outcome = Some(Err(error));
+        }
     }
 
     fn answer(self: Box<Self>) {
