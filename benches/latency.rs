@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use common::Options;
-use dirigent::{Agent, AgentError, ChannelId, Mode, Reply, Turn};
+use common::{Options, Stage};
+use dirigent::{Agent, AgentError, ChannelId, MemoryChannels, Mode, Reply, Turn};
 
 /// When each channel's last reply was given to the library.
 struct Watch {
@@ -53,8 +53,9 @@ fn main() {
         .build()
         .unwrap();
     runtime.block_on(async {
-        let (discord, dirigent, driver, person, users) =
-            common::set_up(4, |_| Thinking(Arc::clone(&watch)));
+        let store = Arc::new(MemoryChannels::default());
+        let (stage, driver) = Stage::new(4, |_| Thinking(Arc::clone(&watch)), store);
+        let Stage { discord, dirigent, person, users } = stage;
         tokio::spawn(driver.run());
         tokio::task::yield_now().await;
         let guild = discord.add_guild(person);

@@ -3,35 +3,18 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a bench that cannot start says so")]
 #![allow(clippy::disallowed_methods, reason = "a bench measures real time")]
 
+mod options;
+mod stage;
+
 use std::sync::Arc;
 use std::time::Instant;
 
 use cpu_time::ProcessTime;
-use dirigent::{
-    Agent, ChannelId, Config, Dirigent, Driver, Identity, MemoryIdentities, Mode, Pacing, Settings,
-    SystemClock, UserId,
-};
+use dirigent::{Agent, ChannelId, Dirigent, MemoryChannels, Mode, UserId};
 use dirigent_testkit::MemoryDiscord;
 
-/// The command line: `--name value` pairs; what cargo adds is passed over.
-pub(crate) struct Options(Vec<String>);
-
-impl Options {
-    pub(crate) fn read() -> Self {
-        Self(std::env::args().skip(1).collect())
-    }
-
-    /// Whether cargo runs the bench as a test: then once, and small.
-    pub(crate) fn is_test(&self) -> bool {
-        self.0.iter().any(|argument| argument == "--test")
-    }
-
-    pub(crate) fn number(&self, name: &str, default: usize) -> usize {
-        let value = self.0.iter().skip_while(|argument| *argument != name).nth(1);
-        let given = value.map(|value| value.parse().expect("a number"));
-        given.unwrap_or(if self.is_test() { default.min(200) } else { default })
-    }
-}
+pub(crate) use self::options::Options;
+pub(crate) use self::stage::Stage;
 
 /// CPU time of the process, and wall time.
 #[derive(Clone, Copy)]
@@ -78,40 +61,10 @@ pub(crate) struct Room {
     pub(crate) person: UserId,
 }
 
-/// A Discord with a moderator, a person and agents; and a driver that is not running yet.
-pub(crate) fn set_up<A: Agent>(
-    agents: usize,
-    agent: impl Fn(usize) -> A,
-) -> (MemoryDiscord, Dirigent, Driver, UserId, Vec<UserId>) {
-    let clock = SystemClock::new();
-    let discord = MemoryDiscord::new(Arc::new(clock)).with_history_max(20);
-    let (moderator, person) = (discord.add_bot(), discord.add_human());
-    let identities = MemoryIdentities::new();
-    let mut settings = Settings::default();
-    settings.pacing = Pacing::off();
-    settings.calls_max = 100_000;
-    let mut config = Config::default();
-    (config.turns_max, config.cycles_max) = (None, None);
-    let account = discord.account(moderator);
-    let mut builder = Dirigent::builder(account, identities.clone(), clock);
-    builder = builder.settings(settings).config(config);
-    let mut users = vec![moderator, person];
-    for number in 0..agents {
-        let user = discord.add_bot();
-        let name = format!("agent-{number}");
-        let agent_id = name.as_str().into();
-        let identity = Identity { discord_user_id: user, agent_id, agent_name: name.clone() };
-        identities.add(identity).unwrap();
-        builder = builder.host(name.as_str(), agent(number), discord.account(user));
-        users.push(user);
-    }
-    let (dirigent, driver) = builder.build().unwrap();
-    (discord, dirigent, driver, person, users)
-}
-
 impl Room {
     pub(crate) async fn open<A: Agent>(agents: usize, agent: impl Fn(usize) -> A) -> Self {
-        let (discord, dirigent, driver, person, users) = set_up(agents, agent);
+        let (stage, driver) = Stage::new(agents, agent, Arc::new(MemoryChannels::default()));
+        let Stage { discord, dirigent, person, users } = stage;
         tokio::spawn(driver.run());
         tokio::task::yield_now().await;
         let guild = discord.add_guild(person);

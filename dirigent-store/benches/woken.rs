@@ -11,6 +11,8 @@
 #![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
 mod common;
+#[path = "../../benches/common/stage.rs"]
+mod stage;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -18,13 +20,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use common::{Kind, Open, Options};
-use dirigent::{
-    Agent, AgentError, CallError, ChannelId, ChannelStore, Dirigent, Driver, Identity,
-    MemoryChannels, MemoryIdentities, Mode, Pacing, Reply, Settings, SystemClock, Turn, UserId,
-};
+use dirigent::{Agent, AgentError, CallError, ChannelId, MemoryChannels, Mode, Reply, Turn};
 use dirigent_store::FileDurability;
-use dirigent_testkit::MemoryDiscord;
 use futures_util::StreamExt as _;
+use stage::Stage;
 
 /// When each channel was spoken to, and when its first agent was called.
 #[derive(Default)]
@@ -51,55 +50,26 @@ impl Agent for Passing {
     }
 }
 
-/// A chat with four hosted agents and a person, before its channels are made.
-struct Stage {
-    discord: MemoryDiscord,
-    dirigent: Dirigent,
-    person: UserId,
-    users: Vec<UserId>,
+/// The stage, once its driver runs.
+struct Woken {
+    stage: Stage,
     watch: Arc<Watch>,
 }
 
-impl Stage {
-    fn new(store: impl ChannelStore, think: Duration) -> (Self, Driver) {
-        let clock = SystemClock::new();
-        let discord = MemoryDiscord::new(Arc::new(clock)).with_history_max(20);
-        let (moderator, person) = (discord.add_bot(), discord.add_human());
-        let identities = MemoryIdentities::new();
-        let mut settings = Settings::default();
-        settings.pacing = Pacing::off();
-        settings.calls_max = 1_000_000;
-        let account = discord.account(moderator);
-        let mut builder = Dirigent::builder(account, identities.clone(), clock);
-        builder = builder.settings(settings).channels(store);
-        let watch = Arc::new(Watch::default());
-        let mut users = vec![moderator, person];
-        for number in 0..4 {
-            let user = discord.add_bot();
-            let name = format!("agent-{number}");
-            let agent_id = name.as_str().into();
-            let identity = Identity { discord_user_id: user, agent_id, agent_name: name.clone() };
-            identities.add(identity).unwrap();
-            let agent = Passing { watch: Arc::clone(&watch), think };
-            builder = builder.host(name.as_str(), agent, discord.account(user));
-            users.push(user);
-        }
-        let (dirigent, driver) = builder.build().unwrap();
-        (Self { discord, dirigent, person, users, watch }, driver)
-    }
-
+impl Woken {
     /// Makes the channels, which rest when this returns.
     async fn channels(&self, count: usize) -> Vec<ChannelId> {
-        let guild = self.discord.add_guild(self.person);
-        let add = |number| self.discord.add_channel(guild, &format!("room-{number}"), &self.users);
+        let Stage { discord, dirigent, person, users } = &self.stage;
+        let guild = discord.add_guild(*person);
+        let add = |number| discord.add_channel(guild, &format!("room-{number}"), users);
         let channels: Vec<_> = (0..count).map(add).collect();
-        while matches!(self.dirigent.reconnected().await, Err(CallError::NotRunning)) {
+        while matches!(dirigent.reconnected().await, Err(CallError::NotRunning)) {
             tokio::task::yield_now().await;
         }
         let given = futures_util::stream::iter(&channels);
         given
             .for_each_concurrent(256, |channel| async {
-                self.dirigent.set_mode(*channel, Mode::Chat).await.unwrap();
+                dirigent.set_mode(*channel, Mode::Chat).await.unwrap();
             })
             .await;
         // What is synced behind is on the disk.
@@ -109,6 +79,7 @@ impl Stage {
 
     /// Says a word in each channel, spread over a time, and waits until an agent was called in each.
     async fn wake(&self, channels: &[ChannelId], spread: Duration, in_order: bool) {
+        let Stage { discord, dirigent, person, .. } = &self.stage;
         let begin = Instant::now();
         for (channel, number) in channels.iter().zip(0_u32..) {
             let share = f64::from(number) / channels.len() as f64;
@@ -116,11 +87,11 @@ impl Stage {
             if due > Instant::now() + Duration::from_millis(1) {
                 tokio::time::sleep_until(due.into()).await;
             }
-            let id = self.discord.say(*channel, self.person, "What do you think?");
-            let message = self.discord.message(*channel, id).expect("it was just said");
+            let id = discord.say(*channel, *person, "What do you think?");
+            let message = discord.message(*channel, id).expect("it was just said");
             // A word that had to wait for the one before was said when it was due.
             self.watch.spoken.lock().unwrap().insert(*channel, due.min(Instant::now()));
-            let dirigent = self.dirigent.clone();
+            let dirigent = dirigent.clone();
             let taken = async move { dirigent.message_created(message).await.unwrap() };
             if in_order {
                 taken.await;
@@ -156,16 +127,16 @@ fn main() {
         .build()
         .unwrap();
     let watch = runtime.block_on(async {
-        let (stage, driver) = match &open {
-            Some(Open::Json(store)) => Stage::new(store.clone(), think),
-            #[cfg(feature = "sqlite")]
-            Some(Open::Sqlite(store)) => Stage::new(store.clone(), think),
-            None => Stage::new(MemoryChannels::default(), think),
-        };
+        let store =
+            open.as_ref().map_or_else(|| Arc::new(MemoryChannels::default()) as _, Open::store);
+        let watch = Arc::new(Watch::default());
+        let agent = |_| Passing { watch: Arc::clone(&watch), think };
+        let (stage, driver) = Stage::new(4, agent, store);
         tokio::spawn(driver.run());
-        let channels = stage.channels(channels).await;
-        stage.wake(&channels, spread, in_order).await;
-        stage.watch
+        let woken = Woken { stage, watch: Arc::clone(&watch) };
+        let channels = woken.channels(channels).await;
+        woken.wake(&channels, spread, in_order).await;
+        watch
     });
     let mut waits = watch.waits.lock().unwrap().clone();
     waits.sort_unstable();
@@ -182,5 +153,8 @@ fn main() {
         at(990),
         at(1_000),
     );
+    if let Some(open) = open {
+        runtime.block_on(open.close());
+    }
     runtime.shutdown_background();
 }

@@ -1,5 +1,7 @@
 //! What the benches of the stores share: options, and a store that is chosen by name.
-#![allow(dead_code, reason = "each bench uses its part")]
+
+#[path = "../../../benches/common/options.rs"]
+mod options;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,24 +11,7 @@ use dirigent_store::{ChannelOptions, FileDurability, JsonChannels};
 #[cfg(feature = "sqlite")]
 use dirigent_store::{SqliteOptions, SqliteStore};
 
-/// The command line: `--name value` pairs; what cargo adds is passed over.
-pub(crate) struct Options(Vec<String>);
-
-impl Options {
-    pub(crate) fn read() -> Self {
-        Self(std::env::args().skip(1).collect())
-    }
-
-    pub(crate) fn value(&self, name: &str) -> Option<&String> {
-        self.0.iter().skip_while(|argument| *argument != name).nth(1)
-    }
-
-    pub(crate) fn number(&self, name: &str, default: usize) -> usize {
-        let is_test = self.0.iter().any(|argument| argument == "--test");
-        let given = self.value(name).map(|value| value.parse().expect("a number"));
-        given.unwrap_or(if is_test { default.min(20) } else { default })
-    }
-}
+pub(crate) use self::options::Options;
 
 /// Which store is measured.
 #[derive(Clone, Copy)]

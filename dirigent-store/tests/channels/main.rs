@@ -23,5 +23,7 @@ mod power;
 mod process;
 mod record;
 mod refused;
+#[path = "../shared/refused.rs"]
+mod refused_alike;
 mod turns;
 mod unchangeable;

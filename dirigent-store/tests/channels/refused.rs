@@ -2,15 +2,15 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::sync::Arc;
 
 use dirigent::{Barred, Certainty, ChannelStore, Commit, Durability};
 use dirigent_store::{Action, JsonChannels, StoreError};
 
-use crate::mount::{Mount, image};
+use crate::mount::Mount;
 use crate::place::{
-    HERE, Place, THERE, barred, cause, fact, failed, failure, replacement, request, stored, turn,
+    HERE, Place, THERE, barred, cause, fact, failure, replacement, request, stored, turn,
 };
+use crate::refused_alike::{BreakingDisk, broken, too_large};
 use crate::unchangeable::Unchangeable;
 
 /// A commit fails like this, with nothing done.
@@ -100,65 +100,14 @@ async fn a_folder_that_cannot_be_written_keeps_what_it_has() {
     store.close().await.unwrap();
 }
 
-/// A disk that says yes and then breaks: a file system on a disk with less room than it promised.
 #[tokio::test]
 async fn after_a_failed_sync_nothing_is_taken_until_the_store_is_opened_again() {
-    let Some(small) = Mount::small(3_072) else { return };
-    let Some(image) = image(small.path().join("image"), 64) else { return };
-    let Some(disk) = Mount::looped(image) else { return };
-    let place = Place::at(disk.path().join("state"));
-    let store = place.lazy();
-    let mut error = None;
-    for number in 0..2_000 {
-        let mut commit = request(HERE, number, number + 1);
-        let discussion = Arc::make_mut(commit.record.discussion.as_mut().unwrap());
-        discussion.guide = format!("{number}").repeat(100_000);
-        let channel = dirigent::ChannelId::new(number + 1);
-        let commit = Commit {
-            channel,
-            expected: dirigent::Revision::default(),
-            durability: Durability::Fact,
-            ..commit
-        };
-        if let Err(failed) = store.commit(commit).await {
-            error = Some(failure(Err(failed)));
-            break;
-        }
-    }
-    let error = error.expect("the disk never broke");
-    assert!(matches!(cause(&error), StoreError::Io { action: Action::Sync, .. }), "{error:?}");
-    let error = failure(store.commit(request(HERE, 0, 1)).await);
-    let StoreError::Broken { .. } = cause(&error) else { panic!("{error:?}") };
-    assert!(cause(&error).to_string().ends_with("open the store again"));
-    for error in [
-        failed(store.load(HERE).await),
-        store.channels().await.unwrap_err(),
-        store.history(HERE).await.unwrap_err(),
-        store.add_agent("zoe".into()).await.unwrap_err(),
-    ] {
-        assert!(matches!(cause(&error), StoreError::Broken { .. }), "{error:?}");
-    }
-    drop(store);
+    let Some(breaking) = BreakingDisk::new() else { return };
+    let place = Place::at(breaking.disk.path().join("state"));
+    broken(&place.lazy()).await;
 }
 
-/// What no repetition of the same commit would change is told by its kind, and the channel goes on.
 #[tokio::test]
 async fn a_record_that_is_too_large_is_refused_for_good_and_changes_nothing() {
-    let place = Place::new();
-    let store = place.lazy();
-    fact(&store, HERE, 0, 1).await;
-    for durability in [Durability::Turn, Durability::Fact] {
-        let mut commit = request(HERE, 1, 2);
-        let discussion = Arc::make_mut(commit.record.discussion.as_mut().unwrap());
-        discussion.guide = "x".repeat(65 << 20);
-        let error = failure(store.commit(Commit { durability, ..commit }).await);
-        assert_eq!(
-            (error.kind(), error.certainty()),
-            (dirigent::ErrorKind::Invalid, Certainty::NotDone)
-        );
-        assert!(matches!(cause(&error), StoreError::TooLarge { .. }), "{error:?}");
-        assert_eq!(stored(&store, HERE).await, Some((1, 1)));
-    }
-    turn(&store, HERE, 1, 2).await;
-    assert_eq!(stored(&store, HERE).await, Some((2, 2)));
+    too_large(&Place::new().lazy()).await;
 }

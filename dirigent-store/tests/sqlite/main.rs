@@ -21,4 +21,6 @@ mod power;
 mod process;
 mod record;
 mod refused;
+#[path = "../shared/refused.rs"]
+mod refused_alike;
 mod trace;

@@ -2,17 +2,16 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::sync::Arc;
 
 use dirigent::{
-    Certainty, ChannelId, ChannelStore, Commit, Durability, Identity, IdentityStore, RegisterError,
-    UserId,
+    Certainty, ChannelStore, Commit, Durability, Identity, IdentityStore, RegisterError, UserId,
 };
 use dirigent_store::{Action, OpenError, SqliteStore, StoreError};
 
-use crate::commits::{HERE, THERE, cause, fact, failed, failure, request, stored, turn};
-use crate::mount::{Mount, image};
+use crate::commits::{HERE, THERE, cause, fact, failure, request, stored, turn};
+use crate::mount::Mount;
 use crate::place::names;
+use crate::refused_alike::{BreakingDisk, broken, is_broken, too_large};
 
 fn identity(number: u64) -> Identity {
     Identity {
@@ -157,63 +156,19 @@ async fn nobody_else_may_read_it() {
     }
 }
 
-/// A disk that says yes and then breaks: a file system on a disk with less room than it promised.
 #[tokio::test]
 async fn after_a_failed_sync_nothing_is_taken_until_the_store_is_opened_again() {
-    let Some(small) = Mount::small(3_072) else { return };
-    let Some(image) = image(small.path().join("image"), 64) else { return };
-    let Some(disk) = Mount::looped(image) else { return };
-    let store = SqliteStore::open(disk.path().join("any.sqlite")).unwrap();
-    let mut error = None;
-    for number in 0..2_000 {
-        let mut commit = request(ChannelId::new(number + 1), 0, number + 1);
-        let discussion = Arc::make_mut(commit.record.discussion.as_mut().unwrap());
-        discussion.guide = format!("{number}").repeat(100_000);
-        let commit = Commit { durability: Durability::Fact, ..commit };
-        if let Err(failed) = store.commit(commit).await {
-            error = Some(failure(Err(failed)));
-            break;
-        }
-    }
-    let error = error.expect("the disk never broke");
-    assert!(matches!(cause(&error), StoreError::Io { action: Action::Sync, .. }), "{error:?}");
-    assert_eq!(error.certainty(), Certainty::Unknown);
+    let Some(breaking) = BreakingDisk::new() else { return };
+    let store = SqliteStore::open(breaking.disk.path().join("any.sqlite")).unwrap();
+    assert_eq!(broken(&store).await.certainty(), Certainty::Unknown);
     let RegisterError::Store(registering) = store.register(identity(0)).await.unwrap_err() else {
         panic!("the account is taken");
     };
-    for error in [
-        failure(store.commit(request(HERE, 0, 1)).await),
-        failed(store.load(HERE).await),
-        store.channels().await.unwrap_err(),
-        store.history(HERE).await.unwrap_err(),
-        store.add_agent("zoe".into()).await.unwrap_err(),
-        store.all().await.unwrap_err(),
-        registering,
-    ] {
-        let StoreError::Broken { .. } = cause(&error) else { panic!("{error:?}") };
-        assert!(cause(&error).to_string().ends_with("open the store again"));
-    }
-    drop(store);
+    is_broken(&registering);
+    is_broken(&store.all().await.unwrap_err());
 }
 
-/// What no repetition of the same commit would change is told by its kind, and the channel goes on.
 #[tokio::test]
 async fn a_record_that_is_too_large_is_refused_for_good_and_changes_nothing() {
-    let place = crate::place::Place::new();
-    let store = place.open();
-    fact(&store, HERE, 0, 1).await;
-    for durability in [Durability::Turn, Durability::Fact] {
-        let mut commit = request(HERE, 1, 2);
-        let discussion = Arc::make_mut(commit.record.discussion.as_mut().unwrap());
-        discussion.guide = "x".repeat(65 << 20);
-        let error = failure(store.commit(Commit { durability, ..commit }).await);
-        assert_eq!(
-            (error.kind(), error.certainty()),
-            (dirigent::ErrorKind::Invalid, Certainty::NotDone)
-        );
-        assert!(matches!(cause(&error), StoreError::TooLarge { .. }), "{error:?}");
-        assert_eq!(stored(&store, HERE).await, Some((1, 1)));
-    }
-    turn(&store, HERE, 1, 2).await;
-    assert_eq!(stored(&store, HERE).await, Some((2, 2)));
+    too_large(&crate::place::Place::new().open()).await;
 }
