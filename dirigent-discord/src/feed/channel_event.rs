@@ -47,13 +47,26 @@ impl ChannelEvent {
 
     /// The same in a few bytes: of a message only its id, from which the driver knows what to read of the
     /// history. `None` for what the history shows by itself.
+    ///
+    /// A message of a thread without a mode stays whole: the thread takes over its parent's mode with it, and
+    /// of what was said before it had a mode nothing is read from its history.
     pub(super) fn condensed(&self) -> Option<Self> {
         match self {
-            Self::Created(message, _) => Some(Self::Newest(message.id)),
+            Self::Created(message, None) => Some(Self::Newest(message.id)),
             Self::Updated(_) | Self::Deleted(_) => None,
-            Self::Newest(_) | Self::Joined(_) | Self::Left(_) | Self::ChannelDeleted => {
-                Some(self.clone())
-            }
+            Self::Created(_, Some(_))
+            | Self::Newest(_)
+            | Self::Joined(_)
+            | Self::Left(_)
+            | Self::ChannelDeleted => Some(self.clone()),
         }
     }
+}
+
+/// Whether the driver is to be told again of an event that it answered with this error.
+///
+/// What is in force and not stored yet is told again, too: a deleted channel's record is erased only once its end is
+/// stored, and every event means the same when it is told twice.
+pub(super) const fn is_repeated(error: &CallError) -> bool {
+    matches!(error, CallError::Failed(_) | CallError::NotStored)
 }

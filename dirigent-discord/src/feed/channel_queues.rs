@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use dirigent::{CallError, ChannelId, Dirigent, MessageId, Timestamp};
 use tokio::sync::Notify;
 
-use super::channel_event::ChannelEvent;
+use super::channel_event::{ChannelEvent, is_repeated};
 use super::log_limit::LogLimit;
 
 /// How many events of one channel may wait.
@@ -22,6 +22,12 @@ pub(super) type Begun = (Telling, Option<ChannelEvent>);
 
 type Telling = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
 
+/// Begins to tell the driver of an event.
+pub(super) fn begin(dirigent: &Dirigent, channel: ChannelId, event: ChannelEvent) -> Begun {
+    let condensed = event.condensed();
+    (Box::pin(event.tell(dirigent.clone(), channel)), condensed)
+}
+
 /// A channel with events that were not told at once: the [`FeedWork`](super::FeedWork) goes on with it.
 pub(super) struct Job {
     pub(super) channel: ChannelId,
@@ -31,9 +37,9 @@ pub(super) struct Job {
 
 /// Tells the driver at once what needs no waiting, and keeps the rest, in order for each channel.
 ///
-/// Beyond [`CHANNEL_MAX`] events of a channel, or [`TOTAL_MAX`] in all, a channel's events are condensed to the id of
-/// its newest message and to who joined or left: the driver then reads what was said from the history. So
-/// memory follows the number of channels.
+/// Beyond [`CHANNEL_MAX`] events of a channel that wait, or [`TOTAL_MAX`] in all, a channel's events are condensed to the
+/// id of its newest message and to who joined or left: the driver then reads what was said from the history. So
+/// memory follows the number of channels. What need not wait is told whole, however much waits elsewhere.
 #[derive(Default)]
 pub(super) struct ChannelQueues {
     state: Mutex<State>,
@@ -65,34 +71,49 @@ impl ChannelQueues {
             state.push(channel, event);
             return;
         }
-        let is_full = state.waiting >= TOTAL_MAX;
         state.channels.insert(channel, VecDeque::new());
         drop(state);
-        let condensed = event.condensed();
-        let event = if is_full { condensed.clone() } else { Some(event) };
-        let Some(event) = event else { return self.pass_on(channel) };
-        let mut telling: Telling = Box::pin(event.tell(dirigent.clone(), channel));
+        let (mut telling, condensed) = begin(dirigent, channel, event);
         // The work polls it again with a waker of its own.
         match telling.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Err(error)) if is_repeated(&error) && condensed.is_some() => {
+                // The work finds the same answer, and repeats the event as it repeats every other.
+                let failed: Telling = Box::pin(std::future::ready(Err(error)));
+                self.hand_on(channel, (failed, condensed), now);
+            }
             Poll::Ready(told) => {
                 if let Err(error) = told {
                     self.log_untold(channel, &error, now);
                 }
                 self.pass_on(channel);
             }
-            Poll::Pending => {
-                let mut state = self.state();
-                if state.is_abandoned {
-                    state.forget(channel);
-                    drop(state);
-                    return self.log_abandoned(channel, now);
+            Poll::Pending if self.is_full() => {
+                drop(telling);
+                match condensed {
+                    Some(event) => self.hand_on(channel, begin(dirigent, channel, event), now),
+                    None => self.pass_on(channel),
                 }
-                state.waiting += 1;
-                state.jobs.push_back(Job { channel, begun: Some((telling, condensed)) });
-                drop(state);
-                self.more.notify_one();
             }
+            Poll::Pending => self.hand_on(channel, (telling, condensed), now),
         }
+    }
+
+    /// The work goes on with an event that was not told at once, and with what follows it.
+    fn hand_on(&self, channel: ChannelId, begun: Begun, now: Timestamp) {
+        let mut state = self.state();
+        if state.is_abandoned {
+            state.forget(channel);
+            drop(state);
+            return self.log_abandoned(channel, now);
+        }
+        state.waiting += 1;
+        state.jobs.push_back(Job { channel, begun: Some(begun) });
+        drop(state);
+        self.more.notify_one();
+    }
+
+    fn is_full(&self) -> bool {
+        self.state().waiting >= TOTAL_MAX
     }
 
     /// Writes to the log, at most once a minute, that the driver did not take an event.
@@ -214,22 +235,16 @@ fn condense(events: VecDeque<ChannelEvent>) -> VecDeque<ChannelEvent> {
     let mut first_in_thread = None;
     let mut is_deleted = false;
     for event in events {
-        if let ChannelEvent::Created(message, Some(_)) = &event
-            && first_in_thread.is_none()
-        {
-            newest = newest.max(Some(message.id));
-            first_in_thread = Some(event);
-            continue;
-        }
         match event.condensed() {
+            Some(ChannelEvent::Created(message, parent)) => {
+                newest = newest.max(Some(message.id));
+                first_in_thread.get_or_insert(ChannelEvent::Created(message, parent));
+            }
             Some(ChannelEvent::Newest(id)) => newest = newest.max(Some(id)),
             Some(ChannelEvent::Joined(user)) => note(&mut members, user, true),
             Some(ChannelEvent::Left(user)) => note(&mut members, user, false),
             Some(ChannelEvent::ChannelDeleted) => is_deleted = true,
-            Some(
-                ChannelEvent::Created(..) | ChannelEvent::Updated(_) | ChannelEvent::Deleted(_),
-            )
-            | None => {}
+            Some(ChannelEvent::Updated(_) | ChannelEvent::Deleted(_)) | None => {}
         }
     }
     let members = members.into_iter().map(|(user, is_here)| {

@@ -6,15 +6,15 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dirigent::{ApiError, CallError, ChannelId, Dirigent, ErrorKind, GuildId};
+use dirigent::{ApiError, Dirigent, ErrorKind, GuildId};
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::Notify;
 use twilight_model::gateway::Intents;
 
-use super::channel_event::ChannelEvent;
-use super::channel_queues::{Begun, ChannelQueues, Job as ChannelJob};
+use super::channel_event::is_repeated;
+use super::channel_queues::{ChannelQueues, Job as ChannelJob, begin};
 use crate::slash::Use;
 use crate::{DiscordAccount, diagnose};
 
@@ -169,8 +169,9 @@ type Job<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 /// The host runs it, once, beside the driver.
 ///
 /// Of each channel the driver is told in the order of the events, and no channel waits for another. Where the
-/// store fails, the driver is told again after 5 s, and then after up to a minute: who joined or left, and up to
-/// which message the history is to be read. Edits and deletions of messages are not told again.
+/// store fails, the driver is told again after 5 s, and then after up to a minute: who joined or left, up to
+/// which message the history is to be read, a thread's first message, and that a channel was deleted. Edits and
+/// deletions of messages are not told again.
 #[must_use = "no command is answered and no channel is loaded until this runs"]
 pub struct FeedWork {
     desk: Arc<Desk>,
@@ -256,7 +257,7 @@ impl FeedWork {
             let (telling, condensed) = match next.take() {
                 Some(begun) => begun,
                 None => match self.queues.next_event(channel) {
-                    Some(event) => self.begin(channel, event),
+                    Some(event) => begin(&self.dirigent, channel, event),
                     None => return,
                 },
             };
@@ -268,7 +269,7 @@ impl FeedWork {
                 continue;
             };
             self.queues.log_untold(channel, &error, now);
-            let (CallError::Failed(_), Some(condensed)) = (error, condensed) else {
+            let Some(condensed) = condensed.filter(|_| is_repeated(&error)) else {
                 continue;
             };
             self.queues.give_back(channel, condensed);
@@ -284,11 +285,6 @@ impl FeedWork {
         if let Err(error) = self.dirigent.reconnected().await {
             tracing::warn!(%error, "the driver could not be told of a new session");
         }
-    }
-
-    fn begin(&self, channel: ChannelId, event: ChannelEvent) -> Begun {
-        let condensed = event.condensed();
-        (Box::pin(event.tell(self.dirigent.clone(), channel)), condensed)
     }
 
     /// Answers within three seconds, whatever the store does: with what came of it, or with a

@@ -122,7 +122,7 @@ async fn duplicates_and_reorderings_change_nothing() {
 
 /// What is gone is gone: a channel, and the threads with it.
 #[tokio::test]
-async fn a_deleted_channel_keeps_no_turns() {
+async fn nothing_is_kept_of_a_deleted_channel() {
     for (kind, gone) in [("CHANNEL_DELETE", "700"), ("THREAD_DELETE", "701")] {
         let town = connected().await;
         let thread =
@@ -131,10 +131,10 @@ async fn a_deleted_channel_keeps_no_turns() {
         let id = ChannelId::new(701);
         town.dirigent.set_mode(id, Mode::Chat).await.unwrap();
         town.push(kind, &json!({"id": gone, "guild_id": "1", "type": 0})).await;
-        let thread = town.dirigent.status(id).await.unwrap().unwrap();
-        assert_eq!(thread.mode, Mode::None);
-        let expected = if kind == "CHANNEL_DELETE" { Mode::None } else { Mode::Chat };
-        assert_eq!(town.status().await.mode, expected);
+        assert!(town.dirigent.status(id).await.unwrap().is_none());
+        let parent = town.dirigent.status(CHANNEL).await.unwrap();
+        let expected = (kind == "THREAD_DELETE").then_some(Mode::Chat);
+        assert_eq!(parent.map(|status| status.mode), expected);
         town.push("MESSAGE_CREATE", &said(MESSAGE, "hello")).await;
     }
 }

@@ -17,7 +17,9 @@ mod reading;
 mod server;
 mod slash;
 mod slow_store;
+mod told_again;
 mod town;
+mod troubled_store;
 mod warnings;
 
 use std::error::Error;

@@ -1,98 +1,50 @@
 //! What the gateway's loop calls returns at once, whatever the driver's store does.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{
-    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, CreatedChannel,
-    Input, LoadError, MemoryChannels, Mode, Revision, StoredChannel,
-};
+use dirigent::{AgentId, ChannelId, CreatedChannel, Input, Mode};
 use serde_json::{Value, json};
-use tokio::sync::watch;
 
 use crate::CHANNEL;
 use crate::server::Reply;
 use crate::town::{MESSAGE, Plan, Town, everybody, settle, until};
+use crate::troubled_store::TroubledStore;
 
-const OTHER: ChannelId = ChannelId::new(702);
+pub(crate) const OTHER: ChannelId = ChannelId::new(702);
 
-/// A store that loads some channels only when it is told to.
-#[derive(Clone)]
-struct HangingStore {
-    inner: Arc<MemoryChannels>,
-    hangs: watch::Sender<Vec<ChannelId>>,
-    /// Every load that began.
-    loads: Arc<Mutex<Vec<ChannelId>>>,
+/// Two chats that are in the store and not in memory, and the store, which loads neither.
+async fn two_chats() -> (Town, TroubledStore) {
+    stored_chats(&[CHANNEL, OTHER], Plan::default()).await
 }
 
-impl HangingStore {
-    fn new() -> Self {
-        Self { inner: Arc::default(), hangs: watch::Sender::new(Vec::new()), loads: Arc::default() }
-    }
-
-    /// From now on these channels, and no others, are not loaded.
-    fn hang(&self, channels: &[ChannelId]) {
-        self.hangs.send_replace(channels.to_vec());
-    }
-
-    fn loads_of(&self, channel: ChannelId) -> usize {
-        self.loads.lock().unwrap().iter().filter(|loaded| **loaded == channel).count()
-    }
-}
-
-#[dirigent::async_trait]
-impl ChannelStore for HangingStore {
-    async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
-        self.inner.channels().await
-    }
-
-    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
-        self.loads.lock().unwrap().push(channel);
-        let mut hangs = self.hangs.subscribe();
-        hangs.wait_for(|hanging| !hanging.contains(&channel)).await.unwrap();
-        self.inner.load(channel).await
-    }
-
-    async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
-        self.inner.commit(commit).await
-    }
-
-    async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
-        self.inner.agents().await
-    }
-
-    async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError> {
-        self.inner.add_agent(agent).await
-    }
-}
-
-/// Two chats that are in the store and not in memory, and the store.
-async fn two_chats() -> (Town, HangingStore) {
-    let store = HangingStore::new();
+/// Chats that are in the store and not in memory, and the store, which loads none of them.
+pub(crate) async fn stored_chats(channels: &[ChannelId], plan: Plan) -> (Town, TroubledStore) {
+    let store = TroubledStore::new();
     let before = Town::with(Plan { store: Arc::new(store.clone()), ..Plan::default() }).await;
-    for channel in [CHANNEL, OTHER] {
+    for channel in channels {
         let members = ["a", "b"].map(AgentId::from).to_vec();
         let chat = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
-        before.dirigent.created(channel, chat).await.unwrap();
+        before.dirigent.created(*channel, chat).await.unwrap();
     }
     before.dirigent.shutdown(Duration::ZERO).await;
-    store.hang(&[CHANNEL, OTHER]);
-    let town = Town::with(Plan { store: Arc::new(store.clone()), ..Plan::default() }).await;
+    store.hang(channels);
+    let town = Town::with(Plan { store: Arc::new(store.clone()), ..plan }).await;
     settle().await;
     (town, store)
 }
 
-fn push(town: &Town, kind: &str, data: &Value) {
+pub(crate) fn push(town: &Town, kind: &str, data: &Value) {
     town.shard.text(&json!({"op": 0, "s": 1, "t": kind, "d": data}).to_string());
 }
 
-fn message(channel: ChannelId, number: u64) -> Value {
+pub(crate) fn message(channel: ChannelId, number: u64) -> Value {
     json!({"id": (MESSAGE + number).to_string(), "channel_id": channel.to_string(), "type": 0,
         "content": "hello", "author": {"id": "33", "username": "p"}})
 }
 
 /// The messages that the driver was told of, in order.
-fn told(town: &Town, channel: ChannelId) -> Vec<u64> {
+pub(crate) fn told(town: &Town, channel: ChannelId) -> Vec<u64> {
     let inputs = town.recording.channel(channel).map(|channel| channel.inputs).unwrap_or_default();
     let ids = inputs.iter().filter_map(|(_, input)| {
         if let Input::Message(message) = input { Some(message.id.get() - MESSAGE) } else { None }
@@ -135,6 +87,23 @@ async fn what_does_not_fit_into_the_queue_is_read_from_the_history() {
     let told = told(&town, CHANNEL);
     assert!(told.len() <= 1_026, "{} were kept", told.len());
     assert!(told.is_sorted(), "in order");
+}
+
+/// Beyond the bound of all channels' queues together, only what has to wait is condensed.
+#[tokio::test]
+async fn a_full_queue_condenses_no_event_of_a_channel_that_is_in_memory() {
+    let slow: Vec<ChannelId> = (0..8).map(|number| ChannelId::new(800 + number)).collect();
+    let (town, _store) = stored_chats(&slow, Plan::default()).await;
+    town.chat().await;
+    for channel in &slow {
+        for number in 0..1_024 {
+            push(&town, "MESSAGE_CREATE", &message(*channel, number));
+        }
+    }
+    for number in 0..3 {
+        push(&town, "MESSAGE_CREATE", &message(CHANNEL, number));
+    }
+    assert_eq!(told(&town, CHANNEL), [0, 1, 2]);
 }
 
 /// A store that does not answer in time is asked again, until it has taken all.

@@ -256,6 +256,10 @@ impl ChannelStore for Shared {
         self.0.commit(commit).await
     }
 
+    async fn delete(&self, channel: ChannelId) -> Result<bool, dirigent::LoadError> {
+        self.0.delete(channel).await
+    }
+
     async fn agents(&self) -> Result<Vec<AgentId>, dirigent::ApiError> {
         self.0.agents().await
     }
