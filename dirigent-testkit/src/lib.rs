@@ -11,7 +11,7 @@ mod manual_clock;
 )]
 pub mod memory_discord;
 
-pub use log::Log;
+pub use log::{Listening, Log, print_warnings};
 #[cfg(feature = "loopback")]
 pub use loopback::LoopbackDiscord;
 pub use manual_clock::ManualClock;

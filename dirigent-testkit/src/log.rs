@@ -1,10 +1,12 @@
-//! What the library logs, for tests.
+//! What the library logs, for tests and for a program that shows it.
 
-use std::fmt::{self, Write};
+use std::fmt::{self, Write as _};
+use std::io::{self, Write as _};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::DefaultGuard;
 use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 
 /// Keeps the warnings and errors that are logged on this thread while something is done.
@@ -19,14 +21,38 @@ pub struct Log {
     lines: Arc<Mutex<Vec<String>>>,
 }
 
+/// Until this is dropped, a [`Log`] keeps what is logged on the thread.
+///
+/// ```
+/// let log = dirigent_testkit::Log::default();
+/// let listening = log.listen();
+/// tracing::warn!("a run was lost");
+/// drop(listening);
+/// tracing::warn!("nothing hears this");
+/// assert_eq!(log.lines(), ["WARN a run was lost"]);
+/// ```
+#[derive(Debug)]
+#[must_use = "the log listens until this is dropped"]
+pub struct Listening {
+    _subscribed: DefaultGuard,
+}
+
 /// With one subscriber alone, what another thread logs first without one would be switched off for all.
-static OTHER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Log::default()));
+static OTHER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Lines(|_| ())));
 
 impl Log {
     /// Does the work and keeps what it logs on this thread.
     pub fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _listening = self.listen();
+        work()
+    }
+
+    /// Keeps what is logged on this thread from now on, for tests that await.
+    pub fn listen(&self) -> Listening {
         LazyLock::force(&OTHER);
-        tracing::subscriber::with_default(self.clone(), work)
+        let log = self.clone();
+        let lines = Lines(move |line| log.lock().push(line));
+        Listening { _subscribed: tracing::subscriber::set_default(lines) }
     }
 
     /// The lines so far: level, words, and the fields in their order.
@@ -39,7 +65,24 @@ impl Log {
     }
 }
 
-impl Subscriber for Log {
+/// Writes the warnings and errors of all threads to standard error from now on, a line each, in the form of
+/// [`Log::lines`]. Where the process has a subscriber already, that one is kept and nothing is written.
+///
+/// ```
+/// dirigent_testkit::print_warnings();
+/// tracing::warn!(agent = "poet", "a run was lost");
+/// ```
+pub fn print_warnings() {
+    // A failure to write to standard error cannot be reported anywhere.
+    let lines = Lines(|line| drop(writeln!(io::stderr(), "{line}")));
+    // That there is a subscriber already is no fault.
+    let _ = tracing::subscriber::set_global_default(lines);
+}
+
+/// Makes a line of each warning and error.
+struct Lines<F>(F);
+
+impl<F: Fn(String) + 'static> Subscriber for Lines<F> {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         *metadata.level() <= Level::WARN
     }
@@ -56,7 +99,7 @@ impl Subscriber for Log {
         let mut line = Line::default();
         event.record(&mut line);
         let Line { words, fields } = line;
-        self.lock().push(format!("{} {words}{fields}", event.metadata().level()));
+        self.0(format!("{} {words}{fields}", event.metadata().level()));
     }
 
     fn enter(&self, _: &Id) {}

@@ -14,7 +14,6 @@ use std::sync::Arc;
 use dirigent::SystemClock;
 use dirigent_testkit::{LoopbackDiscord, MemoryDiscord};
 
-mod loud;
 mod order;
 mod terminal;
 mod town;
@@ -57,7 +56,7 @@ fn port(mut arguments: impl Iterator<Item = String>) -> Result<u16, String> {
 }
 
 fn run(port: u16) -> io::Result<()> {
-    loud::listen();
+    dirigent_testkit::print_warnings();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(serve(port));
     // A thread that waits for a line must not keep the process.
