@@ -78,7 +78,8 @@ pub struct Settings {
     pub pacing: Pacing,
     /// Most messages that the reply of a hosted agent, or an answer of the orchestrator, is posted as: 1 to
     /// 1,000, default 10. What is beyond is not posted, and one message more says so. The agent is handed it back
-    /// with its next turn ([`Turn::late_answer`](crate::Turn::late_answer)), if it is not longer than 32 KiB.
+    /// with its next turn ([`Turn::late_answer`](crate::Turn::late_answer)), if it is not longer than 32 KiB. If a
+    /// reply that was cut is not posted whole either, its messages that were not posted come before that.
     pub reply_parts_max: usize,
     /// The words that end a reply of which not everything is posted; empty for none.
     pub cut_notice: String,

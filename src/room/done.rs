@@ -129,7 +129,7 @@ impl Room {
             return;
         };
         if !own {
-            return self.lingering_ended(id, result.ok());
+            return self.lingering_ended(cx, id, result.ok());
         }
         // The answer may be lost, and the event tells that the post arrived all the same.
         let failure = match (result, active.voice.take_arrived()) {
@@ -318,7 +318,7 @@ impl Room {
     /// The history was read in search of the parts of a reply.
     fn part_searched(&mut self, cx: &Context<'_>, now: Timestamp, id: ActionId, outcome: Outcome) {
         if !self.active().voice.end(id) {
-            return self.lingering_ended(id, None);
+            return self.lingering_ended(cx, id, None);
         }
         match outcome.into_page() {
             Some(Ok(page)) => self.part_looked_for(cx, now, page),

@@ -245,10 +245,7 @@ impl Room {
         self.commit.change();
         let stamp = self.commit.newest();
         let active = self.active();
-        active.reply = Some(ReplyDelivery::new(outgoing, stamp));
-        if !rest.is_empty() {
-            active.inbox.keep_late(agent, rest);
-        }
+        active.reply = Some(ReplyDelivery::new(outgoing, rest, stamp));
         active.voice.push(VoiceItem::Reply);
     }
 
@@ -273,7 +270,7 @@ impl Room {
             return self.end_lost_reply(cx, now);
         };
         if !self.reply_is_current(reply) {
-            self.hand_reply_back();
+            self.hand_reply_back(cx);
             return true;
         }
         let agent = reply.stored().agent;
@@ -306,7 +303,7 @@ impl Room {
 
     /// What of the reply is not in the channel becomes the agent's late answer. While a part is on its way,
     /// it is not known yet what that is.
-    fn hand_reply_back(&mut self) -> Option<ReplyDelivery> {
+    fn hand_reply_back(&mut self, cx: &Context<'_>) -> Option<ReplyDelivery> {
         let active = self.active();
         let reply = active.reply.take()?;
         let is_head = active.voice.head() == Some(VoiceItem::Reply);
@@ -314,12 +311,11 @@ impl Room {
         let arrived = if is_head { active.voice.take_arrived() } else { None };
         active.voice.withdraw(VoiceItem::Reply);
         active.claims.withdraw(Lane::Voice);
-        let stored = Arc::clone(reply.stored());
-        match under_way {
-            Some(request) => {
-                active.withdrawn = Some(WithdrawnReply::new(request, stored, arrived));
-            }
-            None => active.inbox.keep_late_reply(&stored),
+        if let Some(request) = under_way {
+            active.withdrawn = Some(WithdrawnReply::new(request, &reply, arrived));
+        } else {
+            let notice = &cx.settings.cut_notice;
+            active.inbox.keep_late_reply(reply.stored(), reply.rest(), notice);
         }
         self.commit.change();
         Some(reply)
@@ -327,7 +323,12 @@ impl Room {
 
     /// A request of the voice lane ended whose head was withdrawn while it was under way. That it arrived is
     /// a fact all the same.
-    pub(super) fn lingering_ended(&mut self, id: ActionId, arrived: Option<MessageId>) {
+    pub(super) fn lingering_ended(
+        &mut self,
+        cx: &Context<'_>,
+        id: ActionId,
+        arrived: Option<MessageId>,
+    ) {
         let stamp = self.commit.newest();
         if let Some(message) = arrived {
             self.note_own(message);
@@ -335,13 +336,14 @@ impl Room {
         }
         let active = self.active();
         if let Some(withdrawn) = active.withdrawn.take_if(|withdrawn| withdrawn.is_request(id)) {
-            active.inbox.keep_late_reply(&withdrawn.ended(arrived));
+            let (reply, rest) = withdrawn.ended(arrived);
+            active.inbox.keep_late_reply(&reply, &rest, &cx.settings.cut_notice);
         }
     }
 
     /// The reply cannot be delivered: its turn is over, and its agent is handed the rest back.
     pub(super) fn give_reply_up(&mut self, cx: &Context<'_>, now: Timestamp) {
-        let Some(reply) = self.hand_reply_back() else {
+        let Some(reply) = self.hand_reply_back(cx) else {
             return;
         };
         let (agent, run) = (reply.stored().agent, Some(reply.stored().run));
@@ -359,6 +361,9 @@ impl Room {
         let stored = reply.stored();
         let (agent, run) = (stored.agent, Some(stored.run));
         let messages: Vec<MessageId> = reply.posted_messages();
+        if !reply.rest().is_empty() {
+            active.inbox.keep_late(agent, reply.rest());
+        }
         // The receipt confirms; nothing is compared any more.
         let tail = Tail::EMPTY;
         let outcome = match stored.end {

@@ -255,12 +255,18 @@ impl Inbox {
         }
     }
 
-    /// Keeps what of a reply did not get into the channel.
-    pub(crate) fn keep_late_reply(&mut self, reply: &Outgoing) {
-        let rest = reply.parts.iter().filter(|part| part.posted.is_none());
-        let rest: Vec<&str> = rest.map(|part| part.content.as_str()).collect();
-        if !rest.is_empty() {
-            self.keep_late(reply.agent, &rest.join("\n"));
+    /// Keeps what of a reply did not get into the channel: of its messages those that were not posted, without the
+    /// `notice` that it was cut, and the `rest` that was in none of them, if there is room for it.
+    pub(crate) fn keep_late_reply(&mut self, reply: &Outgoing, rest: &str, notice: &str) {
+        let unposted = reply.parts.iter().filter(|part| part.posted.is_none());
+        let words = unposted.map(|part| part.content.as_str()).filter(|words| *words != notice);
+        let mut words: Vec<&str> = words.collect();
+        let length: usize = words.iter().map(|part| part.len() + 1).sum();
+        if !rest.is_empty() && (words.is_empty() || length + rest.len() <= LATE_MAX) {
+            words.push(rest);
+        }
+        if !words.is_empty() {
+            self.keep_late(reply.agent, &words.join("\n"));
         }
     }
 

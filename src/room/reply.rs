@@ -32,6 +32,8 @@ pub(crate) struct ReplyDelivery {
     /// The next part may stand in the channel already, and its nonce may be forgotten: it is looked for
     /// first.
     search: Option<Search>,
+    /// What of its agent's words is in no part, since the reply was cut. Not known after a restart.
+    rest: Arc<str>,
 }
 
 /// What is to be done for a reply next.
@@ -87,9 +89,9 @@ pub(crate) fn compose(
 }
 
 impl ReplyDelivery {
-    pub(crate) fn new(outgoing: Outgoing, stamp: Stamp) -> Self {
-        let (stored, attempts) = (Arc::new(outgoing), Attempts::default());
-        Self { stored, stamp, attempts, lands_until: None, search: None }
+    pub(crate) fn new(outgoing: Outgoing, rest: &str, stamp: Stamp) -> Self {
+        let (stored, attempts, rest) = (Arc::new(outgoing), Attempts::default(), rest.into());
+        Self { stored, stamp, attempts, lands_until: None, search: None, rest }
     }
 
     /// A reply that an earlier process was delivering. Its next part may have arrived unseen. `anchor`: the
@@ -106,13 +108,19 @@ impl ReplyDelivery {
         let (stamp, attempts) = (Stamp::default(), Attempts::default());
         // The process that ended may have made an attempt just before.
         let lands_until = Some(now + LANDS_WITHIN);
-        let mut reply = Self { stored, stamp, attempts, lands_until, search: None };
+        let rest = Arc::default();
+        let mut reply = Self { stored, stamp, attempts, lands_until, search: None, rest };
         reply.begin_search();
         reply
     }
 
     pub(crate) const fn stored(&self) -> &Arc<Outgoing> {
         &self.stored
+    }
+
+    /// What of its agent's words is in no part.
+    pub(crate) const fn rest(&self) -> &Arc<str> {
+        &self.rest
     }
 
     pub(crate) const fn stamp(&self) -> Stamp {
@@ -244,16 +252,18 @@ fn newest_posted(outgoing: &Outgoing) -> Option<MessageId> {
 pub(crate) struct WithdrawnReply {
     request: ActionId,
     stored: Arc<Outgoing>,
+    rest: Arc<str>,
 }
 
 impl WithdrawnReply {
     /// `arrived`: the message of the part under way, as far as events told.
     pub(crate) fn new(
         request: ActionId,
-        stored: Arc<Outgoing>,
+        reply: &ReplyDelivery,
         arrived: Option<MessageId>,
     ) -> Self {
-        let mut withdrawn = Self { request, stored };
+        let (stored, rest) = (Arc::clone(&reply.stored), Arc::clone(&reply.rest));
+        let mut withdrawn = Self { request, stored, rest };
         withdrawn.arrived(arrived);
         withdrawn
     }
@@ -276,10 +286,11 @@ impl WithdrawnReply {
         }
     }
 
-    /// The request ended, and its part may have arrived as this message. Returns what is known of the reply.
-    pub(crate) fn ended(mut self, message: Option<MessageId>) -> Arc<Outgoing> {
+    /// The request ended, and its part may have arrived as this message. Returns what is known of the reply, and
+    /// what of its agent's words is in no part.
+    pub(crate) fn ended(mut self, message: Option<MessageId>) -> (Arc<Outgoing>, Arc<str>) {
         self.arrived(message);
-        self.stored
+        (self.stored, self.rest)
     }
 
     fn arrived(&mut self, message: Option<MessageId>) {

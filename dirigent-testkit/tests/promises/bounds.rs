@@ -1,12 +1,14 @@
 //! What has no limit of its own outside has one here: replies, what waits for an agent, callers of a store that
 //! does not answer.
 
-use dirigent::Settings;
+use std::time::Duration;
+
+use dirigent::{Pace, Settings};
 use dirigent_testkit::memory_discord::Call;
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_testkit::stage::{Setup, Stage};
 
-use super::kit::{HOUR, SECOND, late_answers};
+use super::kit::{HOUR, SECOND, late_answers, resume, stop};
 
 /// A room in which "a" says this once.
 fn room(words: &str, change: impl FnOnce(&mut Settings)) -> Stage {
@@ -36,6 +38,55 @@ fn a_reply_without_end_is_cut_and_says_so_and_its_rest_comes_back_to_its_agent()
     stage.say("Go on");
     stage.advance(SECOND * 60);
     assert_eq!(late_answers(&stage, "a"), [long(12).split_off(10 * 2_001)]);
+}
+
+/// A reply that has to be cut, of which a message leaves every 10 s: after this time the channel is stopped.
+/// `restart`: the process ends just before. Returns how many messages were posted, and the beginnings of the words
+/// that the agent is handed back.
+fn handed_back_after_stop(after: Duration, restart: bool) -> (usize, Vec<String>) {
+    let mut stage = Setup::new()
+        .hosted("a", [long(12).as_str().into()])
+        .hosted("b", [])
+        .settings(|settings| {
+            settings.pacing.channel = Some(Pace { burst: 1, window: SECOND * 10 });
+        })
+        .stage();
+    stage.agent("a").say_once();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(after);
+    if restart {
+        stage.crash();
+        stage.restart();
+    }
+    stop(&mut stage);
+    stage.advance(SECOND * 30);
+    let posts = stage.words().len() - 1;
+    resume(&mut stage);
+    stage.say("Go on");
+    stage.advance(SECOND * 60);
+    let [late] = late_answers(&stage, "a").try_into().unwrap();
+    (posts, late.split_whitespace().map(|word| word.chars().take(5).collect()).collect())
+}
+
+fn numbers(of: std::ops::Range<usize>) -> Vec<String> {
+    of.map(|number| format!("{number:05}")).collect()
+}
+
+/// B10
+#[test]
+fn of_a_cut_reply_that_breaks_off_everything_that_is_not_posted_comes_back_to_its_agent() {
+    assert_eq!(handed_back_after_stop(SECOND * 15, false), (2, numbers(2..12)));
+    // All but the notice was posted.
+    assert_eq!(handed_back_after_stop(SECOND * 95, false), (10, numbers(10..12)));
+}
+
+/// B10
+#[test]
+fn a_cut_reply_that_breaks_off_after_a_restart_comes_back_without_the_notice() {
+    let (posts, words) = handed_back_after_stop(SECOND * 15, true);
+    assert!((2..5).contains(&posts), "{posts}");
+    assert_eq!(words, numbers(posts..10));
 }
 
 /// B10
