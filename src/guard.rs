@@ -138,14 +138,13 @@ impl RunGuard {
     }
 
     fn tell(&self, outcome: &Outcome) -> Result<(), Refusal> {
-        let Guarded { agent, turn, run } = self.guarded;
+        let Guarded { agent, run, .. } = self.guarded;
         self.runtime.sign_of_life(agent);
         let input = Input::RunEnded { agent, run, outcome: *outcome };
         self.runtime.update(&self.room, |room, cx, now| {
             room.unguard(self.guarded);
-            // Without a run id only the turn tells this run from the agent's next.
-            let is_another = turn.is_some_and(|turn| turn != room.machine().view().turn());
-            if is_another || room.commit().is_taken_over() {
+            // A run without an id may end no other.
+            if !room.is_newest_run(self.guarded) || room.commit().is_taken_over() {
                 return Err(Refusal::StaleRun);
             }
             room.input(cx, now, &input, false).0.map(|_| ())

@@ -150,15 +150,14 @@ impl Dirigent {
         run: Option<RunId>,
     ) -> Result<Decision, CallError> {
         let gate = Input::Gate { agent: key, run, latest: None };
-        let (answer, armed, stored) = self.runtime.update_cell(&room, None, |state, cx, now| {
+        let (answer, permitted) = self.runtime.update_cell(&room, None, |state, cx, now| {
             let (answer, stamp) = state.room.input(cx, now, &gate, false);
-            let armed = guards_first(&mut state.room, key, run, &answer);
-            let holds = answer.as_ref().is_ok_and(|answer| holds_permission(*answer));
-            (answer, armed, holds.then(|| state.wait_for(Awaited::Stored(stamp))))
+            let guarded = guard(&mut state.room, key, run, &answer);
+            let permitted = guarded.map(|run| (run, state.wait_for(Awaited::Stored(stamp))));
+            (answer, permitted)
         });
-        match (answer?.verdict(), key.zip(stored)) {
-            (Some(Verdict::Allow { reason, turn, anchor }), Some((key, stored))) => {
-                let guarded = Guarded { agent: key, turn, run };
+        match (answer?.verdict(), permitted) {
+            (Some(Verdict::Allow { reason, turn, anchor }), Some(((guarded, armed), stored))) => {
                 let guard = RunGuard::new(Arc::clone(&self.runtime), room, guarded, armed);
                 // Without an answer the guard ends the run: it does not begin.
                 self.until_stored(stored).await?;
@@ -445,20 +444,18 @@ impl Dirigent {
     }
 }
 
-/// Whether this is the first guard of a permitted run: a call may be delivered twice.
-fn guards_first(
+/// Guards the run that this answer permits, if there is one, as [`Room::guard`] does.
+fn guard(
     room: &mut Room,
     agent: Option<AgentKey>,
     run: Option<RunId>,
     answer: &Result<Answer, Refusal>,
-) -> bool {
-    let Some(answer) = answer.as_ref().ok().filter(|answer| holds_permission(**answer)) else {
-        return false;
+) -> Option<(Guarded, bool)> {
+    let answer = answer.as_ref().ok().filter(|answer| holds_permission(**answer))?;
+    let Some(Verdict::Allow { turn, .. }) = answer.verdict() else {
+        return None;
     };
-    let (Some(agent), Some(Verdict::Allow { turn, .. })) = (agent, answer.verdict()) else {
-        return false;
-    };
-    room.guards_first(Guarded { agent, turn, run })
+    Some(room.guard(agent?, turn, run))
 }
 
 /// Whether the answer allows a run that must be ended again: in a turn, or after a reminder.

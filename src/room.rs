@@ -40,7 +40,7 @@ use std::sync::Arc;
 
 use dirigent_core::{
     AgentKey, Answer, Cause, Channel, DeadlineReason, Effect, Input, Mode, PhaseKind, Reason,
-    Refusal, RunId, Settlement, Ticket, Timestamp, Transition, WakeCause,
+    Refusal, RunId, Settlement, Ticket, Timestamp, Transition, TurnId, WakeCause,
 };
 
 use self::action::Signal;
@@ -573,9 +573,24 @@ impl Room {
         Some((reason, self.active().deferrals.defer(agent, key, until)))
     }
 
-    /// Whether this is the first guard of a permitted run: a call may be delivered twice.
-    pub(crate) fn guards_first(&mut self, guarded: Guarded) -> bool {
-        self.active().calls.guards_first(guarded)
+    /// The run that was permitted just now is guarded. Also returns whether this is its first guard: a call may
+    /// be delivered twice.
+    pub(crate) fn guard(
+        &mut self,
+        agent: AgentKey,
+        turn: Option<TurnId>,
+        run: Option<RunId>,
+    ) -> (Guarded, bool) {
+        let calls = &mut self.active().calls;
+        let guarded = Guarded { agent, turn, run, starts: calls.starts() };
+        (guarded, calls.guards_first(guarded))
+    }
+
+    /// Whether no other run has begun since this one did.
+    pub(crate) fn is_newest_run(&self, guarded: Guarded) -> bool {
+        let starts = self.active.as_ref().map(|active| active.calls.starts());
+        starts == Some(guarded.starts)
+            && guarded.turn.is_none_or(|turn| turn == self.machine.view().turn())
     }
 
     /// Gives the guard of this run up if the permission was taken away since it was given. Returns why.
@@ -590,16 +605,17 @@ impl Room {
 
     /// Whether this run has the permission, and may go on.
     fn is_permitted(&self, guarded: Guarded) -> bool {
-        let Guarded { agent, turn, run } = guarded;
+        let Guarded { agent, turn, run, .. } = guarded;
         let view = self.machine.view();
         let has_floor = match turn {
-            Some(turn) => {
+            Some(_) => {
                 let runs = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting);
-                runs && view.speaker() == Some(agent) && view.turn() == turn
+                runs && view.speaker() == Some(agent)
             }
             None => view.permit() == Some(agent),
         };
-        has_floor && view.run() == run && !self.commit.is_taken_over()
+        let is_newest = self.is_newest_run(guarded);
+        has_floor && is_newest && view.run() == run && !self.commit.is_taken_over()
     }
 
     /// The guard of this run says nothing more.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dirigent::{
     ChannelId, Config, CreatedChannel, Dirigent, Discussion, DiscussionState, Durability, Ending,
-    LetterKind, LostRuns, Mode, Opening, PhaseKind, ResultPost,
+    LetterKind, LostRuns, Mode, Opening, PhaseKind, ResultPost, RunGuard,
 };
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::Line;
@@ -374,12 +374,8 @@ fn a_lost_run_after_a_reminder_is_run_again_at_once_where_the_host_wants_that() 
     assert_eq!(stage.words_in(places(&stage).0), ["a1", "b1", "We take the second plan."]);
 }
 
-/// A host that keeps no guard leaves a run without a name to its deadline; the guard of the run after the
-/// next reminder ends that run.
-///
-/// R148
-#[test]
-fn the_guard_of_a_run_after_a_reminder_ends_it_though_the_run_before_was_kept() {
+/// A discussion that "a" began, whose host gives its runs no names.
+fn nameless_initiator() -> Stage {
     let setup = Setup::new().rooms(2).hooked("a", []).hosted("b", []).without_pump();
     let change = |config: &mut Config| {
         // The room stays in memory from one reminder to the next.
@@ -390,27 +386,56 @@ fn the_guard_of_a_run_after_a_reminder_ends_it_though_the_run_before_was_kept() 
     made.opening = Some(Opening { initiator: "a".into(), terms: None });
     stage.call(move |d| async move { d.created(channel, made).await }).unwrap();
     stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
-    let asks = move |d: Dirigent| async move {
+    stage
+}
+
+/// The guard of a run of "a", if it may run.
+fn asks(stage: &mut Stage) -> Option<RunGuard> {
+    let channel = places(stage).0;
+    stage.call(move |d| async move {
         d.may_speak(channel, &"a".into(), None).await.unwrap().into_guard()
-    };
-    let permitted = move |stage: &mut Stage| {
-        for _ in 0..100 {
-            let is_dormant = stage.status_of(channel).unwrap().phase == PhaseKind::Dormant;
-            match stage.call(asks) {
-                Some(guard) if is_dormant => return guard,
-                Some(guard) => guard.end(Ending::Pass).unwrap(),
-                None => {}
-            }
-            stage.advance(SECOND * 30);
+    })
+}
+
+/// The guard of the run of "a" after its next reminder.
+fn asks_after_reminder(stage: &mut Stage) -> RunGuard {
+    for _ in 0..100 {
+        let is_dormant = stage.status_of(places(stage).0).unwrap().phase == PhaseKind::Dormant;
+        match asks(stage) {
+            Some(guard) if is_dormant => return guard,
+            Some(guard) => guard.end(Ending::Pass).unwrap(),
+            None => {}
         }
-        panic!("a is not reminded");
-    };
-    permitted(&mut stage).keep();
+        stage.advance(SECOND * 30);
+    }
+    panic!("a is not reminded");
+}
+
+/// A host that keeps no guard leaves a run without a name to its deadline; the guard of the run after the
+/// next reminder ends that run.
+///
+/// R148
+#[test]
+fn the_guard_of_a_run_after_a_reminder_ends_it_though_the_run_before_was_kept() {
+    let mut stage = nameless_initiator();
+    asks_after_reminder(&mut stage).keep();
     stage.settle();
     stage.advance(MINUTE * 2);
-    assert!(stage.call(asks).is_none(), "the run has timed out");
-    let guard = permitted(&mut stage);
+    assert!(asks(&mut stage).is_none(), "the run has timed out");
+    let guard = asks_after_reminder(&mut stage);
     drop(guard);
     stage.settle();
-    assert!(stage.call(asks).is_none(), "the run has ended with its guard");
+    assert!(asks(&mut stage).is_none(), "the run has ended with its guard");
+}
+
+/// R148
+#[test]
+fn the_guard_of_a_run_that_has_timed_out_does_not_end_the_run_after_the_next_reminder() {
+    let mut stage = nameless_initiator();
+    let first = asks_after_reminder(&mut stage);
+    stage.advance(MINUTE * 2);
+    let second = asks_after_reminder(&mut stage);
+    drop(first);
+    stage.settle();
+    assert_eq!(second.end(Ending::Pass), Ok(()), "it runs until its own guard ends it");
 }

@@ -74,6 +74,9 @@ pub(crate) struct Guarded {
     /// `None` for the run after a reminder.
     pub(crate) turn: Option<TurnId>,
     pub(crate) run: Option<RunId>,
+    /// How many runs had started in the channel, since it came into memory, when this one had: without a name
+    /// nothing else tells it from the next one after a reminder, or in the same turn.
+    pub(crate) starts: u64,
 }
 
 /// The runs of a channel, as far as the turn machine does not keep them.
@@ -88,6 +91,8 @@ pub(crate) struct Calls {
     never_begun: Option<Ticket>,
     /// People's messages are to be handed to the agent that runs.
     pub(crate) inject: Option<Held>,
+    /// How many runs started.
+    starts: u64,
     /// The run whose permission a guard holds.
     guarded: Option<Guarded>,
     /// A run of an earlier process that goes on and has no deadline of the machine's, and when it ends.
@@ -205,8 +210,13 @@ impl Calls {
         self.guarded.take_if(|known| *known == guarded);
     }
 
-    /// A run begins: its first guard ends it, also where it has no name that tells it from the one before.
+    /// A run begins.
     pub(crate) const fn run_started(&mut self) {
-        self.guarded = None;
+        self.starts += 1;
+    }
+
+    /// How many runs started since the channel came into memory.
+    pub(crate) const fn starts(&self) -> u64 {
+        self.starts
     }
 }
