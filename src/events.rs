@@ -41,11 +41,11 @@ impl std::fmt::Display for ChannelEvent {
     }
 }
 
-/// The transitions of all channels from the moment of asking on. A listener that is too slow loses
-/// the oldest and is told how many.
+/// The transitions of all channels from the moment of asking on, each once its state is stored. A listener that is
+/// too slow loses the oldest and is told how many.
 #[derive(Debug)]
 pub struct Transitions {
-    receiver: broadcast::Receiver<ChannelEvent>,
+    receiver: broadcast::Receiver<Heard>,
 }
 
 /// What a listener hears.
@@ -58,12 +58,13 @@ pub struct Transitions {
 pub enum Heard {
     /// A transition.
     Event(ChannelEvent),
-    /// This number of transitions was lost, because the listener was too slow.
+    /// This number of transitions was lost: the listener was too slow, or the store took a channel's record so
+    /// late that more than 256 of its transitions had to wait. Of those the newest are kept.
     Missed(u64),
 }
 
 impl Transitions {
-    pub(crate) const fn new(receiver: broadcast::Receiver<ChannelEvent>) -> Self {
+    pub(crate) const fn new(receiver: broadcast::Receiver<Heard>) -> Self {
         Self { receiver }
     }
 
@@ -74,7 +75,7 @@ impl Transitions {
     /// Nothing is lost when the future is dropped.
     pub async fn next(&mut self) -> Option<Heard> {
         match self.receiver.recv().await {
-            Ok(event) => Some(Heard::Event(event)),
+            Ok(heard) => Some(heard),
             Err(RecvError::Lagged(missed)) => Some(Heard::Missed(missed)),
             Err(RecvError::Closed) => None,
         }
@@ -84,7 +85,7 @@ impl Transitions {
     pub fn try_next(&mut self) -> Option<Heard> {
         use broadcast::error::TryRecvError;
         match self.receiver.try_recv() {
-            Ok(event) => Some(Heard::Event(event)),
+            Ok(heard) => Some(heard),
             Err(TryRecvError::Lagged(missed)) => Some(Heard::Missed(missed)),
             Err(TryRecvError::Empty | TryRecvError::Closed) => None,
         }

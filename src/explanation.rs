@@ -32,6 +32,9 @@ pub struct Explanation {
     pub within: Option<Duration>,
     /// Where the chat does not answer this channel: for how long, and what waits for it.
     pub outage: Option<OutageNote>,
+    /// For how long the store has refused the channel's record for good, where it does: no agent is called until
+    /// it takes it ([`Status::record_refused_since`](crate::Status::record_refused_since)).
+    pub record_refused_for: Option<Duration>,
     /// Whether the run of the agent that has the floor waits until the library may call one agent more:
     /// [`Settings::calls_max`](crate::Settings) are running.
     pub waits_for_call: bool,
@@ -96,8 +99,16 @@ impl fmt::Display for OutageNote {
 impl Explanation {
     /// This reason, without more that is known.
     pub const fn new(agent: AgentId, reason: Reason) -> Self {
-        let (speaker, within, outage) = (None, None, None);
-        Self { agent, reason, speaker, within, outage, waits_for_call: false, unrecognised: None }
+        Self {
+            agent,
+            reason,
+            speaker: None,
+            within: None,
+            outage: None,
+            record_refused_for: None,
+            waits_for_call: false,
+            unrecognised: None,
+        }
     }
 
     /// Whether the agent may speak.
@@ -189,6 +200,13 @@ impl fmt::Display for Explanation {
                 write!(f, " The channel goes on within {}.", Spoken(within))?;
             }
             (None, None) => {}
+        }
+        if let Some(refused_for) = self.record_refused_for {
+            write!(
+                f,
+                " The store has refused the channel's record for {}: no agent is called until it takes it.",
+                Spoken(refused_for)
+            )?;
         }
         if self.waits_for_call {
             f.write_str(
@@ -322,6 +340,17 @@ mod tests {
             why.to_string(),
             "poet may speak: it has the floor. Its last 4 replies were not recognised in the channel: its \
              host reports another text than it posts."
+        );
+    }
+
+    #[test]
+    fn that_the_store_refuses_the_record_is_said() {
+        let mut why = Explanation::new("poet".into(), Reason::YourTurn);
+        why.record_refused_for = Some(Duration::from_secs(600));
+        assert_eq!(
+            why.to_string(),
+            "poet may speak: it has the floor. The store has refused the channel's record for 10 minutes: no \
+             agent is called until it takes it."
         );
     }
 

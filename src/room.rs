@@ -152,6 +152,9 @@ impl Room {
 
     /// An instant action, to be performed at once by the caller.
     pub(crate) fn next_signal(&mut self) -> Option<Signal> {
+        if let Some(dropped) = self.commit.take_dropped() {
+            return Some(Signal::PublishGap(dropped));
+        }
         if let Some(transition) = self.commit.next_published() {
             return Some(Signal::Publish(transition));
         }

@@ -35,7 +35,7 @@ use self::recognition::Recognition;
 use self::registry::Registry;
 use self::room_table::RoomTable;
 use self::timers::Timers;
-use crate::events::ChannelEvent;
+use crate::events::Heard;
 use crate::lifecycle::Lifecycle;
 use crate::presence::Presence;
 use crate::recorder::Recorder;
@@ -70,7 +70,7 @@ pub(crate) struct Runtime {
     /// Names runs that were put off.
     pub(crate) deferrals: AtomicU64,
     pub(crate) timers: Timers,
-    pub(crate) events: broadcast::Sender<ChannelEvent>,
+    pub(crate) events: broadcast::Sender<Heard>,
     pub(crate) life: Lifecycle,
     pub(crate) catch_up: CatchUp,
     /// Rises with each gap that concerns all channels.

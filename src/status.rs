@@ -45,6 +45,12 @@ pub struct Status {
     pub deadline: Option<dirigent_core::Deadline>,
     /// Since when the chat has not answered this channel, where turns rest because of it.
     pub chat_away_since: Option<Timestamp>,
+    /// Since when the store has refused the channel's record for good, for example because it is too large, and has
+    /// taken none: nothing of the channel is stored or posted, and no agent is called. The record is tried again
+    /// after a minute, then later and later: after at most 10 minutes where it has changed since, else after at most an
+    /// hour. After a call that stores something for good, such as [`stop`](Dirigent::stop), it is tried at once.
+    /// [`erase`](Dirigent::erase) lets the channel begin anew.
+    pub record_refused_since: Option<Timestamp>,
     /// Whose reply is made and waits until the chat takes it.
     pub waiting_reply: Option<AgentId>,
     /// The listed agents whose last replies, three or more in a row, were not recognised in what was
@@ -100,6 +106,7 @@ impl Dirigent {
             speaker: view.speaker().and_then(|key| self.runtime.registry.name(key)),
             within: view.deadline().and_then(goes_on),
             outage: self.outage_of(&state.room, now),
+            record_refused_for: state.room.commit().refused_since().map(|since| now.since(since)),
             waits_for_call: state.room.waits_for_call(),
             unrecognised: self.runtime.recognition.unrecognised(key),
             ..why(reason)
@@ -153,6 +160,7 @@ impl Dirigent {
             time_up: view.time_up(),
             deadline: view.deadline(),
             chat_away_since: view.chat_away_since(),
+            record_refused_since: room.commit().refused_since(),
             waiting_reply: room.waiting_reply().map(name),
             unrecognised: view.list().filter_map(unrecognised).collect(),
         }

@@ -45,6 +45,8 @@ mod outages;
 mod pending_words;
 #[path = "promises/permits.rs"]
 mod permits;
+#[path = "promises/refused_records.rs"]
+mod refused_records;
 #[path = "promises/registry.rs"]
 mod registry;
 #[path = "promises/replies.rs"]

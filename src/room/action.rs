@@ -204,6 +204,8 @@ pub(crate) enum Purpose {
 pub(crate) enum Signal {
     /// Tell listeners.
     Publish(Transition),
+    /// Tell listeners that they are not told of this number of transitions.
+    PublishGap(u64),
     /// Tell the agent of this call that its turn was taken away.
     Cancel(ActionId),
     /// Drop the call of an agent that did not return after it was cancelled.

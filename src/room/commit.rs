@@ -13,8 +13,19 @@ use crate::{Certainty, Durability, ErrorKind, Revision};
 const WAIT: Duration = Duration::from_millis(100);
 /// The longest wait between two attempts at the store.
 const WAIT_MAX: Duration = Duration::from_secs(10);
-/// The wait after an error that a repetition of the same record would meet again.
-const WAIT_HOPELESS: Duration = Duration::from_secs(60);
+/// The wait after the store has refused the record for good; doubles up to [`WAIT_REFUSED_MAX`].
+const WAIT_REFUSED: Duration = Duration::from_secs(60);
+/// The longest wait after the store has refused the record for good.
+const WAIT_REFUSED_MAX: Duration = Duration::from_secs(3_600);
+/// The same where the record has changed since.
+const WAIT_CHANGED_MAX: Duration = Duration::from_secs(600);
+/// How many transitions wait at most until their state is stored and listeners are told.
+const UNPUBLISHED_MAX: usize = 256;
+
+/// Whether a store that answers with this refuses the record for good: a repetition would meet the same error.
+pub(crate) const fn is_refusal(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Invalid | ErrorKind::Unsupported)
+}
 
 /// Counts the changes of what a room's record holds. An action names the stamp that must be committed
 /// before it starts.
@@ -35,6 +46,8 @@ pub(crate) struct CommitState {
     under_way: Option<UnderWay>,
     /// The record of an attempt whose answer was lost may be what is stored now.
     is_doubtful: bool,
+    /// The store has refused the record for good, and has taken none since.
+    refused: Option<Refused>,
     /// A conflict after such an attempt: the store is read to find out whose record it holds.
     read_back: ReadBack,
     /// Another process has the channel now.
@@ -48,6 +61,28 @@ pub(crate) struct CommitState {
     transitions: VecDeque<Transition>,
     /// Transitions that listeners are told once their state is stored.
     unpublished: VecDeque<(Stamp, Transition)>,
+    /// How many older ones were dropped, since the store takes nothing: listeners are told the number.
+    dropped: u64,
+}
+
+/// That the store has refused the record for good.
+#[derive(Clone, Copy, Debug)]
+struct Refused {
+    since: Timestamp,
+    times: u32,
+    /// When it was last refused.
+    at: Timestamp,
+    /// Which state that was.
+    stamp: Stamp,
+}
+
+impl Refused {
+    /// When the record is tried again, if no command comes before.
+    fn next_at(&self, is_changed: bool) -> Timestamp {
+        let longest = if is_changed { WAIT_CHANGED_MAX } else { WAIT_REFUSED_MAX };
+        let doubled = 1 << self.times.saturating_sub(1).min(16);
+        self.at + WAIT_REFUSED.saturating_mul(doubled).min(longest)
+    }
 }
 
 /// Whether the store is read to find out whose record it holds.
@@ -86,6 +121,7 @@ impl CommitState {
             attempts: Attempts::default(),
             under_way: None,
             is_doubtful: false,
+            refused: None,
             read_back: ReadBack::No,
             taken_over: false,
             replaces_damaged: false,
@@ -93,6 +129,7 @@ impl CommitState {
             written: 0,
             transitions: VecDeque::new(),
             unpublished: VecDeque::new(),
+            dropped: 0,
         }
     }
 
@@ -142,6 +179,11 @@ impl CommitState {
         self.under_way.is_some() || self.read_back == ReadBack::UnderWay
     }
 
+    /// Since when the store has refused the record for good, and taken none.
+    pub(crate) fn refused_since(&self) -> Option<Timestamp> {
+        self.refused.map(|refused| refused.since)
+    }
+
     /// When the next attempt may be made, where that lies ahead and there is something to store.
     pub(crate) fn next_at(&self) -> Option<Timestamp> {
         let waits = !self.is_clean() && !self.is_under_way();
@@ -149,31 +191,47 @@ impl CommitState {
     }
 
     /// Something changed that the record holds.
-    pub(crate) const fn change(&mut self) {
+    pub(crate) fn change(&mut self) {
         self.changed.0 += 1;
+        self.wait_as_refused();
     }
 
-    /// The same, to be on the disk before the call that caused it returns.
-    pub(crate) const fn change_for_good(&mut self) {
+    /// The same, to be on the disk before the call that caused it returns. A record that was refused for good is
+    /// tried at once: what was done may have made it one that the store takes.
+    pub(crate) fn change_for_good(&mut self) {
         self.change();
         self.durability = Durability::Fact;
+        if self.refused.is_some() {
+            self.attempts = Attempts::default();
+        }
     }
 
     /// Counts a change of the machine, if there was one.
-    pub(crate) const fn observe(&mut self, machine: u64) {
+    pub(crate) fn observe(&mut self, machine: u64) {
         if self.machine != machine {
             self.machine = machine;
             self.change();
         }
     }
 
-    /// A transition of the newest state, for the history and for listeners. Of the history's the oldest goes first.
+    /// A transition of the newest state, for the history and for listeners. Of both the oldest goes first.
     pub(crate) fn record(&mut self, transition: Transition, history_max: usize) {
+        if self.unpublished.len() >= UNPUBLISHED_MAX {
+            self.unpublished.pop_front();
+            self.dropped += 1;
+        }
         self.unpublished.push_back((self.changed, transition));
         self.transitions.push_back(transition);
         while self.transitions.len() > history_max {
             self.transitions.pop_front();
         }
+    }
+
+    /// How many transitions were dropped before the next one whose state is stored.
+    pub(crate) fn take_dropped(&mut self) -> Option<u64> {
+        let (stamp, _) = self.unpublished.front()?;
+        let is_told = self.dropped > 0 && self.is_committed(*stamp);
+        is_told.then(|| std::mem::take(&mut self.dropped))
     }
 
     /// The next transition whose state is stored.
@@ -228,7 +286,7 @@ impl CommitState {
         self.stored = revision;
         self.written = self.writer.count;
         self.attempts = Attempts::default();
-        self.is_doubtful = false;
+        (self.is_doubtful, self.refused) = (false, None);
         self.replaces_damaged = false;
     }
 
@@ -256,7 +314,7 @@ impl CommitState {
         match ours {
             Some((revision, _)) => {
                 self.stored = revision;
-                self.is_doubtful = false;
+                (self.is_doubtful, self.refused) = (false, None);
                 self.attempts = Attempts::default();
             }
             None => self.taken_over = true,
@@ -265,25 +323,41 @@ impl CommitState {
 
     /// The commit, or the read after a conflict, failed. It is tried again.
     pub(crate) fn failed(&mut self, now: Timestamp, failure: &Failure) {
-        let hopeless = matches!(failure.kind, ErrorKind::Invalid | ErrorKind::Unsupported);
-        self.put_back(!hopeless);
+        let is_refusal = is_refusal(failure.kind);
+        let refused = self.put_back(!is_refusal);
         if self.read_back == ReadBack::UnderWay {
             self.read_back = ReadBack::Wanted;
         } else {
             self.is_doubtful |= failure.certainty == Certainty::Unknown;
         }
-        if hopeless {
-            self.attempts.wait_until(now + WAIT_HOPELESS);
+        if is_refusal {
+            self.refuse(now, refused);
         } else {
             self.attempts.back_off_between(now, failure.retry_after, WAIT, WAIT_MAX);
         }
     }
 
-    /// What was taken is to be taken again, to survive as much.
-    fn put_back(&mut self, transitions: bool) {
-        let Some(failed) = self.under_way.take() else {
-            return;
-        };
+    /// The store has refused the record of this stamp for good.
+    fn refuse(&mut self, now: Timestamp, stamp: Option<Stamp>) {
+        let fresh = Refused { since: now, times: 0, at: now, stamp: self.changed };
+        let refused = self.refused.get_or_insert(fresh);
+        refused.times = refused.times.saturating_add(1);
+        refused.at = now;
+        refused.stamp = stamp.unwrap_or(refused.stamp);
+        self.wait_as_refused();
+    }
+
+    /// A record that was refused for good is tried again later and later, but not as late once it has changed.
+    fn wait_as_refused(&mut self) {
+        if let Some(refused) = self.refused {
+            let is_changed = self.changed > refused.stamp;
+            self.attempts.wait_until(refused.next_at(is_changed));
+        }
+    }
+
+    /// What was taken is to be taken again, to survive as much. Returns which state it was.
+    fn put_back(&mut self, transitions: bool) -> Option<Stamp> {
+        let failed = self.under_way.take()?;
         if failed.durability == Durability::Fact {
             self.durability = Durability::Fact;
         }
@@ -292,17 +366,24 @@ impl CommitState {
                 self.transitions.push_front(transition);
             }
         }
+        Some(failed.stamp)
     }
 
     /// Another process has the channel: nothing is stored or told any more.
     pub(crate) fn abandon(&mut self) {
         self.taken_over = true;
         self.unpublished.clear();
+        self.dropped = 0;
         self.transitions.clear();
     }
 
     pub(crate) fn move_back(&mut self, by: Duration) {
         self.attempts.move_back(by);
+        if let Some(refused) = &mut self.refused {
+            for moment in [&mut refused.since, &mut refused.at] {
+                *moment = moment.saturating_sub(by);
+            }
+        }
     }
 }
 
@@ -312,28 +393,79 @@ mod tests {
 
     use super::*;
 
+    const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+
+    fn record(commit: &mut CommitState, numbers: std::ops::Range<u64>, history_max: usize) {
+        let (from, to) = (PhaseKind::Dormant, PhaseKind::Granted);
+        for number in numbers {
+            commit.change();
+            let (at, turn, cause) = (NOW, TurnId::new(number), Cause::HumanMessage);
+            commit.record(Transition { at, from, to, agent: None, turn, cause }, history_max);
+        }
+    }
+
+    fn failure(kind: ErrorKind) -> Failure {
+        Failure { kind, certainty: Certainty::NotDone, retry_after: None, began: NOW }
+    }
+
     #[test]
     fn of_the_history_the_oldest_goes_first_also_while_the_store_fails() {
-        let now = Timestamp::from_millis(1);
         let mut commit = CommitState::new(Revision::default(), 0, 7);
-        let (from, to) = (PhaseKind::Dormant, PhaseKind::Granted);
-        let record = |commit: &mut CommitState, numbers: std::ops::Range<u64>| {
-            for number in numbers {
-                commit.change();
-                let (at, turn, cause) = (now, TurnId::new(number), Cause::HumanMessage);
-                commit.record(Transition { at, from, to, agent: None, turn, cause }, 3);
-            }
-        };
         let turns = |terms: &CommitTerms| -> Vec<u64> {
             terms.transitions.iter().map(|transition| transition.turn.get()).collect()
         };
-        record(&mut commit, 0..5);
-        let terms = commit.begin(now).unwrap();
+        record(&mut commit, 0..5, 3);
+        let terms = commit.begin(NOW).unwrap();
         assert_eq!(turns(&terms), [2, 3, 4]);
-        let (kind, certainty) = (ErrorKind::Store, Certainty::NotDone);
-        commit.failed(now, &Failure { kind, certainty, retry_after: None, began: now });
-        record(&mut commit, 5..7);
-        let terms = commit.begin(now + WAIT_MAX).unwrap();
+        commit.failed(NOW, &failure(ErrorKind::Store));
+        record(&mut commit, 5..7, 3);
+        let terms = commit.begin(NOW + WAIT_MAX).unwrap();
         assert_eq!(turns(&terms), [4, 5, 6]);
+    }
+
+    #[test]
+    fn while_the_store_fails_listeners_are_owed_the_newest_transitions_and_the_number_of_the_others()
+     {
+        let mut commit = CommitState::new(Revision::default(), 0, 7);
+        record(&mut commit, 0..1_000, 3);
+        assert_eq!(commit.unpublished.len(), UNPUBLISHED_MAX);
+        assert_eq!((commit.take_dropped(), commit.next_published()), (None, None), "not stored");
+        commit.begin(NOW).unwrap();
+        commit.committed(Revision::new(1));
+        let kept = u64::try_from(UNPUBLISHED_MAX).unwrap();
+        assert_eq!(commit.take_dropped(), Some(1_000 - kept));
+        assert_eq!(commit.take_dropped(), None, "once");
+        let told = std::iter::from_fn(|| commit.next_published());
+        let told: Vec<u64> = told.map(|transition| transition.turn.get()).collect();
+        assert_eq!(told, (1_000 - kept..1_000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_refused_record_is_tried_less_and_less_often_sooner_if_it_changed_and_at_once_after_a_command()
+     {
+        let mut commit = CommitState::new(Revision::default(), 0, 7);
+        commit.change();
+        let mut now = NOW;
+        let minute = Duration::from_secs(60);
+        for minutes in [1, 2, 4, 8, 16, 32, 60, 60] {
+            commit.begin(now).unwrap();
+            commit.failed(now, &failure(ErrorKind::Invalid));
+            assert_eq!(commit.next_at(), Some(now + minute * minutes));
+            now = now + minute * minutes;
+        }
+        commit.change();
+        assert!(commit.begin(now).is_some());
+        commit.change();
+        commit.failed(now, &failure(ErrorKind::Invalid));
+        assert_eq!(commit.next_at(), Some(now + minute * 10), "it has changed since");
+        now = now + minute * 10;
+        assert_eq!(commit.refused_since(), Some(NOW));
+        commit.begin(now).unwrap();
+        commit.failed(now, &failure(ErrorKind::Invalid));
+        assert!(commit.begin(now).is_none());
+        commit.change_for_good();
+        commit.begin(now).unwrap();
+        commit.committed(Revision::new(1));
+        assert_eq!(commit.refused_since(), None);
     }
 }

@@ -100,7 +100,8 @@ impl CellState {
         told
     }
 
-    /// Tells those whose wait is over. Those whose wait will never be over are told by being dropped.
+    /// Tells those whose wait is over, and forgets those who have gone. Those whose wait will never be over are
+    /// told by being dropped.
     pub(crate) fn release_waiters(&mut self) {
         let room = &self.room;
         let is_met = |awaited: Awaited| match awaited {
@@ -112,8 +113,8 @@ impl CellState {
             self.waiters.retain(|(awaited, _)| is_met(*awaited));
         }
         let mut at = 0;
-        while let Some((awaited, _)) = self.waiters.get(at) {
-            if is_met(*awaited) {
+        while let Some((awaited, tell)) = self.waiters.get(at) {
+            if is_met(*awaited) || tell.is_closed() {
                 let (_, tell) = self.waiters.swap_remove(at);
                 // The caller may have gone.
                 let _ = tell.send(());

@@ -20,6 +20,7 @@ use crate::room::action::{
     Started, WakeRequest,
 };
 use crate::room::attempts::{Failure, Trouble};
+use crate::room::commit::is_refusal;
 use crate::{
     AgentId, ApiError, Certainty, ChannelId, CommitError, Consultation, DiscordApi, ErrorKind,
     Input, LoadError, Reply, Revision, Turn, WakeCall, WakeCause,
@@ -88,7 +89,7 @@ impl Runtime {
             Action::Commit(commit) => {
                 let committed = self.limited(limits, self.store.commit(*commit)).await;
                 let committed = committed.unwrap_or_else(|error| Err(CommitError::Store(error)));
-                conclude_commit(committed, channel, limits)
+                conclude_commit(committed, room, limits)
             }
             Action::ReadBack => {
                 let read = self.limited(limits, self.store.load(channel)).await;
@@ -326,15 +327,28 @@ const fn answered(answer: AgentAnswer, took_all: bool) -> Outcome {
 
 fn conclude_commit(
     committed: Result<Revision, CommitError>,
-    channel: ChannelId,
+    room: &RoomRef,
     limits: &Limits,
 ) -> Outcome {
+    let channel = room.id;
     match committed {
         Ok(revision) => Outcome::Committed(revision),
         Err(CommitError::Conflict { .. }) => Outcome::Conflict,
         Err(CommitError::Barred(barred)) => {
             tracing::error!(%channel, %barred, "the record cannot be replaced");
             Outcome::Conflict
+        }
+        Err(CommitError::Store(error)) if is_refusal(error.kind()) => {
+            // Said once, and not with each of the attempts that follow.
+            if room.lock().room.commit().refused_since().is_none() {
+                tracing::error!(
+                    %channel,
+                    %error,
+                    "the store refuses the channel's record for good: nothing of the channel is stored, and no agent is \
+                     called there, until it takes it. It is tried again later and later, and after each command"
+                );
+            }
+            failure(&error, limits)
         }
         Err(CommitError::Store(error)) => failed(channel, "the store", &error, limits),
     }
@@ -365,6 +379,10 @@ fn conclude<T>(
 
 fn failed(channel: ChannelId, what: &'static str, error: &ApiError, limits: &Limits) -> Outcome {
     tracing::warn!(%channel, %error, "a request failed: {what}");
+    failure(error, limits)
+}
+
+fn failure(error: &ApiError, limits: &Limits) -> Outcome {
     Outcome::Failed(Failure {
         kind: error.kind(),
         certainty: error.certainty(),

@@ -5,7 +5,7 @@ use dirigent_core::{Cause, MessageId, Timestamp, Transition};
 use super::Runtime;
 use super::cell::CellState;
 use crate::agent::TurnLink;
-use crate::events::ChannelEvent;
+use crate::events::{ChannelEvent, Heard};
 use crate::room::action::Signal;
 use crate::room::context::Context;
 use crate::room::directory::Directory;
@@ -29,6 +29,12 @@ impl Runtime {
                         self.note_recognition(state.room.id(), cx.directory, &transition);
                     }
                     self.publish(state.room.id(), cx.directory, transition);
+                }
+                Signal::PublishGap(changes) => {
+                    let channel = state.room.id();
+                    tracing::warn!(%channel, changes, "listeners are not told of older changes: the store took none of them for too long");
+                    // A channel without a listener is fine.
+                    let _ = self.events.send(Heard::Missed(changes));
                 }
                 Signal::Cancel(id) => {
                     tracing::debug!(channel = %state.room.id(), "a run is cancelled");
@@ -87,7 +93,7 @@ impl Runtime {
         if self.events.receiver_count() > 0 {
             let agent = transition.agent.and_then(|key| directory.name(key)).cloned();
             // A channel without a listener is fine.
-            let _ = self.events.send(ChannelEvent { channel, agent, transition });
+            let _ = self.events.send(Heard::Event(ChannelEvent { channel, agent, transition }));
         }
     }
 }

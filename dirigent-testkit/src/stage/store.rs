@@ -29,6 +29,8 @@ pub enum StoreFault {
     Fails,
     /// It is not made, and the error leaves that open.
     FailsInDoubt,
+    /// It is not made, and the store says that the same record would be refused again.
+    Refuses,
     /// It is made, and the answer is lost.
     LosesAnswer,
     /// It is made after this long.
@@ -74,6 +76,7 @@ struct Plan {
     rates: Vec<(StoreFault, u64)>,
     chance: u64,
     commits: Vec<Committed>,
+    attempts: u64,
     loads: u64,
     /// Channels whose reading takes longer, and how much.
     slow: Vec<(ChannelId, Duration)>,
@@ -125,6 +128,11 @@ impl StageStore {
     /// Every commit that was made, oldest first.
     pub fn commits(&self) -> Vec<Committed> {
         self.plan().commits.clone()
+    }
+
+    /// How often a commit was tried.
+    pub fn attempts(&self) -> u64 {
+        self.plan().attempts
     }
 
     /// How often a channel was read.
@@ -235,12 +243,20 @@ impl ChannelStore for StageStore {
 
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
         self.points.pass("before a commit").await;
-        let fault = self.plan().draw();
+        let fault = {
+            let mut plan = self.plan();
+            plan.attempts += 1;
+            plan.draw()
+        };
         let failed = |certainty| ApiError::new(ErrorKind::Store).with_certainty(certainty);
         let done = match fault {
             None => self.store(commit).await,
             Some(StoreFault::Fails) => Err(failed(Certainty::NotDone).into()),
             Some(StoreFault::FailsInDoubt) => Err(failed(Certainty::Unknown).into()),
+            Some(StoreFault::Refuses) => {
+                let refused = ApiError::new(ErrorKind::Invalid);
+                Err(refused.with_certainty(Certainty::NotDone).into())
+            }
             Some(StoreFault::LosesAnswer) => match self.store(commit).await {
                 Ok(_) => Err(failed(Certainty::Unknown).into()),
                 Err(error) => Err(error),

@@ -235,6 +235,7 @@ impl World {
                     self.books.all_seen();
                 }
             }
+            Signal::PublishGap(_) => {}
             Signal::Cancel(id) => {
                 if let Some(flight) = self.flights.iter_mut().find(|flight| flight.id == id) {
                     flight.cancelled.get_or_insert(now);
