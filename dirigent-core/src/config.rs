@@ -126,11 +126,11 @@ pub struct Config {
     pub bots_qualify: bool,
     /// When triggers are removed. Default: at once.
     pub trigger_cleanup: TriggerCleanup,
-    /// Most turns of a chat since a human last spoke. Default 60; of a discussion see
-    /// [`Config::discussion_turns_max`].
+    /// Most turns of a chat since a human last spoke. Default 60, in [`Config::message_flow`] 240; of a
+    /// discussion see [`Config::discussion_turns_max`].
     pub turns_max: Option<u32>,
-    /// Most cycles of a chat since a human last spoke. Default 12; of a discussion see
-    /// [`Config::discussion_cycles_max`].
+    /// Most cycles of a chat since a human last spoke. Default 12, in [`Config::message_flow`] 60; of a
+    /// discussion see [`Config::discussion_cycles_max`].
     pub cycles_max: Option<u32>,
     /// Most turns of a discussion since a human last spoke, in place of [`Config::turns_max`]. Default
     /// 160: forty cycles of four agents.
@@ -287,11 +287,14 @@ impl Config {
 
     /// The message flow of seed 4: a turn ends sixty seconds after it was granted, which is told in
     /// the channel, and in a chat agents that work on a task together may take 60 cycles and 240 turns before
-    /// a person must speak, instead of 12 and 60. A discussion has its own ceilings.
+    /// a person must speak, instead of 12 and 60. In a discussion the ceilings are the default ones, which are
+    /// lower: 40 cycles and 160 turns.
     ///
     /// ```
     /// let config = dirigent_core::Config::message_flow();
     /// assert_eq!(config.turn_deadline, Some(std::time::Duration::from_secs(60)));
+    /// assert_eq!((config.cycles_max, config.turns_max), (Some(60), Some(240)));
+    /// assert_eq!((config.discussion_cycles_max, config.discussion_turns_max), (Some(40), Some(160)));
     /// ```
     pub fn message_flow() -> Self {
         Self {
