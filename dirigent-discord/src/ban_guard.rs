@@ -155,6 +155,15 @@ mod tests {
         assert_eq!(guard.clone().wait(START + wait), None);
     }
 
+    #[test]
+    fn what_is_older_than_ten_minutes_takes_no_memory() {
+        let guard = BanGuard::new(20);
+        for hour in 0..100 {
+            guard.count(START + Duration::from_secs(hour * 3_600));
+            assert_eq!(guard.counted().slots.len(), 1);
+        }
+    }
+
     /// F22: requests under way when the guard closed are counted too.
     #[test]
     fn an_overfull_guard_opens_only_with_room() {

@@ -199,6 +199,32 @@ async fn a_thread_follows_its_parent() {
     assert_eq!(stage.server.lines()[1], line);
 }
 
+/// R077: where more accounts than 64 are asked about, all pages of a private thread's list are read, each from the highest
+/// id of the one before; pages that lead nowhere are not read for ever.
+#[tokio::test]
+async fn all_pages_of_a_private_threads_members_are_read() {
+    let thread = || Reply::ok(r#"{"id":"800","type":12,"guild_id":"1","parent_id":"700"}"#);
+    let added = |ids: std::ops::Range<u64>| {
+        let ids: Vec<_> = ids.rev().map(|id| format!(r#"{{"user_id":"{id}"}}"#)).collect();
+        Reply::ok(format!("[{}]", ids.join(",")))
+    };
+    let people = page(&[1_000, 1_100, 1_101].map(|id| person(id, "\"20\"")));
+    let (channel, asked) = (ChannelId::new(800), || many([1_000, 1_100, 1_101]));
+    let script = [thread(), added(1_000..1_100), added(1_100..1_101)];
+    let script = script.into_iter().chain([Reply::ok(HIDDEN), Reply::ok(GUILD), people]);
+    let stage = Stage::with(script).await;
+    let members = stage.account.members(channel, asked()).await.unwrap();
+    assert_eq!(members, users([1_000, 1_100]));
+    let lines = stage.server.lines();
+    let line = |query| format!("GET /api/v10/channels/800/thread-members{query} HTTP/1.1");
+    assert_eq!(lines[1], line("?limit=100&with_member=true"));
+    assert_eq!(lines[2], line("?after=1099&limit=100&with_member=true"));
+
+    let stage = Stage::with([thread(), added(1_000..1_100), added(1_000..1_100)]).await;
+    let error = stage.account.members(channel, asked()).await.unwrap_err();
+    assert_eq!((error.kind(), stage.server.count()), (ErrorKind::Unavailable, 3));
+}
+
 /// Without the members intent, Discord forbids the list; that is told as it is.
 #[tokio::test]
 async fn without_the_intent_the_list_is_forbidden() {
