@@ -32,7 +32,7 @@ pub struct Explanation {
     pub within: Option<Duration>,
     /// Where the chat does not answer this channel: for how long, and what waits for it.
     pub outage: Option<OutageNote>,
-    /// For how long the store has refused the channel's record for good, where it does: no agent is called until
+    /// For how long the store has refused the channel's record as it is, where it does: no agent is called until
     /// it takes it ([`Status::record_refused_since`](crate::Status::record_refused_since)).
     pub record_refused_for: Option<Duration>,
     /// Whether the run of the agent that has the floor waits until the library may call one agent more:

@@ -119,8 +119,8 @@ impl Dirigent {
         let mode = |room: &RoomRef| room.lock().room.machine().view().mode();
         if let Some(room) = room.filter(|room| mode(room) == Mode::Discussion) {
             return match self.state_fact(&room, &Input::Archive).await {
-                // It was archived before.
-                Err(CallError::Refused(_)) => Ok(()),
+                // It was archived before, perhaps by this event told once already, and that may not be stored yet.
+                Err(CallError::Refused(_)) => self.newest_stored(&room).await,
                 archived => archived,
             };
         }

@@ -361,6 +361,9 @@ impl Dirigent {
             return;
         }
         life.reach(Stage::Stopping);
+        for room in self.runtime.all_awake() {
+            self.runtime.update(&room, |room, _, _| room.store_before_end());
+        }
         let deadline = self.runtime.clock.now() + grace;
         tokio::select! {
             biased;
@@ -424,6 +427,14 @@ impl Dirigent {
             let (answer, stamp) = state.room.input(cx, now, input, true);
             answer.map(|_| state.wait_for(Awaited::Stored(stamp)))
         })?;
+        self.stored(stored).await
+    }
+
+    /// Waits until all that is in force in the room is stored.
+    pub(crate) async fn newest_stored(&self, room: &Arc<RoomCell>) -> Result<(), CallError> {
+        let stored = self.runtime.update_cell(room, None, |state, _, _| {
+            state.wait_for(Awaited::Stored(state.room.commit().newest()))
+        });
         self.stored(stored).await
     }
 

@@ -28,6 +28,7 @@ mod overrun;
 mod pages;
 mod reads;
 pub(crate) mod record;
+pub(crate) mod refused;
 mod reply;
 
 mod voice;
@@ -646,6 +647,11 @@ impl Room {
         (active.reply, active.withdrawn) = (None, None);
     }
 
+    /// The driver is about to end: a record that was refused is tried once more.
+    pub(crate) const fn store_before_end(&mut self) {
+        self.commit.hurry();
+    }
+
     /// The driver ends: the agents that run are told.
     pub(crate) fn cancel_for_end(&mut self) {
         if let Some(active) = &mut self.active {
@@ -669,7 +675,7 @@ impl Room {
     pub(crate) fn is_finishing(&self) -> bool {
         let replies = self.active.as_ref().is_some_and(|active| active.reply.is_some());
         let is_due = !self.commit.is_clean() || (replies && self.reply_may_go());
-        is_due && !self.commit.is_taken_over()
+        is_due && !self.commit.is_given_up()
     }
 
     /// Whether the room may have an action to offer.

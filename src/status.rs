@@ -45,10 +45,11 @@ pub struct Status {
     pub deadline: Option<dirigent_core::Deadline>,
     /// Since when the chat has not answered this channel, where turns rest because of it.
     pub chat_away_since: Option<Timestamp>,
-    /// Since when the store has refused the channel's record for good, for example because it is too large, and has
+    /// Since when the store has refused the channel's record as it is, for example because it is too large, and has
     /// taken none: nothing of the channel is stored or posted, and no agent is called. The record is tried again
     /// after a minute, then later and later: after at most 10 minutes where it has changed since, else after at most an
-    /// hour. After a call that stores something for good, such as [`stop`](Dirigent::stop), it is tried at once.
+    /// hour. After a call that stores something for good, such as [`stop`](Dirigent::stop), and when the driver ends
+    /// ([`shutdown`](Dirigent::shutdown)), it is tried at once.
     /// [`erase`](Dirigent::erase) lets the channel begin anew.
     pub record_refused_since: Option<Timestamp>,
     /// Whose reply is made and waits until the chat takes it.

@@ -193,6 +193,32 @@ mod tests {
     }
 
     #[test]
+    fn a_channel_that_has_talked_takes_as_little_room() {
+        let at = |seconds: u64| Timestamp::from_millis(seconds * 1_000);
+        let talked = resting_chat();
+        let snapshot = Snapshot {
+            muted: vec![AgentKey::new(0)],
+            now: at(90),
+            stirred_at: at(80),
+            list_at: Some(at(70)),
+            asked_at: Some(at(60)),
+            reminded_at: Some(at(50)),
+            talk_since: at(40),
+            turn: TurnId::new(30),
+            next_ticket: 20,
+            rng: 10,
+            revision: 9,
+            turns: 8,
+            cycles: 7,
+            missed: true,
+            ceiling_announced: true,
+            ..talked.snapshot
+        };
+        let record = ChannelRecord { snapshot, ..talked };
+        assert_eq!(Resting::of(&record).map(|resting| resting.record()), Some(record));
+    }
+
+    #[test]
     fn what_does_not_fit_is_kept_in_full() {
         let records: [fn(&mut ChannelRecord); 5] = [
             |record| record.verified = Some(MessageId::new(5)),

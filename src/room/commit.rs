@@ -6,26 +6,16 @@ use std::time::Duration;
 use dirigent_core::{Timestamp, Transition};
 
 use super::attempts::{Attempts, Failure};
+use super::refused::{Refused, is_refusal};
 use crate::store::Writer;
-use crate::{Certainty, Durability, ErrorKind, Revision};
+use crate::{Certainty, Durability, Revision};
 
 /// The wait after a failed commit; doubles up to [`WAIT_MAX`].
 const WAIT: Duration = Duration::from_millis(100);
 /// The longest wait between two attempts at the store.
 const WAIT_MAX: Duration = Duration::from_secs(10);
-/// The wait after the store has refused the record for good; doubles up to [`WAIT_REFUSED_MAX`].
-const WAIT_REFUSED: Duration = Duration::from_secs(60);
-/// The longest wait after the store has refused the record for good.
-const WAIT_REFUSED_MAX: Duration = Duration::from_secs(3_600);
-/// The same where the record has changed since.
-const WAIT_CHANGED_MAX: Duration = Duration::from_secs(600);
 /// How many transitions wait at most until their state is stored and listeners are told.
 const UNPUBLISHED_MAX: usize = 256;
-
-/// Whether a store that answers with this refuses the record for good: a repetition would meet the same error.
-pub(crate) const fn is_refusal(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::Invalid | ErrorKind::Unsupported)
-}
 
 /// Counts the changes of what a room's record holds. An action names the stamp that must be committed
 /// before it starts.
@@ -46,7 +36,7 @@ pub(crate) struct CommitState {
     under_way: Option<UnderWay>,
     /// The record of an attempt whose answer was lost may be what is stored now.
     is_doubtful: bool,
-    /// The store has refused the record for good, and has taken none since.
+    /// The store has refused the record as it is, and has taken none since.
     refused: Option<Refused>,
     /// A conflict after such an attempt: the store is read to find out whose record it holds.
     read_back: ReadBack,
@@ -63,26 +53,6 @@ pub(crate) struct CommitState {
     unpublished: VecDeque<(Stamp, Transition)>,
     /// How many older ones were dropped, since the store takes nothing: listeners are told the number.
     dropped: u64,
-}
-
-/// That the store has refused the record for good.
-#[derive(Clone, Copy, Debug)]
-struct Refused {
-    since: Timestamp,
-    times: u32,
-    /// When it was last refused.
-    at: Timestamp,
-    /// Which state that was.
-    stamp: Stamp,
-}
-
-impl Refused {
-    /// When the record is tried again, if no command comes before.
-    fn next_at(&self, is_changed: bool) -> Timestamp {
-        let longest = if is_changed { WAIT_CHANGED_MAX } else { WAIT_REFUSED_MAX };
-        let doubled = 1 << self.times.saturating_sub(1).min(16);
-        self.at + WAIT_REFUSED.saturating_mul(doubled).min(longest)
-    }
 }
 
 /// Whether the store is read to find out whose record it holds.
@@ -179,30 +149,48 @@ impl CommitState {
         self.under_way.is_some() || self.read_back == ReadBack::UnderWay
     }
 
-    /// Since when the store has refused the record for good, and taken none.
+    /// Since when the store has refused the record as it is, and taken none.
     pub(crate) fn refused_since(&self) -> Option<Timestamp> {
-        self.refused.map(|refused| refused.since)
+        self.refused.map(|refused| refused.since())
     }
 
     /// When the next attempt may be made, where that lies ahead and there is something to store.
     pub(crate) fn next_at(&self) -> Option<Timestamp> {
         let waits = !self.is_clean() && !self.is_under_way();
-        self.attempts.next_at().filter(|_| waits)
+        self.attempts.next_at().max(self.refused_until()).filter(|_| waits)
+    }
+
+    /// Until when a record that was refused is not tried again.
+    fn refused_until(&self) -> Option<Timestamp> {
+        self.refused.and_then(|refused| refused.next_at(self.changed))
+    }
+
+    fn is_due(&self, now: Timestamp) -> bool {
+        self.attempts.is_due(now) && self.refused_until().is_none_or(|until| until <= now)
+    }
+
+    /// Whether a driver that ends waits for nothing more to be stored: another process has the channel, or the record
+    /// was refused and is not tried again for up to an hour.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.taken_over || (self.refused_until().is_some() && !self.is_under_way())
     }
 
     /// Something changed that the record holds.
     pub(crate) fn change(&mut self) {
         self.changed.0 += 1;
-        self.wait_as_refused();
     }
 
-    /// The same, to be on the disk before the call that caused it returns. A record that was refused for good is
-    /// tried at once: what was done may have made it one that the store takes.
+    /// The same, to be on the disk before the call that caused it returns.
     pub(crate) fn change_for_good(&mut self) {
         self.change();
         self.durability = Durability::Fact;
-        if self.refused.is_some() {
-            self.attempts = Attempts::default();
+        self.hurry();
+    }
+
+    /// A record that was refused is tried at once: what was done may have made it one that the store takes.
+    pub(crate) const fn hurry(&mut self) {
+        if let Some(refused) = &mut self.refused {
+            refused.hurry();
         }
     }
 
@@ -252,7 +240,7 @@ impl CommitState {
     pub(crate) fn begin(&mut self, now: Timestamp) -> Option<CommitTerms> {
         let is_free = self.under_way.is_none() && self.read_back == ReadBack::No;
         let may = !self.taken_over && !self.is_clean() && is_free;
-        if !may || !self.attempts.is_due(now) {
+        if !may || !self.is_due(now) {
             return None;
         }
         self.writer.count += 1;
@@ -271,7 +259,7 @@ impl CommitState {
 
     /// Whether the store is to be read, to find out whose record it holds.
     pub(crate) fn begin_read_back(&mut self, now: Timestamp) -> bool {
-        let begins = self.read_back == ReadBack::Wanted && self.attempts.is_due(now);
+        let begins = self.read_back == ReadBack::Wanted && self.is_due(now);
         if begins {
             self.read_back = ReadBack::UnderWay;
         }
@@ -297,6 +285,7 @@ impl CommitState {
         if self.is_doubtful {
             self.read_back = ReadBack::Wanted;
             self.attempts = Attempts::default();
+            self.hurry();
         } else {
             self.taken_over = true;
         }
@@ -324,34 +313,20 @@ impl CommitState {
     /// The commit, or the read after a conflict, failed. It is tried again.
     pub(crate) fn failed(&mut self, now: Timestamp, failure: &Failure) {
         let is_refusal = is_refusal(failure.kind);
-        let refused = self.put_back(!is_refusal);
+        let stamp = self.put_back(!is_refusal);
         if self.read_back == ReadBack::UnderWay {
             self.read_back = ReadBack::Wanted;
         } else {
             self.is_doubtful |= failure.certainty == Certainty::Unknown;
         }
         if is_refusal {
-            self.refuse(now, refused);
+            let stamp = stamp.or(self.refused.map(|refused| refused.stamp()));
+            let stamp = stamp.unwrap_or(self.changed);
+            self.attempts = Attempts::default();
+            self.refused = Some(Refused::again(self.refused, now, stamp));
         } else {
+            self.hurry();
             self.attempts.back_off_between(now, failure.retry_after, WAIT, WAIT_MAX);
-        }
-    }
-
-    /// The store has refused the record of this stamp for good.
-    fn refuse(&mut self, now: Timestamp, stamp: Option<Stamp>) {
-        let fresh = Refused { since: now, times: 0, at: now, stamp: self.changed };
-        let refused = self.refused.get_or_insert(fresh);
-        refused.times = refused.times.saturating_add(1);
-        refused.at = now;
-        refused.stamp = stamp.unwrap_or(refused.stamp);
-        self.wait_as_refused();
-    }
-
-    /// A record that was refused for good is tried again later and later, but not as late once it has changed.
-    fn wait_as_refused(&mut self) {
-        if let Some(refused) = self.refused {
-            let is_changed = self.changed > refused.stamp;
-            self.attempts.wait_until(refused.next_at(is_changed));
         }
     }
 
@@ -380,9 +355,7 @@ impl CommitState {
     pub(crate) fn move_back(&mut self, by: Duration) {
         self.attempts.move_back(by);
         if let Some(refused) = &mut self.refused {
-            for moment in [&mut refused.since, &mut refused.at] {
-                *moment = moment.saturating_sub(by);
-            }
+            refused.move_back(by);
         }
     }
 }
@@ -392,6 +365,7 @@ mod tests {
     use dirigent_core::{Cause, PhaseKind, TurnId};
 
     use super::*;
+    use crate::ErrorKind;
 
     const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
@@ -464,8 +438,66 @@ mod tests {
         commit.failed(now, &failure(ErrorKind::Invalid));
         assert!(commit.begin(now).is_none());
         commit.change_for_good();
+        commit.change();
         commit.begin(now).unwrap();
         commit.committed(Revision::new(1));
         assert_eq!(commit.refused_since(), None);
+    }
+
+    #[test]
+    fn only_by_an_operators_act_a_commit_takes_the_place_of_a_damaged_record() {
+        let terms = |damaged: Option<Option<Revision>>| {
+            let mut commit = CommitState::new(Revision::default(), 0, 7);
+            if let Some(sound) = damaged {
+                commit.replace_damaged(sound);
+            }
+            commit.change();
+            commit.begin(NOW).map(|terms| (terms.expected, terms.replaces_damaged)).unwrap()
+        };
+        assert_eq!(terms(None), (Revision::default(), false), "a new channel");
+        assert_eq!(terms(Some(None)), (Revision::default(), true));
+        let sound = Revision::new(4);
+        assert_eq!(terms(Some(Some(sound))), (sound, false), "the store takes it for a sound one");
+    }
+
+    #[test]
+    fn a_change_of_a_refused_record_moves_no_other_wait() {
+        let mut commit = CommitState::new(Revision::default(), 0, 7);
+        commit.change();
+        commit.begin(NOW).unwrap();
+        commit.failed(NOW, &failure(ErrorKind::Invalid));
+        let now = NOW + Duration::from_secs(60);
+        commit.begin(now).unwrap();
+        commit.failed(now, &failure(ErrorKind::Store));
+        commit.change();
+        assert_eq!(
+            commit.next_at(),
+            Some(now + WAIT),
+            "not at once, and not when the refusal says"
+        );
+
+        let now = now + WAIT;
+        commit.begin(now).unwrap();
+        commit.failed(now, &Failure { certainty: Certainty::Unknown, ..failure(ErrorKind::Store) });
+        let now = now + WAIT_MAX;
+        commit.begin(now).unwrap();
+        commit.conflict();
+        commit.change();
+        assert!(commit.begin_read_back(now), "whose record it is, is found out at once");
+    }
+
+    #[test]
+    fn a_driver_that_ends_waits_for_no_record_that_is_refused() {
+        let mut commit = CommitState::new(Revision::default(), 0, 7);
+        commit.change();
+        commit.begin(NOW).unwrap();
+        commit.failed(NOW, &failure(ErrorKind::Invalid));
+        assert!(commit.is_given_up());
+        commit.hurry();
+        assert!(!commit.is_given_up());
+        commit.begin(NOW).unwrap();
+        assert!(!commit.is_given_up());
+        commit.failed(NOW, &failure(ErrorKind::Store));
+        assert!(!commit.is_given_up(), "a failure that passes is waited for");
     }
 }

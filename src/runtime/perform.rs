@@ -20,7 +20,7 @@ use crate::room::action::{
     Started, WakeRequest,
 };
 use crate::room::attempts::{Failure, Trouble};
-use crate::room::commit::is_refusal;
+use crate::room::refused::is_refusal;
 use crate::{
     AgentId, ApiError, Certainty, ChannelId, CommitError, Consultation, DiscordApi, ErrorKind,
     Input, LoadError, Reply, Revision, Turn, WakeCall, WakeCause,
@@ -344,7 +344,7 @@ fn conclude_commit(
                 tracing::error!(
                     %channel,
                     %error,
-                    "the store refuses the channel's record for good: nothing of the channel is stored, and no agent is \
+                    "the store refuses the channel's record as it is: nothing of the channel is stored, and no agent is \
                      called there, until it takes it. It is tried again later and later, and after each command"
                 );
             }

@@ -242,3 +242,18 @@ async fn a_hidden_history_is_told_from_an_empty_one() {
     assert_eq!(town.account.reads_history(CHANNEL), None);
     assert!(town.account.history(request).await.is_ok());
 }
+
+/// F22: that somebody may read a private thread is certain only of those who may manage threads; that somebody may not,
+/// of everybody whose parent channel is hidden.
+#[tokio::test]
+async fn who_may_read_a_private_thread_is_certain_of_its_keepers_only() {
+    const KEEPS_THREADS: &str = "17179937792";
+    let town = Town::open().await;
+    town.connect([person(500, &[])]).await;
+    let thread = json!({"id": "701", "type": 12, "guild_id": "1", "parent_id": "700", "name": "t"});
+    town.push("THREAD_CREATE", &thread).await;
+    for (own, reads) in [(ALL, None), (KEEPS_THREADS, Some(true)), (VIEW, Some(false))] {
+        town.push("CHANNEL_UPDATE", &den(own)).await;
+        assert_eq!(town.account.reads_history(dirigent::ChannelId::new(701)), reads, "{own}");
+    }
+}

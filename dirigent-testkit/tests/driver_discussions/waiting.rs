@@ -1,8 +1,8 @@
 //! What waits goes on as soon as it can, and waits for nothing else.
 
-use dirigent::{PhaseKind, ResultPost};
+use dirigent::{CallError, PhaseKind, ResultPost};
 use dirigent_testkit::memory_discord::{Call, Fault, PushFault};
-use dirigent_testkit::stage::{Setup, Stage};
+use dirigent_testkit::stage::{Setup, Stage, StoreFault};
 
 use super::{
     GUIDE, LetterKind, MINUTE, SECOND, conclude, hosted, open, open_with, outbox, places, result,
@@ -212,5 +212,25 @@ fn a_discussion_whose_channel_is_deleted_is_over() {
     stage.call(move |d| async move { d.channel_deleted(channel).await }).unwrap();
     stage.advance(MINUTE);
     assert_eq!(results(&stage).len(), 1);
+    assert_eq!(stage.status_of(channel).unwrap().phase, PhaseKind::Archived);
+}
+
+/// R154: that a discussion's channel was deleted is told again until it is stored, and not before then it counts as told.
+#[test]
+fn a_discussion_whose_channel_is_deleted_is_over_once_that_is_stored() {
+    let mut stage = open(hosted());
+    stage.until_dormant();
+    stage.advance(MINUTE);
+    let channel = places(&stage).0;
+    stage.discord().delete_channel(channel);
+    stage.store().next_commit(StoreFault::TakesSoLong(MINUTE));
+    for _ in 0..2 {
+        let told = stage.call(move |d| async move { d.channel_deleted(channel).await });
+        assert!(matches!(told, Err(CallError::NotStored)), "{told:?}");
+    }
+    stage.advance(MINUTE);
+    stage.call(move |d| async move { d.channel_deleted(channel).await }).unwrap();
+    stage.crash();
+    stage.restart();
     assert_eq!(stage.status_of(channel).unwrap().phase, PhaseKind::Archived);
 }

@@ -1,6 +1,6 @@
 //! A channel whose record the store refuses for good.
 
-use dirigent::{CallError, Heard, Mode};
+use dirigent::{CallError, Clock, Heard, Mode};
 use dirigent_testkit::Log;
 use dirigent_testkit::stage::{Setup, Stage, StoreFault};
 
@@ -51,11 +51,18 @@ fn status_and_explanation_say_that_a_record_is_refused_until_it_is_taken() {
 #[test]
 fn a_command_has_a_refused_record_tried_at_once() {
     let mut stage = refused();
+    // The next attempt is an hour away, and ten minutes once the record has changed.
     stage.advance(HOUR * 5);
     let channel = stage.channel();
     let refused = stage.call(move |d| async move { d.stop(channel).await });
     assert!(matches!(refused, Err(CallError::NotStored)), "{refused:?}");
-    stage.advance(MINUTE);
+    // It ends a run that waits to be stored, which changes the record again.
+    stage.call(move |d| async move { d.resume(channel).await }).unwrap_err();
+    stage.say("Hello again");
+    stage.advance(SECOND);
+    let before = stage.store().attempts();
+    drop(stage.call(move |d| async move { d.stop(channel).await }));
+    assert!(stage.store().attempts() > before, "it was tried");
     stage.store().stop_faults();
     stage.call(move |d| async move { d.set_mode(channel, Mode::Report).await }).unwrap();
     assert_eq!(stage.status().unwrap().record_refused_since, None);
@@ -83,4 +90,21 @@ fn listeners_are_told_how_many_changes_a_store_that_takes_nothing_cost_them() {
     let later = heard.iter().filter(|heard| matches!(heard, Heard::Missed(_)));
     assert_eq!(later.count(), 1, "only once");
     assert!(heard.len() > 256, "the newest are told");
+}
+
+/// B11
+#[test]
+fn a_driver_that_ends_tries_a_refused_record_once_more_and_does_not_wait_for_the_next_time() {
+    for is_taken in [false, true] {
+        let mut stage = refused();
+        stage.advance(HOUR * 5);
+        let (before, attempts) = (stage.clock().now(), stage.store().attempts());
+        if is_taken {
+            stage.store().stop_faults();
+        }
+        stage.call(|d| async move { d.shutdown(HOUR).await });
+        assert!(stage.clock().now().since(before) < MINUTE, "an hour was waited for");
+        let more = stage.store().attempts() - attempts;
+        assert!(if is_taken { more >= 1 } else { more == 1 }, "{more} attempts");
+    }
 }
