@@ -314,6 +314,9 @@ fn finish(
     if (kind == GroupKind::Erases || log.is_due()) && !groups.is_stopped() {
         log.tried(groups.empty_log(&mut tasks));
     }
+    if groups.is_stopped() {
+        log.left();
+    }
     match syncer {
         Some(syncer) if kind != GroupKind::Reads => syncer.answer(tasks),
         _ => tasks.into_iter().for_each(Task::answer),
@@ -390,6 +393,11 @@ impl Log {
     /// It was to be emptied. Where it could not be, that is tried again as if it had been written to just now.
     fn tried(&mut self, is_empty: bool) {
         self.since = (!is_empty).then(now);
+    }
+
+    /// It stays as it is: the store has stopped, and the next opening empties it.
+    fn left(&mut self) {
+        self.since = None;
     }
 
     fn next_due(&self) -> Option<Instant> {
@@ -590,5 +598,33 @@ mod tests {
         log.since = now().checked_sub(EMPTY_AFTER);
         finish(&mut groups, &mut log, None, GroupKind::Reads, Vec::new());
         assert!(log.next_due().is_none() && !written());
+    }
+
+    #[test]
+    fn a_store_that_has_stopped_waits_for_nothing_but_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("any.sqlite");
+        let Database { path, conn, .. } = Database::open(&path, false).unwrap().0;
+        let problems = Problems::default();
+        let broken = Broken::default();
+        let tables = Tables::new(&conn, &path, 0).unwrap();
+        let mut groups = Groups::new(tables, &problems, Arc::clone(&broken));
+        let mut log = Log::new();
+        let mut tasks = group(0);
+        groups.settle(&mut tasks, &mut || None);
+        finish(&mut groups, &mut log, None, GroupKind::Writes, tasks);
+        assert!(log.next_due().is_some());
+        // The thread that syncs has failed; this one learns of it when the log is to be emptied.
+        broken.set(()).unwrap();
+        log.since = now().checked_sub(EMPTY_AFTER);
+        for (mut tasks, kind) in [
+            (Vec::new(), GroupKind::Reads),
+            (group(1), GroupKind::Writes),
+            (group(1), GroupKind::Erases),
+        ] {
+            groups.settle(&mut tasks, &mut || None);
+            finish(&mut groups, &mut log, None, kind, tasks);
+            assert_eq!(log.next_due(), None, "{kind:?}");
+        }
     }
 }
