@@ -58,14 +58,18 @@ use crate::replace::{ReadError, keep_aside, keep_copy, read, remove_strays};
 /// * One process has the folder open at a time.
 ///   It stays locked until it is [closed](Self::close) or every clone is gone, those that a
 ///   [`Dirigent`](dirigent::Dirigent) and its [`Driver`](dirigent::Driver) hold included.
-/// * A damaged file costs nothing where the channel's turn is sound: it is kept as `<id>.json.corrupt-N`. A damaged
-///   turn costs only itself where it may never have been synced, as after a power cut; its log is kept as
-///   `turns-<n>.log.corrupt-N`. Where a turn is damaged that is known to have been synced, and where a channel has nothing
-///   that is sound, what is damaged stays and bars the channel, across
-///   restarts: it loads as [`Barred::Damaged`](dirigent::Barred) until a commit
+/// * A damaged file costs nothing where the channel's newest commit is a turn that is sound: it is kept as
+///   `<id>.json.corrupt-N`. A damaged turn costs only itself where it may never have been synced, as after a power cut; a
+///   copy of its log is kept as `turns-<n>.log.corrupt-N`. Where the text of a turn is damaged that is known to have been
+///   synced, or that this store has written or read, and where a channel has nothing that is sound, what is damaged stays
+///   and bars the channel, across restarts: it loads as [`Barred::Damaged`](dirigent::Barred) until a commit
 ///   [replaces it](Commit::replaces_damaged), which gives it the name `<name>.corrupt-N`. To mend it by
 ///   hand, restore the file from a backup that is as new; moving it away makes the channel one that was never seen, in which
 ///   every agent may speak.
+/// * A turn's first line in the log names its channel. Where that line is damaged, as a bad sector does, which mostly takes
+///   whole turns, no channel is barred: the one that it was of goes on from the commit before, or as one that was never
+///   seen, and only the copy of the log, which [`problems`](Self::problems) tells of, has what is left of the turn. Facts
+///   are not in the log.
 /// * A file that is whole and not understood, because a newer version wrote it, is left alone and loads
 ///   as [`Barred::Newer`](dirigent::Barred). Fields that are not known are kept.
 /// * [`problems`](Self::problems) tells of all these. Without `agents.json`, the names that the

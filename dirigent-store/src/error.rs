@@ -238,6 +238,14 @@ impl StoreError {
         Self::Io { action, path: path.to_owned(), certainty: Certainty::Unknown, source }
     }
 
+    /// The same error after other changes were made that belong to the same request.
+    pub(crate) fn in_doubt(self) -> Self {
+        if let Self::Io { action, path, source, .. } = self {
+            return Self::unknown(action, &path, source);
+        }
+        self
+    }
+
     /// The file or folder that it is about.
     pub fn path(&self) -> &Path {
         match self {

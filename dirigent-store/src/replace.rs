@@ -163,17 +163,11 @@ pub(crate) fn keep_aside(path: &Path) -> Result<PathBuf, StoreError> {
     })
 }
 
-/// Gives a damaged file a second name, `<name>.corrupt-N` with the first number that is free, and says
-/// which. The file also stays where it is, so that at no moment nothing is there. It never overwrites.
+/// Copies a damaged file to `<name>.corrupt-N` with the first number that is free, and says which. The file also stays
+/// where it is, so that at no moment nothing is there. It never overwrites. No second name: what is erased in the file
+/// later stays in the copy.
 pub(crate) fn keep_copy(path: &Path) -> Result<PathBuf, StoreError> {
-    with_free_name(path, |kept| {
-        // Not every file system has links.
-        fs::hard_link(path, kept).or_else(|error| {
-            let is_final =
-                matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound);
-            if is_final { Err(error) } else { copy_new(path, kept) }
-        })
-    })
+    with_free_name(path, |kept| copy_new(path, kept))
 }
 
 /// Keeps bytes as `<path>.corrupt-N` with the first number that is free, and returns that name.
@@ -212,9 +206,9 @@ fn with_free_name(
 
 /// Copies a file to a name that is free, and waits until the disk has the copy.
 fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
+    let mut file = File::open(from)?;
     let mut copy = private(OpenOptions::new().write(true).create_new(true)).open(to)?;
-    let copied = File::open(from).and_then(|mut file| io::copy(&mut file, &mut copy));
-    copied.and_then(|_| copy.sync_all()).inspect_err(|_| {
+    io::copy(&mut file, &mut copy).and_then(|_| copy.sync_all()).inspect_err(|_| {
         let _ = fs::remove_file(to);
     })
 }
@@ -449,17 +443,19 @@ mod tests {
         fs::write(folder.path().join("state.json.corrupt-1"), "older").unwrap();
         let kept = keep_copy(&path).unwrap();
         assert_eq!(kept, folder.path().join("state.json.corrupt-2"));
-        // What takes its place changes the copy as little as a file system without links would.
-        copy_new(&path, &folder.path().join("copied")).unwrap();
+        // Neither what takes its place changes the copy, nor what is written into it.
+        fs::write(&path, "blank").unwrap();
+        assert_eq!(fs::read_to_string(&kept).unwrap(), "damaged");
         replace(&path, b"sound", Durability::Fact).unwrap();
-        for copy in [kept, folder.path().join("copied")] {
-            assert_eq!(fs::read_to_string(copy).unwrap(), "damaged");
+        assert_eq!(fs::read_to_string(&kept).unwrap(), "damaged");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o600);
         }
-        copy_new(&path, &folder.path().join("copied")).unwrap_err();
-        assert_eq!(fs::read_to_string(folder.path().join("copied")).unwrap(), "damaged");
         keep_copy(&folder.path().join("missing")).unwrap_err();
         let older = fs::read_to_string(folder.path().join("state.json.corrupt-1")).unwrap();
-        assert_eq!((older.as_str(), names(folder.path()).len()), ("older", 4));
+        assert_eq!((older.as_str(), names(folder.path()).len()), ("older", 3));
     }
 
     /// F26

@@ -169,13 +169,14 @@ impl Desk {
     }
 
     /// Reads a channel: the newer of its file and its turn. A damaged one is kept aside where the other one
-    /// speaks for the channel; where none does, where the disk had a newer turn that is damaged, and where a newer
-    /// version wrote one, all stays in its place and bars the channel.
+    /// speaks for the channel; where none does, where the disk or this store had a newer turn that is damaged, and where a
+    /// newer version wrote one, all stays in its place and bars the channel.
     pub(super) fn read(&mut self, channel: ChannelId) -> Result<Option<ParsedChannel>, StoreError> {
         if !self.channels.contains_key(&channel) {
             return Ok(None);
         }
         let (turn, main) = (self.read_turn(channel)?, self.read_file(channel)?);
+        self.lose_damaged_turn(channel, &turn, &main);
         let newer = match (turn, main) {
             // Only that version knows which of the two is the newer.
             (Found::Bad(bad), _) | (_, Found::Bad(bad)) if bad.reason.is_newer() => {
@@ -221,6 +222,22 @@ impl Desk {
         Ok(Some(*newer))
     }
 
+    /// A turn that cannot be read any more is lost where the store knows that it was newer than the channel's file.
+    fn lose_damaged_turn(&mut self, channel: ChannelId, turn: &Found, main: &Found) {
+        let Found::Bad(bad) = turn else { return };
+        let known = self.channels.get(&channel).and_then(|known| known.revision);
+        let in_file = if let Found::Good(main) = main { Some(main.revision) } else { None };
+        if bad.reason.is_newer() || known <= in_file {
+            return;
+        }
+        match self.log.lose(channel) {
+            Ok(grown) => grown.into_iter().for_each(|grown| self.queue.grew(grown)),
+            Err(error) => {
+                tracing::warn!(%channel, %error, "that a turn is damaged is not known after a restart");
+            }
+        }
+    }
+
     /// Whether the disk had a turn of a channel that is newer than this and was damaged since.
     fn is_lost_after(&self, channel: ChannelId, revision: Revision) -> bool {
         self.log.is_lost(channel) && self.log.revision(channel) > Some(revision)
@@ -262,7 +279,13 @@ impl Desk {
             let reason = bad.reason;
             self.tell(ChannelProblem { channel: Some(channel), kept, reason, bars: None });
         }
-        self.log.erase(channel)
+        self.erase_turns(channel)
+    }
+
+    /// Erases what the log has of a channel. A failure leaves open what was done: files were changed before.
+    fn erase_turns(&mut self, channel: ChannelId) -> Result<(), StoreError> {
+        let erased = self.log.erase(channel).map_err(StoreError::in_doubt);
+        erased.inspect_err(|error| self.queue.note(error, error.path()))
     }
 
     /// Copies a channel's turn to a file of its own. Returns where it stands, and where the copy is.
@@ -279,7 +302,7 @@ impl Desk {
         self.problems.lock().unwrap_or_else(PoisonError::into_inner).push(problem);
     }
 
-    /// Gives what is left of a damaged record a second name, before it is replaced.
+    /// Copies what is left of a damaged record, before it is replaced.
     pub(super) fn keep_damaged(&mut self, channel: ChannelId) -> Result<(), StoreError> {
         if !self.channels.contains_key(&channel) || self.copies.contains_key(&channel) {
             return Ok(());
@@ -381,7 +404,7 @@ impl Desk {
 
     /// A channel's files are gone: nothing else of it stays.
     pub(super) fn forget(&mut self, channel: ChannelId) -> Result<(), StoreError> {
-        self.log.erase(channel)?;
+        self.erase_turns(channel)?;
         self.channels.remove(&channel);
         self.extras.remove(&channel);
         self.copies.remove(&channel);
@@ -395,6 +418,37 @@ impl Desk {
         }
     }
 
+    /// A channel's file has this and is synced: what the log has of it counts no more, also for the next process.
+    pub(super) fn put_fact(
+        &mut self,
+        channel: ChannelId,
+        revision: Revision,
+    ) -> Result<(), StoreError> {
+        self.replaced(channel)?;
+        match self.log.supersede(channel, revision) {
+            Ok(grown) => grown.into_iter().for_each(|grown| self.queue.grew(grown)),
+            // The fact stands all the same.
+            Err(error) => {
+                tracing::warn!(%channel, %error, "an older turn stays beside a fact for a while");
+            }
+        }
+        Ok(())
+    }
+
+    /// What took the place of a damaged record is in the channel's file. It is not acknowledged as long as an older turn
+    /// is left, which may have a higher revision and would count again.
+    pub(super) fn replaced(&mut self, channel: ChannelId) -> Result<(), StoreError> {
+        if !self.copies.contains_key(&channel) {
+            return Ok(());
+        }
+        self.erase_turns(channel)?;
+        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        for (damaged, copy) in self.copies.remove(&channel).into_iter().flatten() {
+            problems.replaced(channel, &damaged, &copy);
+        }
+        Ok(())
+    }
+
     /// A commit was made.
     pub(super) fn made(
         &mut self,
@@ -404,17 +458,6 @@ impl Desk {
     ) {
         let known = self.channels.entry(channel).or_default();
         known.revision = Some(revision);
-        if let Some(copies) = self.copies.remove(&channel) {
-            // An older process's turn must not count again: its revision may be higher.
-            if let Err(error) = self.log.erase(channel) {
-                tracing::error!(%channel, %error, "what is left of a damaged turn is still there");
-            }
-            let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
-            for (damaged, copy) in copies {
-                problems.replaced(channel, &damaged, &copy);
-            }
-        }
-        let known = self.channels.entry(channel).or_default();
         if transitions.is_empty() || self.history_max == 0 {
             return;
         }

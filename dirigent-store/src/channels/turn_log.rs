@@ -12,7 +12,10 @@
 //!   names must not go on from an older state: its turn is lost, which bars it until its file is as new or an operator's
 //!   commit replaces it.
 //! * Where the line itself is damaged it names no channel. Nothing can be barred then; the copy of the file that is kept
-//!   is all that is left of the turn.
+//!   is all that is left of the turn. A bad sector mostly takes whole frames, and their lines with them.
+//!
+//! A fact is in its channel's file. Where the log has an older turn of the channel, an empty frame says that it counts no
+//! more: it would undo the fact where the file is damaged before the turn is gone. So files of the log go oldest first.
 //!
 //! What was synced after the newest frame of a file was written counts as not synced: it is at most what was written in
 //! the second before the process ended or the file was closed.
@@ -45,6 +48,8 @@ pub(super) struct TurnLog {
     root: PathBuf,
     segments: BTreeMap<u64, Segment>,
     places: HashMap<ChannelId, Place>,
+    /// The file with the newest turn of each channel whose file is as new and whose turns the log still has.
+    superseded: HashMap<ChannelId, u64>,
     /// The newest turns of channels whose texts are large, in the file that takes more frames.
     large: HashMap<ChannelId, Large>,
     /// The number of the next file.
@@ -86,6 +91,7 @@ impl TurnLog {
             root: root.to_owned(),
             segments: BTreeMap::new(),
             places: HashMap::new(),
+            superseded: HashMap::new(),
             large: HashMap::new(),
             next: 1,
             is_open: false,
@@ -126,6 +132,11 @@ impl TurnLog {
                     }
                 }
                 Kind::Turn | Kind::Lost => self.put_newer(header.channel, place),
+                Kind::Fact => {
+                    self.spare(number, 1);
+                    self.forget(header.channel, header.revision);
+                    self.superseded.remove(&header.channel);
+                }
             }
         }
         Ok(is_damaged)
@@ -156,6 +167,7 @@ impl TurnLog {
         if let Some(before) = self.places.insert(channel, place) {
             self.release(&before);
         }
+        self.superseded.remove(&channel);
     }
 
     /// Adds a change to the turn that it follows. Returns whether that is the channel's newest one.
@@ -257,7 +269,28 @@ impl TurnLog {
         if self.segments.get(&place.segment).is_none_or(|segment| segment.spare == 0) {
             return Ok(None);
         }
-        let (revision, is_lost) = (place.revision, place.is_lost);
+        self.write_again(channel, place.revision, place.is_lost)
+    }
+
+    /// The channel's newest turn was damaged since it was written: it is lost, for the next process as well. Returns the
+    /// file that grew, if one did. After a failure it is lost for this process.
+    pub(super) fn lose(&mut self, channel: ChannelId) -> Result<Option<Grown>, StoreError> {
+        let Some(place) = self.places.get_mut(&channel).filter(|place| !place.is_lost) else {
+            return Ok(None);
+        };
+        place.is_lost = true;
+        let revision = place.revision;
+        self.large.remove(&channel);
+        self.write_again(channel, revision, true)
+    }
+
+    /// Writes a channel's newest turn once more, as it stands. A failure changes nothing.
+    fn write_again(
+        &mut self,
+        channel: ChannelId,
+        revision: Revision,
+        is_lost: bool,
+    ) -> Result<Option<Grown>, StoreError> {
         let Some((path, content)) = self.read(channel) else { return Ok(None) };
         let content =
             content.map_err(|source| StoreError::not_done(Action::Read, &path, source))?;
@@ -338,21 +371,46 @@ impl TurnLog {
         {
             self.large.remove(&channel);
             self.release(&place);
+            self.superseded.insert(channel, place.segment);
         }
     }
 
-    /// Overwrites all turns of a channel, and what is damaged and may be one, and waits until the disk has that.
-    pub(super) fn erase(&mut self, channel: ChannelId) -> Result<(), StoreError> {
-        self.large.remove(&channel);
-        if let Some(place) = self.places.remove(&channel) {
-            self.release(&place);
+    /// A fact is in the channel's file and was made to last: older turns count no more, and where the log has one, it
+    /// says so from now on. Otherwise that turn would undo the fact where the file is damaged before the turn is gone.
+    /// Returns the file that grew, if one did.
+    pub(super) fn supersede(
+        &mut self,
+        channel: ChannelId,
+        fact: Revision,
+    ) -> Result<Option<Grown>, StoreError> {
+        self.forget(channel, fact);
+        if !self.superseded.contains_key(&channel) {
+            return Ok(None);
         }
+        let number = self.writable()?;
+        let (_, grown) = self.write(number, Kind::Fact, channel, fact, b"")?;
+        self.spare(number, 1);
+        self.superseded.remove(&channel);
+        Ok(Some(grown))
+    }
+
+    /// Overwrites all turns of a channel, and what is damaged and may be one, and waits until the disk has that. After a
+    /// failure the channel has its newest turn, or what is left of it, until it is erased again: a channel that began
+    /// anew would have lower revisions than the turns that are left.
+    pub(super) fn erase(&mut self, channel: ChannelId) -> Result<(), StoreError> {
+        // What it would be a change of may be blank.
+        self.large.remove(&channel);
         // Also files that are about to be removed: a kill before that would leave them.
         for number in numbers(&self.root)? {
             let path = path_of(&self.root, number);
             overwrite(&path, channel, &scan(&content_of(&path)?))?;
         }
-        sync_folder(&self.root)
+        sync_folder(&self.root)?;
+        if let Some(place) = self.places.remove(&channel) {
+            self.release(&place);
+        }
+        self.superseded.remove(&channel);
+        Ok(())
     }
 
     /// Begins a new file with the next turn.
@@ -367,16 +425,23 @@ impl TurnLog {
         self.is_open && newest.is_some_and(|(_, segment)| segment.length >= SEGMENT_MAX)
     }
 
-    /// Takes out the files in which no channel has its newest turn. They may be removed once the disk has what
-    /// was written since.
+    /// Takes out the files in which no channel has its newest turn, oldest first. They may be removed once the disk has
+    /// what was written since. A file stays as long as an older one has frames that do not count: they would count again
+    /// without those that came later.
     pub(super) fn take_empty(&mut self) -> Vec<PathBuf> {
         let newest = self.newest_open();
-        let is_empty =
-            |number: &u64, segment: &Segment| segment.live == 0 && newest != Some(*number);
-        let found = self.segments.iter().filter(|(number, segment)| is_empty(number, segment));
-        let numbers: Vec<_> = found.map(|(number, _)| *number).collect();
+        let mut numbers = Vec::new();
+        for (number, segment) in &self.segments {
+            if segment.live == 0 && newest != Some(*number) {
+                numbers.push(*number);
+            } else if segment.spare > 0 {
+                break;
+            }
+        }
         let taken = numbers.iter().filter_map(|number| self.segments.remove(number));
-        taken.map(|segment| segment.path).collect()
+        let taken = taken.map(|segment| segment.path).collect();
+        self.superseded.retain(|_, number| self.segments.contains_key(number));
+        taken
     }
 }
 

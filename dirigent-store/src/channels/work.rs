@@ -260,7 +260,7 @@ impl Work {
             }
             (FileDurability::Full, Durability::Turn) => desk.put_turn(channel, revision, &content),
             (FileDurability::None, _) => {
-                let placed = desk.put(channel, &content);
+                let placed = desk.put(channel, &content).and_then(|()| desk.replaced(channel));
                 if placed.is_ok() {
                     desk.log.forget(channel, revision);
                     desk.remove_empty();
@@ -308,8 +308,8 @@ impl Work {
         let Syncing::Fact(answer, transitions) = what else {
             return;
         };
+        let outcome = outcome.and_then(|()| self.desk.put_fact(channel, revision));
         if outcome.is_ok() {
-            self.desk.log.forget(channel, revision);
             self.desk.made(channel, revision, &transitions);
         } else {
             // It may be in its place all the same.
@@ -379,6 +379,7 @@ impl Work {
         let Self { mut desk, closing, .. } = self;
         // What they held is in the channels' files, which are synced, or else they stay.
         if outcome.is_ok() {
+            desk.log.seal();
             remove_files(desk.log.take_empty());
         }
         // A caller that is told that it is closed can open it again.

@@ -2,12 +2,13 @@
 
 use std::fs;
 
-use dirigent::{AgentKey, Barred, ChannelStore, CommitError};
+use dirigent::{AgentKey, Barred, Certainty, ChannelStore, CommitError};
 use dirigent_core::Slot;
 use dirigent_store::{BadFile, JsonChannels, OpenError, ParsedChannel, StoreError, parse_channel};
 
 use crate::place::{
-    HERE, Place, THERE, barred, fact, frame, marked, replacement, request, stored, turn, written,
+    HERE, Place, THERE, barred, fact, failure, frame, marked, replacement, request, stored, turn,
+    written,
 };
 use crate::record::with_checksum;
 
@@ -125,6 +126,76 @@ async fn a_damaged_turn_that_the_disk_had_bars_nothing_where_the_file_is_as_new(
     assert_eq!(stored(&store, HERE).await, Some((2, 2)));
     store.close().await.unwrap();
     assert!(place.logs().is_empty());
+}
+
+/// What was damaged since the store wrote it is known to be missing.
+#[tokio::test]
+async fn a_turn_that_is_damaged_while_the_store_is_open_bars_its_channel_until_an_operator_acts() {
+    for has_file in [true, false] {
+        let place = Place::new();
+        let store = place.lazy();
+        if has_file {
+            fact(&store, HERE, 0, 1).await;
+        }
+        turn(&store, HERE, u64::from(has_file), 2).await;
+        let path = place.logs().remove(0);
+        let mut bent = fs::read(&path).unwrap();
+        let middle = bent.len() - 1_000;
+        bent[middle] ^= 1;
+        fs::write(&path, bent).unwrap();
+        for _ in 0..2 {
+            assert_eq!(barred(&store, HERE).await, Barred::Damaged);
+        }
+        store.close().await.unwrap();
+        let store = place.lazy();
+        assert_eq!(barred(&store, HERE).await, Barred::Damaged);
+        store.commit(replacement(HERE, 3)).await.unwrap();
+        store.close().await.unwrap();
+        assert!(place.logs().is_empty());
+        assert_eq!(stored(&place.lazy(), HERE).await, Some((1, 3)));
+    }
+}
+
+/// What an operator said is acknowledged, and then its file is damaged.
+#[tokio::test]
+async fn a_damaged_fact_bars_its_channel_also_where_the_log_has_an_older_turn() {
+    let place = Place::new();
+    let store = place.lazy();
+    turn(&store, HERE, 0, 1).await;
+    turn(&store, THERE, 0, 7).await;
+    fact(&store, HERE, 1, 2).await;
+    let path = place.logs().remove(0);
+    let left = fs::read(&path).unwrap();
+    store.close().await.unwrap();
+    // As a killed process leaves it.
+    fs::write(&path, left).unwrap();
+    fs::write(place.main(HERE), "no JSON").unwrap();
+    for _ in 0..2 {
+        let store = place.lazy();
+        assert_eq!(barred(&store, HERE).await, Barred::Damaged);
+        assert_eq!(stored(&store, THERE).await, Some((1, 7)));
+        store.close().await.unwrap();
+        assert!(place.logs().is_empty());
+    }
+}
+
+/// An older turn has a higher revision than what replaces it.
+#[tokio::test]
+async fn a_replacement_beside_which_the_damaged_turn_cannot_be_erased_is_not_acknowledged() {
+    let place = with_lost_turn(true).await;
+    let store = place.lazy();
+    assert_eq!(barred(&store, HERE).await, Barred::Damaged);
+    let unreadable = place.root().join("turns-9.log");
+    fs::create_dir(&unreadable).unwrap();
+    let error = failure(store.commit(replacement(HERE, 3)).await);
+    assert_eq!(error.certainty(), Certainty::Unknown, "{error:?}");
+    assert_eq!(barred(&store, HERE).await, Barred::Damaged);
+    fs::remove_dir(unreadable).unwrap();
+    store.commit(replacement(HERE, 4)).await.unwrap();
+    turn(&store, HERE, 1, 5).await;
+    assert_eq!(stored(&store, HERE).await, Some((2, 5)));
+    store.close().await.unwrap();
+    assert_eq!(stored(&place.lazy(), HERE).await, Some((2, 5)));
 }
 
 /// A file of the channel's first commit.

@@ -5,7 +5,7 @@ use std::fs;
 use dirigent::{Barred, ChannelStore};
 
 use crate::erased::{delete, holders, talk};
-use crate::place::{HERE, Place, THERE, barred, frame};
+use crate::place::{HERE, Place, THERE, barred, frame, request};
 
 #[tokio::test]
 async fn a_reply_that_was_posted_is_in_no_file_of_a_store_that_was_closed() {
@@ -55,9 +55,27 @@ async fn a_deleted_channels_damaged_turns_are_in_no_file_but_the_copy_that_was_k
     let path = place.logs().remove(0);
     let texts = fs::read_to_string(&path).unwrap();
     store.close().await.unwrap();
-    let store = place.lazy();
-    // Damaged since the store was opened.
     fs::write(&path, texts.replace(&format!("turn {HERE}"), "turn 9")).unwrap();
+    let store = place.lazy();
+    assert_eq!(store.problems().len(), 1);
     assert!(store.delete(HERE).await.unwrap());
+    store.close().await.unwrap();
+    assert_eq!(holders(place.root()), ["turns-1.log.corrupt-1"]);
+}
+
+/// An older turn that came back would have a higher revision than what is committed anew.
+#[tokio::test]
+async fn a_channel_that_could_not_be_erased_does_not_begin_anew() {
+    let place = Place::new();
+    let store = place.lazy();
+    talk(&store, place.root()).await;
+    let unreadable = place.root().join("turns-9.log");
+    fs::create_dir(&unreadable).unwrap();
+    assert!(store.delete(HERE).await.is_err());
+    assert!(store.commit(request(HERE, 0, 1)).await.is_err());
+    fs::remove_dir(unreadable).unwrap();
+    assert!(store.delete(HERE).await.unwrap());
+    store.commit(request(HERE, 0, 1)).await.unwrap();
+    store.close().await.unwrap();
     assert_eq!(holders(place.root()), [] as [&str; 0]);
 }

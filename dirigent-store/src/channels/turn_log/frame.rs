@@ -3,7 +3,7 @@
 //! A frame is a line `<kind> <channel> <revision> <bytes> <synced> <sum of the body> <sum of the line>` and a body of so
 //! many bytes. `<synced>` is how many bytes of the file the disk was known to have when the frame was written. The sums
 //! are CRC-32, in eight hexadecimal digits; that of the line is over all that stands before it. So a body that is
-//! damaged is known with its channel, and a line that is damaged names no channel at all.
+//! damaged is known with its channel, and a line that is damaged names no channel at all. The frame of a fact has no body.
 //!
 //! A line begins as a frame does only where there is one: bodies are JSON, which writes the line breaks of strings in
 //! another way. So what people write is never taken for a frame.
@@ -27,12 +27,14 @@ pub(super) enum Kind {
     Change,
     /// What is left of a turn that was damaged after the disk had it.
     Lost,
+    /// Nothing: the channel's file is as new as this, and was made to last.
+    Fact,
     /// Blanks in the place of what was erased.
     Erased,
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Turn, Self::Change, Self::Lost, Self::Erased];
+    const ALL: [Self; 5] = [Self::Turn, Self::Change, Self::Lost, Self::Fact, Self::Erased];
 
     /// What the frame begins with.
     const fn name(self) -> &'static str {
@@ -40,6 +42,7 @@ impl Kind {
             Self::Turn => "turn ",
             Self::Change => "diff ",
             Self::Lost => "lost ",
+            Self::Fact => "fact ",
             Self::Erased => "void ",
         }
     }

@@ -127,23 +127,20 @@ pub(super) fn content_of(path: &Path) -> Result<Vec<u8>, StoreError> {
     }
 }
 
-/// Overwrites with blanks what a file has of a channel, and what is damaged: that names no channel, may be of this one,
-/// and is read by nobody. Waits until the disk has that.
+/// Overwrites with blanks what a file has of a channel, and what is damaged: that names no channel and may be of this
+/// one. Waits until the disk has that. What was overwritten before is overwritten again: a kill, a failure or a power cut
+/// may have left its text, or kept the disk from having the blanks.
 pub(super) fn overwrite(
     path: &Path,
     channel: dirigent::ChannelId,
     found: &Scanned,
 ) -> Result<(), StoreError> {
-    let own: Vec<_> = found
-        .frames
-        .iter()
-        .filter(|frame| frame.header.channel == channel && frame.header.kind != Kind::Erased)
-        .collect();
+    let own: Vec<_> = found.frames.iter().filter(|frame| frame.header.channel == channel).collect();
     let nameless: Vec<_> = found.damaged.iter().chain(&found.cut).collect();
     if own.is_empty() && nameless.is_empty() {
         return Ok(());
     }
-    let written = || {
+    let written = || -> io::Result<File> {
         let mut file = OpenOptions::new().write(true).open(path)?;
         for frame in own {
             let header = Header { kind: Kind::Erased, sum: 0, ..frame.header.clone() };
@@ -153,12 +150,13 @@ pub(super) fn overwrite(
         for stretch in nameless {
             blank(&mut file, stretch)?;
         }
-        file.sync_data()
+        Ok(file)
     };
     match written() {
+        Ok(file) => sync_data(path, &file),
         // It was about to be removed.
         Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done.map_err(|source| StoreError::unknown(Action::Write, path, source)),
+        Err(source) => Err(StoreError::unknown(Action::Write, path, source)),
     }
 }
 

@@ -233,6 +233,93 @@ fn what_was_erased_is_in_no_file_and_does_not_come_back() {
 }
 
 #[test]
+fn an_erasure_that_fails_half_way_leaves_the_channel_its_newest_turn_until_it_is_repeated() {
+    let (folder, path) = written();
+    let (mut log, _) = TurnLog::open(folder.path()).unwrap();
+    append(&mut log, HERE, 5);
+    // What cannot be read stands between the two files.
+    fs::rename(folder.path().join("turns-2.log"), folder.path().join("turns-3.log")).unwrap();
+    fs::create_dir(folder.path().join("turns-2.log")).unwrap();
+    log.erase(HERE).unwrap_err();
+    assert!(!fs::read_to_string(&path).unwrap().contains("turn 7 "), "nothing was erased");
+    assert_eq!((log.revision(HERE), newest(&log, HERE)), (Some(Revision::new(5)), Some(5)));
+    fs::remove_dir(folder.path().join("turns-2.log")).unwrap();
+    log.erase(HERE).unwrap();
+    assert_eq!(log.revision(HERE), None);
+    let (log, _) = TurnLog::open(folder.path()).unwrap();
+    assert_eq!((newest(&log, HERE), newest(&log, THERE)), (None, Some(14)));
+}
+
+#[test]
+fn an_erasure_that_a_kill_cut_short_is_finished_when_it_is_repeated() {
+    let (folder, path) = written();
+    let mut bent = fs::read(&path).unwrap();
+    let frame = scan(&bent).frames.swap_remove(2);
+    let header = Header { kind: Kind::Erased, sum: 0, ..frame.header };
+    bent[frame.begin..frame.body.start].copy_from_slice(header.line().as_bytes());
+    fs::write(&path, &bent).unwrap();
+    let (mut log, _) = TurnLog::open(folder.path()).unwrap();
+    log.erase(HERE).unwrap();
+    let left = fs::read_to_string(&path).unwrap();
+    assert_eq!(left.matches("\"text\"").count(), 4, "{left}");
+}
+
+#[test]
+fn a_turn_that_a_fact_superseded_does_not_come_back_however_the_file_of_the_log_stays() {
+    for is_in_file in [false, true] {
+        let (folder, path) = written();
+        let (mut log, _) = TurnLog::open(folder.path()).unwrap();
+        if is_in_file {
+            // The turn became its channel's file, and the log has it still.
+            log.forget(HERE, Revision::new(4));
+        }
+        let grown = log.supersede(HERE, Revision::new(5)).unwrap().unwrap();
+        assert!(grown.is_new);
+        assert_eq!(newest(&log, HERE), None);
+        assert!(
+            log.supersede(HERE, Revision::new(6)).unwrap().is_none(),
+            "it stands there already"
+        );
+        // What says so stays as long as the turn does.
+        log.seal();
+        assert!(log.take_empty().is_empty(), "the turn is alone in the log");
+        let (mut log, damaged) = TurnLog::open(folder.path()).unwrap();
+        assert!(damaged.is_empty());
+        assert_eq!((newest(&log, HERE), newest(&log, THERE)), (None, Some(14)));
+        log.forget(THERE, Revision::new(14));
+        assert_eq!(log.take_empty(), [path, folder.path().join("turns-2.log")]);
+        append(&mut log, HERE, 6);
+        let (log, _) = TurnLog::open(folder.path()).unwrap();
+        assert_eq!(newest(&log, HERE), Some(6));
+    }
+}
+
+#[test]
+fn a_fact_says_nothing_in_a_log_that_has_no_older_turn_of_its_channel() {
+    let (folder, _) = written();
+    let (mut log, _) = TurnLog::open(folder.path()).unwrap();
+    let other = ChannelId::new(9);
+    assert!(log.supersede(other, Revision::new(5)).unwrap().is_none());
+    // The file with the turn went.
+    for channel in [HERE, THERE] {
+        log.forget(channel, Revision::new(99));
+    }
+    assert_eq!(log.take_empty().len(), 1);
+    assert!(log.supersede(HERE, Revision::new(99)).unwrap().is_none());
+}
+
+#[test]
+fn a_turn_that_is_found_damaged_later_is_lost_for_the_next_process_too() {
+    let (folder, _) = written();
+    let (mut log, _) = TurnLog::open(folder.path()).unwrap();
+    assert!(log.lose(HERE).unwrap().is_some());
+    assert!(log.is_lost(HERE) && !log.is_lost(THERE));
+    assert!(log.lose(HERE).unwrap().is_none(), "it is said once");
+    let (log, _) = TurnLog::open(folder.path()).unwrap();
+    assert!(log.is_lost(HERE) && !log.is_lost(THERE));
+}
+
+#[test]
 fn a_file_is_full_at_its_limit_and_the_next_turn_begins_another() {
     let folder = tempfile::tempdir().unwrap();
     let (mut log, _) = TurnLog::open(folder.path()).unwrap();
