@@ -67,6 +67,30 @@ fn a_notice_that_fails_delays_no_grant() {
     assert!(is_called(&stage), "it waits behind the notice about \"a\"");
 }
 
+/// P7
+#[test]
+fn a_notice_that_fails_is_tried_for_two_minutes_and_then_given_up() {
+    for (away, posted) in [(MINUTE, 1), (MINUTE * 3, 0)] {
+        let mut stage = Setup::new()
+            .hosted("a", [Act::Hang.into()])
+            .hosted("b", [])
+            .config(|config| config.announce_offline = true)
+            .stage();
+        stage.chat();
+        stage.say("Hello");
+        stage.advance(SECOND);
+        let (channel, moderator) = (stage.channel(), stage.moderator());
+        let fails = Outage::failing(Fault::ServerErrorNotApplied).of(moderator).only(Call::Post);
+        stage.discord().begin_outage(fails);
+        stage.call(|d| async move { d.agent_offline(&"a".into()).await }).unwrap();
+        stage.advance(away);
+        assert_eq!(stage.moderation(channel), [""; 0]);
+        stage.discord().end_outages();
+        stage.advance(MINUTE * 10);
+        assert_eq!(stage.moderation(channel).len(), posted, "after {away:?}");
+    }
+}
+
 #[test]
 fn a_call_does_not_wait_for_ever_for_words_that_cannot_be_read() {
     let mut stage = Setup::new()
