@@ -132,8 +132,8 @@ const RULES: &[Rule] = &[
     ("a reply has no time limit", |c| {
         !c.has_replied() || (c.terms().until.is_none() && c.terms().slow_at.is_none())
     }),
-    ("an outage is not counted before it began", |c| {
-        c.outage().is_none_or(|outage| outage.counted_from >= outage.since)
+    ("an outage is counted from its beginning or from later, and neither lies ahead", |c| {
+        c.outage().is_none_or(|outage| (outage.since..=c.now).contains(&outage.counted_from))
     }),
     ("no agent has a start deadline while the chat is away", |c| {
         let waits = matches!(

@@ -2,12 +2,13 @@
 //! itself; the nearest snapshot that is true is taken.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::room::{A, B, C, Room, STRANGER};
 use dirigent_core::{
-    Archived, Channel, Config, Debt, Effect, Input, Litter, MessageId, Mode, Notice, Permit,
-    PermitRun, PhaseData, PhaseKind, Refresh, Refusal, ReminderPlace, Rest, RestoreError, SeatTurn,
-    Settlement, Snapshot, Ticket, Timestamp, TurnId,
+    Archived, Channel, Config, Debt, Effect, Input, Litter, MessageId, Mode, Notice, Outage,
+    Permit, PermitRun, PhaseData, PhaseKind, Refresh, Refusal, ReminderPlace, Rest, RestoreError,
+    SeatTurn, Settlement, Snapshot, Ticket, Timestamp, TurnId,
 };
 
 /// The rule that a snapshot breaks, in words; `None` when it is taken.
@@ -298,13 +299,19 @@ fn while_the_chat_is_away_no_agent_is_late() {
         "no agent has a start deadline while the chat is away",
         &[&|it| it.phase = PhaseData::Granted { agent: A, until, attempt: 0 }],
     );
+    let ahead = room.now + Duration::from_secs(1);
+    let outage = |it: &mut Snapshot, since: Option<Timestamp>, counted_from| {
+        let outage = it.steering.as_mut().and_then(|steering| steering.outage.as_mut()).unwrap();
+        *outage = Outage { since: since.unwrap_or(outage.since), counted_from };
+    };
     forged(
         &room.snapshot(),
-        "an outage is not counted before it began",
-        &[&|it| {
-            let outage = it.steering.as_mut().and_then(|steering| steering.outage.as_mut());
-            outage.unwrap().counted_from = Timestamp::from_millis(1);
-        }],
+        "an outage is counted from its beginning or from later, and neither lies ahead",
+        &[
+            &|it| outage(it, None, Timestamp::from_millis(1)),
+            &|it| outage(it, None, ahead),
+            &|it| outage(it, Some(ahead), ahead),
+        ],
     );
 }
 
