@@ -285,7 +285,6 @@ impl CommitState {
         if self.is_doubtful {
             self.read_back = ReadBack::Wanted;
             self.attempts = Attempts::default();
-            self.hurry();
         } else {
             self.taken_over = true;
         }
@@ -325,7 +324,6 @@ impl CommitState {
             self.attempts = Attempts::default();
             self.refused = Some(Refused::again(self.refused, now, stamp));
         } else {
-            self.hurry();
             self.attempts.back_off_between(now, failure.retry_after, WAIT, WAIT_MAX);
         }
     }

@@ -28,7 +28,7 @@ pub(super) struct Refused {
     at: Timestamp,
     /// Which state that was.
     stamp: Stamp,
-    /// The next attempt is not waited for: a command came, or it is something else that is waited for.
+    /// The next attempt is not waited for: a command came.
     is_hurried: bool,
 }
 
@@ -52,7 +52,7 @@ impl Refused {
         self.stamp
     }
 
-    /// The next attempt may be made at once: later and later is for a record of which nothing new is known.
+    /// The next attempt may be made at once.
     pub(super) const fn hurry(&mut self) {
         self.is_hurried = true;
     }
