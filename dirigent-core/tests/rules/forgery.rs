@@ -395,7 +395,7 @@ fn a_deadline_at_any_moment_overflows_nothing_and_an_order_ends_the_wait() {
                 since: at,
                 poll: None,
                 poll_next: at,
-                poll_interval: std::time::Duration::MAX,
+                poll_interval: Duration::MAX,
             },
         ];
         for (phase, now) in phases.into_iter().flat_map(|phase| MOMENTS.map(|now| (phase, now))) {
