@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use dirigent_core::{AgentKey, Answer, Effect, Input, Reason, Refusal, RunId, Verdict};
+use dirigent_core::{
+    AgentKey, Answer, DeadlineReason, Effect, Input, Reason, Refusal, RunId, Verdict,
+};
 
 use super::{Glance, Invariant, Observation, Observer};
 
@@ -112,8 +114,12 @@ impl StaleChangesNothing {
 }
 
 fn expect_nothing(refusal: Refusal, seen: &Observation<'_>) -> Result<(), String> {
-    // Who is capped changes with time alone.
-    let before = Glance { capped: seen.after.capped.clone(), ..seen.before.clone() };
+    // With time alone changes who is capped, and that nobody's cap is waited for once a discussion's time is up.
+    let mut before = Glance { capped: seen.after.capped.clone(), ..seen.before.clone() };
+    let is_time_up = before.time_up.is_some_and(|at| at <= seen.now);
+    if is_time_up && before.deadline.is_some_and(|due| due.reason == DeadlineReason::Cap) {
+        before.deadline = seen.after.deadline;
+    }
     if seen.undisturbed && (before != *seen.after || !seen.effects.is_empty()) {
         return Err(format!(
             "refused with {refusal:?} and yet {:?} became {:?} with {} effects",
