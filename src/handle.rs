@@ -362,7 +362,10 @@ impl Dirigent {
         }
         life.reach(Stage::Stopping);
         for room in self.runtime.all_awake() {
-            self.runtime.update(&room, |room, _, _| room.store_before_end());
+            let is_refused = room.lock().room.commit().refused_since().is_some();
+            if is_refused {
+                self.runtime.update(&room, |room, _, _| room.store_before_end());
+            }
         }
         let deadline = self.runtime.clock.now() + grace;
         tokio::select! {

@@ -30,7 +30,7 @@ struct Told {
 }
 
 impl Told {
-    /// Whether it is believed, with so many accounts asked for one by one.
+    /// Whether it is believed. `asked`: how many accounts were asked for one by one, each of which takes time.
     fn is_believed(self, asked: usize, now: Timestamp) -> bool {
         let each = FRESH_EACH.saturating_mul(u32::try_from(asked).unwrap_or(u32::MAX));
         let believed = if self.is_kept { KEPT } else { FRESH.max(each) };
