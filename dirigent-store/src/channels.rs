@@ -5,13 +5,14 @@ mod change;
 mod desk;
 mod folders;
 pub(crate) mod history;
+mod open;
 mod options;
 mod problem;
 mod sync;
 mod turn_log;
 mod work;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,20 +26,14 @@ use dirigent::{
 };
 use tokio::sync::oneshot;
 
-use self::agents::Agents;
-use self::desk::{Desk, Known};
-use self::folders::Folders;
+use self::desk::Desk;
 pub use self::options::{ChannelOptions, FileDurability};
 pub use self::problem::ChannelProblem;
 use self::problem::Problems;
-use self::sync::{SyncQueue, Syncing};
-use self::turn_log::TurnLog;
+use self::sync::Syncing;
 use self::work::{Ask, Committed, Job, Work};
-use crate::channel_file::{LARGEST, parse_channel};
-use crate::error::{Action, BadFile, OpenError, StoreError};
+use crate::error::{OpenError, StoreError};
 use crate::life::{Answer, Life, Started};
-use crate::lock::Lock;
-use crate::replace::{ReadError, keep_aside, keep_copy, read, remove_strays};
 
 /// A [`ChannelStore`] on JSON files in one folder, which is wholly its own. Clones share it.
 ///
@@ -123,37 +118,11 @@ impl JsonChannels {
     /// [`OpenError::InUse`] when it is open already, [`BadFile::OtherVersion`] when the agents were
     /// written by another version, else what the system refused.
     pub fn open(options: impl Into<ChannelOptions>) -> Result<Self, OpenError> {
-        let ChannelOptions { path: root, durability, sync_after, history_max } = options.into();
-        let folders = Arc::new(Folders::below(root.clone())?);
-        let lock = Lock::on_folder(&root)?;
-        remove_strays(&root, None)?;
-        let (mut channels, made) = find_channels(&folders)?;
-        let mut problems = Problems::default();
-        let (log, damaged) = TurnLog::open(&root)?;
-        for path in damaged {
-            let (kept, reason) = (keep_copy(&path)?, BadFile::Checksum);
-            problems.push(ChannelProblem { channel: None, kept, reason, bars: None });
-        }
-        for channel in log.channels() {
-            channels.entry(channel).or_default();
-        }
-        let agents = read_agents(&folders, &channels, &log, &mut problems)?;
-        let problems = Arc::new(Mutex::new(problems));
-        let desk = Desk {
-            queue: Arc::new(SyncQueue::new(made.iter().copied().collect())),
-            problems: Arc::clone(&problems),
-            extras: HashMap::new(),
-            copies: HashMap::new(),
-            folders,
-            durability,
-            history_max,
-            agents,
-            channels,
-            log,
-            behind: VecDeque::new(),
-            made,
-            _lock: lock,
-        };
+        let options = options.into();
+        let ChannelOptions { sync_after, history_max, .. } = options;
+        let root = options.path.clone();
+        let desk = Desk::open(options)?;
+        let problems = Arc::clone(&desk.problems);
         let life = Life::new(root, desk);
         let shared = Shared { history_max, sync_after, problems, life };
         Ok(Self { shared: Arc::new(shared) })
@@ -274,68 +243,11 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> std::io::Result<Jo
     thread::Builder::new().name(name.to_owned()).spawn(work)
 }
 
-/// Which channels have files, and which folders are there.
-fn find_channels(
-    folders: &Folders,
-) -> Result<(HashMap<ChannelId, Known>, BTreeSet<u8>), StoreError> {
-    let mut channels = HashMap::<ChannelId, Known>::new();
-    let mut made = BTreeSet::new();
-    for number in 0..=u8::MAX {
-        let is_there = folders.scan(number, |channel| {
-            channels.entry(channel).or_default();
-        })?;
-        if is_there {
-            made.insert(number);
-        }
-    }
-    Ok((channels, made))
-}
-
-/// Who has which key. Lost, the file is put together again: what else the keys in the channels'
-/// files meant would not be known.
-fn read_agents(
-    folders: &Folders,
-    channels: &HashMap<ChannelId, Known>,
-    log: &TurnLog,
-    problems: &mut Problems,
-) -> Result<Agents, StoreError> {
-    let path = folders.agents();
-    let read_all = read(&path, agents::LARGEST);
-    let reason = match read_all {
-        Ok(None) if channels.is_empty() => return Ok(Agents::default()),
-        Ok(None) => None,
-        Ok(Some(content)) => match Agents::parse(&content) {
-            Ok(agents) => return Ok(agents),
-            Err(source @ BadFile::OtherVersion { .. }) => {
-                return Err(StoreError::BadFile { path, source });
-            }
-            Err(reason) => Some(reason),
-        },
-        Err(ReadError::Bad(reason)) => Some(reason),
-        Err(ReadError::Io(source)) => {
-            return Err(StoreError::not_done(Action::Read, &path, source));
-        }
-    };
-    if let Some(reason) = reason {
-        let kept = keep_aside(&path)?;
-        problems.push(ChannelProblem { channel: None, kept, reason, bars: None });
-    }
-    let mut names = BTreeMap::new();
-    for channel in channels.keys() {
-        let file = read(&folders.file(*channel), LARGEST).ok().flatten();
-        let turn = log.read(*channel).and_then(|(_, content)| content.ok());
-        for content in file.into_iter().chain(turn) {
-            let parsed = parse_channel(&content).ok();
-            names.extend(parsed.into_iter().flat_map(|parsed| parsed.agents));
-        }
-    }
-    Ok(agents::rebuild(&names))
-}
-
 #[cfg(test)]
 mod tests {
     use dirigent::{ChannelRecord, Durability};
 
+    use super::folders::Folders;
     use super::*;
     use crate::replace::steps::{self, Step};
 

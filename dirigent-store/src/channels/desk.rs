@@ -497,3 +497,6 @@ impl Drop for Desk {
         self.queue.close();
     }
 }
+
+#[cfg(test)]
+mod tests;

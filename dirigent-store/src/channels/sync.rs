@@ -22,7 +22,7 @@ const FACTS_MAX: usize = 64;
 /// The same for turns that become their channels' files, which facts wait for when they come during it.
 const TURNS_MAX: usize = 8;
 /// After so long the file of the log that takes turns is closed, and its channels get files of their own.
-const ROLL_AFTER: Duration = Duration::from_secs(60);
+pub(super) const ROLL_AFTER: Duration = Duration::from_secs(60);
 
 /// A channel's new content on its way to the disk.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(super) struct SyncQueue {
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+pub(super) struct Waiting {
     /// A caller waits for each of them.
     facts: Vec<Write>,
     /// Channels whose files are to be removed; a caller waits for each of them.
@@ -67,15 +67,15 @@ struct Waiting {
 
 /// What is done together.
 #[derive(Debug, Default)]
-struct Batch {
-    facts: Vec<Write>,
-    deletions: Vec<ChannelId>,
-    log: Vec<Grown>,
-    emptied: Vec<PathBuf>,
-    turns: Vec<Write>,
-    folders: Vec<u8>,
+pub(super) struct Batch {
+    pub(super) facts: Vec<Write>,
+    pub(super) deletions: Vec<ChannelId>,
+    pub(super) log: Vec<Grown>,
+    pub(super) emptied: Vec<PathBuf>,
+    pub(super) turns: Vec<Write>,
+    pub(super) folders: Vec<u8>,
     /// The newest file of the log is to be closed.
-    rolls: bool,
+    pub(super) rolls: bool,
 }
 
 impl SyncQueue {
@@ -198,7 +198,7 @@ impl SyncQueue {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -235,12 +235,12 @@ impl Waiting {
     }
 
     /// When there is work next, if nothing comes before.
-    fn next_due(&self, sync_after: Duration) -> Option<Instant> {
+    pub(super) fn next_due(&self, sync_after: Duration) -> Option<Instant> {
         self.sync_due(sync_after).into_iter().chain(self.roll_due()).min()
     }
 
     /// Takes what is to be done now.
-    fn take(&mut self, now: Instant, sync_after: Duration) -> Batch {
+    pub(super) fn take(&mut self, now: Instant, sync_after: Duration) -> Batch {
         let is_due = |due: Option<Instant>| due.is_some_and(|due| due <= now);
         let rolls = !self.closing && is_due(self.roll_due());
         if rolls {
@@ -261,7 +261,7 @@ impl Waiting {
 }
 
 impl Batch {
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         let Self { facts, deletions, log, emptied, turns, folders, rolls } = self;
         let has_writes = !facts.is_empty() || !turns.is_empty() || !folders.is_empty();
         !has_writes && deletions.is_empty() && log.is_empty() && emptied.is_empty() && !rolls
