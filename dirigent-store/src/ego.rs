@@ -14,8 +14,8 @@ use self::parsed::{EgoAgent, EgoName, FILE_MAX};
 pub use self::parsed::{ParsedEgo, parse_ego};
 pub use self::report::{Conflict, ConflictKind, Detection, EgoAbsent, EgoReport, SkipReason};
 pub use self::scanned::{RescanError, ScannedIdentities};
-use crate::replace::{self, ReadError};
-use crate::thread::Worker;
+use crate::disk::{self, ReadError};
+use crate::worker::Worker;
 
 /// How `ego.json` is scanned.
 ///
@@ -138,7 +138,7 @@ async fn look(path: &Path, options: &EgoOptions) -> Result<ParsedEgo, EgoAbsent>
 }
 
 fn load(path: &Path) -> Result<ParsedEgo, EgoAbsent> {
-    match replace::read(path, FILE_MAX) {
+    match disk::read(path, FILE_MAX) {
         Ok(Some(content)) => parse_ego(&content).map_err(EgoAbsent::Malformed),
         Ok(None) => Err(EgoAbsent::NoFile),
         Err(ReadError::Bad(reason)) => Err(EgoAbsent::Malformed(reason)),

@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 
 use dirigent::{ApiError, Barred, Certainty, ChannelId, CommitError, ErrorKind, LoadError};
 
-use crate::channel_file::Unwritable;
-
 /// What a store was about to do when the system refused.
 ///
 /// ```
@@ -138,6 +136,18 @@ impl BadFile {
         Self::NotJson { line: error.line(), column: error.column() }
     }
 }
+
+/// The record holds a value that is newer than this crate, which has no name for it yet.
+///
+/// ```
+/// fn explain(error: &dirigent_store::Unwritable) -> String {
+///     error.to_string()
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the record holds a value that this version of dirigent-store has no name for")]
+#[non_exhaustive]
+pub struct Unwritable;
 
 /// A store failed at a file.
 ///

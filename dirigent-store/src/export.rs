@@ -12,9 +12,9 @@ use dirigent::{
 use dirigent_core::{AgentState as Doing, Channel, Seat};
 use serde::Serialize;
 
+use crate::disk::replace;
 use crate::error::StoreError;
-use crate::replace::replace;
-use crate::thread::Worker;
+use crate::worker::Worker;
 
 /// How many transitions of all channels together are told.
 const HISTORY_MAX: usize = 100;

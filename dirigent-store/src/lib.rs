@@ -36,32 +36,25 @@
 //! With the feature `sqlite`, `SqliteStore` keeps both, channels and registry, in one database
 //! file: for hosts on which thousands of channels talk at once.
 
-mod channel_file;
-mod channels;
+mod agent_name;
+mod disk;
 mod ego;
 mod error;
 mod export;
-mod fit;
-mod identities;
-mod inbox;
 mod json;
-mod life;
-mod lock;
-mod recording;
-mod replace;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-mod thread;
+mod worker;
 
-pub use channel_file::{ParsedChannel, Unwritable, parse_channel};
-pub use channels::{ChannelOptions, ChannelProblem, FileDurability, JsonChannels};
 pub use ego::{
     Conflict, ConflictKind, Detection, EgoAbsent, EgoOptions, EgoReport, KnownAgents, ParsedEgo,
     RescanError, ScannedIdentities, SkipReason, parse_ego, scan_ego,
 };
-pub use error::{Action, BadFile, OpenError, StoreError};
+pub use error::{Action, BadFile, OpenError, StoreError, Unwritable};
 pub use export::{AgentState, ChannelState, HistoryEntry, OrchestrationState};
-pub use identities::{BadEntry, JsonIdentities, ParsedIdentities, Problem, parse_identities};
-pub use recording::{ChannelRecording, NewerValue};
+pub use json::channel_file::{ParsedChannel, parse_channel};
+pub use json::channels::{ChannelOptions, ChannelProblem, FileDurability, JsonChannels};
+pub use json::identities::{BadEntry, JsonIdentities, ParsedIdentities, Problem, parse_identities};
+pub use json::recording::{ChannelRecording, NewerValue};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteProblem, SqliteStore};

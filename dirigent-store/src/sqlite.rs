@@ -31,11 +31,11 @@ pub use self::problem::SqliteProblem;
 use self::registry::{Registered, identities};
 use self::sync::{Broken, Syncer};
 use self::tables::{Committed, Tables, channels};
-use crate::channels::FileDurability;
 use crate::error::{OpenError, StoreError};
-use crate::identities::entry;
-use crate::inbox::{About, Inbox, Next, Queued, now};
-use crate::life::{Answer, Life, Started};
+use crate::json::channels::FileDurability;
+use crate::json::identities::entry;
+use crate::worker::{About, Inbox, Next, Queued, now};
+use crate::worker::{Answer, Life, Started};
 
 /// How many callers one transaction answers at most.
 const GROUP_MAX: usize = 1_024;
@@ -207,7 +207,7 @@ impl SqliteStore {
     }
 }
 
-impl crate::life::Job for Job {
+impl crate::worker::Job for Job {
     fn close(answer: Answer<()>) -> Self {
         Self::Close(answer)
     }

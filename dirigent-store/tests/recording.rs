@@ -150,6 +150,16 @@ fn ends_of_runs() -> Vec<Input> {
     inputs
 }
 
+/// As it was written in November 2026.
+#[test]
+fn a_recording_that_was_written_before_is_read_and_written_again_to_the_byte() {
+    let file = include_str!("written/recording.jsonl");
+    let recording = ChannelRecording::parse(file).unwrap();
+    let inputs = recording.recorded.inputs.iter().map(|(_, input)| input.clone());
+    assert_eq!(inputs.collect::<Vec<_>>(), all_inputs());
+    assert_eq!(recording.to_text().unwrap(), file);
+}
+
 #[test]
 fn every_input_comes_back_as_it_was() {
     let mut recorded = RecordedChannel::new(Arc::new(Config::message_flow()), Snapshot::default());

@@ -8,7 +8,7 @@ use super::refusal::{is_damage, refused};
 use super::sync::Broken;
 use super::tables::Tables;
 use crate::error::{Action, BadFile, StoreError};
-use crate::life::Answer;
+use crate::worker::Answer;
 
 /// One caller's work. It can be run again after its transaction was undone.
 pub(super) trait Task: Send {

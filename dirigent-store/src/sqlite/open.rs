@@ -12,9 +12,9 @@ use rusqlite::{Connection, OpenFlags};
 use super::problem::SqliteProblem;
 use super::refusal::{is_busy, is_damage, refused};
 use super::tables::Tables;
+use crate::disk::Lock;
+use crate::disk::{self, private};
 use crate::error::{Action, BadFile, OpenError, StoreError};
-use crate::lock::Lock;
-use crate::replace::{self, private};
 
 /// The version that this crate writes, and the only one it reads: `PRAGMA user_version`.
 const VERSION: i64 = 1;
@@ -77,9 +77,9 @@ impl Database {
         path: &Path,
         begins_anew: bool,
     ) -> Result<(Self, Option<SqliteProblem>), OpenError> {
-        let (folder, _) = replace::place_of(path)?;
-        replace::create_folder(folder)?;
-        let path = replace::resolve(path)?;
+        let (folder, _) = disk::place_of(path)?;
+        disk::create_folder(folder)?;
+        let path = disk::resolve(path)?;
         let lock = Lock::on_file(&path)?;
         let refused = |path| OpenError::Damaged { path, source: BadFile::BadDatabase };
         if is_orphan(&path) && !begins_anew {
@@ -178,7 +178,7 @@ fn make_file(path: &Path) -> Result<(), StoreError> {
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             private(OpenOptions::new().write(true).create_new(true)).open(path).map_err(refused)?;
-            replace::sync_folder(replace::place_of(path)?.0)
+            disk::sync_folder(disk::place_of(path)?.0)
         }
         Err(error) => Err(StoreError::not_done(Action::Read, path, error)),
     }
@@ -203,17 +203,17 @@ fn keep_orphan(path: &Path) -> Result<Option<PathBuf>, StoreError> {
 /// Renames the database to `<name>.corrupt-N`, and what stands beside it so that SQLite finds it
 /// there.
 fn keep_all_aside(path: &Path) -> Result<PathBuf, StoreError> {
-    let kept = replace::keep_aside(path)?;
+    let kept = disk::keep_aside(path)?;
     for end in BESIDE {
         let (from, to) = (with_end(path, end), with_end(&kept, end));
         if from.exists() && to.exists() {
-            replace::keep_aside(&from)?;
+            disk::keep_aside(&from)?;
         } else if from.exists() {
             fs::rename(&from, &to)
                 .map_err(|source| StoreError::not_done(Action::KeepAside, &from, source))?;
         }
     }
-    replace::sync_folder(replace::place_of(path)?.0)?;
+    disk::sync_folder(disk::place_of(path)?.0)?;
     Ok(kept)
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::channels::FileDurability;
+use crate::json::channels::FileDurability;
 
 /// How a [`SqliteStore`](crate::SqliteStore) is opened. A path alone is enough.
 ///

@@ -10,12 +10,12 @@ use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 
 use super::problem::SqliteProblem;
 use super::refusal::refused;
-use crate::channel_file::{
+use crate::error::{Action, BadFile, StoreError};
+use crate::json::channel_file::{
     Extras, LARGEST, WrittenRecord, parse_sound_record, record_checksum, record_text,
 };
-use crate::channels::agents::{self, Agents};
-use crate::channels::history;
-use crate::error::{Action, BadFile, StoreError};
+use crate::json::channels::agents::{self, Agents};
+use crate::json::channels::history;
 
 /// The tables, with what is known of them. What fails here because of the database leaves the
 /// transaction to be undone, and then everything to be [forgotten](Self::forget).

@@ -118,6 +118,17 @@ proptest! {
     }
 }
 
+/// F27: every name and every word that stands in a channel's file, as they stood there in November 2026.
+#[test]
+fn files_that_were_written_before_are_read_and_written_again_to_the_byte() {
+    let files = include_str!("../written/channels.jsonl");
+    for (number, file) in files.lines().enumerate() {
+        let file: String = serde_json::from_str(file).unwrap();
+        let parsed = parse_channel(file.as_bytes()).unwrap();
+        assert_eq!(String::from_utf8(parsed.to_json().unwrap()).unwrap(), file, "line {number}");
+    }
+}
+
 /// D77
 #[test]
 fn what_a_machine_went_through_comes_back_whole() {

@@ -1,0 +1,27 @@
+//! What all stores do with files: paths and bytes come in, and what comes back is on the disk, or an error that says what is.
+
+mod aside;
+mod folder;
+mod lock;
+mod read;
+mod replace;
+#[cfg(test)]
+pub(crate) mod steps;
+mod stray;
+
+pub(crate) use aside::{keep_aside, keep_bytes, keep_copy};
+pub(crate) use folder::{create_folder, place_of, resolve, sync_folder};
+pub(crate) use lock::Lock;
+pub(crate) use read::{ReadError, read};
+pub(crate) use replace::{Replacement, private, replace, replace_shared, sync_data};
+pub(crate) use stray::{is_stray, remove_strays};
+
+/// The names in a folder, sorted.
+#[cfg(test)]
+fn names(folder: &std::path::Path) -> Vec<String> {
+    let names = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,91 @@
+//! Folders: where a file lies, and that the disk has its name.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Action, StoreError};
+
+/// Makes a folder and those above it that are missing, for the owner alone, and syncs each into the
+/// one above.
+pub(crate) fn create_folder(folder: &Path) -> Result<(), StoreError> {
+    let missing: Vec<_> = folder
+        .ancestors()
+        .take_while(|path| !path.as_os_str().is_empty() && !path.exists())
+        .collect();
+    for path in missing.into_iter().rev() {
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        match builder.create(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(StoreError::not_done(Action::CreateFolder, path, error));
+            }
+            Ok(()) | Err(_) => {}
+        }
+        if let Some(above) = path.parent() {
+            sync_folder(if above.as_os_str().is_empty() { Path::new(".") } else { above })?;
+        }
+    }
+    Ok(())
+}
+
+/// Waits until the disk has the folder's entries. Without it, a file that was synced and renamed
+/// can be gone after a power cut.
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    #[cfg(test)]
+    super::steps::note(super::steps::Step::SyncFolder(folder.to_owned()));
+    // Windows opens no folders as files; its renames are in the journal.
+    if cfg!(unix) {
+        File::open(folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(|source| StoreError::unknown(Action::Sync, folder, source))?;
+    }
+    Ok(())
+}
+
+/// The folder of a file and its name in it.
+pub(crate) fn place_of(path: &Path) -> Result<(&Path, &OsStr), StoreError> {
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) if folder.as_os_str().is_empty() => Ok((Path::new("."), name)),
+        (Some(folder), Some(name)) => Ok((folder, name)),
+        _ => {
+            let source = io::Error::new(io::ErrorKind::InvalidInput, "the path names no file");
+            Err(StoreError::not_done(Action::Find, path, source))
+        }
+    }
+}
+
+/// Where a path leads, so that two ways to a file find the same lock, and a link stays a link.
+pub(crate) fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
+    let (folder, name) = place_of(path)?;
+    let lost = |source| StoreError::not_done(Action::Find, path, source);
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => {
+            fs::canonicalize(folder).map(|folder| folder.join(name)).map_err(lost)
+        }
+        found => found.map_err(lost),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_made_for_their_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("a/b/c");
+        create_folder(&deep).unwrap();
+        create_folder(&deep).unwrap();
+        #[cfg(unix)]
+        for path in ["a", "a/b", "a/b/c"] {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(folder.path().join(path)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o700, "{path}");
+        }
+        fs::write(folder.path().join("file"), "").unwrap();
+        create_folder(&folder.path().join("file/below")).unwrap_err();
+    }
+}

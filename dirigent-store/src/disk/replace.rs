@@ -1,0 +1,174 @@
+//! Files that are whole at any moment: replaced, never written in place.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use dirigent::Durability;
+
+use super::folder::{place_of, sync_folder};
+use super::stray::temporary;
+use crate::error::{Action, StoreError};
+
+/// Puts new content in the place of a file. A reader finds the old or the new, whole.
+///
+/// [`Durability::Fact`]: survives a power cut when this returns, for which the folder's entry is
+/// synced as well. [`Durability::Turn`]: survives the end of the process only, and costs no wait
+/// for the disk. When it fails the old file is untouched, unless the error says that it is
+/// unknown, and no temporary file is left.
+pub(crate) fn replace(
+    path: &Path,
+    content: &[u8],
+    durability: Durability,
+) -> Result<(), StoreError> {
+    let mut new = Replacement::write(path, content)?;
+    if durability == Durability::Fact {
+        new.sync()?;
+    }
+    new.put()?;
+    match durability {
+        Durability::Fact => sync_folder(place_of(path)?.0),
+        Durability::Turn => Ok(()),
+    }
+}
+
+/// As [`replace`] with [`Durability::Fact`], for a file that people share: it keeps its mode, its group, and its owner
+/// where the system allows that. Where the group cannot be kept, no group may use the file.
+pub(crate) fn replace_shared(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    let mut new = Replacement::write(path, content)?;
+    #[cfg(unix)]
+    new.share_as(path).map_err(|source| StoreError::not_done(Action::Write, path, source))?;
+    new.sync()?;
+    new.put()?;
+    sync_folder(place_of(path)?.0)
+}
+
+/// New content beside its file, not yet in its place; gone when dropped.
+#[derive(Debug)]
+pub(crate) struct Replacement<'a> {
+    /// What it is to replace.
+    path: &'a Path,
+    file: tempfile::NamedTempFile,
+}
+
+impl<'a> Replacement<'a> {
+    /// Writes it.
+    pub(crate) fn write(path: &'a Path, content: &[u8]) -> Result<Self, StoreError> {
+        let (folder, name) = place_of(path)?;
+        let file = temporary(folder, name)
+            .and_then(|mut file| file.write_all(content).map(|()| file))
+            .map_err(|source| StoreError::not_done(Action::Write, path, source))?;
+        Ok(Self { path, file })
+    }
+
+    /// Lets those use it who may use the file that is there, if there is one.
+    #[cfg(unix)]
+    fn share_as(&self, path: &Path) -> io::Result<()> {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+
+        let old = match fs::metadata(path) {
+            Ok(old) => old,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let file = self.file.as_file();
+        let new = file.metadata()?;
+        let mut mode = old.permissions().mode() & 0o777;
+        if new.uid() != old.uid() {
+            // Only the superuser may give a file away.
+            let _ = fchown(file, Some(old.uid()), None);
+        }
+        if new.gid() != old.gid() && fchown(file, None, Some(old.gid())).is_err() {
+            mode &= !0o070;
+        }
+        file.set_permissions(fs::Permissions::from_mode(mode))
+    }
+
+    /// Waits until the disk has it.
+    pub(crate) fn sync(&mut self) -> Result<(), StoreError> {
+        #[cfg(test)]
+        super::steps::note(super::steps::Step::SyncFile(self.path.to_owned()));
+        let synced = self.file.as_file_mut().sync_all();
+        synced.map_err(|source| StoreError::not_done(not_synced(&source), self.path, source))
+    }
+
+    /// Puts it in its place. The folder's entry is not synced.
+    pub(crate) fn put(self) -> Result<(), StoreError> {
+        #[cfg(test)]
+        super::steps::note(super::steps::Step::Put(self.path.to_owned()));
+        let put = self.file.persist(self.path).map(drop);
+        put.map_err(|refused| StoreError::not_done(Action::Replace, self.path, refused.error))
+    }
+}
+
+/// What failed where new content could not be synced. On a disk that is full it is as if it could not be written:
+/// it is thrown away, and nothing hangs on it.
+fn not_synced(source: &io::Error) -> Action {
+    let is_full =
+        matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+    if is_full { Action::Write } else { Action::Sync }
+}
+
+/// Waits until the disk has what was appended to a file.
+pub(crate) fn sync_data(path: &Path, file: &File) -> Result<(), StoreError> {
+    #[cfg(test)]
+    super::steps::note(super::steps::Step::SyncFile(path.to_owned()));
+    let synced = file.sync_data();
+    synced.map_err(|source| StoreError::not_done(Action::Sync, path, source))
+}
+
+/// Lets only the owner read the file that is opened with it.
+pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::names;
+    use super::*;
+
+    /// R006, R280
+    #[test]
+    fn a_file_is_replaced_as_a_whole_and_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.json");
+        for durability in [Durability::Fact, Durability::Turn] {
+            for content in ["long content", "short", ""] {
+                replace(&path, content.as_bytes(), durability).unwrap();
+                assert_eq!(fs::read_to_string(&path).unwrap(), content);
+                assert_eq!(names(folder.path()), ["state.json"]);
+            }
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_replacement_that_fails_leaves_no_temporary_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("taken");
+        fs::create_dir(&path).unwrap();
+        for durability in [Durability::Fact, Durability::Turn] {
+            let error = replace(&path, b"new", durability).unwrap_err();
+            assert!(matches!(error, StoreError::Io { action: Action::Replace, .. }), "{error}");
+            assert_eq!(error.certainty(), dirigent::Certainty::NotDone);
+            assert_eq!(names(folder.path()), ["taken"]);
+        }
+        let nowhere = folder.path().join("nowhere/state.json");
+        let error = replace(&nowhere, b"new", Durability::Fact).unwrap_err();
+        assert!(matches!(error, StoreError::Io { action: Action::Write, .. }), "{error}");
+    }
+
+    #[test]
+    fn new_content_for_which_a_full_disk_has_no_room_is_no_failed_sync() {
+        for kind in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded] {
+            assert_eq!(not_synced(&kind.into()), Action::Write);
+        }
+        assert_eq!(not_synced(&io::ErrorKind::Other.into()), Action::Sync);
+    }
+}

@@ -1,0 +1,135 @@
+//! A channel's record, as it stands in a file: first what a person looks for.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dirigent::{
+    AgentId, ChannelId, ChannelRecord, Discussion, GapFrom, GuildId, Held, Letter, LetterKind,
+    Nonce, Outgoing, OutgoingPart, ReplyEnd, Writer,
+};
+use dirigent_core::{AgentKey, Archived, MessageId, Mode, RunId, Snapshot, Timestamp, TurnId};
+
+use crate::json::form::{enums, structs};
+
+structs! {
+    /// A record. Absent is what is empty.
+    pub(super) struct RecordFile<'a> {
+        mode: Mode,
+        [opt] archived: Option<Archived>,
+        [opt] initiator: Option<AgentKey>,
+        [opt] discussion: Option<Arc<Discussion>>,
+        /// Who the agents are that the record names by their keys.
+        [opt] agents: BTreeMap<AgentKey, AgentId>,
+        snapshot: Cow<'a, Snapshot>,
+        [opt] letters: Vec<Letter>,
+        [opt] outgoing: Option<Arc<Outgoing>>,
+        [opt] held: Option<Held>,
+        [opt] heard: Option<MessageId>,
+        [opt] verified: Option<MessageId>,
+        [opt] gap_from: Option<GapFrom>,
+        [opt] commanded_at: Option<Timestamp>,
+        [opt] writer: Option<Writer>,
+    }
+
+    struct DiscussionFile for Discussion as "Discussion" {
+        callback: ChannelId,
+        [opt] callback_guild: Option<GuildId>,
+        guide: String,
+    }
+
+    struct LetterFile for Letter as "Letter" {
+        kind: LetterKind,
+        to: ChannelId,
+        [opt] after: Option<MessageId>,
+        at: Timestamp,
+        [opt] tried: bool,
+        parts: Vec<OutgoingPart>,
+    }
+
+    struct OutgoingFile for Outgoing as "Outgoing" {
+        agent: AgentKey,
+        turn: TurnId,
+        run: RunId,
+        [opt] end: ReplyEnd,
+        [opt] after: Option<MessageId>,
+        [opt] composed_at: Option<Timestamp>,
+        [opt] doubt_since: Option<Timestamp>,
+        [opt] waiting_since: Option<Timestamp>,
+        parts: Vec<OutgoingPart>,
+    }
+
+    struct PartFile for OutgoingPart as "OutgoingPart" {
+        nonce: Nonce,
+        [opt] posted: Option<MessageId>,
+        content: String,
+    }
+
+    /// What people said and the agent that has the floor is handed.
+    struct HeldFile for Held as "Held" {
+        agent: AgentKey,
+        turn: TurnId,
+        first: MessageId,
+        last: MessageId,
+    }
+
+    /// Which process wrote the record, and with which of its commits.
+    struct WriterFile for Writer as "Writer" {
+        process = u64,
+        count = u64,
+    }
+}
+
+enums! {
+    enum GapFile for GapFrom {
+        Start,
+        After(message: MessageId),
+    }
+}
+
+impl<'a> RecordFile<'a> {
+    /// A record with the names of its agents.
+    pub(super) fn new(record: &'a ChannelRecord, agents: &BTreeMap<AgentKey, AgentId>) -> Self {
+        let ChannelRecord {
+            snapshot, held, heard, verified, gap_from, commanded_at, writer, ..
+        } = record;
+        Self {
+            mode: snapshot.mode,
+            archived: snapshot.archived,
+            initiator: snapshot.initiator,
+            discussion: record.discussion.clone(),
+            agents: agents.clone(),
+            snapshot: Cow::Borrowed(snapshot),
+            letters: record.letters.clone(),
+            outgoing: record.outgoing.clone(),
+            held: *held,
+            heard: *heard,
+            verified: *verified,
+            gap_from: *gap_from,
+            commanded_at: *commanded_at,
+            writer: *writer,
+        }
+    }
+}
+
+impl From<RecordFile<'_>> for ChannelRecord {
+    fn from(file: RecordFile<'_>) -> Self {
+        let RecordFile { mode, archived, initiator, discussion, snapshot, letters, .. } = file;
+        let RecordFile { outgoing, held, heard, verified, gap_from, commanded_at, writer, .. } =
+            file;
+        // What stands in front of the snapshot belongs to it, too.
+        let snapshot = Snapshot { mode, archived, initiator, ..snapshot.into_owned() };
+        Self {
+            snapshot,
+            discussion,
+            letters,
+            outgoing,
+            held,
+            heard,
+            verified,
+            gap_from,
+            commanded_at,
+            writer,
+        }
+    }
+}

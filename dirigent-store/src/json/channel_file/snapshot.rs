@@ -1,0 +1,108 @@
+//! The turn machine's state, as it stands in a file.
+
+use dirigent_core::{
+    AgentKey, Archived, Debt, DeliveryData, Litter, MessageId, Mode, Permit, PermitRun, PhaseData,
+    Piece, Refresh, Rest, RunFate, RunId, SeatTurn, Slot, Snapshot, Steering, Tail, Ticket,
+    Timestamp, TurnId,
+};
+
+use crate::json::form::{enums, structs};
+
+structs! {
+    /// A snapshot, but for what the record says in front of it. Absent is what is empty.
+    struct SnapshotFile for Snapshot as "Snapshot" {
+        #[serde(skip)] mode: Mode,
+        #[serde(skip)] archived: Option<Archived>,
+        #[serde(skip)] initiator: Option<AgentKey>,
+        version: u16,
+        now: Timestamp,
+        phase: PhaseData,
+        turn: TurnId,
+        [opt] rest: Option<Rest>,
+        [opt] created: bool,
+        [opt] missed: bool,
+        [opt] unheard: bool,
+        [opt] vetoed: bool,
+        [opt] list: Vec<Slot>,
+        [opt] list_at: Option<Timestamp>,
+        [opt] last_completer: Option<AgentKey>,
+        [opt] muted: Vec<AgentKey>,
+        [opt] refresh: Option<Refresh>,
+        [opt] asked_at: Option<Timestamp>,
+        [opt] permit: Option<Permit>,
+        [opt] reminded_at: Option<Timestamp>,
+        [opt] reminder_due: Option<Timestamp>,
+        [opt] turns: u32,
+        [opt] cycles: u32,
+        [opt] ceiling_announced: bool,
+        [opt] reminders: u8,
+        talk_since: Timestamp,
+        [opt] horizon: Option<MessageId>,
+        [opt] newest: Option<MessageId>,
+        [opt] messages: Vec<MessageId>,
+        [opt] runs: Vec<(RunId, RunFate)>,
+        stirred_at: Timestamp,
+        [opt] delivery: Option<Box<DeliveryData>>,
+        [opt] debts: Vec<Debt>,
+        next_ticket: u64,
+        [opt] litter: Vec<Litter>,
+        [opt] steering: Option<Box<Steering>>,
+        rng = u64,
+        revision: u64,
+    }
+
+    struct SlotFile for Slot as "Slot" {
+        agent: AgentKey,
+        turn: SeatTurn,
+        [opt] left: bool,
+        [opt] grace_from: Option<Timestamp>,
+        [opt] passed: bool,
+    }
+
+    struct RefreshFile for Refresh as "Refresh" {
+        ticket: Ticket,
+        until: Timestamp,
+    }
+
+    struct PermitFile for Permit as "Permit" {
+        agent: AgentKey,
+        run: PermitRun,
+    }
+
+    struct DeliveryFile for DeliveryData as "DeliveryData" {
+        fingerprint: Tail,
+        pieces: Vec<Piece>,
+        last_seen: Timestamp,
+        [opt] arrivals: Vec<Timestamp>,
+    }
+
+    struct PieceFile for Piece as "Piece" {
+        id: MessageId,
+        tail: Tail,
+    }
+
+    struct LitterFile for Litter as "Litter" {
+        message: MessageId,
+        [opt] due: Option<Timestamp>,
+    }
+
+    /// How a channel was archived.
+    struct ArchivedFile for Archived as "Archived" {
+        at: Timestamp,
+        concluded: bool,
+        leaving: [Option<AgentKey>; 2],
+        [opt] bot_notice_at: Option<Timestamp>,
+    }
+}
+
+enums! {
+    enum PermitRunFile for PermitRun {
+        Offered,
+        Running {
+            [opt] id: Option<RunId>,
+            [opt] until: Option<Timestamp>,
+            spoke: bool,
+            [opt] replied: bool,
+        },
+    }
+}

@@ -1,0 +1,144 @@
+//! Fields that this version does not know, wherever they stand in a record: found where a record is read, and put back
+//! where it is written again.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde_json::value::RawValue;
+
+use crate::json::fields::Fields;
+
+/// What tells one item of an array from the others: the first of these fields that it has.
+const IDENTITIES: [&str; 7] = ["agent", "ticket", "nonce", "effect", "message", "id", "kind"];
+
+/// What is not known of one value. `Debug` shows none of it.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub(crate) struct Unknown {
+    /// Its own fields, as they were written.
+    fields: Vec<(String, String)>,
+    /// Of its fields that are known, what is not known of their values.
+    known: Vec<(String, Self)>,
+    /// The same of its items, each by what tells it from the others.
+    items: Vec<(String, Self)>,
+}
+
+impl Unknown {
+    /// What a text says beyond what is known of it, which is written as `known`.
+    pub(super) fn of(written: &str, known: &str) -> Self {
+        let mut unknown = Self::default();
+        if written == known {
+            return unknown;
+        }
+        if let (Ok(written), Ok(known)) = (Fields::of(written), Fields::of(known)) {
+            for (name, value) in written.iter() {
+                match known.iter().find(|(ours, _)| *ours == name) {
+                    Some((_, ours)) => {
+                        let inner = Self::of(value, ours);
+                        if !inner.is_empty() {
+                            unknown.known.push((name.to_owned(), inner));
+                        }
+                    }
+                    None => unknown.fields.push((name.to_owned(), value.to_owned())),
+                }
+            }
+        } else if let (Some(written), Some(known)) = (items(written), items(known))
+            && written.len() == known.len()
+        {
+            for ((item, ours), identity) in written.into_iter().zip(&known).zip(identities(&known))
+            {
+                let inner = Self::of(item.get(), ours.get());
+                if !inner.is_empty() {
+                    unknown.items.push((identity, inner));
+                }
+            }
+        }
+        unknown
+    }
+
+    /// Whether there is nothing that is not known.
+    pub(crate) const fn is_empty(&self) -> bool {
+        let Self { fields, known, items } = self;
+        fields.is_empty() && known.is_empty() && items.is_empty()
+    }
+}
+
+impl fmt::Debug for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { fields, known, items } = self;
+        let inner = known.len() + items.len();
+        write!(f, "{} unknown fields, more in {inner} values", fields.len())
+    }
+}
+
+fn items(array: &str) -> Option<Vec<&RawValue>> {
+    serde_json::from_str(array).ok()
+}
+
+/// What tells the items of an array from one another. Of those that are alike, it is their order.
+fn identities(items: &[&RawValue]) -> Vec<String> {
+    let mut seen = HashMap::<String, usize>::new();
+    let identities = items.iter().map(|item| {
+        let identity = identity(item.get());
+        let before = seen.entry(identity.clone()).or_default();
+        *before += 1;
+        format!("{before} {identity}")
+    });
+    identities.collect()
+}
+
+/// What tells an item from the others of its array; without a field for that, all of it.
+fn identity(item: &str) -> String {
+    let fields = Fields::of(item);
+    let find = |name: &&str| {
+        let (_, value) = fields.as_ref().ok()?.iter().find(|(known, _)| known == name)?;
+        Some(format!("{name} {value}"))
+    };
+    IDENTITIES.iter().find_map(find).unwrap_or_else(|| item.to_owned())
+}
+
+/// A value as it is written, with what is not known of it.
+pub(super) struct Merged<'a> {
+    pub(super) known: &'a str,
+    pub(super) unknown: &'a Unknown,
+}
+
+impl Serialize for Merged<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { known, unknown } = self;
+        if let Ok(fields) = Fields::of(known) {
+            let mut map = serializer.serialize_map(None)?;
+            for (name, value) in fields.raw() {
+                match unknown.known.iter().find(|(inner, _)| inner == name) {
+                    Some((_, unknown)) => {
+                        map.serialize_entry(name, &Merged { known: value.get(), unknown })?;
+                    }
+                    None => map.serialize_entry(name, value)?,
+                }
+            }
+            // A field that has a value of ours by now is ours.
+            let is_free = |name: &str| !fields.iter().any(|(ours, _)| ours == name);
+            for (name, value) in unknown.fields.iter().filter(|(name, _)| is_free(name)) {
+                map.serialize_entry(name, &raw(value)?)?;
+            }
+            return map.end();
+        }
+        let Some(all) = items(known) else {
+            return raw(known)?.serialize(serializer);
+        };
+        let mut sequence = serializer.serialize_seq(Some(all.len()))?;
+        for (item, identity) in all.iter().zip(identities(&all)) {
+            match unknown.items.iter().find(|(inner, _)| *inner == identity) {
+                Some((_, unknown)) => {
+                    sequence.serialize_element(&Merged { known: item.get(), unknown })?;
+                }
+                None => sequence.serialize_element(item)?,
+            }
+        }
+        sequence.end()
+    }
+}
+
+fn raw<E: serde::ser::Error>(value: &str) -> Result<&RawValue, E> {
+    serde_json::from_str(value).map_err(|_| E::custom("not a value"))
+}

@@ -1,0 +1,339 @@
+//! Channels in JSON files, one or two a channel.
+
+pub(crate) mod agents;
+mod change;
+mod desk;
+mod folders;
+pub(crate) mod history;
+mod open;
+mod options;
+mod problem;
+mod sync;
+mod turn_log;
+mod work;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use dirigent::{
+    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, LoadError, Revision,
+    StoredChannel, Transition,
+};
+use tokio::sync::oneshot;
+
+use self::desk::Desk;
+pub use self::options::{ChannelOptions, FileDurability};
+pub use self::problem::ChannelProblem;
+use self::problem::Problems;
+use self::sync::Syncing;
+use self::work::{Ask, Committed, Job, Work};
+use crate::error::{OpenError, StoreError};
+use crate::worker::{Answer, Life, Started};
+
+/// A [`ChannelStore`] on JSON files in one folder, which is wholly its own. Clones share it.
+///
+/// * `channels/<xx>/<id>.json` is a channel as of its last fact, or of a later turn: its mode and discussion in
+///   front, then the state of its turns, with a version and a checksum. It is there to be read by
+///   people; one that was edited counts as corrupt. `<xx>` is a hash of the id.
+/// * A [`Durability::Fact`](dirigent::Durability::Fact) is in that file, on the disk, when its
+///   commit returns.
+/// * A [`Durability::Turn`](dirigent::Durability::Turn) is appended to `turns-<n>.log`, which all channels share and
+///   which the end of the process does not harm. One sync makes all durable that waited for it, by default within
+///   a second after the first of them. Of a record of more than 16 KB, a long reply that is being posted, only what
+///   changed is appended. Once that file has 8 MB or is a minute old a new one is begun, each
+///   channel's newest state becomes its `<id>.json`, and the old file goes. A load returns the newer one of the
+///   two.
+/// * `<id>.history.jsonl` holds the channel's newest transitions, a line each; `agents.json` the
+///   agents in the order of their keys.
+/// * One process has the folder open at a time.
+///   It stays locked until it is [closed](Self::close) or every clone is gone, those that a
+///   [`Dirigent`](dirigent::Dirigent) and its [`Driver`](dirigent::Driver) hold included.
+/// * A damaged file costs nothing where the channel's newest commit is a turn that is sound: it is kept as
+///   `<id>.json.corrupt-N`. A damaged turn costs only itself where it may never have been synced, as after a power cut; a
+///   copy of its log is kept as `turns-<n>.log.corrupt-N`. Where the text of a turn is damaged that is known to have been
+///   synced, or that this store has written or read, and where a channel has nothing that is sound, what is damaged stays
+///   and bars the channel, across restarts: it loads as [`Barred::Damaged`](dirigent::Barred) until a commit
+///   [replaces it](Commit::replaces_damaged), which gives it the name `<name>.corrupt-N`. To mend it by
+///   hand, restore the file from a backup that is as new; moving it away makes the channel one that was never seen, in which
+///   every agent may speak.
+/// * A turn's first line in the log names its channel. Where that line is damaged, as a bad sector does, which mostly takes
+///   whole turns, no channel is barred: the one that it was of goes on from the commit before, or as one that was never
+///   seen, and only the copy of the log, which [`problems`](Self::problems) tells of, has what is left of the turn. Facts
+///   are not in the log.
+/// * A file that is whole and not understood, because a newer version wrote it, is left alone and loads
+///   as [`Barred::Newer`](dirigent::Barred). Fields that are not known are kept.
+/// * [`problems`](Self::problems) tells of all these. Without `agents.json`, the names that the
+///   channels' files hold are used.
+/// * A failed write changes nothing and may be repeated. After a failed sync it is not known what
+///   the disk has: all further calls answer [`StoreError::Broken`] until the store is opened again.
+///
+/// All work happens on two threads of the store's own, which start with the first call and end,
+/// joined, when the last clone is dropped; that waits until everything is synced, so call
+/// [`close`](Self::close) first where nothing may block.
+///
+/// ```
+/// use dirigent::{ChannelId, ChannelRecord, ChannelStore, Commit, Durability, Revision};
+/// use dirigent_store::JsonChannels;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let folder = tempfile::tempdir()?;
+/// let store = JsonChannels::open(folder.path())?;
+/// let commit = Commit {
+///     channel: ChannelId::new(123456789012345678),
+///     expected: Revision::default(),
+///     record: ChannelRecord::default(),
+///     durability: Durability::Fact,
+///     transitions: Vec::new(),
+///     replaces_damaged: false,
+/// };
+/// assert_eq!(store.commit(commit).await?, Revision::new(1));
+/// store.close().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct JsonChannels {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    history_max: usize,
+    sync_after: Duration,
+    problems: Arc<Mutex<Problems>>,
+    life: Life<Desk, Job>,
+}
+
+impl JsonChannels {
+    /// Opens the folder, which is made where it is missing. Works on the calling thread: open it
+    /// before the runtime has anything to do.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::InUse`] when it is open already, [`BadFile::OtherVersion`] when the agents were
+    /// written by another version, else what the system refused.
+    pub fn open(options: impl Into<ChannelOptions>) -> Result<Self, OpenError> {
+        let options = options.into();
+        let ChannelOptions { sync_after, history_max, .. } = options;
+        let root = options.path.clone();
+        let desk = Desk::open(options)?;
+        let problems = Arc::clone(&desk.problems);
+        let life = Life::new(root, desk);
+        let shared = Shared { history_max, sync_after, problems, life };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// The files that could not be read since the store was opened, the first thousand of them.
+    pub fn problems(&self) -> Vec<ChannelProblem> {
+        self.shared.problems.lock().unwrap_or_else(PoisonError::into_inner).all()
+    }
+
+    /// Syncs everything and gives the folder free. All later calls answer [`StoreError::Closed`].
+    ///
+    /// # Errors
+    ///
+    /// The state of a turn could not be synced; it is written, and survives the end of the process.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        self.shared.life.close().await
+    }
+
+    async fn call<T: Send>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let life = &self.shared.life;
+        life.give(job(answer), |desk| start(desk, self.shared.sync_after))?;
+        answered.await.unwrap_or_else(|_| Err(life.no_answer()))
+    }
+}
+
+impl crate::worker::Job for Job {
+    fn close(answer: Answer<()>) -> Self {
+        Self::Close(answer)
+    }
+}
+
+/// Starts the thread that everything passes, and the one that waits for the disk.
+fn start(desk: Box<Desk>, sync_after: Duration) -> Started<Desk, Job> {
+    let (jobs, given) = channel();
+    // A thread that cannot be started must not take the desk with it.
+    let (desks, desk_given) = channel::<(Box<Desk>, Option<JoinHandle<()>>)>();
+    let work = move || {
+        if let Ok((desk, syncing)) = desk_given.recv() {
+            Work::new(*desk).run(&given, syncing);
+        }
+    };
+    let syncing = match desk.durability {
+        FileDurability::Full => Some(Syncing {
+            queue: Arc::clone(&desk.queue),
+            folders: Arc::clone(&desk.folders),
+            sync_after,
+            jobs: jobs.clone(),
+            durable: BTreeSet::new(),
+        }),
+        FileDurability::None => None,
+    };
+    let spawned = spawn("dirigent-store", work).and_then(|thread| {
+        let syncing = syncing.map(|syncing| spawn("dirigent-sync", || syncing.run()));
+        Ok((thread, syncing.transpose()?))
+    });
+    match spawned {
+        Ok((thread, syncing)) => {
+            // The thread waits for it.
+            let _ = desks.send((desk, syncing));
+            Ok((jobs, thread))
+        }
+        Err(source) => Err((desk, source)),
+    }
+}
+
+impl fmt::Debug for JsonChannels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JsonChannels")
+            .field("root", &self.shared.life.path())
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl ChannelStore for JsonChannels {
+    async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
+        Ok(self.call(Job::Channels).await?)
+    }
+
+    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
+        Ok(self.call(|answer| Job::Ask(channel, Ask::Load(answer))).await?)
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
+        let channel = commit.channel;
+        let commit = Box::new(commit);
+        let ask = |answer| Job::Ask(channel, Ask::Commit(commit, answer));
+        match self.call(ask).await? {
+            Committed::Done(revision) => Ok(revision),
+            Committed::Conflict(found) => Err(CommitError::Conflict { found }),
+        }
+    }
+
+    async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
+        Ok(self.call(|answer| Job::Ask(channel, Ask::Delete(answer))).await?)
+    }
+
+    async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
+        Ok(self.call(Job::Agents).await?)
+    }
+
+    async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError> {
+        Ok(self.call(|answer| Job::AddAgent(agent, answer)).await?)
+    }
+
+    fn history_max(&self) -> usize {
+        self.shared.history_max
+    }
+
+    async fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, ApiError> {
+        Ok(self.call(|answer| Job::Ask(channel, Ask::History(answer))).await?)
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+    thread::Builder::new().name(name.to_owned()).spawn(work)
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent::{ChannelRecord, Durability};
+
+    use super::folders::Folders;
+    use super::*;
+    use crate::disk::steps::{self, Step};
+
+    /// What a power cut would take where one of these were left out, on any disk.
+    #[tokio::test]
+    async fn a_fact_is_answered_after_its_file_was_synced_put_in_its_place_and_the_folder_synced() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().canonicalize().unwrap();
+        let store = JsonChannels::open(&*root).unwrap();
+        let channel = ChannelId::new(7);
+        let folders = Folders::below(root.clone()).unwrap();
+        let file = folders.file(channel);
+        let folder = file.parent().unwrap().to_owned();
+        steps::take(&root);
+        for expected in 0..3 {
+            let commit = Commit {
+                channel,
+                expected: Revision::new(expected),
+                record: ChannelRecord::default(),
+                durability: Durability::Fact,
+                transitions: Vec::new(),
+                replaces_damaged: false,
+            };
+            store.commit(commit).await.unwrap();
+            let above = Step::SyncFolder(folders.channels().to_owned());
+            let mut wanted = vec![Step::SyncFile(file.clone()), Step::Put(file.clone())];
+            // The folder is new with its first file.
+            wanted.extend((expected == 0).then_some(above));
+            wanted.push(Step::SyncFolder(folder.clone()));
+            assert_eq!(steps::take(&root), wanted, "commit {expected}");
+        }
+        store.close().await.unwrap();
+    }
+
+    fn turn(channel: u64) -> Commit {
+        Commit {
+            channel: ChannelId::new(channel),
+            expected: Revision::default(),
+            record: ChannelRecord::default(),
+            durability: Durability::Turn,
+            transitions: Vec::new(),
+            replaces_damaged: false,
+        }
+    }
+
+    #[tokio::test]
+    async fn turns_of_many_channels_are_synced_together_and_without_being_asked() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().canonicalize().unwrap();
+        for (sync_after, is_early) in [(Duration::ZERO, true), (Duration::from_secs(3_600), false)]
+        {
+            let options = ChannelOptions::new(root.join(format!("{is_early}")));
+            let store = JsonChannels::open(options.sync_after(sync_after)).unwrap();
+            let log = root.join(format!("{is_early}/turns-1.log"));
+            steps::take(&root);
+            for channel in 0..100 {
+                store.commit(turn(channel)).await.unwrap();
+            }
+            let mut seen = steps::take(&root);
+            while is_early && !seen.contains(&Step::SyncFile(log.clone())) {
+                // How long it takes is the disk's affair.
+                thread::yield_now();
+                seen.extend(steps::take(&root));
+            }
+            let count = seen.iter().filter(|step| **step == Step::SyncFile(log.clone())).count();
+            assert!(is_early || count == 0, "{count} syncs before their time");
+            assert!(!seen.iter().any(|step| matches!(step, Step::Put(_))), "a file for each turn");
+            store.close().await.unwrap();
+        }
+    }
+
+    /// A power cut must not leave a channel without its file and without its turn.
+    #[tokio::test]
+    async fn a_damaged_file_goes_after_its_turn_and_the_name_of_the_log_were_synced() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().canonicalize().unwrap();
+        let options = ChannelOptions::new(root.clone()).sync_after(Duration::from_secs(3_600));
+        let store = JsonChannels::open(options).unwrap();
+        store.commit(turn(7)).await.unwrap();
+        let file = Folders::below(root.clone()).unwrap().file(ChannelId::new(7));
+        std::fs::write(&file, "no JSON").unwrap();
+        steps::take(&root);
+        assert!(store.load(ChannelId::new(7)).await.unwrap().is_some());
+        let log = Step::SyncFile(root.join("turns-1.log"));
+        let folder = Step::SyncFolder(file.parent().unwrap().to_owned());
+        assert_eq!(steps::take(&root), [log, Step::SyncFolder(root.clone()), folder]);
+        store.close().await.unwrap();
+    }
+}

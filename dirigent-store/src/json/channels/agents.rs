@@ -1,0 +1,199 @@
+//! The agents that were given keys, in a file of their own.
+
+use std::collections::{BTreeMap, HashMap};
+
+use dirigent::{AgentId, AgentKey, ChannelRecord};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::error::BadFile;
+use crate::json::channel_file::Extra;
+use crate::json::fields::quoted;
+
+/// The version that this crate writes, and the only one it reads.
+const VERSION: u64 = 1;
+
+/// How large the file may be.
+pub(crate) const LARGEST: usize = 64 << 20;
+
+/// How many agents are put together again.
+const REBUILT_MAX: u32 = 1 << 20;
+
+const SHAPE: &str = "a list of agents";
+
+/// Agents in the order of their keys from zero.
+#[derive(Debug, Default)]
+pub(crate) struct Agents {
+    names: Vec<AgentId>,
+    keys: HashMap<AgentId, AgentKey>,
+    /// What a newer version wrote, to be written again.
+    extra: Extra,
+}
+
+#[derive(Deserialize)]
+struct AgentsFile<'a> {
+    version: u64,
+    checksum: String,
+    #[serde(borrow)]
+    agents: &'a RawValue,
+    #[serde(flatten)]
+    extra: Extra,
+}
+
+#[derive(Deserialize)]
+struct Versioned {
+    version: u64,
+}
+
+impl Agents {
+    /// Agents in this order. One that stands there twice has the first of its keys.
+    pub(crate) fn new(names: Vec<AgentId>) -> Self {
+        let mut keys = HashMap::with_capacity(names.len());
+        for (name, key) in names.iter().zip(0..) {
+            keys.entry(name.clone()).or_insert(AgentKey::new(key));
+        }
+        Self { names, keys, extra: Extra::default() }
+    }
+
+    /// Reads the file.
+    pub(crate) fn parse(content: &[u8]) -> Result<Self, BadFile> {
+        let text = std::str::from_utf8(content).map_err(|_| BadFile::NotText)?;
+        let file = match serde_json::from_str::<AgentsFile<'_>>(text) {
+            Ok(file) if file.version == VERSION => file,
+            other => {
+                let versioned = serde_json::from_str::<Versioned>(text).ok();
+                let found = versioned.map(|file| file.version).filter(|found| *found != VERSION);
+                return Err(match (found, other) {
+                    (Some(found), _) => BadFile::OtherVersion { found },
+                    (None, Err(error)) if !error.is_data() => BadFile::not_json(&error),
+                    (None, _) => BadFile::WrongShape { expected: SHAPE },
+                });
+            }
+        };
+        if checksum(file.agents.get()) != file.checksum {
+            return Err(BadFile::Checksum);
+        }
+        let names = serde_json::from_str(file.agents.get())
+            .map_err(|_| BadFile::WrongShape { expected: SHAPE })?;
+        let mut extra = file.extra;
+        if !extra.is_empty() {
+            extra.fill(text);
+        }
+        Ok(Self { extra, ..Self::new(names) })
+    }
+
+    /// The content of the file.
+    pub(crate) fn to_json(&self) -> Vec<u8> {
+        let names: Vec<_> = self.names.iter().map(|name| quoted(name.as_str())).collect();
+        let agents = format!("[{}]", names.join(", "));
+        let checksum = checksum(&agents);
+        let mut file = format!(
+            "{{\n  \"version\": {VERSION},\n  \"checksum\": \"{checksum}\",\n  \"agents\": {agents}"
+        );
+        for (name, value) in self.extra.iter() {
+            file.extend([",\n  ", &quoted(name), ": ", value]);
+        }
+        file.push_str("\n}\n");
+        file.into_bytes()
+    }
+
+    /// All of them.
+    pub(crate) fn names(&self) -> &[AgentId] {
+        &self.names
+    }
+
+    /// An agent's key, if it was given one.
+    pub(crate) fn key(&self, agent: &AgentId) -> Option<AgentKey> {
+        self.keys.get(agent).copied()
+    }
+
+    /// An agent's name, if it is known.
+    pub(crate) fn name(&self, key: AgentKey) -> Option<&AgentId> {
+        self.names.get(usize::try_from(key.get()).ok()?)
+    }
+
+    /// Gives the next key; none when there are no more.
+    pub(crate) fn add(&mut self, agent: AgentId) -> Option<AgentKey> {
+        let key = AgentKey::new(u32::try_from(self.names.len()).ok()?);
+        self.names.push(agent.clone());
+        self.keys.insert(agent, key);
+        Some(key)
+    }
+
+    /// Takes the last one back.
+    pub(crate) fn take_back(&mut self) {
+        if let Some(agent) = self.names.pop() {
+            self.keys.remove(&agent);
+        }
+    }
+
+    /// The names of those whom a record is about.
+    pub(crate) fn of(&self, record: &ChannelRecord) -> BTreeMap<AgentKey, AgentId> {
+        let snapshot = &record.snapshot;
+        let listed = snapshot.list.iter().map(|slot| slot.agent);
+        let others = snapshot.muted.iter().copied().chain(snapshot.initiator);
+        let replies = record.outgoing.iter().map(|reply| reply.agent);
+        let keys = listed.chain(others).chain(replies).chain(record.held.map(|held| held.agent));
+        keys.filter_map(|key| Some((key, self.name(key)?.clone()))).collect()
+    }
+}
+
+/// CRC-32 of what the file says.
+fn checksum(agents: &str) -> String {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(format!("{VERSION} agents ").as_bytes());
+    sum.update(agents.as_bytes());
+    format!("{:08x}", sum.finalize())
+}
+
+/// Puts the agents together again from what the channels' files call them. A key that no channel
+/// names gets a name that no agent has.
+pub(crate) fn rebuild(names: &BTreeMap<AgentKey, AgentId>) -> Agents {
+    let names: BTreeMap<_, _> = names.range(..AgentKey::new(REBUILT_MAX)).collect();
+    let count = names.last_key_value().map_or(0, |(key, _)| key.get().saturating_add(1));
+    let name = |key| {
+        let lost = || AgentId::from(format!("lost agent {key}"));
+        names.get(&AgentKey::new(key)).map_or_else(lost, |name| AgentId::clone(name))
+    };
+    Agents::new((0..count).map(name).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_come_back_as_they_were_written_and_so_does_what_is_not_known() {
+        let mut agents = Agents::default();
+        for name in ["zoe", "line\nbreak \"quoted\"", "東京"] {
+            agents.add(name.into()).unwrap();
+        }
+        let file = String::from_utf8(agents.to_json()).unwrap();
+        let newer =
+            file.replace("\n}\n", ",\n  \"newer\": [123456789012345678901234567890, 1]\n}\n");
+        let again = Agents::parse(newer.as_bytes()).unwrap();
+        assert_eq!(again.names(), agents.names());
+        assert_eq!(String::from_utf8(again.to_json()).unwrap(), newer);
+    }
+
+    #[test]
+    fn what_was_changed_is_refused() {
+        let file = Agents::new(vec!["zoe".into(), "adam".into()]).to_json();
+        for at in 0..file.len() {
+            assert!(Agents::parse(&file[..at.min(file.len() - 2)]).is_err(), "cut at {at}");
+            for bit in 0..8 {
+                let mut flipped = file.clone();
+                flipped[at] ^= 1 << bit;
+                assert!(Agents::parse(&flipped).is_err(), "bit {bit} of byte {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn lost_keys_keep_their_places() {
+        let names = [(AgentKey::new(2), "mia".into()), (AgentKey::new(0), "zoe".into())];
+        let agents = rebuild(&names.into_iter().collect());
+        assert_eq!(agents.key(&"mia".into()), Some(AgentKey::new(2)));
+        assert_eq!(agents.names().len(), 3);
+    }
+}

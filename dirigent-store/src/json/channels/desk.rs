@@ -1,0 +1,502 @@
+//! What the store knows of each channel, and its files: read, kept aside, and put in their places where
+//! that need not be synced at once.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dirigent::{AgentId, AgentKey, ChannelId, Commit, Durability, Revision, Transition};
+
+use super::agents::Agents;
+use super::folders::{Folders, number_of};
+use super::history::{self, Lines};
+use super::options::FileDurability;
+use super::problem::{ChannelProblem, Problems};
+use super::sync::{SyncQueue, Write};
+use super::turn_log::TurnLog;
+use crate::disk::Lock;
+use crate::disk::{ReadError, keep_aside, keep_bytes, keep_copy, read, replace};
+use crate::error::{Action, BadFile, StoreError};
+use crate::json::channel_file::{Extras, LARGEST, ParsedChannel, parse_channel};
+
+/// What is known of a channel that has a file.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// Its revision, once it was read or written.
+    revision: Option<Revision>,
+    /// What is known of its history's file.
+    lines: Option<Lines>,
+}
+
+/// What the thread that everything passes works on.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) folders: Arc<Folders>,
+    pub(super) durability: FileDurability,
+    pub(super) history_max: usize,
+    pub(super) queue: Arc<SyncQueue>,
+    pub(super) problems: Arc<Mutex<Problems>>,
+    pub(super) agents: Agents,
+    pub(super) channels: HashMap<ChannelId, Known>,
+    /// Turns that are in no channel's file.
+    pub(super) log: TurnLog,
+    /// Channels whose files are to be made as new as their turns, so that old files of the log can go.
+    pub(super) behind: VecDeque<ChannelId>,
+    /// The folders that are there.
+    pub(super) made: BTreeSet<u8>,
+    /// What newer versions wrote into a channel's file.
+    pub(super) extras: HashMap<ChannelId, Box<Extras>>,
+    /// Where damaged records stand, each with the name of its copy, so that they may be replaced.
+    pub(super) copies: HashMap<ChannelId, Vec<(PathBuf, PathBuf)>>,
+    /// No other store has the folder while the desk lives.
+    pub(super) _lock: Lock,
+}
+
+/// A file that was looked for.
+enum Found {
+    Nothing,
+    Good(Box<ParsedChannel>),
+    Bad(Bad),
+}
+
+/// A file that cannot be read.
+struct Bad {
+    path: PathBuf,
+    reason: BadFile,
+}
+
+impl Desk {
+    /// Closes the newest file of the log: the channels whose turns are in it get files that are as new.
+    pub(super) fn roll(&mut self) {
+        self.log.seal();
+        self.behind = self.log.channels().into();
+    }
+
+    /// Makes a channel's file as new as its turn, unless it is.
+    pub(super) fn catch_up(&mut self, channel: ChannelId) {
+        let write = match self.newer_than_file(channel) {
+            Ok(Some(write)) => write,
+            Ok(None) => return,
+            Err(error) => return self.keep_turn_in_log(channel, &error),
+        };
+        match self.durability {
+            FileDurability::Full => self.queue.push_turn(write),
+            FileDurability::None => {
+                if self.put(channel, &write.content).is_ok() {
+                    self.log.forget(channel, write.revision);
+                }
+            }
+        }
+    }
+
+    /// A channel's turn as its file is to be; `None` where the file is as new.
+    fn newer_than_file(&mut self, channel: ChannelId) -> Result<Option<Write>, StoreError> {
+        let Some(parsed) = self.read(channel)? else { return Ok(None) };
+        let revision = parsed.revision;
+        if self.log.revision(channel) != Some(revision) {
+            return Ok(None);
+        }
+        let path = || self.folders.file(channel);
+        let content =
+            parsed.to_json().map_err(|source| StoreError::Unwritable { path: path(), source })?;
+        // A power cut may have taken the folder that was made before the turn was written.
+        self.make_folder(channel)?;
+        Ok(Some(Write { channel, revision, content }))
+    }
+
+    /// A turn that cannot become its channel's file stays in the log, but keeps no older turns there: those that stand
+    /// beside it go with their file. Why it cannot is told to the caller that asks for the channel.
+    fn keep_turn_in_log(&mut self, channel: ChannelId, error: &StoreError) {
+        if self.durability == FileDurability::None {
+            return;
+        }
+        let carried = self.log.carry_over(channel);
+        let is_for_good = error.barred().is_some() && carried.is_ok();
+        match carried {
+            Ok(grown) => grown.into_iter().for_each(|grown| self.queue.grew(grown)),
+            Err(error) => tracing::warn!(%channel, %error, "older turns stay beside a turn"),
+        }
+        if !is_for_good {
+            self.queue.roll_again();
+        }
+    }
+
+    /// Removes the files of the log that hold no turn any more.
+    pub(super) fn remove_empty(&mut self) {
+        let emptied = self.log.take_empty();
+        match self.durability {
+            FileDurability::Full => self.queue.remove(emptied),
+            FileDurability::None => remove_files(emptied),
+        }
+    }
+
+    /// A turn of this revision, in the log.
+    pub(super) fn put_turn(
+        &mut self,
+        channel: ChannelId,
+        revision: Revision,
+        content: &[u8],
+    ) -> Result<(), StoreError> {
+        self.queue.grew(self.log.append(channel, revision, content)?);
+        Ok(())
+    }
+
+    pub(super) fn known_channels(&self) -> Result<Vec<ChannelId>, StoreError> {
+        self.queue.check()?;
+        let mut channels: Vec<_> = self.channels.keys().copied().collect();
+        channels.sort_unstable();
+        Ok(channels)
+    }
+
+    pub(super) fn add_agent(&mut self, agent: AgentId) -> Result<AgentKey, StoreError> {
+        if let Some(key) = self.agents.key(&agent) {
+            return Ok(key);
+        }
+        let path = self.folders.agents();
+        let no_more = || io::Error::other("no more agent keys");
+        let key = self
+            .agents
+            .add(agent)
+            .ok_or_else(|| StoreError::not_done(Action::Write, &path, no_more()))?;
+        let content = self.agents.to_json();
+        if let Err(error) = replace(&path, &content, self.durability.of(Durability::Fact)) {
+            self.queue.note(&error, &path);
+            self.agents.take_back();
+            return Err(error);
+        }
+        Ok(key)
+    }
+
+    /// Reads a channel: the newer of its file and its turn. A damaged one is kept aside where the other one
+    /// speaks for the channel; where none does, where the disk or this store had a newer turn that is damaged, and where a
+    /// newer version wrote one, all stays in its place and bars the channel.
+    pub(super) fn read(&mut self, channel: ChannelId) -> Result<Option<ParsedChannel>, StoreError> {
+        if !self.channels.contains_key(&channel) {
+            return Ok(None);
+        }
+        let (turn, main) = (self.read_turn(channel)?, self.read_file(channel)?);
+        self.lose_damaged_turn(channel, &turn, &main);
+        let newer = match (turn, main) {
+            // Only that version knows which of the two is the newer.
+            (Found::Bad(bad), _) | (_, Found::Bad(bad)) if bad.reason.is_newer() => {
+                return Err(self.bar(channel, bad));
+            }
+            (Found::Good(turn), Found::Good(main)) if turn.revision <= main.revision => {
+                self.log.forget(channel, main.revision);
+                main
+            }
+            (Found::Good(turn), Found::Good(_) | Found::Nothing) => turn,
+            (Found::Good(turn), Found::Bad(main)) => {
+                // A power cut must not leave the channel without either.
+                let synced = self.log.file_of(channel).map_or(Ok(()), |file| file.sync());
+                synced.inspect_err(|error| self.queue.note(error, error.path()))?;
+                self.set_aside(channel, main)?;
+                turn
+            }
+            (Found::Bad(turn), Found::Good(main)) if self.is_lost_after(channel, main.revision) => {
+                return Err(self.bar(channel, turn));
+            }
+            (Found::Bad(turn), Found::Good(main)) => {
+                self.set_turn_aside(channel, turn)?;
+                main
+            }
+            (Found::Nothing, Found::Good(main)) => main,
+            (Found::Bad(_) | Found::Nothing, Found::Bad(bad))
+            | (Found::Bad(bad), Found::Nothing) => return Err(self.bar(channel, bad)),
+            (Found::Nothing, Found::Nothing) => {
+                self.queue.forget(channel);
+                self.channels.remove(&channel);
+                self.copies.remove(&channel);
+                return Ok(None);
+            }
+        };
+        let known = self.channels.entry(channel).or_default();
+        known.revision = Some(newer.revision);
+        self.copies.remove(&channel);
+        if newer.extras.is_empty() {
+            self.extras.remove(&channel);
+        } else {
+            self.extras.insert(channel, Box::new(newer.extras.clone()));
+        }
+        Ok(Some(*newer))
+    }
+
+    /// A turn that cannot be read any more is lost where the store knows that it was newer than the channel's file.
+    fn lose_damaged_turn(&mut self, channel: ChannelId, turn: &Found, main: &Found) {
+        let Found::Bad(bad) = turn else { return };
+        let known = self.channels.get(&channel).and_then(|known| known.revision);
+        let in_file = if let Found::Good(main) = main { Some(main.revision) } else { None };
+        if bad.reason.is_newer() || known <= in_file {
+            return;
+        }
+        match self.log.lose(channel) {
+            Ok(grown) => grown.into_iter().for_each(|grown| self.queue.grew(grown)),
+            Err(error) => {
+                tracing::warn!(%channel, %error, "that a turn is damaged is not known after a restart");
+            }
+        }
+    }
+
+    /// Whether the disk had a turn of a channel that is newer than this and was damaged since.
+    fn is_lost_after(&self, channel: ChannelId, revision: Revision) -> bool {
+        self.log.is_lost(channel) && self.log.revision(channel) > Some(revision)
+    }
+
+    /// The channel cannot be used: nothing of it is known any more, and its files stay.
+    fn bar(&mut self, channel: ChannelId, Bad { path, reason }: Bad) -> StoreError {
+        self.extras.remove(&channel);
+        if let Some(known) = self.channels.get_mut(&channel) {
+            known.revision = None;
+        }
+        let source = reason.clone();
+        let error = StoreError::BadRecord { path: path.clone(), channel, source };
+        self.tell(ChannelProblem {
+            channel: Some(channel),
+            kept: path,
+            reason,
+            bars: error.barred(),
+        });
+        error
+    }
+
+    /// Keeps a damaged file aside that the channel's turn speaks for.
+    fn set_aside(&self, channel: ChannelId, bad: Bad) -> Result<(), StoreError> {
+        let Bad { path, reason } = bad;
+        // The thread that syncs may have replaced it since it was read; not so any more.
+        let _hold = self.queue.hold();
+        if !matches!(self.parse_file(channel)?, Found::Bad(_)) {
+            return Ok(());
+        }
+        let kept = keep_aside(&path)?;
+        self.tell(ChannelProblem { channel: Some(channel), kept, reason, bars: None });
+        Ok(())
+    }
+
+    /// Keeps a damaged turn aside that the channel's file speaks for.
+    fn set_turn_aside(&mut self, channel: ChannelId, bad: Bad) -> Result<(), StoreError> {
+        if let Some((_, kept)) = self.keep_turn(channel)? {
+            let reason = bad.reason;
+            self.tell(ChannelProblem { channel: Some(channel), kept, reason, bars: None });
+        }
+        self.erase_turns(channel)
+    }
+
+    /// Erases what the log has of a channel. A failure leaves open what was done: files were changed before.
+    fn erase_turns(&mut self, channel: ChannelId) -> Result<(), StoreError> {
+        let erased = self.log.erase(channel).map_err(StoreError::in_doubt);
+        erased.inspect_err(|error| self.queue.note(error, error.path()))
+    }
+
+    /// Copies a channel's turn to a file of its own. Returns where it stands, and where the copy is.
+    fn keep_turn(&self, channel: ChannelId) -> Result<Option<(PathBuf, PathBuf)>, StoreError> {
+        let Some((path, content)) = self.log.read(channel) else {
+            return Ok(None);
+        };
+        let content =
+            content.map_err(|source| StoreError::not_done(Action::Read, &path, source))?;
+        Ok(Some((path, keep_bytes(&self.folders.turn(channel), &content)?)))
+    }
+
+    fn tell(&self, problem: ChannelProblem) {
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner).push(problem);
+    }
+
+    /// Copies what is left of a damaged record, before it is replaced.
+    pub(super) fn keep_damaged(&mut self, channel: ChannelId) -> Result<(), StoreError> {
+        if !self.channels.contains_key(&channel) || self.copies.contains_key(&channel) {
+            return Ok(());
+        }
+        let path = self.folders.file(channel);
+        let file = if path.exists() { Some((keep_copy(&path)?, path)) } else { None };
+        let file = file.map(|(kept, path)| (path, kept));
+        let copies: Vec<_> = file.into_iter().chain(self.keep_turn(channel)?).collect();
+        for (_, kept) in &copies {
+            tracing::warn!(kept = %kept.display(), "a damaged record is replaced");
+        }
+        self.copies.insert(channel, copies);
+        Ok(())
+    }
+
+    fn read_file(&self, channel: ChannelId) -> Result<Found, StoreError> {
+        match self.parse_file(channel) {
+            Ok(Found::Bad(_)) => {
+                // It may have been replaced while it was read; not so any more.
+                let _hold = self.queue.hold();
+                self.parse_file(channel)
+            }
+            other => other,
+        }
+    }
+
+    fn parse_file(&self, channel: ChannelId) -> Result<Found, StoreError> {
+        let path = self.folders.file(channel);
+        match read(&path, LARGEST) {
+            Ok(Some(content)) => Ok(parse_own(channel, path, &content)),
+            Ok(None) => Ok(Found::Nothing),
+            Err(ReadError::Io(source)) => Err(StoreError::not_done(Action::Read, &path, source)),
+            Err(ReadError::Bad(reason)) => Ok(Found::Bad(Bad { path, reason })),
+        }
+    }
+
+    fn read_turn(&self, channel: ChannelId) -> Result<Found, StoreError> {
+        let Some((path, content)) = self.log.read(channel) else {
+            return Ok(Found::Nothing);
+        };
+        let content =
+            content.map_err(|source| StoreError::not_done(Action::Read, &path, source))?;
+        Ok(parse_own(channel, path, &content))
+    }
+
+    /// The revision that is stored.
+    pub(super) fn revision(&mut self, channel: ChannelId) -> Result<Revision, StoreError> {
+        match self.channels.get(&channel) {
+            None => Ok(Revision::default()),
+            Some(Known { revision: Some(revision), .. }) => Ok(*revision),
+            Some(Known { revision: None, .. }) => {
+                Ok(self.read(channel)?.map_or_else(Revision::default, |found| found.revision))
+            }
+        }
+    }
+
+    /// What a commit writes.
+    pub(super) fn content(
+        &self,
+        commit: Commit,
+        revision: Revision,
+    ) -> Result<Vec<u8>, StoreError> {
+        let Commit { channel, record, .. } = commit;
+        let agents = self.agents.of(&record);
+        let extras = self.extras.get(&channel).map(|extras| Extras::clone(extras));
+        let extras = extras.unwrap_or_default();
+        let file = ParsedChannel { channel, revision, record, agents, extras };
+        let path = || self.folders.file(channel);
+        let content =
+            file.to_json().map_err(|source| StoreError::Unwritable { path: path(), source })?;
+        if content.len() > LARGEST {
+            return Err(StoreError::TooLarge { path: path(), limit: LARGEST });
+        }
+        Ok(content)
+    }
+
+    /// Makes the channel's folder. The disk learns of it before it learns of a file in it.
+    pub(super) fn make_folder(&mut self, channel: ChannelId) -> Result<(), StoreError> {
+        let number = number_of(channel);
+        if !self.made.contains(&number) {
+            let folder = self.folders.folder(number);
+            let mut builder = std::fs::DirBuilder::new();
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            match builder.recursive(true).create(&folder) {
+                Ok(()) => self.made.insert(number),
+                Err(error) => {
+                    return Err(StoreError::not_done(Action::CreateFolder, &folder, error));
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Puts content in the place of a channel's file, without a sync.
+    pub(super) fn put(&self, channel: ChannelId, content: &[u8]) -> Result<(), StoreError> {
+        replace(&self.folders.file(channel), content, Durability::Turn)
+    }
+
+    /// A channel's files are gone: nothing else of it stays.
+    pub(super) fn forget(&mut self, channel: ChannelId) -> Result<(), StoreError> {
+        self.erase_turns(channel)?;
+        self.channels.remove(&channel);
+        self.extras.remove(&channel);
+        self.copies.remove(&channel);
+        Ok(())
+    }
+
+    /// What is stored of a channel is to be read again.
+    pub(super) fn unlearn(&mut self, channel: ChannelId) {
+        if let Some(known) = self.channels.get_mut(&channel) {
+            *known = Known::default();
+        }
+    }
+
+    /// A channel's file has this and is synced: what the log has of it counts no more, also for the next process.
+    pub(super) fn put_fact(
+        &mut self,
+        channel: ChannelId,
+        revision: Revision,
+    ) -> Result<(), StoreError> {
+        self.replaced(channel)?;
+        match self.log.supersede(channel, revision) {
+            Ok(grown) => grown.into_iter().for_each(|grown| self.queue.grew(grown)),
+            // The fact stands all the same.
+            Err(error) => {
+                tracing::warn!(%channel, %error, "an older turn stays beside a fact for a while");
+            }
+        }
+        Ok(())
+    }
+
+    /// What took the place of a damaged record is in the channel's file. It is not acknowledged as long as an older turn
+    /// is left, which may have a higher revision and would count again.
+    pub(super) fn replaced(&mut self, channel: ChannelId) -> Result<(), StoreError> {
+        if !self.copies.contains_key(&channel) {
+            return Ok(());
+        }
+        self.erase_turns(channel)?;
+        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        for (damaged, copy) in self.copies.remove(&channel).into_iter().flatten() {
+            problems.replaced(channel, &damaged, &copy);
+        }
+        Ok(())
+    }
+
+    /// A commit was made.
+    pub(super) fn made(
+        &mut self,
+        channel: ChannelId,
+        revision: Revision,
+        transitions: &[Transition],
+    ) {
+        let known = self.channels.entry(channel).or_default();
+        known.revision = Some(revision);
+        if transitions.is_empty() || self.history_max == 0 {
+            return;
+        }
+        let path = self.folders.history(channel);
+        let written =
+            history::append(&path, known.lines, transitions, self.history_max, &self.agents);
+        if let Err(error) = &written {
+            tracing::warn!(%channel, %error, "the history could not be written");
+        }
+        known.lines = written.ok();
+    }
+}
+
+/// Removes files that are not needed any more; one that stays is read again, and loses against what is newer.
+pub(super) fn remove_files(files: Vec<PathBuf>) {
+    for file in files {
+        if let Err(error) = std::fs::remove_file(&file) {
+            tracing::debug!(path = %file.display(), %error, "an empty file of turns stays");
+        }
+    }
+}
+
+/// What stands in a channel's file, or in its turn.
+fn parse_own(channel: ChannelId, path: PathBuf, content: &[u8]) -> Found {
+    match parse_channel(content) {
+        Ok(parsed) if parsed.channel == channel => Found::Good(Box::new(parsed)),
+        Ok(parsed) => {
+            let reason = BadFile::OtherChannel { found: parsed.channel };
+            Found::Bad(Bad { path, reason })
+        }
+        Err(reason) => Found::Bad(Bad { path, reason }),
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
+#[cfg(test)]
+mod tests;

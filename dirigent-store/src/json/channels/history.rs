@@ -1,0 +1,108 @@
+//! A channel's newest changes, a line each. A history explains, it is no fact: nothing is synced, and
+//! what cannot be read is passed over.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::Path;
+
+use dirigent::{Durability, Transition};
+
+use super::agents::Agents;
+use crate::disk::{ReadError, private, read, replace};
+use crate::json::channel_file::TransitionFile;
+
+/// How large a history may be; a larger one begins anew.
+const LARGEST: usize = 64 << 20;
+
+/// What is known of a history's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lines {
+    count: usize,
+}
+
+/// Appends changes, and keeps no more than twice `max` lines, of which the newest `max` count.
+/// Returns how many lines there are now.
+pub(super) fn append(
+    path: &Path,
+    known: Option<Lines>,
+    transitions: &[Transition],
+    max: usize,
+    agents: &Agents,
+) -> io::Result<Lines> {
+    let mut text = Vec::new();
+    let before = if let Some(lines) = known {
+        lines.count
+    } else {
+        let old = content(path)?;
+        // A line that was cut short must not swallow the next one.
+        if old.last().is_some_and(|byte| *byte != b'\n') {
+            text.push(b'\n');
+        }
+        lines(&old).count()
+    };
+    for transition in transitions {
+        text.extend_from_slice(&line(transition, agents));
+        text.push(b'\n');
+    }
+    let count = before.saturating_add(transitions.len());
+    if count >= max.saturating_mul(2) {
+        let mut all = content(path)?;
+        all.extend_from_slice(&text);
+        return keep_newest(path, &all, max);
+    }
+    let mut file = private(OpenOptions::new().append(true).create(true)).open(path)?;
+    file.write_all(&text)?;
+    Ok(Lines { count })
+}
+
+/// The newest changes, oldest first.
+pub(super) fn newest(path: &Path, max: usize, agents: &Agents) -> io::Result<Vec<Transition>> {
+    let content = content(path)?;
+    let mut newest: Vec<_> =
+        lines(&content).rev().filter_map(|line| parse(line, agents)).take(max).collect();
+    newest.reverse();
+    Ok(newest)
+}
+
+fn keep_newest(path: &Path, content: &[u8], max: usize) -> io::Result<Lines> {
+    let mut newest: Vec<_> = lines(content).rev().take(max).collect();
+    newest.reverse();
+    let mut text = Vec::with_capacity(content.len() / 2 + 1);
+    for line in &newest {
+        text.extend_from_slice(line);
+        text.push(b'\n');
+    }
+    replace(path, &text, Durability::Turn).map_err(io::Error::other)?;
+    Ok(Lines { count: newest.len() })
+}
+
+fn content(path: &Path) -> io::Result<Vec<u8>> {
+    match read(path, LARGEST) {
+        Ok(content) => Ok(content.unwrap_or_default()),
+        Err(ReadError::Bad(_)) => Ok(Vec::new()),
+        Err(ReadError::Io(error)) => Err(error),
+    }
+}
+
+fn lines(content: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    content.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+}
+
+/// A change in a line, without its end.
+pub(crate) fn line(transition: &Transition, agents: &Agents) -> Vec<u8> {
+    let mut file = TransitionFile::from(transition);
+    if let Some(name) = transition.agent.and_then(|key| agents.name(key)) {
+        (file.agent, file.key) = (Some(name.clone()), None);
+    }
+    // It fails only for a value without a name, and there is none.
+    serde_json::to_vec(&file).unwrap_or_default()
+}
+
+/// A line's change; `None` when it was cut short, or another program wrote it.
+pub(crate) fn parse(line: &[u8], agents: &Agents) -> Option<Transition> {
+    let mut file: TransitionFile = serde_json::from_slice(line).ok()?;
+    if let Some(name) = file.agent.take() {
+        file.key = Some(agents.key(&name)?);
+    }
+    Some(file.into())
+}

@@ -1,0 +1,212 @@
+//! How values of other crates stand in a file: serde derives the rest from what is told here.
+
+mod name;
+mod scalar;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub(crate) use name::{named, read as read_name, write as write_name};
+pub(crate) use scalar::{digits, whole};
+
+/// A value with a form in a file.
+pub(crate) trait Form: Sized {
+    /// Writes it.
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error>;
+
+    /// Reads it.
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error>;
+}
+
+/// As serde calls it, by `with`.
+pub(crate) fn serialize<T: Form, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
+    value.write(to)
+}
+
+/// As serde calls it, by `with`.
+pub(crate) fn deserialize<'de, T: Form, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    T::read(from)
+}
+
+/// Whether a field may be left out of a file, because reading it back gives the same value.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Gives structs of other crates their forms: their fields in the order of the file, `[opt]` those that are absent where
+/// they have their default value, and with `=` numbers that are written as digits. A struct without a `for` is one of
+/// ours.
+macro_rules! structs {
+    ($(
+        $(#[$on_type:meta])*
+        $vis:vis struct $file:ident $(<$life:lifetime>)? $(for $type:ident as $name:literal)? {
+            $($(#[$on_field:meta])* $([$opt:ident])? $field:ident $(: $of:ty)? $(= $digits:ty)?,)+
+        }
+    )+) => {$(
+        $(#[$on_type])*
+        #[derive(serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        $(#[serde(remote = $name)])?
+        $vis struct $file $(<$life>)? {
+            $(
+                $(#[$on_field])*
+                $(
+                    #[doc = stringify!($opt)]
+                    #[serde(default, skip_serializing_if = "crate::json::form::is_default")]
+                )?
+                $(#[serde(with = "crate::json::form")] $vis $field: $of,)?
+                $(#[serde(with = "crate::json::form::digits")] $vis $field: $digits,)?
+            )+
+        }
+
+        $(impl $crate::json::form::Form for $type {
+            fn write<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                $file::serialize(self, to)
+            }
+
+            fn read<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                $file::deserialize(from)
+            }
+        })?
+    )+};
+}
+
+/// Gives enumerations of other crates their forms. A variant with `[field: type]` has that field, and stands in the file
+/// as its value alone. One that is marked `[newer]` may have values that this crate does not know, which cannot be written.
+macro_rules! enums {
+    ($(
+        enum $file:ident for $type:ident $([$newer:ident])? {
+            $(
+                $variant:ident
+                $({$($(#[$on_field:meta])* $([$opt:ident])? $field:ident: $of:ty,)+})?
+                $(($inner:ident: $inner_of:ty))?
+                $([$only:ident: $only_of:ty])?,
+            )+
+        }
+    )+) => {$(
+        #[derive(serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+        enum $file {
+            $($variant
+                $({$(
+                    $(#[$on_field])*
+                    $(
+                        #[doc = stringify!($opt)]
+                        #[serde(default, skip_serializing_if = "crate::json::form::is_default")]
+                    )?
+                    #[serde(with = "crate::json::form")]
+                    $field: $of,
+                )+})?
+                $((#[serde(with = "crate::json::form")] $inner_of))?
+                $((#[serde(with = "crate::json::form")] $only_of))?,
+            )+
+        }
+
+        impl $crate::json::form::Form for $type {
+            fn write<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                let file = match self {
+                    $($type::$variant $({$($field),+})? $(($inner))? $({$only})? => {
+                        $file::$variant
+                            $({$($field: Clone::clone($field)),+})?
+                            $((Clone::clone($inner)))?
+                            $((Clone::clone($only)))?
+                    })+
+                    $(_ => {
+                        let $newer = "a value is newer than this store";
+                        return Err(serde::ser::Error::custom($newer));
+                    })?
+                };
+                serde::Serialize::serialize(&file, to)
+            }
+
+            fn read<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                Ok(match <$file as serde::Deserialize>::deserialize(from)? {
+                    $($file::$variant $({$($field),+})? $(($inner))? $(($only))? => {
+                        $type::$variant $({$($field),+})? $(($inner))? $({$only})?
+                    })+
+                })
+            }
+        }
+    )+};
+}
+
+pub(crate) use {enums, structs};
+
+/// A value inside another one, as serde asks for it.
+struct Formed<T>(T);
+
+impl<T: Form> Serialize for Formed<&T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.write(to)
+    }
+}
+
+impl<'de, T: Form> Deserialize<'de> for Formed<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        T::read(from).map(Self)
+    }
+}
+
+impl<T: Form> Form for Option<T> {
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.as_ref().map(Formed).serialize(to)
+    }
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(Option::deserialize(from)?.map(|Formed(value)| value))
+    }
+}
+
+impl<T: Form> Form for Vec<T> {
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.iter().map(Formed))
+    }
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(Vec::deserialize(from)?.into_iter().map(|Formed(value)| value).collect())
+    }
+}
+
+impl<T: Form> Form for [T; 2] {
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.each_ref().map(Formed).serialize(to)
+    }
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(<[Formed<T>; 2]>::deserialize(from)?.map(|Formed(value)| value))
+    }
+}
+
+impl<A: Form, B: Form> Form for (A, B) {
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        (Formed(&self.0), Formed(&self.1)).serialize(to)
+    }
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let (Formed(first), Formed(second)) = Deserialize::deserialize(from)?;
+        Ok((first, second))
+    }
+}
+
+/// What holds a value stands in a file as the value does.
+macro_rules! holders {
+    ($($holder:ty, $new:path;)+) => {$(
+        impl<T: Form + Clone> Form for $holder {
+            fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                T::write(self, to)
+            }
+
+            fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                T::read(from).map($new)
+            }
+        }
+    )+};
+}
+
+holders! {
+    Box<T>, Box::new;
+    Arc<T>, Arc::new;
+    Cow<'_, T>, Cow::Owned;
+}

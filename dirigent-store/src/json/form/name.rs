@@ -1,0 +1,100 @@
+//! How the values of enumerations without fields stand in a file: by name.
+
+use std::fmt;
+
+use dirigent::{LetterKind, ReplyEnd};
+use dirigent_core::{
+    Cause, MessageKind, Mode, PhaseKind, ReminderPlace, Rest, RunFate, SeatTurn, WakeCause,
+};
+use serde::de::{Deserializer, Visitor};
+use serde::ser::{Error as _, Serializer};
+
+use super::Form;
+
+/// Writes the name of a value; none is one of a newer version.
+pub(crate) fn write<S: Serializer>(name: Option<&'static str>, to: S) -> Result<S::Ok, S::Error> {
+    let name = name.ok_or_else(|| S::Error::custom("a value is newer than this store"))?;
+    to.serialize_str(name)
+}
+
+/// Reads the value of a name.
+pub(crate) fn read<'de, T, D: Deserializer<'de>>(
+    of: impl Fn(&str) -> Option<T>,
+    from: D,
+) -> Result<T, D::Error> {
+    from.deserialize_str(Word(of))
+}
+
+struct Word<F>(F);
+
+impl<T, F: Fn(&str) -> Option<T>> Visitor<'_> for Word<F> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<T, E> {
+        (self.0)(name).ok_or_else(|| E::custom("an unknown name"))
+    }
+}
+
+/// Gives the values of enumerations their names, each once.
+macro_rules! named {
+    ($($type:ty { $($value:ident = $name:literal,)+ })+) => {
+        $(impl $crate::json::form::Form for $type {
+            fn write<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                let names = [$((Self::$value, $name),)+];
+                let name = names.into_iter().find(|(value, _)| value == self);
+                $crate::json::form::write_name(name.map(|(_, name)| name), to)
+            }
+
+            fn read<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let of = |name: &str| match name {
+                    $($name => Some(Self::$value),)+
+                    _ => None,
+                };
+                $crate::json::form::read_name(of, from)
+            }
+        })+
+    };
+}
+
+pub(crate) use named;
+
+named! {
+    Rest { Held = "held", Stopped = "stopped", Finished = "finished", }
+    SeatTurn { Ahead = "ahead", Passed = "passed", Spoke = "spoke", Skipped = "skipped", }
+    RunFate { Denied = "denied", Ended = "ended", }
+    ReminderPlace { Discussion = "discussion", Callback = "callback", }
+    ReplyEnd { Finished = "finished", Unfinished = "unfinished", AwaitsHuman = "awaits-human", }
+    LetterKind { Guide = "guide", Result = "result", }
+    WakeCause { Operator = "operator", Guide = "guide", Result = "result", }
+    MessageKind {
+        Conversation = "conversation",
+        System = "system",
+        StopWord = "stopWord",
+        ResumeWord = "resumeWord",
+    }
+}
+
+/// The names that the core gives.
+macro_rules! known {
+    ($($type:ty = $of:expr;)+) => {
+        $(impl Form for $type {
+            fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(self.as_str())
+            }
+
+            fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                read($of, from)
+            }
+        })+
+    };
+}
+
+known! {
+    Mode = |name: &str| name.parse().ok();
+    PhaseKind = |name: &str| Self::ALL.iter().copied().find(|kind| kind.as_str() == name);
+    Cause = |name: &str| Self::ALL.iter().copied().find(|cause| cause.as_str() == name);
+}

@@ -1,0 +1,218 @@
+//! How numbers and the ends of texts stand in a file.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use dirigent::{AgentId, ChannelId, GuildId, Nonce};
+use dirigent_core::{AgentKey, MessageId, RunId, Tail, Ticket, Timestamp, TurnId};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+
+use super::{Form, is_default};
+
+/// What stands in a file as serde has it.
+macro_rules! plain {
+    ($($type:ty)+) => {$(
+        impl Form for $type {
+            fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                self.serialize(to)
+            }
+
+            fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                Self::deserialize(from)
+            }
+        }
+    )+};
+}
+
+plain! { bool u8 u16 u32 u64 usize String Duration AgentId }
+
+/// What stands in a file as a number of its own, or as its digits.
+macro_rules! numbers {
+    ($($type:ty = $number:ty, $new:path, $get:path, $write:path, $read:path;)+) => {$(
+        impl Form for $type {
+            fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                $write(&$get(*self), to)
+            }
+
+            fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                $read(from).map($new)
+            }
+        }
+    )+};
+}
+
+numbers! {
+    AgentKey = u32, Self::new, Self::get, Form::write, u32::read;
+    TurnId = u64, Self::new, Self::get, Form::write, u64::read;
+    Ticket = u64, Self::new, Self::get, Form::write, u64::read;
+    Timestamp = u64, Self::from_millis, Self::as_millis, Form::write, u64::read;
+    MessageId = u64, Self::new, Self::get, digits::serialize, digits::deserialize;
+    RunId = u64, Self::new, Self::get, digits::serialize, digits::deserialize;
+    ChannelId = u64, Self::new, Self::get, digits::serialize, digits::deserialize;
+    GuildId = u64, Self::new, Self::get, digits::serialize, digits::deserialize;
+}
+
+/// Numbers of 64 bits as strings of digits: many programs would cut a number of that size.
+pub(crate) mod digits {
+    use serde::{Deserializer, Serializer};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
+    pub(crate) fn serialize<S: Serializer>(number: &u64, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(number)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+        from.deserialize_str(super::Digits)
+    }
+}
+
+struct Digits;
+
+impl Visitor<'_> for Digits {
+    type Value = u64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string of digits")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<u64, E> {
+        whole(text).ok_or_else(|| E::custom("not a string of digits"))
+    }
+}
+
+/// A number as it is written, and in no other way.
+pub(crate) fn whole(digits: &str) -> Option<u64> {
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let padded = digits.len() > 1 && digits.starts_with('0');
+    if plain && !padded { digits.parse().ok() } else { None }
+}
+
+impl Form for BTreeMap<AgentKey, AgentId> {
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.iter().map(|(key, agent)| (key.get(), agent)))
+    }
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let agents = BTreeMap::<u32, AgentId>::deserialize(from)?;
+        Ok(agents.into_iter().map(|(key, agent)| (AgentKey::new(key), agent)).collect())
+    }
+}
+
+impl Form for Nonce {
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.as_str())
+    }
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// The end of a text with what else is known of its message.
+#[derive(Debug, Serialize, Deserialize)]
+struct DigestFile<'a> {
+    end: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    length: Option<u32>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    attachment: bool,
+}
+
+/// The end of a text. Written as a string where nothing else is known of the text, as it was in files
+/// of before the length was kept; else as an object.
+impl Form for Tail {
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (end, length, attachment) = (self.as_str(), self.length(), self.has_attachment());
+        let is_bare = length.is_none() || (end.is_empty() && length == Some(0));
+        if is_bare && !attachment {
+            return to.serialize_str(end);
+        }
+        DigestFile { end: end.into(), length, attachment }.serialize(to)
+    }
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Digest)
+    }
+}
+
+struct Digest;
+
+impl<'de> Visitor<'de> for Digest {
+    type Value = Tail;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("at most 64 characters without white space")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Tail, E> {
+        whole_end(text, None, false)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Tail, A::Error> {
+        let file = DigestFile::deserialize(MapAccessDeserializer::new(map))?;
+        whole_end(&file.end, file.length, file.attachment)
+    }
+}
+
+/// The digest, if the text is an end as it is kept.
+fn whole_end<E: Error>(text: &str, length: Option<u32>, attachment: bool) -> Result<Tail, E> {
+    let tail = Tail::from_parts(text, length, attachment);
+    if tail.as_str() == text { Ok(tail) } else { Err(E::custom("not the end of a text")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(tail: &Tail) -> String {
+        let mut json = Vec::new();
+        tail.write(&mut serde_json::Serializer::new(&mut json)).unwrap();
+        String::from_utf8(json).unwrap()
+    }
+
+    fn read<T: Form>(json: &str) -> serde_json::Result<T> {
+        T::read(&mut serde_json::Deserializer::from_str(json))
+    }
+
+    #[test]
+    fn the_end_of_a_text_comes_back_even_if_it_looks_like_a_code_fence() {
+        let texts =
+            ["", "```rust", "``` rust x", "````", ".", "the end\n```\nof it", "🎻 e\u{301}"];
+        let long = ["```x".repeat(40), "漢".repeat(64), "y".repeat(65)];
+        for text in texts.into_iter().chain(long.iter().map(String::as_str)) {
+            for tail in [Tail::of(text), Tail::of(text).with_attachment()] {
+                assert_eq!(read::<Tail>(&written(&tail)).unwrap(), tail, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_end_without_a_length_is_read_from_older_files_and_written_as_there() {
+        let old = read::<Tail>("\"```rust\"").unwrap();
+        assert_eq!((old.as_str(), old.length()), ("```rust", None));
+        assert_eq!(written(&old), "\"```rust\"");
+    }
+
+    #[test]
+    fn what_is_no_end_of_a_text_is_refused() {
+        for text in ["two words", "line\\nbreak", &"x".repeat(65)] {
+            assert!(read::<Tail>(&format!("\"{text}\"")).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_id_is_written_in_one_way_only() {
+        let largest = read::<MessageId>("\"18446744073709551615\"").unwrap();
+        assert_eq!(largest, MessageId::new(u64::MAX));
+        for text in
+            ["1", "\"01\"", "\"+1\"", "\"\"", "\" 1\"", "\"18446744073709551616\"", "\"-1\""]
+        {
+            assert!(read::<MessageId>(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! The registry in a file that people can edit.
+
+pub(crate) mod entry;
+mod file;
+mod parsed;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use dirigent::{AgentId, ApiError, ErrorKind, Identity, IdentityStore, RegisterError};
+
+pub use self::entry::BadEntry;
+use self::file::RegistryFile;
+pub use self::parsed::{ParsedIdentities, parse_identities};
+use crate::error::{BadFile, OpenError, StoreError};
+use crate::worker::Worker;
+
+/// An [`IdentityStore`] on one JSON file: an array of objects with the fields `discordUserId`,
+/// `agentId` and `agentName`, all strings. Clones share it.
+///
+/// * One process has it open at a time: it stays locked until every clone is gone, those that a
+///   [`Dirigent`](dirigent::Dirigent) and its [`Driver`](dirigent::Driver) hold included. People may edit the file meanwhile: every call works on
+///   what is there now. What is saved by hand in the moment of a `register` is lost, as with any two
+///   editors.
+/// * A change is on the disk, synced, when its call returns; the file is replaced, so that a
+///   reader finds the old or the new content. It keeps its mode and its group; one that the store makes is for its
+///   owner alone.
+/// * An entry that cannot be read does not count and stays as it is; so do fields that this version
+///   does not know. An object with a field `entries` around the array is read, and kept.
+/// * A file that cannot be read as a whole is not opened and left alone: without it, agents would be
+///   strangers. [`open_or_begin_anew`](Self::open_or_begin_anew) renames it to `<name>.corrupt-N` and
+///   starts empty; [`problems`](Self::problems) tells. When it becomes unreadable later, calls fail and
+///   leave it alone: another program may be writing it.
+/// * `register` refuses, as [`ErrorKind::Invalid`] with a [`BadEntry`] as its source, an account
+///   that is no Discord id, an agent's id that cannot be shown in a line, and a name of more
+///   than 100 characters. Names are for people and may hold any character.
+///
+/// All work on the file happens on a thread of its own, which starts with the first call. What was
+/// asked for is done even if its caller stops waiting for the answer; dropping the last handle waits for it.
+///
+/// ```
+/// use dirigent::{Identity, IdentityStore, UserId};
+/// use dirigent_store::JsonIdentities;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let folder = tempfile::tempdir()?;
+/// let identities = JsonIdentities::open(folder.path().join(JsonIdentities::FILE_NAME))?;
+/// identities
+///     .register(Identity {
+///         discord_user_id: UserId::new(123456789012345678),
+///         agent_id: "home-developer".into(),
+///         agent_name: "Developer".to_owned(),
+///     })
+///     .await?;
+/// assert_eq!(identities.all().await?.len(), 1);
+/// assert!(identities.problems().is_empty());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct JsonIdentities {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// Dropped first, so that the last write is made before the lock is given up.
+    worker: Worker,
+    path: PathBuf,
+    registry: Arc<Mutex<Registry>>,
+    /// Not behind the registry's lock, which is held while the disk works.
+    problems: Arc<Mutex<Problems>>,
+}
+
+/// What the worker's jobs work on.
+#[derive(Debug)]
+struct Registry {
+    file: RegistryFile,
+    problems: Arc<Mutex<Problems>>,
+}
+
+/// What was wrong when the store was opened, and what is wrong now.
+#[derive(Debug, Default)]
+struct Problems {
+    opening: Option<Problem>,
+    entries: Vec<Problem>,
+}
+
+/// A defect of the registry's file that an operator should look at.
+///
+/// ```
+/// use dirigent_store::{JsonIdentities, Problem};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("agents.json");
+/// std::fs::write(&path, "no JSON")?;
+/// assert!(JsonIdentities::open(&path).is_err());
+/// let identities = JsonIdentities::open_or_begin_anew(&path)?;
+/// let [Problem::KeptAside { kept, .. }] = &identities.problems()[..] else { panic!() };
+/// assert_eq!(std::fs::read_to_string(kept)?, "no JSON");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// The whole file could not be read when the store was opened, and it was to begin anew then: the
+    /// registry started empty.
+    KeptAside {
+        /// Where the file is now.
+        kept: PathBuf,
+        /// What is wrong with it.
+        reason: BadFile,
+    },
+    /// An entry does not count.
+    BadEntry {
+        /// Its place in the file, from 1.
+        number: usize,
+        /// What is wrong with it.
+        reason: BadEntry,
+    },
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::KeptAside { kept, reason } => {
+                write!(f, "the file is kept as {}: {reason}", kept.display())
+            }
+            Self::BadEntry { number, reason } => {
+                write!(f, "entry {number} does not count: {reason}")
+            }
+        }
+    }
+}
+
+impl JsonIdentities {
+    /// What the file is called where a host has no other wish.
+    pub const FILE_NAME: &str = "dirigent-identity.json";
+
+    /// Opens the registry, which need not exist yet; its folder is made where it is missing. Works
+    /// on the calling thread: open it before the runtime has anything to do.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::InUse`] when it is open already, [`OpenError::Damaged`] when it cannot be read as a
+    /// whole, else what the system refused.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Self::open_as(path.as_ref(), false)
+    }
+
+    /// As [`open`](Self::open), but keeps a file aside that cannot be read as a whole, and starts
+    /// empty: every registration in it is lost. For an operator who decided so;
+    /// [`problems`](Self::problems) says where the file is.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), but for [`OpenError::Damaged`].
+    pub fn open_or_begin_anew(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Self::open_as(path.as_ref(), true)
+    }
+
+    fn open_as(path: &Path, begins_anew: bool) -> Result<Self, OpenError> {
+        let (file, aside) = RegistryFile::open(path, begins_anew)?;
+        let path = file.path().to_owned();
+        let opening = aside.map(|(kept, reason)| Problem::KeptAside { kept, reason });
+        if let Some(problem) = &opening {
+            tracing::warn!(path = %path.display(), %problem, "the registry starts empty");
+        }
+        let problems = Arc::new(Mutex::new(Problems { opening, entries: Vec::new() }));
+        let registry = Registry { file, problems: Arc::clone(&problems) };
+        registry.read(RegistryFile::read)?;
+        let worker = Worker::new("dirigent-identities");
+        let registry = Arc::new(Mutex::new(registry));
+        Ok(Self { shared: Arc::new(Shared { worker, path, registry, problems }) })
+    }
+
+    /// Where the file is, links resolved.
+    pub fn path(&self) -> &Path {
+        &self.shared.path
+    }
+
+    /// What is wrong with the file: whether it was kept aside when the store was opened, and the
+    /// entries that did not count when it was read last.
+    pub fn problems(&self) -> Vec<Problem> {
+        let problems = lock(&self.shared.problems);
+        problems.opening.iter().chain(&problems.entries).cloned().collect()
+    }
+
+    /// Has something done with the registry, on its thread.
+    async fn on_thread<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Registry) -> T + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let registry = Arc::clone(&self.shared.registry);
+        let answer = self.shared.worker.call(move || job(&mut lock(&registry)));
+        answer.await.map_err(|none| none.into_error(&self.shared.path))
+    }
+}
+
+#[async_trait]
+impl IdentityStore for JsonIdentities {
+    async fn all(&self) -> Result<Vec<Identity>, ApiError> {
+        Ok(self.on_thread(|registry| registry.all()).await??)
+    }
+
+    async fn register(&self, identity: Identity) -> Result<(), RegisterError> {
+        let done = self.on_thread(move |registry| registry.register(&identity)).await;
+        done.map_err(ApiError::from)?
+    }
+
+    async fn remove(&self, agent: AgentId) -> Result<bool, ApiError> {
+        Ok(self.on_thread(move |registry| registry.remove(&agent)).await??)
+    }
+}
+
+impl Registry {
+    fn all(&self) -> Result<Vec<Identity>, StoreError> {
+        Ok(self.read(RegistryFile::read)?.identities().cloned().collect())
+    }
+
+    fn register(&mut self, identity: &Identity) -> Result<(), RegisterError> {
+        entry::check(identity).map_err(|bad| ApiError::new(ErrorKind::Invalid).with_source(bad))?;
+        let mut registry = self.read(RegistryFile::read_to_change).map_err(ApiError::from)?;
+        match registry.put(identity) {
+            Err(owner) => Err(RegisterError::AccountTaken { owner }),
+            Ok(false) => Ok(()),
+            Ok(true) => Ok(self.file.write(&registry).map_err(ApiError::from)?),
+        }
+    }
+
+    fn remove(&mut self, agent: &AgentId) -> Result<bool, StoreError> {
+        let mut registry = self.read(RegistryFile::read_to_change)?;
+        let is_known = registry.remove(agent);
+        if is_known {
+            self.file.write(&registry)?;
+        }
+        Ok(is_known)
+    }
+
+    /// Reads the file, and notes what is wrong with it.
+    fn read(
+        &self,
+        read: impl FnOnce(&RegistryFile) -> Result<ParsedIdentities, StoreError>,
+    ) -> Result<ParsedIdentities, StoreError> {
+        let registry = read(&self.file)?;
+        let bad = registry.bad_entries().into_iter();
+        let bad: Vec<_> =
+            bad.map(|(number, reason)| Problem::BadEntry { number, reason }).collect();
+        let mut problems = lock(&self.problems);
+        if problems.entries != bad {
+            for problem in &bad {
+                tracing::warn!(path = %self.file.path().display(), %problem);
+            }
+            problems.entries = bad;
+        }
+        Ok(registry)
+    }
+}
+
+/// A panic in a job leaves nothing half done in memory: what counts is in the file.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_in_the_work_is_told_and_the_next_call_works() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = JsonIdentities::open(folder.path().join("agents.json")).unwrap();
+        let broken = store.on_thread(|_| -> u32 { panic!("on purpose") }).await.unwrap_err();
+        assert!(matches!(broken, StoreError::Interrupted { .. }));
+        assert_eq!(broken.certainty(), dirigent::Certainty::Unknown);
+        assert!(store.all().await.unwrap().is_empty());
+    }
+}

@@ -1,0 +1,150 @@
+//! The registry's file on the disk.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use dirigent::Certainty;
+
+use super::parsed::{FILE_MAX, ParsedIdentities, parse_identities};
+use crate::disk::Lock;
+use crate::disk::{self, ReadError};
+use crate::error::{Action, BadFile, OpenError, StoreError};
+
+/// The file, for the one who has it open.
+#[derive(Debug)]
+pub(super) struct RegistryFile {
+    /// Where it is, links resolved.
+    path: PathBuf,
+    /// Whether a sync failed.
+    is_broken: bool,
+    /// Keeps others out.
+    _lock: Lock,
+}
+
+/// Why a registry was not read.
+#[derive(Debug)]
+enum Unread {
+    Store(StoreError),
+    Bad(BadFile),
+}
+
+impl RegistryFile {
+    /// Takes the lock and removes what an interrupted write left. A file that cannot be read is refused
+    /// and left alone, or kept aside where the caller wants to begin anew.
+    pub(super) fn open(
+        path: &Path,
+        begins_anew: bool,
+    ) -> Result<(Self, Option<(PathBuf, BadFile)>), OpenError> {
+        disk::create_folder(disk::place_of(path)?.0)?;
+        let path = disk::resolve(path)?;
+        let (folder, name) = disk::place_of(&path)?;
+        let file = Self { path: path.clone(), is_broken: false, _lock: Lock::on_file(&path)? };
+        disk::remove_strays(folder, Some(name))?;
+        match file.load() {
+            Ok(_) => {
+                // What is read from now on is a fact already: a process that ended between the
+                // replacement and its sync would leave it to chance.
+                file.sync()?;
+                Ok((file, None))
+            }
+            Err(Unread::Bad(source)) if !begins_anew => Err(OpenError::Damaged { path, source }),
+            Err(Unread::Bad(reason)) => Ok((file, Some((disk::keep_aside(&path)?, reason)))),
+            Err(Unread::Store(error)) => Err(error.into()),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The present content; no file is an empty registry. A file that cannot be read now is not
+    /// kept aside: another program may be writing it.
+    pub(super) fn read(&self) -> Result<ParsedIdentities, StoreError> {
+        self.load().map_err(|unread| match unread {
+            Unread::Store(error) => error,
+            Unread::Bad(source) => StoreError::BadFile { path: self.path.clone(), source },
+        })
+    }
+
+    /// The present content, to be changed.
+    pub(super) fn read_to_change(&self) -> Result<ParsedIdentities, StoreError> {
+        if self.is_broken {
+            return Err(StoreError::Broken { path: self.path.clone() });
+        }
+        self.read()
+    }
+
+    /// Replaces the content; it survives a power cut when this returns.
+    pub(super) fn write(&mut self, registry: &ParsedIdentities) -> Result<(), StoreError> {
+        let content = registry.encode();
+        if content.len() > FILE_MAX {
+            return Err(StoreError::TooLarge { path: self.path.clone(), limit: FILE_MAX });
+        }
+        let written = disk::replace_shared(&self.path, content.as_bytes());
+        self.note_sync(&written);
+        written
+    }
+
+    /// Notes whether a write failed in such a way that none may follow.
+    fn note_sync(&mut self, written: &Result<(), StoreError>) -> bool {
+        self.is_broken |= written.as_ref().is_err_and(StoreError::is_failed_sync);
+        self.is_broken
+    }
+
+    fn load(&self) -> Result<ParsedIdentities, Unread> {
+        match disk::read(&self.path, FILE_MAX) {
+            Ok(Some(content)) => parse_identities(&content).map_err(Unread::Bad),
+            Ok(None) => Ok(ParsedIdentities::default()),
+            Err(ReadError::Bad(reason)) => Err(Unread::Bad(reason)),
+            Err(ReadError::Io(error)) => {
+                Err(Unread::Store(StoreError::not_done(Action::Read, &self.path, error)))
+            }
+        }
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        let refused = |source| StoreError::Io {
+            action: Action::Sync,
+            path: self.path.clone(),
+            certainty: Certainty::NotDone,
+            source,
+        };
+        match File::open(&self.path) {
+            // Windows syncs only what was opened for writing.
+            Ok(file) if cfg!(unix) => file.sync_all().map_err(refused)?,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(refused(error)),
+        }
+        disk::place_of(&self.path).and_then(|(folder, _)| disk::sync_folder(folder))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn after_a_failed_sync_the_file_is_read_but_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agents.json");
+        fs::write(&path, "[]").unwrap();
+        let (mut file, _) = RegistryFile::open(&path, false).unwrap();
+        assert!(!file.note_sync(&Ok(())));
+        let refused = || io::Error::from(io::ErrorKind::StorageFull);
+        let early = StoreError::not_done(Action::Write, &path, refused());
+        assert!(!file.note_sync(&Err(early)), "a disk that is full is no reason to give up");
+        let late = StoreError::unknown(Action::Sync, folder.path(), refused());
+        assert_eq!(late.certainty(), Certainty::Unknown);
+        assert!(file.note_sync(&Err(late)));
+        let error = file.read_to_change().unwrap_err();
+        assert!(matches!(error, StoreError::Broken { .. }));
+        assert_eq!(error.certainty(), Certainty::NotDone);
+        file.read().unwrap();
+        drop(file);
+        RegistryFile::open(&path, false).unwrap().0.read_to_change().unwrap();
+    }
+}
