@@ -27,32 +27,6 @@ fn the_recorded_example_is_told_as_the_page_shows_it() {
     assert_eq!(denied.count(), 1);
 }
 
-/// F10: the tool itself, and that it says what is wrong and ends with a failure.
-#[test]
-fn the_tool_tells_a_recording_from_a_file_and_what_is_wrong_with_one() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/pm_and_dev");
-    let run = |arguments: &[&str]| {
-        let mut tool = std::process::Command::new(env!("CARGO_BIN_EXE_dirigent-trace"));
-        let ran = tool.current_dir(&folder).args(arguments).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        (ran.status.code(), text(ran.stdout), text(ran.stderr))
-    };
-    let told = |file| (Some(0), example(file), String::new());
-    assert_eq!(run(&["hello.jsonl"]), told("hello.txt"));
-    assert_eq!(run(&["--mermaid", "hello.jsonl"]), told("hello.mmd"));
-    for (arguments, error) in [
-        (&[][..], "usage: dirigent-trace RECORDING [--mermaid]"),
-        (&["--svg", "hello.jsonl"], "usage: "),
-        (&["hello.jsonl", "hello.jsonl"], "usage: "),
-        (&["nowhere.jsonl"], "nowhere.jsonl: "),
-        (&["hello.txt"], "hello.txt: "),
-    ] {
-        let (code, told, refused) = run(arguments);
-        assert_eq!((code, told.as_str()), (Some(1), ""), "{arguments:?}");
-        assert!(refused.starts_with(error), "{arguments:?}: {refused}");
-    }
-}
-
 /// One of each, and of each that holds a choice all of its choices.
 fn all_inputs() -> Vec<Input> {
     let (a, b) = (AgentKey::new(0), AgentKey::new(1));

@@ -115,7 +115,7 @@ impl JsonChannels {
     ///
     /// # Errors
     ///
-    /// [`OpenError::InUse`] when it is open already, [`BadFile::OtherVersion`] when the agents were
+    /// [`OpenError::InUse`] when it is open already, [`BadFile::OtherVersion`](crate::BadFile::OtherVersion) when the agents were
     /// written by another version, else what the system refused.
     pub fn open(options: impl Into<ChannelOptions>) -> Result<Self, OpenError> {
         let options = options.into();
