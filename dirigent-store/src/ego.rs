@@ -132,7 +132,7 @@ async fn look(path: &Path, options: &EgoOptions) -> Result<ParsedEgo, EgoAbsent>
     }
     let file = path.to_owned();
     let reader = Worker::new("dirigent-ego");
-    let read = reader.call(move || load(&file)).await;
+    let read = reader.call(path, move || load(&file)).await;
     let ego = read.unwrap_or(Err(EgoAbsent::Unreadable(io::ErrorKind::Other)))?;
     if ego.has_accounts() { Ok(ego) } else { Err(EgoAbsent::NoColumn) }
 }

@@ -256,6 +256,14 @@ impl StoreError {
         self
     }
 
+    /// The same error once more, for others who waited for the same sync.
+    pub(crate) fn again(&self) -> Self {
+        if let Self::Io { path, source, .. } = self {
+            return Self::unknown(Action::Sync, path, source.kind().into());
+        }
+        Self::Interrupted { path: self.path().to_owned() }
+    }
+
     /// The file or folder that it is about.
     pub fn path(&self) -> &Path {
         match self {

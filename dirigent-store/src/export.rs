@@ -219,8 +219,7 @@ impl OrchestrationState {
             match Self::of(store.as_ref(), Arc::clone(&config), clock.now()).await {
                 Ok(state) => {
                     let to = path.clone();
-                    let saved = writer.call(move || state.save(to)).await;
-                    let saved = saved.unwrap_or_else(|none| Err(none.into_error(&path)));
+                    let saved = writer.call(&path, move || state.save(to)).await.flatten();
                     if let Err(error) = saved {
                         tracing::warn!(%error, "the picture of all channels was not saved");
                     }

@@ -1,39 +1,40 @@
-//! Channels in JSON files, one or two a channel.
+//! Channels in JSON files: commits come in, and are on the disk, or soon, when they are answered; loads come back.
 
 pub(crate) mod agents;
+mod catch_up;
 mod change;
-mod desk;
 mod folders;
 pub(crate) mod history;
+mod job;
 mod open;
 mod options;
 mod problem;
+mod records;
 mod sync;
+mod syncing;
 mod turn_log;
 mod work;
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::mpsc::channel;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::thread::JoinHandle;
 
 use async_trait::async_trait;
 use dirigent::{
     AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, LoadError, Revision,
     StoredChannel, Transition,
 };
-use tokio::sync::oneshot;
 
-use self::desk::Desk;
+use self::job::{Ask, Committed, Job};
 pub use self::options::{ChannelOptions, FileDurability};
 pub use self::problem::ChannelProblem;
 use self::problem::Problems;
-use self::sync::Syncing;
-use self::work::{Ask, Committed, Job, Work};
+use self::syncing::Syncing;
+use self::work::Work;
 use crate::error::{OpenError, StoreError};
-use crate::worker::{Answer, Life, Started};
+use crate::worker::{Answer, Inbox, Life, Receiver, Start, queue, start};
 
 /// A [`ChannelStore`] on JSON files in one folder, which is wholly its own. Clones share it.
 ///
@@ -104,9 +105,8 @@ pub struct JsonChannels {
 
 struct Shared {
     history_max: usize,
-    sync_after: Duration,
     problems: Arc<Mutex<Problems>>,
-    life: Life<Desk, Job>,
+    life: Life<Threads, Inbox<Job>>,
 }
 
 impl JsonChannels {
@@ -119,13 +119,23 @@ impl JsonChannels {
     /// written by another version, else what the system refused.
     pub fn open(options: impl Into<ChannelOptions>) -> Result<Self, OpenError> {
         let options = options.into();
-        let ChannelOptions { sync_after, history_max, .. } = options;
-        let root = options.path.clone();
-        let desk = Desk::open(options)?;
-        let problems = Arc::clone(&desk.problems);
-        let life = Life::new(root, desk);
-        let shared = Shared { history_max, sync_after, problems, life };
-        Ok(Self { shared: Arc::new(shared) })
+        let (root, history_max) = (options.path.clone(), options.history_max);
+        let (work, given) = Work::open(options)?;
+        let problems = Arc::clone(&work.records.problems);
+        let (jobs, jobs_given) = queue(Inbox::default());
+        let threads = Threads {
+            syncing: Syncing {
+                queue: Arc::clone(&work.records.queue),
+                folders: Arc::clone(&work.records.folders),
+                given,
+                jobs: jobs.clone(),
+                durable: BTreeSet::new(),
+            },
+            jobs: jobs_given,
+            work,
+        };
+        let life = Life::new(root, jobs, threads);
+        Ok(Self { shared: Arc::new(Shared { history_max, problems, life }) })
     }
 
     /// The files that could not be read since the store was opened, the first thousand of them.
@@ -143,50 +153,33 @@ impl JsonChannels {
     }
 
     async fn call<T: Send>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, StoreError> {
-        let (answer, answered) = oneshot::channel();
-        let life = &self.shared.life;
-        life.give(job(answer), |desk| start(desk, self.shared.sync_after))?;
-        answered.await.unwrap_or_else(|_| Err(life.no_answer()))
+        self.shared.life.call(job).await
     }
 }
 
-impl crate::worker::Job for Job {
-    fn close(answer: Answer<()>) -> Self {
-        Self::Close(answer)
-    }
+/// What the two threads work on: that which everything passes, and that which waits for the disk.
+struct Threads {
+    work: Work,
+    jobs: Receiver<Inbox<Job>>,
+    syncing: Syncing,
 }
 
-/// Starts the thread that everything passes, and the one that waits for the disk.
-fn start(desk: Box<Desk>, sync_after: Duration) -> Started<Desk, Job> {
-    let (jobs, given) = channel();
-    // A thread that cannot be started must not take the desk with it.
-    let (desks, desk_given) = channel::<(Box<Desk>, Option<JoinHandle<()>>)>();
-    let work = move || {
-        if let Ok((desk, syncing)) = desk_given.recv() {
-            Work::new(*desk).run(&given, syncing);
+impl Start for Threads {
+    fn start(self) -> Result<JoinHandle<()>, (Self, io::Error)> {
+        let run = start("dirigent-store", |(work, jobs, syncing): (Work, _, _)| {
+            work.run(&jobs, syncing);
+        });
+        let sync = || match self.work.records.durability {
+            FileDurability::Full => start("dirigent-sync", Syncing::run).map(Some),
+            FileDurability::None => Ok(None),
+        };
+        match run.and_then(|run| Ok((run, sync()?))) {
+            Ok((run, sync)) => {
+                let Self { work, jobs, syncing } = self;
+                Ok(run((work, jobs, sync.map(|sync| sync(syncing)))))
+            }
+            Err(source) => Err((self, source)),
         }
-    };
-    let syncing = match desk.durability {
-        FileDurability::Full => Some(Syncing {
-            queue: Arc::clone(&desk.queue),
-            folders: Arc::clone(&desk.folders),
-            sync_after,
-            jobs: jobs.clone(),
-            durable: BTreeSet::new(),
-        }),
-        FileDurability::None => None,
-    };
-    let spawned = spawn("dirigent-store", work).and_then(|thread| {
-        let syncing = syncing.map(|syncing| spawn("dirigent-sync", || syncing.run()));
-        Ok((thread, syncing.transpose()?))
-    });
-    match spawned {
-        Ok((thread, syncing)) => {
-            // The thread waits for it.
-            let _ = desks.send((desk, syncing));
-            Ok((jobs, thread))
-        }
-        Err(source) => Err((desk, source)),
     }
 }
 
@@ -239,12 +232,11 @@ impl ChannelStore for JsonChannels {
     }
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
-    thread::Builder::new().name(name.to_owned()).spawn(work)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::thread;
+    use std::time::Duration;
+
     use dirigent::{ChannelRecord, Durability};
 
     use super::folders::Folders;
@@ -335,5 +327,19 @@ mod tests {
         let folder = Step::SyncFolder(file.parent().unwrap().to_owned());
         assert_eq!(steps::take(&root), [log, Step::SyncFolder(root.clone()), folder]);
         store.close().await.unwrap();
+    }
+
+    /// A process before may have ended between the file and the sync of its folder.
+    #[tokio::test]
+    async fn folders_that_were_there_are_synced() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().canonicalize().unwrap();
+        let folder = Folders::below(root.clone()).unwrap().folder(7);
+        std::fs::create_dir(&folder).unwrap();
+        let store = JsonChannels::open(&*root).unwrap();
+        steps::take(&root);
+        store.channels().await.unwrap();
+        store.close().await.unwrap();
+        assert!(steps::take(&root).contains(&Step::SyncFolder(folder)));
     }
 }

@@ -195,8 +195,8 @@ impl JsonIdentities {
         job: impl FnOnce(&mut Registry) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
         let registry = Arc::clone(&self.shared.registry);
-        let answer = self.shared.worker.call(move || job(&mut lock(&registry)));
-        answer.await.map_err(|none| none.into_error(&self.shared.path))
+        let Shared { worker, path, .. } = &*self.shared;
+        worker.call(path, move || job(&mut lock(&registry))).await
     }
 }
 

@@ -7,91 +7,8 @@ use super::problem::Problems;
 use super::refusal::{is_damage, refused};
 use super::sync::Broken;
 use super::tables::Tables;
+use super::task::{Ran, Task};
 use crate::error::{Action, BadFile, StoreError};
-use crate::worker::Answer;
-
-/// One caller's work. It can be run again after its transaction was undone.
-pub(super) trait Task: Send {
-    /// Runs it.
-    fn run(&mut self, tables: &mut Tables<'_>) -> Ran;
-
-    /// Whether nothing of what it deletes may be left in the write-ahead log.
-    fn erases(&self) -> bool;
-
-    /// It failed, unless it did already.
-    fn fail(&mut self, error: StoreError);
-
-    /// Tells the caller what came of it.
-    fn answer(self: Box<Self>);
-}
-
-/// What became of the transaction in which work was run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ran {
-    /// It can be committed; refused work changed nothing.
-    Sound,
-    /// It must be undone.
-    Undo,
-    /// It must be undone, for the database is damaged.
-    Damaged,
-}
-
-/// Work with its caller.
-pub(super) struct Asked<T, F> {
-    work: F,
-    erases: bool,
-    outcome: Option<Result<T, StoreError>>,
-    answer: Answer<T>,
-}
-
-impl<T, F> Asked<T, F>
-where
-    F: FnMut(&mut Tables<'_>) -> Result<T, StoreError>,
-{
-    pub(super) const fn new(work: F, answer: Answer<T>) -> Self {
-        Self { work, erases: false, outcome: None, answer }
-    }
-
-    /// Work of which nothing may be left in the write-ahead log.
-    pub(super) const fn erasing(work: F, answer: Answer<T>) -> Self {
-        Self { work, erases: true, outcome: None, answer }
-    }
-}
-
-impl<T, F> Task for Asked<T, F>
-where
-    T: Send,
-    F: FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send,
-{
-    fn run(&mut self, tables: &mut Tables<'_>) -> Ran {
-        // What came of it in a transaction that was undone is of no account.
-        self.outcome = None;
-        let outcome = (self.work)(tables);
-        let ran = match &outcome {
-            Err(error) if is_damage(error) => Ran::Damaged,
-            Err(StoreError::Io { .. }) => Ran::Undo,
-            Ok(_) | Err(_) => Ran::Sound,
-        };
-        self.outcome = Some(outcome);
-        ran
-    }
-
-    fn erases(&self) -> bool {
-        self.erases
-    }
-
-    fn fail(&mut self, error: StoreError) {
-        if !matches!(self.outcome, Some(Err(_))) {
-            self.outcome = Some(Err(error));
-        }
-    }
-
-    fn answer(self: Box<Self>) {
-        if let Some(outcome) = self.outcome {
-            let _ = self.answer.send(outcome);
-        }
-    }
-}
 
 /// Why the store must not go on.
 #[derive(Clone, Copy, Debug)]
@@ -165,7 +82,7 @@ impl<'c, 'p> Groups<'c, 'p> {
             Attempt::Doubtful(error) => {
                 self.stop(Stop::Broken);
                 for task in group {
-                    task.fail(again(&error));
+                    task.fail(error.again());
                 }
             }
         }
@@ -250,7 +167,7 @@ impl<'c, 'p> Groups<'c, 'p> {
             self.stop(Stop::Broken);
         }
         for task in tasks.iter_mut().filter(|task| is_failed_sync || task.erases()) {
-            task.fail(again(&error));
+            task.fail(error.again());
         }
         false
     }
@@ -269,50 +186,15 @@ impl<'c, 'p> Groups<'c, 'p> {
     }
 }
 
-/// The same error once more: several callers wait for one sync.
-pub(super) fn again(error: &StoreError) -> StoreError {
-    if let StoreError::Io { path, source, .. } = error {
-        return StoreError::unknown(Action::Sync, path, source.kind().into());
-    }
-    StoreError::Interrupted { path: error.path().to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io;
 
-    use dirigent::{AgentId, AgentKey, ChannelId, ChannelRecord, Commit, Durability, Revision};
+    use dirigent::{AgentId, AgentKey, ChannelId, Revision};
 
-    use super::super::open::Database;
+    use super::super::stage::{Stage, ask, commit, erase};
     use super::super::tables::{Committed, channels};
-    use tokio::sync::oneshot;
-
     use super::*;
-
-    fn database(folder: &tempfile::TempDir) -> Database {
-        let path = folder.path().join("any.sqlite");
-        Database::open(&path, false).unwrap().0
-    }
-
-    fn ask<T: Send + 'static>(
-        group: &mut Vec<Box<dyn Task>>,
-        work: impl FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send + 'static,
-    ) -> oneshot::Receiver<Result<T, StoreError>> {
-        let (answer, answered) = oneshot::channel();
-        group.push(Box::new(Asked::new(work, answer)));
-        answered
-    }
-
-    fn commit(expected: u64) -> Commit {
-        Commit {
-            channel: ChannelId::new(7),
-            expected: Revision::new(expected),
-            record: ChannelRecord::default(),
-            durability: Durability::Fact,
-            transitions: Vec::new(),
-            replaces_damaged: false,
-        }
-    }
 
     fn add(agent: &str) -> impl FnMut(&mut Tables<'_>) -> Result<AgentKey, StoreError> + use<> {
         let agent = AgentId::from(agent);
@@ -321,13 +203,9 @@ mod tests {
 
     #[test]
     fn a_group_waits_for_the_disk_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let Database { path, conn, .. } = database(&folder);
-        let problems = Problems::default();
-        let mut groups =
-            Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems, Broken::default());
-        let log = folder.path().join("any.sqlite-wal");
-        let before = log.metadata().unwrap().len();
+        let stage = Stage::new();
+        let mut groups = stage.groups();
+        let before = stage.log_length();
         let mut group = Vec::new();
         let answers: Vec<_> = (0..500)
             .map(|expected| {
@@ -337,10 +215,8 @@ mod tests {
             .collect();
         groups.settle(&mut group, &mut || None);
         // 500 transactions would have written a page each.
-        assert!(log.metadata().unwrap().len() - before < 20 * 4_096);
-        for task in group {
-            task.answer();
-        }
+        assert!(stage.log_length() - before < 20 * 4_096);
+        group.into_iter().for_each(Task::answer);
         for (mut answer, number) in answers.into_iter().zip(1..) {
             let made = answer.try_recv().unwrap().unwrap();
             assert_eq!(made, Committed::Done(Revision::new(number)));
@@ -349,11 +225,8 @@ mod tests {
 
     #[test]
     fn who_fails_fails_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let Database { path, conn, .. } = database(&folder);
-        let problems = Problems::default();
-        let mut groups =
-            Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems, Broken::default());
+        let stage = Stage::new();
+        let mut groups = stage.groups();
         let mut group = Vec::new();
         let mut first = ask(&mut group, add("zoe"));
         let mut refused = ask(&mut group, |tables| -> Result<(), _> {
@@ -367,9 +240,7 @@ mod tests {
         });
         let mut last = ask(&mut group, add("adam"));
         groups.settle(&mut group, &mut || None);
-        for task in group {
-            task.answer();
-        }
+        group.into_iter().for_each(Task::answer);
         assert_eq!(first.try_recv().unwrap().unwrap(), AgentKey::new(0));
         let error = refused.try_recv().unwrap().unwrap_err();
         assert!(matches!(error, StoreError::Io { action: Action::Write, .. }), "{error}");
@@ -377,7 +248,7 @@ mod tests {
         assert!(matches!(error, StoreError::Interrupted { .. }), "{error}");
         assert_eq!(last.try_recv().unwrap().unwrap(), AgentKey::new(1));
         // Neither in memory nor in the database is anything left of the others.
-        let mut tables = Tables::new(&conn, &path, 0).unwrap();
+        let mut tables = Tables::new(&stage.conn, &stage.path, 0).unwrap();
         for tables in [&mut groups.tables, &mut tables] {
             assert_eq!(tables.agents(), ["zoe", "adam"].map(AgentId::from));
             assert_eq!(channels(tables).unwrap(), []);
@@ -386,30 +257,21 @@ mod tests {
 
     #[test]
     fn a_log_that_cannot_be_emptied_fails_what_erases_and_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
-        let Database { path, conn, .. } = database(&folder);
-        let problems = Problems::default();
-        let mut groups =
-            Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems, Broken::default());
+        let stage = Stage::new();
+        let mut groups = stage.groups();
         let mut group = Vec::new();
         let mut made = ask(&mut group, |tables| tables.commit(&commit(0)));
-        let (answer, mut erased) = oneshot::channel();
-        group.push(Box::new(Asked::erasing(
-            |tables: &mut Tables<'_>| tables.delete(ChannelId::new(8)),
-            answer,
-        )));
+        let mut erased = erase(&mut group, ChannelId::new(8));
         groups.settle(&mut group, &mut || None);
         // The log is not emptied while it is read.
-        let mut reader = conn.prepare("SELECT * FROM channels").unwrap();
+        let mut reader = stage.conn.prepare("SELECT * FROM channels").unwrap();
         let mut rows = reader.query([]).unwrap();
         assert!(rows.next().unwrap().is_some());
         assert!(!groups.empty_log(&mut group));
         assert!(!groups.is_stopped());
         drop(rows);
         assert!(groups.empty_log(&mut []));
-        for task in group {
-            task.answer();
-        }
+        group.into_iter().for_each(Task::answer);
         assert_eq!(made.try_recv().unwrap().unwrap(), Committed::Done(Revision::new(1)));
         let error = erased.try_recv().unwrap().unwrap_err();
         assert_eq!(error.certainty(), dirigent::Certainty::Unknown, "{error}");
@@ -417,11 +279,8 @@ mod tests {
 
     #[test]
     fn after_a_failed_sync_nothing_is_done_any_more() {
-        let folder = tempfile::tempdir().unwrap();
-        let Database { path, conn, .. } = database(&folder);
-        let problems = Problems::default();
-        let mut groups =
-            Groups::new(Tables::new(&conn, &path, 0).unwrap(), &problems, Broken::default());
+        let stage = Stage::new();
+        let mut groups = stage.groups();
         groups.stop(Stop::Broken);
         let mut group = Vec::new();
         let mut answer = ask(&mut group, |tables| -> Result<(), _> {
@@ -429,9 +288,7 @@ mod tests {
             panic!("it was run")
         });
         groups.settle(&mut group, &mut || None);
-        for task in group {
-            task.answer();
-        }
+        group.into_iter().for_each(Task::answer);
         let error = answer.try_recv().unwrap().unwrap_err();
         assert!(matches!(error, StoreError::Broken { .. }), "{error}");
     }

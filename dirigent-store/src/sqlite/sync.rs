@@ -3,67 +3,72 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
+use std::time::Instant;
 
-use super::group::{Task, again};
 use super::open::with_end;
+use super::task::Task;
 use crate::error::{Action, StoreError};
+use crate::worker::{Queue, Receiver, Sender, queue, start};
 
 /// Whether a sync failed; then nothing more is done.
 pub(super) type Broken = Arc<OnceLock<()>>;
 
+/// Work that was committed, of all groups together: all that was committed before a sync begins is on the disk after it.
+#[derive(Default)]
+struct Committed(Vec<Box<dyn Task>>);
+
+impl Queue for Committed {
+    type Work = Vec<Box<dyn Task>>;
+
+    fn take(&mut self, _: Instant, _: bool) -> Option<Self::Work> {
+        (!self.0.is_empty()).then(|| std::mem::take(&mut self.0))
+    }
+}
+
 /// Where work goes that was committed.
-#[derive(Debug)]
 pub(super) struct Syncer {
-    committed: Option<Sender<Vec<Box<dyn Task>>>>,
+    committed: Sender<Committed>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Syncer {
     /// Starts the thread.
     pub(super) fn start(database: &Path, broken: Broken) -> io::Result<Self> {
-        let (committed, given) = channel();
-        let log = with_end(database, "-wal");
-        let work = move || run(&log, &broken, &given);
-        let thread = thread::Builder::new().name("dirigent-sqlite-sync".to_owned()).spawn(work)?;
-        Ok(Self { committed: Some(committed), thread: Some(thread) })
+        let (committed, given) = queue(Committed::default());
+        let run = start("dirigent-sqlite-sync", run)?;
+        let thread = run((with_end(database, "-wal"), broken, given));
+        Ok(Self { committed, thread: Some(thread) })
     }
 
     /// Answers a group once the disk has what was committed for it.
     pub(super) fn answer(&self, group: Vec<Box<dyn Task>>) {
-        if let Some(committed) = &self.committed {
-            // Without the thread their callers learn that they were cut short.
-            let _ = committed.send(group);
-        }
+        // Without the thread their callers learn that they were cut short.
+        let _ = self.committed.change(|committed| (committed.0.extend(group), true));
     }
 }
 
 impl Drop for Syncer {
     /// Waits until everything is answered.
     fn drop(&mut self) {
-        drop(self.committed.take());
+        self.committed.close();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-fn run(log: &Path, broken: &Broken, given: &Receiver<Vec<Box<dyn Task>>>) {
+fn run((log, broken, given): (PathBuf, Broken, Receiver<Committed>)) {
     let mut file = None;
-    while let Ok(mut group) = given.recv() {
-        // All that was committed before the sync begins is on the disk after it.
-        group.extend(given.try_iter().flatten());
-        match sync(log, &mut file, broken) {
-            Ok(()) => group.into_iter().for_each(Task::answer),
-            Err(error) => {
-                for mut task in group {
-                    task.fail(again(&error));
-                    task.answer();
-                }
+    while let Some(group) = given.next() {
+        let synced = sync(&log, &mut file, &broken);
+        for mut task in group {
+            if let Err(error) = &synced {
+                task.fail(error.again());
             }
+            task.answer();
         }
     }
 }

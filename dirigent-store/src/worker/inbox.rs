@@ -3,10 +3,6 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::sync::mpsc::Receiver;
-#[cfg(feature = "sqlite")]
-use std::sync::mpsc::RecvTimeoutError;
-use std::time::Instant;
 
 use dirigent::ChannelId;
 
@@ -27,26 +23,6 @@ pub(crate) trait Queued {
     fn about(&self) -> About;
 }
 
-/// What comes next.
-#[cfg(feature = "sqlite")]
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Next<J> {
-    Job(J),
-    /// The time has come, and there was no job before.
-    Due,
-    /// There will be no more jobs.
-    End,
-}
-
-/// The time by which work on files is put off. No rule of a channel hangs on it.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "how long the disk is spared is no matter of the host's clock"
-)]
-pub(crate) fn now() -> Instant {
-    Instant::now()
-}
-
 /// The jobs that wait.
 #[derive(Debug)]
 pub(crate) struct Inbox<J> {
@@ -58,42 +34,16 @@ pub(crate) struct Inbox<J> {
     taken: Vec<ChannelId>,
 }
 
+impl<J> Default for Inbox<J> {
+    fn default() -> Self {
+        let (reads, rest) = (VecDeque::new(), VecDeque::new());
+        Self { reads, rest, asked: HashMap::new(), taken: Vec::new() }
+    }
+}
+
 impl<J: Queued> Inbox<J> {
-    pub(crate) fn new() -> Self {
-        Self {
-            reads: VecDeque::new(),
-            rest: VecDeque::new(),
-            asked: HashMap::new(),
-            taken: Vec::new(),
-        }
-    }
-
-    /// The next job, a read where there is one; `None` when there will be no more. Waits for one.
-    pub(crate) fn next(&mut self, jobs: &Receiver<J>) -> Option<J> {
-        if self.reads.is_empty() && self.rest.is_empty() {
-            self.push(jobs.recv().ok()?);
-        }
-        self.next_read(jobs).or_else(|| self.next_of_rest())
-    }
-
-    /// The same, but waits no longer than until then.
-    #[cfg(feature = "sqlite")]
-    pub(crate) fn next_until(&mut self, jobs: &Receiver<J>, due: Option<Instant>) -> Next<J> {
-        if let (true, true, Some(due)) = (self.reads.is_empty(), self.rest.is_empty(), due) {
-            match jobs.recv_timeout(due.saturating_duration_since(now())) {
-                Ok(job) => self.push(job),
-                Err(RecvTimeoutError::Timeout) => return Next::Due,
-                Err(RecvTimeoutError::Disconnected) => return Next::End,
-            }
-        }
-        self.next(jobs).map_or(Next::End, Next::Job)
-    }
-
     /// The next read that need not wait, if there is one.
-    pub(crate) fn next_read(&mut self, jobs: &Receiver<J>) -> Option<J> {
-        while let Ok(job) = jobs.try_recv() {
-            self.push(job);
-        }
+    pub(crate) fn next_read(&mut self) -> Option<J> {
         self.reads.pop_front()
     }
 
@@ -118,7 +68,7 @@ impl<J: Queued> Inbox<J> {
         }
     }
 
-    fn push(&mut self, job: J) {
+    pub(crate) fn push(&mut self, job: J) {
         match job.about() {
             About::Read(channel) if !self.asked.contains_key(&channel) => {
                 self.reads.push_back(job);
@@ -135,8 +85,6 @@ impl<J: Queued> Inbox<J> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::channel;
-
     use super::*;
 
     #[derive(Debug, PartialEq)]
@@ -158,38 +106,34 @@ mod tests {
 
     #[test]
     fn a_read_waits_for_what_was_asked_of_its_channel_before_and_for_nothing_else() {
-        let (give, jobs) = channel();
+        let mut inbox = Inbox::default();
         for job in [change(1), change(2), read(1), read(3), change(1), Job(About::Rest), read(4)] {
-            give.send(job).unwrap();
+            inbox.push(job);
         }
-        let mut inbox = Inbox::new();
-        let mut next = || {
+        let next = |inbox: &mut Inbox<Job>| {
             inbox.done();
-            inbox.next(&jobs)
+            inbox.next_read().or_else(|| inbox.next_of_rest())
         };
-        let early = [read(3), read(4), change(1), change(2), read(1)];
-        for expected in early {
-            assert_eq!(next(), Some(expected));
+        for expected in [read(3), read(4), change(1), change(2), read(1)] {
+            assert_eq!(next(&mut inbox), Some(expected));
         }
         // Its own channel is still to be changed.
-        give.send(read(1)).unwrap();
-        drop(give);
+        inbox.push(read(1));
         for expected in [change(1), Job(About::Rest), read(1)] {
-            assert_eq!(next(), Some(expected));
+            assert_eq!(next(&mut inbox), Some(expected));
         }
-        assert_eq!(next(), None);
+        assert_eq!(next(&mut inbox), None);
         assert!(inbox.asked.is_empty());
     }
 
     #[test]
     fn a_read_waits_until_the_change_of_its_channel_is_done() {
-        let (give, jobs) = channel();
-        give.send(change(1)).unwrap();
-        let mut inbox = Inbox::new();
-        assert_eq!(inbox.next(&jobs), Some(change(1)));
-        give.send(read(1)).unwrap();
-        give.send(read(2)).unwrap();
-        assert_eq!((inbox.next_read(&jobs), inbox.next_read(&jobs)), (Some(read(2)), None));
+        let mut inbox = Inbox::default();
+        inbox.push(change(1));
+        assert_eq!(inbox.next_of_rest(), Some(change(1)));
+        inbox.push(read(1));
+        inbox.push(read(2));
+        assert_eq!((inbox.next_read(), inbox.next_read()), (Some(read(2)), None));
         inbox.done();
         assert_eq!(inbox.next_of_rest(), Some(read(1)));
     }

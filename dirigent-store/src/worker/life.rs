@@ -3,88 +3,90 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
 
+use super::queue::{Queue, Sender};
 use crate::error::{Action, StoreError};
 
 /// Where the answer to a job goes.
 pub(crate) type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
-/// What a thread is told.
-pub(crate) trait Job: Send + 'static {
-    /// Finish, end, and say when that is done.
-    fn close(answer: Answer<()>) -> Self;
+/// What waits for a store's thread.
+pub(crate) trait Jobs: Queue {
+    type Job;
+
+    fn push(&mut self, job: Self::Job);
+
+    /// The job to finish, to end, and to say when that is done.
+    fn close(answer: Answer<()>) -> Self::Job;
 }
 
-/// What came of a start: where jobs go and the thread, or what it should have worked on, and why not.
-pub(crate) type Started<W, J> = Result<(Sender<J>, JoinHandle<()>), (Box<W>, io::Error)>;
+/// What a store works on before its thread is started.
+pub(crate) trait Start: Send + Sized {
+    /// Starts it. What cannot be started stays as it is.
+    fn start(self) -> Result<JoinHandle<()>, (Self, io::Error)>;
+}
 
-/// A thread that works on `W` and is told `J`, or what it will work on, before the first call.
-pub(crate) struct Life<W, J: Job> {
+/// A thread that works on `W` and is told jobs, or what it will work on, before the first call.
+pub(crate) struct Life<W, Q: Jobs> {
     /// What it is about, for errors.
     path: PathBuf,
     closed: AtomicBool,
-    stage: Mutex<Stage<W, J>>,
+    jobs: Sender<Q>,
+    stage: Mutex<Stage<W>>,
 }
 
-enum Stage<W, J> {
+enum Stage<W> {
     /// There was no call yet.
     Ready(Box<W>),
-    Running {
-        jobs: Sender<J>,
-        thread: JoinHandle<()>,
-    },
+    Running(JoinHandle<()>),
     Ended,
 }
 
-impl<W, J: Job> Life<W, J> {
-    pub(crate) fn new(path: PathBuf, work: W) -> Self {
+impl<W: Start, Q: Jobs> Life<W, Q> {
+    pub(crate) fn new(path: PathBuf, jobs: Sender<Q>, work: W) -> Self {
         let stage = Mutex::new(Stage::Ready(Box::new(work)));
-        Self { path, closed: AtomicBool::new(false), stage }
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+        Self { path, closed: AtomicBool::new(false), jobs, stage }
     }
 
     /// Has a job done, even if its caller no longer waits for the answer.
-    pub(crate) fn give(
+    pub(crate) async fn call<T>(
         &self,
-        job: J,
-        start: impl FnOnce(Box<W>) -> Started<W, J>,
-    ) -> Result<(), StoreError> {
-        let mut stage = self.lock();
-        if let Stage::Ready(_) = &*stage {
-            self.start(&mut stage, start)?;
-        }
-        match &*stage {
-            Stage::Running { jobs, .. } => jobs.send(job).map_err(|_| self.no_answer()),
-            Stage::Ready(_) | Stage::Ended => Err(self.no_answer()),
-        }
+        job: impl FnOnce(Answer<T>) -> Q::Job,
+    ) -> Result<T, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        self.start()?;
+        let given = self.jobs.change(|queue| (queue.push(job(answer)), true));
+        given.ok_or_else(|| self.no_answer())?;
+        answered.await.unwrap_or_else(|_| Err(self.no_answer()))
     }
 
-    fn start(
-        &self,
-        stage: &mut Stage<W, J>,
-        start: impl FnOnce(Box<W>) -> Started<W, J>,
-    ) -> Result<(), StoreError> {
-        let Stage::Ready(work) = std::mem::replace(stage, Stage::Ended) else {
-            return Ok(());
-        };
-        match start(work) {
-            Ok((jobs, thread)) => {
-                *stage = Stage::Running { jobs, thread };
-                Ok(())
-            }
-            Err((work, source)) => {
-                *stage = Stage::Ready(work);
-                Err(StoreError::not_done(Action::StartThread, &self.path, source))
+    fn start(&self) -> Result<(), StoreError> {
+        let mut stage = self.lock();
+        match &*stage {
+            Stage::Running(_) => return Ok(()),
+            Stage::Ended => return Err(self.no_answer()),
+            Stage::Ready(_) => {}
+        }
+        if let Stage::Ready(work) = std::mem::replace(&mut *stage, Stage::Ended) {
+            match work.start() {
+                Ok(thread) => *stage = Stage::Running(thread),
+                Err((work, source)) => {
+                    *stage = Stage::Ready(Box::new(work));
+                    return Err(StoreError::not_done(Action::StartThread, &self.path, source));
+                }
             }
         }
+        Ok(())
+    }
+}
+
+impl<W, Q: Jobs> Life<W, Q> {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Lets the thread finish what it was given, and end.
@@ -102,8 +104,9 @@ impl<W, J: Job> Life<W, J> {
         let (answer, answered) = oneshot::channel();
         let mut stage = self.lock();
         let ready = match &*stage {
-            Stage::Running { jobs, .. } => {
-                return jobs.send(J::close(answer)).is_ok().then_some(answered);
+            Stage::Running(_) => {
+                let given = self.jobs.change(|queue| (queue.push(Q::close(answer)), true));
+                return given.map(|()| answered);
             }
             Stage::Ready(_) | Stage::Ended => std::mem::replace(&mut *stage, Stage::Ended),
         };
@@ -119,7 +122,7 @@ impl<W, J: Job> Life<W, J> {
     }
 
     /// Why there is none.
-    pub(crate) fn no_answer(&self) -> StoreError {
+    fn no_answer(&self) -> StoreError {
         let path = self.path.clone();
         if self.closed.load(Ordering::Acquire) {
             StoreError::Closed { path }
@@ -128,17 +131,16 @@ impl<W, J: Job> Life<W, J> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Stage<W, J>> {
+    fn lock(&self) -> MutexGuard<'_, Stage<W>> {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<W, J: Job> Drop for Life<W, J> {
+impl<W, Q: Jobs> Drop for Life<W, Q> {
     fn drop(&mut self) {
         drop(self.closing());
         let stage = self.stage.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Stage::Running { jobs, thread } = std::mem::replace(stage, Stage::Ended) {
-            drop(jobs);
+        if let Stage::Running(thread) = std::mem::replace(stage, Stage::Ended) {
             let _ = thread.join();
         }
     }

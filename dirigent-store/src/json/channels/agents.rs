@@ -1,12 +1,15 @@
 //! The agents that were given keys, in a file of their own.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::Path;
 
-use dirigent::{AgentId, AgentKey, ChannelRecord};
+use dirigent::{AgentId, AgentKey, ChannelRecord, Durability};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::error::BadFile;
+use crate::disk::replace;
+use crate::error::{Action, BadFile, StoreError};
 use crate::json::channel_file::Extra;
 use crate::json::fields::quoted;
 
@@ -83,7 +86,7 @@ impl Agents {
     }
 
     /// The content of the file.
-    pub(crate) fn to_json(&self) -> Vec<u8> {
+    fn to_json(&self) -> Vec<u8> {
         let names: Vec<_> = self.names.iter().map(|name| quoted(name.as_str())).collect();
         let agents = format!("[{}]", names.join(", "));
         let checksum = checksum(&agents);
@@ -121,10 +124,27 @@ impl Agents {
     }
 
     /// Takes the last one back.
-    pub(crate) fn take_back(&mut self) {
+    fn take_back(&mut self) {
         if let Some(agent) = self.names.pop() {
             self.keys.remove(&agent);
         }
+    }
+
+    /// Gives an agent a key that is in the file before it is used, unless it has one.
+    pub(super) fn register(
+        &mut self,
+        agent: AgentId,
+        path: &Path,
+        durability: Durability,
+    ) -> Result<AgentKey, StoreError> {
+        if let Some(key) = self.key(&agent) {
+            return Ok(key);
+        }
+        let no_more = || io::Error::other("no more agent keys");
+        let key = self.add(agent);
+        let key = key.ok_or_else(|| StoreError::not_done(Action::Write, path, no_more()))?;
+        replace(path, &self.to_json(), durability).inspect_err(|_| self.take_back())?;
+        Ok(key)
     }
 
     /// The names of those whom a record is about.

@@ -1,37 +1,79 @@
 //! A channel's newest changes, a line each. A history explains, it is no fact: nothing is synced, and
 //! what cannot be read is passed over.
 
+use std::collections::HashMap;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
-use dirigent::{Durability, Transition};
+use dirigent::{ChannelId, Durability, Transition};
 
 use super::agents::Agents;
+use super::folders::Folders;
 use crate::disk::{ReadError, private, read, replace};
+use crate::error::{Action, StoreError};
 use crate::json::channel_file::TransitionFile;
 
 /// How large a history may be; a larger one begins anew.
 const LARGEST: usize = 64 << 20;
 
-/// What is known of a history's file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Lines {
-    count: usize,
+/// The histories of all channels.
+#[derive(Debug)]
+pub(super) struct Histories {
+    /// How many changes of a channel count; none where it is 0.
+    max: usize,
+    folders: Arc<Folders>,
+    /// How many lines a history has, where that is known.
+    lines: HashMap<ChannelId, usize>,
+}
+
+impl Histories {
+    pub(super) fn new(max: usize, folders: Arc<Folders>) -> Self {
+        Self { max, folders, lines: HashMap::new() }
+    }
+
+    /// Appends changes. What cannot be written is missing, and nothing else is the worse for it.
+    pub(super) fn append(&mut self, channel: ChannelId, changes: &[Transition], agents: &Agents) {
+        if changes.is_empty() || self.max == 0 {
+            return;
+        }
+        let (path, known) = (self.folders.history(channel), self.lines.remove(&channel));
+        match append(&path, known, changes, self.max, agents) {
+            Ok(lines) => drop(self.lines.insert(channel, lines)),
+            Err(error) => tracing::warn!(%channel, %error, "the history could not be written"),
+        }
+    }
+
+    /// A channel's newest changes, oldest first.
+    pub(super) fn newest(
+        &self,
+        channel: ChannelId,
+        agents: &Agents,
+    ) -> Result<Vec<Transition>, StoreError> {
+        let path = self.folders.history(channel);
+        newest(&path, self.max, agents)
+            .map_err(|source| StoreError::not_done(Action::Read, &path, source))
+    }
+
+    /// A channel's history is to be looked at again.
+    pub(super) fn unlearn(&mut self, channel: ChannelId) {
+        self.lines.remove(&channel);
+    }
 }
 
 /// Appends changes, and keeps no more than twice `max` lines, of which the newest `max` count.
 /// Returns how many lines there are now.
-pub(super) fn append(
+fn append(
     path: &Path,
-    known: Option<Lines>,
+    known: Option<usize>,
     transitions: &[Transition],
     max: usize,
     agents: &Agents,
-) -> io::Result<Lines> {
+) -> io::Result<usize> {
     let mut text = Vec::new();
     let before = if let Some(lines) = known {
-        lines.count
+        lines
     } else {
         let old = content(path)?;
         // A line that was cut short must not swallow the next one.
@@ -52,11 +94,10 @@ pub(super) fn append(
     }
     let mut file = private(OpenOptions::new().append(true).create(true)).open(path)?;
     file.write_all(&text)?;
-    Ok(Lines { count })
+    Ok(count)
 }
 
-/// The newest changes, oldest first.
-pub(super) fn newest(path: &Path, max: usize, agents: &Agents) -> io::Result<Vec<Transition>> {
+fn newest(path: &Path, max: usize, agents: &Agents) -> io::Result<Vec<Transition>> {
     let content = content(path)?;
     let mut newest: Vec<_> =
         lines(&content).rev().filter_map(|line| parse(line, agents)).take(max).collect();
@@ -64,7 +105,7 @@ pub(super) fn newest(path: &Path, max: usize, agents: &Agents) -> io::Result<Vec
     Ok(newest)
 }
 
-fn keep_newest(path: &Path, content: &[u8], max: usize) -> io::Result<Lines> {
+fn keep_newest(path: &Path, content: &[u8], max: usize) -> io::Result<usize> {
     let mut newest: Vec<_> = lines(content).rev().take(max).collect();
     newest.reverse();
     let mut text = Vec::with_capacity(content.len() / 2 + 1);
@@ -73,7 +114,7 @@ fn keep_newest(path: &Path, content: &[u8], max: usize) -> io::Result<Lines> {
         text.push(b'\n');
     }
     replace(path, &text, Durability::Turn).map_err(io::Error::other)?;
-    Ok(Lines { count: newest.len() })
+    Ok(newest.len())
 }
 
 fn content(path: &Path) -> io::Result<Vec<u8>> {

@@ -1,30 +1,33 @@
 //! What is found in a store's folder when it is opened.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
-use dirigent::ChannelId;
+use dirigent::{ChannelId, Revision};
 
 use super::agents::{self, Agents};
-use super::desk::{Desk, Known};
 use super::folders::Folders;
+use super::history::Histories;
 use super::options::ChannelOptions;
 use super::problem::{ChannelProblem, Problems};
-use super::sync::SyncQueue;
+use super::records::Records;
+use super::sync::{SyncQueue, Waiting};
 use super::turn_log::TurnLog;
+use super::work::Work;
 use crate::disk::Lock;
 use crate::disk::{ReadError, keep_aside, keep_copy, read, remove_strays};
 use crate::error::{Action, BadFile, OpenError, StoreError};
 use crate::json::channel_file::{LARGEST, parse_channel};
+use crate::worker::Receiver;
 
-impl Desk {
-    /// Locks the folder, which is made where it is missing, and looks it through.
-    pub(super) fn open(options: ChannelOptions) -> Result<Self, OpenError> {
-        let ChannelOptions { path: root, durability, history_max, .. } = options;
+impl Work {
+    /// Locks the folder, which is made where it is missing, and looks it through. With it comes what waits for the disk.
+    pub(super) fn open(options: ChannelOptions) -> Result<(Self, Receiver<Waiting>), OpenError> {
+        let ChannelOptions { path: root, durability, sync_after, history_max } = options;
         let folders = Arc::new(Folders::below(root.clone())?);
         let lock = Lock::on_folder(&root)?;
         remove_strays(&root, None)?;
-        let (mut channels, made) = find_channels(&folders)?;
+        let (mut revisions, made) = find_channels(&folders)?;
         let mut problems = Problems::default();
         let (log, damaged) = TurnLog::open(&root)?;
         for path in damaged {
@@ -32,32 +35,32 @@ impl Desk {
             problems.push(ChannelProblem { channel: None, kept, reason, bars: None });
         }
         for channel in log.channels() {
-            channels.entry(channel).or_default();
+            revisions.entry(channel).or_default();
         }
-        let agents = read_agents(&folders, &channels, &log, &mut problems)?;
-        Ok(Self {
-            queue: Arc::new(SyncQueue::new(made.iter().copied().collect())),
+        let agents = read_agents(&folders, &revisions, &log, &mut problems)?;
+        let (queue, given) = SyncQueue::new(made.iter().copied().collect(), sync_after);
+        let histories = Histories::new(history_max, Arc::clone(&folders));
+        let records = Records {
+            queue: Arc::new(queue),
             problems: Arc::new(Mutex::new(problems)),
             extras: HashMap::new(),
             copies: HashMap::new(),
             folders,
             durability,
-            history_max,
-            agents,
-            channels,
+            revisions,
             log,
-            behind: VecDeque::new(),
             made,
-            _lock: lock,
-        })
+        };
+        Ok((Self::new(records, histories, agents, lock), given))
     }
 }
 
+/// The channels that have a record; none was read yet.
+type Revisions = HashMap<ChannelId, Option<Revision>>;
+
 /// Which channels have files, and which folders are there.
-fn find_channels(
-    folders: &Folders,
-) -> Result<(HashMap<ChannelId, Known>, BTreeSet<u8>), StoreError> {
-    let mut channels = HashMap::<ChannelId, Known>::new();
+fn find_channels(folders: &Folders) -> Result<(Revisions, BTreeSet<u8>), StoreError> {
+    let mut channels = Revisions::new();
     let mut made = BTreeSet::new();
     for number in 0..=u8::MAX {
         let is_there = folders.scan(number, |channel| {
@@ -74,7 +77,7 @@ fn find_channels(
 /// files meant would not be known.
 fn read_agents(
     folders: &Folders,
-    channels: &HashMap<ChannelId, Known>,
+    channels: &Revisions,
     log: &TurnLog,
     problems: &mut Problems,
 ) -> Result<Agents, StoreError> {

@@ -1,21 +1,15 @@
-//! What the disk still has to be given, and the thread that gives it.
+//! What the disk still has to be given.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::Sender;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use dirigent::{ChannelId, Revision};
 
-use super::desk::remove_files;
-use super::folders::{Folders, number_of};
 use super::turn_log::Grown;
-use super::work::Job;
-use crate::disk::{Replacement, sync_folder};
-use crate::error::{Action, StoreError};
-use crate::worker::now;
+use crate::error::StoreError;
+use crate::worker::{Queue, Receiver, Sender, now, queue};
 
 /// How many files are synced together; each is open meanwhile.
 const FACTS_MAX: usize = 64;
@@ -35,8 +29,7 @@ pub(super) struct Write {
 /// What waits for the disk.
 #[derive(Debug)]
 pub(super) struct SyncQueue {
-    waiting: Mutex<Waiting>,
-    changed: Condvar,
+    waiting: Sender<Waiting>,
     /// Held while files are put into their places.
     placing: Mutex<()>,
     /// What could not be synced; from then on nothing is.
@@ -61,8 +54,8 @@ pub(super) struct Waiting {
     emptied: Vec<PathBuf>,
     /// Folders that another process may have left without a sync.
     folders: Vec<u8>,
-    /// What is there is done, and then no more.
-    closing: bool,
+    /// How long a turn waits to be synced.
+    sync_after: Duration,
 }
 
 /// What is done together.
@@ -79,79 +72,79 @@ pub(super) struct Batch {
 }
 
 impl SyncQueue {
-    /// A queue that begins with folders which are there already.
-    pub(super) fn new(folders: Vec<u8>) -> Self {
-        Self {
-            waiting: Mutex::new(Waiting { folders, ..Waiting::default() }),
-            changed: Condvar::new(),
-            placing: Mutex::new(()),
-            broken: OnceLock::new(),
-        }
+    /// A queue that begins with folders which are there already, and the side of the thread.
+    pub(super) fn new(folders: Vec<u8>, sync_after: Duration) -> (Self, Receiver<Waiting>) {
+        let (waiting, given) = queue(Waiting { folders, sync_after, ..Waiting::default() });
+        (Self { waiting, placing: Mutex::new(()), broken: OnceLock::new() }, given)
+    }
+
+    /// Adds to what waits. Without the thread nothing is synced.
+    fn push(&self, push: impl FnOnce(&mut Waiting)) {
+        self.waiting.change(|waiting| (push(waiting), true));
     }
 
     /// A fact, which supersedes what waits of the same channel.
     pub(super) fn push_fact(&self, write: Write) {
-        let mut waiting = self.lock();
-        waiting.forget(write.channel);
-        waiting.facts.push(write);
-        drop(waiting);
-        self.changed.notify_one();
+        self.push(|waiting| {
+            waiting.forget(write.channel);
+            waiting.facts.push(write);
+        });
     }
 
     /// A channel's files are to be removed, after all that was asked of it before.
     pub(super) fn push_deletion(&self, channel: ChannelId) {
-        let mut waiting = self.lock();
-        waiting.forget(channel);
-        waiting.deletions.push(channel);
-        drop(waiting);
-        self.changed.notify_one();
+        self.push(|waiting| {
+            waiting.forget(channel);
+            waiting.deletions.push(channel);
+        });
     }
 
     /// A turn that becomes its channel's file.
     pub(super) fn push_turn(&self, write: Write) {
-        self.lock().turns.push_back(write);
-        self.changed.notify_one();
+        self.push(|waiting| waiting.turns.push_back(write));
     }
 
     /// How many turns wait to become files.
     pub(super) fn turns_waiting(&self) -> usize {
-        self.lock().turns.len()
+        self.waiting.look(|waiting| waiting.turns.len())
     }
 
     /// A file of the log took a turn.
     pub(super) fn grew(&self, grown: Grown) {
-        if self.lock().grew(grown, now()) {
-            self.changed.notify_one();
-        }
+        self.waiting.change(|waiting| ((), waiting.grew(grown, now())));
     }
 
     /// The newest file of the log is closed again after a while, also where it takes no turn until then: what could not
     /// become its channel's file is tried once more, unless nothing is synced any more.
     pub(super) fn roll_again(&self) {
-        if self.check().is_err() {
-            return;
+        if self.check().is_ok() {
+            self.push(|waiting| {
+                waiting.log_begun.get_or_insert_with(now);
+            });
         }
-        self.lock().log_begun.get_or_insert_with(now);
-        self.changed.notify_one();
     }
 
     /// These files of the log are removed once the others are synced.
     pub(super) fn remove(&self, files: Vec<PathBuf>) {
         if !files.is_empty() {
-            self.lock().emptied.extend(files);
-            self.changed.notify_one();
+            self.push(|waiting| waiting.emptied.extend(files));
         }
     }
 
     /// Nothing of a channel is written any more.
     pub(super) fn forget(&self, channel: ChannelId) {
-        self.lock().forget(channel);
+        self.waiting.look(|waiting| waiting.forget(channel));
     }
 
     /// Lets the thread end when all is done.
     pub(super) fn close(&self) {
-        self.lock().closing = true;
-        self.changed.notify_one();
+        self.waiting.close();
+    }
+
+    /// What waits, for tests.
+    #[cfg(test)]
+    pub(super) fn look<T>(&self, look: impl FnOnce(&mut Waiting) -> T) -> T {
+        self.waiting.look(look)
     }
 
     /// Keeps files from being put into their places.
@@ -171,35 +164,13 @@ impl SyncQueue {
     pub(super) fn note(&self, error: &StoreError, path: &Path) {
         if error.is_failed_sync() {
             tracing::error!(path = %path.display(), "a sync failed: open the store again");
-            let _ = self.broken.set(path.to_owned());
+            self.broke(path);
         }
     }
 
-    /// Waits for the next work; none when it is the end.
-    fn next(&self, sync_after: Duration) -> Option<Batch> {
-        let mut waiting = self.lock();
-        loop {
-            let now = now();
-            let batch = waiting.take(now, sync_after);
-            if !batch.is_empty() {
-                return Some(batch);
-            }
-            if waiting.closing {
-                return None;
-            }
-            waiting = match waiting.next_due(sync_after) {
-                Some(due) => {
-                    let wait = due.saturating_duration_since(now);
-                    let woken = self.changed.wait_timeout(waiting, wait);
-                    woken.unwrap_or_else(PoisonError::into_inner).0
-                }
-                None => self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner),
-            };
-        }
-    }
-
-    pub(super) fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Nothing is taken any more.
+    pub(super) fn broke(&self, path: &Path) {
+        let _ = self.broken.set(path.to_owned());
     }
 }
 
@@ -226,27 +197,25 @@ impl Waiting {
     }
 
     /// When the log is to be synced: so long after the first turn that waits, whatever else is done meanwhile.
-    fn sync_due(&self, sync_after: Duration) -> Option<Instant> {
-        self.log_since?.checked_add(sync_after)
+    fn sync_due(&self) -> Option<Instant> {
+        self.log_since?.checked_add(self.sync_after)
     }
 
     fn roll_due(&self) -> Option<Instant> {
         self.log_begun?.checked_add(ROLL_AFTER)
     }
+}
 
-    /// When there is work next, if nothing comes before.
-    pub(super) fn next_due(&self, sync_after: Duration) -> Option<Instant> {
-        self.sync_due(sync_after).into_iter().chain(self.roll_due()).min()
-    }
+impl Queue for Waiting {
+    type Work = Batch;
 
-    /// Takes what is to be done now.
-    pub(super) fn take(&mut self, now: Instant, sync_after: Duration) -> Batch {
+    fn take(&mut self, now: Instant, closing: bool) -> Option<Batch> {
         let is_due = |due: Option<Instant>| due.is_some_and(|due| due <= now);
-        let rolls = !self.closing && is_due(self.roll_due());
+        let rolls = !closing && is_due(self.roll_due());
         if rolls {
             self.log_begun = None;
         }
-        let syncs = self.closing || !self.emptied.is_empty() || is_due(self.sync_due(sync_after));
+        let syncs = closing || !self.emptied.is_empty() || is_due(self.sync_due());
         let (mut log, mut emptied) = (Vec::new(), Vec::new());
         if syncs {
             self.log_since = None;
@@ -256,163 +225,31 @@ impl Waiting {
         let deletions = std::mem::take(&mut self.deletions);
         let turns = self.turns.drain(..self.turns.len().min(TURNS_MAX)).collect();
         let folders = self.folders.split_off(self.folders.len().saturating_sub(TURNS_MAX));
-        Batch { facts, deletions, log, emptied, turns, folders, rolls }
+        let batch = Batch { facts, deletions, log, emptied, turns, folders, rolls };
+        (!batch.is_empty()).then_some(batch)
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        self.sync_due().into_iter().chain(self.roll_due()).min()
     }
 }
 
 impl Batch {
-    pub(super) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         let Self { facts, deletions, log, emptied, turns, folders, rolls } = self;
         let has_writes = !facts.is_empty() || !turns.is_empty() || !folders.is_empty();
         !has_writes && deletions.is_empty() && log.is_empty() && emptied.is_empty() && !rolls
     }
 }
 
-/// What the thread works with.
-#[derive(Debug)]
-pub(super) struct Syncing {
-    pub(super) queue: Arc<SyncQueue>,
-    pub(super) folders: Arc<Folders>,
-    pub(super) sync_after: Duration,
-    pub(super) jobs: Sender<Job>,
-    /// Folders that the disk is known to have.
-    pub(super) durable: BTreeSet<u8>,
-}
-
-impl Syncing {
-    /// Gives the disk what it is to be given, until the end.
-    pub(super) fn run(mut self) {
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.work())).unwrap_or_else(|_| {
-            let path = self.folders.root().to_owned();
-            let _ = self.queue.broken.set(path.clone());
-            Err(StoreError::Interrupted { path })
-        });
-        let _ = self.jobs.send(Job::SyncEnded(outcome));
-    }
-
-    fn work(&mut self) -> Result<(), StoreError> {
-        let mut last = Ok(());
-        while let Some(batch) = self.queue.next(self.sync_after) {
-            self.sync_facts(batch.facts);
-            self.delete(batch.deletions);
-            // After the first failure nothing is synced any more.
-            last = last.and(self.sync_log(&batch.log, batch.emptied));
-            self.sync_turns(batch.turns);
-            self.sync_folders(batch.folders);
-            if batch.rolls {
-                let _ = self.jobs.send(Job::Roll);
-            }
-        }
-        last
-    }
-
-    fn sync_facts(&mut self, facts: Vec<Write>) {
-        for (Write { channel, revision, .. }, outcome) in self.write(facts) {
-            let _ = self.jobs.send(Job::Fact { channel, revision, outcome });
-        }
-    }
-
-    fn delete(&self, channels: Vec<ChannelId>) {
-        for channel in channels {
-            let outcome = self.queue.check().and_then(|()| self.folders.remove(channel));
-            if let Err(error) = &outcome {
-                self.queue.note(error, error.path());
-            }
-            let _ = self.jobs.send(Job::Deleted { channel, outcome });
-        }
-    }
-
-    /// One sync a file makes all turns in it durable. Files that are empty go afterwards: what they held stands in
-    /// those that were synced.
-    fn sync_log(&self, log: &[Grown], emptied: Vec<PathBuf>) -> Result<(), StoreError> {
-        // What could not be synced before may stand in no other file.
-        self.queue.check()?;
-        let mut synced = log.iter().map(Grown::sync);
-        synced
-            .try_for_each(|synced| synced)
-            .inspect_err(|error| self.queue.note(error, error.path()))?;
-        remove_files(emptied);
-        Ok(())
-    }
-
-    /// A turn stays in the log until it is in its channel's file.
-    fn sync_turns(&mut self, turns: Vec<Write>) {
-        for (Write { channel, revision, .. }, outcome) in self.write(turns) {
-            if let Err(error) = &outcome {
-                tracing::warn!(%channel, %error, "a turn could not become its channel's file");
-            }
-            let _ = self.jobs.send(Job::Turn { channel, revision, outcome });
-        }
-    }
-
-    /// What a process before us put into these folders may never have been synced.
-    fn sync_folders(&mut self, folders: Vec<u8>) {
-        for number in folders {
-            let folder = self.folders.folder(number);
-            if let Err(error) = self.sync_folder(number) {
-                self.queue.note(&error, &folder);
-            }
-        }
-    }
-
-    /// Writes all, syncs all, puts all in their places, and syncs each folder once.
-    fn write(&mut self, writes: Vec<Write>) -> Vec<(Write, Result<(), StoreError>)> {
-        let folders = Arc::clone(&self.folders);
-        let paths: Vec<_> = writes.iter().map(|write| folders.file(write.channel)).collect();
-        let mut staged = Vec::with_capacity(writes.len());
-        for (write, path) in writes.iter().zip(&paths) {
-            staged.push(self.stage(path, &write.content));
-        }
-        let hold = self.queue.hold();
-        let placed: Vec<_> = staged.into_iter().map(|new| new.and_then(Replacement::put)).collect();
-        drop(hold);
-        let mut synced = HashMap::new();
-        let mut outcomes = Vec::with_capacity(writes.len());
-        for ((write, path), placed) in writes.into_iter().zip(&paths).zip(placed) {
-            let outcome = placed.and_then(|()| {
-                let number = number_of(write.channel);
-                let folder = synced.entry(number).or_insert_with(|| self.sync_folder(number));
-                folder.as_ref().copied().map_err(again)
-            });
-            if let Err(error) = &outcome {
-                self.queue.note(error, path);
-            }
-            outcomes.push((write, outcome));
-        }
-        outcomes
-    }
-
-    fn stage<'a>(&self, path: &'a Path, content: &[u8]) -> Result<Replacement<'a>, StoreError> {
-        self.queue.check()?;
-        let mut new = Replacement::write(path, content)?;
-        new.sync()?;
-        Ok(new)
-    }
-
-    /// Syncs a folder, and once the one above, which names it.
-    fn sync_folder(&mut self, number: u8) -> Result<(), StoreError> {
-        if !self.durable.contains(&number) {
-            sync_folder(self.folders.channels())?;
-            self.durable.insert(number);
-        }
-        sync_folder(&self.folders.folder(number))
-    }
-}
-
-/// The same error once more: several files wait for one folder.
-fn again(error: &StoreError) -> StoreError {
-    if let StoreError::Io { path, source, .. } = error {
-        return StoreError::unknown(Action::Sync, path, source.kind().into());
-    }
-    StoreError::Interrupted { path: error.path().to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::File;
     use std::io;
+    use std::sync::Arc;
 
     use super::*;
+    use crate::error::Action;
 
     fn grown(file: &Path) -> Grown {
         let opened = File::create(file).unwrap();
@@ -425,7 +262,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("turns-1.log");
         let (begin, second) = (now(), Duration::from_secs(1));
-        let mut waiting = Waiting::default();
+        let mut waiting = Waiting { sync_after: second, ..Waiting::default() };
         assert!(waiting.grew(grown(&file), begin));
         for tenth in 1..10 {
             let at = begin + second / 10 * tenth;
@@ -433,20 +270,20 @@ mod tests {
             let (revision, content) = (Revision::new(1), Vec::new());
             waiting.facts.push(Write { channel, revision, content });
             assert!(!waiting.grew(grown(&file), at));
-            let batch = waiting.take(at, second);
+            let batch = waiting.take(at, false).unwrap();
             assert_eq!((batch.facts.len(), batch.log.len()), (1, 0), "after {tenth} tenths");
         }
-        assert_eq!(waiting.next_due(second), Some(begin + second));
-        assert_eq!(waiting.take(begin + second, second).log.len(), 1);
-        assert_eq!(waiting.next_due(second), None);
-        assert!(waiting.take(begin + second * 9, second).is_empty());
+        assert_eq!(waiting.next_due(), Some(begin + second));
+        assert_eq!(waiting.take(begin + second, false).unwrap().log.len(), 1);
+        assert_eq!(waiting.next_due(), None);
+        assert!(waiting.take(begin + second * 9, false).is_none());
     }
 
     #[test]
     fn a_log_that_cannot_be_synced_ends_the_store_also_where_the_disk_is_full() {
         for kind in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::Other]
         {
-            let queue = SyncQueue::new(Vec::new());
+            let (queue, _given) = SyncQueue::new(Vec::new(), Duration::from_secs(3_600));
             let path = Path::new("turns-1.log");
             let error = StoreError::not_done(Action::Sync, path, kind.into());
             queue.note(&error, path);
@@ -456,15 +293,44 @@ mod tests {
 
     #[test]
     fn what_could_not_become_a_file_is_tried_again_after_a_while_without_a_new_turn() {
-        let queue = SyncQueue::new(Vec::new());
+        let (queue, _given) = SyncQueue::new(Vec::new(), Duration::from_secs(3_600));
         queue.roll_again();
-        let due = queue.lock().next_due(Duration::from_secs(3_600)).unwrap();
+        let due = queue.look(|waiting| waiting.next_due()).unwrap();
         assert!(due <= now() + ROLL_AFTER);
         // The first failure says when.
         queue.roll_again();
-        assert_eq!(queue.lock().next_due(Duration::from_secs(3_600)), Some(due));
-        assert!(!queue.lock().take(now(), ROLL_AFTER).rolls);
-        assert!(queue.lock().take(due, ROLL_AFTER).rolls);
-        assert_eq!(queue.lock().next_due(ROLL_AFTER), None);
+        assert_eq!(queue.look(|waiting| waiting.next_due()), Some(due));
+        assert!(queue.look(|waiting| waiting.take(now(), false)).is_none());
+        assert!(queue.look(|waiting| waiting.take(due, false)).unwrap().rolls);
+        assert_eq!(queue.look(|waiting| waiting.next_due()), None);
+    }
+
+    #[test]
+    fn what_grew_twice_is_synced_once_as_it_is_now_and_nothing_rolls_at_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("turns-1.log");
+        let mut waiting = Waiting::default();
+        waiting.grew(Grown { is_new: true, length: 1, ..grown(&file) }, now());
+        waiting.grew(Grown { is_new: false, length: 2, ..grown(&file) }, now());
+        let batch = waiting.take(now() + ROLL_AFTER, true).unwrap();
+        let [Grown { is_new, length, .. }] = batch.log[..] else { panic!() };
+        assert_eq!((is_new, length, batch.rolls), (true, 2, false));
+    }
+
+    #[test]
+    fn a_fact_or_a_deletion_takes_the_place_of_the_turn_that_waits() {
+        let (queue, _given) = SyncQueue::new(Vec::new(), Duration::ZERO);
+        let write = |channel| {
+            let (revision, content) = (Revision::new(1), Vec::new());
+            Write { channel: ChannelId::new(channel), revision, content }
+        };
+        (1..=3).for_each(|channel| queue.push_turn(write(channel)));
+        queue.push_fact(write(1));
+        queue.push_deletion(ChannelId::new(2));
+        let batch = queue.look(|waiting| waiting.take(now(), false)).unwrap();
+        let channels =
+            |writes: &[Write]| writes.iter().map(|write| write.channel.get()).collect::<Vec<_>>();
+        assert_eq!((channels(&batch.facts), channels(&batch.turns)), (vec![1], vec![3]));
+        assert_eq!(batch.deletions, [ChannelId::new(2)]);
     }
 }

@@ -445,5 +445,14 @@ impl TurnLog {
     }
 }
 
+/// Removes files that are not needed any more; one that stays is read again, and loses against what is newer.
+pub(super) fn remove(files: Vec<PathBuf>) {
+    for file in files {
+        if let Err(error) = std::fs::remove_file(&file) {
+            tracing::debug!(path = %file.display(), %error, "an empty file of turns stays");
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests;

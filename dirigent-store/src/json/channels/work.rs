@@ -1,85 +1,24 @@
-//! The thread that everything passes: what it is told, and the order in which it is done.
+//! The thread that everything passes: the order in which it is done.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
 
 use dirigent::{
     AgentId, AgentKey, ChannelId, Commit, Durability, Revision, StoredChannel, Transition,
 };
 
-use super::desk::{Desk, remove_files};
-use super::history;
+use super::agents::Agents;
+use super::catch_up::CatchUp;
+use super::history::Histories;
+use super::job::{Ask, Committed, Job};
 use super::options::FileDurability;
+use super::records::Records;
 use super::sync::Write;
-use crate::error::{Action, StoreError};
+use super::turn_log;
+use crate::disk::Lock;
+use crate::error::StoreError;
 use crate::json::channel_file::ParsedChannel;
-use crate::worker::Answer;
-use crate::worker::{About, Inbox, Queued};
-
-/// What the thread is told.
-#[derive(Debug)]
-pub(super) enum Job {
-    /// A caller asks for something of a channel.
-    Ask(ChannelId, Ask),
-    /// Which channels are there?
-    Channels(Answer<Vec<ChannelId>>),
-    /// Which agents have keys?
-    Agents(Answer<Vec<AgentId>>),
-    /// An agent wants a key.
-    AddAgent(AgentId, Answer<AgentKey>),
-    /// A fact was synced, or not.
-    Fact { channel: ChannelId, revision: Revision, outcome: Result<(), StoreError> },
-    /// A channel's files were removed, or not; whether there were any.
-    Deleted { channel: ChannelId, outcome: Result<bool, StoreError> },
-    /// A turn became its channel's file, or not.
-    Turn { channel: ChannelId, revision: Revision, outcome: Result<(), StoreError> },
-    /// The newest file of turns is old enough.
-    Roll,
-    /// The other thread has ended; what its last sync of turns came to.
-    SyncEnded(Result<(), StoreError>),
-    /// Finish, and end.
-    Close(Answer<()>),
-}
-
-/// What can be wanted of a channel.
-#[derive(Debug)]
-pub(super) enum Ask {
-    Load(Answer<Option<StoredChannel>>),
-    Commit(Box<Commit>, Answer<Committed>),
-    History(Answer<Vec<Transition>>),
-    Delete(Answer<bool>),
-}
-
-/// How many turns wait at a time to become their channels' files.
-const CATCHING_UP_MAX: usize = 32;
-
-impl Queued for Job {
-    fn about(&self) -> About {
-        match self {
-            Self::Ask(channel, Ask::Commit(..) | Ask::Delete(_)) => About::Change(*channel),
-            Self::Ask(channel, Ask::Load(_) | Ask::History(_)) => About::Read(*channel),
-            Self::Channels(_)
-            | Self::Agents(_)
-            | Self::AddAgent(..)
-            | Self::Fact { .. }
-            | Self::Deleted { .. }
-            | Self::Turn { .. }
-            | Self::Roll
-            | Self::SyncEnded(_)
-            | Self::Close(_) => About::Rest,
-        }
-    }
-}
-
-/// How a commit ended that the files have nothing against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Committed {
-    /// It was made.
-    Done(Revision),
-    /// It was made from another revision than the one that is stored.
-    Conflict(Revision),
-}
+use crate::worker::{Answer, Inbox, Receiver};
 
 /// A channel with something that is being synced.
 #[derive(Debug)]
@@ -96,40 +35,45 @@ enum Syncing {
     Deletion(Answer<bool>),
 }
 
-/// The desk at work.
+/// What the thread works on.
+#[derive(Debug)]
 pub(super) struct Work {
-    desk: Desk,
+    pub(super) records: Records,
+    pub(super) histories: Histories,
+    pub(super) agents: Agents,
+    pub(super) catch_up: CatchUp,
     busy: HashMap<ChannelId, Busy>,
     closing: Option<Answer<()>>,
     /// Why a turn did not become its channel's file while the store was being closed.
     failed: Option<StoreError>,
+    /// No other store has the folder meanwhile.
+    lock: Lock,
 }
 
 impl Work {
-    /// A desk without work.
-    pub(super) fn new(desk: Desk) -> Self {
-        Self { desk, busy: HashMap::new(), closing: None, failed: None }
+    /// What was found, and nothing to do yet.
+    pub(super) fn new(records: Records, histories: Histories, agents: Agents, lock: Lock) -> Self {
+        let (catch_up, busy) = (CatchUp::default(), HashMap::new());
+        Self { records, histories, agents, catch_up, busy, closing: None, failed: None, lock }
     }
 
     /// Works until it is told to end.
-    pub(super) fn run(mut self, jobs: &Receiver<Job>, syncing: Option<JoinHandle<()>>) {
-        let mut inbox = Inbox::new();
+    pub(super) fn run(mut self, jobs: &Receiver<Inbox<Job>>, syncing: Option<JoinHandle<()>>) {
         // Turns that an earlier process left.
         self.roll();
-        while let Some(job) = inbox.next(jobs) {
-            // What follows from it that takes longer has a queue of its own.
-            inbox.done();
+        while let Some(job) = jobs.next() {
             match job {
                 Job::Ask(channel, ask) => self.ask(channel, ask),
                 Job::Channels(answer) => {
-                    let _ = answer.send(self.desk.known_channels());
+                    let known = self.records.queue.check().map(|()| self.records.channels());
+                    let _ = answer.send(known);
                 }
                 Job::Agents(answer) => {
-                    let known = self.check().map(|()| self.desk.agents.names().to_vec());
+                    let known = self.check().map(|()| self.agents.names().to_vec());
                     let _ = answer.send(known);
                 }
                 Job::AddAgent(agent, answer) => {
-                    let added = self.check().and_then(|()| self.desk.add_agent(agent));
+                    let added = self.check().and_then(|()| self.add_agent(agent));
                     let _ = answer.send(added);
                 }
                 Job::Fact { channel, revision, outcome } => self.fact(channel, revision, outcome),
@@ -156,42 +100,43 @@ impl Work {
 
     /// Begins a new file of turns with the next turn, and lets the old ones go as soon as they can.
     fn roll(&mut self) {
-        self.desk.roll();
-        self.catch_up();
+        self.catch_up.roll(&mut self.records);
+        self.go_on_catching_up();
     }
 
-    /// Lets the next channels' files become as new as their turns.
-    fn catch_up(&mut self) {
-        while self.desk.queue.turns_waiting() < CATCHING_UP_MAX {
-            let Some(channel) = self.desk.behind.pop_front() else { break };
-            // A fact on its way is newer.
-            if !self.busy.contains_key(&channel) {
-                self.desk.catch_up(channel);
-            }
-        }
-        if self.closing.is_none() {
-            self.desk.remove_empty();
-        } else if self.desk.behind.is_empty() {
+    fn go_on_catching_up(&mut self) {
+        let Self { records, catch_up, busy, closing, .. } = self;
+        let is_done = catch_up.go_on(records, |channel| busy.contains_key(&channel));
+        if closing.is_none() {
+            records.remove_empty();
+        } else if is_done {
             // The files of the log that are empty by then go at the end.
-            self.desk.queue.close();
+            records.queue.close();
         }
+    }
+
+    fn add_agent(&mut self, agent: AgentId) -> Result<AgentKey, StoreError> {
+        let Records { folders, queue, durability, .. } = &self.records;
+        let path = folders.agents();
+        let added = self.agents.register(agent, &path, durability.of(Durability::Fact));
+        added.inspect_err(|error| queue.note(error, &path))
     }
 
     fn turn(&mut self, channel: ChannelId, revision: Revision, outcome: Result<(), StoreError>) {
         match outcome {
-            Ok(()) => self.desk.log.forget(channel, revision),
+            Ok(()) => self.records.log.forget(channel, revision),
             Err(error) if self.closing.is_some() => self.failed = Some(error),
             // It stays in the log, and so does what is older beside it.
-            Err(_) => self.desk.queue.roll_again(),
+            Err(_) => self.records.queue.roll_again(),
         }
-        self.catch_up();
+        self.go_on_catching_up();
     }
 
     fn check(&self) -> Result<(), StoreError> {
         if self.closing.is_some() {
-            return Err(StoreError::Closed { path: self.desk.folders.root().to_owned() });
+            return Err(StoreError::Closed { path: self.records.folders.root().to_owned() });
         }
-        self.desk.queue.check()
+        self.records.queue.check()
     }
 
     fn ask(&mut self, channel: ChannelId, ask: Ask) {
@@ -202,7 +147,7 @@ impl Work {
         let open = self.check();
         match ask {
             Ask::Load(answer) => {
-                let stored = open.and_then(|()| self.desk.read(channel));
+                let stored = open.and_then(|()| self.records.read(channel));
                 let _ = answer.send(stored.map(|found| {
                     found.map(|ParsedChannel { revision, record, .. }| StoredChannel {
                         revision,
@@ -211,7 +156,8 @@ impl Work {
                 }));
             }
             Ask::History(answer) => {
-                let _ = answer.send(open.and_then(|()| self.history(channel)));
+                let _ =
+                    answer.send(open.and_then(|()| self.histories.newest(channel, &self.agents)));
             }
             Ask::Delete(answer) => match open {
                 Ok(()) => self.delete(channel, answer),
@@ -226,13 +172,6 @@ impl Work {
                 }
             },
         }
-    }
-
-    fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, StoreError> {
-        let path = self.desk.folders.history(channel);
-        let (max, agents) = (self.desk.history_max, &self.desk.agents);
-        history::newest(&path, max, agents)
-            .map_err(|source| StoreError::not_done(Action::Read, &path, source))
     }
 
     fn commit(&mut self, mut commit: Commit, answer: Answer<Committed>) {
@@ -250,36 +189,51 @@ impl Work {
                 return;
             }
         };
-        let desk = &mut self.desk;
-        let placed = match (desk.durability, durability) {
+        let records = &mut self.records;
+        let placed = match (records.durability, durability) {
             (FileDurability::Full, Durability::Fact) => {
                 let what = Syncing::Fact(answer, transitions);
                 self.busy.insert(channel, Busy { what, waiting: VecDeque::new() });
-                desk.queue.push_fact(Write { channel, revision, content });
+                records.queue.push_fact(Write { channel, revision, content });
                 return;
             }
-            (FileDurability::Full, Durability::Turn) => desk.put_turn(channel, revision, &content),
+            (FileDurability::Full, Durability::Turn) => {
+                records.put_turn(channel, revision, &content)
+            }
             (FileDurability::None, _) => {
-                let placed = desk.put(channel, &content).and_then(|()| desk.replaced(channel));
+                let placed = records.put(channel, &content);
+                let placed = placed.and_then(|()| records.replaced(channel));
                 if placed.is_ok() {
-                    desk.log.forget(channel, revision);
-                    desk.remove_empty();
+                    records.log.forget(channel, revision);
+                    records.remove_empty();
                 }
                 placed
             }
         };
         if placed.is_ok() {
-            desk.made(channel, revision, &transitions);
+            self.made(channel, revision, &transitions);
         }
-        let is_full = desk.log.is_full();
+        let is_full = self.records.log.is_full();
         let _ = answer.send(placed.map(|()| Committed::Done(revision)));
         if is_full {
             self.roll();
         }
     }
 
+    /// A commit was made.
+    fn made(&mut self, channel: ChannelId, revision: Revision, transitions: &[Transition]) {
+        self.records.committed(channel, revision);
+        self.histories.append(channel, transitions, &self.agents);
+    }
+
+    /// What is stored of a channel is to be read again.
+    fn unlearn(&mut self, channel: ChannelId) {
+        self.records.unlearn(channel);
+        self.histories.unlearn(channel);
+    }
+
     fn prepare(&mut self, commit: Commit) -> Result<Prepared, StoreError> {
-        let (found, is_damaged) = match self.desk.revision(commit.channel) {
+        let (found, is_damaged) = match self.records.revision(commit.channel) {
             Err(error) if commit.replaces_damaged && error.is_damaged_record() => {
                 (Revision::default(), true)
             }
@@ -289,11 +243,11 @@ impl Work {
             return Ok(Prepared::Conflict(found));
         }
         let (channel, durability) = (commit.channel, commit.durability);
-        self.desk.make_folder(channel)?;
+        self.records.make_folder(channel)?;
         let revision = found.next();
-        let content = self.desk.content(commit, revision)?;
+        let content = self.records.content(commit, revision, &self.agents)?;
         if is_damaged {
-            self.desk.keep_damaged(channel)?;
+            self.records.keep_damaged(channel)?;
             // An operator's act: into the main file, and what is left of a turn goes.
             return Ok(Prepared::New(revision, content, Durability::Fact));
         }
@@ -308,23 +262,23 @@ impl Work {
         let Syncing::Fact(answer, transitions) = what else {
             return;
         };
-        let outcome = outcome.and_then(|()| self.desk.put_fact(channel, revision));
+        let outcome = outcome.and_then(|()| self.records.put_fact(channel, revision));
         if outcome.is_ok() {
-            self.desk.made(channel, revision, &transitions);
+            self.made(channel, revision, &transitions);
         } else {
             // It may be in its place all the same.
-            self.desk.unlearn(channel);
+            self.unlearn(channel);
             // The fact had taken the place of a turn that was to become the file.
-            self.desk.behind.push_back(channel);
+            self.catch_up.put_back(channel);
         }
-        self.catch_up();
+        self.go_on_catching_up();
         let _ = answer.send(outcome.map(|()| Committed::Done(revision)));
         self.go_on(channel, waiting);
     }
 
     fn delete(&mut self, channel: ChannelId, answer: Answer<bool>) {
         // A newer version's record is not for this one to delete.
-        match self.desk.read(channel) {
+        match self.records.read(channel) {
             Err(error) if !error.is_damaged_record() => {
                 let _ = answer.send(Err(error));
                 return;
@@ -333,10 +287,10 @@ impl Work {
         }
         let what = Syncing::Deletion(answer);
         self.busy.insert(channel, Busy { what, waiting: VecDeque::new() });
-        match self.desk.durability {
-            FileDurability::Full => self.desk.queue.push_deletion(channel),
+        match self.records.durability {
+            FileDurability::Full => self.records.queue.push_deletion(channel),
             FileDurability::None => {
-                let outcome = self.desk.folders.remove(channel);
+                let outcome = self.records.folders.remove(channel);
                 self.deleted(channel, outcome);
             }
         }
@@ -347,18 +301,19 @@ impl Work {
         let Some(Busy { what, waiting }) = self.busy.remove(&channel) else {
             return;
         };
-        let had_turn = self.desk.log.revision(channel).is_some();
+        let had_turn = self.records.log.revision(channel).is_some();
         let outcome = outcome.and_then(|had_files| {
-            self.desk.forget(channel)?;
+            self.records.forget(channel)?;
+            self.histories.unlearn(channel);
             Ok(had_files || had_turn)
         });
         if outcome.is_err() {
             // What is left of it counts as it stands there.
-            self.desk.unlearn(channel);
+            self.unlearn(channel);
             // Its turn may have waited to become the file.
-            self.desk.behind.push_back(channel);
+            self.catch_up.put_back(channel);
         }
-        self.catch_up();
+        self.go_on_catching_up();
         if let Syncing::Deletion(answer) = what {
             let _ = answer.send(outcome);
         }
@@ -376,14 +331,15 @@ impl Work {
     }
 
     fn end(self, outcome: Result<(), StoreError>) {
-        let Self { mut desk, closing, .. } = self;
+        let Self { mut records, closing, lock, .. } = self;
         // What they held is in the channels' files, which are synced, or else they stay.
         if outcome.is_ok() {
-            desk.log.seal();
-            remove_files(desk.log.take_empty());
+            records.log.seal();
+            turn_log::remove(records.log.take_empty());
         }
         // A caller that is told that it is closed can open it again.
-        drop(desk);
+        drop(records);
+        drop(lock);
         if let Some(answer) = closing {
             let _ = answer.send(outcome);
         }
@@ -395,3 +351,6 @@ enum Prepared {
     New(Revision, Vec<u8>, Durability),
     Conflict(Revision),
 }
+
+#[cfg(test)]
+mod tests;

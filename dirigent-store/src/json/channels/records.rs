@@ -1,56 +1,39 @@
-//! What the store knows of each channel, and its files: read, kept aside, and put in their places where
+//! The record of each channel, which is the newer of its file and its turn: read, kept aside, and put in its place where
 //! that need not be synced at once.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::io;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dirigent::{AgentId, AgentKey, ChannelId, Commit, Durability, Revision, Transition};
+use dirigent::{ChannelId, Commit, Durability, Revision};
 
 use super::agents::Agents;
 use super::folders::{Folders, number_of};
-use super::history::{self, Lines};
 use super::options::FileDurability;
 use super::problem::{ChannelProblem, Problems};
-use super::sync::{SyncQueue, Write};
-use super::turn_log::TurnLog;
-use crate::disk::Lock;
+use super::sync::SyncQueue;
+use super::turn_log::{self, TurnLog};
 use crate::disk::{ReadError, keep_aside, keep_bytes, keep_copy, read, replace};
 use crate::error::{Action, BadFile, StoreError};
 use crate::json::channel_file::{Extras, LARGEST, ParsedChannel, parse_channel};
 
-/// What is known of a channel that has a file.
-#[derive(Debug, Default)]
-pub(super) struct Known {
-    /// Its revision, once it was read or written.
-    revision: Option<Revision>,
-    /// What is known of its history's file.
-    lines: Option<Lines>,
-}
-
-/// What the thread that everything passes works on.
+/// The records of all channels, each in its file, in its turn, or in both.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct Records {
     pub(super) folders: Arc<Folders>,
     pub(super) durability: FileDurability,
-    pub(super) history_max: usize,
     pub(super) queue: Arc<SyncQueue>,
     pub(super) problems: Arc<Mutex<Problems>>,
-    pub(super) agents: Agents,
-    pub(super) channels: HashMap<ChannelId, Known>,
+    /// The channels that have a record, each with its revision, once that was read or written.
+    pub(super) revisions: HashMap<ChannelId, Option<Revision>>,
     /// Turns that are in no channel's file.
     pub(super) log: TurnLog,
-    /// Channels whose files are to be made as new as their turns, so that old files of the log can go.
-    pub(super) behind: VecDeque<ChannelId>,
     /// The folders that are there.
     pub(super) made: BTreeSet<u8>,
     /// What newer versions wrote into a channel's file.
     pub(super) extras: HashMap<ChannelId, Box<Extras>>,
     /// Where damaged records stand, each with the name of its copy, so that they may be replaced.
     pub(super) copies: HashMap<ChannelId, Vec<(PathBuf, PathBuf)>>,
-    /// No other store has the folder while the desk lives.
-    pub(super) _lock: Lock,
 }
 
 /// A file that was looked for.
@@ -66,68 +49,13 @@ struct Bad {
     reason: BadFile,
 }
 
-impl Desk {
-    /// Closes the newest file of the log: the channels whose turns are in it get files that are as new.
-    pub(super) fn roll(&mut self) {
-        self.log.seal();
-        self.behind = self.log.channels().into();
-    }
-
-    /// Makes a channel's file as new as its turn, unless it is.
-    pub(super) fn catch_up(&mut self, channel: ChannelId) {
-        let write = match self.newer_than_file(channel) {
-            Ok(Some(write)) => write,
-            Ok(None) => return,
-            Err(error) => return self.keep_turn_in_log(channel, &error),
-        };
-        match self.durability {
-            FileDurability::Full => self.queue.push_turn(write),
-            FileDurability::None => {
-                if self.put(channel, &write.content).is_ok() {
-                    self.log.forget(channel, write.revision);
-                }
-            }
-        }
-    }
-
-    /// A channel's turn as its file is to be; `None` where the file is as new.
-    fn newer_than_file(&mut self, channel: ChannelId) -> Result<Option<Write>, StoreError> {
-        let Some(parsed) = self.read(channel)? else { return Ok(None) };
-        let revision = parsed.revision;
-        if self.log.revision(channel) != Some(revision) {
-            return Ok(None);
-        }
-        let path = || self.folders.file(channel);
-        let content =
-            parsed.to_json().map_err(|source| StoreError::Unwritable { path: path(), source })?;
-        // A power cut may have taken the folder that was made before the turn was written.
-        self.make_folder(channel)?;
-        Ok(Some(Write { channel, revision, content }))
-    }
-
-    /// A turn that cannot become its channel's file stays in the log, but keeps no older turns there: those that stand
-    /// beside it go with their file. Why it cannot is told to the caller that asks for the channel.
-    fn keep_turn_in_log(&mut self, channel: ChannelId, error: &StoreError) {
-        if self.durability == FileDurability::None {
-            return;
-        }
-        let carried = self.log.carry_over(channel);
-        let is_for_good = error.barred().is_some() && carried.is_ok();
-        match carried {
-            Ok(grown) => grown.into_iter().for_each(|grown| self.queue.grew(grown)),
-            Err(error) => tracing::warn!(%channel, %error, "older turns stay beside a turn"),
-        }
-        if !is_for_good {
-            self.queue.roll_again();
-        }
-    }
-
+impl Records {
     /// Removes the files of the log that hold no turn any more.
     pub(super) fn remove_empty(&mut self) {
         let emptied = self.log.take_empty();
         match self.durability {
             FileDurability::Full => self.queue.remove(emptied),
-            FileDurability::None => remove_files(emptied),
+            FileDurability::None => turn_log::remove(emptied),
         }
     }
 
@@ -142,37 +70,11 @@ impl Desk {
         Ok(())
     }
 
-    pub(super) fn known_channels(&self) -> Result<Vec<ChannelId>, StoreError> {
-        self.queue.check()?;
-        let mut channels: Vec<_> = self.channels.keys().copied().collect();
-        channels.sort_unstable();
-        Ok(channels)
-    }
-
-    pub(super) fn add_agent(&mut self, agent: AgentId) -> Result<AgentKey, StoreError> {
-        if let Some(key) = self.agents.key(&agent) {
-            return Ok(key);
-        }
-        let path = self.folders.agents();
-        let no_more = || io::Error::other("no more agent keys");
-        let key = self
-            .agents
-            .add(agent)
-            .ok_or_else(|| StoreError::not_done(Action::Write, &path, no_more()))?;
-        let content = self.agents.to_json();
-        if let Err(error) = replace(&path, &content, self.durability.of(Durability::Fact)) {
-            self.queue.note(&error, &path);
-            self.agents.take_back();
-            return Err(error);
-        }
-        Ok(key)
-    }
-
     /// Reads a channel: the newer of its file and its turn. A damaged one is kept aside where the other one
     /// speaks for the channel; where none does, where the disk or this store had a newer turn that is damaged, and where a
     /// newer version wrote one, all stays in its place and bars the channel.
     pub(super) fn read(&mut self, channel: ChannelId) -> Result<Option<ParsedChannel>, StoreError> {
-        if !self.channels.contains_key(&channel) {
+        if !self.revisions.contains_key(&channel) {
             return Ok(None);
         }
         let (turn, main) = (self.read_turn(channel)?, self.read_file(channel)?);
@@ -206,13 +108,12 @@ impl Desk {
             | (Found::Bad(bad), Found::Nothing) => return Err(self.bar(channel, bad)),
             (Found::Nothing, Found::Nothing) => {
                 self.queue.forget(channel);
-                self.channels.remove(&channel);
+                self.revisions.remove(&channel);
                 self.copies.remove(&channel);
                 return Ok(None);
             }
         };
-        let known = self.channels.entry(channel).or_default();
-        known.revision = Some(newer.revision);
+        self.revisions.insert(channel, Some(newer.revision));
         self.copies.remove(&channel);
         if newer.extras.is_empty() {
             self.extras.remove(&channel);
@@ -225,7 +126,7 @@ impl Desk {
     /// A turn that cannot be read any more is lost where the store knows that it was newer than the channel's file.
     fn lose_damaged_turn(&mut self, channel: ChannelId, turn: &Found, main: &Found) {
         let Found::Bad(bad) = turn else { return };
-        let known = self.channels.get(&channel).and_then(|known| known.revision);
+        let known = self.revisions.get(&channel).copied().flatten();
         let in_file = if let Found::Good(main) = main { Some(main.revision) } else { None };
         if bad.reason.is_newer() || known <= in_file {
             return;
@@ -246,9 +147,7 @@ impl Desk {
     /// The channel cannot be used: nothing of it is known any more, and its files stay.
     fn bar(&mut self, channel: ChannelId, Bad { path, reason }: Bad) -> StoreError {
         self.extras.remove(&channel);
-        if let Some(known) = self.channels.get_mut(&channel) {
-            known.revision = None;
-        }
+        self.unlearn(channel);
         let source = reason.clone();
         let error = StoreError::BadRecord { path: path.clone(), channel, source };
         self.tell(ChannelProblem {
@@ -304,7 +203,7 @@ impl Desk {
 
     /// Copies what is left of a damaged record, before it is replaced.
     pub(super) fn keep_damaged(&mut self, channel: ChannelId) -> Result<(), StoreError> {
-        if !self.channels.contains_key(&channel) || self.copies.contains_key(&channel) {
+        if !self.revisions.contains_key(&channel) || self.copies.contains_key(&channel) {
             return Ok(());
         }
         let path = self.folders.file(channel);
@@ -350,10 +249,10 @@ impl Desk {
 
     /// The revision that is stored.
     pub(super) fn revision(&mut self, channel: ChannelId) -> Result<Revision, StoreError> {
-        match self.channels.get(&channel) {
+        match self.revisions.get(&channel) {
             None => Ok(Revision::default()),
-            Some(Known { revision: Some(revision), .. }) => Ok(*revision),
-            Some(Known { revision: None, .. }) => {
+            Some(Some(revision)) => Ok(*revision),
+            Some(None) => {
                 Ok(self.read(channel)?.map_or_else(Revision::default, |found| found.revision))
             }
         }
@@ -364,9 +263,10 @@ impl Desk {
         &self,
         commit: Commit,
         revision: Revision,
+        agents: &Agents,
     ) -> Result<Vec<u8>, StoreError> {
         let Commit { channel, record, .. } = commit;
-        let agents = self.agents.of(&record);
+        let agents = agents.of(&record);
         let extras = self.extras.get(&channel).map(|extras| Extras::clone(extras));
         let extras = extras.unwrap_or_default();
         let file = ParsedChannel { channel, revision, record, agents, extras };
@@ -402,19 +302,31 @@ impl Desk {
         replace(&self.folders.file(channel), content, Durability::Turn)
     }
 
+    /// The channels that have a record, in order.
+    pub(super) fn channels(&self) -> Vec<ChannelId> {
+        let mut channels: Vec<_> = self.revisions.keys().copied().collect();
+        channels.sort_unstable();
+        channels
+    }
+
     /// A channel's files are gone: nothing else of it stays.
     pub(super) fn forget(&mut self, channel: ChannelId) -> Result<(), StoreError> {
         self.erase_turns(channel)?;
-        self.channels.remove(&channel);
+        self.revisions.remove(&channel);
         self.extras.remove(&channel);
         self.copies.remove(&channel);
         Ok(())
     }
 
+    /// A commit was made.
+    pub(super) fn committed(&mut self, channel: ChannelId, revision: Revision) {
+        self.revisions.insert(channel, Some(revision));
+    }
+
     /// What is stored of a channel is to be read again.
     pub(super) fn unlearn(&mut self, channel: ChannelId) {
-        if let Some(known) = self.channels.get_mut(&channel) {
-            *known = Known::default();
+        if let Some(revision) = self.revisions.get_mut(&channel) {
+            *revision = None;
         }
     }
 
@@ -448,36 +360,6 @@ impl Desk {
         }
         Ok(())
     }
-
-    /// A commit was made.
-    pub(super) fn made(
-        &mut self,
-        channel: ChannelId,
-        revision: Revision,
-        transitions: &[Transition],
-    ) {
-        let known = self.channels.entry(channel).or_default();
-        known.revision = Some(revision);
-        if transitions.is_empty() || self.history_max == 0 {
-            return;
-        }
-        let path = self.folders.history(channel);
-        let written =
-            history::append(&path, known.lines, transitions, self.history_max, &self.agents);
-        if let Err(error) = &written {
-            tracing::warn!(%channel, %error, "the history could not be written");
-        }
-        known.lines = written.ok();
-    }
-}
-
-/// Removes files that are not needed any more; one that stays is read again, and loses against what is newer.
-pub(super) fn remove_files(files: Vec<PathBuf>) {
-    for file in files {
-        if let Err(error) = std::fs::remove_file(&file) {
-            tracing::debug!(path = %file.display(), %error, "an empty file of turns stays");
-        }
-    }
 }
 
 /// What stands in a channel's file, or in its turn.
@@ -492,11 +374,8 @@ fn parse_own(channel: ChannelId, path: PathBuf, content: &[u8]) -> Found {
     }
 }
 
-impl Drop for Desk {
+impl Drop for Records {
     fn drop(&mut self) {
         self.queue.close();
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,199 @@
+//! The thread that gives the disk what waits for it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use dirigent::ChannelId;
+
+use super::folders::{Folders, number_of};
+use super::job::Job;
+use super::sync::{SyncQueue, Waiting, Write};
+use super::turn_log::{self, Grown};
+use crate::disk::{Replacement, sync_folder};
+use crate::error::StoreError;
+use crate::worker::{Inbox, Receiver, Sender};
+
+/// What the thread works with.
+#[derive(Debug)]
+pub(super) struct Syncing {
+    pub(super) queue: Arc<SyncQueue>,
+    pub(super) folders: Arc<Folders>,
+    pub(super) given: Receiver<Waiting>,
+    /// Where what came of it is told.
+    pub(super) jobs: Sender<Inbox<Job>>,
+    /// Folders that the disk is known to have.
+    pub(super) durable: BTreeSet<u8>,
+}
+
+impl Syncing {
+    /// Gives the disk what it is to be given, until the end.
+    pub(super) fn run(mut self) {
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.work())).unwrap_or_else(|_| {
+            let path = self.folders.root().to_owned();
+            self.queue.broke(&path);
+            Err(StoreError::Interrupted { path })
+        });
+        self.tell(Job::SyncEnded(outcome));
+    }
+
+    /// Tells the thread that everything passes; after a panic there is none any more.
+    fn tell(&self, job: Job) {
+        self.jobs.change(|jobs| (jobs.push(job), true));
+    }
+
+    fn work(&mut self) -> Result<(), StoreError> {
+        let mut last = Ok(());
+        while let Some(batch) = self.given.next() {
+            self.sync_facts(batch.facts);
+            self.delete(batch.deletions);
+            // After the first failure nothing is synced any more.
+            last = last.and(self.sync_log(&batch.log, batch.emptied));
+            self.sync_turns(batch.turns);
+            self.sync_folders(batch.folders);
+            if batch.rolls {
+                self.tell(Job::Roll);
+            }
+        }
+        last
+    }
+
+    fn sync_facts(&mut self, facts: Vec<Write>) {
+        for (Write { channel, revision, .. }, outcome) in self.write(facts) {
+            self.tell(Job::Fact { channel, revision, outcome });
+        }
+    }
+
+    fn delete(&self, channels: Vec<ChannelId>) {
+        for channel in channels {
+            let outcome = self.queue.check().and_then(|()| self.folders.remove(channel));
+            if let Err(error) = &outcome {
+                self.queue.note(error, error.path());
+            }
+            self.tell(Job::Deleted { channel, outcome });
+        }
+    }
+
+    /// One sync a file makes all turns in it durable. Files that are empty go afterwards: what they held stands in
+    /// those that were synced.
+    fn sync_log(&self, log: &[Grown], emptied: Vec<PathBuf>) -> Result<(), StoreError> {
+        // What could not be synced before may stand in no other file.
+        self.queue.check()?;
+        let mut synced = log.iter().map(Grown::sync);
+        synced
+            .try_for_each(|synced| synced)
+            .inspect_err(|error| self.queue.note(error, error.path()))?;
+        turn_log::remove(emptied);
+        Ok(())
+    }
+
+    /// A turn stays in the log until it is in its channel's file.
+    fn sync_turns(&mut self, turns: Vec<Write>) {
+        for (Write { channel, revision, .. }, outcome) in self.write(turns) {
+            if let Err(error) = &outcome {
+                tracing::warn!(%channel, %error, "a turn could not become its channel's file");
+            }
+            self.tell(Job::Turn { channel, revision, outcome });
+        }
+    }
+
+    /// What a process before us put into these folders may never have been synced.
+    fn sync_folders(&mut self, folders: Vec<u8>) {
+        for number in folders {
+            let folder = self.folders.folder(number);
+            if let Err(error) = self.sync_folder(number) {
+                self.queue.note(&error, &folder);
+            }
+        }
+    }
+
+    /// Writes all, syncs all, puts all in their places, and syncs each folder once.
+    fn write(&mut self, writes: Vec<Write>) -> Vec<(Write, Result<(), StoreError>)> {
+        let folders = Arc::clone(&self.folders);
+        let paths: Vec<_> = writes.iter().map(|write| folders.file(write.channel)).collect();
+        let mut staged = Vec::with_capacity(writes.len());
+        for (write, path) in writes.iter().zip(&paths) {
+            staged.push(self.stage(path, &write.content));
+        }
+        let hold = self.queue.hold();
+        let placed: Vec<_> = staged.into_iter().map(|new| new.and_then(Replacement::put)).collect();
+        drop(hold);
+        let mut synced = HashMap::new();
+        let mut outcomes = Vec::with_capacity(writes.len());
+        for ((write, path), placed) in writes.into_iter().zip(&paths).zip(placed) {
+            let outcome = placed.and_then(|()| {
+                let number = number_of(write.channel);
+                let folder = synced.entry(number).or_insert_with(|| self.sync_folder(number));
+                folder.as_ref().copied().map_err(StoreError::again)
+            });
+            if let Err(error) = &outcome {
+                self.queue.note(error, path);
+            }
+            outcomes.push((write, outcome));
+        }
+        outcomes
+    }
+
+    fn stage<'a>(&self, path: &'a Path, content: &[u8]) -> Result<Replacement<'a>, StoreError> {
+        self.queue.check()?;
+        let mut new = Replacement::write(path, content)?;
+        new.sync()?;
+        Ok(new)
+    }
+
+    /// Syncs a folder, and once the one above, which names it.
+    fn sync_folder(&mut self, number: u8) -> Result<(), StoreError> {
+        if !self.durable.contains(&number) {
+            sync_folder(self.folders.channels())?;
+            self.durable.insert(number);
+        }
+        sync_folder(&self.folders.folder(number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::time::Duration;
+
+    use dirigent::{ChannelId, Revision};
+
+    use super::*;
+    use crate::worker::{Queue, now, queue};
+
+    /// After a failed sync it is not known what the disk has: what it may be needed for stays.
+    #[test]
+    fn nothing_is_removed_or_written_once_a_sync_failed() {
+        let home = tempfile::tempdir().unwrap();
+        let folders = Arc::new(Folders::below(home.path().to_owned()).unwrap());
+        let channel = ChannelId::new(7);
+        let (file, log) = (folders.file(channel), home.path().join("turns-1.log"));
+        fs::create_dir(file.parent().unwrap()).unwrap();
+        for path in [&file, &log] {
+            fs::write(path, "old").unwrap();
+        }
+        let (waiting, given) = SyncQueue::new(Vec::new(), Duration::ZERO);
+        let (jobs, told) = queue(Inbox::default());
+        let waiting = Arc::new(waiting);
+        waiting.broke(home.path());
+        let write = Write { channel, revision: Revision::new(2), content: b"new".to_vec() };
+        waiting.push_fact(write);
+        waiting.push_deletion(channel);
+        waiting.remove(vec![log.clone()]);
+        waiting.close();
+        Syncing { queue: waiting, folders, given, jobs, durable: BTreeSet::new() }.run();
+        let mut ended = Vec::new();
+        while let Some(job) = told.look(|jobs| jobs.take(now(), false)) {
+            if let Job::Deleted { outcome, .. } = job {
+                ended.push(outcome.map(drop));
+            } else if let Job::Fact { outcome, .. } | Job::SyncEnded(outcome) = job {
+                ended.push(outcome);
+            }
+        }
+        assert_eq!(ended.len(), 3);
+        assert!(ended.iter().all(|ended| matches!(ended, Err(StoreError::Broken { .. }))));
+        assert!([&file, &log].iter().all(|path| fs::read(path).unwrap() == b"old"));
+    }
+}

@@ -1,0 +1,367 @@
+//! The thread that everything passes: what waits for it, what is done together, and when the write-ahead log is emptied.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::group::Groups;
+use super::open::Database;
+use super::problem::Problems;
+use super::sync::{Broken, Syncer};
+use super::tables::Tables;
+use super::task::Task;
+use crate::json::channels::FileDurability;
+use crate::worker::{About, Answer, Inbox, Jobs, Queue, Queued, Receiver, Start, now, start};
+
+/// How many callers one transaction answers at most.
+const GROUP_MAX: usize = 1_024;
+
+/// After so long the write-ahead log is emptied, so that what was erased is in no file any more.
+const EMPTY_AFTER: Duration = Duration::from_secs(60);
+
+/// What the thread is told.
+pub(super) enum Job {
+    /// Work of a caller, and what it is about.
+    Ask(About, Box<dyn Task>),
+    /// Finish, and end.
+    Close(Answer<()>),
+}
+
+impl Queued for Job {
+    fn about(&self) -> About {
+        match self {
+            Self::Ask(about, _) => *about,
+            Self::Close(_) => About::Rest,
+        }
+    }
+}
+
+/// What is done in one transaction.
+pub(super) struct Group {
+    tasks: Vec<Box<dyn Task>>,
+    kind: GroupKind,
+    /// It is the last one.
+    close: Option<Answer<()>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum GroupKind {
+    /// It changes nothing.
+    Reads,
+    /// It may change something.
+    Writes,
+    /// Nothing of what it deletes may be left in the write-ahead log.
+    Erases,
+}
+
+/// What waits for the thread.
+#[derive(Default)]
+pub(super) struct Waiting {
+    inbox: Inbox<Job>,
+    /// When the write-ahead log is to be emptied.
+    log_due: Option<Instant>,
+}
+
+impl Jobs for Waiting {
+    type Job = Job;
+
+    fn push(&mut self, job: Job) {
+        self.inbox.push(job);
+    }
+
+    fn close(answer: Answer<()>) -> Job {
+        Job::Close(answer)
+    }
+}
+
+impl Queue for Waiting {
+    type Work = Group;
+
+    /// All that is there: reads that wait for nothing first. Nothing where the log is due.
+    fn take(&mut self, now: Instant, _: bool) -> Option<Group> {
+        let mut group = Group { tasks: Vec::new(), kind: GroupKind::Reads, close: None };
+        while group.tasks.len() < GROUP_MAX {
+            let Some(read) = self.next_read() else { break };
+            group.tasks.push(read);
+        }
+        if !group.tasks.is_empty() {
+            return Some(group);
+        }
+        while group.tasks.len() < GROUP_MAX && group.close.is_none() {
+            match self.inbox.next_of_rest() {
+                Some(Job::Ask(_, task)) => {
+                    let kind = if task.erases() { GroupKind::Erases } else { GroupKind::Writes };
+                    group.kind = group.kind.max(kind);
+                    group.tasks.push(task);
+                }
+                Some(Job::Close(answer)) => group.close = Some(answer),
+                None => break,
+            }
+        }
+        let is_due = self.log_due.take_if(|due| *due <= now).is_some();
+        (!group.tasks.is_empty() || group.close.is_some() || is_due).then_some(group)
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        self.log_due
+    }
+}
+
+impl Waiting {
+    fn next_read(&mut self) -> Option<Box<dyn Task>> {
+        match self.inbox.next_read()? {
+            Job::Ask(_, read) => Some(read),
+            // It is no read.
+            Job::Close(_) => None,
+        }
+    }
+}
+
+/// What the thread works on.
+pub(super) struct Work {
+    pub(super) database: Database,
+    pub(super) durability: FileDurability,
+    pub(super) history_max: usize,
+    pub(super) problems: Arc<Problems>,
+    pub(super) given: Receiver<Waiting>,
+}
+
+/// Who answers what was committed: the thread that syncs, or, where nothing is synced, the one that commits.
+struct Syncs {
+    syncer: Option<Syncer>,
+    broken: Broken,
+}
+
+impl Start for Work {
+    fn start(self) -> Result<JoinHandle<()>, (Self, std::io::Error)> {
+        let broken = Broken::default();
+        let syncer = || match self.durability {
+            FileDurability::Full => {
+                Syncer::start(&self.database.path, Arc::clone(&broken)).map(Some)
+            }
+            FileDurability::None => Ok(None),
+        };
+        let run = start("dirigent-sqlite", |(work, syncs): (Self, Syncs)| work.run(syncs));
+        match run.and_then(|run| Ok((run, syncer()?))) {
+            Ok((run, syncer)) => Ok(run((self, Syncs { syncer, broken }))),
+            Err(source) => Err((self, source)),
+        }
+    }
+}
+
+impl Work {
+    /// Works until it is told to end: takes all that waits, settles it, answers it.
+    fn run(self, Syncs { syncer, broken }: Syncs) {
+        let Self { database: Database { path, conn, lock }, history_max, problems, given, .. } =
+            self;
+        let mut closing = None;
+        match Tables::new(&conn, &path, history_max) {
+            Ok(tables) => {
+                let mut groups = Groups::new(tables, &problems, broken);
+                let mut log = Log::new();
+                while closing.is_none() {
+                    let Some(Group { mut tasks, kind, close }) = given.next() else { break };
+                    closing = close;
+                    groups.settle(&mut tasks, &mut || given.look(Waiting::next_read));
+                    given.look(|waiting| waiting.inbox.done());
+                    finish(&mut groups, &mut log, syncer.as_ref(), kind, tasks);
+                    given.look(|waiting| waiting.log_due = log.next_due());
+                }
+            }
+            // It was read when it was opened.
+            Err(error) => tracing::error!(%error, "the database cannot be read any more"),
+        }
+        // All that was committed is answered before.
+        drop(syncer);
+        // A caller that is told that it is closed can open it again.
+        drop(conn);
+        drop(lock);
+        if let Some(answer) = closing {
+            let _ = answer.send(Ok(()));
+        }
+    }
+}
+
+/// Empties the write-ahead log where it is time, and has the group answered.
+fn finish(
+    groups: &mut Groups<'_, '_>,
+    log: &mut Log,
+    syncer: Option<&Syncer>,
+    kind: GroupKind,
+    mut tasks: Vec<Box<dyn Task>>,
+) {
+    if kind != GroupKind::Reads {
+        log.written();
+    }
+    if (kind == GroupKind::Erases || log.is_due()) && !groups.is_stopped() {
+        log.tried(groups.empty_log(&mut tasks));
+    }
+    if groups.is_stopped() {
+        log.left();
+    }
+    match syncer {
+        Some(syncer) if kind != GroupKind::Reads => syncer.answer(tasks),
+        _ => tasks.into_iter().for_each(Task::answer),
+    }
+}
+
+/// When the write-ahead log is emptied, which holds what was replaced since.
+struct Log {
+    /// When it was first written to, or when it could not be emptied last.
+    since: Option<Instant>,
+}
+
+impl Log {
+    const fn new() -> Self {
+        Self { since: None }
+    }
+
+    fn written(&mut self) {
+        self.since.get_or_insert_with(now);
+    }
+
+    /// It was to be emptied. Where it could not be, that is tried again as if it had been written to just now.
+    fn tried(&mut self, is_empty: bool) {
+        self.since = (!is_empty).then(now);
+    }
+
+    /// It stays as it is: the store has stopped, and the next opening empties it.
+    fn left(&mut self) {
+        self.since = None;
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        self.since?.checked_add(EMPTY_AFTER)
+    }
+
+    fn is_due(&self) -> bool {
+        self.next_due().is_some_and(|due| due <= now())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent::ChannelId;
+    use tokio::sync::oneshot;
+
+    use super::super::stage::{Stage, ask, commit};
+    use super::super::task::Asked;
+    use super::*;
+    use crate::error::{Action, BadFile, StoreError};
+
+    fn push(waiting: &mut Waiting, about: About) {
+        let (answer, _) = oneshot::channel();
+        waiting.push(Job::Ask(about, Box::new(Asked::new(|_: &mut Tables<'_>| Ok(()), answer))));
+    }
+
+    #[test]
+    fn all_that_waits_is_one_group_up_to_a_limit_and_up_to_the_end() {
+        let mut waiting = Waiting::default();
+        for _ in 0..GROUP_MAX + 3 {
+            push(&mut waiting, About::Rest);
+        }
+        waiting.push(Job::Close(oneshot::channel().0));
+        push(&mut waiting, About::Rest);
+        let first = waiting.take(now(), false).unwrap();
+        assert_eq!((first.tasks.len(), first.close.is_some()), (GROUP_MAX, false));
+        let last = waiting.take(now(), false).unwrap();
+        assert_eq!((last.tasks.len(), last.close.is_some()), (3, true));
+    }
+
+    #[test]
+    fn reads_that_wait_for_nothing_are_a_group_of_their_own() {
+        let mut waiting = Waiting::default();
+        let about = [ChannelId::new(1), ChannelId::new(2)].map(About::Change);
+        let reads = [ChannelId::new(3), ChannelId::new(4), ChannelId::new(1)].map(About::Read);
+        for about in about.into_iter().chain(reads) {
+            push(&mut waiting, about);
+        }
+        let kinds = [(2, GroupKind::Reads), (3, GroupKind::Writes)];
+        for expected in kinds {
+            let group = waiting.take(now(), false).unwrap();
+            assert_eq!((group.tasks.len(), group.kind), expected);
+        }
+        // Without work, the log is emptied in time.
+        waiting.log_due = now().checked_add(EMPTY_AFTER);
+        assert_eq!(waiting.next_due(), waiting.log_due);
+        assert!(waiting.take(now(), false).is_none());
+        let group = waiting.take(now() + EMPTY_AFTER, false).unwrap();
+        assert_eq!((group.tasks.len(), group.kind), (0, GroupKind::Reads));
+        assert_eq!(waiting.next_due(), None);
+    }
+
+    /// What a sync that was left out would take: here, it fails.
+    #[test]
+    fn a_commit_is_synced_before_it_is_answered_also_where_the_store_stops_beside_it() {
+        let stage = Stage::new();
+        let syncer = Syncer::start(&stage.path, Arc::clone(&stage.broken)).unwrap();
+        let mut groups = stage.groups();
+        let mut tasks = Vec::new();
+        let mut made = ask(&mut tasks, |tables| tables.add_agent(&"zoe".into()));
+        let mut damaged = ask(&mut tasks, |tables| -> Result<(), _> {
+            let path = tables.path.to_owned();
+            Err(StoreError::BadFile { path, source: BadFile::BadDatabase })
+        });
+        groups.settle(&mut tasks, &mut || None);
+        assert!(groups.is_stopped());
+        stage.broken.set(()).unwrap();
+        finish(&mut groups, &mut Log::new(), Some(&syncer), GroupKind::Writes, tasks);
+        drop(syncer);
+        let error = made.try_recv().unwrap().unwrap_err();
+        assert!(matches!(error, StoreError::Io { action: Action::Sync, .. }), "{error}");
+        let error = damaged.try_recv().unwrap().unwrap_err();
+        assert!(matches!(error, StoreError::BadFile { .. }), "{error}");
+    }
+
+    fn group(expected: u64) -> Vec<Box<dyn Task>> {
+        let mut group = Vec::new();
+        drop(ask(&mut group, move |tables| tables.commit(&commit(expected))));
+        group
+    }
+
+    #[test]
+    fn a_log_is_emptied_in_time_also_where_nothing_is_synced_and_again_where_that_failed() {
+        let stage = Stage::new();
+        let mut groups = stage.groups();
+        let mut log = Log::new();
+        let written = || stage.log_length() > 0;
+        let mut tasks = group(0);
+        groups.settle(&mut tasks, &mut || None);
+        finish(&mut groups, &mut log, None, GroupKind::Writes, tasks);
+        assert!(log.next_due().is_some() && !log.is_due() && written());
+        // The log is not emptied while it is read.
+        let mut reader = stage.conn.prepare("SELECT * FROM channels").unwrap();
+        let mut rows = reader.query([]).unwrap();
+        assert!(rows.next().unwrap().is_some());
+        log.since = now().checked_sub(EMPTY_AFTER);
+        finish(&mut groups, &mut log, None, GroupKind::Reads, Vec::new());
+        assert!(log.next_due().is_some() && !log.is_due() && written());
+        drop(rows);
+        log.since = now().checked_sub(EMPTY_AFTER);
+        finish(&mut groups, &mut log, None, GroupKind::Reads, Vec::new());
+        assert!(log.next_due().is_none() && !written());
+    }
+
+    #[test]
+    fn a_store_that_has_stopped_waits_for_nothing_but_work() {
+        let stage = Stage::new();
+        let mut groups = stage.groups();
+        let mut log = Log::new();
+        let mut tasks = group(0);
+        groups.settle(&mut tasks, &mut || None);
+        finish(&mut groups, &mut log, None, GroupKind::Writes, tasks);
+        assert!(log.next_due().is_some());
+        // The thread that syncs has failed; this one learns of it when the log is to be emptied.
+        stage.broken.set(()).unwrap();
+        log.since = now().checked_sub(EMPTY_AFTER);
+        for (mut tasks, kind) in [
+            (Vec::new(), GroupKind::Reads),
+            (group(1), GroupKind::Writes),
+            (group(1), GroupKind::Erases),
+        ] {
+            groups.settle(&mut tasks, &mut || None);
+            finish(&mut groups, &mut log, None, kind, tasks);
+            assert_eq!(log.next_due(), None, "{kind:?}");
+        }
+    }
+}
