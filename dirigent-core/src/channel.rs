@@ -42,9 +42,12 @@ use crate::seen::Seen;
 use crate::speaker_list::SpeakerList;
 use crate::steering::{Rested, Steering, TurnTerms, Waiting};
 use crate::{
-    AgentKey, AgentState, Answer, Config, Deadline, Debt, Effect, Input, MessageId, Mode,
-    PhaseKind, Reason, Refusal, Rest, Ticket, Timestamp, TurnId, TurnState, View,
+    AgentKey, AgentState, Answer, Config, Deadline, DeadlineReason, Debt, Effect, Input, MessageId,
+    Mode, PhaseKind, Reason, Refusal, Rest, Ticket, Timestamp, TurnId, TurnState, View,
 };
+
+/// The end of time.
+const NEVER: Timestamp = Timestamp::from_millis(u64::MAX);
 
 /// The most agents that a channel's list and its mute list hold.
 pub const AGENTS_MAX: usize = 64;
@@ -133,6 +136,8 @@ pub struct Channel {
     pub(crate) limits: Limits,
     /// Nothing is due before: what the last look at the deadlines found.
     pub(crate) quiet_until: Timestamp,
+    /// What is due then, if anything is.
+    pub(crate) due: Option<DeadlineReason>,
     /// What was seen before.
     pub(crate) seen: Seen,
     /// When the phase changed or something was last remembered.
@@ -181,6 +186,7 @@ impl Channel {
             reminder_due: None,
             limits: Limits::default(),
             quiet_until: Timestamp::default(),
+            due: None,
             seen: Seen::default(),
             stirred_at: Timestamp::default(),
             delivery: None,
@@ -222,7 +228,15 @@ impl Channel {
 
     /// When something is due next, and why. It always lies ahead of the last input's time.
     pub fn next_deadline(&self) -> Option<Deadline> {
-        expire::next_deadline(self)
+        self.due.map(|reason| Deadline { at: self.quiet_until, reason })
+    }
+
+    /// Finds what is due next. It changes only with an input, and is asked for more often.
+    pub(crate) fn find_deadline(&mut self) -> Option<Deadline> {
+        let next = expire::next_deadline(self);
+        self.quiet_until = next.map_or(NEVER, |deadline| deadline.at);
+        self.due = next.map(|deadline| deadline.reason);
+        next
     }
 
     /// What the channel looks like.
@@ -409,8 +423,8 @@ impl Channel {
     /// Sets the time. When it went back, everything remembered moves back with it, so that what
     /// remained of each deadline still remains.
     fn set_now(&mut self, now: Timestamp) {
-        let back = self.now.since(now);
-        if !back.is_zero() {
+        if now < self.now {
+            let back = self.now.since(now);
             self.for_each_moment(|moment| *moment = moment.saturating_sub(back));
             self.quiet_until = Timestamp::default();
         }

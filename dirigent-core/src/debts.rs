@@ -43,7 +43,8 @@ impl Debts {
     }
 
     pub(crate) fn settle(&mut self, ticket: Ticket) -> Option<Debt> {
-        let at = self.open.iter().position(|debt| debt.effect.ticket() == Some(ticket))?;
+        // What is settled was mostly asked for last.
+        let at = self.open.iter().rposition(|debt| debt.effect.ticket() == Some(ticket))?;
         Some(self.open.remove(at))
     }
 

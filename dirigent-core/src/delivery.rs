@@ -65,20 +65,17 @@ impl Delivery {
     pub(crate) const fn clear(&mut self) {
         self.len = 0;
         self.arrived = 0;
-        self.fingerprint = Tail::EMPTY;
+        self.fingerprint.clear();
     }
 
     /// Adds a message or replaces what is known of it. An edit takes no attachment away: what tells
     /// of edits need not know.
     pub(crate) fn put(&mut self, now: Timestamp, id: MessageId, tail: &Tail) {
         self.last_seen = now;
-        let mut piece = Piece { id, tail: *tail };
         let at = match self.as_slice().binary_search_by_key(&id, |known| known.id) {
             Ok(at) => {
-                if self.as_slice().get(at).is_some_and(|known| known.tail.has_attachment()) {
-                    piece.tail = piece.tail.with_attachment();
-                }
-                self.replace(at, &piece);
+                let attached = self.slots.get(at).is_some_and(|it| it.tail.has_attachment());
+                self.write(at, id, tail, attached);
                 return;
             }
             Err(at) => at,
@@ -89,9 +86,9 @@ impl Delivery {
             if let Some(moved) = self.slots.get_mut(at..self.len) {
                 moved.rotate_right(1);
             }
-            self.replace(at, &piece);
+            self.write(at, id, tail, false);
         } else {
-            self.merge_into_full(at, &piece);
+            self.merge_into_full(at, id, tail);
         }
     }
 
@@ -157,19 +154,25 @@ impl Delivery {
         lengths.try_fold(0_u32, |sum, length| Some(sum.saturating_add(length?)))
     }
 
-    fn replace(&mut self, at: usize, piece: &Piece) {
+    /// Writes a piece in place.
+    fn write(&mut self, at: usize, id: MessageId, tail: &Tail, attached: bool) {
         if let Some(slot) = self.slots.get_mut(at) {
-            *slot = *piece;
+            slot.id = id;
+            slot.tail.set_to_last(tail, Tail::MAX);
+            if attached {
+                slot.tail = slot.tail.with_attachment();
+            }
         }
     }
 
     /// Makes room by merging the two lowest of all pieces under the higher id.
-    fn merge_into_full(&mut self, at: usize, piece: &Piece) {
+    fn merge_into_full(&mut self, at: usize, id: MessageId, tail: &Tail) {
         if at <= 1 {
             let Some(first) = self.slots.first_mut() else {
                 return;
             };
-            let (mut low, high) = if at == 0 { (*piece, *first) } else { (*first, *piece) };
+            let piece = Piece { id, tail: *tail };
+            let (mut low, high) = if at == 0 { (piece, *first) } else { (*first, piece) };
             low.tail.join(&high.tail);
             *first = Piece { id: high.id, tail: low.tail };
         } else {
@@ -179,7 +182,7 @@ impl Delivery {
             if let Some(moved) = self.slots.get_mut(1..at) {
                 moved.rotate_left(1);
             }
-            self.replace(at - 1, piece);
+            self.write(at - 1, id, tail, false);
         }
     }
 

@@ -24,11 +24,25 @@ pub(crate) struct Seen {
 
 /// What is remembered one by one.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Recent {
+struct Recent {
     /// Ids, ascending.
-    pub(crate) messages: VecDeque<MessageId>,
-    /// Runs that were answered, oldest first.
-    pub(crate) runs: VecDeque<(RunId, RunFate)>,
+    messages: VecDeque<MessageId>,
+    /// Runs that were answered.
+    runs: Runs,
+}
+
+/// The newest runs that can no longer speak, in a ring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Runs {
+    ids: [RunId; RUNS_MAX],
+    /// The lowest byte of each id. Most runs that are looked for are unknown, and this tells so in
+    /// few instructions: a gate call and the end of its run look once each.
+    marks: [u8; RUNS_MAX],
+    fates: [RunFate; RUNS_MAX],
+    /// Where the oldest stands.
+    oldest: usize,
+    /// How many are in use.
+    len: usize,
 }
 
 /// What became of a run that can no longer speak.
@@ -39,6 +53,73 @@ pub enum RunFate {
     Denied,
     /// It ended, was replaced, or was cancelled.
     Ended,
+}
+
+impl Default for Runs {
+    fn default() -> Self {
+        Self {
+            ids: [RunId::default(); RUNS_MAX],
+            marks: [0; RUNS_MAX],
+            fates: [RunFate::Ended; RUNS_MAX],
+            oldest: 0,
+            len: 0,
+        }
+    }
+}
+
+impl Runs {
+    /// All runs with their fates, oldest first.
+    fn iter(&self) -> impl Iterator<Item = (RunId, RunFate)> + '_ {
+        let all = self.ids.iter().copied().zip(self.fates.iter().copied());
+        all.cycle().skip(self.oldest).take(self.len)
+    }
+
+    fn fate(&self, run: RunId) -> Option<RunFate> {
+        let mark = mark(run);
+        // Without a branch in the loop, so that it is done for many at once.
+        let mut may_be_known = false;
+        for known in &self.marks {
+            may_be_known |= *known == mark;
+        }
+        if !may_be_known {
+            return None;
+        }
+        // A place that is not in use holds the default id, which may be a run's.
+        self.iter().filter(|(known, _)| *known == run).last().map(|(_, fate)| fate)
+    }
+
+    /// Adds a run that is unknown; the oldest makes room.
+    fn push(&mut self, run: RunId, fate: RunFate) {
+        let at = (self.oldest + self.len) % RUNS_MAX;
+        if self.len == RUNS_MAX {
+            self.oldest = (self.oldest + 1) % RUNS_MAX;
+        } else {
+            self.len += 1;
+        }
+        let places = (self.ids.get_mut(at), self.marks.get_mut(at), self.fates.get_mut(at));
+        if let (Some(id), Some(known), Some(place)) = places {
+            (*id, *known, *place) = (run, mark(run), fate);
+        }
+    }
+
+    /// Remembers what became of a run; the newest word counts, and makes the run the newest.
+    fn remember(&mut self, run: RunId, fate: RunFate) {
+        match self.fate(run) {
+            Some(known) if known == fate => return,
+            Some(_) => {
+                let others = self.clone();
+                *self = Self::default();
+                others.iter().filter(|(id, _)| *id != run).for_each(|(id, it)| self.push(id, it));
+            }
+            None => {}
+        }
+        self.push(run, fate);
+    }
+}
+
+/// What tells most runs apart.
+const fn mark(run: RunId) -> u8 {
+    run.get().to_le_bytes()[0]
 }
 
 impl Seen {
@@ -67,38 +148,37 @@ impl Seen {
         }
         self.note(id);
         let messages = &mut self.recent.get_or_insert_default().messages;
-        let Err(at) = messages.binary_search(&id) else {
-            return false;
+        // Nearly every message is newer than all before it.
+        let mut at = match messages.back() {
+            Some(last) if *last >= id => match messages.binary_search(&id) {
+                Ok(_) => return false,
+                Err(at) => at,
+            },
+            Some(_) | None => messages.len(),
         };
-        if messages.len() < MESSAGES_MAX {
-            messages.insert(at, id);
-        } else if at == 0 {
-            self.horizon = self.horizon.max(Some(id));
-        } else {
+        let is_newest = at == messages.len();
+        if messages.len() >= MESSAGES_MAX {
+            if at == 0 {
+                self.horizon = self.horizon.max(Some(id));
+                return true;
+            }
             self.horizon = self.horizon.max(messages.pop_front());
-            messages.insert(at - 1, id);
+            at -= 1;
+        }
+        if is_newest {
+            messages.push_back(id);
+        } else {
+            messages.insert(at, id);
         }
         true
     }
 
     pub(crate) fn run(&self, run: RunId) -> Option<RunFate> {
-        let runs = &self.recent.as_ref()?.runs;
-        runs.iter().rev().find(|(known, _)| *known == run).map(|(_, fate)| *fate)
+        self.recent.as_ref()?.runs.fate(run)
     }
 
-    /// Remembers what became of a run; the newest word counts.
     pub(crate) fn remember_run(&mut self, run: RunId, fate: RunFate) {
-        let known = self.run(run);
-        if known == Some(fate) {
-            return;
-        }
-        let runs = &mut self.recent.get_or_insert_default().runs;
-        if known.is_some() {
-            runs.retain(|(other, _)| *other != run);
-        } else if runs.len() >= RUNS_MAX {
-            runs.pop_front();
-        }
-        runs.push_back((run, fate));
+        self.recent.get_or_insert_default().runs.remember(run, fate);
     }
 
     /// Gives the memory back: everything up to the newest message counts as seen.
@@ -120,18 +200,26 @@ impl Seen {
             messages.reserve(recent.messages.len());
             messages.extend_from_slice(front);
             messages.extend_from_slice(back);
-            let (front, back) = recent.runs.as_slices();
-            runs.reserve(recent.runs.len());
-            runs.extend_from_slice(front);
-            runs.extend_from_slice(back);
+            runs.extend(recent.runs.iter());
         }
     }
 
-    pub(crate) fn from_parts(
+    /// Brings back what was written down.
+    pub(crate) fn restore(
         horizon: Option<MessageId>,
         newest: Option<MessageId>,
-        recent: Option<Recent>,
+        messages: &[MessageId],
+        runs: &[(RunId, RunFate)],
     ) -> Self {
-        Self { horizon, newest, recent: recent.map(Box::new) }
+        let remembers = !messages.is_empty() || !runs.is_empty();
+        let recent = remembers.then(|| {
+            let mut recent =
+                Recent { messages: messages.iter().copied().collect(), ..Recent::default() };
+            for (run, fate) in runs {
+                recent.runs.push(*run, *fate);
+            }
+            Box::new(recent)
+        });
+        Self { horizon, newest, recent }
     }
 }

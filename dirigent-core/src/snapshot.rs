@@ -13,8 +13,7 @@ use crate::channel::{AGENTS_MAX, Channel, LITTER_MAX};
 use crate::debts::{DEBTS_MAX, Debts};
 use crate::delivery::{Delivery, PIECES_MAX, POSTS_MAX};
 use crate::limits::Limits;
-use crate::rng::Rng;
-use crate::seen::{MESSAGES_MAX, RUNS_MAX, Recent, Seen};
+use crate::seen::{MESSAGES_MAX, RUNS_MAX, Seen};
 use crate::speaker_list::SpeakerList;
 use crate::{
     AgentKey, Archived, Breach, Config, Debt, Litter, MessageId, Mode, Permit, Piece, Refresh,
@@ -248,8 +247,8 @@ impl Channel {
             reminders: snapshot.reminders,
             since: snapshot.talk_since,
         };
+        let fresh = Self::new(config, snapshot.rng);
         let mut channel = Self {
-            config,
             now: snapshot.now,
             mode: snapshot.mode,
             created: snapshot.created,
@@ -271,19 +270,24 @@ impl Channel {
             reminded_at: snapshot.reminded_at,
             reminder_due: snapshot.reminder_due,
             limits,
-            quiet_until: Timestamp::default(),
-            seen: restore_seen(snapshot),
+            seen: Seen::restore(
+                snapshot.horizon,
+                snapshot.newest,
+                &snapshot.messages,
+                &snapshot.runs,
+            ),
             stirred_at: snapshot.stirred_at,
             delivery: snapshot.delivery.as_deref().map(restore_delivery),
             debts: Debts::from_vec(snapshot.debts.clone()),
             next_ticket: snapshot.next_ticket,
             litter: snapshot.litter.clone(),
-            rng: Rng(snapshot.rng),
             steering: snapshot.steering.clone(),
             revision: snapshot.revision,
+            ..fresh
         };
         channel.distrust_unread_list();
         channel.audit().map_err(RestoreError::Broken)?;
+        channel.find_deadline();
         Ok(channel)
     }
 }
@@ -360,15 +364,6 @@ fn restore_delivery(data: &DeliveryData) -> Box<Delivery> {
     delivery.fingerprint = data.fingerprint;
     delivery.last_seen = data.last_seen;
     delivery
-}
-
-fn restore_seen(snapshot: &Snapshot) -> Seen {
-    let remembers = !snapshot.messages.is_empty() || !snapshot.runs.is_empty();
-    let recent = remembers.then(|| Recent {
-        messages: snapshot.messages.iter().copied().collect(),
-        runs: snapshot.runs.iter().copied().collect(),
-    });
-    Seen::from_parts(snapshot.horizon, snapshot.newest, recent)
 }
 
 fn check_size(snapshot: &Snapshot) -> Result<(), RestoreError> {

@@ -1,6 +1,7 @@
 //! The end of a text, normalised, so that what an agent wrote can be recognised in what arrived.
 
 use core::fmt;
+use core::hash::{Hash, Hasher};
 
 /// The last scalars of a text without white space and fence-only lines, at most [`Tail::MAX`], the
 /// length of the whole text counted in the same way, and whether its message has an attachment.
@@ -18,12 +19,14 @@ use core::fmt;
 /// pieces.join(&Tail::of("```rust\n1;\n```\nand that is all"));
 /// assert!(pieces.ends_with(&whole.last(40)));
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy)]
 pub struct Tail {
-    /// UTF-8 of the kept scalars, in the first `len` bytes; the rest is zero.
+    /// UTF-8 of the kept scalars, in the first `len` bytes; the rest means nothing.
     bytes: [u8; Self::BYTES],
     /// Bytes in use.
     len: u16,
+    /// Scalars in these bytes.
+    scalars: u8,
     /// Whether the message has an attachment.
     attached: bool,
     /// Scalars of the whole text; 0 where scalars are kept and the length is unknown.
@@ -37,7 +40,8 @@ impl Tail {
     const BYTES: usize = Self::MAX * 4;
 
     /// The tail of no text.
-    pub const EMPTY: Self = Self { bytes: [0; Self::BYTES], len: 0, attached: false, length: 0 };
+    pub const EMPTY: Self =
+        Self { bytes: [0; Self::BYTES], len: 0, scalars: 0, attached: false, length: 0 };
 
     /// Digests a text. Keeps its end and counts the rest.
     pub fn of(text: &str) -> Self {
@@ -106,9 +110,8 @@ impl Tail {
     /// Appends what followed in the next message, keeping the last [`Tail::MAX`] scalars. The lengths
     /// add up; where one is unknown, so is the sum.
     pub fn join(&mut self, next: &Self) {
-        let kept_here = Self::MAX.saturating_sub(next.len());
-        let mut joined = self.last(kept_here);
-        joined.append(next.as_bytes());
+        let mut joined = self.last(Self::MAX.saturating_sub(next.len()));
+        joined.append(next.as_bytes(), next.scalars);
         joined.attached |= next.attached;
         joined.length = match (self.length(), next.length()) {
             (Some(before), Some(after)) => before.saturating_add(after),
@@ -120,15 +123,36 @@ impl Tail {
     /// The last `count` scalars. Length and attachment stay those of the whole.
     #[must_use]
     pub fn last(&self, count: usize) -> Self {
+        let mut shorter = Self::EMPTY;
+        shorter.set_to_last(self, count);
+        shorter
+    }
+
+    /// Becomes the last `count` scalars of another tail. Writes in place, and only what is kept: this
+    /// is done twice in every turn, and a whole tail has four times as many bytes as most texts need.
+    pub(crate) fn set_to_last(&mut self, whole: &Self, count: usize) {
+        let kept = count.min(whole.len());
+        (self.length, self.attached) = (whole.length, whole.attached);
+        (self.len, self.scalars) = (0, 0);
+        let end = whole.as_bytes().get(whole.start_of_last(kept)..).unwrap_or_default();
+        self.append(end, u8::try_from(kept).unwrap_or(0));
+    }
+
+    /// Where the last `count` scalars begin, of which there are so many.
+    fn start_of_last(&self, count: usize) -> usize {
         let bytes = self.as_bytes();
+        if count == self.len() {
+            return 0;
+        }
+        if self.len() == bytes.len() {
+            // Each scalar is one byte: there is nothing to search.
+            return bytes.len() - count;
+        }
         let starts = bytes.iter().enumerate().rev().filter(|(_, byte)| is_first_byte(**byte));
-        let from = match count.checked_sub(1) {
+        match count.checked_sub(1) {
             Some(before) => starts.map(|(at, _)| at).nth(before).unwrap_or(0),
             None => bytes.len(),
-        };
-        let mut shorter = Self { length: self.length, attached: self.attached, ..Self::EMPTY };
-        shorter.append(bytes.get(from..).unwrap_or_default());
-        shorter
+        }
     }
 
     /// Whether this tail ends with `end`. Everything ends with the empty tail.
@@ -137,8 +161,8 @@ impl Tail {
     }
 
     /// Scalars kept.
-    pub fn len(&self) -> usize {
-        self.as_bytes().iter().filter(|byte| is_first_byte(**byte)).count()
+    pub const fn len(&self) -> usize {
+        self.scalars as usize
     }
 
     /// Whether nothing was kept: the text was blank, or only fences.
@@ -151,27 +175,52 @@ impl Tail {
         core::str::from_utf8(self.as_bytes()).unwrap_or_default()
     }
 
+    /// Becomes the tail of no text, in place.
+    pub(crate) const fn clear(&mut self) {
+        (self.len, self.scalars, self.attached, self.length) = (0, 0, false, 0);
+    }
+
     fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..usize::from(self.len)).unwrap_or_default()
     }
 
     fn push(&mut self, scalar: char) {
-        self.append(scalar.encode_utf8(&mut [0; 4]).as_bytes());
+        self.append(scalar.encode_utf8(&mut [0; 4]).as_bytes(), 1);
     }
 
-    /// Appends whole scalars; the callers see to it that there is room.
-    fn append(&mut self, bytes: &[u8]) {
+    /// Appends this number of whole scalars; the callers see to it that there is room.
+    fn append(&mut self, bytes: &[u8], scalars: u8) {
         let start = usize::from(self.len);
         if let Some(room) = self.bytes.get_mut(start..start + bytes.len()) {
             room.copy_from_slice(bytes);
             self.len += u16::try_from(bytes.len()).unwrap_or(0);
+            self.scalars += scalars;
         }
+    }
+
+    /// Everything that two tails are compared by.
+    fn parts(&self) -> (&[u8], u32, bool) {
+        (self.as_bytes(), self.length, self.attached)
     }
 }
 
 /// Whether a byte of UTF-8 begins a scalar.
 const fn is_first_byte(byte: u8) -> bool {
     byte & 0b1100_0000 != 0b1000_0000
+}
+
+impl PartialEq for Tail {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts() == other.parts()
+    }
+}
+
+impl Eq for Tail {}
+
+impl Hash for Tail {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.parts().hash(state);
+    }
 }
 
 impl Default for Tail {

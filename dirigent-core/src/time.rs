@@ -51,7 +51,9 @@ impl Timestamp {
 
 /// A `Duration` in whole milliseconds, saturating.
 fn whole_millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+    // In 64 bits, since this is done several times with every input.
+    let seconds = duration.as_secs().saturating_mul(1_000);
+    seconds.saturating_add(u64::from(duration.subsec_millis()))
 }
 
 impl Add<Duration> for Timestamp {

@@ -10,9 +10,6 @@ use crate::{Cause, Deadline, DeadlineReason, SeatTurn, Timestamp};
 /// Two slots' worth of time-outs in one call would mean that a duration of zero got in.
 const EXPIRIES_MAX: usize = 1_024;
 
-/// The end of time.
-const NEVER: Timestamp = Timestamp::from_millis(u64::MAX);
-
 /// The earliest moment at which something is due.
 pub(super) fn next_deadline(channel: &Channel) -> Option<Deadline> {
     let refresh = channel.refresh.filter(|_| !channel.is_chat_away());
@@ -32,8 +29,8 @@ pub(super) fn next_deadline(channel: &Channel) -> Option<Deadline> {
     }
     let due = channel.litter.iter().filter_map(|litter| litter.due).min();
     consider(due, DeadlineReason::Cleanup);
-    let forget = channel.stirred_at + channel.config.forget_after;
-    consider(channel.has_memory().then_some(forget), DeadlineReason::Forget);
+    let forget = || channel.stirred_at + channel.config.forget_after;
+    consider(channel.has_memory().then(forget), DeadlineReason::Forget);
     next
 }
 
@@ -118,9 +115,7 @@ impl Step<'_> {
     /// Lets everything that is due happen. Each expiry counts as happening now, however late.
     pub(super) fn expire(&mut self) {
         for _ in 0..EXPIRIES_MAX {
-            let next = self.channel.next_deadline();
-            self.channel.quiet_until = next.map_or(NEVER, |deadline| deadline.at);
-            match next {
+            match self.channel.find_deadline() {
                 Some(deadline) if deadline.at <= self.now() => self.on_due(deadline.reason),
                 _ => return,
             }

@@ -102,8 +102,7 @@ impl Step<'_> {
                 | Outcome::AwaitsHuman { tail },
                 _,
             ) => {
-                let fingerprint = &tail.last(self.channel.config.fingerprint_length);
-                self.confirm_later(run, fingerprint, Cause::Spoke);
+                self.confirm_later(run, tail, Cause::Spoke);
             }
             (Outcome::Pass | Outcome::Failed, true) => {
                 self.confirm_later(run, &Tail::EMPTY, Cause::Spoke);
@@ -168,14 +167,15 @@ impl Step<'_> {
     }
 
     /// Waits until the reply has arrived, unless it already has.
-    fn confirm_later(&mut self, run: TurnRun, fingerprint: &Tail, cause: Cause) {
+    fn confirm_later(&mut self, run: TurnRun, reply: &Tail, cause: Cause) {
         let since = self.channel.chat_now();
         let polls = Polls {
             open: None,
             next: self.channel.now + self.channel.config.poll_first,
             interval: self.channel.config.poll_interval,
         };
-        self.channel.delivery.get_or_insert_default().fingerprint = *fingerprint;
+        let length = self.channel.config.fingerprint_length;
+        self.channel.delivery.get_or_insert_default().fingerprint.set_to_last(reply, length);
         self.shift(Phase::Confirming { run, since, polls }, Some(run.agent), cause);
         self.confirm_if_matched(run.agent);
     }
