@@ -40,48 +40,47 @@ extern crate alloc;
 
 mod audit;
 mod channel;
-mod completion;
-mod config;
-mod deadline;
-mod debts;
-mod delivery;
-mod effect;
-mod id;
-mod input;
-mod limits;
-mod mode;
-mod refusal;
-mod reply;
-mod rng;
-mod seen;
+mod machine;
 mod snapshot;
-mod speaker_list;
-mod steering;
-mod tail;
-mod time;
-mod transition;
-mod verdict;
+mod state;
+mod text;
+mod values;
 mod view;
 
 pub use audit::Breach;
-pub use channel::{AGENTS_MAX, Archived, Channel, Litter, Permit, PermitRun, Refresh};
-pub use completion::{CompletionPolicy, HumanMarker, Reading, Signal};
-pub use config::{Config, ConfigError, HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule};
-pub use deadline::{Deadline, DeadlineReason};
-pub use debts::Debt;
-pub use delivery::Piece;
-pub use effect::{Effect, IDLE_REMINDER, Notice, ReminderPlace};
-pub use id::{AgentKey, MessageId, RunId, Ticket, TurnId};
-pub use input::{Author, Creation, Input, Message, MessageKind, Outcome, Settlement, WakeCause};
-pub use mode::{Mode, TurnState, UnknownMode};
-pub use refusal::Refusal;
-pub use reply::SilencePolicy;
-pub use seen::RunFate;
-pub use snapshot::{DeliveryData, PhaseData, RestoreError, Snapshot};
-pub use speaker_list::Slot;
-pub use steering::{Away, Budget, Outage, Rested, Span, SpokenTurn, Steering, TurnTerms, Waiting};
-pub use tail::Tail;
-pub use time::Timestamp;
-pub use transition::{Cause, PhaseKind, Transition};
-pub use verdict::{Answer, Reason, Verdict};
-pub use view::{AgentState, PendingReply, Rest, Seat, SeatTurn, View};
+pub use channel::Channel;
+pub use snapshot::{DeliveryData, PhaseData, RestoreError, Snapshot, Steering};
+pub use state::attendance::Away;
+pub use state::budget::Budget;
+pub use state::delivery::Piece;
+pub use state::floor::TurnTerms;
+pub use state::hourly::SpokenTurn;
+pub use state::interruption::{Rested, Waiting};
+pub use state::outage::Outage;
+pub use state::pending::{
+    PendingEffect, PendingEffect as Debt, StaleTrigger, StaleTrigger as Litter,
+};
+pub use state::queue::Span;
+pub use state::reminders::{Permit, PermitRun};
+pub use state::roster::Refresh;
+pub use state::seen::RunFate;
+pub use state::speaker_list::{AGENTS_MAX, SeatTurn, Slot};
+pub use state::standing::{Archived, Pause, Pause as Rest};
+pub use text::completion::{CompletionPolicy, HumanMarker, Reading, Signal};
+pub use text::reply::SilencePolicy;
+pub use text::tail::Tail;
+pub use values::config::{
+    Config, ConfigError, HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule,
+};
+pub use values::deadline::{Deadline, DeadlineReason};
+pub use values::effect::{Effect, IDLE_REMINDER, Notice, ReminderPlace};
+pub use values::id::{AgentKey, MessageId, RunId, Ticket, TurnId};
+pub use values::input::{
+    Author, Creation, Input, Message, MessageKind, Outcome, Settlement, WakeCause,
+};
+pub use values::mode::{Mode, TurnState, UnknownMode};
+pub use values::refusal::Refusal;
+pub use values::time::Timestamp;
+pub use values::transition::{Cause, PhaseKind, Transition};
+pub use values::verdict::{Answer, Reason, Verdict};
+pub use view::{AgentState, PendingReply, Seat, View};

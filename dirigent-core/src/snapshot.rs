@@ -1,6 +1,7 @@
 //! A channel as plain data, to be stored and brought back.
 
 mod phase;
+mod steering;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -8,16 +9,17 @@ use alloc::vec::Vec;
 use core::fmt;
 
 pub use phase::PhaseData;
+pub use steering::Steering;
 
-use crate::channel::{AGENTS_MAX, Channel, LITTER_MAX};
-use crate::debts::{DEBTS_MAX, Debts};
-use crate::delivery::{Delivery, PIECES_MAX, POSTS_MAX};
-use crate::limits::Limits;
-use crate::seen::{MESSAGES_MAX, RUNS_MAX, Seen};
-use crate::speaker_list::SpeakerList;
+use crate::channel::Channel;
+use crate::state::{
+    Cycle, Delivery, Floor, Limits, MESSAGES_MAX, PENDING_MAX, PIECES_MAX, POSTS_MAX, Pending,
+    Phase, Quota, RUNS_MAX, Reminders, Rng, Roster, STALE_MAX, Seen, SpeakerList, Standing, State,
+    Words,
+};
 use crate::{
-    AgentKey, Archived, Breach, Config, Debt, Litter, MessageId, Mode, Permit, Piece, Refresh,
-    Rest, RunFate, RunId, Slot, Steering, Tail, Timestamp, TurnId,
+    AGENTS_MAX, AgentKey, Archived, Breach, Config, Debt, Litter, MessageId, Mode, Permit, Piece,
+    Refresh, Rest, RunFate, RunId, Slot, Tail, Timestamp, TurnId,
 };
 
 /// Everything a channel knows, as plain data. A store maps it to its own file format.
@@ -193,43 +195,45 @@ impl core::error::Error for RestoreError {}
 impl Channel {
     /// Writes everything into `out`, reusing its buffers.
     pub fn snapshot_into(&self, out: &mut Snapshot) {
-        let Snapshot { list, muted, messages, runs, debts, litter, .. } = out;
-        refill(list, self.list.slots());
-        refill(muted, &self.muted);
-        self.seen.write(messages, runs);
-        refill(debts, self.debts());
-        refill(litter, &self.litter);
-        write_delivery(self.delivery.as_deref(), &mut out.delivery);
+        let State { standing, floor, roster, cycle, words, quota, seen, .. } = &self.state;
+        let reminders = self.state.reminders.value();
+        let delivery = self.state.delivery.as_deref();
         out.version = Snapshot::VERSION;
         out.now = self.now;
-        out.mode = self.mode;
-        out.created = self.created;
-        out.archived = self.archived.as_deref().copied();
-        out.initiator = self.initiator;
-        out.rest = self.rest;
-        out.missed = self.missed;
-        out.unheard = self.unheard;
-        out.vetoed = self.vetoed;
-        out.phase = self.phase.into();
-        out.turn = self.turn;
-        out.list_at = self.list_at;
-        out.last_completer = self.last_completer;
-        out.refresh = self.refresh;
-        out.asked_at = self.asked_at;
-        out.permit = self.permit;
-        out.reminded_at = self.reminded_at;
-        out.reminder_due = self.reminder_due;
-        out.turns = self.limits.turns;
-        out.cycles = self.limits.cycles;
-        out.ceiling_announced = self.limits.announced;
-        out.reminders = self.limits.reminders;
-        out.talk_since = self.limits.since;
-        out.horizon = self.seen.horizon();
-        out.newest = self.seen.newest();
-        out.stirred_at = self.stirred_at;
-        out.next_ticket = self.next_ticket;
-        out.steering = self.steering.clone().filter(|steering| !steering.is_empty());
-        out.rng = self.rng.0;
+        out.mode = standing.mode;
+        out.created = standing.created;
+        out.archived = standing.archived.as_deref().copied();
+        out.initiator = standing.initiator;
+        out.rest = standing.pause;
+        out.missed = words.wake_pending;
+        out.unheard = words.wake_unserved;
+        out.vetoed = cycle.requested;
+        out.phase = PhaseData::of(&floor.phase, delivery);
+        out.turn = floor.turn;
+        refill(&mut out.list, roster.list.slots());
+        out.list_at = roster.read_at;
+        out.last_completer = cycle.last_completer;
+        refill(&mut out.muted, roster.muted());
+        out.refresh = roster.refresh;
+        out.asked_at = roster.asked_at;
+        out.permit = reminders.permit;
+        out.reminded_at = reminders.last_at;
+        out.reminder_due = reminders.due_at;
+        out.turns = quota.limits.turns;
+        out.cycles = quota.limits.cycles;
+        out.ceiling_announced = quota.limits.announced;
+        out.reminders = reminders.sent;
+        out.talk_since = quota.limits.since;
+        out.horizon = seen.horizon();
+        out.newest = seen.newest();
+        seen.write(&mut out.messages, &mut out.runs);
+        out.stirred_at = floor.last_activity_at;
+        write_delivery(delivery, &mut out.delivery);
+        refill(&mut out.debts, &self.pending.effects);
+        out.next_ticket = self.pending.next_ticket;
+        refill(&mut out.litter, self.pending.stale());
+        out.steering = Steering::of(&self.state);
+        out.rng = self.state.rng.0;
         out.revision = self.revision;
     }
 
@@ -240,56 +244,96 @@ impl Channel {
     /// When the snapshot is of another version, too long, or contradicts itself.
     pub fn restore(config: Arc<Config>, snapshot: &Snapshot) -> Result<Self, RestoreError> {
         check_size(snapshot)?;
-        let limits = Limits {
-            turns: snapshot.turns,
-            cycles: snapshot.cycles,
-            announced: snapshot.ceiling_announced,
-            reminders: snapshot.reminders,
-            since: snapshot.talk_since,
-        };
-        let fresh = Self::new(config, snapshot.rng);
-        let mut channel = Self {
-            now: snapshot.now,
-            mode: snapshot.mode,
-            created: snapshot.created,
-            archived: snapshot.archived.map(Box::new),
-            initiator: snapshot.initiator,
-            rest: snapshot.rest,
-            missed: snapshot.missed,
-            unheard: snapshot.unheard,
-            vetoed: snapshot.vetoed,
-            phase: snapshot.phase.into(),
-            turn: snapshot.turn,
-            list: SpeakerList::from_slots(snapshot.list.clone()),
-            list_at: snapshot.list_at,
-            last_completer: snapshot.last_completer,
-            muted: snapshot.muted.clone(),
-            refresh: snapshot.refresh,
-            asked_at: snapshot.asked_at,
-            permit: snapshot.permit,
-            reminded_at: snapshot.reminded_at,
-            reminder_due: snapshot.reminder_due,
-            limits,
-            seen: Seen::restore(
-                snapshot.horizon,
-                snapshot.newest,
-                &snapshot.messages,
-                &snapshot.runs,
-            ),
-            stirred_at: snapshot.stirred_at,
-            delivery: snapshot.delivery.as_deref().map(restore_delivery),
-            debts: Debts::from_vec(snapshot.debts.clone()),
+        let mut state = restore_state(snapshot);
+        distrust_unread_list(&mut state, snapshot.now);
+        let pending = Pending {
+            effects: snapshot.debts.clone(),
             next_ticket: snapshot.next_ticket,
-            litter: snapshot.litter.clone(),
-            steering: snapshot.steering.clone(),
-            revision: snapshot.revision,
-            ..fresh
+            stale: snapshot.litter.clone().into(),
         };
-        channel.distrust_unread_list();
+        let channel = Self::of(config, snapshot.now, state, pending, snapshot.revision);
         channel.audit().map_err(RestoreError::Broken)?;
-        channel.find_deadline();
         Ok(channel)
     }
+}
+
+fn restore_state(snapshot: &Snapshot) -> State {
+    let mut state = State {
+        standing: Standing {
+            mode: snapshot.mode,
+            created: snapshot.created,
+            pause: snapshot.rest,
+            initiator: snapshot.initiator,
+            archived: snapshot.archived.map(Box::new),
+            outage: None,
+        },
+        floor: Floor {
+            phase: snapshot.phase.into(),
+            turn: snapshot.turn,
+            last_activity_at: snapshot.stirred_at,
+            ..Floor::default()
+        },
+        roster: Roster {
+            list: SpeakerList::from_slots(snapshot.list.clone()),
+            read_at: snapshot.list_at,
+            asked_at: snapshot.asked_at,
+            refresh: snapshot.refresh,
+            muted: snapshot.muted.clone().into(),
+            ..Roster::default()
+        },
+        cycle: Cycle {
+            requested: snapshot.vetoed,
+            last_completer: snapshot.last_completer,
+            ..Cycle::default()
+        },
+        words: Words {
+            wake_pending: snapshot.missed,
+            wake_unserved: snapshot.unheard,
+            ..Words::default()
+        },
+        quota: Quota { limits: restore_limits(snapshot), ..Quota::default() },
+        reminders: Reminders {
+            permit: snapshot.permit,
+            last_at: snapshot.reminded_at,
+            due_at: snapshot.reminder_due,
+            sent: snapshot.reminders,
+        }
+        .into(),
+        seen: Seen::restore(snapshot.horizon, snapshot.newest, &snapshot.messages, &snapshot.runs),
+        delivery: snapshot.delivery.as_deref().map(restore_delivery),
+        rng: Rng(snapshot.rng),
+    };
+    if let Some(polls) = snapshot.phase.polls() {
+        state.delivery.get_or_insert_default().polls = polls;
+    }
+    if let Some(steering) = &snapshot.steering {
+        steering.put_into(&mut state);
+    }
+    state
+}
+
+const fn restore_limits(snapshot: &Snapshot) -> Limits {
+    Limits {
+        turns: snapshot.turns,
+        cycles: snapshot.cycles,
+        announced: snapshot.ceiling_announced,
+        since: snapshot.talk_since,
+    }
+}
+
+/// Turns a state of an older version into one that denies: it kept no turns for lack of agents, though
+/// the list was never read, because the first list could not be read.
+fn distrust_unread_list(state: &mut State, now: Timestamp) {
+    let is_disabled = state.floor.phase == Phase::Disabled && state.standing.keeps_turns();
+    if !is_disabled || state.roster.read_at.is_some() {
+        return;
+    }
+    state.floor.phase = if state.standing.is_stopped() {
+        Phase::Dormant
+    } else {
+        let ask_at = state.roster.refresh.is_none().then_some(now);
+        Phase::Unknown { failures: 0, ask_at }
+    };
 }
 
 impl Snapshot {
@@ -384,10 +428,10 @@ fn check_size(snapshot: &Snapshot) -> Result<(), RestoreError> {
         ("muted", snapshot.muted.len(), AGENTS_MAX),
         ("messages", snapshot.messages.len(), MESSAGES_MAX),
         ("runs", snapshot.runs.len(), RUNS_MAX),
-        ("debts", snapshot.debts.len(), DEBTS_MAX),
+        ("debts", snapshot.debts.len(), PENDING_MAX),
         ("pieces", pieces, PIECES_MAX),
         ("arrivals", arrivals, POSTS_MAX),
-        ("litter", snapshot.litter.len(), LITTER_MAX),
+        ("litter", snapshot.litter.len(), STALE_MAX),
     ];
     match sizes.into_iter().find(|(_, len, max)| len > max) {
         Some((field, _, _)) => Err(RestoreError::TooLong { field }),

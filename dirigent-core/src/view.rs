@@ -1,9 +1,11 @@
 //! A look at a channel from outside.
 
-use crate::channel::{Channel, silence};
+use crate::channel::Channel;
+use crate::machine::gate::silence;
+use crate::state::{Phase, State, TurnRun};
 use crate::{
-    AgentKey, Away, Budget, Deadline, MessageId, Mode, PhaseKind, Reason, RunId, Span, Timestamp,
-    TurnId, TurnState,
+    AgentKey, Away, Budget, Deadline, MessageId, Mode, Permit, PhaseKind, Reason, Rest, RunId,
+    SeatTurn, Span, Timestamp, TurnId, TurnState,
 };
 
 /// What a channel looks like now: phase, speaker, list, counters. Borrowed, costs nothing.
@@ -25,24 +27,28 @@ impl<'a> View<'a> {
         Self { channel }
     }
 
+    const fn state(self) -> &'a State {
+        &self.channel.state
+    }
+
     /// What the channel is for.
     pub const fn mode(&self) -> Mode {
-        self.channel.mode
+        self.state().standing.mode
     }
 
     /// How turns are kept.
     pub fn turn_state(&self) -> TurnState {
-        self.channel.turn_state()
+        self.state().standing.turn_state(self.state().roster.list.len())
     }
 
     /// The phase.
     pub fn phase(&self) -> PhaseKind {
-        self.channel.phase_kind()
+        self.state().floor.phase.kind()
     }
 
     /// Who has the floor.
     pub fn speaker(&self) -> Option<AgentKey> {
-        self.channel.speaker()
+        self.state().floor.speaker()
     }
 
     /// What keeps every agent silent, or why agents need no floor; `None` while one has the floor and may use
@@ -54,63 +60,63 @@ impl<'a> View<'a> {
     /// assert_eq!(channel.view().silence(), Some(Reason::Unmanaged));
     /// ```
     pub fn silence(&self) -> Option<Reason> {
-        silence(self.channel)
+        silence(&self.channel.look())
     }
 
     /// Who may run once to conclude an idle discussion.
     pub fn permit(&self) -> Option<AgentKey> {
-        self.channel.permit.map(|permit| permit.agent)
+        self.state().reminders.permit().map(|permit| permit.agent)
     }
 
     /// The run of the speaker, or else the permitted one; none where no agent runs, or where the host
     /// gave it no name.
     pub fn run(&self) -> Option<RunId> {
-        match self.channel.turn_run() {
+        match self.state().floor.turn_run() {
             Some(run) => run.id,
-            None => self.channel.permit.and_then(|permit| permit.run_id()),
+            None => self.state().reminders.permit().and_then(|permit| permit.run_id()),
         }
     }
 
     /// Whether the channel is stopped or on hold.
     pub const fn rest(&self) -> Option<Rest> {
-        self.channel.rest
+        self.state().standing.pause
     }
 
     /// The newest turn's number.
     pub const fn turn(&self) -> TurnId {
-        self.channel.turn
+        self.state().floor.turn
     }
 
     /// The running turn's anchor.
     pub fn anchor(&self) -> Option<MessageId> {
-        self.channel.anchor()
+        self.state().floor.turn_run().and_then(|run| run.anchor)
     }
 
     /// The newest message seen.
     pub fn newest(&self) -> Option<MessageId> {
-        self.channel.seen.newest()
+        self.state().seen.newest()
     }
 
     /// The list in speaking order.
     pub fn list(&self) -> impl ExactSizeIterator<Item = Seat> + use<'a> {
-        let channel = self.channel;
-        channel.list.slots().iter().map(move |slot| Seat {
+        let roster = &self.channel.state.roster;
+        roster.list.slots().iter().map(move |slot| Seat {
             agent: slot.agent,
             turn: slot.turn,
             left: slot.left,
-            muted: channel.is_muted(slot.agent),
-            away: channel.away(slot.agent).is_some(),
+            muted: roster.is_muted(slot.agent),
+            away: roster.away(slot.agent).is_some(),
         })
     }
 
     /// Turns since a human last spoke.
     pub const fn turns_since_human(&self) -> u32 {
-        self.channel.limits.turns
+        self.state().quota.limits.turns
     }
 
     /// Cycles since a human last spoke.
     pub const fn cycles_since_human(&self) -> u32 {
-        self.channel.limits.cycles
+        self.state().quota.limits.cycles
     }
 
     /// Whether agents have talked as long as they may until a human speaks: for as many turns or
@@ -122,12 +128,12 @@ impl<'a> View<'a> {
     /// assert!(!channel.view().is_at_ceiling());
     /// ```
     pub fn is_at_ceiling(&self) -> bool {
-        self.channel.ceiling_reached()
+        self.channel.look().ceiling_reached()
     }
 
     /// When the discussion's time is up, where it has a limit.
     pub fn time_up(&self) -> Option<Timestamp> {
-        self.channel.limits.time_up(&self.channel.config, self.channel.mode)
+        self.state().quota.limits.time_up(&self.channel.config, self.mode())
     }
 
     /// When the turn under way is taken away, or the agent woken once more, if nothing happens
@@ -139,7 +145,7 @@ impl<'a> View<'a> {
     /// assert_eq!(channel.view().turn_ends_at(), None);
     /// ```
     pub fn turn_ends_at(&self) -> Option<Timestamp> {
-        self.channel.turn_ends_at()
+        self.channel.look().turn_ends_at()
     }
 
     /// Since when the chat does not answer, if it does not.
@@ -153,7 +159,7 @@ impl<'a> View<'a> {
     /// # Ok::<(), dirigent_core::Refusal>(())
     /// ```
     pub fn chat_away_since(&self) -> Option<Timestamp> {
-        self.channel.outage().map(|outage| outage.since)
+        self.state().standing.outage.as_ref().map(|outage| outage.since)
     }
 
     /// The reply that the library holds and delivers, of the turn or of the permitted run.
@@ -164,7 +170,14 @@ impl<'a> View<'a> {
     /// assert_eq!(channel.view().pending_reply(), None);
     /// ```
     pub fn pending_reply(&self) -> Option<PendingReply> {
-        self.channel.pending_reply()
+        let State { floor, reminders, .. } = self.state();
+        if let Some(run) = floor.turn_run().filter(|_| floor.has_replied()) {
+            let rests = !matches!(floor.phase, Phase::Delivering { .. });
+            let TurnRun { agent, id: run, .. } = run;
+            return Some(PendingReply { agent, run, turn: Some(floor.turn), rests });
+        }
+        let permit = reminders.permit().filter(Permit::is_delivering)?;
+        Some(PendingReply { agent: permit.agent, run: permit.run_id(), turn: None, rests: false })
     }
 
     /// When something is due next, and why.
@@ -174,7 +187,7 @@ impl<'a> View<'a> {
 
     /// Whether it is a discussion that its initiator concluded.
     pub fn is_concluded(&self) -> bool {
-        self.channel.archived.as_ref().is_some_and(|archived| archived.concluded)
+        self.state().standing.archived.as_ref().is_some_and(|archived| archived.concluded)
     }
 
     /// People's messages that the next grant hands over.
@@ -185,7 +198,7 @@ impl<'a> View<'a> {
     /// assert_eq!(channel.view().held(), None);
     /// ```
     pub fn held(&self) -> Option<Span> {
-        self.channel.steering.as_ref().and_then(|steering| steering.held)
+        self.state().words.queued()
     }
 
     /// What an orchestrator is asked about while a turn rests.
@@ -196,7 +209,7 @@ impl<'a> View<'a> {
     /// assert_eq!(channel.view().asked(), None);
     /// ```
     pub fn asked(&self) -> Option<Span> {
-        self.channel.waiting().map(|waiting| waiting.asked)
+        self.state().floor.waiting.as_ref().map(|waiting| waiting.asked)
     }
 
     /// Whether a message is kept in mind that wakes the channel when an agent can be granted.
@@ -207,7 +220,7 @@ impl<'a> View<'a> {
     /// assert!(!channel.view().is_missed());
     /// ```
     pub const fn is_missed(&self) -> bool {
-        self.channel.missed
+        self.state().words.wake_pending
     }
 
     /// Whether people said something since the channel was woken that no agent was told to answer yet.
@@ -218,7 +231,7 @@ impl<'a> View<'a> {
     /// assert!(!channel.view().is_unheard());
     /// ```
     pub const fn is_unheard(&self) -> bool {
-        self.channel.unheard
+        self.state().words.wake_unserved
     }
 
     /// Who is away, by ascending key, listed or not.
@@ -232,7 +245,7 @@ impl<'a> View<'a> {
     /// # Ok::<(), dirigent_core::Refusal>(())
     /// ```
     pub fn away(&self) -> &'a [Away] {
-        self.channel.steering.as_deref().map_or(&[], |steering| &steering.away)
+        self.channel.state.roster.attendance.get().map_or(&[], |attendance| &attendance.away)
     }
 
     /// Who an operator wants to speak next.
@@ -243,7 +256,7 @@ impl<'a> View<'a> {
     /// assert_eq!(channel.view().chosen(), None);
     /// ```
     pub fn chosen(&self) -> Option<AgentKey> {
-        self.channel.steering.as_ref().and_then(|steering| steering.chosen)
+        self.state().cycle.chosen()
     }
 
     /// Whom this cycle is for, by ascending key; empty: for all agents.
@@ -254,7 +267,7 @@ impl<'a> View<'a> {
     /// assert!(channel.view().round().is_empty());
     /// ```
     pub fn round(&self) -> &'a [AgentKey] {
-        self.channel.steering.as_deref().map_or(&[], |steering| &steering.round)
+        self.channel.state.cycle.plans.get().map_or(&[], |plans| &plans.round)
     }
 
     /// Whether an agent asked for a person, who has not written yet.
@@ -265,7 +278,7 @@ impl<'a> View<'a> {
     /// assert!(!channel.view().awaits_human());
     /// ```
     pub fn awaits_human(&self) -> bool {
-        self.channel.awaits_human()
+        self.state().words.awaits_human
     }
 
     /// What was used of the budgets.
@@ -279,7 +292,7 @@ impl<'a> View<'a> {
     /// # Ok::<(), dirigent_core::Refusal>(())
     /// ```
     pub fn budget(&self) -> Budget {
-        self.channel.budget()
+        self.state().quota.budget.value()
     }
 
     /// Whether a budget is spent.
@@ -290,7 +303,7 @@ impl<'a> View<'a> {
     /// assert!(!channel.view().is_budget_spent());
     /// ```
     pub fn is_budget_spent(&self) -> bool {
-        self.channel.budget_spent()
+        self.channel.look().budget_spent()
     }
 
     /// Whether the agent has had its turns for this hour.
@@ -301,12 +314,12 @@ impl<'a> View<'a> {
     /// assert!(!channel.view().is_capped(AgentKey::new(1)));
     /// ```
     pub fn is_capped(&self, agent: AgentKey) -> bool {
-        self.channel.is_capped(agent)
+        self.channel.look().is_capped(agent)
     }
 
     /// Who opened the discussion.
     pub const fn initiator(&self) -> Option<AgentKey> {
-        self.channel.initiator
+        self.state().standing.initiator
     }
 }
 
@@ -362,26 +375,6 @@ impl Seat {
     }
 }
 
-/// What became of an agent's turn in this cycle.
-///
-/// ```
-/// use dirigent_core::SeatTurn;
-/// assert_eq!(SeatTurn::default(), SeatTurn::Ahead);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum SeatTurn {
-    /// It is still to come, or under way.
-    #[default]
-    Ahead,
-    /// Completed with nothing to say.
-    Passed,
-    /// Completed with a reply.
-    Spoke,
-    /// Not completed: the agent left, is muted, or did not answer in time.
-    Skipped,
-}
-
 /// What an agent is doing in a channel.
 ///
 /// ```
@@ -414,21 +407,4 @@ impl AgentState {
             Self::Offline => "offline",
         }
     }
-}
-
-/// Why a channel rests although it could go on.
-///
-/// ```
-/// use dirigent_core::Rest;
-/// assert_ne!(Rest::Held, Rest::Stopped);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Rest {
-    /// On hold: the order is kept.
-    Held,
-    /// Stopped: the round is over.
-    Stopped,
-    /// Finished: the work is done.
-    Finished,
 }

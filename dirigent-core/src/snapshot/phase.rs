@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use crate::channel::{Grant, Phase, Polls, Purpose, Start, TurnRun};
+use crate::state::{Delivery, Grant, Phase, Polls, Purpose, Start, TurnRun};
 use crate::{AgentKey, MessageId, RunId, Ticket, Timestamp};
 
 /// The phase as plain data; see the public docs of [`PhaseKind`](crate::PhaseKind) for meanings.
@@ -61,9 +61,10 @@ pub enum PhaseData {
     Waiting { agent: AgentKey },
 }
 
-impl From<Phase> for PhaseData {
-    fn from(phase: Phase) -> Self {
-        match phase {
+impl PhaseData {
+    /// Writes a phase down, with how the reply is looked for where one is.
+    pub(super) fn of(phase: &Phase, delivery: Option<&Delivery>) -> Self {
+        match *phase {
             Phase::Disabled => Self::Disabled,
             Phase::Dead => Self::Dead,
             Phase::Archived => Self::Archived,
@@ -88,7 +89,8 @@ impl From<Phase> for PhaseData {
             Phase::Running { run: TurnRun { agent, id: run, anchor }, until, receipt } => {
                 Self::Running { agent, run, anchor, until, receipt }
             }
-            Phase::Confirming { run: TurnRun { agent, id: run, anchor }, since, polls } => {
+            Phase::Confirming { run: TurnRun { agent, id: run, anchor }, since } => {
+                let polls = delivery.map_or_else(Polls::default, |delivery| delivery.polls);
                 Self::Confirming {
                     agent,
                     run,
@@ -99,6 +101,16 @@ impl From<Phase> for PhaseData {
                     poll_interval: polls.interval,
                 }
             }
+        }
+    }
+
+    /// How the reply is looked for, where one is.
+    pub(super) fn polls(&self) -> Option<Polls> {
+        if let Self::Confirming { poll: open, poll_next: next, poll_interval: interval, .. } = *self
+        {
+            Some(Polls { open, next, interval })
+        } else {
+            None
         }
     }
 }
@@ -129,19 +141,9 @@ impl From<PhaseData> for Phase {
             PhaseData::Running { agent, run, anchor, until, receipt } => {
                 Self::Running { run: TurnRun { agent, id: run, anchor }, until, receipt }
             }
-            PhaseData::Confirming {
-                agent,
-                run,
-                anchor,
-                since,
-                poll,
-                poll_next: next,
-                poll_interval: interval,
-            } => Self::Confirming {
-                run: TurnRun { agent, id: run, anchor },
-                since,
-                polls: Polls { open: poll, next, interval },
-            },
+            PhaseData::Confirming { agent, run, anchor, since, .. } => {
+                Self::Confirming { run: TurnRun { agent, id: run, anchor }, since }
+            }
         }
     }
 }

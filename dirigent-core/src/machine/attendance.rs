@@ -1,0 +1,86 @@
+//! Agents that crash or disconnect, and come back (rule 56)
+
+use crate::machine::ending::TurnEnd;
+use crate::machine::step::Step;
+use crate::{AgentKey, Cause, Effect, Notice, Refusal, SeatTurn};
+
+/// Follows who is online.
+pub(crate) struct Attending<'s, 'o>(pub(crate) &'s mut Step<'o>);
+
+impl Attending<'_, '_> {
+    pub(crate) fn on_offline(&mut self, agent: AgentKey) -> Result<(), Refusal> {
+        let step = &mut *self.0;
+        if step.state.roster.away(agent) == Some(true) {
+            return Ok(());
+        }
+        self.mark(agent, true)?;
+        let step = &mut *self.0;
+        let permit = step.state.reminders.permit();
+        // A reply that is made still goes out, by a permit or in a turn.
+        if permit.is_some_and(|permit| !permit.is_delivering()) {
+            step.take_permit_from(agent);
+        }
+        let floor = &step.state.floor;
+        let speaks = floor.speaker() == Some(agent) && !floor.has_replied();
+        if speaks {
+            step.runs().cancel();
+            step.ending().record(TurnEnd::skipped(agent, Cause::AgentOffline));
+        } else {
+            step.tell(Some(agent), Cause::AgentOffline);
+        }
+        if self.is_announced(agent) {
+            let notice = Notice::Disconnected { agent };
+            self.0.out.request(|ticket| Effect::Notice { ticket, notice });
+        }
+        if speaks {
+            self.0.rotation().advance_after(agent);
+        }
+        Ok(())
+    }
+
+    fn mark(&mut self, agent: AgentKey, offline: bool) -> Result<(), Refusal> {
+        let is_marked = self.0.state.roster.attendance.edit().mark(agent, offline);
+        if is_marked { Ok(()) } else { Err(Refusal::TooManyAgents) }
+    }
+
+    fn is_announced(&self, agent: AgentKey) -> bool {
+        self.0.out.config.announce_offline
+            && self.0.state.standing.keeps_turns()
+            && self.0.state.roster.is_present(agent)
+    }
+
+    pub(crate) fn on_online(&mut self, agent: AgentKey) -> Result<(), Refusal> {
+        if self.0.state.roster.away(agent) != Some(true) {
+            return Ok(());
+        }
+        if self.0.out.config.auto_requeue {
+            self.assign(agent);
+            return Ok(());
+        }
+        self.mark(agent, false)?;
+        self.0.tell(Some(agent), Cause::AgentOnline);
+        Ok(())
+    }
+
+    pub(crate) fn on_assign(&mut self, agent: AgentKey) -> Result<(), Refusal> {
+        match self.0.state.roster.away(agent) {
+            Some(true) => return Err(Refusal::AgentOffline),
+            Some(false) => self.assign(agent),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// The agent has turns again: after all others, unless it has had one in this cycle.
+    fn assign(&mut self, agent: AgentKey) {
+        let state = &mut *self.0.state;
+        state.roster.attendance.edit().readmit(agent);
+        let turn = state.roster.list.slot(agent).map(|slot| slot.turn);
+        let has_floor = state.floor.speaker() == Some(agent);
+        if !has_floor && matches!(turn, Some(SeatTurn::Ahead | SeatTurn::Skipped)) {
+            state.roster.list.move_to(agent, usize::MAX);
+        }
+        self.0.tell(Some(agent), Cause::AgentAssigned);
+        self.0.wake_for_pending();
+    }
+}

@@ -1,0 +1,130 @@
+//! Waking the agent that has the floor (rules 19, 29 and 49)
+
+use crate::machine::ending::TurnEnd;
+use crate::machine::out::Out;
+use crate::state::{Floor, Grant, Phase, StaleTrigger, Standing, Words};
+use crate::{Cause, Effect, MessageId, SeatTurn, Settlement, Span, TriggerCleanup, TurnId};
+
+/// Calls the agent that has the floor, and hands it what people said.
+pub(crate) struct Caller<'a, 'o> {
+    pub(crate) standing: &'a Standing,
+    pub(crate) floor: &'a mut Floor,
+    pub(crate) words: &'a mut Words,
+    pub(crate) out: &'a mut Out<'o>,
+}
+
+impl Caller<'_, '_> {
+    /// Wakes the agent of a new turn, or of one that goes on after a hold: with all its time, and
+    /// with what people said.
+    #[inline]
+    pub(crate) fn trigger_anew(&mut self) {
+        if self.standing.is_paused() {
+            // Neither the turn's end runs on hold, nor is the queue handed to an agent that is not woken.
+            return self.trigger(None);
+        }
+        let chat_now = self.standing.chat_now(self.out.now);
+        self.floor.set_turn_end(chat_now, self.out.config);
+        let queued = self.words.take_queued();
+        self.trigger(queued);
+    }
+
+    /// Wakes the agent that has the floor and gives it time to start, and these messages; not while
+    /// on hold.
+    #[inline]
+    pub(crate) fn trigger(&mut self, handed: Option<Span>) {
+        let (agent, attempt) = match self.floor.phase {
+            Phase::Granted(Grant { agent, attempt, .. }) => (agent, attempt),
+            Phase::Continuing { agent, .. } => (agent, 0),
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Unknown { .. }
+            | Phase::Refreshing(_)
+            | Phase::Running { .. }
+            | Phase::Delivering { .. }
+            | Phase::Confirming { .. }
+            | Phase::Waiting(_) => return,
+        };
+        let turn = self.floor.turn;
+        self.set_start_deadline();
+        if self.standing.is_paused() {
+            // The agent is woken when the hold ends; what it was to be handed waits for that.
+            return self.keep(handed);
+        }
+        // The next trigger takes the old ones away that waited for it.
+        self.out.remove_stale(|trigger| trigger.due.is_none());
+        if let Some(Span { first, last }) = handed {
+            self.out.emit(Effect::Deliver { agent, turn, first, last });
+        }
+        self.out.request(|ticket| Effect::Trigger { ticket, agent, turn, attempt });
+    }
+
+    #[inline]
+    pub(crate) fn set_start_deadline(&mut self) {
+        self.floor.set_start_deadline(self.standing, self.out.now, self.out.config);
+    }
+
+    /// Keeps these messages for the next grant.
+    pub(crate) fn keep(&mut self, span: Option<Span>) {
+        let is_change = self.words.enqueue(span);
+        self.out.changed_if(is_change);
+    }
+
+    /// The agent that is awaited may not have heard its trigger.
+    pub(crate) fn trigger_again(&mut self) {
+        let waits = !self.standing.is_paused() && !self.standing.is_chat_away();
+        if self.floor.phase.awaits_start() && waits {
+            self.out.tell(self.floor, self.floor.speaker(), Cause::Retriggered);
+            self.trigger(None);
+        }
+    }
+
+    /// The granted agent did not start: it is woken once more, unless its turn is over, then
+    /// skipped. One that has spoken is not waited for any longer.
+    pub(crate) fn on_start_late(&mut self) -> Option<TurnEnd> {
+        let end = self.floor.end();
+        if let Phase::Continuing { agent, .. } = self.floor.phase {
+            return Some(TurnEnd { agent, turn: SeatTurn::Spoke, cause: Cause::SignalMissing });
+        }
+        let Phase::Granted(Grant { agent, attempt, until }) = &mut self.floor.phase else {
+            return None;
+        };
+        let agent = *agent;
+        // What came first is what is late: the turn's own end leaves no time to be woken again.
+        let is_over = end.is_some_and(|end| until.is_none_or(|until| end <= until));
+        if *attempt >= self.out.config.retriggers || is_over {
+            return Some(TurnEnd { agent, turn: SeatTurn::Skipped, cause: Cause::StartTimedOut });
+        }
+        *attempt += 1;
+        self.out.tell(self.floor, Some(agent), Cause::Retriggered);
+        self.trigger(None);
+        None
+    }
+
+    /// The agent was told of its turn, or will not be. One that runs without that knows of it anyway.
+    pub(crate) fn on_trigger_settled(&mut self, turn: TurnId, settlement: Settlement) {
+        let is_done = matches!(settlement, Settlement::Done { .. });
+        let is_current = self.floor.speaker().is_some() && turn == self.floor.turn;
+        if is_current && (is_done || !self.floor.awaits_agent(self.out.pending)) {
+            self.words.wake_unserved = false;
+        }
+        if let Settlement::Done { message: Some(message) } = settlement {
+            self.dispose(message);
+        }
+    }
+
+    /// A trigger message stands in the channel: the policy says when it goes.
+    fn dispose(&mut self, message: MessageId) {
+        let due = match self.out.config.trigger_cleanup {
+            TriggerCleanup::Never => return,
+            TriggerCleanup::Immediate => {
+                self.out.request(|ticket| Effect::Delete { ticket, message });
+                return;
+            }
+            TriggerCleanup::OnNext => None,
+            TriggerCleanup::After(wait) => Some(self.out.now + wait),
+        };
+        self.out.pending.add_stale(StaleTrigger { message, due });
+    }
+}

@@ -1,0 +1,149 @@
+//! What is due next, and why (rules 40 and 41)
+
+use core::time::Duration;
+
+use crate::machine::look::Look;
+use crate::state::{Phase, REMINDERS_MAX, Reminders, State, TurnTerms};
+use crate::{Deadline, DeadlineReason, Timestamp};
+
+/// How long a discussion that was reminded in vain is kept at least, where no time is set.
+const PATIENCE_MIN: Duration = Duration::from_secs(600);
+
+/// The earliest of several deadlines; of equal ones the first that was considered.
+struct Earliest(Option<Deadline>);
+
+impl Earliest {
+    fn consider(&mut self, at: Option<Timestamp>, reason: DeadlineReason) {
+        if let Some(at) = at {
+            if self.0.is_none_or(|known| at < known.at) {
+                self.0 = Some(Deadline { at, reason });
+            }
+        }
+    }
+}
+
+/// The earliest moment at which something is due.
+#[inline]
+pub(crate) fn next_deadline(look: &Look<'_>) -> Option<Deadline> {
+    let State { standing, floor, roster, .. } = look.state;
+    let mut next = Earliest(None);
+    if let Some(refresh) = roster.refresh {
+        // While the chat is away, the wait for the list stands still.
+        let until = (!standing.is_chat_away()).then_some(refresh.until);
+        next.consider(until, DeadlineReason::Members);
+    }
+    of_the_phase(look, &mut next);
+    if standing.is_chat_away() && waits_for_chat(&floor.phase) {
+        next.consider(standing.patience_ends_at(look.config), DeadlineReason::Outage);
+    }
+    let stale = look.pending.stale().iter().filter_map(|trigger| trigger.due).min();
+    next.consider(stale, DeadlineReason::Cleanup);
+    if floor.phase.is_idle() && (!look.state.seen.is_forgotten() || look.state.delivery.is_some()) {
+        let forget = floor.last_activity_at + look.config.forget_after;
+        next.consider(Some(forget), DeadlineReason::Forget);
+    }
+    next.0
+}
+
+/// The deadlines of the phase itself.
+#[inline]
+fn of_the_phase(look: &Look<'_>, next: &mut Earliest) {
+    let State { standing, floor, words, reminders, delivery, .. } = look.state;
+    match &floor.phase {
+        Phase::Granted(_) | Phase::Continuing { .. } => {
+            next.consider(look.turn_ends_at(), DeadlineReason::Start);
+        }
+        Phase::Running { .. } => {
+            next.consider(look.turn_ends_at(), DeadlineReason::Run);
+            let terms: Option<&TurnTerms> = floor.terms.get();
+            next.consider(terms.and_then(|terms| terms.slow_at), DeadlineReason::Slow);
+        }
+        Phase::Waiting(_) => {
+            let until = floor.waiting.as_ref().map(|waiting| waiting.until);
+            next.consider(until, DeadlineReason::Consult);
+        }
+        Phase::Confirming { since, .. } => {
+            if let Some(delivery) = delivery {
+                let quiet = delivery.quiet_deadline(*since, look.config);
+                // While the chat is away, that nothing arrives says nothing.
+                next.consider(quiet.filter(|_| !standing.is_chat_away()), DeadlineReason::Quiet);
+                next.consider(look.turn_ends_at(), DeadlineReason::Delivery);
+                next.consider(delivery.polls.due(), DeadlineReason::Poll);
+            }
+        }
+        Phase::Dormant => {
+            if let Some(reminders) = reminders.get() {
+                let due = reminders.due_at.filter(|_| !standing.is_paused());
+                next.consider(due, DeadlineReason::Reminder);
+                let permit = reminders.permit.and_then(|permit| permit.until());
+                next.consider(permit, DeadlineReason::Permit);
+            }
+            next.consider(overdue_at(look), DeadlineReason::Overdue);
+            if words.wake_pending {
+                next.consider(cap_deadline(look), DeadlineReason::Cap);
+            }
+        }
+        Phase::Unknown { ask_at, .. } => next.consider(*ask_at, DeadlineReason::MembersRetry),
+        Phase::Disabled
+        | Phase::Dead
+        | Phase::Archived
+        | Phase::Refreshing(_)
+        | Phase::Delivering { .. } => {}
+    }
+}
+
+/// Whether something is waited for that only the chat can bring.
+const fn waits_for_chat(phase: &Phase) -> bool {
+    match phase {
+        Phase::Granted(_)
+        | Phase::Continuing { .. }
+        | Phase::Confirming { .. }
+        | Phase::Refreshing(_) => true,
+        Phase::Disabled
+        | Phase::Dead
+        | Phase::Archived
+        | Phase::Dormant
+        | Phase::Unknown { .. }
+        | Phase::Running { .. }
+        | Phase::Delivering { .. }
+        | Phase::Waiting(_) => false,
+    }
+}
+
+/// When the discussion is archived without its initiator: it lay idle at a ceiling, or its
+/// initiator was reminded [`REMINDERS_MAX`] times and nothing was said.
+fn overdue_at(look: &Look<'_>) -> Option<Timestamp> {
+    let State { standing, floor, quota, reminders, .. } = look.state;
+    let reminders: Reminders = reminders.value();
+    let may_run = reminders.permit.is_some_and(|permit| permit.is_running());
+    if !standing.is_discussion() || standing.is_paused() || may_run {
+        return None;
+    }
+    let (config, mode, limits) = (look.config, standing.mode, &quota.limits);
+    let idle_since = floor.last_activity_at;
+    let is_counted = limits.turns_reached(config, mode) || limits.cycles_reached(config, mode);
+    let at_ceiling = if is_counted {
+        Some(idle_since)
+    } else {
+        limits.time_up(config, mode).map(|at| at.max(idle_since))
+    };
+    let patience = config.overdue_archive_after;
+    let at_ceiling = at_ceiling.and_then(|at| Some(at + patience?));
+    let in_vain = reminders.last_at.filter(|_| reminders.sent >= REMINDERS_MAX);
+    // Without a time of its own, a discussion in vain is kept for one more reminder's time.
+    let kept = patience.unwrap_or(config.reminder_interval.max(PATIENCE_MIN));
+    let in_vain = in_vain.map(|at| at.max(idle_since) + kept);
+    at_ceiling.into_iter().chain(in_vain).min()
+}
+
+/// When an agent may speak again for whom a message is kept in mind.
+fn cap_deadline(look: &Look<'_>) -> Option<Timestamp> {
+    let State { roster, quota, .. } = look.state;
+    let is_capped = look.config.agent_turns_per_hour.is_some();
+    if !is_capped || look.ceiling_reached() || !look.wakes_for_pending() {
+        return None;
+    }
+    let agents = roster.list.slots().iter().map(|slot| slot.agent);
+    let free = agents.filter(|agent| roster.is_available(*agent));
+    free.filter_map(|agent| quota.cap_ends(agent, look.config)).min()
+}

@@ -1,0 +1,128 @@
+//! How a turn ends: what is written down of it, and what of it is forgotten (rules 20, 30 and 65)
+
+use crate::machine::out::Out;
+use crate::state::{Cycle, Delivery, Floor, Quota, SpeakerList, TurnTerms, Words};
+use crate::{AgentKey, Cause, SeatTurn};
+
+/// The end of the turn of the agent that has the floor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TurnEnd {
+    pub(crate) agent: AgentKey,
+    /// What became of the turn. An agent that has said something has spoken in any case.
+    pub(crate) turn: SeatTurn,
+    pub(crate) cause: Cause,
+}
+
+impl TurnEnd {
+    /// The speaker's reply has arrived, or is taken for arrived.
+    pub(crate) const fn spoke(agent: AgentKey, cause: Cause) -> Self {
+        Self { agent, turn: SeatTurn::Spoke, cause }
+    }
+
+    pub(crate) const fn passed(agent: AgentKey, cause: Cause) -> Self {
+        Self { agent, turn: SeatTurn::Passed, cause }
+    }
+
+    /// The speaker loses the floor.
+    pub(crate) const fn skipped(agent: AgentKey, cause: Cause) -> Self {
+        Self { agent, turn: SeatTurn::Skipped, cause }
+    }
+
+    /// Whether the turn took too long.
+    pub(crate) const fn is_timeout(self) -> bool {
+        matches!(self.cause, Cause::StartTimedOut | Cause::RunTimedOut | Cause::SignalMissing)
+    }
+}
+
+/// Ends the turn under way.
+pub(crate) struct Ending<'a, 'o> {
+    pub(crate) floor: &'a mut Floor,
+    pub(crate) list: &'a mut SpeakerList,
+    pub(crate) cycle: &'a mut Cycle,
+    pub(crate) words: &'a mut Words,
+    pub(crate) quota: &'a mut Quota,
+    pub(crate) delivery: Option<&'a Delivery>,
+    pub(crate) out: &'a mut Out<'o>,
+}
+
+impl Ending<'_, '_> {
+    /// Writes down how the speaker's turn ended.
+    #[inline]
+    pub(crate) fn record(&mut self, TurnEnd { agent, turn, cause }: TurnEnd) {
+        let turn = if self.floor.has_spoken() { SeatTurn::Spoke } else { turn };
+        // Of a turn that passed nothing is on its way, and of a whole reply nothing more.
+        if turn != SeatTurn::Passed && !self.has_whole_reply(cause) {
+            self.list.expect_late_pieces(agent, self.out.now);
+        }
+        if let Some(slot) = self.list.slot_mut(agent) {
+            slot.turn = turn;
+            slot.passed = self.out.config.skip_passed && turn == SeatTurn::Passed;
+        }
+        if turn == SeatTurn::Spoke {
+            self.count_spoken(agent);
+        }
+        if turn != SeatTurn::Skipped {
+            // An agent that passed has heard the word, too: it had nothing to say to it.
+            self.cycle.last_completer = Some(agent);
+            self.words.wake_unserved = false;
+        }
+        self.leave();
+        self.out.tell(self.floor, Some(agent), cause);
+    }
+
+    /// The turn under way, if there is one, ends without an outcome. A turn in which the speaker
+    /// has spoken counts for its cap, and messages of the speaker that come late are pieces of it.
+    pub(crate) fn break_off(&mut self) {
+        let Some(agent) = self.floor.speaker() else {
+            return;
+        };
+        self.list.expect_late_pieces(agent, self.out.now);
+        if self.floor.has_spoken() {
+            self.count_spoken(agent);
+        }
+        self.leave();
+    }
+
+    /// An agent has spoken: those that passed may answer, and the turn counts for its hour.
+    #[inline]
+    fn count_spoken(&mut self, agent: AgentKey) {
+        self.list.forget_passed();
+        self.quota.count_spoken(agent, self.out.config, self.out.now);
+    }
+
+    /// The turn is over: what it has been through is forgotten, and a question to the orchestrator
+    /// needs no answer any more.
+    #[inline]
+    fn leave(&mut self) {
+        if let Some(terms) = self.floor.terms.existing() {
+            *terms = TurnTerms::default();
+        }
+        if let Some(waiting) = self.floor.waiting.take() {
+            self.out.pending.settle(waiting.consult);
+            for span in waiting.everything_open() {
+                // Nobody answered it, so the next agent is handed it.
+                let is_change = self.words.enqueue(span);
+                self.out.changed_if(is_change);
+            }
+        }
+    }
+
+    /// Whether the reply asks for a person, who has not written anyway.
+    pub(crate) fn asks_for_human(&self) -> bool {
+        let asks = self.floor.terms.get().is_some_and(|terms| terms.awaits_human);
+        let has_word = || {
+            self.words.has_queued()
+                || self.cycle.chosen().is_some()
+                || self.cycle.is_round_planned()
+        };
+        asks && !has_word()
+    }
+
+    /// Whether the turn that ends with this cause has no late pieces: its whole reply is known to
+    /// have arrived.
+    fn has_whole_reply(&self, cause: Cause) -> bool {
+        // A short end may match an earlier piece of the same words, so the length has to fit, too.
+        let is_as_long = || self.delivery.is_some_and(Delivery::is_as_long);
+        cause == Cause::ReceiptGiven || (cause == Cause::TailMatched && is_as_long())
+    }
+}

@@ -1,0 +1,186 @@
+//! May this agent run? (rules 7 to 11)
+
+use crate::machine::look::Look;
+use crate::machine::step::Step;
+use crate::state::{Phase, RunFate, State};
+use crate::{AgentKey, MessageId, Mode, Pause, Reason, RunId, Verdict};
+
+/// Why the agent may, or may not, speak now. Changes nothing.
+pub(crate) fn explain(look: &Look<'_>, agent: AgentKey) -> Reason {
+    let reason = reason(look, Some(agent), None);
+    let rests = reason == Reason::YourTurn && matches!(look.state.floor.phase, Phase::Waiting(_));
+    // A run that is under way may ask again while its turn rests, but its agent is not to speak.
+    if rests { Reason::Waiting } else { reason }
+}
+
+/// Why the agent may, or may not, run now.
+#[inline]
+fn reason(look: &Look<'_>, agent: Option<AgentKey>, run: Option<RunId>) -> Reason {
+    if let Some(reason) = of_the_channel(look.state) {
+        return reason;
+    }
+    let Some(agent) = agent else {
+        return Reason::NotRegistered;
+    };
+    let State { floor, reminders, seen, .. } = look.state;
+    let fate = run.and_then(|run| seen.run(run));
+    match fate.filter(|_| !run.is_some_and(|run| runs_now(look.state, agent, run))) {
+        Some(RunFate::Denied) => return Reason::RunAlreadyDenied,
+        Some(RunFate::Ended) => return Reason::RunAlreadyEnded,
+        None => {}
+    }
+    if floor.speaker() == Some(agent) {
+        return match &floor.phase {
+            Phase::Confirming { .. } | Phase::Delivering { .. } => Reason::TurnAlreadyUsed,
+            Phase::Waiting(_) if floor.rests_replied() => Reason::TurnAlreadyUsed,
+            Phase::Waiting(_) if !rests_running(look.state, run) => Reason::Waiting,
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Unknown { .. }
+            | Phase::Refreshing(_)
+            | Phase::Granted(_)
+            | Phase::Running { .. }
+            | Phase::Continuing { .. }
+            | Phase::Waiting(_) => Reason::YourTurn,
+        };
+    }
+    match reminders.permit().filter(|permit| permit.agent == agent) {
+        Some(permit) if permit.is_delivering() => Reason::TurnAlreadyUsed,
+        Some(_) => Reason::InitiatorPermit,
+        None => of_the_silent(look, agent),
+    }
+}
+
+/// Whether the run of the turn that rests runs on, and this is it, as far as its name tells.
+fn rests_running(state: &State, id: Option<RunId>) -> bool {
+    let open = state.floor.waiting.as_ref().is_some_and(|waiting| waiting.end.is_none());
+    let run = state.floor.turn_run().filter(|_| open);
+    run.is_some_and(|run| id.is_none() || run.id == id)
+}
+
+/// Whether this is the agent's own run that runs now, in its turn or by its permit, whatever became
+/// of another agent's run of that name.
+fn runs_now(state: &State, agent: AgentKey, id: RunId) -> bool {
+    let in_turn = state.floor.turn_run().filter(|run| run.agent == agent);
+    match state.floor.phase {
+        Phase::Running { .. } => in_turn.is_some_and(|run| run.id == Some(id)),
+        Phase::Waiting(_) if state.floor.rests_replied() => false,
+        Phase::Waiting(_) => in_turn.is_some() && rests_running(state, Some(id)),
+        Phase::Dormant => {
+            let permit = state.reminders.permit();
+            let permit = permit.filter(|it| it.agent == agent && !it.is_delivering());
+            permit.is_some_and(|permit| permit.run_id() == Some(id))
+        }
+        Phase::Disabled
+        | Phase::Dead
+        | Phase::Archived
+        | Phase::Unknown { .. }
+        | Phase::Refreshing(_)
+        | Phase::Granted(_)
+        | Phase::Delivering { .. }
+        | Phase::Confirming { .. }
+        | Phase::Continuing { .. } => false,
+    }
+}
+
+/// A reason that holds for every agent.
+fn of_the_channel(state: &State) -> Option<Reason> {
+    let standing = &state.standing;
+    match (standing.archived.is_some(), standing.pause, standing.mode, &state.floor.phase) {
+        (true, ..) => Some(Reason::Archived),
+        (_, Some(Pause::Stopped), ..) => Some(Reason::Stopped),
+        (_, Some(Pause::Finished), ..) => Some(Reason::Finished),
+        (_, _, Mode::None | Mode::Work, _) => Some(Reason::Unmanaged),
+        (_, _, Mode::Report, _) => Some(Reason::Dead),
+        (.., Phase::Disabled) => Some(Reason::TooFewAgents),
+        (.., Phase::Unknown { .. }) => Some(Reason::MembersUnknown),
+        // A hold bars turns: where none are kept, there is nothing to hold.
+        (_, Some(Pause::Held), ..) => Some(Reason::Held),
+        _ => None,
+    }
+}
+
+/// Why an agent that has neither floor nor permit may not run.
+fn of_the_silent(look: &Look<'_>, agent: AgentKey) -> Reason {
+    let State { roster, floor, .. } = look.state;
+    if roster.is_muted(agent) {
+        return Reason::Muted;
+    }
+    match roster.away(agent) {
+        Some(true) => return Reason::Offline,
+        Some(false) => return Reason::Unassigned,
+        None => {}
+    }
+    match floor.speaker() {
+        Some(_) if !roster.is_present(agent) => Reason::NotListed,
+        Some(_) if look.is_capped(agent) => Reason::Capped,
+        Some(speaker) => Reason::NotYourTurn { speaker },
+        None => of_the_idle(look),
+    }
+}
+
+/// Why no agent has the floor in a channel that keeps turns.
+fn of_the_idle(look: &Look<'_>) -> Reason {
+    if matches!(look.state.floor.phase, Phase::Refreshing(_)) {
+        Reason::Refreshing
+    } else if look.budget_spent() {
+        Reason::BudgetSpent
+    } else if look.ceiling_reached() {
+        Reason::CeilingReached
+    } else if look.state.words.awaits_human {
+        Reason::AwaitingHuman
+    } else {
+        Reason::Dormant
+    }
+}
+
+/// Why no agent has the floor, where none has it and none may run without it.
+pub(crate) fn silence(look: &Look<'_>) -> Option<Reason> {
+    let State { floor, reminders, .. } = look.state;
+    let is_idle = floor.speaker().is_none() && reminders.permit().is_none();
+    of_the_channel(look.state).or_else(|| is_idle.then(|| of_the_idle(look)))
+}
+
+/// Answers a gate call.
+#[inline]
+pub(crate) fn answer(
+    step: &mut Step<'_>,
+    agent: Option<AgentKey>,
+    run: Option<RunId>,
+    latest: Option<MessageId>,
+) -> Verdict {
+    let reason = reason(&step.look(), agent, run);
+    match (reason, agent) {
+        (Reason::YourTurn, Some(agent)) => step.runs().start(agent, run, latest),
+        (Reason::InitiatorPermit, _) => step.permits().start(run),
+        (Reason::TooFewAgents, _) => step.members().recount(),
+        _ => {}
+    }
+    if reason.allows() {
+        let floor = &step.state.floor;
+        let turn = (reason == Reason::YourTurn).then_some(floor.turn);
+        let anchor = floor.turn_run().and_then(|run| run.anchor);
+        return Verdict::Allow { reason, turn, anchor };
+    }
+    if is_remembered(reason) && step.state.seen.remember_run(run, RunFate::Denied) {
+        step.state.floor.last_activity_at = step.out.now;
+    }
+    Verdict::Deny { reason }
+}
+
+/// Whether a denied run is remembered, so that asking again gives the same answer. A channel that is
+/// dead, archived, stopped or finished remembers none: that would cost memory where nothing is kept.
+/// A denial that comes from the run's own past is remembered already.
+const fn is_remembered(reason: Reason) -> bool {
+    !matches!(
+        reason,
+        Reason::Dead
+            | Reason::Archived
+            | Reason::Stopped
+            | Reason::Finished
+            | Reason::RunAlreadyDenied
+            | Reason::RunAlreadyEnded
+    )
+}

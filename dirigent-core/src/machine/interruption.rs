@@ -1,0 +1,213 @@
+//! What people say during a turn: handed over, queued, or answered by an orchestrator (rules 53 to 55)
+
+use alloc::boxed::Box;
+
+use crate::machine::caller::Caller;
+use crate::machine::out::Out;
+use crate::state::{Floor, Grant, Phase, Rested, Standing, TurnRun, Waiting, Words, join};
+use crate::{
+    AgentKey, Cause, Effect, HumanInterrupt, MessageId, Outcome, Settlement, Span, Ticket,
+};
+
+/// Deals with people's words during a turn that is under way or rests.
+pub(crate) struct Interruption<'a, 'o> {
+    pub(crate) standing: &'a Standing,
+    pub(crate) floor: &'a mut Floor,
+    pub(crate) words: &'a mut Words,
+    pub(crate) out: &'a mut Out<'o>,
+}
+
+/// A run that ended while its turn rested: that takes effect when the turn goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EndedRun {
+    pub(crate) run: TurnRun,
+    pub(crate) receipt: bool,
+    pub(crate) outcome: Outcome,
+}
+
+impl<'o> Interruption<'_, 'o> {
+    fn caller(&mut self) -> Caller<'_, 'o> {
+        let Self { standing, floor, words, out } = self;
+        Caller { standing, floor, words, out }
+    }
+
+    /// Whether people's messages are kept from the speaker, so that they do not interrupt a
+    /// confirmation either. A speaker whose reply is delivered has no use for them.
+    pub(crate) fn holds_messages(&self) -> bool {
+        self.standing.is_held()
+            || self.out.config.human_interrupt == HumanInterrupt::Queue
+            || matches!(self.floor.phase, Phase::Delivering { .. })
+    }
+
+    /// A person wrote.
+    pub(crate) fn hear(&mut self, message: MessageId) {
+        let span = Span::of(message);
+        if let Phase::Waiting(_) = self.floor.phase {
+            if let Some(waiting) = &mut self.floor.waiting {
+                join(&mut waiting.more, Some(span));
+                self.out.changed();
+            }
+            return;
+        }
+        match self.out.config.human_interrupt {
+            _ if self.holds_messages() => self.caller().keep(Some(span)),
+            HumanInterrupt::Inject => self.inject(message),
+            // The queue was asked above.
+            HumanInterrupt::Queue => {}
+            HumanInterrupt::Interrupt => self.rest(span),
+        }
+    }
+
+    /// Hands a human's message to the speaker without disturbing its turn.
+    fn inject(&mut self, message: MessageId) {
+        let Some(agent) = self.floor.speaker() else {
+            return;
+        };
+        // An agent that is not told of its turn yet may not take it: then the word is still to be heard.
+        if self.floor.awaits_agent(self.out.pending)
+            && !core::mem::replace(&mut self.words.wake_unserved, true)
+        {
+            self.out.changed();
+        }
+        self.out.emit(Effect::Inject { agent, turn: self.floor.turn, message });
+    }
+
+    /// The turn comes to rest, and the orchestrator is asked.
+    fn rest(&mut self, asked: Span) {
+        let (agent, rested) = match self.floor.phase {
+            Phase::Granted(Grant { agent, attempt, .. }) => (agent, Rested::Granted { attempt }),
+            Phase::Running { run: TurnRun { agent, id: run, anchor }, until, receipt } => {
+                (agent, Rested::Running { run, anchor, until, receipt, replied: false })
+            }
+            Phase::Continuing { agent, .. } => (agent, Rested::Continuing),
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Unknown { .. }
+            | Phase::Refreshing(_)
+            | Phase::Delivering { .. }
+            | Phase::Confirming { .. }
+            | Phase::Waiting(_) => return,
+        };
+        self.out.shift(self.floor, Phase::Waiting(agent), Some(agent), Cause::HumanInterrupted);
+        let (consult, since) = (self.consult(agent, asked), self.out.now);
+        let until = since + self.out.config.consult_deadline;
+        let (more, unanswered, end) = (None, None, None);
+        let waiting = Waiting { rested, since, consult, until, asked, more, unanswered, end };
+        self.floor.waiting = Some(Box::new(waiting));
+    }
+
+    fn consult(&mut self, agent: AgentKey, Span { first, last }: Span) -> Ticket {
+        let turn = self.floor.turn;
+        self.out.request(|ticket| Effect::Consult { ticket, agent, turn, first, last })
+    }
+
+    /// The orchestrator answered, or could not.
+    pub(crate) fn on_consulted(&mut self, settlement: Settlement) -> Option<EndedRun> {
+        match settlement {
+            Settlement::Done { .. } => self.end_consultation(true, Cause::OrchestratorAnswered),
+            Settlement::Failed { .. } | Settlement::Doubtful | Settlement::Dropped => {
+                self.end_consultation(false, Cause::OrchestratorFailed)
+            }
+        }
+    }
+
+    /// The orchestrator took too long; an answer is no longer waited for.
+    pub(crate) fn on_consult_late(&mut self) -> Option<EndedRun> {
+        self.out.pending.settle(self.floor.waiting.as_ref()?.consult);
+        self.end_consultation(false, Cause::OrchestratorLate)
+    }
+
+    /// What people said meanwhile is asked about next; else the turn goes on.
+    fn end_consultation(&mut self, answered: bool, cause: Cause) -> Option<EndedRun> {
+        let mut waiting = self.floor.waiting.take()?;
+        if !answered {
+            waiting.fail_to_answer();
+        }
+        if let (Some(more), Phase::Waiting(agent)) = (waiting.more.take(), self.floor.phase) {
+            self.out.tell(self.floor, Some(agent), cause);
+            waiting.asked = more;
+            waiting.consult = self.consult(agent, more);
+            waiting.until = self.out.now + self.out.config.consult_deadline;
+            self.floor.waiting = Some(waiting);
+            return None;
+        }
+        self.go_on(&waiting, cause)
+    }
+
+    /// The turn goes on as it came to rest, with the time that remained.
+    fn go_on(&mut self, waiting: &Waiting, cause: Cause) -> Option<EndedRun> {
+        let Phase::Waiting(agent) = self.floor.phase else {
+            return None;
+        };
+        self.put_off_ends(waiting);
+        match waiting.rested {
+            Rested::Granted { attempt } => {
+                let phase = Phase::Granted(Grant { agent, until: None, attempt });
+                self.out.shift(self.floor, phase, Some(agent), cause);
+                self.caller().trigger(waiting.unanswered);
+                None
+            }
+            Rested::Continuing => {
+                let phase = Phase::Continuing { agent, until: None };
+                self.out.shift(self.floor, phase, Some(agent), cause);
+                self.caller().trigger(waiting.unanswered);
+                None
+            }
+            Rested::Running { run: id, anchor, until, receipt, replied } => {
+                let run = TurnRun { agent, id, anchor };
+                let until = until.map(|until| until + self.out.now.since(waiting.since));
+                let phase = if replied {
+                    Phase::Delivering { run, receipt }
+                } else {
+                    Phase::Running { run, until, receipt }
+                };
+                self.out.shift(self.floor, phase, Some(agent), cause);
+                match waiting.end {
+                    // A run that is over, or has made its reply, takes no more words: the next one does.
+                    None if !replied => self.hand_over(agent, waiting.unanswered),
+                    None | Some(_) => self.caller().keep(waiting.unanswered),
+                }
+                waiting.end.map(|outcome| EndedRun { run, receipt, outcome })
+            }
+        }
+    }
+
+    /// The turn has as much time left as when it came to rest. Its end stands still while the chat is
+    /// away, which is added when the chat is back.
+    fn put_off_ends(&mut self, waiting: &Waiting) {
+        let rest = self.out.now.since(waiting.since);
+        let rest_by_chat = self.standing.chat_now(self.out.now).since(waiting.since);
+        if let Some(terms) = self.floor.terms.existing() {
+            terms.until = terms.until.map(|at| at + rest_by_chat);
+            terms.slow_at = terms.slow_at.map(|at| at + rest);
+        }
+    }
+
+    /// Gives the speaker what the orchestrator did not deal with.
+    fn hand_over(&mut self, agent: AgentKey, span: Option<Span>) {
+        let turn = self.floor.turn;
+        match span {
+            Some(Span { first, last }) if !self.standing.is_paused() => {
+                self.out.emit(Effect::Deliver { agent, turn, first, last });
+            }
+            span => self.caller().keep(span),
+        }
+    }
+
+    /// The orchestrator is gone with the process that asked it: the turn goes on, and what people
+    /// said is queued where the run is gone, too.
+    pub(crate) fn lose_consultation(&mut self) -> Option<EndedRun> {
+        let mut waiting = self.floor.waiting.take()?;
+        self.out.pending.settle(waiting.consult);
+        waiting.fail_to_answer();
+        let more = waiting.more.take();
+        join(&mut waiting.unanswered, more);
+        if matches!(waiting.rested, Rested::Running { .. }) {
+            let unanswered = waiting.unanswered.take();
+            self.caller().keep(unanswered);
+        }
+        self.go_on(&waiting, Cause::OrchestratorFailed)
+    }
+}

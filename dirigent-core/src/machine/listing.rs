@@ -1,0 +1,121 @@
+//! What follows from a member list, and from agents that come and go (rules 26, 28, 32, 37 and 72)
+
+use crate::machine::rotation::EndedCycle;
+use crate::machine::step::Step;
+use crate::state::{Phase, Purpose, Start};
+use crate::{AgentKey, Cause, Refusal, Ticket};
+
+/// Follows the member list.
+pub(crate) struct Listing<'s, 'o>(pub(crate) &'s mut Step<'o>);
+
+impl Listing<'_, '_> {
+    pub(crate) fn on_members(
+        &mut self,
+        ticket: Ticket,
+        agents: &[AgentKey],
+    ) -> Result<(), Refusal> {
+        let step = &mut *self.0;
+        step.members().check(ticket, agents)?;
+        step.members().stop_reading();
+        step.out.changed();
+        let ended = EndedCycle::of(&step.state.roster, &step.state.cycle);
+        let mut rng = step.state.rng;
+        let anybody_new = step.members().read(agents, &mut rng);
+        step.state.rng = rng;
+        // Whoever has left begins with a free hour when it comes back.
+        let list = &step.state.roster.list;
+        step.state.quota.recount_spoken(step.out.config, |agent| list.position(agent).is_some());
+        self.go_on(ended, anybody_new);
+        Ok(())
+    }
+
+    /// The list will not come: the old one is used.
+    pub(crate) fn go_on_without(&mut self, cause: Cause) {
+        self.0.members().stop_reading();
+        self.0.tell(None, cause);
+        if self.0.state.roster.read_at.is_none() {
+            return self.on_unknown();
+        }
+        let ended = EndedCycle::of(&self.0.state.roster, &self.0.state.cycle);
+        self.go_on(ended, false);
+    }
+
+    fn go_on(&mut self, ended: EndedCycle, anybody_new: bool) {
+        let step = &mut *self.0;
+        let enough = step.state.roster.list.len() >= 2;
+        match step.state.floor.phase {
+            Phase::Disabled | Phase::Unknown { .. } if enough => {
+                step.out.shift(&mut step.state.floor, Phase::Dormant, None, Cause::EnoughAgents);
+                if step.state.words.wake_pending && !step.state.standing.is_stopped() {
+                    step.wake(Start::First, Cause::EnoughAgents);
+                }
+            }
+            Phase::Dormant | Phase::Refreshing(_) | Phase::Unknown { .. } if !enough => {
+                self.leave_turns(Phase::Disabled, Cause::TooFewAgents);
+            }
+            Phase::Refreshing(Purpose::Boundary) => {
+                step.rotation().end_boundary(ended, anybody_new);
+            }
+            Phase::Refreshing(Purpose::Wake(start)) => {
+                step.rotation().begin_cycle(start, Cause::NextInList);
+            }
+            // The list was read for its own sake: the turn under way goes on.
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Unknown { .. }
+            | Phase::Granted(_)
+            | Phase::Running { .. }
+            | Phase::Delivering { .. }
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. }
+            | Phase::Waiting(_) => {}
+        }
+    }
+
+    /// The first list could not be read: who is here is not known.
+    fn on_unknown(&mut self) {
+        if self.0.state.standing.is_stopped() {
+            return;
+        }
+        let phase = self.0.members().unknown();
+        if matches!(self.0.state.floor.phase, Phase::Unknown { .. }) {
+            // It stands where it stood, so nothing is told.
+            self.0.state.floor.phase = phase;
+        } else {
+            self.leave_turns(phase, Cause::MembersUnknown);
+        }
+    }
+
+    /// Keeps no turns for now: nothing of the cycle is kept but what people said.
+    pub(crate) fn leave_turns(&mut self, phase: Phase, cause: Cause) {
+        let step = &mut *self.0;
+        step.permits().withdraw();
+        let state = &mut *step.state;
+        state.reminders.cancel();
+        state.cycle.forget(&mut state.roster.list);
+        state.cycle.forget_plans();
+        state.words.awaits_human = false;
+        state.words.keep_unserved();
+        step.out.shift(&mut state.floor, phase, None, cause);
+    }
+
+    pub(crate) fn on_joined(&mut self, agent: AgentKey) {
+        if self.0.state.standing.keeps_turns() && self.0.members().on_joined(agent) {
+            self.0.wake_for_pending();
+        }
+    }
+
+    pub(crate) fn on_left(&mut self, agent: AgentKey) {
+        let step = &mut *self.0;
+        if !step.state.standing.keeps_turns() {
+            return;
+        }
+        step.members().on_left(agent);
+        step.take_permit_from(agent);
+        if step.state.floor.speaker() == Some(agent) {
+            step.take_floor(agent, Cause::AgentLeft);
+        }
+    }
+}

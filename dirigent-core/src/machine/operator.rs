@@ -1,0 +1,409 @@
+//! What operators and tools do: modes, stop and hold, mute, wake, choose, archive (rules 4, 5, 27, 35, 37 to 39,
+//! 58, 64 and 66)
+
+use alloc::boxed::Box;
+
+use crate::machine::listing::Listing;
+use crate::machine::step::Step;
+use crate::state::{Archived, Limits, Permit, Phase, Purpose, Start};
+use crate::{
+    AGENTS_MAX, AgentKey, Budget, Cause, Creation, Effect, MessageId, Mode, Notice, Pause, Refusal,
+    Rested, WakeCause,
+};
+
+/// Does what an operator or a tool asks for.
+pub(crate) struct Operator<'s, 'o>(pub(crate) &'s mut Step<'o>);
+
+impl Operator<'_, '_> {
+    pub(crate) fn create(&mut self, creation: &Creation) -> Result<(), Refusal> {
+        let standing = &self.0.state.standing;
+        standing.require_unarchived()?;
+        if standing.created {
+            return Err(Refusal::AlreadyCreated);
+        }
+        if creation.initiator.is_some() != (creation.mode == Mode::Discussion) {
+            return Err(Refusal::InitiatorMismatch);
+        }
+        if creation.members.len() > AGENTS_MAX {
+            return Err(Refusal::TooManyAgents);
+        }
+        self.0.state.standing.initiator = creation.initiator;
+        if creation.initiator.is_some() {
+            self.0.state.quota.limits.since = self.0.out.now;
+        }
+        if !creation.members.is_empty() {
+            let mut rng = self.0.state.rng;
+            self.0.members().read(&creation.members, &mut rng);
+            self.0.state.rng = rng;
+        }
+        self.enter_mode(creation.mode, Cause::Created);
+        let keeps_turns = creation.mode.keeps_turns();
+        match self.0.state.roster.list.len() {
+            0 if keeps_turns => self.0.members().fetch(),
+            1 if keeps_turns => {
+                Listing(self.0).leave_turns(Phase::Disabled, Cause::TooFewAgents);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub(crate) fn set_mode(&mut self, mode: Mode) -> Result<(), Refusal> {
+        let standing = &self.0.state.standing;
+        standing.require_unarchived()?;
+        if standing.mode.is_locked() {
+            return Err(Refusal::ModeLocked);
+        }
+        if mode.is_locked() {
+            return Err(Refusal::CreationOnly);
+        }
+        if mode != standing.mode {
+            self.end_everything();
+            self.0.state.quota.limits = Limits::default();
+            self.0.state.reminders.restart_count();
+            self.0.state.words.forget();
+            self.enter_mode(mode, Cause::ModeChanged);
+            if mode.keeps_turns() {
+                self.0.members().fetch();
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the mode's first phase; a channel that keeps turns starts dormant.
+    fn enter_mode(&mut self, mode: Mode, cause: Cause) {
+        let state = &mut *self.0.state;
+        state.standing.created = true;
+        state.standing.mode = mode;
+        let phase = match mode {
+            Mode::None | Mode::Work => Phase::Disabled,
+            Mode::Report => Phase::Dead,
+            Mode::Discussion | Mode::Chat => Phase::Dormant,
+        };
+        self.0.out.shift(&mut state.floor, phase, None, cause);
+    }
+
+    /// Whatever was under way is over: runs are cancelled, lists and cycles forgotten.
+    fn end_everything(&mut self) {
+        let step = &mut *self.0;
+        step.runs().cancel();
+        step.permits().withdraw();
+        step.members().stop_reading();
+        step.state.cycle.forget(&mut step.state.roster.list);
+        step.state.reminders.cancel();
+        step.ending().break_off();
+        step.state.cycle.forget_plans();
+        step.state.words.awaits_human = false;
+    }
+
+    pub(crate) fn stop(&mut self) -> Result<(), Refusal> {
+        self.0.state.standing.require_managed()?;
+        if self.0.state.standing.pause != Some(Pause::Stopped) {
+            self.come_to_rest(Pause::Stopped, Cause::Stopped);
+        }
+        Ok(())
+    }
+
+    /// A person stops the channel in words, which is acknowledged if it changes anything.
+    pub(crate) fn stop_by_word(&mut self, message: MessageId) -> Result<(), Refusal> {
+        let before = self.0.state.standing.pause;
+        self.stop()?;
+        if self.0.state.standing.pause != before {
+            self.acknowledge(Notice::Stopped { message });
+        }
+        Ok(())
+    }
+
+    fn acknowledge(&mut self, notice: Notice) {
+        if self.0.out.config.acknowledge {
+            self.0.out.request(|ticket| Effect::Notice { ticket, notice });
+        }
+    }
+
+    /// An operator says that the work is done.
+    pub(crate) fn finish(&mut self) -> Result<(), Refusal> {
+        self.0.state.standing.require_managed()?;
+        match self.0.state.standing.pause {
+            Some(Pause::Stopped) => Err(Refusal::Stopped),
+            Some(Pause::Finished) => Ok(()),
+            Some(Pause::Held) | None => {
+                self.come_to_rest(Pause::Finished, Cause::Finished);
+                Ok(())
+            }
+        }
+    }
+
+    fn come_to_rest(&mut self, pause: Pause, cause: Cause) {
+        let speaker = self.0.state.floor.speaker();
+        self.end_everything();
+        let state = &mut *self.0.state;
+        state.words.keep_unserved();
+        state.standing.pause = Some(pause);
+        // Where no turns are kept, there is none to return to.
+        let phase = match state.floor.phase {
+            Phase::Disabled => Phase::Disabled,
+            Phase::Dead => Phase::Dead,
+            Phase::Archived
+            | Phase::Dormant
+            | Phase::Unknown { .. }
+            | Phase::Refreshing(_)
+            | Phase::Granted(_)
+            | Phase::Running { .. }
+            | Phase::Delivering { .. }
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. }
+            | Phase::Waiting(_) => Phase::Dormant,
+        };
+        self.0.out.shift(&mut state.floor, phase, speaker, cause);
+    }
+
+    pub(crate) fn hold(&mut self) -> Result<(), Refusal> {
+        let standing = &mut self.0.state.standing;
+        standing.require_managed()?;
+        standing.require_unstopped()?;
+        if !standing.is_held() {
+            standing.pause = Some(Pause::Held);
+            // An agent that runs may go on; one that has not started need not hurry.
+            self.0.caller().set_start_deadline();
+            self.0.tell(None, Cause::Held);
+        }
+        Ok(())
+    }
+
+    /// The channel goes on: by an operator, or by a person's message.
+    pub(crate) fn resume(&mut self, word: Option<MessageId>) -> Result<(), Refusal> {
+        let now = self.0.out.now;
+        let state = &mut *self.0.state;
+        state.standing.require_unarchived()?;
+        let pause = state.standing.pause.take().ok_or(Refusal::NotResting)?;
+        // A discussion that was stopped or on hold has all its time before it, and is not overdue.
+        state.floor.last_activity_at = now;
+        state.reminders.restart_count();
+        if state.standing.is_discussion() {
+            state.quota.limits.since = now;
+        }
+        state.standing.restart_patience(now);
+        self.0.tell(None, Cause::Resumed);
+        if let Some(message) = word {
+            self.acknowledge(Notice::Resumed { message });
+        }
+        let step = &mut *self.0;
+        let phase = &step.state.floor.phase;
+        if pause == Pause::Held && phase.awaits_start() {
+            step.caller().trigger_anew();
+        } else if *phase == Phase::Dormant {
+            if pause != Pause::Held && step.state.words.wake_pending {
+                step.wake(Start::First, Cause::Resumed);
+            } else {
+                let awaits_human = step.state.words.awaits_human;
+                step.reminding().remind_after_pause(awaits_human);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn mute(&mut self, agent: AgentKey) -> Result<(), Refusal> {
+        let step = &mut *self.0;
+        if !step.state.roster.mute(agent).ok_or(Refusal::TooManyAgents)? {
+            return Ok(());
+        }
+        if step.state.floor.speaker() == Some(agent) {
+            step.take_floor(agent, Cause::AgentMuted);
+        } else {
+            step.tell(Some(agent), Cause::AgentMuted);
+        }
+        step.take_permit_from(agent);
+        Ok(())
+    }
+
+    pub(crate) fn unmute(&mut self, agent: AgentKey) {
+        if self.0.state.roster.unmute(agent) {
+            self.0.tell(Some(agent), Cause::AgentUnmuted);
+            self.0.wake_for_pending();
+        }
+    }
+
+    pub(crate) fn wake(
+        &mut self,
+        first: Option<AgentKey>,
+        cause: WakeCause,
+    ) -> Result<(), Refusal> {
+        let step = &mut *self.0;
+        if cause != WakeCause::Operator && must_wait(step) {
+            // What was posted is there: the channel begins when it can.
+            step.keep_in_mind(true);
+            if !step.state.standing.is_stopped() {
+                step.members().recount();
+            }
+            return Ok(());
+        }
+        step.require_going_on()?;
+        if step.look().budget_spent() {
+            return Err(Refusal::BudgetSpent);
+        }
+        if cause == WakeCause::Operator {
+            step.hear_human();
+        }
+        if step.look().ceiling_reached() {
+            return Err(Refusal::CeilingReached);
+        }
+        if step.state.words.awaits_human {
+            return Err(Refusal::AwaitingHuman);
+        }
+        step.must_be_heard();
+        let start = first.map_or(Start::First, Start::At);
+        match step.state.floor.phase {
+            Phase::Dormant => step.wake(start, cause.into()),
+            // It is waking.
+            Phase::Refreshing(Purpose::Wake(_)) => {}
+            Phase::Unknown { .. } => step.keep_in_mind(true),
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Refreshing(_)
+            | Phase::Granted(_)
+            | Phase::Running { .. }
+            | Phase::Delivering { .. }
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. }
+            | Phase::Waiting(_) => step.rotation().request_cycle(),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn speak_next(&mut self, agent: AgentKey) -> Result<(), Refusal> {
+        let step = &mut *self.0;
+        step.require_going_on()?;
+        let state = &*step.state;
+        if !state.roster.is_present(agent) {
+            return Err(Refusal::NotListed);
+        }
+        if state.roster.is_muted(agent) {
+            return Err(Refusal::Muted);
+        }
+        if state.roster.away(agent).is_some() {
+            return Err(Refusal::AgentOffline);
+        }
+        if state.floor.speaker() == Some(agent) {
+            return Err(Refusal::HasTheFloor);
+        }
+        if step.look().budget_spent() {
+            return Err(Refusal::BudgetSpent);
+        }
+        if state.floor.phase == Phase::Dormant && state.standing.is_chat_away() {
+            return Err(Refusal::ChatAway);
+        }
+        step.hear_human();
+        step.state.cycle.plans.edit().chosen = Some(agent);
+        step.out.changed();
+        step.must_be_heard();
+        match &mut step.state.floor.phase {
+            Phase::Dormant => step.wake_as_planned(Start::At(agent), Cause::OperatorChoice),
+            Phase::Refreshing(Purpose::Wake(start)) => *start = Start::At(agent),
+            Phase::Refreshing(Purpose::Boundary) => step.rotation().request_cycle(),
+            // The choice takes effect when the turn under way ends.
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Unknown { .. }
+            | Phase::Granted(_)
+            | Phase::Running { .. }
+            | Phase::Delivering { .. }
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. }
+            | Phase::Waiting(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The host reports what agents cost.
+    pub(crate) fn spend(&mut self, cost: u64) -> Result<(), Refusal> {
+        self.0.state.standing.require_unarchived()?;
+        let is_change = self.0.state.quota.budget.edit().add_cost(cost);
+        self.0.out.changed_if(is_change);
+        Ok(())
+    }
+
+    pub(crate) fn reset_budget(&mut self) -> Result<(), Refusal> {
+        self.0.state.standing.require_unarchived()?;
+        if let Some(budget) = self.0.state.quota.budget.existing() {
+            *budget = Budget::default();
+        }
+        self.0.tell(None, Cause::BudgetReset);
+        self.0.wake_for_pending();
+        Ok(())
+    }
+
+    pub(crate) fn conclude(&mut self, by: AgentKey) -> Result<(), Refusal> {
+        let standing = &self.0.state.standing;
+        if !standing.is_discussion() {
+            return Err(Refusal::NotADiscussion);
+        }
+        match &standing.archived {
+            Some(archived) if archived.concluded => return Err(Refusal::AlreadyConcluded),
+            Some(_) => return Err(Refusal::Archived),
+            None => {}
+        }
+        if standing.initiator != Some(by) {
+            return Err(Refusal::NotTheInitiator);
+        }
+        self.archive(Some(by), Cause::Concluded)
+    }
+
+    pub(crate) fn archive(&mut self, by: Option<AgentKey>, cause: Cause) -> Result<(), Refusal> {
+        self.0.state.standing.require_unarchived()?;
+        let permit = self.0.state.reminders.permit().filter(Permit::is_running);
+        let running = self.reply_under_way().or(permit.map(|permit| permit.agent));
+        self.end_everything();
+        let state = &mut *self.0.state;
+        state.standing.created = true;
+        state.standing.pause = None;
+        state.words.forget();
+        state.standing.archived = Some(Box::new(Archived {
+            at: self.0.out.now,
+            concluded: by.is_some(),
+            leaving: [by, running],
+            bot_notice_at: None,
+        }));
+        self.0.out.shift(&mut state.floor, Phase::Archived, by, cause);
+        Ok(())
+    }
+
+    /// Whose reply may be on its way: the agent that runs, has spoken, or rests after either.
+    fn reply_under_way(&self) -> Option<AgentKey> {
+        let floor = &self.0.state.floor;
+        let rested = floor.waiting.as_ref().map(|waiting| waiting.rested);
+        let speaks = match floor.phase {
+            Phase::Running { .. }
+            | Phase::Delivering { .. }
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. } => true,
+            Phase::Waiting(_) => rested.is_some_and(|it| !matches!(it, Rested::Granted { .. })),
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Unknown { .. }
+            | Phase::Refreshing(_)
+            | Phase::Granted(_) => false,
+        };
+        floor.speaker().filter(|_| speaks)
+    }
+}
+
+/// Whether turns are kept here, but none now: the channel is stopped, or has too few agents.
+fn must_wait(step: &Step<'_>) -> bool {
+    let standing = &step.state.standing;
+    let is_disabled = step.state.floor.phase == Phase::Disabled;
+    standing.keeps_turns() && (standing.is_stopped() || is_disabled)
+}
+
+impl From<WakeCause> for Cause {
+    fn from(cause: WakeCause) -> Self {
+        match cause {
+            WakeCause::Operator => Self::OperatorWake,
+            WakeCause::Guide => Self::GuidePosted,
+            WakeCause::Result => Self::ResultPosted,
+        }
+    }
+}

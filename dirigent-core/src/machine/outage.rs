@@ -1,0 +1,53 @@
+//! A chat that does not answer, or answers again (rules 70 and 71)
+
+use alloc::boxed::Box;
+
+use crate::machine::out::Out;
+use crate::state::{Delivery, Floor, Outage, Phase, Roster, Standing};
+use crate::{Cause, Timestamp};
+
+/// Lets stand still what waits for the chat while it is away.
+pub(crate) struct Outages<'a, 'o> {
+    pub(crate) standing: &'a mut Standing,
+    pub(crate) floor: &'a mut Floor,
+    pub(crate) roster: &'a mut Roster,
+    pub(crate) delivery: Option<&'a mut Delivery>,
+    pub(crate) out: &'a mut Out<'o>,
+}
+
+impl Outages<'_, '_> {
+    pub(crate) fn begin(&mut self) {
+        let since = self.out.now;
+        self.standing.outage = Some(Box::new(Outage { since, counted_from: since }));
+        self.floor.set_start_deadline(self.standing, self.out.now, self.out.config);
+        self.out.tell(self.floor, None, Cause::ChatAway);
+    }
+
+    pub(crate) fn end(&mut self, outage: Outage) {
+        self.put_off(outage.since);
+        self.standing.outage = None;
+        // An agent that was not to start yet has all its time to start.
+        self.floor.set_start_deadline(self.standing, self.out.now, self.out.config);
+        self.out.tell(self.floor, None, Cause::ChatBack);
+    }
+
+    /// What stood still while the chat was away has as much time left as it had then.
+    fn put_off(&mut self, since: Timestamp) {
+        let away = self.out.now.since(since);
+        if let Phase::Confirming { since, .. } = &mut self.floor.phase {
+            *since = *since + away;
+        }
+        if let Some(refresh) = &mut self.roster.refresh {
+            refresh.until = refresh.until + away;
+        }
+        if let Some(delivery) = &mut self.delivery {
+            delivery.last_seen = delivery.last_seen + away;
+        }
+        // Of a turn that rests, the end is put off by the whole rest when it goes on.
+        let rested = self.floor.waiting.as_ref().map(|waiting| waiting.since);
+        let by = rested.map_or(away, |rested| rested.since(since));
+        if let Some(until) = self.floor.terms.existing().and_then(|terms| terms.until.as_mut()) {
+            *until = *until + by;
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! A run from its start to the arrival of its reply (rules 10 to 20, 43 and 67 to 69)
+
+use alloc::boxed::Box;
+
+use crate::machine::caller::Caller;
+use crate::machine::ending::TurnEnd;
+use crate::machine::interruption::EndedRun;
+use crate::machine::out::Out;
+use crate::state::{
+    Delivery, Floor, Grant, Phase, Polls, Roster, RunFate, Seen, Standing, TurnRun, Words,
+};
+use crate::{
+    AgentKey, Cause, Effect, MessageId, Outcome, Refusal, RunId, SeatTurn, Tail, Ticket, Timestamp,
+    Waiting,
+};
+
+/// Follows the run of the agent that has the floor. Where something ends the turn, it gives that.
+pub(crate) struct Runs<'a, 'o> {
+    pub(crate) standing: &'a Standing,
+    pub(crate) floor: &'a mut Floor,
+    pub(crate) roster: &'a mut Roster,
+    pub(crate) words: &'a mut Words,
+    pub(crate) delivery: &'a mut Option<Box<Delivery>>,
+    pub(crate) seen: &'a mut Seen,
+    pub(crate) out: &'a mut Out<'o>,
+}
+
+impl<'o> Runs<'_, 'o> {
+    fn caller(&mut self) -> Caller<'_, 'o> {
+        let Self { standing, floor, words, out, .. } = self;
+        Caller { standing, floor, words, out }
+    }
+
+    /// The speaker starts, or starts again with a newer run.
+    #[inline]
+    pub(crate) fn start(&mut self, agent: AgentKey, id: Option<RunId>, latest: Option<MessageId>) {
+        match &mut self.floor.phase {
+            Phase::Granted(_) | Phase::Continuing { .. } => {
+                // What stands in the channel now cannot belong to the reply.
+                let run = TurnRun { agent, id, anchor: self.seen.newest().max(latest) };
+                let until = self.out.config.run_deadline.map(|limit| self.out.now + limit);
+                self.clear_delivery();
+                self.floor.watch_run(self.out.now, self.out.config);
+                let phase = Phase::Running { run, until, receipt: false };
+                self.out.shift(self.floor, phase, Some(agent), Cause::RunStarted);
+                // It may run before its trigger was posted: then it is still to be told of the word.
+                self.words.wake_unserved &= self.floor.awaits_agent(self.out.pending);
+            }
+            Phase::Running { run, .. } if id.is_some() && run.id != id => {
+                let replaced = core::mem::replace(&mut run.id, id);
+                self.remember(replaced);
+                self.out.tell(self.floor, Some(agent), Cause::RunReplaced);
+            }
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Unknown { .. }
+            | Phase::Refreshing(_)
+            | Phase::Running { .. }
+            | Phase::Delivering { .. }
+            | Phase::Confirming { .. }
+            | Phase::Waiting(_) => {}
+        }
+    }
+
+    /// The run of the turn ended, as far as this is about it.
+    #[inline]
+    pub(crate) fn on_ended(
+        &mut self,
+        agent: AgentKey,
+        id: Option<RunId>,
+        outcome: &Outcome,
+    ) -> Result<Option<TurnEnd>, Refusal> {
+        match self.floor.phase {
+            Phase::Running { run, receipt, .. } | Phase::Delivering { run, receipt }
+                if run.is_ended_by(agent, id, self.seen) =>
+            {
+                self.remember(run.id.or(id));
+                Ok(self.end(run, receipt, outcome))
+            }
+            Phase::Waiting(_) => self.keep_end(agent, id, outcome).map(|()| None),
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Unknown { .. }
+            | Phase::Refreshing(_)
+            | Phase::Granted(_)
+            | Phase::Running { .. }
+            | Phase::Delivering { .. }
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. } => Err(Refusal::StaleRun),
+        }
+    }
+
+    /// The run of a turn that rests ended: that takes effect when the turn goes on.
+    fn keep_end(
+        &mut self,
+        agent: AgentKey,
+        id: Option<RunId>,
+        outcome: &Outcome,
+    ) -> Result<(), Refusal> {
+        let run = self.floor.turn_run().filter(|run| run.is_ended_by(agent, id, self.seen));
+        let run = run.ok_or(Refusal::StaleRun)?;
+        match &mut self.floor.waiting {
+            Some(waiting) if waiting.end.is_none() => waiting.end = Some(*outcome),
+            Some(_) | None => return Err(Refusal::StaleRun),
+        }
+        self.out.changed();
+        self.remember(run.id.or(id));
+        Ok(())
+    }
+
+    /// A run that ended while its turn rested takes effect.
+    pub(crate) fn end_kept(&mut self, ended: &EndedRun) -> Option<TurnEnd> {
+        self.end(ended.run, ended.receipt, &ended.outcome)
+    }
+
+    /// The turn's run is over: the turn is too, or its reply is waited for, or the agent goes on.
+    #[inline]
+    fn end(&mut self, run: TurnRun, receipt: bool, outcome: &Outcome) -> Option<TurnEnd> {
+        let agent = run.agent;
+        self.floor.unwatch_run();
+        match outcome {
+            Outcome::Unfinished { .. } => return self.keep_floor(agent),
+            Outcome::AwaitsHuman { .. } => self.floor.terms.edit().awaits_human = true,
+            Outcome::Spoke { .. } | Outcome::Pass | Outcome::Failed => {}
+        }
+        if receipt {
+            if *outcome == Outcome::Failed {
+                // The receipt is of what was posted before the run broke off: more may be on its way.
+                self.roster.list.expect_late_pieces(agent, self.out.now);
+            }
+            return Some(TurnEnd::spoke(agent, Cause::ReceiptGiven));
+        }
+        match outcome {
+            Outcome::Spoke { tail }
+            | Outcome::Unfinished { tail }
+            | Outcome::AwaitsHuman { tail } => self.confirm(run, tail, Cause::Spoke),
+            // It says that it said nothing, but it did: any further word confirms that.
+            Outcome::Pass | Outcome::Failed if self.has_arrived() => {
+                self.confirm(run, &Tail::EMPTY, Cause::Spoke)
+            }
+            Outcome::Pass => Some(TurnEnd::passed(agent, Cause::Passed)),
+            Outcome::Failed => Some(TurnEnd::passed(agent, Cause::RunFailed)),
+        }
+    }
+
+    /// The run ended without finishing its turn: the agent keeps the floor, and is asked to go on.
+    fn keep_floor(&mut self, agent: AgentKey) -> Option<TurnEnd> {
+        if self.roster.away(agent).is_some() {
+            // Its reply went out, but it cannot be asked to go on.
+            return Some(TurnEnd::spoke(agent, Cause::AgentOffline));
+        }
+        // A delivered reply had no time limit; what follows has one again.
+        let delivered = matches!(self.floor.phase, Phase::Delivering { .. });
+        self.clear_delivery();
+        let terms = self.floor.terms.edit();
+        let asks = !self.standing.is_paused() && terms.continued < self.out.config.continuations;
+        terms.spoken = true;
+        terms.continued += u8::from(asks);
+        if delivered {
+            let chat_now = self.standing.chat_now(self.out.now);
+            self.floor.set_turn_end(chat_now, self.out.config);
+        }
+        let phase = Phase::Continuing { agent, until: None };
+        self.out.shift(self.floor, phase, Some(agent), Cause::Unfinished);
+        if asks {
+            self.caller().trigger(None);
+        } else {
+            self.caller().set_start_deadline();
+        }
+        None
+    }
+
+    /// Waits until the reply has arrived, unless it already has.
+    #[inline]
+    fn confirm(&mut self, run: TurnRun, reply: &Tail, cause: Cause) -> Option<TurnEnd> {
+        let (now, config) = (self.out.now, self.out.config);
+        let delivery = self.delivery.get_or_insert_default();
+        delivery.fingerprint.set_to_last(reply, config.fingerprint_length);
+        delivery.polls = Polls::begin(now, config);
+        let phase = Phase::Confirming { run, since: self.standing.chat_now(now) };
+        self.out.shift(self.floor, phase, Some(run.agent), cause);
+        self.confirmed(run.agent)
+    }
+
+    /// The turn's end, if what arrived ends as the reply does.
+    #[inline]
+    fn confirmed(&self, agent: AgentKey) -> Option<TurnEnd> {
+        let is_matched = self.delivery.as_ref().is_some_and(|delivery| delivery.is_matched());
+        is_matched.then(|| TurnEnd::spoke(agent, Cause::TailMatched))
+    }
+
+    /// The host confirms a whole reply of the turn.
+    pub(crate) fn on_receipt(
+        &mut self,
+        agent: AgentKey,
+        id: Option<RunId>,
+        messages: &[MessageId],
+    ) -> Result<Option<TurnEnd>, Refusal> {
+        let mut end = None;
+        match &mut self.floor.phase {
+            Phase::Running { run, receipt, .. } | Phase::Delivering { run, receipt }
+                if run.matches(agent, id) =>
+            {
+                // The run may say more: the turn ends with it.
+                *receipt = true;
+                self.out.changed();
+            }
+            Phase::Confirming { run, .. } if run.matches(agent, id) => {
+                end = Some(TurnEnd::spoke(agent, Cause::ReceiptGiven));
+            }
+            Phase::Waiting(_) => self.keep_receipt(agent, id)?,
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Unknown { .. }
+            | Phase::Refreshing(_)
+            | Phase::Granted(_)
+            | Phase::Running { .. }
+            | Phase::Delivering { .. }
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. } => return Err(Refusal::StaleRun),
+        }
+        self.remember_all(messages);
+        Ok(end)
+    }
+
+    /// The reply of a run whose turn rests has arrived.
+    fn keep_receipt(&mut self, agent: AgentKey, id: Option<RunId>) -> Result<(), Refusal> {
+        let is_its = self.floor.turn_run().is_some_and(|run| run.matches(agent, id));
+        let waiting = self.floor.waiting.as_deref_mut().filter(|_| is_its);
+        if !waiting.is_some_and(Waiting::mark_received) {
+            return Err(Refusal::StaleRun);
+        }
+        self.out.changed();
+        Ok(())
+    }
+
+    /// Messages that a receipt names need not be seen again.
+    pub(crate) fn remember_all(&mut self, messages: &[MessageId]) {
+        for id in messages {
+            if self.seen.remember(*id, false) {
+                self.floor.last_activity_at = self.out.now;
+            }
+        }
+    }
+
+    /// The library has the whole reply of the turn's run, and delivers it.
+    pub(crate) fn on_replied(&mut self, agent: AgentKey, id: Option<RunId>) -> Result<(), Refusal> {
+        match self.floor.phase {
+            Phase::Running { run, receipt, .. } if run.is_ended_by(agent, id, self.seen) => {
+                self.floor.forget_turn_limits();
+                let phase = Phase::Delivering { run, receipt };
+                self.out.shift(self.floor, phase, Some(agent), Cause::Replied);
+                Ok(())
+            }
+            Phase::Waiting(_) => self.keep_reply(agent, id),
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Unknown { .. }
+            | Phase::Refreshing(_)
+            | Phase::Granted(_)
+            | Phase::Running { .. }
+            | Phase::Delivering { .. }
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. } => Err(Refusal::StaleRun),
+        }
+    }
+
+    /// The run of a turn that rests made its reply: it is delivered when the turn goes on.
+    fn keep_reply(&mut self, agent: AgentKey, id: Option<RunId>) -> Result<(), Refusal> {
+        let is_its = self.floor.turn_run().is_some_and(|it| it.is_ended_by(agent, id, self.seen));
+        let waiting = self.floor.waiting.as_deref_mut().filter(|_| is_its);
+        if !waiting.is_some_and(Waiting::mark_replied) {
+            return Err(Refusal::StaleRun);
+        }
+        self.floor.forget_turn_limits();
+        self.out.tell(self.floor, Some(agent), Cause::Replied);
+        Ok(())
+    }
+
+    /// The delivery of the turn's reply was given up.
+    pub(crate) fn on_undelivered(
+        &mut self,
+        agent: AgentKey,
+        id: Option<RunId>,
+        posted: bool,
+    ) -> Result<TurnEnd, Refusal> {
+        let delivered = match self.floor.phase {
+            Phase::Delivering { run, .. } => Some(run),
+            Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Dormant
+            | Phase::Unknown { .. }
+            | Phase::Refreshing(_)
+            | Phase::Granted(_)
+            | Phase::Running { .. }
+            | Phase::Confirming { .. }
+            | Phase::Continuing { .. }
+            | Phase::Waiting(_) => None,
+        };
+        let run = delivered.filter(|run| run.is_ended_by(agent, id, self.seen));
+        self.remember(run.ok_or(Refusal::StaleRun)?.id.or(id));
+        // It never counts as having had nothing to say: it had, and the channel did not hear it.
+        let turn = if posted { SeatTurn::Spoke } else { SeatTurn::Skipped };
+        Ok(TurnEnd { agent, turn, cause: Cause::Undelivered })
+    }
+
+    /// A message of the speaker in its turn: a piece of its reply, if it stands after the anchor.
+    #[inline]
+    pub(crate) fn on_piece(&mut self, id: MessageId, tail: &Tail) -> Option<TurnEnd> {
+        let run = self.floor.turn_run().filter(|run| run.covers(id))?;
+        let seen_at = self.standing.chat_now(self.out.now);
+        let delivery = self.delivery.get_or_insert_default();
+        delivery.put(seen_at, id, tail);
+        if !matches!(self.floor.phase, Phase::Confirming { .. }) {
+            return None;
+        }
+        delivery.polls.put_off(self.out.now);
+        self.confirmed(run.agent)
+    }
+
+    /// Looks for the reply once more.
+    pub(crate) fn poll(&mut self) {
+        let delivery = self.delivery.as_mut();
+        if let (Phase::Confirming { run, .. }, Some(delivery)) = (self.floor.phase, delivery) {
+            let poll = |ticket| Effect::Poll { ticket, after: run.anchor };
+            delivery.polls.open = Some(self.out.request(poll));
+        }
+    }
+
+    /// A poll was answered.
+    pub(crate) fn on_polled(&mut self, ticket: Ticket, retry_at: Option<Timestamp>) {
+        let confirms = matches!(self.floor.phase, Phase::Confirming { .. });
+        if let Some(delivery) = self.delivery.as_mut().filter(|_| confirms) {
+            // The poll of an earlier turn says nothing of this one.
+            if delivery.polls.open == Some(ticket) {
+                let longest = self.out.config.poll_interval_max;
+                delivery.polls.answered(self.out.now, retry_at, longest);
+            }
+        }
+    }
+
+    /// The run took too long and is cancelled. What it said has been said: that is a turn.
+    pub(crate) fn on_late(&mut self) -> Option<TurnEnd> {
+        self.cancel();
+        let Phase::Running { run, receipt, .. } = self.floor.phase else {
+            return None;
+        };
+        if receipt {
+            self.end(run, receipt, &Outcome::Failed)
+        } else if self.has_arrived() {
+            self.floor.unwatch_run();
+            self.confirm(run, &Tail::EMPTY, Cause::RunTimedOut)
+        } else {
+            Some(TurnEnd::skipped(run.agent, Cause::RunTimedOut))
+        }
+    }
+
+    /// The run takes long; that is told, and no more.
+    pub(crate) fn on_slow(&mut self) {
+        self.floor.unwatch_run();
+        self.out.tell(self.floor, self.floor.speaker(), Cause::RunSlow);
+    }
+
+    /// The run is gone with its process. What it said has been said; else its agent is asked once
+    /// more, if that is wanted, or its turn is over.
+    pub(crate) fn lose(&mut self, run: TurnRun, receipt: bool, rerun: bool) -> Option<TurnEnd> {
+        self.remember(run.id);
+        if receipt || self.has_arrived() {
+            return self.end(run, receipt, &Outcome::Failed);
+        }
+        let (agent, until) = (run.agent, None);
+        if !rerun {
+            return Some(TurnEnd::skipped(agent, Cause::RunLost));
+        }
+        self.floor.unwatch_run();
+        let phase = if self.floor.has_spoken() {
+            Phase::Continuing { agent, until }
+        } else {
+            Phase::Granted(Grant { agent, until, attempt: 0 })
+        };
+        self.out.shift(self.floor, phase, Some(agent), Cause::RunLost);
+        self.caller().trigger(None);
+        None
+    }
+
+    /// Takes the permission from the turn's run, if it runs.
+    pub(crate) fn cancel(&mut self) {
+        let ended = self.floor.waiting.as_ref().is_some_and(|waiting| waiting.end.is_some());
+        let runs = matches!(
+            self.floor.phase,
+            Phase::Running { .. } | Phase::Delivering { .. } | Phase::Waiting(_)
+        );
+        if let Some(TurnRun { agent, id: run, .. }) =
+            self.floor.turn_run().filter(|_| runs && !ended)
+        {
+            self.remember(run);
+            self.out.emit(Effect::CancelRun { agent, run, turn: Some(self.floor.turn) });
+        }
+    }
+
+    fn clear_delivery(&mut self) {
+        if let Some(delivery) = self.delivery {
+            delivery.clear();
+        }
+    }
+
+    /// Whether a piece of the reply has arrived.
+    fn has_arrived(&self) -> bool {
+        self.delivery.as_ref().is_some_and(|delivery| !delivery.is_empty())
+    }
+
+    fn remember(&mut self, run: Option<RunId>) {
+        if self.seen.remember_run(run, RunFate::Ended) {
+            self.floor.last_activity_at = self.out.now;
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Agents that crashed or disconnected, and those that came back and were not assigned (rule 56).
+
+use alloc::vec::Vec;
+
+use crate::{AGENTS_MAX, AgentKey};
+
+/// An agent that is away.
+///
+/// ```
+/// use dirigent_core::{AgentKey, Away};
+/// let back = Away { agent: AgentKey::new(1), offline: false };
+/// assert!(!back.offline);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct Away {
+    /// Who.
+    pub agent: AgentKey,
+    /// It is offline; else it came back and was not assigned yet.
+    pub offline: bool,
+}
+
+/// Who is away, by ascending key. All others attend.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Attendance {
+    pub(crate) away: Vec<Away>,
+}
+
+impl Attendance {
+    fn place(&self, agent: AgentKey) -> Result<usize, usize> {
+        self.away.binary_search_by_key(&agent, |away| away.agent)
+    }
+
+    /// Whether the agent is away, and if so whether it is offline.
+    pub(crate) fn away(&self, agent: AgentKey) -> Option<bool> {
+        let at = self.place(agent).ok()?;
+        self.away.get(at).map(|away| away.offline)
+    }
+
+    /// Marks an agent as away; `false` where too many are.
+    pub(crate) fn mark(&mut self, agent: AgentKey, offline: bool) -> bool {
+        match self.place(agent) {
+            Ok(at) => self.away.iter_mut().skip(at).take(1).for_each(|it| it.offline = offline),
+            Err(_) if self.away.len() >= AGENTS_MAX => return false,
+            Err(at) => self.away.insert(at, Away { agent, offline }),
+        }
+        true
+    }
+
+    /// The agent attends again.
+    pub(crate) fn readmit(&mut self, agent: AgentKey) {
+        self.away.retain(|away| away.agent != agent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_that_came_back_is_away_until_it_is_readmitted() {
+        let [one, two] = [1, 2].map(AgentKey::new);
+        let mut attendance = Attendance::default();
+        assert!(attendance.mark(two, true) && attendance.mark(one, true));
+        assert!(attendance.mark(two, false));
+        assert_eq!([attendance.away(one), attendance.away(two)], [Some(true), Some(false)]);
+        assert!(attendance.away.is_sorted_by_key(|away| away.agent));
+        attendance.readmit(two);
+        assert_eq!([attendance.away(one), attendance.away(two)], [Some(true), None]);
+    }
+
+    #[test]
+    fn more_agents_than_a_channel_holds_are_not_marked_but_those_marked_change() {
+        let mut attendance = Attendance::default();
+        let marked = (0..70).filter(|agent| attendance.mark(AgentKey::new(*agent), true));
+        assert_eq!(marked.count(), AGENTS_MAX);
+        assert!(attendance.mark(AgentKey::new(3), false));
+    }
+}

@@ -1,0 +1,66 @@
+//! What agents used up in all, until an operator renews it (rule 64).
+
+use crate::Config;
+
+/// What was used of a channel's budgets since it was made or they began anew.
+///
+/// ```
+/// assert_eq!(dirigent_core::Budget::default().cost, 0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct Budget {
+    /// Turns granted while their number was bounded.
+    pub turns: u32,
+    /// Cycles begun while their number was bounded.
+    pub cycles: u32,
+    /// Cost that the host reported, in its own unit.
+    pub cost: u64,
+    /// Whether it was announced that a budget is spent.
+    pub announced: bool,
+}
+
+impl Budget {
+    /// Whether no further turn is paid for.
+    pub(crate) fn is_turn_spent(&self, config: &Config) -> bool {
+        config.budget_turns.is_some_and(|max| self.turns >= max)
+            || config.budget_cost.is_some_and(|max| self.cost >= max)
+    }
+
+    /// Whether no further cycle is paid for, or no further turn.
+    pub(crate) fn is_spent(&self, config: &Config) -> bool {
+        config.budget_cycles.is_some_and(|max| self.cycles >= max) || self.is_turn_spent(config)
+    }
+
+    /// Adds what the host reports; gives whether that changed anything.
+    pub(crate) fn add_cost(&mut self, cost: u64) -> bool {
+        let total = self.cost.saturating_add(cost);
+        core::mem::replace(&mut self.cost, total) != total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_budget_is_spent_by_itself_and_none_without_a_limit() {
+        let used = Budget { turns: 3, cycles: 2, cost: 50, announced: false };
+        assert!(!used.is_spent(&Config::default()));
+        let spent = |turns, cycles, cost| {
+            let mut config = Config::default();
+            (config.budget_turns, config.budget_cycles, config.budget_cost) = (turns, cycles, cost);
+            (used.is_turn_spent(&config), used.is_spent(&config))
+        };
+        assert_eq!(spent(Some(3), None, None), (true, true));
+        assert_eq!(spent(None, Some(2), None), (false, true), "a cycle ends with its turns");
+        assert_eq!(spent(None, None, Some(50)), (true, true));
+        assert_eq!(spent(Some(4), Some(3), Some(51)), (false, false));
+    }
+
+    #[test]
+    fn cost_saturates_and_tells_whether_it_rose() {
+        let mut budget = Budget::default();
+        assert!(budget.add_cost(u64::MAX) && !budget.add_cost(5) && !budget.add_cost(0));
+    }
+}

@@ -1,0 +1,143 @@
+//! The cycle under way, whom it is for, and who was chosen (rules 29, 32, 58, 61 and 62).
+
+use alloc::vec::Vec;
+
+use crate::AgentKey;
+use crate::state::rare::Rare;
+use crate::state::speaker_list::SpeakerList;
+
+/// What is known of a cycle beyond what stands in the list.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Cycle {
+    /// A message after the cycle began wants another cycle.
+    pub(crate) requested: bool,
+    /// Who completed a turn last in this cycle.
+    pub(crate) last_completer: Option<AgentKey>,
+    /// Who was chosen, and rounds of the addressed.
+    pub(crate) plans: Rare<Plans>,
+}
+
+/// What people and operators chose beyond the plain rotation.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Plans {
+    /// Who an operator wants to speak next.
+    pub(crate) chosen: Option<AgentKey>,
+    /// Whom this cycle is for, ascending; empty: for all agents.
+    pub(crate) round: Vec<AgentKey>,
+    /// Whom a cycle to come is for, ascending; empty: none is planned.
+    pub(crate) next_round: Vec<AgentKey>,
+}
+
+impl Cycle {
+    /// Forgets the cycle: no agent has taken a turn, and nothing asks for another cycle.
+    pub(crate) fn forget(&mut self, list: &mut SpeakerList) {
+        list.begin_cycle();
+        self.last_completer = None;
+        self.requested = false;
+        if let Some(plans) = self.plans.existing() {
+            plans.round.clear();
+        }
+    }
+
+    /// Something was said after the cycle began: everybody gets another chance. Gives whether that
+    /// changes anything.
+    pub(crate) fn request(&mut self, list: &mut SpeakerList) -> bool {
+        let may_start_again = list.forget_passed();
+        !core::mem::replace(&mut self.requested, true) || may_start_again
+    }
+
+    /// Who was chosen, available or not.
+    pub(crate) fn chosen(&self) -> Option<AgentKey> {
+        self.plans.get().and_then(|plans| plans.chosen)
+    }
+
+    pub(crate) fn forget_choice(&mut self) {
+        if let Some(plans) = self.plans.existing() {
+            plans.chosen = None;
+        }
+    }
+
+    /// Forgets who was chosen, and the round that has not begun.
+    pub(crate) fn forget_plans(&mut self) {
+        if let Some(plans) = self.plans.existing() {
+            plans.chosen = None;
+            plans.next_round.clear();
+        }
+    }
+
+    /// Whether this cycle is for the addressed only.
+    pub(crate) fn is_round(&self) -> bool {
+        self.plans.get().is_some_and(|plans| !plans.round.is_empty())
+    }
+
+    /// Whether this cycle is not for this agent.
+    pub(crate) fn leaves_out(&self, agent: AgentKey) -> bool {
+        self.plans
+            .get()
+            .is_some_and(|it| !it.round.is_empty() && it.round.binary_search(&agent).is_err())
+    }
+
+    /// Whether a cycle to come is for the addressed only.
+    pub(crate) fn is_round_planned(&self) -> bool {
+        self.plans.get().is_some_and(|plans| !plans.next_round.is_empty())
+    }
+
+    /// Whether a round of the addressed follows the turn that ended.
+    pub(crate) fn is_round_due(&self) -> bool {
+        self.is_round_planned() && !self.is_round()
+    }
+
+    pub(crate) fn begin_round(&mut self) {
+        if let Some(plans) = self.plans.existing() {
+            plans.round = core::mem::take(&mut plans.next_round);
+        }
+    }
+
+    /// These agents speak in a cycle of their own, as soon as that may begin.
+    pub(crate) fn plan_round(&mut self, agents: &[AgentKey]) {
+        let round = &mut self.plans.edit().next_round;
+        round.clear();
+        round.extend_from_slice(agents);
+        round.sort_unstable();
+        round.dedup();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_planned_round_is_for_each_addressed_agent_once_and_ends_with_its_cycle() {
+        let mut cycle = Cycle::default();
+        let [one, two, three] = [1, 2, 3].map(AgentKey::new);
+        cycle.plan_round(&[three, one, three]);
+        assert!(cycle.is_round_due() && !cycle.is_round() && !cycle.leaves_out(two));
+        cycle.begin_round();
+        assert!(cycle.is_round() && !cycle.is_round_planned());
+        assert_eq!([one, two, three].map(|agent| cycle.leaves_out(agent)), [false, true, false]);
+        cycle.forget(&mut SpeakerList::default());
+        assert!(!cycle.is_round());
+        cycle.plans.release();
+        assert_eq!(cycle, Cycle::default(), "nothing of it is left");
+    }
+
+    #[test]
+    fn another_cycle_is_requested_once() {
+        let (mut cycle, mut list) = (Cycle::default(), SpeakerList::default());
+        assert!(cycle.request(&mut list) && !cycle.request(&mut list));
+        cycle.forget(&mut list);
+        assert!(cycle.request(&mut list));
+    }
+
+    #[test]
+    fn forgetting_the_plans_keeps_the_round_under_way() {
+        let mut cycle = Cycle::default();
+        cycle.plan_round(&[AgentKey::new(1)]);
+        cycle.begin_round();
+        cycle.plan_round(&[AgentKey::new(2)]);
+        cycle.plans.edit().chosen = Some(AgentKey::new(2));
+        cycle.forget_plans();
+        assert!(cycle.is_round() && !cycle.is_round_planned() && cycle.chosen().is_none());
+    }
+}

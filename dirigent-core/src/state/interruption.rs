@@ -1,0 +1,168 @@
+//! A turn that rests while an orchestrator answers a person (rules 54 and 55).
+
+use crate::{MessageId, Outcome, RunId, Span, Ticket, Timestamp};
+
+/// A turn that rests until a human was answered.
+///
+/// ```
+/// use dirigent_core::{MessageId, Rested, Span, Ticket, Waiting};
+///
+/// let waiting = Waiting {
+///     rested: Rested::Granted { attempt: 0 },
+///     since: Default::default(),
+///     consult: Ticket::new(1),
+///     until: Default::default(),
+///     asked: Span::of(MessageId::new(1)),
+///     more: None,
+///     unanswered: None,
+///     end: None,
+/// };
+/// assert!(waiting.end.is_none());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct Waiting {
+    /// How far the turn had got.
+    pub rested: Rested,
+    /// Since when it rests.
+    pub since: Timestamp,
+    /// The pending effect that the answer settles.
+    pub consult: Ticket,
+    /// Until when the answer is waited for.
+    pub until: Timestamp,
+    /// What the orchestrator was asked about.
+    pub asked: Span,
+    /// What people have said since.
+    pub more: Option<Span>,
+    /// What was asked about before in vain.
+    pub unanswered: Option<Span>,
+    /// How the run ended meanwhile.
+    pub end: Option<Outcome>,
+}
+
+/// How far a turn had got when it came to rest.
+///
+/// ```
+/// use dirigent_core::Rested;
+/// assert_ne!(Rested::Continuing, Rested::Granted { attempt: 0 });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "no other phase comes to rest")]
+pub enum Rested {
+    /// Its agent had not started.
+    Granted {
+        /// Re-triggers made.
+        attempt: u8,
+    },
+    /// Its agent ran.
+    Running {
+        /// The host's name for the run.
+        run: Option<RunId>,
+        /// Only later messages belong to the reply.
+        anchor: Option<MessageId>,
+        /// When the run must have ended, as if it had not come to rest.
+        until: Option<Timestamp>,
+        /// The host has already confirmed the whole reply.
+        receipt: bool,
+        /// The library has the whole reply, and delivers it when the turn goes on.
+        replied: bool,
+    },
+    /// Its agent had spoken without finishing.
+    Continuing,
+}
+
+/// Widens what may be a range of messages by what may be another.
+pub(crate) fn join(range: &mut Option<Span>, other: Option<Span>) {
+    match (range.as_mut(), other) {
+        (Some(range), Some(other)) => range.cover(other),
+        (None, Some(other)) => *range = Some(other),
+        (_, None) => {}
+    }
+}
+
+impl Waiting {
+    /// Whether a reply was made, which is delivered when the turn goes on.
+    pub(crate) const fn is_replied(&self) -> bool {
+        matches!(self.rested, Rested::Running { replied: true, .. })
+    }
+
+    /// The answer to what was asked did not come: nobody dealt with it.
+    pub(crate) fn fail_to_answer(&mut self) {
+        join(&mut self.unanswered, Some(self.asked));
+    }
+
+    /// What people have said that nobody has answered yet.
+    pub(crate) fn everything_open(&self) -> [Option<Span>; 3] {
+        [Some(self.asked), self.more, self.unanswered]
+    }
+
+    /// The run made its reply, which has no deadline; `false` where that was known, or there is none.
+    pub(crate) fn mark_replied(&mut self) -> bool {
+        match &mut self.rested {
+            Rested::Running { replied, until, .. } if self.end.is_none() && !*replied => {
+                (*replied, *until) = (true, None);
+                true
+            }
+            Rested::Granted { .. } | Rested::Continuing | Rested::Running { .. } => false,
+        }
+    }
+
+    /// The host has confirmed the whole reply; `false` where no run could have made one.
+    pub(crate) const fn mark_received(&mut self) -> bool {
+        if let Rested::Running { receipt, .. } = &mut self.rested {
+            *receipt = true;
+            return true;
+        }
+        false
+    }
+
+    pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
+        visit(&mut self.since);
+        visit(&mut self.until);
+        if let Rested::Running { until: Some(until), .. } = &mut self.rested {
+            visit(until);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting(rested: Rested) -> Waiting {
+        let (since, until) = (Timestamp::from_millis(1), Timestamp::from_millis(2));
+        let (consult, asked) = (Ticket::new(1), Span::of(MessageId::new(5)));
+        let (more, unanswered, end) = (None, None, None);
+        Waiting { rested, since, consult, until, asked, more, unanswered, end }
+    }
+
+    fn running() -> Rested {
+        let until = Some(Timestamp::from_millis(9));
+        Rested::Running { run: None, anchor: None, until, receipt: false, replied: false }
+    }
+
+    #[test]
+    fn a_reply_is_made_once_and_by_a_run_that_has_not_ended() {
+        let mut rests = waiting(running());
+        assert!(rests.mark_replied() && rests.is_replied() && !rests.mark_replied());
+        assert!(matches!(rests.rested, Rested::Running { until: None, .. }), "no deadline is left");
+        let mut ended = Waiting { end: Some(Outcome::Pass), ..waiting(running()) };
+        assert!(!ended.mark_replied());
+        assert!(!waiting(Rested::Continuing).mark_replied());
+    }
+
+    #[test]
+    fn a_receipt_is_of_a_run() {
+        assert!(waiting(running()).mark_received());
+        assert!(!waiting(Rested::Granted { attempt: 0 }).mark_received());
+    }
+
+    #[test]
+    fn what_was_asked_in_vain_stays_open_beside_what_was_said_since() {
+        let mut rests = waiting(running());
+        rests.fail_to_answer();
+        join(&mut rests.more, Some(Span::of(MessageId::new(8))));
+        let [asked, more, unanswered] = rests.everything_open();
+        assert_eq!((asked, more), (unanswered, Some(Span::of(MessageId::new(8)))));
+    }
+}

@@ -1,0 +1,44 @@
+//! The ceilings: how long agents may talk among themselves.
+
+use crate::{Config, Mode, Timestamp};
+
+/// Counts since a human last spoke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Limits {
+    /// Turns granted, and messages of agents outside their turns.
+    pub(crate) turns: u32,
+    /// Cycles begun.
+    pub(crate) cycles: u32,
+    /// Whether the reached ceiling was announced.
+    pub(crate) announced: bool,
+    /// In a discussion: when it was created or a human last spoke.
+    pub(crate) since: Timestamp,
+}
+
+impl Limits {
+    pub(crate) const fn count_turn(&mut self) {
+        self.turns = self.turns.saturating_add(1);
+    }
+
+    pub(crate) const fn count_cycle(&mut self) {
+        self.cycles = self.cycles.saturating_add(1);
+    }
+
+    pub(crate) fn turns_reached(&self, config: &Config, mode: Mode) -> bool {
+        let in_discussion = mode == Mode::Discussion;
+        let max = if in_discussion { config.discussion_turns_max } else { config.turns_max };
+        max.is_some_and(|max| self.turns >= max)
+    }
+
+    pub(crate) fn cycles_reached(&self, config: &Config, mode: Mode) -> bool {
+        let in_discussion = mode == Mode::Discussion;
+        let max = if in_discussion { config.discussion_cycles_max } else { config.cycles_max };
+        max.is_some_and(|max| self.cycles >= max)
+    }
+
+    /// When the time of a discussion is up, which is a ceiling like the others.
+    pub(crate) fn time_up(&self, config: &Config, mode: Mode) -> Option<Timestamp> {
+        let max = config.discussion_time_max.filter(|_| mode == Mode::Discussion);
+        max.map(|max| self.since + max)
+    }
+}

@@ -1,0 +1,21 @@
+//! A chat that does not answer (rules 70 and 71).
+
+use crate::Timestamp;
+
+/// A chat that does not answer.
+///
+/// ```
+/// use dirigent_core::{Outage, Timestamp};
+/// let since = Timestamp::from_millis(5);
+/// let outage = Outage { since, counted_from: since };
+/// assert!(outage.counted_from >= outage.since);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct Outage {
+    /// When the channel was told so.
+    pub since: Timestamp,
+    /// From when [`Config::outage_max`](crate::Config::outage_max) counts: later than `since` when
+    /// a hold was ended meanwhile.
+    pub counted_from: Timestamp,
+}

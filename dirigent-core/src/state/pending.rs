@@ -1,0 +1,175 @@
+//! Effects that were asked for and not settled, and trigger messages that are still to be removed.
+
+use alloc::vec::Vec;
+
+use crate::state::rare::Rare;
+use crate::{Effect, MessageId, Ticket, Timestamp, TurnId};
+
+/// How many pending effects are remembered; the oldest is forgotten first.
+pub(crate) const PENDING_MAX: usize = 32;
+
+/// How many trigger messages wait to be removed; beyond that the oldest stays.
+pub(crate) const STALE_MAX: usize = 16;
+
+/// A pending effect with the moment it was asked for, from which a nonce can be derived.
+///
+/// ```
+/// use dirigent_core::{PendingEffect, Effect, Ticket, Timestamp};
+/// let effect = Effect::FetchMembers { ticket: Ticket::new(1) };
+/// let pending = PendingEffect { effect, since: Timestamp::from_millis(9) };
+/// assert_eq!(pending.effect.ticket(), Some(Ticket::new(1)));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct PendingEffect {
+    /// What is to be done.
+    pub effect: Effect,
+    /// When it was asked for.
+    pub since: Timestamp,
+}
+
+/// A trigger message that is still to be removed.
+///
+/// ```
+/// use dirigent_core::{MessageId, StaleTrigger};
+/// let stale = StaleTrigger { message: MessageId::new(1), due: None };
+/// assert!(stale.due.is_none());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct StaleTrigger {
+    /// Which.
+    pub message: MessageId,
+    /// When; `None`: with the next trigger.
+    pub due: Option<Timestamp>,
+}
+
+/// The pending effects, oldest first, and the stale triggers. Holds no memory while nothing is pending
+/// for long.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Pending {
+    pub(crate) effects: Vec<PendingEffect>,
+    /// The next ticket.
+    pub(crate) next_ticket: u64,
+    pub(crate) stale: Rare<Vec<StaleTrigger>>,
+}
+
+impl Pending {
+    /// Remembers an effect under the next ticket.
+    pub(crate) fn push(
+        &mut self,
+        effect: impl FnOnce(Ticket) -> Effect,
+        since: Timestamp,
+    ) -> Effect {
+        let effect = effect(Ticket::new(self.next_ticket));
+        self.next_ticket += 1;
+        if self.effects.len() >= PENDING_MAX {
+            self.effects.remove(0);
+        }
+        self.effects.push(PendingEffect { effect, since });
+        effect
+    }
+
+    /// Forgets an effect; what is settled was mostly asked for last.
+    pub(crate) fn settle(&mut self, ticket: Ticket) -> Option<PendingEffect> {
+        let at = self.effects.iter().rposition(|it| it.effect.ticket() == Some(ticket))?;
+        Some(self.effects.remove(at))
+    }
+
+    pub(crate) fn contains(&self, ticket: Ticket) -> bool {
+        self.effects.iter().any(|it| it.effect.ticket() == Some(ticket))
+    }
+
+    /// The trigger asked for last, while it is pending.
+    pub(crate) fn newest_trigger(&self) -> Option<Ticket> {
+        self.effects.iter().rev().find_map(|it| {
+            if let Effect::Trigger { ticket, .. } = it.effect { Some(ticket) } else { None }
+        })
+    }
+
+    /// Whether the agent of this turn is still to be told of it.
+    pub(crate) fn has_trigger_of(&self, turn: TurnId) -> bool {
+        let is_its =
+            |effect: &Effect| matches!(effect, Effect::Trigger { turn: of, .. } if *of == turn);
+        self.effects.iter().any(|it| is_its(&it.effect))
+    }
+
+    pub(crate) fn stale(&self) -> &[StaleTrigger] {
+        self.stale.get().map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn add_stale(&mut self, trigger: StaleTrigger) {
+        let stale = self.stale.edit();
+        if stale.len() >= STALE_MAX {
+            stale.remove(0);
+        }
+        stale.push(trigger);
+    }
+
+    /// Takes a stale trigger out.
+    pub(crate) fn take_stale(
+        &mut self,
+        is_it: impl Fn(&StaleTrigger) -> bool,
+    ) -> Option<MessageId> {
+        let stale = self.stale.existing()?;
+        let at = stale.iter().position(is_it)?;
+        Some(stale.remove(at).message)
+    }
+
+    /// Gives memory back that is not needed.
+    pub(crate) fn shrink(&mut self) {
+        self.effects.shrink_to_fit();
+        self.stale.release();
+    }
+
+    /// Every moment that is waited for; when an effect was asked for is none, but part of its name.
+    pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
+        let stale = self.stale.existing().into_iter().flatten();
+        stale.filter_map(|trigger| trigger.due.as_mut()).for_each(visit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fetch(ticket: Ticket) -> Effect {
+        Effect::FetchMembers { ticket }
+    }
+
+    #[test]
+    fn tickets_rise_and_each_is_settled_once() {
+        let mut pending = Pending::default();
+        let now = Timestamp::from_millis(1);
+        let tickets = [pending.push(fetch, now), pending.push(fetch, now)].map(|it| it.ticket());
+        assert_eq!(tickets, [Some(Ticket::new(0)), Some(Ticket::new(1))]);
+        assert!(pending.settle(Ticket::new(0)).is_some());
+        assert!(pending.settle(Ticket::new(0)).is_none());
+        assert!(!pending.contains(Ticket::new(0)) && pending.contains(Ticket::new(1)));
+    }
+
+    #[test]
+    fn of_too_many_effects_and_stale_triggers_the_oldest_are_forgotten() {
+        let mut pending = Pending::default();
+        for id in 0..40 {
+            pending.push(fetch, Timestamp::default());
+            pending.add_stale(StaleTrigger { message: MessageId::new(id), due: None });
+        }
+        assert_eq!(pending.effects.len(), PENDING_MAX);
+        assert!(pending.effects.first().is_some_and(|it| it.effect == fetch(Ticket::new(8))));
+        assert_eq!(pending.stale().len(), STALE_MAX);
+        assert_eq!(pending.take_stale(|_| true), Some(MessageId::new(24)));
+    }
+
+    #[test]
+    fn a_trigger_is_found_by_its_turn_and_the_newest_by_age() {
+        let mut pending = Pending::default();
+        for turn in [7, 8] {
+            let (agent, turn) = (crate::AgentKey::new(1), TurnId::new(turn));
+            let trigger = |ticket| Effect::Trigger { ticket, agent, turn, attempt: 0 };
+            pending.push(trigger, Timestamp::default());
+        }
+        assert!(pending.has_trigger_of(TurnId::new(7)) && !pending.has_trigger_of(TurnId::new(9)));
+        assert_eq!(pending.newest_trigger(), Some(Ticket::new(1)));
+    }
+}

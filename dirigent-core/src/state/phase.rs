@@ -1,0 +1,226 @@
+//! Where a channel stands: who has the floor, and how far that turn got.
+
+use crate::state::seen::Seen;
+use crate::{AgentKey, MessageId, PhaseKind, Refusal, RunId, Timestamp};
+
+/// The phase of a channel with what belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Everybody may speak.
+    Disabled,
+    /// No agent may speak, and none is woken.
+    Dead,
+    /// Closed for good.
+    Archived,
+    /// No agent has the floor.
+    Dormant,
+    /// The list is being read before an agent is granted.
+    Refreshing(Purpose),
+    /// An agent has the floor and has not started.
+    Granted(Grant),
+    /// An agent runs.
+    Running {
+        /// The run.
+        run: TurnRun,
+        /// When it must have ended.
+        until: Option<Timestamp>,
+        /// The host has already confirmed the whole reply.
+        receipt: bool,
+    },
+    /// The library has the agent's whole reply and delivers it.
+    Delivering {
+        /// The run.
+        run: TurnRun,
+        /// The host has already confirmed the whole reply.
+        receipt: bool,
+    },
+    /// The list was never read, and is asked for again and again.
+    Unknown {
+        /// How often it could not be read.
+        failures: u8,
+        /// When it is asked for again; none while an answer is waited for.
+        ask_at: Option<Timestamp>,
+    },
+    /// The run has ended and its reply is on its way.
+    Confirming {
+        /// The run.
+        run: TurnRun,
+        /// When it ended.
+        since: Timestamp,
+    },
+    /// An agent has spoken without finishing, and has not started again.
+    Continuing {
+        /// Who keeps the floor.
+        agent: AgentKey,
+        /// When it must have started again.
+        until: Option<Timestamp>,
+    },
+    /// The turn of this agent rests until a human was answered; how far it got stands in
+    /// [`Waiting`](crate::Waiting).
+    Waiting(AgentKey),
+}
+
+/// Why the list is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A cycle ended.
+    Boundary,
+    /// The channel wakes.
+    Wake(Start),
+}
+
+/// With whom a cycle starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) enum Start {
+    /// The first of the list.
+    #[default]
+    First,
+    /// This agent, if it is listed and available.
+    At(AgentKey),
+    /// The next after this agent that can be granted, if it is listed.
+    After(AgentKey),
+}
+
+/// A turn that was granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grant {
+    /// Who has the floor.
+    pub(crate) agent: AgentKey,
+    /// When it must have started.
+    pub(crate) until: Option<Timestamp>,
+    /// Re-triggers made.
+    pub(crate) attempt: u8,
+}
+
+/// The run of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TurnRun {
+    /// Who runs.
+    pub(crate) agent: AgentKey,
+    /// The host's name for it, where it gave one.
+    pub(crate) id: Option<RunId>,
+    /// Only later messages belong to the reply.
+    pub(crate) anchor: Option<MessageId>,
+}
+
+impl TurnRun {
+    /// Whether a message stands after the anchor.
+    pub(crate) fn covers(&self, id: MessageId) -> bool {
+        Some(id) > self.anchor
+    }
+
+    /// Whether this is the end of the run. Without a run id of its own, a run that is remembered
+    /// otherwise is not it.
+    pub(crate) fn is_ended_by(&self, agent: AgentKey, id: Option<RunId>, seen: &Seen) -> bool {
+        self.matches(agent, id) && (self.id.is_some() || seen.is_open(id))
+    }
+
+    /// Whether an end or a receipt with this run id is about this run.
+    pub(crate) fn matches(&self, agent: AgentKey, id: Option<RunId>) -> bool {
+        self.agent == agent && (self.id.is_none() || self.id == id)
+    }
+}
+
+impl Phase {
+    pub(crate) const fn kind(&self) -> PhaseKind {
+        match self {
+            Self::Disabled => PhaseKind::Disabled,
+            Self::Dead => PhaseKind::Dead,
+            Self::Archived => PhaseKind::Archived,
+            Self::Dormant => PhaseKind::Dormant,
+            Self::Refreshing(_) => PhaseKind::Refreshing,
+            Self::Granted(_) => PhaseKind::Granted,
+            Self::Running { .. } => PhaseKind::Running,
+            Self::Delivering { .. } => PhaseKind::Delivering,
+            Self::Unknown { .. } => PhaseKind::Unknown,
+            Self::Confirming { .. } => PhaseKind::Confirming,
+            Self::Continuing { .. } => PhaseKind::Continuing,
+            Self::Waiting(_) => PhaseKind::Waiting,
+        }
+    }
+
+    pub(crate) const fn speaker(&self) -> Option<AgentKey> {
+        match self {
+            Self::Granted(grant) => Some(grant.agent),
+            Self::Running { run, .. }
+            | Self::Delivering { run, .. }
+            | Self::Confirming { run, .. } => Some(run.agent),
+            Self::Continuing { agent, .. } | Self::Waiting(agent) => Some(*agent),
+            Self::Disabled
+            | Self::Dead
+            | Self::Archived
+            | Self::Dormant
+            | Self::Unknown { .. }
+            | Self::Refreshing(_) => None,
+        }
+    }
+
+    /// The run of a turn that does not rest.
+    pub(crate) const fn run(&self) -> Option<&TurnRun> {
+        match self {
+            Self::Running { run, .. }
+            | Self::Delivering { run, .. }
+            | Self::Confirming { run, .. } => Some(run),
+            Self::Disabled
+            | Self::Dead
+            | Self::Archived
+            | Self::Dormant
+            | Self::Unknown { .. }
+            | Self::Refreshing(_)
+            | Self::Granted(_)
+            | Self::Continuing { .. }
+            | Self::Waiting(_) => None,
+        }
+    }
+
+    /// Whether an agent has the floor and has not started.
+    pub(crate) const fn awaits_start(&self) -> bool {
+        matches!(self, Self::Granted(_) | Self::Continuing { .. })
+    }
+
+    /// Refuses what is about turns where none are kept.
+    pub(crate) const fn require_turns(&self) -> Result<(), Refusal> {
+        match self {
+            Self::Archived => Err(Refusal::Archived),
+            Self::Disabled | Self::Dead => Err(Refusal::NotManaged),
+            Self::Dormant
+            | Self::Unknown { .. }
+            | Self::Refreshing(_)
+            | Self::Granted(_)
+            | Self::Running { .. }
+            | Self::Delivering { .. }
+            | Self::Confirming { .. }
+            | Self::Continuing { .. }
+            | Self::Waiting(_) => Ok(()),
+        }
+    }
+
+    /// Whether nothing is under way, so that memory may be given back.
+    pub(crate) const fn is_idle(&self) -> bool {
+        matches!(
+            self,
+            Self::Disabled | Self::Dead | Self::Archived | Self::Dormant | Self::Unknown { .. }
+        )
+    }
+
+    pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
+        match self {
+            Self::Granted(Grant { until: Some(until), .. })
+            | Self::Running { until: Some(until), .. }
+            | Self::Continuing { until: Some(until), .. }
+            | Self::Unknown { ask_at: Some(until), .. }
+            | Self::Confirming { since: until, .. } => visit(until),
+            Self::Disabled
+            | Self::Dead
+            | Self::Archived
+            | Self::Dormant
+            | Self::Refreshing(_)
+            | Self::Granted(_)
+            | Self::Running { .. }
+            | Self::Delivering { .. }
+            | Self::Unknown { .. }
+            | Self::Continuing { .. }
+            | Self::Waiting(_) => {}
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! How much agents may still say: ceilings that people lift, budgets that operators renew, and caps
+//! that end by themselves.
+
+use crate::state::budget::Budget;
+use crate::state::hourly::{Hourly, SpokenTurn};
+use crate::state::limits::Limits;
+use crate::state::rare::Rare;
+use crate::{AgentKey, Config, Mode, Timestamp};
+
+/// What was used of everything that bounds how much agents say.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Quota {
+    /// The ceilings' counters.
+    pub(crate) limits: Limits,
+    /// What was used of the budgets.
+    pub(crate) budget: Rare<Budget>,
+    /// Turns with a reply of late, while agents are capped.
+    pub(crate) hourly: Rare<Hourly>,
+}
+
+impl Quota {
+    /// Whether no further turn is granted until a human speaks.
+    pub(crate) fn turns_reached(&self, config: &Config, mode: Mode, now: Timestamp) -> bool {
+        let time_up = || self.limits.time_up(config, mode).is_some_and(|at| at <= now);
+        self.limits.turns_reached(config, mode) || time_up()
+    }
+
+    /// Whether no further turn, or no further cycle, is granted until a human speaks.
+    pub(crate) fn ceiling_reached(&self, config: &Config, mode: Mode, now: Timestamp) -> bool {
+        self.turns_reached(config, mode, now) || self.limits.cycles_reached(config, mode)
+    }
+
+    /// Whether no further turn is paid for.
+    pub(crate) fn turn_budget_spent(&self, config: &Config) -> bool {
+        let is_bounded = config.budget_turns.is_some() || config.budget_cost.is_some();
+        is_bounded && self.budget.value().is_turn_spent(config)
+    }
+
+    /// Whether no further cycle is paid for, or no further turn.
+    pub(crate) fn budget_spent(&self, config: &Config) -> bool {
+        let is_bounded = config.budget_cycles.is_some()
+            || config.budget_turns.is_some()
+            || config.budget_cost.is_some();
+        is_bounded && self.budget.value().is_spent(config)
+    }
+
+    /// A turn is granted.
+    pub(crate) fn count_turn(&mut self, config: &Config) {
+        self.limits.count_turn();
+        if config.budget_turns.is_some() {
+            let turns = &mut self.budget.edit().turns;
+            *turns = turns.saturating_add(1);
+        }
+    }
+
+    /// A cycle begins.
+    pub(crate) fn count_cycle(&mut self, config: &Config) {
+        self.limits.count_cycle();
+        if config.budget_cycles.is_some() {
+            let cycles = &mut self.budget.edit().cycles;
+            *cycles = cycles.saturating_add(1);
+        }
+    }
+
+    /// When the agent that has had its turns for this hour may have another.
+    pub(crate) fn cap_ends(&self, agent: AgentKey, config: &Config) -> Option<Timestamp> {
+        self.hourly.get()?.cap_ends(agent, config.agent_turns_per_hour?)
+    }
+
+    /// Whether the agent has had its turns for this hour.
+    pub(crate) fn is_capped(&self, agent: AgentKey, config: &Config, now: Timestamp) -> bool {
+        self.cap_ends(agent, config).is_some_and(|at| at > now)
+    }
+
+    /// The turn of an agent that has spoken counts for its hour.
+    pub(crate) fn count_spoken(&mut self, agent: AgentKey, config: &Config, now: Timestamp) {
+        if let Some(most) = config.agent_turns_per_hour {
+            self.hourly.edit().add(SpokenTurn { agent, at: now }, most);
+        }
+    }
+
+    /// Follows a change of the rules, and of the list: counted are turns of those who are in it.
+    pub(crate) fn recount_spoken(&mut self, config: &Config, is_listed: impl Fn(AgentKey) -> bool) {
+        if let Some(hourly) = self.hourly.existing() {
+            hourly.keep(is_listed, config.agent_turns_per_hour);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_limits_counting_takes_no_memory_and_nothing_is_ever_spent() {
+        let (mut quota, mut config) = (Quota::default(), Config::default());
+        (config.turns_max, config.cycles_max) = (None, None);
+        for _ in 0..1_000 {
+            quota.count_turn(&config);
+            quota.count_cycle(&config);
+            quota.count_spoken(AgentKey::new(1), &config, Timestamp::default());
+        }
+        assert!(!quota.ceiling_reached(&config, Mode::Chat, Timestamp::default()));
+        assert!(!quota.budget_spent(&config));
+        assert_eq!((quota.budget, quota.hourly), (Rare::default(), Rare::default()));
+    }
+
+    #[test]
+    fn a_ceiling_is_reached_by_turns_or_cycles_but_only_turns_end_a_cycle() {
+        let (mut quota, mut config) = (Quota::default(), Config::default());
+        (config.turns_max, config.cycles_max) = (Some(2), Some(1));
+        let now = Timestamp::default();
+        quota.count_cycle(&config);
+        assert!(quota.ceiling_reached(&config, Mode::Chat, now));
+        assert!(!quota.turns_reached(&config, Mode::Chat, now));
+        assert!(!quota.ceiling_reached(&config, Mode::Discussion, now), "it has its own");
+        quota.count_turn(&config);
+        quota.count_turn(&config);
+        assert!(quota.turns_reached(&config, Mode::Chat, now));
+    }
+}

@@ -1,0 +1,74 @@
+//! A state that takes one word while it is at its default, which it mostly is.
+
+use alloc::boxed::Box;
+
+/// The state of a topic that most channels never use, such as budgets or held words.
+///
+/// Reading it does not allocate. It allocates when it is first changed, and gives that back only in
+/// [`Rare::release`]: a channel in use must not allocate again in every turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Rare<T>(Option<Box<T>>);
+
+impl<T> Default for Rare<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T> Rare<T> {
+    /// The state, where it was ever changed.
+    pub(crate) fn get(&self) -> Option<&T> {
+        self.0.as_deref()
+    }
+
+    /// The state, to be changed where it was ever changed before.
+    pub(crate) fn existing(&mut self) -> Option<&mut T> {
+        self.0.as_deref_mut()
+    }
+}
+
+impl<T: Clone + Default + PartialEq> Rare<T> {
+    /// The state, to be changed.
+    pub(crate) fn edit(&mut self) -> &mut T {
+        self.0.get_or_insert_default()
+    }
+
+    /// A copy of the state.
+    pub(crate) fn value(&self) -> T {
+        self.get().cloned().unwrap_or_default()
+    }
+
+    /// Gives the memory back where the state is at its default again.
+    pub(crate) fn release(&mut self) {
+        if self.get().is_some_and(|state| *state == T::default()) {
+            self.0 = None;
+        }
+    }
+}
+
+impl<T: Clone + Default + PartialEq> From<T> for Rare<T> {
+    fn from(state: T) -> Self {
+        let mut rare = Self(Some(Box::new(state)));
+        rare.release();
+        rare
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_one_word_until_it_is_changed_and_after_it_is_released() {
+        let mut rare = Rare::<[u64; 8]>::default();
+        assert_eq!(size_of_val(&rare), size_of::<usize>());
+        assert_eq!((rare.get(), rare.value()), (None, [0; 8]));
+        rare.edit()[3] = 1;
+        rare.release();
+        assert_eq!(rare.get(), Some(&[0, 0, 0, 1, 0, 0, 0, 0]), "it is in use");
+        rare.edit()[3] = 0;
+        assert!(rare.existing().is_some(), "what may be used again is kept");
+        rare.release();
+        assert_eq!(rare, Rare::default());
+    }
+}

@@ -1,0 +1,196 @@
+//! The reminders of an idle discussion, and the initiator's one run after each (rules 36 and 48).
+
+use crate::state::rare::Rare;
+use crate::state::seen::Seen;
+use crate::{AgentKey, RunId, Timestamp};
+
+/// How often an initiator is reminded while nothing is said.
+pub(crate) const REMINDERS_MAX: u8 = 3;
+
+/// The initiator of an idle discussion may run once, to conclude it or to go on.
+///
+/// ```
+/// use dirigent_core::{AgentKey, Permit, PermitRun};
+/// let permit = Permit { agent: AgentKey::new(1), run: PermitRun::Offered };
+/// assert_eq!(permit.run, PermitRun::Offered);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct Permit {
+    /// The initiator.
+    pub agent: AgentKey,
+    /// How far its run got.
+    pub run: PermitRun,
+}
+
+/// How far the permitted run got.
+///
+/// ```
+/// use dirigent_core::PermitRun;
+/// let running = PermitRun::Running { id: None, until: None, spoke: false, replied: false };
+/// assert_ne!(running, PermitRun::Offered);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "plain data of a snapshot")]
+pub enum PermitRun {
+    /// It has not started.
+    Offered,
+    /// It is under way.
+    Running {
+        /// The host's name for it.
+        id: Option<RunId>,
+        /// When it must have ended.
+        until: Option<Timestamp>,
+        /// Whether the initiator wrote something meanwhile.
+        spoke: bool,
+        /// Whether the library has the whole reply and delivers it.
+        replied: bool,
+    },
+}
+
+/// What an idle discussion remembers of its reminders. Chats have none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Reminders {
+    /// The initiator's one run after a reminder.
+    pub(crate) permit: Option<Permit>,
+    /// When the last reminder was sent, or the run that it led to ended in vain.
+    pub(crate) last_at: Option<Timestamp>,
+    /// When the next one is due, while dormant.
+    pub(crate) due_at: Option<Timestamp>,
+    /// How many were sent since anything was said.
+    pub(crate) sent: u8,
+}
+
+impl Permit {
+    pub(crate) const fn is_running(&self) -> bool {
+        matches!(self.run, PermitRun::Running { .. })
+    }
+
+    /// Whether the library delivers the reply of the permitted run.
+    pub(crate) const fn is_delivering(&self) -> bool {
+        matches!(self.run, PermitRun::Running { replied: true, .. })
+    }
+
+    /// Whether the initiator wrote something while it ran.
+    pub(crate) const fn has_spoken(&self) -> bool {
+        matches!(self.run, PermitRun::Running { spoke: true, .. })
+    }
+
+    pub(crate) const fn run_id(&self) -> Option<RunId> {
+        match self.run {
+            PermitRun::Running { id, .. } => id,
+            PermitRun::Offered => None,
+        }
+    }
+
+    /// When the permitted run must have ended.
+    pub(crate) const fn until(&self) -> Option<Timestamp> {
+        match self.run {
+            PermitRun::Running { until, .. } => until,
+            PermitRun::Offered => None,
+        }
+    }
+
+    /// Whether an end or a receipt with this run id is about the permitted run.
+    pub(crate) fn matches(&self, agent: AgentKey, run: Option<RunId>) -> bool {
+        match self.run {
+            PermitRun::Running { id, .. } => self.agent == agent && (id.is_none() || id == run),
+            PermitRun::Offered => false,
+        }
+    }
+
+    /// Whether this is the end of the permitted run.
+    pub(crate) fn is_ended_by(&self, agent: AgentKey, run: Option<RunId>, seen: &Seen) -> bool {
+        self.matches(agent, run) && (self.run_id().is_some() || seen.is_open(run))
+    }
+
+    /// Notes that the initiator wrote something while it runs.
+    pub(crate) const fn mark_spoken(&mut self) {
+        if let PermitRun::Running { spoke, .. } = &mut self.run {
+            *spoke = true;
+        }
+    }
+
+    /// The reply is made and has no deadline; `false` where that was known, or nothing runs.
+    pub(crate) const fn mark_replied(&mut self) -> bool {
+        match &mut self.run {
+            PermitRun::Running { until, replied, .. } if !*replied => {
+                *replied = true;
+                *until = None;
+                true
+            }
+            PermitRun::Offered | PermitRun::Running { .. } => false,
+        }
+    }
+}
+
+impl Rare<Reminders> {
+    pub(crate) fn permit(&self) -> Option<Permit> {
+        self.get().and_then(|reminders| reminders.permit)
+    }
+
+    pub(crate) fn permit_mut(&mut self) -> Option<&mut Permit> {
+        self.existing().and_then(|reminders| reminders.permit.as_mut())
+    }
+
+    /// No reminder is due any more.
+    pub(crate) fn cancel(&mut self) {
+        if let Some(reminders) = self.existing() {
+            reminders.due_at = None;
+        }
+    }
+
+    /// Something was said: reminders are counted anew. Gives whether any were sent.
+    pub(crate) fn restart_count(&mut self) -> bool {
+        self.existing().is_some_and(|reminders| core::mem::take(&mut reminders.sent) > 0)
+    }
+
+    pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
+        let Some(reminders) = self.existing() else {
+            return;
+        };
+        let Reminders { permit, last_at, due_at, .. } = reminders;
+        [last_at, due_at].into_iter().flatten().for_each(&mut *visit);
+        if let Some(Permit { run: PermitRun::Running { until: Some(until), .. }, .. }) = permit {
+            visit(until);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn running() -> Permit {
+        let until = Some(Timestamp::from_millis(5));
+        let run = PermitRun::Running { id: None, until, spoke: false, replied: false };
+        Permit { agent: AgentKey::new(1), run }
+    }
+
+    #[test]
+    fn a_permitted_reply_is_made_once_and_has_no_deadline() {
+        let mut permit = running();
+        assert!(permit.mark_replied() && permit.is_delivering() && !permit.mark_replied());
+        assert_eq!(permit.until(), None);
+        assert!(!Permit { run: PermitRun::Offered, ..permit }.mark_replied());
+    }
+
+    #[test]
+    fn only_a_run_that_is_under_way_speaks_or_matches() {
+        let (mut offered, mut permit) =
+            (Permit { run: PermitRun::Offered, ..running() }, running());
+        offered.mark_spoken();
+        permit.mark_spoken();
+        assert_eq!([offered.has_spoken(), permit.has_spoken()], [false, true]);
+        assert!(permit.matches(AgentKey::new(1), None) && !permit.matches(AgentKey::new(2), None));
+        assert!(!offered.matches(AgentKey::new(1), None));
+    }
+
+    #[test]
+    fn a_channel_without_reminders_remembers_none() {
+        let mut reminders = Rare::<Reminders>::default();
+        reminders.cancel();
+        assert!(!reminders.restart_count() && reminders.permit().is_none());
+        assert_eq!(reminders, Rare::default());
+    }
+}

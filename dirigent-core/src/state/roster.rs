@@ -1,0 +1,139 @@
+//! Who is in the channel, and who of them may speak at all.
+
+use alloc::vec::Vec;
+
+use crate::state::attendance::Attendance;
+use crate::state::rare::Rare;
+use crate::state::speaker_list::SpeakerList;
+use crate::{AGENTS_MAX, AgentKey, Ticket, Timestamp};
+
+/// A member list that is being read.
+///
+/// ```
+/// use dirigent_core::{Refresh, Ticket};
+/// let refresh = Refresh { ticket: Ticket::new(1), until: Default::default() };
+/// assert_eq!(refresh.ticket.get(), 1);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
+pub struct Refresh {
+    /// The pending effect that the answer settles.
+    pub ticket: Ticket,
+    /// Until when it is waited for.
+    pub until: Timestamp,
+}
+
+/// The agents of a channel.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Roster {
+    /// Who speaks after whom.
+    pub(crate) list: SpeakerList,
+    /// When the list was read.
+    pub(crate) read_at: Option<Timestamp>,
+    /// When the member list was asked for last.
+    pub(crate) asked_at: Option<Timestamp>,
+    /// The member list that is being read.
+    pub(crate) refresh: Option<Refresh>,
+    /// Who has no turns, ascending.
+    pub(crate) muted: Rare<Vec<AgentKey>>,
+    /// Who is away.
+    pub(crate) attendance: Rare<Attendance>,
+}
+
+impl Roster {
+    pub(crate) fn muted(&self) -> &[AgentKey] {
+        self.muted.get().map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn is_muted(&self, agent: AgentKey) -> bool {
+        self.muted().binary_search(&agent).is_ok()
+    }
+
+    /// Takes the agent's turns away. Gives whether it had any; `None` where too many are muted.
+    pub(crate) fn mute(&mut self, agent: AgentKey) -> Option<bool> {
+        let Err(at) = self.muted().binary_search(&agent) else {
+            return Some(false);
+        };
+        if self.muted().len() >= AGENTS_MAX {
+            return None;
+        }
+        self.muted.edit().insert(at, agent);
+        Some(true)
+    }
+
+    /// Gives the agent its turns back; `false` where it had them.
+    pub(crate) fn unmute(&mut self, agent: AgentKey) -> bool {
+        let Ok(at) = self.muted().binary_search(&agent) else {
+            return false;
+        };
+        self.muted.edit().remove(at);
+        true
+    }
+
+    /// Whether the agent is away, and if so whether it is offline.
+    pub(crate) fn away(&self, agent: AgentKey) -> Option<bool> {
+        self.attendance.get().and_then(|attendance| attendance.away(agent))
+    }
+
+    /// Whether the agent is listed and has not left.
+    pub(crate) fn is_present(&self, agent: AgentKey) -> bool {
+        self.list.slot(agent).is_some_and(|slot| !slot.left)
+    }
+
+    /// Whether the agent can be given the floor.
+    pub(crate) fn is_available(&self, agent: AgentKey) -> bool {
+        self.is_present(agent) && !self.is_muted(agent) && self.away(agent).is_none()
+    }
+
+    /// Gives memory back that is not needed.
+    pub(crate) fn shrink(&mut self) {
+        self.list.shrink();
+        if let Some(muted) = self.muted.existing() {
+            muted.shrink_to_fit();
+        }
+        if let Some(attendance) = self.attendance.existing() {
+            attendance.away.shrink_to_fit();
+        }
+        self.muted.release();
+    }
+
+    pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
+        let slots = self.list.slots_mut().iter_mut();
+        slots.filter_map(|slot| slot.grace_from.as_mut()).for_each(&mut *visit);
+        [&mut self.read_at, &mut self.asked_at].into_iter().flatten().for_each(&mut *visit);
+        self.refresh.iter_mut().for_each(|refresh| visit(&mut refresh.until));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn roster(agents: &[u32]) -> Roster {
+        let mut roster = Roster::default();
+        let agents: Vec<AgentKey> = agents.iter().copied().map(AgentKey::new).collect();
+        roster.list.rebuild(&agents);
+        roster
+    }
+
+    #[test]
+    fn only_an_agent_that_is_listed_present_unmuted_and_attending_is_available() {
+        let mut roster = roster(&[1, 2, 3, 4]);
+        let [left, muted, away, free] = [1, 2, 3, 4].map(AgentKey::new);
+        roster.list.slot_mut(left).unwrap().left = true;
+        assert_eq!(roster.mute(muted), Some(true));
+        assert!(roster.attendance.edit().mark(away, true));
+        assert!(roster.is_available(free) && !roster.is_available(AgentKey::new(9)));
+        assert!([left, muted, away].iter().all(|agent| !roster.is_available(*agent)));
+    }
+
+    #[test]
+    fn muting_and_unmuting_twice_changes_nothing() {
+        let mut roster = roster(&[1]);
+        let agent = AgentKey::new(1);
+        assert_eq!([roster.mute(agent), roster.mute(agent)], [Some(true), Some(false)]);
+        assert_eq!([roster.unmute(agent), roster.unmute(agent)], [true, false]);
+        roster.shrink();
+        assert_eq!(roster.muted, Rare::default(), "the memory is given back");
+    }
+}

@@ -1,0 +1,238 @@
+//! What was seen before: message ids and runs, so that a repetition has no effect.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use crate::{MessageId, RunId};
+
+/// How many message ids are remembered one by one.
+pub(crate) const MESSAGES_MAX: usize = 256;
+/// How many runs are remembered.
+pub(crate) const RUNS_MAX: usize = 32;
+
+/// The ids and runs of late. An idle channel has forgotten all but two numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Seen {
+    /// Everything up to here counts as seen, unless it was read late from the history.
+    horizon: Option<MessageId>,
+    /// The newest message, of any author.
+    newest: Option<MessageId>,
+    /// What is remembered one by one; none when everything was forgotten.
+    recent: Option<Box<Recent>>,
+}
+
+/// What is remembered one by one.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+struct Recent {
+    /// Ids, ascending.
+    messages: VecDeque<MessageId>,
+    /// Runs that were answered.
+    runs: Runs,
+}
+
+/// The newest runs that can no longer speak, in a ring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Runs {
+    ids: [RunId; RUNS_MAX],
+    /// The lowest byte of each id. Most runs that are looked for are unknown, and this tells so in
+    /// few instructions: a gate call and the end of its run look once each.
+    marks: [u8; RUNS_MAX],
+    fates: [RunFate; RUNS_MAX],
+    /// Where the oldest stands.
+    oldest: usize,
+    /// How many are in use.
+    len: usize,
+}
+
+/// What became of a run that can no longer speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a run that cannot speak either did or never may")]
+pub enum RunFate {
+    /// It was denied.
+    Denied,
+    /// It ended, was replaced, or was cancelled.
+    Ended,
+}
+
+impl Default for Runs {
+    fn default() -> Self {
+        Self {
+            ids: [RunId::default(); RUNS_MAX],
+            marks: [0; RUNS_MAX],
+            fates: [RunFate::Ended; RUNS_MAX],
+            oldest: 0,
+            len: 0,
+        }
+    }
+}
+
+impl Runs {
+    /// All runs with their fates, oldest first.
+    fn iter(&self) -> impl Iterator<Item = (RunId, RunFate)> + '_ {
+        let all = self.ids.iter().copied().zip(self.fates.iter().copied());
+        all.cycle().skip(self.oldest).take(self.len)
+    }
+
+    #[inline]
+    fn fate(&self, run: RunId) -> Option<RunFate> {
+        let mark = mark(run);
+        // Without a branch in the loop, so that it is done for many at once.
+        let mut may_be_known = false;
+        for known in &self.marks {
+            may_be_known |= *known == mark;
+        }
+        if !may_be_known {
+            return None;
+        }
+        // A place that is not in use holds the default id, which may be a run's.
+        self.iter().filter(|(known, _)| *known == run).last().map(|(_, fate)| fate)
+    }
+
+    /// Adds a run that is unknown; the oldest makes room.
+    fn push(&mut self, run: RunId, fate: RunFate) {
+        let at = (self.oldest + self.len) % RUNS_MAX;
+        if self.len == RUNS_MAX {
+            self.oldest = (self.oldest + 1) % RUNS_MAX;
+        } else {
+            self.len += 1;
+        }
+        let places = (self.ids.get_mut(at), self.marks.get_mut(at), self.fates.get_mut(at));
+        if let (Some(id), Some(known), Some(place)) = places {
+            (*id, *known, *place) = (run, mark(run), fate);
+        }
+    }
+
+    /// Remembers what became of a run; the newest word counts, and makes the run the newest.
+    #[inline]
+    fn remember(&mut self, run: RunId, fate: RunFate) {
+        match self.fate(run) {
+            Some(known) if known == fate => return,
+            Some(_) => {
+                let others = self.clone();
+                *self = Self::default();
+                others.iter().filter(|(id, _)| *id != run).for_each(|(id, it)| self.push(id, it));
+            }
+            None => {}
+        }
+        self.push(run, fate);
+    }
+}
+
+/// What tells most runs apart.
+const fn mark(run: RunId) -> u8 {
+    run.get().to_le_bytes()[0]
+}
+
+impl Seen {
+    pub(crate) const fn newest(&self) -> Option<MessageId> {
+        self.newest
+    }
+
+    pub(crate) const fn horizon(&self) -> Option<MessageId> {
+        self.horizon
+    }
+
+    pub(crate) const fn is_forgotten(&self) -> bool {
+        self.recent.is_none()
+    }
+
+    /// Notes that this message exists, without remembering it as seen.
+    pub(crate) fn note(&mut self, id: MessageId) {
+        self.newest = self.newest.max(Some(id));
+    }
+
+    /// Remembers a message; `false` when it was seen before. In order of arrival this appends. What
+    /// was read late from the history may lie below the horizon.
+    pub(crate) fn remember(&mut self, id: MessageId, backfilled: bool) -> bool {
+        if !backfilled && self.horizon >= Some(id) {
+            return false;
+        }
+        self.note(id);
+        let messages = &mut self.recent.get_or_insert_default().messages;
+        // Nearly every message is newer than all before it.
+        let mut at = match messages.back() {
+            Some(last) if *last >= id => match messages.binary_search(&id) {
+                Ok(_) => return false,
+                Err(at) => at,
+            },
+            Some(_) | None => messages.len(),
+        };
+        let is_newest = at == messages.len();
+        if messages.len() >= MESSAGES_MAX {
+            if at == 0 {
+                self.horizon = self.horizon.max(Some(id));
+                return true;
+            }
+            self.horizon = self.horizon.max(messages.pop_front());
+            at -= 1;
+        }
+        if is_newest {
+            messages.push_back(id);
+        } else {
+            messages.insert(at, id);
+        }
+        true
+    }
+
+    pub(crate) fn run(&self, run: RunId) -> Option<RunFate> {
+        self.recent.as_ref()?.runs.fate(run)
+    }
+
+    /// Remembers what became of a run, where the host named it; gives whether it did.
+    #[inline]
+    pub(crate) fn remember_run(&mut self, run: Option<RunId>, fate: RunFate) -> bool {
+        if let Some(run) = run {
+            self.recent.get_or_insert_default().runs.remember(run, fate);
+        }
+        run.is_some()
+    }
+
+    /// Whether a run may still speak, as far as is remembered. What a turn without a run id is told
+    /// can only be compared with that.
+    pub(crate) fn is_open(&self, run: Option<RunId>) -> bool {
+        run.and_then(|run| self.run(run)).is_none()
+    }
+
+    /// Gives the memory back: everything up to the newest message counts as seen.
+    pub(crate) fn forget(&mut self) {
+        self.recent = None;
+        self.horizon = self.newest;
+    }
+
+    pub(crate) fn messages(&self) -> impl Iterator<Item = MessageId> + '_ {
+        self.recent.iter().flat_map(|recent| recent.messages.iter().copied())
+    }
+
+    /// Writes down what is remembered one by one, reusing the buffers.
+    pub(crate) fn write(&self, messages: &mut Vec<MessageId>, runs: &mut Vec<(RunId, RunFate)>) {
+        messages.clear();
+        runs.clear();
+        if let Some(recent) = &self.recent {
+            let (front, back) = recent.messages.as_slices();
+            messages.reserve(recent.messages.len());
+            messages.extend_from_slice(front);
+            messages.extend_from_slice(back);
+            runs.extend(recent.runs.iter());
+        }
+    }
+
+    /// Brings back what was written down.
+    pub(crate) fn restore(
+        horizon: Option<MessageId>,
+        newest: Option<MessageId>,
+        messages: &[MessageId],
+        runs: &[(RunId, RunFate)],
+    ) -> Self {
+        let remembers = !messages.is_empty() || !runs.is_empty();
+        let recent = remembers.then(|| {
+            let mut recent =
+                Recent { messages: messages.iter().copied().collect(), ..Recent::default() };
+            for (run, fate) in runs {
+                recent.runs.push(*run, *fate);
+            }
+            Box::new(recent)
+        });
+        Self { horizon, newest, recent }
+    }
+}

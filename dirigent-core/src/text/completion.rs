@@ -1,0 +1,294 @@
+//! When a reply completes its turn: at the end of the run, or with a signal in its text.
+
+use alloc::borrow::Cow;
+
+use crate::text::reply::is_space;
+use crate::{Outcome, SilencePolicy, Tail};
+
+/// What completes a turn.
+///
+/// ```
+/// use dirigent_core::{CompletionPolicy, Outcome, Signal, SilencePolicy, Tail};
+///
+/// let policy = CompletionPolicy::Signal(Signal::default());
+/// let silence = SilencePolicy::Strict;
+/// let done = policy.outcome(silence, "Here you are. TURN_COMPLETE");
+/// assert_eq!(done, Outcome::Spoke { tail: Tail::of("Here you are.") });
+/// let more = policy.outcome(silence, "Let me look at that.");
+/// assert!(matches!(more, Outcome::Unfinished { .. }));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CompletionPolicy {
+    /// The end of the run.
+    #[default]
+    RunEnd,
+    /// A reply that ends with this signal; others leave the turn open.
+    Signal(Signal),
+}
+
+impl CompletionPolicy {
+    /// What of a reply reaches the channel: what [`SilencePolicy::deliverable`] leaves of it, without
+    /// the signal where that is taken off. Empty where nothing was said but the signal.
+    ///
+    /// ```
+    /// use dirigent_core::{CompletionPolicy, Signal, SilencePolicy};
+    ///
+    /// let policy = CompletionPolicy::Signal(Signal::default());
+    /// assert_eq!(policy.deliverable(SilencePolicy::Strict, "Fine. TURN_COMPLETE"), "Fine.");
+    /// assert_eq!(policy.deliverable(SilencePolicy::Strict, "NO_REPLY TURN_COMPLETE"), "");
+    /// ```
+    #[must_use]
+    pub fn deliverable<'a>(&self, silence: SilencePolicy, text: &'a str) -> &'a str {
+        self.read(silence, text).delivered
+    }
+
+    /// The tail by which a text is recognised: that of the text without the signal at its end, so that
+    /// a reply is recognised whether the signal stands in what is reported, in what is posted, or in
+    /// both. Empty where the text is nothing but the signal. Take the tails of reported and of posted
+    /// texts with the same policy.
+    ///
+    /// ```
+    /// use dirigent_core::{CompletionPolicy, Signal, Tail};
+    ///
+    /// let policy = CompletionPolicy::Signal(Signal::default());
+    /// assert_eq!(policy.tail("Fine. TURN_COMPLETE"), Tail::of("Fine."));
+    /// assert_eq!(CompletionPolicy::RunEnd.tail("Fine."), Tail::of("Fine."));
+    /// ```
+    pub fn tail(&self, text: &str) -> Tail {
+        match self {
+            Self::RunEnd => Tail::of(text),
+            Self::Signal(signal) => Tail::of(signal.strip(text)),
+        }
+    }
+
+    /// Whether a text is nothing but the signal: it is no part of a reply, and says nothing.
+    ///
+    /// ```
+    /// use dirigent_core::{CompletionPolicy, Signal};
+    ///
+    /// let policy = CompletionPolicy::Signal(Signal::default());
+    /// assert!(policy.is_only_signal(" TURN_COMPLETE\n"));
+    /// assert!(!policy.is_only_signal("Fine. TURN_COMPLETE") && !policy.is_only_signal(""));
+    /// assert!(!CompletionPolicy::RunEnd.is_only_signal("TURN_COMPLETE"));
+    /// ```
+    pub fn is_only_signal(&self, text: &str) -> bool {
+        match self {
+            Self::RunEnd => false,
+            Self::Signal(signal) => {
+                signal.ends(text) && signal.strip(text).trim_matches(is_space).is_empty()
+            }
+        }
+    }
+
+    /// How a run that ended with this text ended: [`Outcome::Pass`] where nothing is delivered,
+    /// [`Outcome::Spoke`] where the turn is complete, else [`Outcome::Unfinished`]; with the
+    /// [tail](Self::tail) of what is delivered.
+    ///
+    /// ```
+    /// use dirigent_core::{CompletionPolicy, Outcome, Signal, SilencePolicy};
+    ///
+    /// let policy = CompletionPolicy::Signal(Signal::default());
+    /// assert_eq!(policy.outcome(SilencePolicy::Strict, "NO_REPLY\nTURN_COMPLETE"), Outcome::Pass);
+    /// assert_eq!(policy.outcome(SilencePolicy::Strict, "NO_REPLY"), Outcome::Pass);
+    /// ```
+    pub fn outcome(&self, silence: SilencePolicy, text: &str) -> Outcome {
+        let Reading { delivered, is_complete } = self.read(silence, text);
+        let tail = self.tail(delivered);
+        match (delivered.is_empty(), is_complete) {
+            (true, _) => Outcome::Pass,
+            (false, true) => Outcome::Spoke { tail },
+            (false, false) => Outcome::Unfinished { tail },
+        }
+    }
+
+    /// What is delivered of a reply, and whether that completes the turn, without its tail: for a
+    /// host that delivers first and reports afterwards.
+    pub fn read<'a>(&self, silence: SilencePolicy, text: &'a str) -> Reading<'a> {
+        let spoken = silence.deliverable(text);
+        let Self::Signal(signal) = self else {
+            return Reading { delivered: spoken, is_complete: true };
+        };
+        let stripped = silence.deliverable(signal.strip(spoken));
+        let delivered = if signal.stripped || stripped.is_empty() { stripped } else { spoken };
+        Reading { delivered, is_complete: signal.ends(spoken) }
+    }
+}
+
+/// What a policy makes of a reply.
+///
+/// ```
+/// use dirigent_core::{CompletionPolicy, SilencePolicy};
+///
+/// let reading = CompletionPolicy::RunEnd.read(SilencePolicy::Strict, "That is all. NO_REPLY");
+/// assert_eq!((reading.delivered, reading.is_complete), ("That is all.", true));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "an answer that hosts take apart")]
+pub struct Reading<'a> {
+    /// What reaches the channel; empty when that is nothing.
+    pub delivered: &'a str,
+    /// Nothing is to follow.
+    pub is_complete: bool,
+}
+
+impl core::fmt::Debug for Reading<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Reading")
+            .field("delivered", &format_args!("{} bytes", self.delivered.len()))
+            .field("is_complete", &self.is_complete)
+            .finish()
+    }
+}
+
+/// The words with which an agent completes its turn (seed 4, section 2).
+///
+/// ```
+/// use dirigent_core::Signal;
+///
+/// let mut signal = Signal::default();
+/// assert!(signal.ends("Done.\n\nTURN_COMPLETE\n"));
+/// assert!(!signal.ends("TURN_COMPLETE is what I would say"));
+/// assert!(signal.ends("NOT_TURN_COMPLETE"));
+/// signal.word_boundary = true;
+/// assert!(!signal.ends("NOT_TURN_COMPLETE"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Signal {
+    /// The words; only white space may follow them. Default `TURN_COMPLETE`.
+    pub token: Cow<'static, str>,
+    /// Whether they must be words of their own. Default false, as in the seed.
+    pub word_boundary: bool,
+    /// Whether the host takes them off before it posts the reply. Default true.
+    pub stripped: bool,
+}
+
+impl Default for Signal {
+    fn default() -> Self {
+        Self { token: Cow::Borrowed("TURN_COMPLETE"), word_boundary: false, stripped: true }
+    }
+}
+
+impl Signal {
+    /// The signal with other words.
+    ///
+    /// ```
+    /// assert!(dirigent_core::Signal::with_token("OVER").ends("Roger. OVER"));
+    /// ```
+    pub fn with_token(token: impl Into<Cow<'static, str>>) -> Self {
+        Self { token: token.into(), ..Self::default() }
+    }
+
+    /// Whether a text ends with the signal.
+    ///
+    /// ```
+    /// assert!(dirigent_core::Signal::default().ends("TURN_COMPLETE"));
+    /// ```
+    pub fn ends(&self, text: &str) -> bool {
+        self.before(text).is_some()
+    }
+
+    /// The text without the signal at its end and the white space before that. A text
+    /// without it comes back as it is.
+    ///
+    /// ```
+    /// let signal = dirigent_core::Signal::default();
+    /// assert_eq!(signal.strip("That is all.\nTURN_COMPLETE "), "That is all.");
+    /// assert_eq!(signal.strip("More to come "), "More to come ");
+    /// ```
+    #[must_use]
+    pub fn strip<'a>(&self, text: &'a str) -> &'a str {
+        let mut rest = text;
+        while let Some(before) = self.before(rest) {
+            rest = before.trim_end_matches(is_space);
+        }
+        rest
+    }
+
+    /// What stands before the signal that ends the text. A signal without words ends nothing.
+    fn before<'a>(&self, text: &'a str) -> Option<&'a str> {
+        let token = Some(&*self.token).filter(|token| !token.is_empty())?;
+        let before = text.trim_end_matches(is_space).strip_suffix(token)?;
+        let glued = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        Some(before).filter(|_| !self.word_boundary || !glued)
+    }
+}
+
+/// The mark with which an agent asks for a person: everybody waits until one writes. It stays
+/// in the text.
+///
+/// ```
+/// use dirigent_core::{CompletionPolicy, HumanMarker, Outcome, SilencePolicy};
+///
+/// let marker = HumanMarker::default();
+/// let policy = CompletionPolicy::RunEnd;
+/// let outcome = marker.outcome(&policy, SilencePolicy::Strict, "Which one do you like? 👤");
+/// assert!(matches!(outcome, Outcome::AwaitsHuman { .. }));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "a name for a text")]
+pub struct HumanMarker(
+    /// The mark; only white space, and the signal of a completion policy, may follow it.
+    pub Cow<'static, str>,
+);
+
+impl Default for HumanMarker {
+    fn default() -> Self {
+        Self(Cow::Borrowed("👤"))
+    }
+}
+
+impl HumanMarker {
+    /// Whether a text ends with the mark.
+    ///
+    /// ```
+    /// assert!(dirigent_core::HumanMarker::default().ends("Your turn 👤\n"));
+    /// ```
+    pub fn ends(&self, text: &str) -> bool {
+        !self.0.is_empty() && text.trim_end_matches(is_space).ends_with(&*self.0)
+    }
+
+    /// Whether what is delivered of a reply asks for a person.
+    ///
+    /// ```
+    /// use dirigent_core::{CompletionPolicy, HumanMarker};
+    /// assert!(HumanMarker::default().asks(&CompletionPolicy::RunEnd, "Your turn 👤"));
+    /// ```
+    pub fn asks(&self, policy: &CompletionPolicy, delivered: &str) -> bool {
+        match policy {
+            CompletionPolicy::RunEnd => self.ends(delivered),
+            CompletionPolicy::Signal(signal) => self.ends(signal.strip(delivered)),
+        }
+    }
+
+    /// How a run that ended with this text ended, by the policy and the mark. A reply with the mark
+    /// completes its turn, with a signal or without.
+    ///
+    /// ```
+    /// use dirigent_core::{CompletionPolicy, HumanMarker, Outcome, Signal, SilencePolicy, Tail};
+    ///
+    /// let (marker, silence) = (HumanMarker::default(), SilencePolicy::Strict);
+    /// let policy = CompletionPolicy::Signal(Signal::default());
+    /// let outcome = marker.outcome(&policy, silence, "Which one? 👤 TURN_COMPLETE");
+    /// assert_eq!(outcome, Outcome::AwaitsHuman { tail: Tail::of("Which one? 👤") });
+    /// ```
+    pub fn outcome(
+        &self,
+        policy: &CompletionPolicy,
+        silence: SilencePolicy,
+        text: &str,
+    ) -> Outcome {
+        let asks = self.asks(policy, policy.deliverable(silence, text));
+        match policy.outcome(silence, text) {
+            Outcome::Spoke { tail } | Outcome::Unfinished { tail } if asks => {
+                Outcome::AwaitsHuman { tail }
+            }
+            outcome @ (Outcome::Pass
+            | Outcome::Spoke { .. }
+            | Outcome::Unfinished { .. }
+            | Outcome::AwaitsHuman { .. }
+            | Outcome::Failed) => outcome,
+        }
+    }
+}

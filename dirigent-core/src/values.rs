@@ -1,0 +1,12 @@
+//! The words of the machine: what it is told, what it answers, and what it is set to. No state.
+
+pub(crate) mod config;
+pub(crate) mod deadline;
+pub(crate) mod effect;
+pub(crate) mod id;
+pub(crate) mod input;
+pub(crate) mod mode;
+pub(crate) mod refusal;
+pub(crate) mod time;
+pub(crate) mod transition;
+pub(crate) mod verdict;
