@@ -89,7 +89,7 @@ impl Chat {
                 author: person,
                 author_kind: AuthorKind::Human,
                 kind: ChatKind::Default,
-                content: text.to_owned(),
+                content: text.into(),
                 has_attachments: false,
                 nonce: None,
             },
@@ -152,7 +152,7 @@ impl DiscordApi for Account {
             return Err(ApiError::new(ErrorKind::Invalid));
         }
         // A post may be repeated when its answer was lost: the same nonce is the same line.
-        let key = (self.nick, post.nonce.clone());
+        let key = (self.nick, post.nonce);
         if let Some(id) = inner.nonces.get(&key) {
             return Ok(Posted { id: *id, deduplicated: true });
         }
@@ -165,7 +165,7 @@ impl DiscordApi for Account {
                 author: self.nick,
                 author_kind: AuthorKind::Bot,
                 kind: if answers { ChatKind::Reply } else { ChatKind::Default },
-                content,
+                content: content.into(),
                 has_attachments: false,
                 nonce: Some(post.nonce.as_str().to_owned()),
             },

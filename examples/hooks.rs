@@ -191,13 +191,13 @@ impl Host {
 
     /// Posts a reply with the agent's own account. The library recognises it when it is pushed.
     async fn deliver(&self, user: UserId, run: RunId, text: &str) -> Result {
-        let content = SilencePolicy::default().deliverable(text).to_owned();
+        let content = SilencePolicy::default().deliverable(text);
         if content.is_empty() {
             return Ok(());
         }
         let nonce = Nonce::from_parts(self.channel.get(), 0, run.get());
         let (channel, mentions, reply_to) = (self.channel, Mentions::Nobody, None);
-        let post = Post { channel, content, nonce, mentions, reply_to };
+        let post = Post { channel, content: content.into(), nonce, mentions, reply_to };
         self.discord.account(user).post(post).await?;
         Ok(())
     }
@@ -210,7 +210,7 @@ impl Host {
             None if message.author_kind == AuthorKind::Human => "You",
             None => "somebody",
         };
-        let text = self.sessions.iter().fold(message.content.clone(), |text, session| {
+        let text = self.sessions.iter().fold(message.content.to_string(), |text, session| {
             text.replace(&format!("<@{}>", session.user), &format!("@{}", session.agent))
         });
         println!("\n{name:>11}: {text}");

@@ -174,7 +174,7 @@ impl Team {
             _ => "Moderator",
         };
         println!("{who:>11}: {}", message.content);
-        Told::Words(message.content.clone())
+        Told::Words(message.content.to_string())
     }
 
     async fn part(self) -> Result {

@@ -110,12 +110,26 @@ pub struct Turn {
 impl Turn {
     /// A turn as a test would make it: first attempt, nothing missed.
     pub fn new(channel: ChannelId, agent: AgentId, turn: TurnId) -> Self {
-        let (missed, link) = (Vec::new(), Arc::default());
+        Self::linked(channel, agent, Some(turn), Arc::default())
+    }
+
+    /// A turn with the driver's end of it; without a number the one run after a reminder.
+    pub(crate) const fn linked(
+        channel: ChannelId,
+        agent: AgentId,
+        turn: Option<TurnId>,
+        link: Arc<TurnLink>,
+    ) -> Self {
+        let (number, reminded) = match turn {
+            Some(number) => (number, false),
+            None => (TurnId::new(0), true),
+        };
+        let missed = Vec::new();
         Self {
             channel,
             agent,
-            number: turn,
-            reminded: false,
+            number,
+            reminded,
             attempt: 0,
             newest: None,
             missed,
@@ -148,11 +162,6 @@ impl Turn {
 
     pub(crate) fn with_late_answer(mut self, late: Option<Arc<str>>) -> Self {
         self.late = late;
-        self
-    }
-
-    pub(crate) fn with_link(mut self, link: Arc<TurnLink>) -> Self {
-        self.link = link;
         self
     }
 

@@ -10,7 +10,8 @@ use tokio::sync::mpsc;
 use crate::handle::Dirigent;
 use crate::recorder::Recorder;
 use crate::runtime::driver::Driver;
-use crate::runtime::{Hosted, Parts, Runtime};
+use crate::runtime::registry::Hosted;
+use crate::runtime::{Parts, Runtime};
 use crate::{
     Agent, AgentId, AgentWaker, ChannelStore, Clock, DiscordApi, IdentityStore, IntoShared,
     MemoryChannels, Orchestrator, Settings,

@@ -1,5 +1,7 @@
 //! What the library needs from a chat: the trait that an adapter implements.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use dirigent_core::{MessageId, Timestamp};
 
@@ -183,7 +185,7 @@ pub trait GuildApi: DiscordApi {
 ///
 /// let post = Post {
 ///     channel: ChannelId::new(1),
-///     content: "hello".to_owned(),
+///     content: "hello".into(),
 ///     nonce: Nonce::from_parts(1, 2, 3),
 ///     mentions: Mentions::Nobody,
 ///     reply_to: None,
@@ -196,7 +198,7 @@ pub struct Post {
     /// Where.
     pub channel: ChannelId,
     /// At most 2,000 characters.
-    pub content: String,
+    pub content: Arc<str>,
     /// Makes a repetition harmless.
     pub nonce: Nonce,
     /// Whom it may ping.

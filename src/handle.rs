@@ -1,7 +1,7 @@
 //! What a host calls: a cheap clone without type parameters.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use dirigent_core::{AgentKey, Answer, Input, MessageId, Reason, Refusal, RunId, Verdict};
@@ -12,9 +12,10 @@ use crate::guard::{Decision, Ending, RunGuard};
 use crate::lifecycle::Stage;
 use crate::room::Room;
 use crate::room::calls::Guarded;
+use crate::runtime::Runtime;
 use crate::runtime::cell::{Awaited, RoomCell};
+use crate::runtime::registry::Hosted;
 use crate::runtime::room_table::RoomRef;
-use crate::runtime::{Hosted, Runtime};
 use crate::status::reason_of;
 use crate::{
     Agent, AgentId, ApiError, Barred, CallError, ChannelId, ChatMessage, Clock, Deferral,
@@ -337,19 +338,12 @@ impl Dirigent {
         discord: impl IntoShared<dyn DiscordApi>,
     ) {
         let hosted = Hosted { agent: speaks.into_shared(), discord: discord.into_shared() };
-        let mut hosts = self.runtime.hosts.write().unwrap_or_else(PoisonError::into_inner);
-        hosts.insert(agent.into(), hosted);
-        drop(hosts);
-        self.runtime.registry.set_hosted(|agent| self.runtime.is_hosted(agent));
+        self.runtime.registry.host(agent.into(), hosted);
     }
 
     /// Hosts the agent no longer; a call under way ends as it will. `false` if it was not hosted.
     pub fn unhost(&self, agent: &AgentId) -> bool {
-        let mut hosts = self.runtime.hosts.write().unwrap_or_else(PoisonError::into_inner);
-        let was = hosts.remove(agent).is_some();
-        drop(hosts);
-        self.runtime.registry.set_hosted(|agent| self.runtime.is_hosted(agent));
-        was
+        self.runtime.registry.unhost(agent)
     }
 
     /// Ends the driver: no new calls; what is under way may finish within `grace`; then agents are

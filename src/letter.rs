@@ -74,7 +74,7 @@ impl Letter {
         };
         let parts = split_reply(text).into_iter().zip(number..).map(|(content, number)| {
             let nonce = Nonce::from_parts(from.get(), now.as_millis(), number);
-            OutgoingPart { content, nonce, posted: None }
+            OutgoingPart { content: content.into(), nonce, posted: None }
         });
         Self { kind, to, after, at: now, tried: false, parts: parts.collect() }
     }

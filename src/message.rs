@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use dirigent_core::MessageId;
 
@@ -18,7 +19,7 @@ use crate::{ChannelId, UserId};
 ///     author: UserId::new(2),
 ///     author_kind: AuthorKind::Human,
 ///     kind: ChatKind::Default,
-///     content: "a secret".to_owned(),
+///     content: "a secret".into(),
 ///     has_attachments: false,
 ///     nonce: None,
 /// };
@@ -38,7 +39,7 @@ pub struct ChatMessage {
     /// What kind of message it is.
     pub kind: ChatKind,
     /// Its text; empty without the message-content intent.
-    pub content: String,
+    pub content: Arc<str>,
     /// Whether files are attached to it: a picture is a reply, too.
     pub has_attachments: bool,
     /// The nonce it was posted with, where the chat tells.
@@ -106,8 +107,12 @@ pub enum ChatKind {
 /// assert_eq!(nonce.as_str().parse(), Ok(nonce));
 /// assert!("".parse::<Nonce>().is_err());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Nonce(String);
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Nonce {
+    /// ASCII; what lies behind the nonce is zero.
+    characters: [u8; Nonce::MAX],
+    length: u8,
+}
 
 impl Nonce {
     /// The longest nonce that Discord takes.
@@ -120,16 +125,25 @@ impl Nonce {
         let time = at_millis & 0xffff_ffff_ffff;
         let place = (channel ^ (channel >> 24)) & 0xff_ffff_ffff;
         let count = number & 0xf_ffff_ffff;
-        let mut text = String::with_capacity(Self::MAX);
-        push_base36(&mut text, place, 8);
-        push_base36(&mut text, time, 10);
-        push_base36(&mut text, count, 7);
-        Self(text)
+        let mut characters = [0; Self::MAX];
+        let (first, rest) = characters.split_at_mut(8);
+        let (second, third) = rest.split_at_mut(10);
+        write_base36(first, place);
+        write_base36(second, time);
+        write_base36(third, count);
+        Self { characters, length: 25 }
     }
 
     /// The nonce's characters: digits and lower-case letters.
     pub fn as_str(&self) -> &str {
-        &self.0
+        let written = self.characters.get(..usize::from(self.length)).unwrap_or_default();
+        std::str::from_utf8(written).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Nonce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Nonce").field(&self.as_str()).finish()
     }
 }
 
@@ -144,19 +158,20 @@ impl FromStr for Nonce {
 
     /// Takes back what [`Nonce::as_str`] gave, for stores.
     fn from_str(text: &str) -> Result<Self, BadNonce> {
-        let is_whole = text.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_lowercase());
-        if is_whole && (1..=Self::MAX).contains(&text.len()) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(BadNonce)
-        }
+        let is_valid = text.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_lowercase());
+        let length = u8::try_from(text.len()).map_err(|_| BadNonce)?;
+        let mut characters = [0; Self::MAX];
+        let written = characters.get_mut(..text.len()).ok_or(BadNonce)?;
+        written.copy_from_slice(text.as_bytes());
+        if is_valid && length > 0 { Ok(Self { characters, length }) } else { Err(BadNonce) }
     }
 }
 
-/// Appends `value` in exactly `width` base-36 digits.
-fn push_base36(text: &mut String, value: u64, width: u32) {
-    for place in (0..width).rev() {
-        let digit = (value / 36_u64.pow(place)) % 36;
-        text.push(char::from_digit(u32::try_from(digit).unwrap_or(0), 36).unwrap_or('0'));
+/// Fills `digits` with the last base-36 digits of `value`.
+fn write_base36(digits: &mut [u8], mut value: u64) {
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    for digit in digits.iter_mut().rev() {
+        *digit = DIGITS.get((value % 36) as usize).copied().unwrap_or(b'0');
+        value /= 36;
     }
 }

@@ -153,11 +153,9 @@ impl Room {
 
     /// An instant action, to be performed at once by the caller.
     pub(crate) fn next_signal(&mut self) -> Option<Signal> {
-        if let Some(dropped) = self.commit.take_dropped() {
-            return Some(Signal::PublishGap(dropped));
-        }
-        if let Some(transition) = self.commit.next_published() {
-            return Some(Signal::Publish(transition));
+        if self.commit.publishes() {
+            let dropped = self.commit.take_dropped().map(Signal::PublishGap);
+            return dropped.or_else(|| self.commit.next_published().map(Signal::Publish));
         }
         self.active.as_mut()?.signals.pop_front()
     }
@@ -304,7 +302,7 @@ impl Room {
     }
 
     fn take_transition(&mut self, cx: &Context<'_>, now: Timestamp, transition: Transition) {
-        self.commit.record(transition, cx.history_max);
+        self.commit.record(transition);
         let Transition { from, to, cause, agent, .. } = transition;
         if to == PhaseKind::Archived && from != PhaseKind::Archived {
             self.owe_result(cx, now, cause);

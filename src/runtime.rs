@@ -32,7 +32,7 @@ use self::backfill::CatchUp;
 use self::cell::{CellState, RoomCell};
 use self::lost::LostConnections;
 use self::recognition::Recognition;
-use self::registry::Registry;
+use self::registry::{Hosted, Registry};
 use self::room_table::RoomTable;
 use self::timers::Timers;
 use crate::events::Heard;
@@ -44,7 +44,7 @@ use crate::room::context::{ChatFacts, Context, RecordInput};
 use crate::room::directory::Directory;
 use crate::tools::creations::Creations;
 use crate::{
-    Agent, AgentId, AgentWaker, ApiError, ChannelId, ChannelStore, Clock, DiscordApi, ErrorKind,
+    AgentId, AgentWaker, ApiError, ChannelId, ChannelStore, Clock, DiscordApi, ErrorKind,
     IdentityStore, Orchestrator, Settings,
 };
 
@@ -64,7 +64,6 @@ pub(crate) struct Runtime {
     /// When this process began.
     up_since: Timestamp,
     pub(crate) registry: Registry,
-    pub(crate) hosts: RwLock<HashMap<AgentId, Hosted>>,
     pub(crate) orchestrator: RwLock<Option<Arc<dyn Orchestrator>>>,
     pub(crate) presence: Mutex<Presence>,
     /// Names runs that were put off.
@@ -84,13 +83,6 @@ pub(crate) struct Runtime {
     pub(crate) recognition: Recognition,
     /// Rooms that may have an action to offer.
     pub(crate) ready: mpsc::UnboundedSender<Arc<RoomCell>>,
-}
-
-/// An agent that the library calls, and the account it speaks with.
-#[derive(Clone)]
-pub(crate) struct Hosted {
-    pub(crate) agent: Arc<dyn Agent>,
-    pub(crate) discord: Arc<dyn DiscordApi>,
 }
 
 /// What a [`Runtime`] is made of.
@@ -126,8 +118,7 @@ impl Runtime {
             settings: parts.settings,
             config: RwLock::new(parts.config),
             seed: parts.seed,
-            registry: Registry::default(),
-            hosts: RwLock::new(parts.hosts),
+            registry: Registry::new(parts.hosts),
             orchestrator: RwLock::new(parts.orchestrator),
             deferrals: AtomicU64::default(),
             timers: Timers::default(),
@@ -210,20 +201,9 @@ impl Runtime {
         }
     }
 
-    pub(crate) fn hosted(&self, agent: AgentKey) -> Option<(AgentId, Hosted)> {
-        let name = self.registry.name(agent)?;
-        let hosts = self.hosts.read().unwrap_or_else(PoisonError::into_inner);
-        let hosted = hosts.get(&name)?.clone();
-        Some((name, hosted))
-    }
-
     /// An agent's id as the log shows it.
     pub(crate) fn log_name(&self, agent: AgentKey) -> AgentId {
         self.registry.name(agent).unwrap_or_else(|| "unknown".into())
-    }
-
-    pub(crate) fn is_hosted(&self, agent: &AgentId) -> bool {
-        self.hosts.read().unwrap_or_else(PoisonError::into_inner).contains_key(agent)
     }
 
     pub(crate) fn config(&self) -> Arc<Config> {

@@ -45,6 +45,12 @@ pub fn split_reply(text: &str) -> Vec<String> {
     split_up_to(text, usize::MAX).0
 }
 
+/// Whether a reply is one message as it is.
+pub(crate) fn is_one_message(text: &str) -> bool {
+    // There are never more UTF-16 code units than bytes.
+    !text.is_empty() && text.len() <= LIMIT && text.trim().len() == text.len()
+}
+
 /// Splits a reply into at most this many messages, and returns what was left over, too.
 pub(crate) fn split_up_to(text: &str, most: usize) -> (Vec<String>, &str) {
     let text = text.trim();

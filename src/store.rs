@@ -147,17 +147,19 @@ pub enum Durability {
     Turn,
 }
 
-/// A channel's new record.
+/// A channel's new record. It is shared: a store that drops it before it answers lets the driver use the memory for the
+/// next commit.
 ///
 /// ```
+/// use std::sync::Arc;
 /// use dirigent::{ChannelId, ChannelRecord, Commit, Durability, Revision};
 ///
 /// let commit = Commit {
 ///     channel: ChannelId::new(1),
 ///     expected: Revision::default(),
-///     record: ChannelRecord::default(),
+///     record: ChannelRecord::default().into(),
 ///     durability: Durability::Fact,
-///     transitions: Vec::new(),
+///     transitions: Arc::default(),
 ///     replaces_damaged: false,
 /// };
 /// assert_eq!(commit.expected.get(), 0);
@@ -170,11 +172,11 @@ pub struct Commit {
     /// The revision it was made from.
     pub expected: Revision,
     /// What to store.
-    pub record: ChannelRecord,
+    pub record: Arc<ChannelRecord>,
     /// How much it must survive.
     pub durability: Durability,
     /// What changed since the last commit, for the history.
-    pub transitions: Vec<Transition>,
+    pub transitions: Arc<Vec<Transition>>,
     /// Whether this commit may take the place of a damaged record. Then, and only then, a damaged
     /// record counts as none, of revision 0, and the store keeps what is left of it aside; the commit
     /// survives as a [`Durability::Fact`], whatever it asks for. Set it for an operator's act alone
@@ -237,24 +239,6 @@ pub struct ChannelRecord {
     /// commit of its own was made whose answer was lost, or another process has the channel. `None`: an
     /// older version wrote it.
     pub writer: Option<Writer>,
-}
-
-impl ChannelRecord {
-    /// A record to be written over.
-    pub(crate) const fn blank() -> Self {
-        Self {
-            snapshot: Snapshot::blank(),
-            discussion: None,
-            letters: Vec::new(),
-            outgoing: None,
-            held: None,
-            heard: None,
-            verified: None,
-            gap_from: None,
-            commanded_at: None,
-            writer: None,
-        }
-    }
 }
 
 /// From where the messages of a gap are read.
@@ -379,7 +363,7 @@ pub enum ReplyEnd {
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct OutgoingPart {
     /// Its text, at most 2,000 characters.
-    pub content: String,
+    pub content: Arc<str>,
     /// Makes posting it again harmless.
     pub nonce: Nonce,
     /// The message, once it was posted.

@@ -32,7 +32,7 @@ pub fn chat_message(message: &Message) -> ChatMessage {
         author: UserId::new(message.author.id.get()),
         author_kind: traits.author_kind(),
         kind: traits.chat_kind(),
-        content: message.content.clone(),
+        content: message.content.as_str().into(),
         has_attachments: !message.attachments.is_empty(),
         nonce: None,
     }
@@ -60,7 +60,7 @@ pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
         author: author.id.user(),
         author_kind: traits.author_kind(),
         kind: traits.chat_kind(),
-        content: message.content?,
+        content: message.content?.into(),
         has_attachments: message.attachments.is_some_and(|files| !files.is_empty()),
         nonce: message.nonce.and_then(wire::Nonce::into_text),
     })

@@ -176,7 +176,7 @@ mod tests {
             assert_eq!(read.nonce.as_deref(), kept);
             assert_eq!((read.id.get(), read.channel.get(), read.author.get()), (9, 7, 5));
             assert_eq!((read.author_kind, read.kind), (AuthorKind::Bot, ChatKind::Default));
-            assert_eq!(read.content, "hi");
+            assert_eq!(&*read.content, "hi");
         }
     }
 

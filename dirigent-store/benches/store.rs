@@ -53,9 +53,9 @@ fn commit(number: usize, expected: u64, durability: Durability) -> Commit {
     Commit {
         channel: id(number),
         expected,
-        record: record(),
+        record: record().into(),
         durability,
-        transitions: Vec::new(),
+        transitions: Vec::new().into(),
         replaces_damaged: false,
     }
 }
@@ -134,7 +134,7 @@ async fn saves(open: Open, count: usize, channels: usize, durability: Durability
     let mut times = Vec::with_capacity(count);
     for number in 0..count {
         let mut commit = commit(number % channels, (number / channels) as u64, durability);
-        commit.transitions = transitions();
+        commit.transitions = transitions().into();
         let at = Instant::now();
         store.commit(commit).await.expect("a commit");
         times.push(at.elapsed().as_secs_f64() * 1e3);
@@ -155,7 +155,7 @@ async fn together(open: Open, commits: usize, channels: usize) -> f64 {
             let is_fact = (round + number) % 8 == 0;
             let durability = if is_fact { Durability::Fact } else { Durability::Turn };
             let mut commit = commit(number, round as u64, durability);
-            commit.transitions = transitions();
+            commit.transitions = transitions().into();
             store.commit(commit).await.expect("a commit");
         }
     };

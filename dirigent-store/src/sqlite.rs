@@ -81,9 +81,9 @@ use crate::worker::{About, Life, queue};
 /// let commit = Commit {
 ///     channel: ChannelId::new(123456789012345678),
 ///     expected: Revision::default(),
-///     record: ChannelRecord::default(),
+///     record: ChannelRecord::default().into(),
 ///     durability: Durability::Fact,
-///     transitions: Vec::new(),
+///     transitions: Vec::new().into(),
 ///     replaces_damaged: false,
 /// };
 /// assert_eq!(store.commit(commit).await?, Revision::new(1));

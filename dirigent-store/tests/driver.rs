@@ -120,7 +120,7 @@ async fn a_chat_goes_on_after_its_process_was_killed() {
     let status = life.dirigent.status(world.channel).await.unwrap().unwrap();
     assert!(status.turn > turns, "turns are counted on");
     let said: Vec<_> = world.discord.messages(world.channel).into_iter().collect();
-    let answers = said.iter().filter(|message| message.content == "Yes.").count();
+    let answers = said.iter().filter(|message| &*message.content == "Yes.").count();
     assert_eq!(answers, 4, "each agent answered each question once");
     life.kill().await;
 }

@@ -211,7 +211,7 @@ impl ScriptedAgent {
             .messages(channel)
             .into_iter()
             .filter(|message| message.author == self.user)
-            .map(|message| message.content)
+            .map(|message| message.content.to_string())
             .collect();
         let is_said = |text: &str| said.iter().any(|content| text.trim().starts_with(content));
         let mut script = self.script();
@@ -300,7 +300,7 @@ impl Agent for ScriptedAgent {
                 turn: turn.turn(),
                 attempt: turn.attempt(),
                 after_reminder: turn.is_after_reminder(),
-                missed: turn.missed().iter().map(|m| m.content.clone()).collect(),
+                missed: turn.missed().iter().map(|m| m.content.to_string()).collect(),
                 late_answer: turn.late_answer().map(str::to_owned),
                 ..SeenTurn::default()
             });
@@ -313,7 +313,7 @@ impl Agent for ScriptedAgent {
         if let Some(seen) = self.script().turns.get_mut(at) {
             seen.cancelled = turn.is_cancelled();
             seen.injected
-                .extend(std::iter::from_fn(|| turn.take_injected()).map(|m| m.content.clone()));
+                .extend(std::iter::from_fn(|| turn.take_injected()).map(|m| m.content.to_string()));
         }
         reply
     }

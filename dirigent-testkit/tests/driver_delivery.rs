@@ -31,7 +31,7 @@ fn message(stage: &Stage, id: MessageId, content: &str) -> ChatMessage {
         author: stage.agent("a").user(),
         author_kind: AuthorKind::Bot,
         kind: ChatKind::Default,
-        content: content.to_owned(),
+        content: content.into(),
         has_attachments: false,
         nonce: None,
     }

@@ -45,7 +45,7 @@ impl Orchestrator for Moody {
         if number % 2 == 1 {
             return Err("not now".into());
         }
-        let words: Vec<_> = asked.messages.iter().map(|m| m.content.as_str()).collect();
+        let words: Vec<_> = asked.messages.iter().map(|m| &*m.content).collect();
         Ok(Reply::Say(format!("About {}: later.", words.join(", "))))
     }
 }

@@ -105,7 +105,7 @@ fn a_long_guide_is_split_and_wakes_after_its_last_part() {
     stage.until_dormant();
     let (channel, _) = places(&stage);
     let messages = stage.discord().messages(channel);
-    let first_word = messages.iter().position(|message| message.content == "a1").unwrap();
+    let first_word = messages.iter().position(|message| &*message.content == "a1").unwrap();
     assert_eq!(first_word, 3, "three parts before the first word");
     let read: String = stage.moderation(channel)[..3].join(" ");
     assert_eq!(read.split_whitespace().count(), guide.split_whitespace().count());

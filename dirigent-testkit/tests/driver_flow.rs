@@ -78,7 +78,7 @@ fn hooked_turn(reported: Ending<'static>, posted: &[&str]) -> Stage {
             author,
             author_kind: AuthorKind::Bot,
             kind: ChatKind::Default,
-            content: (*text).to_owned(),
+            content: (*text).into(),
             has_attachments: false,
             nonce: None,
         };
@@ -370,7 +370,7 @@ impl Echo {
 impl Orchestrator for Echo {
     async fn answer(&self, asked: Consultation) -> Result<Reply, AgentError> {
         use dirigent::Clock as _;
-        let words: Vec<_> = asked.messages.iter().map(|m| m.content.clone()).collect();
+        let words: Vec<_> = asked.messages.iter().map(|m| m.content.to_string()).collect();
         self.asked.lock().unwrap().push(words.clone());
         let clock = self.clock.lock().unwrap().clone().unwrap();
         clock.sleep_until(clock.now() + self.takes).await;
@@ -613,7 +613,7 @@ fn queued_messages_reach_a_direct_waker_too() {
     stage.until_dormant();
     let calls = stage.wake_calls();
     let to_b = calls.iter().find(|call| call.agent.as_str() == "b").unwrap();
-    let heard: Vec<_> = to_b.missed.iter().map(|message| message.content.as_str()).collect();
+    let heard: Vec<_> = to_b.missed.iter().map(|message| &*message.content).collect();
     assert_eq!(heard, ["more 0", "more 1", "more 2", "more 3", "more 4", "a1"]);
 }
 
@@ -637,7 +637,7 @@ fn of_what_others_than_people_said_a_direct_waker_brings_the_newest_only() {
     stage.until_dormant();
     let calls = stage.wake_calls();
     let to_b = calls.iter().find(|call| call.agent.as_str() == "b").unwrap();
-    let heard: Vec<_> = to_b.missed.iter().map(|message| message.content.as_str()).collect();
+    let heard: Vec<_> = to_b.missed.iter().map(|message| &*message.content).collect();
     assert_eq!(heard, ["feed 18", "feed 19", "a1"]);
 }
 

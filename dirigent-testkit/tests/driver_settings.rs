@@ -38,7 +38,7 @@ fn picture(stage: &mut Stage, text: &str) {
         author,
         author_kind: AuthorKind::Human,
         kind: ChatKind::Default,
-        content: text.to_owned(),
+        content: text.into(),
         has_attachments: false,
         nonce: None,
     };

@@ -124,7 +124,7 @@ fn a_lost_answer_makes_no_second_trigger() {
     stage.say("Hello");
     stage.until_dormant();
     let posts = stage.discord().take_posts();
-    let nonce = posts[0].nonce.clone();
+    let nonce = posts[0].nonce;
     let same: Vec<_> = posts.iter().filter(|post| post.nonce == nonce).collect();
     assert_eq!(same.len(), 1, "the event tells that it arrived");
     assert_eq!(stage.words(), ["Hello", "a1", "b1", "a2"]);
@@ -212,7 +212,7 @@ fn a_direct_waker_costs_nothing_beside_the_reply_and_brings_what_was_missed() {
     assert_eq!(stage.discord().calls().of(Call::Post), 3);
     let calls = stage.wake_calls();
     let missed: Vec<Vec<_>> =
-        calls.iter().map(|call| call.missed.iter().map(|m| m.content.as_str()).collect()).collect();
+        calls.iter().map(|call| call.missed.iter().map(|m| &*m.content).collect()).collect();
     assert_eq!(missed[..3], [vec!["Hello"], vec!["Hello", "a1"], vec!["b1"]]);
 }
 

@@ -114,7 +114,7 @@ async fn a_bot_hears_what_is_said_changed_and_deleted() {
     let mut shard = scene.ready().await;
     let id = scene.say("Good morning");
     let Event::MessageCreate(created) = event(&mut shard).await else { panic!() };
-    assert_eq!((created.id.get(), created.content.as_str()), (id.get(), "Good morning"));
+    assert_eq!((created.id.get(), &*created.content), (id.get(), "Good morning"));
     assert_eq!(created.author.id.get(), scene.person.get());
     assert_eq!(created.guild_id.unwrap().get(), scene.guild.get());
     scene.discord.edit(scene.channel, id, "Good evening");
@@ -138,8 +138,8 @@ async fn a_nonce_comes_back_to_its_author_alone() {
     let nonce = Nonce::from_parts(scene.channel.get(), 0, 1);
     let post = Post {
         channel: scene.channel,
-        content: "hello".to_owned(),
-        nonce: nonce.clone(),
+        content: "hello".into(),
+        nonce,
         mentions: Mentions::Nobody,
         reply_to: None,
     };

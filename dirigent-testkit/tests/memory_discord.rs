@@ -58,7 +58,7 @@ impl Room {
     fn post(&self, number: u64) -> Post {
         Post {
             channel: self.channel,
-            content: format!("message {number}"),
+            content: format!("message {number}").into(),
             nonce: Nonce::from_parts(self.channel.get(), 0, number),
             mentions: Mentions::Nobody,
             reply_to: None,
@@ -73,7 +73,7 @@ impl Room {
         let newest = HistoryRequest { channel: self.channel, after: None, limit: 100 };
         let mut page = self.bot.history(newest).await.unwrap();
         page.reverse();
-        page.into_iter().map(|message| message.content).collect()
+        page.into_iter().map(|message| message.content.to_string()).collect()
     }
 }
 

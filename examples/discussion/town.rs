@@ -107,7 +107,11 @@ impl Town {
 
     /// All texts of a channel, but for what was deleted.
     pub(crate) fn texts(&self, channel: ChannelId) -> Vec<String> {
-        self.discord.messages(channel).into_iter().map(|message| message.content).collect()
+        self.discord
+            .messages(channel)
+            .into_iter()
+            .map(|message| message.content.to_string())
+            .collect()
     }
 
     /// Takes a channel's id out of a tool's answer, and shows it under this name from now on.
@@ -183,7 +187,7 @@ impl Town {
         };
         let place = self.channels.iter().find(|(channel, _)| *channel == message.channel);
         let place = place.map_or("", |(_, place)| place);
-        let mut text = message.content.clone();
+        let mut text = message.content.to_string();
         for member in &self.members {
             text = text.replace(&format!("<@{}>", member.user), &format!("@{}", member.name));
         }

@@ -85,7 +85,7 @@ impl Terminal {
             }
         }
         let name = author.map_or("Somebody", |author| &author.name);
-        let text = self.people.iter().fold(message.content.clone(), |text, person| {
+        let text = self.people.iter().fold(message.content.to_string(), |text, person| {
             text.replace(&format!("<@{}>", person.user), &format!("@{}", person.name))
         });
         println!("{name:>11}: {text}");

@@ -1,14 +1,16 @@
 //! Channels in memory: for trying out, for tests, and for hosts that need no restart.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use rustc_hash::FxHashMap;
 
 use super::resting::Resting;
 use crate::{
-    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, LoadError, Revision,
-    StoredChannel, Transition,
+    AgentId, AgentKey, ApiError, ChannelId, ChannelRecord, ChannelStore, Commit, CommitError,
+    LoadError, Revision, StoredChannel, Transition,
 };
 
 /// The newest transitions that a channel's history gives.
@@ -33,7 +35,7 @@ pub struct MemoryChannels {
 
 #[derive(Debug, Default)]
 struct Inner {
-    channels: HashMap<ChannelId, Kept>,
+    channels: FxHashMap<ChannelId, Kept>,
     agents: Vec<AgentId>,
     /// Oldest first.
     history: VecDeque<(ChannelId, Transition)>,
@@ -42,28 +44,29 @@ struct Inner {
 /// A record, in as little room as its channel needs.
 #[derive(Debug)]
 enum Kept {
-    Awake(Box<StoredChannel>),
+    Awake(Revision, Arc<ChannelRecord>),
     Resting(Revision, Box<Resting>),
 }
 
 impl Kept {
-    fn new(stored: StoredChannel) -> Self {
-        match Resting::of(&stored.record) {
-            Some(resting) => Self::Resting(stored.revision, resting),
-            None => Self::Awake(Box::new(stored)),
+    fn new(revision: Revision, record: Arc<ChannelRecord>) -> Self {
+        match Resting::of(&record) {
+            Some(resting) => Self::Resting(revision, resting),
+            None => Self::Awake(revision, record),
         }
     }
 
     const fn revision(&self) -> Revision {
         match self {
-            Self::Awake(stored) => stored.revision,
-            Self::Resting(revision, _) => *revision,
+            Self::Awake(revision, _) | Self::Resting(revision, _) => *revision,
         }
     }
 
     fn stored(&self) -> StoredChannel {
         match self {
-            Self::Awake(stored) => StoredChannel::clone(stored),
+            Self::Awake(revision, record) => {
+                StoredChannel { revision: *revision, record: ChannelRecord::clone(record) }
+            }
             Self::Resting(revision, resting) => {
                 StoredChannel { revision: *revision, record: resting.record() }
             }
@@ -73,8 +76,8 @@ impl Kept {
 
 impl Inner {
     /// Adds to the history.
-    fn keep(&mut self, channel: ChannelId, transitions: Vec<Transition>) {
-        self.history.extend(transitions.into_iter().map(|transition| (channel, transition)));
+    fn keep(&mut self, channel: ChannelId, transitions: &[Transition]) {
+        self.history.extend(transitions.iter().map(|transition| (channel, *transition)));
         let excess = self.history.len().saturating_sub(HISTORY_TOTAL);
         self.history.drain(..excess);
     }
@@ -99,16 +102,25 @@ impl ChannelStore for MemoryChannels {
     }
 
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
+        let Commit { channel, expected, record, transitions, .. } = commit;
         let mut inner = self.lock();
-        let kept = inner.channels.get(&commit.channel);
-        let found = kept.map_or_else(Revision::default, Kept::revision);
-        if found != commit.expected {
+        let known = inner.channels.entry(channel);
+        let found = match &known {
+            Entry::Occupied(kept) => kept.get().revision(),
+            Entry::Vacant(_) => Revision::default(),
+        };
+        if found != expected {
             return Err(CommitError::Conflict { found });
         }
         let revision = found.next();
-        let stored = Kept::new(StoredChannel { revision, record: commit.record });
-        let old = inner.channels.insert(commit.channel, stored);
-        inner.keep(commit.channel, commit.transitions);
+        let old = match known {
+            Entry::Occupied(mut kept) => Some(kept.insert(Kept::new(revision, record))),
+            Entry::Vacant(place) => {
+                place.insert(Kept::new(revision, record));
+                None
+            }
+        };
+        inner.keep(channel, &transitions);
         drop(inner);
         drop(old);
         Ok(revision)
@@ -154,7 +166,7 @@ mod tests {
     use futures_util::FutureExt;
 
     use super::*;
-    use crate::{ChannelRecord, Durability};
+    use crate::Durability;
 
     #[test]
     fn the_history_of_all_channels_together_is_bounded() {
@@ -171,8 +183,8 @@ mod tests {
             let commit = Commit {
                 channel: ChannelId::new(channel),
                 expected: Revision::default(),
-                record: ChannelRecord::blank(),
-                transitions: (0..90).map(transition).collect(),
+                record: Arc::default(),
+                transitions: Arc::new((0..90).map(transition).collect()),
                 durability: Durability::Turn,
                 replaces_damaged: false,
             };

@@ -181,7 +181,7 @@ mod tests {
             ..Snapshot::blank()
         };
         let writer = Some(Writer { process: 0, count: 1 });
-        ChannelRecord { snapshot, heard: newest, writer, ..ChannelRecord::blank() }
+        ChannelRecord { snapshot, heard: newest, writer, ..ChannelRecord::default() }
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub(crate) struct Started {
 #[derive(Debug)]
 pub(crate) enum Action {
     /// Store the room's record.
-    Commit(Box<Commit>),
+    Commit(Commit),
     /// Read the room's record, to find out whose it is.
     ReadBack,
     /// Post a message.
@@ -44,7 +44,7 @@ pub(crate) enum Action {
     /// Read messages.
     History { account: Account, request: HistoryRequest },
     /// Call a hosted agent.
-    Call(Box<CallRequest>),
+    Call(CallRequest),
     /// Ask the orchestrator.
     Consult(Box<ConsultRequest>),
     /// Wake the callback room of a discussion.
@@ -157,7 +157,7 @@ impl Outcome {
 #[derive(Debug)]
 pub(crate) enum AgentAnswer {
     /// This text, as far as it is delivered, and what becomes of the turn then.
-    Say { words: String, end: ReplyEnd },
+    Say { words: Arc<str>, end: ReplyEnd },
     /// Nothing to say.
     Pass,
     /// It failed or panicked.

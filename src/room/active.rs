@@ -58,6 +58,8 @@ pub(super) struct Active {
     /// When an operator last stopped, held or resumed the channel.
     pub(super) commanded_at: Option<Timestamp>,
     pub(super) next_action: u64,
+    /// Reused for the messages of a reply.
+    pub(super) receipt: Vec<MessageId>,
     /// Reused for the machine's effects.
     pub(super) effects: Vec<Effect>,
 }
@@ -104,6 +106,7 @@ impl Active {
             || !self.cleanup.is_empty()
             || self.reads.may_act()
             || !self.outbox.is_empty()
+            || self.claims.is_called()
             || self.claims.has_withdrawn()
             || self.chat.is_probing()
     }

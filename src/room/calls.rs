@@ -1,5 +1,6 @@
 //! Calls of hosted agents and questions to the orchestrator.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, TurnId};
@@ -50,7 +51,7 @@ pub(crate) struct Consult {
     /// When the machine asked: part of the nonces of the answer.
     pub(crate) since: Timestamp,
     /// What is to be posted of the answer, once there is one.
-    pub(crate) parts: Vec<String>,
+    pub(crate) parts: Vec<Arc<str>>,
     /// How many of the parts are posted.
     pub(crate) posted: usize,
     /// The first message of the answer.

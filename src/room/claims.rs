@@ -104,6 +104,11 @@ impl Claims {
         std::mem::take(&mut self.withdrawn)
     }
 
+    /// Whether it is the turn of a lane that has not asked yet.
+    pub(super) const fn is_called(&self) -> bool {
+        self.called.is_some()
+    }
+
     pub(super) fn has_withdrawn(&self) -> bool {
         !self.withdrawn.is_empty()
     }

@@ -204,7 +204,7 @@ mod tests {
     fn seen(stamp: Stamp) -> Active {
         let mut active = Active::default();
         let nonce = Nonce::from_parts(1, 2, 3);
-        active.cleanup.look_for(nonce.clone(), None);
+        active.cleanup.look_for(nonce, None);
         active.cleanup.see(nonce.as_str(), TRIGGER, stamp);
         active
     }

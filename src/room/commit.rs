@@ -1,10 +1,14 @@
 //! What of a room is stored, and what is to be stored next.
 
+pub(crate) mod buffers;
+
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{Timestamp, Transition};
 
+use self::buffers::{BufferPool, Buffers};
 use super::attempts::{Attempts, Failure};
 use super::refused::{Refused, is_refusal};
 use crate::store::Writer;
@@ -16,6 +20,8 @@ const WAIT: Duration = Duration::from_millis(100);
 const WAIT_MAX: Duration = Duration::from_secs(10);
 /// How many transitions wait at most until their state is stored and listeners are told.
 const UNPUBLISHED_MAX: usize = 256;
+/// For how many transitions a room keeps memory while none waits.
+const UNPUBLISHED_KEPT: usize = 8;
 
 /// Counts the changes of what a room's record holds. An action names the stamp that must be committed
 /// before it starts.
@@ -47,10 +53,14 @@ pub(crate) struct CommitState {
     writer: Writer,
     /// The count of the newest commit that surely succeeded.
     written: u64,
-    /// Transitions for the history that no commit has taken.
-    transitions: VecDeque<Transition>,
-    /// Transitions that listeners are told once their state is stored.
+    /// Transitions that listeners are told once their state is stored. The history gets the same ones.
     unpublished: VecDeque<(Stamp, Transition)>,
+    /// Up to here the store took, or refused, the transitions for its history.
+    in_history: Stamp,
+    /// What the last commit handed to the store, if the store kept it.
+    kept_by_store: Option<Buffers>,
+    /// What an earlier commit handed to the store, for the next one.
+    spare: Option<Buffers>,
     /// How many older ones were dropped, since the store takes nothing: listeners are told the number.
     dropped: u64,
 }
@@ -67,7 +77,10 @@ enum ReadBack {
 struct UnderWay {
     stamp: Stamp,
     durability: Durability,
-    transitions: Vec<Transition>,
+    /// Up to where the history reached before.
+    in_history: Stamp,
+    /// What the store was given.
+    buffers: Buffers,
 }
 
 /// What the runtime needs for a commit beside the record.
@@ -75,9 +88,10 @@ struct UnderWay {
 pub(crate) struct CommitTerms {
     pub(crate) expected: Revision,
     pub(crate) durability: Durability,
-    pub(crate) transitions: Vec<Transition>,
     pub(crate) writer: Writer,
     pub(crate) replaces_damaged: bool,
+    /// The transitions are in them; the record is to be written into them.
+    pub(crate) buffers: Buffers,
 }
 
 impl CommitState {
@@ -97,8 +111,10 @@ impl CommitState {
             replaces_damaged: false,
             writer: Writer { process, count: 0 },
             written: 0,
-            transitions: VecDeque::new(),
             unpublished: VecDeque::new(),
+            in_history: Stamp(0),
+            kept_by_store: None,
+            spare: None,
             dropped: 0,
         }
     }
@@ -202,42 +218,43 @@ impl CommitState {
         }
     }
 
-    /// A transition of the newest state, for the history and for listeners. Of both the oldest goes first.
-    pub(crate) fn record(&mut self, transition: Transition, history_max: usize) {
+    /// A transition of the newest state, for the history and for listeners. The oldest goes first.
+    pub(crate) fn record(&mut self, transition: Transition) {
         if self.unpublished.len() >= UNPUBLISHED_MAX {
             self.unpublished.pop_front();
             self.dropped += 1;
         }
         self.unpublished.push_back((self.changed, transition));
-        self.transitions.push_back(transition);
-        while self.transitions.len() > history_max {
-            self.transitions.pop_front();
-        }
+    }
+
+    /// Whether the state of the oldest transition that was not told is stored.
+    pub(crate) fn publishes(&self) -> bool {
+        self.unpublished.front().is_some_and(|(stamp, _)| self.is_committed(*stamp))
     }
 
     /// How many transitions were dropped before the next one whose state is stored.
     pub(crate) fn take_dropped(&mut self) -> Option<u64> {
-        let (stamp, _) = self.unpublished.front()?;
-        let is_told = self.dropped > 0 && self.is_committed(*stamp);
-        is_told.then(|| std::mem::take(&mut self.dropped))
+        (self.dropped > 0 && self.publishes()).then(|| std::mem::take(&mut self.dropped))
     }
 
     /// The next transition whose state is stored.
     pub(crate) fn next_published(&mut self) -> Option<Transition> {
-        let (stamp, _) = self.unpublished.front()?;
-        if !self.is_committed(*stamp) {
-            return None;
-        }
-        let (_, transition) = self.unpublished.pop_front()?;
-        if self.unpublished.is_empty() {
-            // A channel that talks waits most of the time: it keeps no room for what comes then.
+        let (_, transition) = self.publishes().then(|| self.unpublished.pop_front()).flatten()?;
+        if self.unpublished.is_empty() && self.unpublished.capacity() > UNPUBLISHED_KEPT {
+            // The store has failed for a while.
             self.unpublished = VecDeque::new();
         }
         Some(transition)
     }
 
-    /// Begins a commit, if one is due. It counts as under way until its result is told.
-    pub(crate) fn begin(&mut self, now: Timestamp) -> Option<CommitTerms> {
+    /// Begins a commit, if one is due. It counts as under way until its result is told. `history_max`: how many
+    /// transitions the store keeps.
+    pub(crate) fn begin(
+        &mut self,
+        now: Timestamp,
+        history_max: usize,
+        pool: &mut BufferPool,
+    ) -> Option<CommitTerms> {
         let is_free = self.under_way.is_none() && self.read_back == ReadBack::No;
         let may = !self.taken_over && !self.is_clean() && is_free;
         if !may || !self.is_due(now) {
@@ -245,16 +262,37 @@ impl CommitState {
         }
         self.writer.count += 1;
         let durability = std::mem::replace(&mut self.durability, Durability::Turn);
-        let transitions = Vec::from(std::mem::take(&mut self.transitions));
-        let terms = CommitTerms {
+        let mut buffers = self.spare.take().unwrap_or_else(|| pool.take());
+        self.write_history(Arc::make_mut(&mut buffers.transitions), history_max);
+        Some(CommitTerms {
             expected: self.stored,
             durability,
-            transitions: transitions.clone(),
             writer: self.writer,
             replaces_damaged: self.replaces_damaged && self.is_unstored(),
-        };
-        self.under_way = Some(UnderWay { stamp: self.changed, durability, transitions });
-        Some(terms)
+            buffers,
+        })
+    }
+
+    /// Writes down the newest transitions that the history does not have.
+    fn write_history(&self, out: &mut Vec<Transition>, history_max: usize) {
+        out.clear();
+        let too_many = self.unpublished.len().saturating_sub(history_max);
+        let newest = self.unpublished.iter().skip(too_many);
+        let new = newest.filter(|(stamp, _)| *stamp > self.in_history);
+        out.extend(new.map(|(_, transition)| *transition));
+    }
+
+    /// The commit is under way. The room keeps a share of what the store is given, and takes it back when the
+    /// store is done with it.
+    pub(crate) fn sent(&mut self, durability: Durability, buffers: Buffers) {
+        let (stamp, in_history) = (self.changed, self.in_history);
+        self.in_history = stamp;
+        self.under_way = Some(UnderWay { stamp, durability, in_history, buffers });
+    }
+
+    /// What no commit needs now.
+    pub(crate) const fn take_spare(&mut self) -> Option<Buffers> {
+        self.spare.take()
     }
 
     /// Whether the store is to be read, to find out whose record it holds.
@@ -268,8 +306,15 @@ impl CommitState {
 
     /// The commit under way succeeded.
     pub(crate) fn committed(&mut self, revision: Revision) {
-        if let Some(done) = self.under_way.take() {
-            self.committed = done.stamp;
+        if let Some(UnderWay { stamp, mut buffers, .. }) = self.under_way.take() {
+            self.committed = stamp;
+            let replaced = self.kept_by_store.take();
+            self.spare = replaced.and_then(Buffers::take_back);
+            if buffers.are_free() {
+                self.spare = Some(buffers);
+            } else {
+                self.kept_by_store = Some(buffers);
+            }
         }
         self.stored = revision;
         self.written = self.writer.count;
@@ -335,10 +380,9 @@ impl CommitState {
             self.durability = Durability::Fact;
         }
         if transitions {
-            for transition in failed.transitions.into_iter().rev() {
-                self.transitions.push_front(transition);
-            }
+            self.in_history = failed.in_history;
         }
+        self.spare = failed.buffers.take_back();
         Some(failed.stamp)
     }
 
@@ -347,7 +391,6 @@ impl CommitState {
         self.taken_over = true;
         self.unpublished.clear();
         self.dropped = 0;
-        self.transitions.clear();
     }
 
     pub(crate) fn move_back(&mut self, by: Duration) {
@@ -359,143 +402,4 @@ impl CommitState {
 }
 
 #[cfg(test)]
-mod tests {
-    use dirigent_core::{Cause, PhaseKind, TurnId};
-
-    use super::*;
-    use crate::ErrorKind;
-
-    const NOW: Timestamp = Timestamp::from_millis(1_000_000);
-
-    fn record(commit: &mut CommitState, numbers: std::ops::Range<u64>, history_max: usize) {
-        let (from, to) = (PhaseKind::Dormant, PhaseKind::Granted);
-        for number in numbers {
-            commit.change();
-            let (at, turn, cause) = (NOW, TurnId::new(number), Cause::HumanMessage);
-            commit.record(Transition { at, from, to, agent: None, turn, cause }, history_max);
-        }
-    }
-
-    fn failure(kind: ErrorKind) -> Failure {
-        Failure { kind, certainty: Certainty::NotDone, retry_after: None, began: NOW }
-    }
-
-    #[test]
-    fn of_the_history_the_oldest_goes_first_also_while_the_store_fails() {
-        let mut commit = CommitState::new(Revision::default(), 0, 7);
-        let turns = |terms: &CommitTerms| -> Vec<u64> {
-            terms.transitions.iter().map(|transition| transition.turn.get()).collect()
-        };
-        record(&mut commit, 0..5, 3);
-        let terms = commit.begin(NOW).unwrap();
-        assert_eq!(turns(&terms), [2, 3, 4]);
-        commit.failed(NOW, &failure(ErrorKind::Store));
-        record(&mut commit, 5..7, 3);
-        let terms = commit.begin(NOW + WAIT_MAX).unwrap();
-        assert_eq!(turns(&terms), [4, 5, 6]);
-    }
-
-    #[test]
-    fn while_the_store_fails_listeners_are_owed_the_newest_transitions_and_the_number_of_the_others()
-     {
-        let mut commit = CommitState::new(Revision::default(), 0, 7);
-        record(&mut commit, 0..1_000, 3);
-        assert_eq!(commit.unpublished.len(), UNPUBLISHED_MAX);
-        assert_eq!((commit.take_dropped(), commit.next_published()), (None, None), "not stored");
-        commit.begin(NOW).unwrap();
-        commit.committed(Revision::new(1));
-        let kept = u64::try_from(UNPUBLISHED_MAX).unwrap();
-        assert_eq!(commit.take_dropped(), Some(1_000 - kept));
-        assert_eq!(commit.take_dropped(), None, "once");
-        let told = std::iter::from_fn(|| commit.next_published());
-        let told: Vec<u64> = told.map(|transition| transition.turn.get()).collect();
-        assert_eq!(told, (1_000 - kept..1_000).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn a_refused_record_is_tried_less_and_less_often_sooner_if_it_changed_and_at_once_after_a_command()
-     {
-        let mut commit = CommitState::new(Revision::default(), 0, 7);
-        commit.change();
-        let mut now = NOW;
-        let minute = Duration::from_secs(60);
-        for minutes in [1, 2, 4, 8, 16, 32, 60, 60] {
-            commit.begin(now).unwrap();
-            commit.failed(now, &failure(ErrorKind::Invalid));
-            assert_eq!(commit.next_at(), Some(now + minute * minutes));
-            now = now + minute * minutes;
-        }
-        commit.change();
-        assert!(commit.begin(now).is_some());
-        commit.change();
-        commit.failed(now, &failure(ErrorKind::Invalid));
-        assert_eq!(commit.next_at(), Some(now + minute * 10), "it has changed since");
-        now = now + minute * 10;
-        assert_eq!(commit.refused_since(), Some(NOW));
-        commit.begin(now).unwrap();
-        commit.failed(now, &failure(ErrorKind::Invalid));
-        assert!(commit.begin(now).is_none());
-        commit.change_for_good();
-        commit.change();
-        commit.begin(now).unwrap();
-        commit.committed(Revision::new(1));
-        assert_eq!(commit.refused_since(), None);
-    }
-
-    #[test]
-    fn only_by_an_operators_act_a_commit_takes_the_place_of_a_damaged_record() {
-        let terms = |damaged: Option<Option<Revision>>| {
-            let mut commit = CommitState::new(Revision::default(), 0, 7);
-            if let Some(sound) = damaged {
-                commit.replace_damaged(sound);
-            }
-            commit.change();
-            commit.begin(NOW).map(|terms| (terms.expected, terms.replaces_damaged)).unwrap()
-        };
-        assert_eq!(terms(None), (Revision::default(), false), "a new channel");
-        assert_eq!(terms(Some(None)), (Revision::default(), true));
-        let sound = Revision::new(4);
-        assert_eq!(terms(Some(Some(sound))), (sound, false), "the store takes it for a sound one");
-    }
-
-    #[test]
-    fn a_change_of_a_refused_record_moves_no_other_wait() {
-        let mut commit = CommitState::new(Revision::default(), 0, 7);
-        commit.change();
-        commit.begin(NOW).unwrap();
-        commit.failed(NOW, &failure(ErrorKind::Invalid));
-        let now = NOW + Duration::from_secs(60);
-        commit.begin(now).unwrap();
-        commit.failed(now, &failure(ErrorKind::Store));
-        commit.change();
-        assert_eq!(
-            commit.next_at(),
-            Some(now + WAIT),
-            "not at once, and not when the refusal says"
-        );
-
-        let now = now + WAIT;
-        commit.begin(now).unwrap();
-        commit.failed(now, &Failure { certainty: Certainty::Unknown, ..failure(ErrorKind::Store) });
-        let now = now + WAIT_MAX;
-        commit.begin(now).unwrap();
-        commit.conflict();
-        commit.change();
-        assert!(commit.begin_read_back(now), "whose record it is, is found out at once");
-    }
-
-    #[test]
-    fn a_driver_that_ends_waits_for_no_record_that_is_refused() {
-        let mut commit = CommitState::new(Revision::default(), 0, 7);
-        commit.change();
-        commit.begin(NOW).unwrap();
-        commit.failed(NOW, &failure(ErrorKind::Invalid));
-        assert!(commit.is_given_up());
-        commit.hurry();
-        assert!(!commit.is_given_up());
-        commit.begin(NOW).unwrap();
-        assert!(!commit.is_given_up());
-        commit.failed(NOW, &failure(ErrorKind::Store));
-        assert!(!commit.is_given_up(), "a failure that passes is waited for");
-    }
-}
+mod tests;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use dirigent_core::{AgentKey, Author};
+use rustc_hash::FxHashMap;
 
 use crate::mentions::mentioned;
 use crate::plain::is_visible;
@@ -15,7 +16,7 @@ pub(crate) struct Directory {
     /// Every agent that ever had a key, by key.
     agents: Vec<Entry>,
     by_id: HashMap<AgentId, AgentKey>,
-    by_user: HashMap<UserId, AgentKey>,
+    by_user: FxHashMap<UserId, AgentKey>,
     moderator: Option<UserId>,
 }
 
@@ -78,8 +79,12 @@ impl Directory {
 
     /// The key of a registered agent.
     pub(crate) fn key(&self, agent: &AgentId) -> Option<AgentKey> {
-        let key = *self.by_id.get(agent)?;
-        self.user(key).map(|_| key)
+        self.key_of_known(agent).filter(|key| self.user(*key).is_some())
+    }
+
+    /// The key of an agent that is registered, or was.
+    pub(crate) fn key_of_known(&self, agent: &AgentId) -> Option<AgentKey> {
+        self.by_id.get(agent).copied()
     }
 
     /// An agent's name for people, or its id where it has none or is not registered any more.

@@ -1,5 +1,7 @@
 //! What came of an action, and what follows from it.
 
+use std::sync::Arc;
+
 use dirigent_core::{Effect, MessageId, Settlement, Ticket, Timestamp, TurnId};
 
 use super::Room;
@@ -10,7 +12,7 @@ use super::offer::answer_parts;
 use super::reply::{AfterFailure, ReplyDelivery, SearchFacts};
 use super::voice::{Progress, VoiceItem};
 use crate::runtime::admission::ClaimKind;
-use crate::{AuthorKind, Certainty, ChatKind, ChatMessage, OutgoingPart, StoredChannel, Woken};
+use crate::{AuthorKind, Certainty, ChatKind, ChatMessage, StoredChannel, Woken};
 
 impl Room {
     /// An action ended. One that is not under way any more is ignored.
@@ -271,11 +273,11 @@ impl Room {
     }
 
     fn part_posted(&mut self, cx: &Context<'_>, now: Timestamp, message: MessageId) {
-        let Some(part) = self.active().reply.as_mut().and_then(|reply| reply.posted(message))
-        else {
+        let reply = self.active().reply.as_mut();
+        let Some(content) = reply.and_then(|reply| reply.posted(message)) else {
             return;
         };
-        self.remember_part(cx, message, part);
+        self.remember_part(cx, message, content);
         self.part_known(cx, now);
     }
 
@@ -291,12 +293,12 @@ impl Room {
         }
     }
 
-    fn remember_part(&mut self, cx: &Context<'_>, id: MessageId, part: OutgoingPart) {
+    fn remember_part(&mut self, cx: &Context<'_>, id: MessageId, content: Arc<str>) {
         let agent = self.active().reply.as_ref().map(|reply| reply.stored().agent);
         let Some(author) = agent.and_then(|agent| cx.directory.user(agent)) else {
             return;
         };
-        self.remember_own(cx, own_message(self.id, id, author, ChatKind::Default, part.content));
+        self.remember_own(cx, own_message(self.id, id, author, ChatKind::Default, content));
     }
 
     fn part_failed(&mut self, cx: &Context<'_>, now: Timestamp, failure: &Failure) {
@@ -463,7 +465,7 @@ fn own_message(
     id: MessageId,
     author: crate::UserId,
     kind: ChatKind,
-    content: String,
+    content: Arc<str>,
 ) -> ChatMessage {
     let author_kind = AuthorKind::Bot;
     let (has_attachments, nonce) = (false, None);

@@ -222,7 +222,7 @@ impl Room {
         cx: &Context<'_>,
         now: Timestamp,
         call: &Call,
-        words: &str,
+        words: &Arc<str>,
         end: ReplyEnd,
     ) {
         let Call { agent, turn, run, .. } = *call;
@@ -360,7 +360,9 @@ impl Room {
         active.voice.withdraw(VoiceItem::Reply);
         let stored = reply.stored();
         let (agent, run) = (stored.agent, Some(stored.run));
-        let messages: Vec<MessageId> = reply.posted_messages();
+        let mut messages = std::mem::take(&mut active.receipt);
+        messages.clear();
+        messages.extend(reply.posted_messages());
         if !reply.rest().is_empty() {
             active.inbox.keep_late(agent, reply.rest());
         }
@@ -371,8 +373,12 @@ impl Room {
             ReplyEnd::Unfinished => Outcome::Unfinished { tail },
             ReplyEnd::AwaitsHuman => Outcome::AwaitsHuman { tail },
         };
-        let _ = self.submit(cx, now, &Input::Receipt { agent, run, messages });
+        let receipt = Input::Receipt { agent, run, messages };
+        let _ = self.submit(cx, now, &receipt);
         let _ = self.submit(cx, now, &Input::RunEnded { agent, run, outcome });
+        if let Input::Receipt { messages, .. } = receipt {
+            self.active().receipt = messages;
+        }
         self.commit.change();
     }
 

@@ -135,12 +135,13 @@ impl Inbox {
         let is_new = |message: &&Arc<ChatMessage>| {
             Some(message.author) != own && !taken.contains(&message.id)
         };
-        let missed = missed.filter(is_new).cloned().collect();
+        let mut new = Vec::with_capacity(self.recent.len() - from);
+        missed.filter(is_new).for_each(|message| new.push(Arc::clone(message)));
         let until = self.recent.back().map(|message| message.id).or(after);
         let exceptions = late.into_iter().map(|message| (message, Exception::Late)).collect();
         self.given.reserve_exact(1);
         self.given.push(Given { agent, turn, after, until, exceptions });
-        missed
+        new
     }
 
     /// The agent took this message while it ran: its next turn does not bring it again.
@@ -259,7 +260,7 @@ impl Inbox {
     /// `notice` that it was cut, and the `rest` that was in none of them, if there is room for it.
     pub(crate) fn keep_late_reply(&mut self, reply: &Outgoing, rest: &str, notice: &str) {
         let unposted = reply.parts.iter().filter(|part| part.posted.is_none());
-        let words = unposted.map(|part| part.content.as_str()).filter(|words| *words != notice);
+        let words = unposted.map(|part| &*part.content).filter(|words| *words != notice);
         let mut words: Vec<&str> = words.collect();
         let length: usize = words.iter().map(|part| part.len() + 1).sum();
         if !rest.is_empty() && (words.is_empty() || length + rest.len() <= LATE_MAX) {

@@ -11,6 +11,8 @@ use super::action::{
 use super::active::{Active, Request};
 use super::attempts::LIMIT_MAX;
 use super::claims::Lane;
+use super::commit::CommitTerms;
+use super::commit::buffers::{BufferPool, Buffers};
 use super::context::Context;
 use super::hosted::in_order;
 use super::reads::Read;
@@ -23,10 +25,12 @@ use crate::{
     ChannelId, ChatMessage, Commit, GapFrom, HistoryRequest, Mentions, Nonce, Post, UserId,
 };
 
-/// Who decides whether an action may start, and the rooms that may try again because of it.
+/// What all rooms share while one of them is asked: who decides whether an action may start, the rooms that may try
+/// again because of it, and memory for commits.
 pub(crate) struct Doorway<'a> {
     pub(crate) admission: &'a mut Admission,
     pub(crate) wakeups: &'a mut Vec<Wakeup>,
+    pub(crate) buffers: &'a mut BufferPool,
 }
 
 /// A request that wants to start.
@@ -134,6 +138,11 @@ impl Active {
 }
 
 impl Room {
+    /// Memory that no commit of this room needs goes to other rooms.
+    pub(crate) fn give_back_buffers(&mut self, pool: &mut BufferPool) {
+        self.commit.take_spare().into_iter().for_each(|spare| pool.put(spare));
+    }
+
     /// The next action that may start now. Asked by the driver's loop only, until there is none.
     pub(crate) fn next_action(
         &mut self,
@@ -141,6 +150,9 @@ impl Room {
         now: Timestamp,
         door: &mut Doorway<'_>,
     ) -> Option<Started> {
+        if !self.may_act() {
+            return None;
+        }
         self.reach(now);
         self.withdraw_claims(now, door);
         let started = self.offer(cx, now, door);
@@ -166,43 +178,58 @@ impl Room {
         now: Timestamp,
         door: &mut Doorway<'_>,
     ) -> Option<Started> {
-        if let Some(started) = self.offer_commit(cx, now) {
+        if let Some(started) = self.offer_commit(cx, now, door) {
             return Some(started);
         }
         if self.commit.is_taken_over() || cx.stage >= Stage::Ending || self.active.is_none() {
             return None;
         }
-        self.offer_voice(cx, now, door)
-            .or_else(|| self.offer_call(cx, now, door))
-            .or_else(|| self.offer_consult(cx, now, door))
-            .or_else(|| self.offer_reads(cx, now, door))
-            .or_else(|| self.offer_outbox(cx, now, door))
-            .or_else(|| self.offer_deletion(cx, now, door))
-            .or_else(|| self.offer_probe(cx, now, door))
+        let lanes = [
+            Self::offer_voice,
+            Self::offer_call,
+            Self::offer_consult,
+            Self::offer_reads,
+            Self::offer_outbox,
+            Self::offer_deletion,
+            Self::offer_probe,
             // What was found to be over on the way is to be stored.
-            .or_else(|| self.offer_commit(cx, now))
+            Self::offer_commit,
+        ];
+        for lane in lanes {
+            let started = lane(self, cx, now, door);
+            if started.is_some() {
+                return started;
+            }
+        }
+        None
     }
 
-    fn offer_commit(&mut self, cx: &Context<'_>, now: Timestamp) -> Option<Started> {
+    fn offer_commit(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+    ) -> Option<Started> {
+        if self.commit.is_clean() {
+            return None;
+        }
         let time_out = now + cx.settings.work_deadline;
         if self.commit.begin_read_back(now) {
             let active = self.active();
             return Some(active.start_freely(Purpose::ReadBack, Action::ReadBack, time_out));
         }
-        let terms = self.commit.begin(now)?;
-        let record = self.record(terms.writer);
+        let CommitTerms { expected, durability, writer, replaces_damaged, mut buffers } =
+            self.commit.begin(now, cx.history_max, door.buffers)?;
+        self.write_record(writer, Arc::make_mut(&mut buffers.record));
+        let Buffers { record, transitions } = buffers.share();
+        self.commit.sent(durability, buffers);
+        let channel = self.id;
         let active = self.active();
         active.outbox_sent = active.outbox.version();
-        let commit = Commit {
-            channel: self.id,
-            expected: terms.expected,
-            record,
-            durability: terms.durability,
-            transitions: terms.transitions,
-            replaces_damaged: terms.replaces_damaged,
-        };
-        let action = Action::Commit(Box::new(commit));
-        Some(self.active().start_freely(Purpose::Commit, action, time_out))
+        let commit =
+            Commit { channel, expected, record, durability, transitions, replaces_damaged };
+        let action = Action::Commit(commit);
+        Some(active.start_freely(Purpose::Commit, action, time_out))
     }
 
     fn offer_voice(
@@ -273,6 +300,7 @@ impl Room {
         let debt = debts.iter().find(|debt| debt.effect.ticket() == Some(ticket));
         let nonce = self.effect_nonce(ticket, debt.map_or(now, |debt| debt.since));
         let Words { place, content, mentions, paced, reply_to } = words;
+        let content = content.into();
         let post = Post { channel: place, content, nonce, mentions, reply_to };
         self.offer_post(cx, now, door, Account::Moderator, post, paced)
     }
@@ -298,7 +326,7 @@ impl Room {
         match active.admit(room, now, door, &ask) {
             Ok(claim) => {
                 active.voice.begin(claim.id, now);
-                active.voice.expect(post.nonce.clone());
+                active.voice.expect(post.nonce);
                 let action = Action::Post { account, post };
                 Some(active.start(cx, now, claim, Purpose::Voice, action))
             }
@@ -462,7 +490,7 @@ impl Room {
         let missed = active.words_for_call((agent, number), own, heard_before, handed);
         let late = active.inbox.take_late(agent);
         let request = CallRequest { agent, turn, run, attempt, newest, missed, late, paused };
-        let action = Action::Call(Box::new(request));
+        let action = Action::Call(request);
         Some(active.start(cx, now, claim, Purpose::Call { agent, run }, action))
     }
 
@@ -557,6 +585,6 @@ impl Room {
 }
 
 /// The parts of an orchestrator's answer.
-pub(super) fn answer_parts(cx: &Context<'_>, text: &str) -> Vec<String> {
-    messages_of(cx.settings.silence.deliverable(text), cx.settings).0
+pub(super) fn answer_parts(cx: &Context<'_>, text: &str) -> Vec<Arc<str>> {
+    messages_of(&cx.settings.silence.deliverable(text).into(), cx.settings).0.collect()
 }

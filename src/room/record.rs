@@ -223,27 +223,23 @@ impl Room {
         }
     }
 
-    /// Everything of the room that is stored.
-    pub(super) fn record(&self, writer: Writer) -> ChannelRecord {
-        let active = self.active.as_ref();
+    /// Writes down what a commit stores, into a record whose memory is used again.
+    pub(super) fn write_record(&self, writer: Writer, out: &mut ChannelRecord) {
+        let active = self.active.as_deref();
+        let is_paused = self.machine.view().rest().is_some();
         let reply = active.and_then(|active| active.reply.as_ref());
-        let mut record = ChannelRecord {
-            discussion: self.discussion.clone(),
-            letters: active
-                .map_or_else(Vec::new, |active| active.outbox.messages().cloned().collect()),
-            outgoing: reply.map(|reply| Arc::clone(reply.stored())),
-            held: active.and_then(|active| active.inbox.pending()),
-            heard: self.marks.heard(),
-            gap_from: self.marks.gap_from(),
-            commanded_at: active
-                .filter(|_| self.machine.view().rest().is_some())
-                .and_then(|active| active.commanded_at),
-            writer: Some(writer),
-            ..ChannelRecord::blank()
-        };
-        self.machine.snapshot_into(&mut record.snapshot);
-        record.verified = self.marks.verified_behind(record.snapshot.horizon);
-        record
+        self.machine.snapshot_into(&mut out.snapshot);
+        let letters = active.into_iter().flat_map(|active| active.outbox.messages());
+        out.letters.clear();
+        out.letters.extend(letters.cloned());
+        out.discussion.clone_from(&self.discussion);
+        out.outgoing = reply.map(|reply| Arc::clone(reply.stored()));
+        out.held = active.and_then(|active| active.inbox.pending());
+        out.heard = self.marks.heard();
+        out.verified = self.marks.verified_behind(out.snapshot.horizon);
+        out.gap_from = self.marks.gap_from();
+        out.commanded_at = active.filter(|_| is_paused).and_then(|active| active.commanded_at);
+        out.writer = Some(writer);
     }
 
     /// The machine's state, for a recorder.

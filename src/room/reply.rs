@@ -12,7 +12,7 @@ pub(crate) use self::search::SearchFacts;
 use super::action::ActionId;
 use super::attempts::{Attempts, Failure, LANDS_WITHIN, REPEAT_WITHIN, Trouble, is_forgotten};
 use super::commit::Stamp;
-use crate::split::split_up_to;
+use crate::split::{is_one_message, split_up_to};
 use crate::{Certainty, ChannelId, Nonce, Outgoing, OutgoingPart, ReplyEnd, Settings};
 
 /// Keeps the nonces of replies apart from those of effects.
@@ -34,6 +34,8 @@ pub(crate) struct ReplyDelivery {
     search: Option<Search>,
     /// What of its agent's words is in no part, since the reply was cut. Not known after a restart.
     rest: Arc<str>,
+    /// The message of the last part. With it the reply is over: the record does not have it any more.
+    last: Option<MessageId>,
 }
 
 /// What is to be done for a reply next.
@@ -42,7 +44,7 @@ pub(crate) enum ReplyStep {
     /// Read the history behind this message, or its newest messages, to find the next part.
     Read { after: Option<MessageId>, limit: u8 },
     /// Post the next part.
-    Post { content: String, nonce: Nonce, not_after: Option<Timestamp> },
+    Post { content: Arc<str>, nonce: Nonce, not_after: Option<Timestamp> },
 }
 
 /// What becomes of a reply after a failed attempt.
@@ -59,26 +61,31 @@ const PARTS_MAX: usize = 1_000;
 
 /// The messages of a reply, at most as many as the settings allow and, where there would be more, one that
 /// says so. Also returns what is left out.
-pub(crate) fn messages_of<'a>(words: &'a str, settings: &Settings) -> (Vec<String>, &'a str) {
+pub(crate) fn messages_of<'a>(
+    words: &'a Arc<str>,
+    settings: &Settings,
+) -> (impl Iterator<Item = Arc<str>> + use<>, &'a str) {
     let most = settings.reply_parts_max.clamp(1, PARTS_MAX);
-    let (mut messages, rest) = split_up_to(words, most);
+    let whole = is_one_message(words).then(|| Arc::clone(words));
+    let (mut messages, rest) =
+        if whole.is_some() { (Vec::new(), "") } else { split_up_to(words, most) };
     if !rest.is_empty() && !settings.cut_notice.trim().is_empty() {
         messages.push(settings.cut_notice.clone());
     }
-    (messages, rest)
+    (whole.into_iter().chain(messages.into_iter().map(Arc::from)), rest)
 }
 
 /// Makes a reply of an agent's messages. `newest`: the newest message that is known.
 pub(crate) fn compose(
     channel: ChannelId,
     (agent, turn, run): (AgentKey, TurnId, RunId),
-    messages: Vec<String>,
+    messages: impl Iterator<Item = Arc<str>>,
     end: ReplyEnd,
     (newest, now): (Option<MessageId>, Timestamp),
 ) -> Outgoing {
     let run_bits = (run.get() & 0xf_ffff) << PART_BITS;
-    let parts = messages.into_iter().zip(0_u64..1 << PART_BITS);
-    let parts = parts.map(|(content, number)| {
+    let numbered = messages.zip(0_u64..1 << PART_BITS);
+    let parts = numbered.map(|(content, number)| {
         let number = REPLIES | run_bits | number;
         let nonce = Nonce::from_parts(channel.get(), now.as_millis(), number);
         OutgoingPart { content, nonce, posted: None }
@@ -90,8 +97,9 @@ pub(crate) fn compose(
 
 impl ReplyDelivery {
     pub(crate) fn new(outgoing: Outgoing, rest: &str, stamp: Stamp) -> Self {
-        let (stored, attempts, rest) = (Arc::new(outgoing), Attempts::default(), rest.into());
-        Self { stored, stamp, attempts, lands_until: None, search: None, rest }
+        let (stored, attempts) = (Arc::new(outgoing), Attempts::default());
+        let rest = if rest.is_empty() { Arc::default() } else { rest.into() };
+        Self { stored, stamp, attempts, lands_until: None, search: None, rest, last: None }
     }
 
     /// A reply that an earlier process was delivering. Its next part may have arrived unseen. `anchor`: the
@@ -109,7 +117,8 @@ impl ReplyDelivery {
         // The process that ended may have made an attempt just before.
         let lands_until = Some(now + LANDS_WITHIN);
         let rest = Arc::default();
-        let mut reply = Self { stored, stamp, attempts, lands_until, search: None, rest };
+        let mut reply =
+            Self { stored, stamp, attempts, lands_until, search: None, rest, last: None };
         reply.begin_search();
         reply
     }
@@ -133,7 +142,7 @@ impl ReplyDelivery {
 
     /// Whether any part is in the channel.
     pub(crate) fn is_posted(&self) -> bool {
-        newest_posted(&self.stored).is_some()
+        self.last.is_some() || newest_posted(&self.stored).is_some()
     }
 
     /// Whether every part is in the channel.
@@ -142,12 +151,13 @@ impl ReplyDelivery {
     }
 
     /// The messages of the parts that are in the channel.
-    pub(crate) fn posted_messages(&self) -> Vec<MessageId> {
-        self.stored.parts.iter().filter_map(|part| part.posted).collect()
+    pub(crate) fn posted_messages(&self) -> impl Iterator<Item = MessageId> {
+        self.stored.parts.iter().filter_map(|part| part.posted).chain(self.last)
     }
 
     fn next_part(&self) -> Option<&OutgoingPart> {
-        self.stored.parts.iter().find(|part| part.posted.is_none())
+        let next = self.stored.parts.iter().find(|part| part.posted.is_none());
+        next.filter(|_| self.last.is_none())
     }
 
     /// What is to be done next, when an attempt is due.
@@ -164,23 +174,28 @@ impl ReplyDelivery {
         }
         let part = self.next_part()?;
         let not_after = doubt.map(|since| since + REPEAT_WITHIN);
-        let (content, nonce) = (part.content.clone(), part.nonce.clone());
+        let (content, nonce) = (Arc::clone(&part.content), part.nonce);
         Some(ReplyStep::Post { content, nonce, not_after })
     }
 
-    /// The next part is in the channel. `stamp` is what must be stored before the part after it.
-    pub(crate) fn posted(&mut self, id: MessageId) -> Option<OutgoingPart> {
-        let stored = Arc::make_mut(&mut self.stored);
-        stored.doubt_since = None;
-        stored.waiting_since = None;
+    /// The next part is in the channel. Returns what it says.
+    pub(crate) fn posted(&mut self, id: MessageId) -> Option<Arc<str>> {
         (self.attempts, self.lands_until) = (Attempts::default(), None);
         if let Some(search) = &mut self.search {
             // The next part may have the same words: what is this one is not that one, too.
             search.after = search.after.max(id);
         }
+        let content = Arc::clone(&self.next_part()?.content);
+        let mut unposted = self.stored.parts.iter().filter(|part| part.posted.is_none());
+        if unposted.nth(1).is_none() {
+            self.last = Some(id);
+            return Some(content);
+        }
+        let stored = Arc::make_mut(&mut self.stored);
+        (stored.doubt_since, stored.waiting_since) = (None, None);
         let part = stored.parts.iter_mut().find(|part| part.posted.is_none())?;
         part.posted = Some(id);
-        Some(part.clone())
+        Some(content)
     }
 
     /// What changed is to be stored before the next part leaves.
@@ -336,7 +351,7 @@ mod tests {
             author: AUTHOR,
             author_kind: AuthorKind::Bot,
             kind: ChatKind::Default,
-            content: content.to_owned(),
+            content: content.into(),
             has_attachments: false,
             nonce: None,
         }
@@ -345,16 +360,16 @@ mod tests {
     #[test]
     fn a_part_that_an_event_told_of_is_not_found_again_as_the_next_one_with_the_same_words() {
         let now = Timestamp::from_millis(1_000_000);
-        let messages = crate::split_reply(&"x".repeat(5_000));
+        let messages = crate::split_reply(&"x".repeat(5_000)).into_iter().map(Arc::from);
         let of = (AgentKey::new(2), TurnId::new(1), RunId::new(3));
         let stored = compose(ChannelId::new(1), of, messages, ReplyEnd::Finished, (None, now));
         let mut reply = ReplyDelivery::restored(Arc::new(stored), None, now, now);
         assert!(matches!(reply.next_step(now), Some(ReplyStep::Read { .. })));
-        let first = reply.posted(MessageId::new(10)).map(|part| part.content).unwrap();
+        let first = reply.posted(MessageId::new(10)).unwrap();
         let page = vec![message(10, &first)];
         let (chat, account) = (&Readable(now), Some(AUTHOR));
         let facts = SearchFacts { chat, channel: ChannelId::new(1), account, newest: None };
         assert_eq!(reply.searched(now, page, &facts), Some(Vec::new()));
-        assert_eq!(reply.posted_messages(), [MessageId::new(10)]);
+        assert!(reply.posted_messages().eq([MessageId::new(10)]));
     }
 }

@@ -88,8 +88,8 @@ impl VoiceLane {
         let is_notice =
             |item: &VoiceItem| matches!(item, VoiceItem::Effect(Effect::Notice { .. }, _));
         let waits = self.under_way.is_none() && (is_in_line || self.attempts.failed() > 0);
-        let passes = self.items.iter().any(|item| !is_notice(item));
-        if !waits || !passes || !self.items.front().is_some_and(is_notice) {
+        let is_head = self.items.front().is_some_and(is_notice);
+        if !waits || !is_head || self.items.iter().all(is_notice) {
             return false;
         }
         self.keep_aside();

@@ -9,16 +9,18 @@ use dirigent_core::Timestamp;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use tokio::sync::mpsc;
+use tokio_util::sync::ReusableBoxFuture;
 
 use super::Runtime;
 use super::admission::{ActionId, Admission, Claim, ClaimKind, Limits, Wakeup};
 use super::cell::RoomCell;
-use super::perform::{Begun, Finished, Running};
+use super::perform::{Begun, Finished, Prepared};
 use super::room_table::RoomRef;
 use crate::ApiError;
 use crate::lifecycle::Stage;
 use crate::room::Room;
 use crate::room::action::Outcome;
+use crate::room::commit::buffers::BufferPool;
 use crate::room::offer::Doorway;
 
 /// The longest the driver sleeps, so that a clock that was set is noticed.
@@ -87,17 +89,7 @@ impl Driver {
             started = self.runtime.start() => started?,
         }
         self.runtime.life.reach(Stage::Running);
-        let settings = &self.runtime.settings;
-        let admission = Admission::new(Limits {
-            pacing: settings.pacing,
-            calls_max: settings.calls_max,
-            consults_max: settings.consults_max,
-            attempt_timeout: settings.attempt_timeout,
-        });
-        let running = FuturesUnordered::new();
-        let (begun, over) = (Vec::new(), Vec::new());
-        let (runtime, ready) = (self.runtime, self.ready);
-        Loop { runtime, ready, admission, running, begun, over }.run().await;
+        Loop::new(self).run().await;
         Ok(())
     }
 }
@@ -120,14 +112,39 @@ struct Loop {
     runtime: Arc<Runtime>,
     ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
     admission: Admission,
-    running: FuturesUnordered<Running>,
+    running: FuturesUnordered<ReusableBoxFuture<'static, Finished>>,
+    /// The box of a request that was over at once, for the next one.
+    spare: Option<ReusableBoxFuture<'static, Finished>>,
     /// A buffer for what is begun by one look at a room.
     begun: Vec<Begun>,
     /// What was over as soon as it had begun, and no room was told of yet.
     over: Vec<Finished>,
+    /// Memory that commits use in turn.
+    buffers: BufferPool,
 }
 
 impl Loop {
+    fn new(driver: Driver) -> Self {
+        let Driver { runtime, ready } = driver;
+        let settings = &runtime.settings;
+        let admission = Admission::new(Limits {
+            pacing: settings.pacing,
+            calls_max: settings.calls_max,
+            consults_max: settings.consults_max,
+            attempt_timeout: settings.attempt_timeout,
+        });
+        Self {
+            runtime,
+            ready,
+            admission,
+            running: FuturesUnordered::new(),
+            spare: None,
+            begun: Vec::new(),
+            over: Vec::new(),
+            buffers: BufferPool::default(),
+        }
+    }
+
     async fn run(mut self) {
         let runtime = Arc::clone(&self.runtime);
         let mut backfill = pin!(runtime.run_backfill());
@@ -207,42 +224,85 @@ impl Loop {
             cell.lock().is_ready = false;
             return;
         };
-        self.look_at(pin, None, true);
-        self.follow(OVER_AT_ONCE);
+        let now = self.look_at(pin, None, true, None);
+        self.follow(OVER_AT_ONCE, Some(now));
     }
 
     /// Tells a room what came of its action, and starts what follows from it.
     fn finish(&mut self, finished: Finished) {
         self.over.push(finished);
-        self.follow(OVER_AT_ONCE);
+        self.follow(OVER_AT_ONCE, None);
     }
 
     /// Tells rooms what came of actions that are over, and starts what follows: where requests are answered
     /// at once, everything up to the call of the next agent.
-    fn follow(&mut self, mut most: u32) {
+    fn follow(&mut self, mut most: u32, mut now: Option<Timestamp>) {
         while let Some(Finished { room, id, claim, outcome }) = self.over.pop() {
             most = most.saturating_sub(1);
-            self.look_at(room, Some(Done { id, claim, outcome }), most > 0);
+            now = Some(self.look_at(room, Some(Done { id, claim, outcome }), most > 0, now));
         }
     }
 
     /// Begins an action. `tries`: one that may be over at once is polled before anything else happens.
     fn start(&mut self, room: RoomRef, action: Begun, tries: bool) {
-        let tries = tries && action.is_request();
-        let mut running = self.runtime.begin(room, action);
+        let Begun { id, prepared, claim, limits } = action;
+        let runtime = Arc::clone(&self.runtime);
+        // Requests and calls differ in size: only requests share a box.
+        match prepared {
+            Prepared::Call(request, link, registration) => {
+                self.running.push(ReusableBoxFuture::new(async move {
+                    let outcome = runtime.call(&room, request, link, registration).await;
+                    Finished { room, id, claim, outcome }
+                }));
+            }
+            Prepared::Consult(request, registration) => {
+                self.running.push(ReusableBoxFuture::new(async move {
+                    let outcome = runtime.consult(room.id, *request, registration).await;
+                    Finished { room, id, claim, outcome }
+                }));
+            }
+            Prepared::Request(request) => {
+                self.start_request(tries, runtime.request(room, (id, claim), request, limits));
+            }
+        }
+    }
+
+    /// Begins a request to the chat or the store: one that nothing but its answer is waited for.
+    fn start_request(
+        &mut self,
+        tries: bool,
+        request: impl Future<Output = Finished> + Send + 'static,
+    ) {
+        let mut running = match self.spare.take() {
+            Some(mut spare) => {
+                spare.set(request);
+                spare
+            }
+            None => ReusableBoxFuture::new(request),
+        };
         // One that waits is polled again, with a waker.
         let over = if tries { (&mut running).now_or_never() } else { None };
         match over {
-            Some(finished) => self.over.push(finished),
+            Some(finished) => {
+                self.over.push(finished);
+                self.spare = Some(running);
+            }
             None => self.running.push(running),
         }
     }
 
-    /// Starts every action that the room offers, after it learned what came of an earlier one.
-    fn look_at(&mut self, pin: RoomRef, done: Option<Done>, tries: bool) {
+    /// Starts every action that the room offers, after it learned what came of an earlier one. Returns what time it
+    /// was then. `read`: the time of a moment ago, since when nothing was waited for.
+    fn look_at(
+        &mut self,
+        pin: RoomRef,
+        done: Option<Done>,
+        tries: bool,
+        read: Option<Timestamp>,
+    ) -> Timestamp {
         let mut wakeups = Vec::new();
         let mut begun = std::mem::take(&mut self.begun);
-        let is_taken_over = self.next_actions(&pin, done, &mut begun, &mut wakeups);
+        let (now, is_taken_over) = self.next_actions(&pin, done, read, &mut begun, &mut wakeups);
         // Pinned outside the room's lock, which is taken after the table's. The last action has `pin`.
         let last = begun.pop();
         for action in begun.drain(..) {
@@ -258,22 +318,26 @@ impl Loop {
         }
         self.begun = begun;
         self.wake(&wakeups);
+        now
     }
 
-    /// Every action that the room offers now, and the rooms that may ask again because of them. Returns whether
-    /// another process has the channel. All of it happens under one lock of the room.
+    /// Every action that the room offers now, and the rooms that may ask again because of them. Returns the time, and
+    /// whether another process has the channel. All of it happens under one lock of the room.
     fn next_actions(
         &mut self,
         cell: &Arc<RoomCell>,
         done: Option<Done>,
+        read: Option<Timestamp>,
         begun: &mut Vec<Begun>,
         wakeups: &mut Vec<Wakeup>,
-    ) -> bool {
-        let (runtime, admission) = (&self.runtime, &mut self.admission);
+    ) -> (Timestamp, bool) {
+        let Self { runtime, admission, buffers, .. } = self;
         runtime.with_context(|cx| {
             let mut state = cell.lock();
             state.is_ready = false;
-            let now = runtime.clock.now();
+            // Another thread may have told the room a later time.
+            let read = read.filter(|read| *read >= state.room.time());
+            let now = read.unwrap_or_else(|| runtime.clock.now());
             let is_done = done.is_some();
             if let Some(Done { id, claim, outcome }) = done {
                 if let Some(claim) = claim {
@@ -283,7 +347,7 @@ impl Loop {
                 state.returned(id);
                 runtime.perform_signals(&mut state, cx, now);
             }
-            let mut door = Doorway { admission, wakeups };
+            let mut door = Doorway { admission, wakeups, buffers };
             loop {
                 while let Some(started) = state.room.next_action(cx, now, &mut door) {
                     begun.push(state.prepare(started, now));
@@ -292,8 +356,9 @@ impl Loop {
                     break;
                 }
             }
+            state.room.give_back_buffers(door.buffers);
             runtime.reschedule(cell, &mut state);
-            is_done && state.room.commit().is_taken_over()
+            (now, is_done && state.room.commit().is_taken_over())
         })
     }
 
@@ -346,8 +411,7 @@ impl Runtime {
             None => self.own_account().await.map_err(RunError::Discord)?,
         };
         let identities = self.in_time(self.identities.all()).await.map_err(RunError::Identities)?;
-        let is_hosted = |agent: &crate::AgentId| self.is_hosted(agent);
-        let loaded = self.registry.load(moderator, identities, self.store.as_ref(), is_hosted);
+        let loaded = self.registry.load(moderator, identities, self.store.as_ref());
         self.in_time(loaded).await.map_err(RunError::Channels)
     }
 

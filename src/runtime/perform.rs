@@ -2,7 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::panic::AssertUnwindSafe;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::{Arc, PoisonError};
 use std::task::Poll;
 
@@ -35,114 +35,95 @@ pub(super) struct Finished {
     pub(super) outcome: Outcome,
 }
 
-/// An action under way.
-pub(super) type Running = Pin<Box<dyn Future<Output = Finished> + Send>>;
-
 /// An action that is about to be polled.
 pub(super) struct Begun {
-    id: ActionId,
-    prepared: Prepared,
-    claim: Option<Claim>,
-    limits: Limits,
-}
-
-impl Begun {
-    /// Whether it is a request to the chat or the store: one that nothing but its answer is waited for.
-    pub(super) const fn is_request(&self) -> bool {
-        matches!(self.prepared, Prepared::Plain(_))
-    }
+    pub(super) id: ActionId,
+    pub(super) prepared: Prepared,
+    pub(super) claim: Option<Claim>,
+    pub(super) limits: Limits,
 }
 
 /// How an action is to be cut short.
 #[derive(Clone, Copy)]
-struct Limits {
+pub(super) struct Limits {
     began: Timestamp,
     time_out: Option<Timestamp>,
     not_after: Option<Timestamp>,
 }
 
 impl Runtime {
-    /// Begins an action. Nothing is awaited between the room's decision and the first poll.
-    pub(super) fn begin(self: &Arc<Self>, room: RoomRef, action: Begun) -> Running {
-        let Begun { id, prepared, claim, limits } = action;
-        let runtime = Arc::clone(self);
-        // Each kind has a box of its own size: a request needs a third of what a call needs.
-        match prepared {
-            Prepared::Call(request, link, registration) => Box::pin(async move {
-                let outcome = runtime.call(&room, request, link, registration).await;
-                Finished { room, id, claim, outcome }
-            }),
-            Prepared::Consult(request, registration) => Box::pin(async move {
-                let outcome = runtime.consult(room.id, *request, registration).await;
-                Finished { room, id, claim, outcome }
-            }),
-            Prepared::Plain(action) => Box::pin(async move {
-                let outcome = runtime.request(&room, action, &limits).await;
-                Finished { room, id, claim, outcome }
-            }),
-        }
-    }
-
-    async fn request(self: &Arc<Self>, room: &RoomRef, action: Action, limits: &Limits) -> Outcome {
+    /// Makes a request. Nothing is awaited between the room's decision and the first poll.
+    pub(super) async fn request(
+        self: Arc<Self>,
+        room: RoomRef,
+        (id, claim): (ActionId, Option<Claim>),
+        action: Action,
+        limits: Limits,
+    ) -> Finished {
         let channel = room.id;
-        match action {
+        let outcome = match action {
             Action::Commit(commit) => {
-                let committed = self.limited(limits, self.store.commit(*commit)).await;
+                let committed = self.limited(&limits, self.store.commit(commit)).await;
                 let committed = committed.unwrap_or_else(|error| Err(CommitError::Store(error)));
-                conclude_commit(committed, room, limits)
+                conclude_commit(committed, &room, &limits)
             }
             Action::ReadBack => {
-                let read = self.limited(limits, self.store.load(channel)).await;
+                let read = self.limited(&limits, self.store.load(channel)).await;
                 match read.map_err(LoadError::from).and_then(|read| read) {
                     Ok(found) => Outcome::Record(found.map(Box::new)),
-                    Err(LoadError::Store(error)) => failed(channel, "the store", &error, limits),
+                    Err(LoadError::Store(error)) => failed(channel, "the store", &error, &limits),
                     Err(LoadError::Barred { .. }) => Outcome::Record(None),
                 }
             }
-            Action::Post { account, post } => {
-                let Some(chat) = self.chat_of(account) else {
-                    return unknown_account(limits);
-                };
-                let posted = self.limited(limits, chat.post(post)).await.and_then(|posted| posted);
-                conclude(posted, channel, "a post", limits, |posted| Outcome::Posted(posted.id))
-            }
+            Action::Post { account, post } => match self.chat_of(account) {
+                Some(chat) => {
+                    let posted = self.limited(&limits, chat.post(post)).await;
+                    let posted = posted.and_then(|posted| posted);
+                    conclude(posted, channel, "a post", &limits, |posted| {
+                        Outcome::Posted(posted.id)
+                    })
+                }
+                None => unknown_account(&limits),
+            },
             Action::Delete(message) => {
-                let deleted = self.limited(limits, self.discord.delete(channel, message)).await;
+                let deleted = self.limited(&limits, self.discord.delete(channel, message)).await;
                 match deleted.and_then(|deleted| deleted) {
                     // It was removed before: that is what was asked for.
                     Err(error) if error.kind() == ErrorKind::Gone => Outcome::Deleted,
                     deleted => {
-                        conclude(deleted, channel, "a deletion", limits, |()| Outcome::Deleted)
+                        conclude(deleted, channel, "a deletion", &limits, |()| Outcome::Deleted)
                     }
                 }
             }
             Action::Members => {
                 // Who is registered during the read is counted by the next one.
                 let accounts = self.registry.accounts();
-                let read = self.limited(limits, self.discord.members(channel, accounts)).await;
+                let read = self.limited(&limits, self.discord.members(channel, accounts)).await;
                 let read = read.and_then(|read| read);
-                conclude(read, channel, "the member list", limits, Outcome::Members)
+                conclude(read, channel, "the member list", &limits, Outcome::Members)
             }
-            Action::History { account, request } => {
-                let Some(chat) = self.chat_of(account) else {
-                    return unknown_account(limits);
-                };
-                let page = self.limited(limits, chat.history(request)).await.and_then(|page| page);
-                conclude(page, channel, "the history", limits, Outcome::Page)
-            }
-            Action::Wake(request) => self.wake(channel, *request, limits).await,
+            Action::History { account, request } => match self.chat_of(account) {
+                Some(chat) => {
+                    let page = self.limited(&limits, chat.history(request)).await;
+                    let page = page.and_then(|page| page);
+                    conclude(page, channel, "the history", &limits, Outcome::Page)
+                }
+                None => unknown_account(&limits),
+            },
+            Action::Wake(request) => self.wake(channel, *request, &limits).await,
             Action::WakeRoom { room, first } => {
                 let wake = Input::Wake { first, cause: WakeCause::Result };
-                match self.limited(limits, Box::pin(self.wake_room(room, &wake))).await {
+                match self.limited(&limits, Box::pin(self.wake_room(room, &wake))).await {
                     Ok(Ok(())) => Outcome::RoomWoken,
                     Ok(Err(error)) | Err(error) => {
-                        failed(channel, "a callback room", &error, limits)
+                        failed(channel, "a callback room", &error, &limits)
                     }
                 }
             }
             // Prepared on their own.
-            Action::Call(_) | Action::Consult(_) => unknown_account(limits),
-        }
+            Action::Call(_) | Action::Consult(_) => unknown_account(&limits),
+        };
+        Finished { room, id, claim, outcome }
     }
 
     async fn wake(&self, channel: ChannelId, request: WakeRequest, limits: &Limits) -> Outcome {
@@ -155,18 +136,18 @@ impl Runtime {
         conclude(woken, channel, "the waker", limits, Outcome::Woken)
     }
 
-    async fn call(
+    pub(super) async fn call(
         self: &Arc<Self>,
         room: &RoomRef,
-        request: Box<CallRequest>,
+        request: CallRequest,
         link: Arc<TurnLink>,
         registration: AbortRegistration,
     ) -> Outcome {
         let (agent, run) = (request.agent, request.run);
-        let Some((name, hosted)) = self.hosted(agent) else {
+        let Some((name, hosted)) = self.registry.hosted(agent) else {
             return answered(AgentAnswer::Failed, true);
         };
-        let turn = turn_of(room.id, name, *request, &link);
+        let turn = turn_of(room.id, name, request, &link);
         // As many of them are under way as there are talking channels: each part stands in them once.
         let speaking = async { hosted.agent.speak(turn).await };
         let speaking = pin!(AssertUnwindSafe(speaking).catch_unwind());
@@ -187,7 +168,7 @@ impl Runtime {
         }
         let answer = match spoken {
             Ok(Ok(Ok(Reply::Say(text)))) => match self.settings.reply(&text) {
-                Some((words, end)) => AgentAnswer::Say { words: words.to_owned(), end },
+                Some((words, end)) => AgentAnswer::Say { words: words.into(), end },
                 None => AgentAnswer::Pass,
             },
             Ok(Ok(Ok(Reply::Pass))) => AgentAnswer::Pass,
@@ -205,7 +186,7 @@ impl Runtime {
         answered(answer, took_all)
     }
 
-    async fn consult(
+    pub(super) async fn consult(
         &self,
         channel: ChannelId,
         request: ConsultRequest,
@@ -257,7 +238,7 @@ impl Runtime {
     fn chat_of(&self, account: Account) -> Option<Arc<dyn DiscordApi>> {
         match account {
             Account::Moderator => Some(Arc::clone(&self.discord)),
-            Account::Agent(agent) => self.hosted(agent).map(|(_, hosted)| hosted.discord),
+            Account::Agent(agent) => self.registry.hosted(agent).map(|(_, hosted)| hosted.discord),
         }
     }
 
@@ -306,19 +287,19 @@ impl Runtime {
     }
 }
 
-enum Prepared {
-    Plain(Action),
-    Call(Box<CallRequest>, Arc<TurnLink>, AbortRegistration),
+/// What an action needs to run.
+pub(super) enum Prepared {
+    /// A request to the chat or the store.
+    Request(Action),
+    Call(CallRequest, Arc<TurnLink>, AbortRegistration),
     Consult(Box<ConsultRequest>, AbortRegistration),
 }
 
 /// What a hosted agent is called with.
 fn turn_of(channel: ChannelId, name: AgentId, request: CallRequest, link: &Arc<TurnLink>) -> Turn {
     let CallRequest { turn, attempt, newest, missed, late, .. } = request;
-    let given = Turn::new(channel, name, turn.unwrap_or_default()).with_attempt(attempt);
-    let given = given.with_missed(newest, missed).with_late_answer(late);
-    let given = given.with_link(Arc::clone(link));
-    if turn.is_none() { given.after_reminder() } else { given }
+    let given = Turn::linked(channel, name, turn, Arc::clone(link)).with_attempt(attempt);
+    given.with_missed(newest, missed).with_late_answer(late)
 }
 
 const fn answered(answer: AgentAnswer, took_all: bool) -> Outcome {
@@ -410,7 +391,7 @@ impl CellState {
             | Action::Delete(_)
             | Action::Members
             | Action::History { .. }
-            | Action::WakeRoom { .. }) => Prepared::Plain(action),
+            | Action::WakeRoom { .. }) => Prepared::Request(action),
         };
         Begun { id, prepared, claim, limits: Limits { began, time_out, not_after } }
     }

@@ -1,9 +1,9 @@
 //! Whether what agents post is recognised as the replies that their hosts report.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dirigent_core::{AgentKey, Cause, Transition};
+use rustc_hash::FxHashMap;
 
 /// From this number of replies in a row that were not recognised, it is reported.
 const REPORTED_FROM: u32 = 3;
@@ -11,7 +11,7 @@ const REPORTED_FROM: u32 = 3;
 /// For each agent, how many replies in a row were not recognised in what was posted, in any channel.
 #[derive(Debug, Default)]
 pub(crate) struct Recognition {
-    streaks: Mutex<HashMap<AgentKey, Streak>>,
+    streaks: Mutex<FxHashMap<AgentKey, Streak>>,
 }
 
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ struct Streak {
 }
 
 impl Recognition {
-    fn streaks(&self) -> MutexGuard<'_, HashMap<AgentKey, Streak>> {
+    fn streaks(&self) -> MutexGuard<'_, FxHashMap<AgentKey, Streak>> {
         self.streaks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

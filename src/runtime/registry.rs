@@ -1,25 +1,67 @@
-//! Who is who, as the runtime keeps it: a directory that is replaced as a whole.
+//! Who is registered and hosted, as the runtime keeps it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use dirigent_core::AgentKey;
+use rustc_hash::FxHashMap;
 
 use crate::room::directory::Directory;
-use crate::{AgentId, ApiError, ChannelStore, Identity, UserId};
+use crate::{Agent, AgentId, ApiError, ChannelStore, DiscordApi, Identity, UserId};
 
-/// The newest directory.
+/// An agent that the library calls, and the account it speaks with.
+#[derive(Clone)]
+pub(crate) struct Hosted {
+    pub(crate) agent: Arc<dyn Agent>,
+    pub(crate) discord: Arc<dyn DiscordApi>,
+}
+
+/// Who is registered, and which agents the library calls.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
-    current: RwLock<Arc<Directory>>,
+    current: RwLock<Current>,
     /// Held from the read of the registry until its result has taken the old one's place.
     loading: tokio::sync::Mutex<()>,
 }
 
+#[derive(Default)]
+struct Current {
+    directory: Arc<Directory>,
+    hosts: HashMap<AgentId, Hosted>,
+    /// The same for agents that have a key: a turn looks them up by that.
+    by_key: FxHashMap<AgentKey, Hosted>,
+}
+
+impl Current {
+    /// Brings everything in line with the hosts and this directory.
+    fn take(&mut self, directory: Directory) {
+        let directory = directory.with_hosted(|agent| self.hosts.contains_key(agent));
+        let keyed = |(agent, hosted): (&AgentId, &Hosted)| {
+            Some((directory.key_of_known(agent)?, hosted.clone()))
+        };
+        self.by_key = self.hosts.iter().filter_map(keyed).collect();
+        self.directory = Arc::new(directory);
+    }
+}
+
 impl Registry {
+    pub(crate) fn new(hosts: HashMap<AgentId, Hosted>) -> Self {
+        let current = Current { hosts, ..Current::default() };
+        Self { current: RwLock::new(current), ..Self::default() }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Current> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Current> {
+        self.current.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The directory as it is now.
     pub(crate) fn directory(&self) -> Arc<Directory> {
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.read().directory)
     }
 
     /// Waits until no other load is under way. To be held until [`Registry::load`] has returned.
@@ -34,7 +76,6 @@ impl Registry {
         moderator: UserId,
         identities: Vec<Identity>,
         store: &dyn ChannelStore,
-        hosted: impl Fn(&AgentId) -> bool,
     ) -> Result<Vec<AgentKey>, ApiError> {
         let known: HashSet<AgentId> = store.agents().await?.into_iter().collect();
         for identity in &identities {
@@ -51,18 +92,34 @@ impl Registry {
             }
         }
         let fresh = Directory::new(moderator, known, &users).with_names(names);
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        // Under the lock: an agent that is hosted from now on is marked in the new directory.
-        let fresh = fresh.with_hosted(hosted);
-        let gone = current.gone_in(&fresh);
-        *current = Arc::new(fresh);
+        let mut current = self.write();
+        let gone = current.directory.gone_in(&fresh);
+        current.take(fresh);
         Ok(gone)
     }
 
-    /// Other agents are hosted now.
-    pub(crate) fn set_hosted(&self, hosted: impl Fn(&AgentId) -> bool) {
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        *current = Arc::new(Directory::clone(&current).with_hosted(hosted));
+    /// Hosts an agent from now on, or replaces what speaks for it.
+    pub(crate) fn host(&self, agent: AgentId, hosted: Hosted) {
+        let mut current = self.write();
+        current.hosts.insert(agent, hosted);
+        let directory = Directory::clone(&current.directory);
+        current.take(directory);
+    }
+
+    /// Hosts the agent no longer; `false` if it was not hosted.
+    pub(crate) fn unhost(&self, agent: &AgentId) -> bool {
+        let mut current = self.write();
+        let was = current.hosts.remove(agent).is_some();
+        let directory = Directory::clone(&current.directory);
+        current.take(directory);
+        was
+    }
+
+    /// What speaks for an agent, and its id.
+    pub(crate) fn hosted(&self, agent: AgentKey) -> Option<(AgentId, Hosted)> {
+        let current = self.read();
+        let hosted = current.by_key.get(&agent)?.clone();
+        Some((current.directory.name(agent)?.clone(), hosted))
     }
 
     /// The key of a registered agent.
@@ -90,46 +147,61 @@ impl Registry {
     }
 }
 
+impl fmt::Debug for Current {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Current").field("hosts", &self.hosts.keys()).finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
-    use std::sync::mpsc;
-    use std::thread;
-    use std::time::Duration;
-
+    use async_trait::async_trait;
     use futures_util::FutureExt;
 
     use super::*;
-    use crate::MemoryChannels;
+    use crate::runtime::fixture::Quiet;
+    use crate::{AgentError, MemoryChannels, Reply, Turn};
+
+    struct Silent;
+
+    #[async_trait]
+    impl Agent for Silent {
+        async fn speak(&self, _: Turn) -> Result<Reply, AgentError> {
+            Ok(Reply::Pass)
+        }
+    }
+
+    fn hosted() -> Hosted {
+        Hosted { agent: Arc::new(Silent), discord: Arc::new(Quiet::default()) }
+    }
+
+    fn load(registry: &Registry, store: &MemoryChannels) -> Vec<AgentKey> {
+        let (discord_user_id, agent_id, agent_name) = (UserId::new(2), "a".into(), "A".to_owned());
+        let identity = Identity { discord_user_id, agent_id, agent_name };
+        let load = registry.load(UserId::new(1), vec![identity], store);
+        load.now_or_never().unwrap().unwrap()
+    }
 
     #[test]
-    fn an_agent_that_is_hosted_while_the_registry_is_loaded_stays_hosted() {
-        let (registry, store) = (Registry::default(), MemoryChannels::default());
-        let (is_hosted, has_begun) = (AtomicBool::new(false), AtomicBool::new(false));
-        let (registry, is_hosted) = (&registry, &is_hosted);
-        thread::scope(|scope| {
-            let hosted = |_: &AgentId| {
-                let was = is_hosted.load(Ordering::SeqCst);
-                if !has_begun.swap(true, Ordering::SeqCst) {
-                    let (done, is_done) = mpsc::channel();
-                    scope.spawn(move || {
-                        is_hosted.store(true, Ordering::SeqCst);
-                        registry.set_hosted(|_| is_hosted.load(Ordering::SeqCst));
-                        let _ = done.send(());
-                    });
-                    let _ = is_done.recv_timeout(Duration::from_millis(200));
-                }
-                was
-            };
-            let identity = Identity {
-                discord_user_id: UserId::new(2),
-                agent_id: "a".into(),
-                agent_name: "A".to_owned(),
-            };
-            let load = registry.load(UserId::new(1), vec![identity], &store, hosted);
-            assert_eq!(load.now_or_never().unwrap().unwrap(), []);
-        });
-        let key = registry.key(&"a".into()).unwrap();
-        assert!(registry.directory().is_hosted(key));
+    fn an_agent_that_is_hosted_before_or_after_the_registry_is_loaded_is_found_by_its_key() {
+        for is_first in [true, false] {
+            let (registry, store) = (Registry::default(), MemoryChannels::default());
+            if is_first {
+                registry.host("a".into(), hosted());
+            }
+            assert_eq!(load(&registry, &store), []);
+            let key = registry.key(&"a".into()).unwrap();
+            if !is_first {
+                assert!(!registry.directory().is_hosted(key) && registry.hosted(key).is_none());
+                registry.host("a".into(), hosted());
+            }
+            for _ in 0..2 {
+                assert!(registry.directory().is_hosted(key));
+                assert_eq!(registry.hosted(key).map(|(name, _)| name), Some("a".into()));
+                load(&registry, &store);
+            }
+            assert!(registry.unhost(&"a".into()) && !registry.unhost(&"a".into()));
+            assert!(!registry.directory().is_hosted(key) && registry.hosted(key).is_none());
+        }
     }
 }

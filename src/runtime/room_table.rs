@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use dirigent_core::{MessageId, Timestamp};
+use rustc_hash::FxHashMap;
 
 use super::Runtime;
 use super::cell::{Epochs, RoomCell};
@@ -17,7 +18,7 @@ use crate::{Barred, CallError, ChannelId, Input, LoadError, Revision};
 /// Every channel that has a record, or is about to have one.
 #[derive(Debug, Default)]
 pub(crate) struct RoomTable {
-    slots: Mutex<HashMap<ChannelId, Slot>>,
+    slots: Mutex<FxHashMap<ChannelId, Slot>>,
     loading: Mutex<HashMap<ChannelId, Weak<tokio::sync::Mutex<()>>>>,
 }
 
@@ -80,7 +81,7 @@ impl Drop for LoadGuard<'_> {
 }
 
 impl RoomTable {
-    fn slots(&self) -> MutexGuard<'_, HashMap<ChannelId, Slot>> {
+    fn slots(&self) -> MutexGuard<'_, FxHashMap<ChannelId, Slot>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -72,7 +72,7 @@ fn account(address: &str, clock: &ManualClock, guard: &BanGuard) -> DiscordAccou
 fn post(content: &str, number: u64) -> Post {
     Post {
         channel: CHANNEL,
-        content: content.to_owned(),
+        content: content.into(),
         nonce: Nonce::from_parts(CHANNEL.get(), 0, number),
         mentions: Mentions::Nobody,
         reply_to: None,

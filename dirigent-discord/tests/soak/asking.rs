@@ -76,7 +76,7 @@ impl Asking {
 
     async fn deliver(&self, channel: ChannelId, trigger: MessageId, text: &str) {
         let nonce = Nonce::from_parts(channel.get(), trigger.get() >> 22, trigger.get());
-        let (content, mentions, reply_to) = (text.to_owned(), Mentions::Nobody, None);
+        let (content, mentions, reply_to) = (text.into(), Mentions::Nobody, None);
         let post = Post { channel, content, nonce, mentions, reply_to };
         while let Err(error) = self.account.post(post.clone()).await {
             assert!(error.kind().is_retryable(), "{error}");

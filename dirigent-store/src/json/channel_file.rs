@@ -105,21 +105,31 @@ impl ParsedChannel {
     /// A value that this version has no name for.
     pub fn to_json(&self) -> Result<Vec<u8>, Unwritable> {
         let Self { channel, revision, record, agents, extras } = self;
-        let record = record_text(record, agents, extras)?;
-        let checksum = checksum(VERSION, *channel, *revision, &record);
-        let revision = revision.get();
-        let mut file = format!(
-            "{{\n  \"version\": {VERSION},\n  \"channel\": \"{channel}\",\n  \
-             \"revision\": {revision},\n  \"checksum\": \"{checksum}\",\n  \"record\": "
-        )
-        .into_bytes();
-        file.extend_from_slice(&record);
-        for (name, value) in extras.envelope.iter() {
-            file.extend_from_slice(format!(",\n  {}: {value}", quoted(name)).as_bytes());
-        }
-        file.extend_from_slice(b"\n}\n");
-        Ok(file)
+        file_text((*channel, *revision), record, agents, extras)
     }
+}
+
+/// The content of a channel's file.
+pub(crate) fn file_text(
+    (channel, revision): (ChannelId, Revision),
+    record: &ChannelRecord,
+    agents: &BTreeMap<AgentKey, AgentId>,
+    extras: &Extras,
+) -> Result<Vec<u8>, Unwritable> {
+    let record = record_text(record, agents, extras)?;
+    let checksum = checksum(VERSION, channel, revision, &record);
+    let revision = revision.get();
+    let mut file = format!(
+        "{{\n  \"version\": {VERSION},\n  \"channel\": \"{channel}\",\n  \
+             \"revision\": {revision},\n  \"checksum\": \"{checksum}\",\n  \"record\": "
+    )
+    .into_bytes();
+    file.extend_from_slice(&record);
+    for (name, value) in extras.envelope.iter() {
+        file.extend_from_slice(format!(",\n  {}: {value}", quoted(name)).as_bytes());
+    }
+    file.extend_from_slice(b"\n}\n");
+    Ok(file)
 }
 
 /// Reads the content of a channel's file. It is total: whatever the bytes say, they are taken as a

@@ -88,9 +88,9 @@ use crate::worker::{Answer, Inbox, Life, Receiver, Start, queue, start};
 /// let commit = Commit {
 ///     channel: ChannelId::new(123456789012345678),
 ///     expected: Revision::default(),
-///     record: ChannelRecord::default(),
+///     record: ChannelRecord::default().into(),
 ///     durability: Durability::Fact,
-///     transitions: Vec::new(),
+///     transitions: Vec::new().into(),
 ///     replaces_damaged: false,
 /// };
 /// assert_eq!(store.commit(commit).await?, Revision::new(1));
@@ -258,9 +258,9 @@ mod tests {
             let commit = Commit {
                 channel,
                 expected: Revision::new(expected),
-                record: ChannelRecord::default(),
+                record: ChannelRecord::default().into(),
                 durability: Durability::Fact,
-                transitions: Vec::new(),
+                transitions: Vec::new().into(),
                 replaces_damaged: false,
             };
             store.commit(commit).await.unwrap();
@@ -278,9 +278,9 @@ mod tests {
         Commit {
             channel: ChannelId::new(channel),
             expected: Revision::default(),
-            record: ChannelRecord::default(),
+            record: ChannelRecord::default().into(),
             durability: Durability::Turn,
-            transitions: Vec::new(),
+            transitions: Vec::new().into(),
             replaces_damaged: false,
         }
     }

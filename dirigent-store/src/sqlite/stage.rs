@@ -69,9 +69,9 @@ pub(super) fn commit(expected: u64) -> Commit {
     Commit {
         channel: ChannelId::new(7),
         expected: Revision::new(expected),
-        record: ChannelRecord::default(),
+        record: ChannelRecord::default().into(),
         durability: Durability::Fact,
-        transitions: Vec::new(),
+        transitions: Vec::new().into(),
         replaces_damaged: false,
     }
 }

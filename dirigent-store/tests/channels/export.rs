@@ -38,7 +38,9 @@ async fn talk_then(store: &JsonChannels, channel: ChannelId, started: bool, more
     }
     let mut record = ChannelRecord::default();
     machine.snapshot_into(&mut record.snapshot);
-    let transitions = effects.iter().filter_map(dirigent_core::Effect::transition).collect();
+    let record = record.into();
+    let transitions = effects.iter().filter_map(dirigent_core::Effect::transition);
+    let transitions = transitions.collect::<Vec<_>>().into();
     let (expected, durability) = (Revision::default(), Durability::Fact);
     let replaces_damaged = false;
     let commit = Commit { channel, expected, record, durability, transitions, replaces_damaged };
@@ -98,9 +100,9 @@ async fn a_channel_that_cannot_be_used_is_listed_and_the_rest_shown() {
     let commit = Commit {
         channel: THERE,
         expected,
-        record,
+        record: record.into(),
         durability,
-        transitions: Vec::new(),
+        transitions: Vec::new().into(),
         replaces_damaged: false,
     };
     store.commit(commit).await.unwrap();

@@ -27,7 +27,7 @@ fn open(place: &Place, max: usize) -> JsonChannels {
 async fn save(store: &JsonChannels, changes: &[Transition], from: u64) {
     for (revision, three) in (from..).zip(changes.chunks(3)) {
         let mut commit = request(HERE, revision, 1);
-        commit.transitions = three.to_vec();
+        commit.transitions = three.to_vec().into();
         store.commit(commit).await.unwrap();
     }
 }

@@ -78,7 +78,7 @@ fn part() -> impl Strategy<Value = OutgoingPart> {
     let numbers = (any::<u64>(), any::<u64>(), any::<u64>());
     (".{0,200}", numbers, any::<Option<u64>>()).prop_map(|(content, (a, b, c), posted)| {
         let nonce = Nonce::from_parts(a, b, c);
-        OutgoingPart { content, nonce, posted: posted.map(MessageId::new) }
+        OutgoingPart { content: content.into(), nonce, posted: posted.map(MessageId::new) }
     })
 }
 

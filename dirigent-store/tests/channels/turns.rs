@@ -51,7 +51,7 @@ async fn bytes_a_part(parts: usize) -> u64 {
     let store = place.lazy();
     let size = || place.logs().iter().map(|log| fs::metadata(log).unwrap().len()).sum::<u64>();
     let part = |number: usize| OutgoingPart {
-        content: format!("{number} ").repeat(400),
+        content: format!("{number} ").repeat(400).into(),
         nonce: Nonce::from_parts(1, 2, number as u64),
         posted: None,
     };
@@ -69,8 +69,8 @@ async fn bytes_a_part(parts: usize) -> u64 {
     let mut before = 0;
     for posted in 0..=parts {
         let mut commit = request(HERE, posted as u64, 1);
-        commit.record.outgoing = Some(Arc::new(outgoing.clone()));
-        commit.record.heard = Some(MessageId::new(posted as u64 + 1));
+        Arc::make_mut(&mut commit.record).outgoing = Some(Arc::new(outgoing.clone()));
+        Arc::make_mut(&mut commit.record).heard = Some(MessageId::new(posted as u64 + 1));
         store.commit(commit).await.unwrap();
         if posted == 0 {
             before = size();

@@ -35,9 +35,9 @@ pub(crate) fn request(channel: ChannelId, expected: u64, number: u64) -> Commit 
     Commit {
         channel,
         expected: Revision::new(expected),
-        record: marked(number),
+        record: marked(number).into(),
         durability: Durability::Turn,
-        transitions: Vec::new(),
+        transitions: Vec::new().into(),
         replaces_damaged: false,
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dirigent::{
-    AgentKey, ChannelRecord, ChannelStore, Commit, Durability, MessageId, Nonce, Outgoing,
-    OutgoingPart, ReplyEnd, RunId, TurnId,
+    AgentKey, ChannelStore, Commit, Durability, MessageId, Nonce, Outgoing, OutgoingPart, ReplyEnd,
+    RunId, TurnId,
 };
 
 use crate::commits::{HERE, THERE, request, stored};
@@ -17,7 +17,7 @@ const SECRET: &str = "meet me at the old mill";
 /// A commit of a record with a reply that is being posted.
 fn reply(expected: u64) -> Commit {
     let part = |number| OutgoingPart {
-        content: format!("{number} {SECRET} ").repeat(60),
+        content: format!("{number} {SECRET} ").repeat(60).into(),
         nonce: Nonce::from_parts(1, 2, number),
         posted: None,
     };
@@ -33,7 +33,7 @@ fn reply(expected: u64) -> Commit {
         waiting_since: None,
     };
     let mut commit = request(HERE, expected, 1);
-    commit.record.outgoing = Some(Arc::new(outgoing));
+    Arc::make_mut(&mut commit.record).outgoing = Some(Arc::new(outgoing));
     commit
 }
 
@@ -74,5 +74,5 @@ pub(crate) async fn delete(store: &dyn ChannelStore, folder: &Path) {
     assert_eq!(holders(folder), [] as [&str; 0]);
     assert_eq!(stored(store, THERE).await, Some((1, 7)));
     assert_eq!(stored(store, HERE).await, None);
-    store.commit(Commit { record: ChannelRecord::default(), ..request(HERE, 0, 1) }).await.unwrap();
+    store.commit(Commit { record: Arc::default(), ..request(HERE, 0, 1) }).await.unwrap();
 }

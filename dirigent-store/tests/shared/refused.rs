@@ -27,7 +27,8 @@ impl BreakingDisk {
 /// A commit whose record has so many bytes.
 fn large(channel: ChannelId, expected: u64, text: String) -> Commit {
     let mut commit = request(channel, expected, 2);
-    Arc::make_mut(commit.record.discussion.as_mut().unwrap()).guide = text;
+    let record = Arc::make_mut(&mut commit.record);
+    Arc::make_mut(record.discussion.as_mut().unwrap()).guide = text;
     commit
 }
 

@@ -19,7 +19,8 @@ async fn a_record_is_written_as_in_a_file() {
     for store in [&files as &dyn ChannelStore, &store] {
         store.add_agent("zoe".into()).await.unwrap();
         let mut commit = request(HERE, 0, 1);
-        commit.record.snapshot.list = vec![Slot::new(AgentKey::new(0))];
+        std::sync::Arc::make_mut(&mut commit.record).snapshot.list =
+            vec![Slot::new(AgentKey::new(0))];
         store.commit(commit).await.unwrap();
     }
     store.close().await.unwrap();
@@ -92,7 +93,7 @@ async fn a_history_is_cut_with_every_commit() {
         let (revision, _) = stored(&store, HERE).await.unwrap_or_default();
         for number in 0..30 {
             let mut commit = request(HERE, revision + u64::from(number), 1);
-            commit.transitions = [number, number + 1].map(crate::trace::transition).to_vec();
+            commit.transitions = [number, number + 1].map(crate::trace::transition).to_vec().into();
             store.commit(commit).await.unwrap();
         }
         let history = store.history(HERE).await.unwrap();

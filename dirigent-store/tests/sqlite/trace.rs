@@ -73,7 +73,7 @@ fn record(random: &mut Random) -> ChannelRecord {
     record.snapshot.list = agents.collect();
     if pick(random, 3) == 0 {
         let part = |number| OutgoingPart {
-            content: format!("part {number} \u{0} \"quoted\" 'single' 東京\n").repeat(40),
+            content: format!("part {number} \u{0} \"quoted\" 'single' 東京\n").repeat(40).into(),
             nonce: Nonce::from_parts(1, 2, number),
             posted: None,
         };
@@ -124,9 +124,9 @@ impl Plot {
         Step::Commit(Box::new(Commit {
             channel,
             expected: Revision::new(expected),
-            record: record(random),
+            record: record(random).into(),
             durability,
-            transitions: (0..changes).map(|_| transition(pick(random, 1_000))).collect(),
+            transitions: Arc::new((0..changes).map(|_| transition(pick(random, 1_000))).collect()),
             replaces_damaged: pick(random, 2) == 0,
         }))
     }

@@ -201,7 +201,7 @@ async fn the_newest_of_the_history_is_kept(harness: &dyn ChannelStoreHarness) ->
     let changes: Vec<_> = (0..2 * max as u64 + 3).map(transition).collect();
     for (revision, pair) in (0..).zip(changes.chunks(2)) {
         let mut request = request(HERE, revision, &dormant());
-        request.transitions = pair.to_vec();
+        request.transitions = pair.to_vec().into();
         works("commit", store.commit(request).await)?;
     }
     let kept = works("history", store.history(HERE).await)?;
@@ -214,7 +214,7 @@ async fn a_deleted_channel_was_never_seen(harness: &dyn ChannelStoreHarness) -> 
     let store = harness.fresh();
     equal("deleted", &works("delete", store.delete(HERE).await)?, &false)?;
     let mut request = request(HERE, 0, &replying());
-    request.transitions = vec![transition(1)];
+    request.transitions = vec![transition(1)].into();
     works("commit", store.commit(request).await)?;
     commit(&*store, HERE, 1, &talking()).await?;
     commit(&*store, THERE, 0, &talking()).await?;
@@ -272,9 +272,9 @@ fn request(channel: ChannelId, expected: u64, record: &ChannelRecord) -> Commit 
     Commit {
         channel,
         expected: Revision::new(expected),
-        record: record.clone(),
+        record: record.clone().into(),
         durability: Durability::Turn,
-        transitions: Vec::new(),
+        transitions: Arc::default(),
         replaces_damaged: false,
     }
 }
@@ -333,7 +333,7 @@ fn discussing() -> ChannelRecord {
         guide: "Which plan?\n\u{1f914} \"both\" is no answer".to_owned(),
     }));
     let part = |number, posted| OutgoingPart {
-        content: format!("part {number}"),
+        content: format!("part {number}").into(),
         nonce: Nonce::from_parts(1, 2, number),
         posted,
     };
@@ -380,7 +380,7 @@ fn talking() -> ChannelRecord {
 /// The same while a reply of two parts is being posted.
 fn replying() -> ChannelRecord {
     let part = |number: u64| OutgoingPart {
-        content: format!("part {number} — with \"quotes\", \n lines and 漢字"),
+        content: format!("part {number} — with \"quotes\", \n lines and 漢字").into(),
         nonce: Nonce::from_parts(HERE.get(), 1_000, number),
         posted: (number == 0).then(|| MessageId::new(9)),
     };

@@ -172,7 +172,7 @@ pub async fn discord_api(harness: &dyn DiscordHarness) -> Result<Report, Failure
 fn post(channel: ChannelId, content: &str, number: u64) -> Post {
     Post {
         channel,
-        content: content.to_owned(),
+        content: content.into(),
         nonce: Nonce::from_parts(channel.get(), 0, number),
         mentions: Mentions::Nobody,
         reply_to: None,

@@ -1,5 +1,7 @@
 //! What must be true when a run is over.
 
+use std::sync::Arc;
+
 use super::{
     BTreeMap, ChannelId, Duration, Mentions, MessageId, Nonce, Play, PostRecord, Rest, SECOND,
     Stage, UserId,
@@ -67,7 +69,7 @@ impl Play {
     fn check_words(&self) -> Result<(), String> {
         let hosted = [self.stage.agent("ann").user(), self.stage.agent("bob").user()];
         for room in self.stage.rooms() {
-            let mut seen: BTreeMap<(UserId, String), MessageId> = BTreeMap::new();
+            let mut seen: BTreeMap<(UserId, Arc<str>), MessageId> = BTreeMap::new();
             for message in self.stage.discord().messages(*room) {
                 if !hosted.contains(&message.author) || message.content.len() > 1_000 {
                     continue;

@@ -185,7 +185,7 @@ impl LoopbackDiscord {
         let messages = found.messages.iter().filter_map(|id| room?.messages.find(*id));
         let messages = messages.map(|message| CommandAnswer {
             id: message.id,
-            content: message.content.clone(),
+            content: message.content.to_string(),
             is_private: false,
         });
         let mut answers: Vec<_> = whispers.chain(messages).collect();

@@ -1,5 +1,7 @@
 //! Posting, reading, changing and deleting messages.
 
+use std::sync::Arc;
+
 use dirigent::{ApiError, AuthorKind, ChannelId, ChatKind, ChatMessage, ErrorKind, HistoryRequest};
 use dirigent::{MessageId, Post, Posted, UserId};
 
@@ -29,7 +31,7 @@ impl World {
             at: self.clock.now(),
             author: me,
             channel: post.channel,
-            nonce: post.nonce.clone(),
+            nonce: post.nonce,
             mentions: post.mentions,
             reply_to: post.reply_to,
             chars: post.content.chars().count(),
@@ -83,7 +85,7 @@ impl World {
         channel: ChannelId,
         author: UserId,
         kind: ChatKind,
-        content: String,
+        content: Arc<str>,
     ) -> Result<MessageId, ApiError> {
         let author_kind = self.kind_of(author);
         let is_free = author_kind == AuthorKind::Webhook || kind == ChatKind::System;
@@ -115,7 +117,7 @@ impl World {
     }
 
     /// Changes the text of a message; says whether there was one.
-    pub(crate) fn edit(&mut self, channel: ChannelId, id: MessageId, content: String) -> bool {
+    pub(crate) fn edit(&mut self, channel: ChannelId, id: MessageId, content: Arc<str>) -> bool {
         let room = self.places.rooms.get_mut(&channel);
         let Some(message) = room.and_then(|room| room.messages.find_mut(id)) else {
             return false;
@@ -189,7 +191,7 @@ impl World {
     pub(crate) fn as_shown_to(&self, me: UserId, message: &ChatMessage) -> ChatMessage {
         let mut shown = message.clone();
         if !self.shows_content(me, message.author, &message.content) {
-            shown.content.clear();
+            shown.content = Arc::default();
         }
         shown
     }
@@ -209,11 +211,11 @@ impl World {
 }
 
 /// The content as it is kept: without white space around it; refused when empty or too long.
-pub(crate) fn acceptable(content: String) -> Result<String, ApiError> {
+pub(crate) fn acceptable(content: Arc<str>) -> Result<Arc<str>, ApiError> {
     let trimmed = content.trim();
     let is_long = trimmed.len() > CONTENT_CHARS_MAX && trimmed.chars().count() > CONTENT_CHARS_MAX;
     if trimmed.is_empty() || is_long {
         return Err(ApiError::new(ErrorKind::Invalid));
     }
-    Ok(if trimmed.len() == content.len() { content } else { trimmed.to_owned() })
+    Ok(if trimmed.len() == content.len() { content } else { trimmed.into() })
 }

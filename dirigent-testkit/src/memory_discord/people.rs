@@ -1,5 +1,7 @@
 //! What people do, with a client instead of a token.
 
+use std::sync::Arc;
+
 use dirigent::{ApiError, ChannelId, ChatKind, ChatMessage, GuildId, MessageId, UserId};
 
 use super::MemoryDiscord;
@@ -15,7 +17,7 @@ impl MemoryDiscord {
     /// empty or too long text. [`try_say`](Self::try_say) says so instead.
     #[track_caller]
     pub fn say(&self, channel: ChannelId, user: UserId, text: impl Into<String>) -> MessageId {
-        self.speak(channel, user, ChatKind::Default, text.into())
+        self.speak(channel, user, ChatKind::Default, text.into().into())
     }
 
     /// As [`say`](Self::say), for a world in which channels come and go.
@@ -29,7 +31,7 @@ impl MemoryDiscord {
         user: UserId,
         text: impl Into<String>,
     ) -> Result<MessageId, ApiError> {
-        self.world().say(channel, user, ChatKind::Default, text.into())
+        self.world().say(channel, user, ChatKind::Default, text.into().into())
     }
 
     /// Lets an account answer a message, which only shows in the new message's kind.
@@ -39,7 +41,7 @@ impl MemoryDiscord {
     /// As [`say`](Self::say).
     #[track_caller]
     pub fn reply(&self, channel: ChannelId, user: UserId, text: impl Into<String>) -> MessageId {
-        self.speak(channel, user, ChatKind::Reply, text.into())
+        self.speak(channel, user, ChatKind::Reply, text.into().into())
     }
 
     /// Adds a message of Discord's own: an account joined, pinned something, started a thread. Its text
@@ -55,12 +57,12 @@ impl MemoryDiscord {
         user: UserId,
         text: impl Into<String>,
     ) -> MessageId {
-        self.speak(channel, user, ChatKind::System, text.into())
+        self.speak(channel, user, ChatKind::System, text.into().into())
     }
 
     /// Changes the text of a message of any author; returns whether it was there.
     pub fn edit(&self, channel: ChannelId, message: MessageId, text: impl Into<String>) -> bool {
-        self.world().edit(channel, message, text.into())
+        self.world().edit(channel, message, text.into().into())
     }
 
     /// Deletes a message of any author; returns whether it was there.
@@ -121,7 +123,7 @@ impl MemoryDiscord {
     }
 
     #[track_caller]
-    fn speak(&self, channel: ChannelId, user: UserId, kind: ChatKind, text: String) -> MessageId {
+    fn speak(&self, channel: ChannelId, user: UserId, kind: ChatKind, text: Arc<str>) -> MessageId {
         // The lock is released before the panic.
         let said = self.world().say(channel, user, kind, text);
         match said {

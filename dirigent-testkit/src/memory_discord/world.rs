@@ -280,7 +280,7 @@ impl Drop for World {
 fn hide_content(accounts: &IdMap<UserId, Account>, account: UserId, event: &mut Event) {
     if let Event::MessageCreated(message) | Event::MessageEdited(message) = event {
         if !shows_content(accounts, account, message.author, &message.content) {
-            message.content.clear();
+            message.content = Arc::default();
         }
     }
 }

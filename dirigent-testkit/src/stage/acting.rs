@@ -213,7 +213,7 @@ impl Stage {
     pub fn words_in(&self, channel: ChannelId) -> Vec<String> {
         let said = self.place.discord.messages(channel).into_iter();
         said.filter(|message| message.author != self.place.moderator)
-            .map(|message| message.content)
+            .map(|message| message.content.to_string())
             .collect()
     }
 
@@ -221,7 +221,7 @@ impl Stage {
     pub fn moderation(&self, channel: ChannelId) -> Vec<String> {
         let said = self.place.discord.messages(channel).into_iter();
         said.filter(|message| message.author == self.place.moderator)
-            .map(|message| message.content)
+            .map(|message| message.content.to_string())
             .collect()
     }
 }

@@ -162,7 +162,7 @@ impl Run {
         let account = self.hooks.discord.account(self.agent.user());
         let post = Post {
             channel: self.channel,
-            content: text.to_owned(),
+            content: text.into(),
             nonce: Nonce::from_parts(self.channel.get(), 0, self.number),
             mentions: Mentions::Nobody,
             reply_to: None,

@@ -158,9 +158,9 @@ impl StageStore {
             let commit = Commit {
                 channel,
                 expected: stored.revision,
-                record,
+                record: record.into(),
                 durability: Durability::Turn,
-                transitions: Vec::new(),
+                transitions: Arc::default(),
                 replaces_damaged: false,
             };
             let _ = at_once(self.inner.commit(commit));

@@ -90,7 +90,7 @@ async fn a_command_is_answered_once_and_in_time() {
     let answer = stage.send("POST", &callback, &agent, body.clone()).await.unwrap();
     assert_eq!(answer.refusal(), (400, 40060), "a second answer");
     let answers = stage.loopback.answers(used);
-    assert_eq!((answers.len(), answers[0].content.as_str()), (1, "It is chat."));
+    assert_eq!((answers.len(), &*answers[0].content), (1, "It is chat."));
     assert!(answers[0].is_private);
     assert!(stage.discord.messages(stage.channel).is_empty(), "only the user sees it");
 

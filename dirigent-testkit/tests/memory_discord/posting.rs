@@ -36,9 +36,9 @@ async fn only_so_many_nonces_are_remembered() {
 #[tokio::test(flavor = "current_thread")]
 async fn white_space_around_a_content_is_dropped_and_white_space_alone_is_nothing() {
     let room = room();
-    room.bot.post(Post { content: "\n  said \n\n".to_owned(), ..room.post(1) }).await.unwrap();
+    room.bot.post(Post { content: "\n  said \n\n".into(), ..room.post(1) }).await.unwrap();
     assert_eq!(room.read().await, ["said"]);
-    let refused = room.bot.post(Post { content: " \n\t".to_owned(), ..room.post(2) }).await;
+    let refused = room.bot.post(Post { content: " \n\t".into(), ..room.post(2) }).await;
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::Invalid);
 }
 

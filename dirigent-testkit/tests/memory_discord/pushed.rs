@@ -23,13 +23,13 @@ async fn everything_that_happens_is_pushed_in_order() {
     else {
         panic!("{pushed:?}");
     };
-    assert_eq!((first.id, first.kind, first.content.as_str()), (said, ChatKind::Default, "hello"));
+    assert_eq!((first.id, first.kind, &*first.content), (said, ChatKind::Default, "hello"));
     assert_eq!((second.id, second.kind), (joined, ChatKind::System));
     let [came, Event::MessageEdited(edited), deleted, went, closed] = rest else {
         panic!("{rest:?}");
     };
     assert_eq!(*came, Event::MemberJoined { channel, user: newcomer });
-    assert_eq!((edited.id, edited.content.as_str()), (said, "hello there"));
+    assert_eq!((edited.id, &*edited.content), (said, "hello there"));
     assert_eq!(*deleted, Event::MessageDeleted { channel, message: said });
     assert_eq!(*went, Event::MemberLeft { channel, user: newcomer });
     assert!(matches!(*closed, Event::ChannelDeleted { channel: gone, .. } if gone == channel));

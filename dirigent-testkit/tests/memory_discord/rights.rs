@@ -68,7 +68,7 @@ async fn without_the_content_intent_others_texts_are_empty_unless_they_mention_t
     let expected = [String::new(), format!("<@{}> your turn", room.agent), "message 1".to_owned()];
     assert_eq!(room.read().await, expected);
     let pushed = arrived(&mut events).into_iter().filter_map(message);
-    assert_eq!(pushed.map(|message| message.content).collect::<Vec<_>>(), expected);
+    assert_eq!(pushed.map(|message| message.content.to_string()).collect::<Vec<_>>(), expected);
 }
 
 #[tokio::test(flavor = "current_thread")]

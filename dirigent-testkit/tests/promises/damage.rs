@@ -221,9 +221,9 @@ fn contradictory(version: Option<u16>) -> Stage {
     let commit = Commit {
         channel,
         expected: stored.revision,
-        record: stored.record,
+        record: stored.record.into(),
         durability: Durability::Turn,
-        transitions: Vec::new(),
+        transitions: std::sync::Arc::default(),
         replaces_damaged: false,
     };
     stage.restart();

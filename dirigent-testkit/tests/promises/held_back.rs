@@ -140,7 +140,7 @@ struct Asks(dirigent_testkit::ManualClock);
 #[async_trait::async_trait]
 impl Agent for Asks {
     async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
-        if turn.missed().iter().any(|message| message.content == "Blue") {
+        if turn.missed().iter().any(|message| &*message.content == "Blue") {
             return Ok("Blue it is".into());
         }
         self.0.sleep_until(self.0.now() + SECOND * 5).await;

@@ -197,7 +197,7 @@ fn a_reply_after_a_reminder_is_not_taken_for_an_older_message() {
         let mut stage = reminded();
         let (channel, a) = (stage.channel(), stage.agent("a").user());
         let said = stage.discord().messages(channel);
-        let older = said.iter().find(|message| message.content == "a1").unwrap().id;
+        let older = said.iter().find(|message| &*message.content == "a1").unwrap().id;
         assert!(stage.discord().edit(channel, older, "Go on."));
         stage.discord().begin_outage(Outage::failing(Fault::NotDelivered).of(a).only(Call::Post));
         stage.advance(SECOND * 10);
@@ -276,10 +276,10 @@ fn a_message_of_another_account_with_the_nonce_of_a_part_is_not_taken_for_it() {
         stage.discord().next_post(Fault::ServerErrorNotApplied);
         stage.say("Hello");
         let posts = stage.discord().take_posts();
-        let nonce = posts.iter().rfind(|post| post.author == a).unwrap().nonce.clone();
+        let nonce = posts.iter().rfind(|post| post.author == a).unwrap().nonce;
         // The event tells of it, or only the history does.
         stage.cut_gateway(is_looked_for);
-        let content = "I am not a".to_owned();
+        let content = "I am not a".into();
         let (nonce, mentions, reply_to) = (nonce, Mentions::Nobody, None);
         let other = stage.discord().account(stage.agent("b").user());
         let post = Post { channel, content, nonce, mentions, reply_to };

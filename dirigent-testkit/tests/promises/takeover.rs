@@ -24,14 +24,14 @@ struct Answers {
 #[async_trait::async_trait]
 impl Agent for Answers {
     async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
-        let missed: Vec<_> = turn.missed().iter().map(|said| said.content.clone()).collect();
+        let missed: Vec<_> = turn.missed().iter().map(|said| said.content.to_string()).collect();
         let is_new = !missed.is_empty();
         self.hear(missed);
         tokio::select! {
             () = turn.cancelled() => return Ok(Reply::Pass),
             () = self.clock.sleep_until(self.clock.now() + self.takes) => {}
         }
-        self.hear(std::iter::from_fn(|| turn.take_injected()).map(|said| said.content.clone()));
+        self.hear(std::iter::from_fn(|| turn.take_injected()).map(|said| said.content.to_string()));
         Ok(if is_new { format!("after {}", turn.turn()).into() } else { Reply::Pass })
     }
 }

@@ -188,7 +188,7 @@ fn the_guide_comes_first_then_the_first_participant_speaks() {
     stage.until("all have spoken", move |stage| stage.words_in(channel).len() == 3);
     assert_eq!(stage.words_in(channel), ["c1", "b1", "a1"], "the initiator spoke with the guide");
     let all = stage.discord().messages(channel);
-    assert_eq!(all[0].content, "Which plan shall we take? Done when two agree.");
+    assert_eq!(&*all[0].content, "Which plan shall we take? Done when two agree.");
     assert_eq!(all[0].author, stage.moderator());
 }
 
@@ -203,7 +203,7 @@ fn a_long_guide_is_posted_in_several_messages() {
     stage.until("somebody speaks", move |stage| !stage.words_in(channel).is_empty());
     let (moderator, said) = (stage.moderator(), stage.discord().messages(channel));
     let parts = said.iter().take_while(|message| message.author == moderator);
-    let parts: Vec<_> = parts.map(|message| message.content.as_str()).collect();
+    let parts: Vec<_> = parts.map(|message| &*message.content).collect();
     assert!(parts.len() >= 8 && parts.iter().all(|part| part.chars().count() <= 2_000));
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     assert!(words(&parts.join(" ")) == words(&guide), "nothing is lost and nothing comes twice");

@@ -80,7 +80,7 @@ impl Asking {
         let clock = self.spoken.clock();
         let nonce = Nonce::from_parts(channel.get(), cause.get() >> 22, cause.get());
         let (mentions, reply_to) = (Mentions::Nobody, None);
-        let post = Post { channel, content: text.to_owned(), nonce, mentions, reply_to };
+        let post = Post { channel, content: text.into(), nonce, mentions, reply_to };
         let mut attempt = 1;
         while let Err(error) = self.account.post(post.clone()).await {
             if attempt == ATTEMPTS || !error.kind().is_retryable() {

@@ -146,7 +146,7 @@ impl DiscordApi for SerenityAccount {
         };
         let mentions = discord::CreateAllowedMentions::new().users(users).replied_user(false);
         let mut message = discord::CreateMessage::new()
-            .content(post.content)
+            .content(&*post.content)
             .allowed_mentions(mentions)
             .nonce(discord::Nonce::String(post.nonce.as_str().to_owned()))
             .enforce_nonce(true);

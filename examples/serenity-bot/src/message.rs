@@ -25,7 +25,7 @@ pub fn chat_message(message: &discord::Message) -> ChatMessage {
         author: UserId::new(message.author.id.get()),
         author_kind,
         kind,
-        content: message.content.clone(),
+        content: message.content.as_str().into(),
         has_attachments: !message.attachments.is_empty(),
         nonce: match &message.nonce {
             Some(discord::Nonce::String(nonce)) => Some(nonce.clone()),

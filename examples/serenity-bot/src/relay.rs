@@ -89,7 +89,7 @@ fn edited(event: discord::MessageUpdateEvent) -> Option<ChatMessage> {
         author: UserId::new(author.id.get()),
         author_kind,
         kind: chat_kind(event.kind?),
-        content: event.content?,
+        content: event.content?.into(),
         has_attachments: event.attachments.is_some_and(|files| !files.is_empty()),
         nonce: None,
     })

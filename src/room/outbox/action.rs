@@ -1,5 +1,6 @@
 //! What an outbox message asks for, and how that ends.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{MessageId, Timestamp};
@@ -15,7 +16,13 @@ pub(crate) enum OutboxAction {
     FindPage { to: ChannelId, after: MessageId },
     /// Post part number `part`. A repetition must not be started at `not_after` or later: then the
     /// chat may have forgotten the nonce.
-    Post { to: ChannelId, part: usize, nonce: Nonce, content: String, not_after: Option<Timestamp> },
+    Post {
+        to: ChannelId,
+        part: usize,
+        nonce: Nonce,
+        content: Arc<str>,
+        not_after: Option<Timestamp>,
+    },
     /// Wake the callback room, and wait until that is stored. A refusal counts as done.
     WakeRoom { to: ChannelId },
 }

@@ -1,5 +1,6 @@
 //! One outbox message on its way.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{MessageId, Timestamp};
@@ -148,7 +149,7 @@ impl Delivery {
                 (Step::Page, OutboxAction::FindPage { to, after })
             });
         }
-        let (nonce, content) = (part.nonce.clone(), part.content.clone());
+        let (nonce, content) = (part.nonce, Arc::clone(&part.content));
         let not_after = self.doubt.map(|since| since + REPEAT_WITHIN);
         Some((Step::Post, OutboxAction::Post { to, part: number, nonce, content, not_after }))
     }

@@ -40,7 +40,7 @@ fn result(parts: u32) -> OutboxMessage {
 fn message(kind: OutboxKind, to: ChannelId, parts: u32) -> OutboxMessage {
     let written = OutboxMessage::new(kind, OWN, to, at(0), "");
     let part = |number: u32| OutgoingPart {
-        content: format!("{kind:?} {number}"),
+        content: format!("{kind:?} {number}").into(),
         nonce: Nonce::from_parts(to.get(), 7, number.into()),
         posted: None,
     };

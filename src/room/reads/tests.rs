@@ -16,7 +16,7 @@ fn page(after: u64) -> Vec<ChatMessage> {
         author: crate::UserId::new(2),
         author_kind: AuthorKind::Human,
         kind: crate::ChatKind::Default,
-        content: String::new(),
+        content: "".into(),
         has_attachments: false,
         nonce: None,
     };

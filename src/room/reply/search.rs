@@ -68,7 +68,7 @@ impl ReplyDelivery {
         now: Timestamp,
         page: Vec<ChatMessage>,
         facts: &SearchFacts<'_>,
-    ) -> Option<Vec<(MessageId, OutgoingPart)>> {
+    ) -> Option<Vec<(MessageId, Arc<str>)>> {
         let search = self.search?;
         if search.may_be_hidden {
             let newest = page.iter().map(|message| message.id).max();
@@ -97,14 +97,14 @@ impl ReplyDelivery {
         &mut self,
         page: impl Iterator<Item = &'a ChatMessage>,
         facts: &SearchFacts<'_>,
-    ) -> Vec<(MessageId, OutgoingPart)> {
+    ) -> Vec<(MessageId, Arc<str>)> {
         let mut found = Vec::new();
         for message in page.filter(|message| Some(message.author) == facts.account) {
             let is_part = |part: &OutgoingPart| is_post(message, &part.content, &part.nonce);
             let is_it =
                 self.next_part().is_some_and(is_part) && !self.is_older(message.id, facts.chat);
-            if let Some(part) = is_it.then(|| self.posted(message.id)).flatten() {
-                found.push((message.id, part));
+            if let Some(content) = is_it.then(|| self.posted(message.id)).flatten() {
+                found.push((message.id, content));
             }
         }
         found

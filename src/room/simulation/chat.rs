@@ -125,7 +125,7 @@ impl Chat {
             author,
             author_kind,
             kind,
-            content,
+            content: content.into(),
             has_attachments: false,
             nonce: None,
         };

@@ -240,7 +240,7 @@ impl World {
         } else {
             let part = |name: &str| format!("{name} {}", "x".repeat(1_980));
             let words = format!("{}\n\n{}", part("first"), part("second"));
-            AgentAnswer::Say { words, end: ReplyEnd::Finished }
+            AgentAnswer::Say { words: words.into(), end: ReplyEnd::Finished }
         };
         Outcome::Answered { answer, took_all: true }
     }

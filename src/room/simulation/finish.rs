@@ -30,7 +30,7 @@ impl World {
             }
             What::Commit(commit) => {
                 if let Some(commit) = commit.take() {
-                    flight.stored = Some(self.store.commit(*commit));
+                    flight.stored = Some(self.store.commit(commit));
                 }
             }
             What::Delete(message) => self.chat.delete(*message),
@@ -162,7 +162,7 @@ impl World {
                 1 => ReplyEnd::Unfinished,
                 _ => ReplyEnd::Finished,
             };
-            AgentAnswer::Say { words: self.text(), end }
+            AgentAnswer::Say { words: self.text().into(), end }
         } else if is_dropped || drawn > 92 {
             AgentAnswer::Failed
         } else {
@@ -211,7 +211,7 @@ impl World {
         }
         if let Some(late) = self.store.late.take() {
             if self.dice.chance(500) {
-                let _ = self.store.commit(*late);
+                let _ = self.store.commit(late);
             }
         }
     }
@@ -239,7 +239,7 @@ impl World {
         }
         if self.store.late.is_some() && self.dice.chance(100) {
             if let Some(late) = self.store.late.take() {
-                let _ = self.store.commit(*late);
+                let _ = self.store.commit(late);
             }
         }
     }

@@ -31,7 +31,7 @@ pub(super) struct Flight {
 
 #[derive(Debug)]
 pub(super) enum What {
-    Commit(Option<Box<Commit>>),
+    Commit(Option<Commit>),
     ReadBack,
     Post { account: Account, post: Post },
     Wake { agent: AgentKey },

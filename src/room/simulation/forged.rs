@@ -70,7 +70,7 @@ fn world() -> World {
 }
 
 fn call() -> Action {
-    Action::Call(Box::new(CallRequest {
+    Action::Call(CallRequest {
         agent: AgentKey::new(0),
         turn: Some(TurnId::new(1)),
         run: RunId::new(1),
@@ -79,7 +79,7 @@ fn call() -> Action {
         missed: Vec::new(),
         late: None,
         paused: false,
-    }))
+    })
 }
 
 fn wake() -> Action {
@@ -96,7 +96,7 @@ fn wake() -> Action {
 fn post(account: Account) -> Action {
     let post = Post {
         channel: ChannelId::new(1),
-        content: String::new(),
+        content: "".into(),
         nonce: Nonce::from_parts(1, 2, 3),
         mentions: Mentions::Nobody,
         reply_to: None,

@@ -1,5 +1,7 @@
 //! The store: one record, replaced by comparing revisions.
 
+use std::sync::Arc;
+
 use dirigent_core::Timestamp;
 
 use super::chat::Answers;
@@ -8,9 +10,9 @@ use crate::{ChannelRecord, Commit, Revision, StoredChannel};
 #[derive(Debug, Default)]
 pub(super) struct Store {
     pub(super) revision: Revision,
-    pub(super) record: Option<ChannelRecord>,
+    pub(super) record: Option<Arc<ChannelRecord>>,
     /// A commit that takes effect after its time-out.
-    pub(super) late: Option<Box<Commit>>,
+    pub(super) late: Option<Commit>,
     pub(super) answers: Answers,
     /// Until when it answers like this.
     pub(super) until: Timestamp,
@@ -28,7 +30,7 @@ impl Store {
     }
 
     pub(super) fn load(&self) -> Option<StoredChannel> {
-        let record = self.record.clone()?;
+        let record = ChannelRecord::clone(self.record.as_ref()?);
         Some(StoredChannel { revision: self.revision, record })
     }
 }

@@ -11,6 +11,7 @@ use dirigent_core::{
 use super::super::Room;
 use super::super::action::Signal;
 use super::super::commit::Stamp;
+use super::super::commit::buffers::BufferPool;
 use super::super::context::Context;
 use super::super::directory::Directory;
 use super::super::offer::Doorway;
@@ -71,6 +72,7 @@ pub(super) struct World {
     pub(super) fixed: Fixed,
     pub(super) room: Room,
     pub(super) admission: Admission,
+    pub(super) buffers: BufferPool,
     pub(super) chat: Chat,
     pub(super) store: Store,
     pub(super) flights: Vec<Flight>,
@@ -139,6 +141,7 @@ impl World {
             fixed,
             room,
             admission,
+            buffers: BufferPool::default(),
             chat: Chat::new(nonce_kept),
             store: Store::default(),
             flights: Vec::new(),
@@ -280,7 +283,8 @@ impl World {
         let mut wakeups: Vec<Wakeup> = Vec::new();
         loop {
             loop {
-                let mut door = Doorway { admission: &mut self.admission, wakeups: &mut wakeups };
+                let (admission, buffers) = (&mut self.admission, &mut self.buffers);
+                let mut door = Doorway { admission, wakeups: &mut wakeups, buffers };
                 let cx = self.fixed.context();
                 let Some(started) = self.room.next_action(&cx, self.now, &mut door) else {
                     break;

@@ -1,6 +1,8 @@
 //! First in, first out, where each may leave the line at any time.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 
 use super::claim::Waiter;
 
@@ -8,7 +10,7 @@ use super::claim::Waiter;
 #[derive(Debug, Default)]
 pub(super) struct Line {
     by_age: BTreeMap<u64, Waiter>,
-    numbers: HashMap<Waiter, u64>,
+    numbers: FxHashMap<Waiter, u64>,
     next: u64,
 }
 

@@ -1,8 +1,7 @@
 //! How many of a kind run at once.
 
-use std::collections::HashSet;
-
 use dirigent_core::Timestamp;
+use rustc_hash::FxHashSet;
 
 use super::ASK_WITHIN;
 use super::claim::{Waiter, Wakeup};
@@ -12,7 +11,7 @@ use super::line::Line;
 #[derive(Debug)]
 pub(super) struct Pool {
     max: usize,
-    running: HashSet<Waiter>,
+    running: FxHashSet<Waiter>,
     /// Actions whose turn has come, since when: a place is kept for each.
     called: Vec<(Waiter, Timestamp)>,
     line: Line,
@@ -21,7 +20,7 @@ pub(super) struct Pool {
 impl Pool {
     pub(super) fn new(max: usize) -> Self {
         let line = Line::default();
-        Self { max: max.max(1), running: HashSet::new(), called: Vec::new(), line }
+        Self { max: max.max(1), running: FxHashSet::default(), called: Vec::new(), line }
     }
 
     /// Takes a place, or joins the line.

@@ -35,21 +35,8 @@ async fn the_driver_can_be_called_again_for_a_room_that_left_memory() {
     let room = Room::new(channel, runtime.config(), 0, 0, runtime.clock.now());
     let cell = Arc::new(RoomCell::new(room, Epochs::default()));
     runtime.call_driver(&cell, &mut cell.lock());
-    at_work(driver).serve(&cell);
+    Loop::new(driver).serve(&cell);
     assert!(!cell.lock().is_ready);
-}
-
-/// The driver at work, step by step.
-fn at_work(driver: Driver) -> Loop {
-    let Driver { runtime, ready } = driver;
-    let admission = Admission::new(Limits {
-        pacing: runtime.settings.pacing,
-        calls_max: 1,
-        consults_max: 1,
-        attempt_timeout: runtime.settings.attempt_timeout,
-    });
-    let (running, begun, over) = (FuturesUnordered::new(), Vec::new(), Vec::new());
-    Loop { runtime, ready, admission, running, begun, over }
 }
 
 #[tokio::test]
@@ -62,11 +49,11 @@ async fn what_is_over_at_once_follows_at_once_up_to_a_bound() {
         let room = runtime.publish_room(room, Epochs::default(), |room, cx, now| {
             room.input(cx, now, &Input::SetMode(Mode::Chat), true).0.unwrap();
         });
-        let mut driver = at_work(driver);
+        let mut driver = Loop::new(driver);
         // The mode is stored, and then the members are read.
-        driver.look_at(runtime.awake(channel).unwrap(), None, true);
+        driver.look_at(runtime.awake(channel).unwrap(), None, true, None);
         assert_eq!(driver.over.len(), 1, "the commit");
-        driver.follow(bound);
+        driver.follow(bound, None);
         assert!(driver.over.is_empty() && room.lock().room.commit().stored().is_some());
         assert_eq!(driver.running.is_empty(), bound > 1, "at most {bound}");
     }

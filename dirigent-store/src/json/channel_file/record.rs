@@ -62,7 +62,7 @@ structs! {
     struct PartFile for OutgoingPart as "OutgoingPart" {
         nonce: Nonce,
         [opt] posted: Option<MessageId>,
-        content: String,
+        content: Arc<str>,
     }
 
     /// What people said and the agent that has the floor is handed.

@@ -15,7 +15,7 @@ use super::sync::SyncQueue;
 use super::turn_log::{self, TurnLog};
 use crate::disk::{ReadError, keep_aside, keep_bytes, keep_copy, read, replace};
 use crate::error::{Action, BadFile, StoreError};
-use crate::json::channel_file::{Extras, LARGEST, ParsedChannel, parse_channel};
+use crate::json::channel_file::{Extras, LARGEST, ParsedChannel, file_text, parse_channel};
 
 /// The records of all channels, each in its file, in its turn, or in both.
 #[derive(Debug)]
@@ -261,18 +261,16 @@ impl Records {
     /// What a commit writes.
     pub(super) fn content(
         &self,
-        commit: Commit,
+        commit: &Commit,
         revision: Revision,
         agents: &Agents,
     ) -> Result<Vec<u8>, StoreError> {
         let Commit { channel, record, .. } = commit;
-        let agents = agents.of(&record);
-        let extras = self.extras.get(&channel).map(|extras| Extras::clone(extras));
-        let extras = extras.unwrap_or_default();
-        let file = ParsedChannel { channel, revision, record, agents, extras };
-        let path = || self.folders.file(channel);
-        let content =
-            file.to_json().map_err(|source| StoreError::Unwritable { path: path(), source })?;
+        let none = Extras::default();
+        let extras = self.extras.get(channel).map_or(&none, |extras| extras);
+        let path = || self.folders.file(*channel);
+        let content = file_text((*channel, revision), record, &agents.of(record), extras)
+            .map_err(|source| StoreError::Unwritable { path: path(), source })?;
         if content.len() > LARGEST {
             return Err(StoreError::TooLarge { path: path(), limit: LARGEST });
         }

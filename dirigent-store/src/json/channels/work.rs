@@ -1,6 +1,7 @@
 //! The thread that everything passes: the order in which it is done.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use dirigent::{
@@ -31,7 +32,7 @@ struct Busy {
 /// What a caller waits for.
 #[derive(Debug)]
 enum Syncing {
-    Fact(Answer<Committed>, Vec<Transition>),
+    Fact(Answer<Committed>, Arc<Vec<Transition>>),
     Deletion(Answer<bool>),
 }
 
@@ -174,10 +175,11 @@ impl Work {
         }
     }
 
-    fn commit(&mut self, mut commit: Commit, answer: Answer<Committed>) {
-        let channel = commit.channel;
-        let transitions = std::mem::take(&mut commit.transitions);
-        let prepared = self.prepare(commit);
+    fn commit(&mut self, commit: Commit, answer: Answer<Committed>) {
+        let prepared = self.prepare(&commit);
+        let Commit { channel, record, transitions, .. } = commit;
+        // Who asked uses their memory again: they are dropped before the answer.
+        drop(record);
         let (revision, content, durability) = match prepared {
             Ok(Prepared::New(revision, content, durability)) => (revision, content, durability),
             Ok(Prepared::Conflict(found)) => {
@@ -213,6 +215,7 @@ impl Work {
         if placed.is_ok() {
             self.made(channel, revision, &transitions);
         }
+        drop(transitions);
         let is_full = self.records.log.is_full();
         let _ = answer.send(placed.map(|()| Committed::Done(revision)));
         if is_full {
@@ -232,7 +235,7 @@ impl Work {
         self.histories.unlearn(channel);
     }
 
-    fn prepare(&mut self, commit: Commit) -> Result<Prepared, StoreError> {
+    fn prepare(&mut self, commit: &Commit) -> Result<Prepared, StoreError> {
         let (found, is_damaged) = match self.records.revision(commit.channel) {
             Err(error) if commit.replaces_damaged && error.is_damaged_record() => {
                 (Revision::default(), true)
@@ -271,6 +274,7 @@ impl Work {
             // The fact had taken the place of a turn that was to become the file.
             self.catch_up.put_back(channel);
         }
+        drop(transitions);
         self.go_on_catching_up();
         let _ = answer.send(outcome.map(|()| Committed::Done(revision)));
         self.go_on(channel, waiting);

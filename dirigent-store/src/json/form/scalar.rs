@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::{AgentId, ChannelId, GuildId, Nonce};
@@ -30,6 +31,16 @@ macro_rules! plain {
 }
 
 plain! { bool u8 u16 u32 u64 usize String Duration AgentId }
+
+impl Form for Arc<str> {
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        str::serialize(self, to)
+    }
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from).map(Self::from)
+    }
+}
 
 /// What stands in a file as a number of its own, or as its digits.
 macro_rules! numbers {

@@ -20,7 +20,7 @@ pub(super) async fn a_posted_message_is_read_back(harness: &dyn DiscordHarness) 
     equal("its author", &message.author, &me)?;
     equal("its author's kind", &message.author_kind, &AuthorKind::Bot)?;
     equal("its kind", &message.kind, &ChatKind::Default)?;
-    ensure(message.content == "Straße – 東京 🎻", "its text is another one")
+    ensure(&*message.content == "Straße – 東京 🎻", "its text is another one")
 }
 
 pub(super) async fn ids_rise_over_all_accounts(harness: &dyn DiscordHarness) -> Outcome {
@@ -80,7 +80,7 @@ pub(super) async fn a_longest_content_is_taken_and_a_longer_one_refused(
     is_refused("a post of 2,001 characters", refused, ErrorKind::Invalid)?;
     let messages = newest(&*account, channel).await?;
     ensure(messages.len() == 1, "the longer one arrived")?;
-    ensure(messages.iter().all(|message| message.content == longest), "the text was changed")
+    ensure(messages.iter().all(|message| *message.content == longest), "the text was changed")
 }
 
 pub(super) async fn a_reply_is_marked_and_survives_a_lost_original(

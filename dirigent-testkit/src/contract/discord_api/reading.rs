@@ -76,5 +76,5 @@ pub(super) async fn a_persons_message_is_a_persons(harness: &dyn DiscordHarness)
     equal("its author", &message.author, &harness.person())?;
     equal("its author's kind", &message.author_kind, &AuthorKind::Human)?;
     equal("its kind", &message.kind, &ChatKind::Default)?;
-    ensure(message.content == "hello", "its text is another one")
+    ensure(&*message.content == "hello", "its text is another one")
 }

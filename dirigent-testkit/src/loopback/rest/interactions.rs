@@ -184,6 +184,7 @@ fn used_command(interaction: u64, found: &Interaction) -> UsedCommand {
 fn message(id: MessageId, channel: ChannelId, author: UserId, content: String) -> ChatMessage {
     let (author_kind, kind) = (AuthorKind::Bot, ChatKind::System);
     let (has_attachments, nonce) = (false, None);
+    let content = content.into();
     ChatMessage { id, channel, author, author_kind, kind, content, has_attachments, nonce }
 }
 
@@ -215,7 +216,7 @@ fn change(world: &mut World, interaction: u64, id: MessageId, content: &str) {
     if let Some(details) = room.and_then(|room| room.messages.details_mut(id)) {
         details.rare_mut().flags &= !LOADING;
     }
-    world.edit(channel, id, content.to_owned());
+    world.edit(channel, id, content.into());
 }
 
 /// An answer as its application sees it.

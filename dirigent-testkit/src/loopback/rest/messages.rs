@@ -63,7 +63,7 @@ pub(super) fn update(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     }
     if let Some(content) = fields.get("content").filter(|content| !content.is_null()) {
         let content = read_content(content, CONTENT_MAX)?.ok_or_else(Refusal::empty_message)?;
-        world.edit(ask.channel(), ask.message(), content);
+        world.edit(ask.channel(), ask.message(), content.into());
     }
     let (room, _) = seen(world, ask.channel(), ask.me)?;
     let message = room.messages.find(ask.message()).ok_or_else(Refusal::unknown_message)?;

@@ -47,7 +47,7 @@ pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
         author: ask.me,
         author_kind: world.kind_of(ask.me),
         kind: if reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
-        content,
+        content: content.into(),
         has_attachments: false,
         nonce: nonce.map(|GivenNonce { text, .. }| text),
     };
@@ -116,7 +116,7 @@ fn repeated(world: &World, ask: &Ask, id: MessageId) -> Reply {
         author: ask.me,
         author_kind: world.kind_of(ask.me),
         kind: ChatKind::Default,
-        content: String::new(),
+        content: "".into(),
         has_attachments: false,
         nonce: None,
     };

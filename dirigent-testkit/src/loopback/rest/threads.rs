@@ -154,7 +154,7 @@ fn announce(world: &mut World, ask: &Ask) {
         author: ask.me,
         author_kind: AuthorKind::Bot,
         kind: ChatKind::System,
-        content: String::new(),
+        content: "".into(),
         has_attachments: false,
         nonce: None,
     };

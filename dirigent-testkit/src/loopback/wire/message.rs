@@ -71,7 +71,7 @@ fn bare(world: &World, viewer: UserId, shown: &ChatMessage) -> Value {
         "channel_id": shown.channel.to_string(),
         "type": kind_of(shown, rare),
         "author": user(world, shown.author),
-        "content": shown.content,
+        "content": &*shown.content,
         "timestamp": moment::of_message(shown.id),
         "edited_timestamp": rare.and_then(|rare| rare.edited_at).map(moment::written),
         "tts": false,

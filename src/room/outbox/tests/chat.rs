@@ -1,5 +1,7 @@
 //! A chat that remembers nonces for a while, loses answers and hides histories.
 
+use std::sync::Arc;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::*;
@@ -35,7 +37,7 @@ struct Late {
     at: Timestamp,
     to: ChannelId,
     nonce: String,
-    content: String,
+    content: Arc<str>,
 }
 
 pub(super) struct Chat {
@@ -85,7 +87,7 @@ impl Chat {
             author,
             author_kind: AuthorKind::Bot,
             kind: ChatKind::Default,
-            content: content.to_owned(),
+            content: content.into(),
             has_attachments: false,
             nonce,
         });
@@ -160,6 +162,6 @@ impl Chat {
     pub(super) fn posted(&self, channel: ChannelId) -> Vec<&str> {
         let messages = self.channels.get(&channel).map(Vec::as_slice).unwrap_or_default();
         let own = messages.iter().filter(|message| message.author == MODERATOR);
-        own.map(|message| message.content.as_str()).collect()
+        own.map(|message| &*message.content).collect()
     }
 }

@@ -108,7 +108,7 @@ fn a_message_of_another_account_with_the_nonce_of_a_part_is_not_the_part() {
             author,
             author_kind: AuthorKind::Bot,
             kind: ChatKind::Default,
-            content: "I am not it".to_owned(),
+            content: "I am not it".into(),
             has_attachments: false,
             nonce: Some(message.parts[0].nonce.as_str().to_owned()),
         }];

@@ -193,7 +193,7 @@ impl World {
     /// Every part is in its channel, once and in order, and nothing is left to do.
     pub(super) fn assert_posted_once(&self, messages: &[OutboxMessage]) {
         for message in messages {
-            let parts: Vec<_> = message.parts.iter().map(|part| part.content.as_str()).collect();
+            let parts: Vec<_> = message.parts.iter().map(|part| &*part.content).collect();
             assert_eq!(self.chat.posted(message.to), parts, "{:?}", message.kind);
             assert!(self.arrived.contains(&message.kind));
         }

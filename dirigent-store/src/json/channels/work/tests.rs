@@ -59,9 +59,9 @@ impl Stage {
         let commit = Commit {
             channel: HERE,
             expected: Revision::new(expected),
-            record: ChannelRecord::default(),
+            record: ChannelRecord::default().into(),
             durability,
-            transitions: Vec::new(),
+            transitions: Vec::new().into(),
             replaces_damaged: false,
         };
         self.work.ask(HERE, Ask::Commit(Box::new(commit), answer));

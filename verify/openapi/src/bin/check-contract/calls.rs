@@ -78,7 +78,7 @@ pub(crate) fn refused<T>(failures: &mut Failures, call: &str, ended: &Result<T, 
 
 fn post(channel: ChannelId, content: &str, number: u64) -> Post {
     let nonce = Nonce::from_parts(channel.get(), 0, number);
-    let content = content.to_owned();
+    let content = content.into();
     Post { channel, content, nonce, mentions: Mentions::Nobody, reply_to: None }
 }
 

@@ -1,0 +1,146 @@
+//! What is stored, repeated and told.
+
+use std::ops::Range;
+
+use dirigent_core::{Cause, PhaseKind, TurnId};
+
+use super::*;
+use crate::ErrorKind;
+
+const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+
+fn record(commit: &mut CommitState, numbers: Range<u64>) {
+    let (from, to) = (PhaseKind::Dormant, PhaseKind::Granted);
+    for number in numbers {
+        commit.change();
+        let (at, turn, cause) = (NOW, TurnId::new(number), Cause::HumanMessage);
+        commit.record(Transition { at, from, to, agent: None, turn, cause });
+    }
+}
+
+/// The store keeps as many transitions.
+const HISTORY_MAX: usize = 3;
+
+fn begin(commit: &mut CommitState, now: Timestamp) -> Option<CommitTerms> {
+    let terms = commit.begin(now, HISTORY_MAX, &mut BufferPool::default())?;
+    commit.sent(terms.durability, terms.buffers.share());
+    Some(terms)
+}
+
+fn failure(kind: ErrorKind) -> Failure {
+    Failure { kind, certainty: Certainty::NotDone, retry_after: None, began: NOW }
+}
+
+#[test]
+fn of_the_history_the_oldest_goes_first_also_while_the_store_fails() {
+    let mut commit = CommitState::new(Revision::default(), 0, 7);
+    let turns = |terms: &CommitTerms| -> Vec<u64> {
+        terms.buffers.transitions.iter().map(|transition| transition.turn.get()).collect()
+    };
+    record(&mut commit, 0..5);
+    let terms = begin(&mut commit, NOW).unwrap();
+    assert_eq!(turns(&terms), [2, 3, 4]);
+    commit.failed(NOW, &failure(ErrorKind::Store));
+    record(&mut commit, 5..7);
+    let terms = begin(&mut commit, NOW + WAIT_MAX).unwrap();
+    assert_eq!(turns(&terms), [4, 5, 6]);
+}
+
+#[test]
+fn while_the_store_fails_listeners_are_owed_the_newest_transitions_and_the_number_of_the_others() {
+    let mut commit = CommitState::new(Revision::default(), 0, 7);
+    record(&mut commit, 0..1_000);
+    assert_eq!(commit.unpublished.len(), UNPUBLISHED_MAX);
+    assert_eq!((commit.take_dropped(), commit.next_published()), (None, None), "not stored");
+    begin(&mut commit, NOW).unwrap();
+    commit.committed(Revision::new(1));
+    let kept = u64::try_from(UNPUBLISHED_MAX).unwrap();
+    assert_eq!(commit.take_dropped(), Some(1_000 - kept));
+    assert_eq!(commit.take_dropped(), None, "once");
+    let told = std::iter::from_fn(|| commit.next_published());
+    let told: Vec<u64> = told.map(|transition| transition.turn.get()).collect();
+    assert_eq!(told, (1_000 - kept..1_000).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_refused_record_is_tried_less_and_less_often_sooner_if_it_changed_and_at_once_after_a_command()
+{
+    let mut commit = CommitState::new(Revision::default(), 0, 7);
+    commit.change();
+    let mut now = NOW;
+    let minute = Duration::from_secs(60);
+    for minutes in [1, 2, 4, 8, 16, 32, 60, 60] {
+        begin(&mut commit, now).unwrap();
+        commit.failed(now, &failure(ErrorKind::Invalid));
+        assert_eq!(commit.next_at(), Some(now + minute * minutes));
+        now = now + minute * minutes;
+    }
+    commit.change();
+    assert!(begin(&mut commit, now).is_some());
+    commit.change();
+    commit.failed(now, &failure(ErrorKind::Invalid));
+    assert_eq!(commit.next_at(), Some(now + minute * 10), "it has changed since");
+    now = now + minute * 10;
+    assert_eq!(commit.refused_since(), Some(NOW));
+    begin(&mut commit, now).unwrap();
+    commit.failed(now, &failure(ErrorKind::Invalid));
+    assert!(begin(&mut commit, now).is_none());
+    commit.change_for_good();
+    commit.change();
+    begin(&mut commit, now).unwrap();
+    commit.committed(Revision::new(1));
+    assert_eq!(commit.refused_since(), None);
+}
+
+#[test]
+fn only_by_an_operators_act_a_commit_takes_the_place_of_a_damaged_record() {
+    let terms = |damaged: Option<Option<Revision>>| {
+        let mut commit = CommitState::new(Revision::default(), 0, 7);
+        if let Some(sound) = damaged {
+            commit.replace_damaged(sound);
+        }
+        commit.change();
+        begin(&mut commit, NOW).map(|terms| (terms.expected, terms.replaces_damaged)).unwrap()
+    };
+    assert_eq!(terms(None), (Revision::default(), false), "a new channel");
+    assert_eq!(terms(Some(None)), (Revision::default(), true));
+    let sound = Revision::new(4);
+    assert_eq!(terms(Some(Some(sound))), (sound, false), "the store takes it for a sound one");
+}
+
+#[test]
+fn a_change_of_a_refused_record_moves_no_other_wait() {
+    let mut commit = CommitState::new(Revision::default(), 0, 7);
+    commit.change();
+    begin(&mut commit, NOW).unwrap();
+    commit.failed(NOW, &failure(ErrorKind::Invalid));
+    let now = NOW + Duration::from_secs(60);
+    begin(&mut commit, now).unwrap();
+    commit.failed(now, &failure(ErrorKind::Store));
+    commit.change();
+    assert_eq!(commit.next_at(), Some(now + WAIT), "not at once, and not when the refusal says");
+
+    let now = now + WAIT;
+    begin(&mut commit, now).unwrap();
+    commit.failed(now, &Failure { certainty: Certainty::Unknown, ..failure(ErrorKind::Store) });
+    let now = now + WAIT_MAX;
+    begin(&mut commit, now).unwrap();
+    commit.conflict();
+    commit.change();
+    assert!(commit.begin_read_back(now), "whose record it is, is found out at once");
+}
+
+#[test]
+fn a_driver_that_ends_waits_for_no_record_that_is_refused() {
+    let mut commit = CommitState::new(Revision::default(), 0, 7);
+    commit.change();
+    begin(&mut commit, NOW).unwrap();
+    commit.failed(NOW, &failure(ErrorKind::Invalid));
+    assert!(commit.is_given_up());
+    commit.hurry();
+    assert!(!commit.is_given_up());
+    begin(&mut commit, NOW).unwrap();
+    assert!(!commit.is_given_up());
+    commit.failed(NOW, &failure(ErrorKind::Store));
+    assert!(!commit.is_given_up(), "a failure that passes is waited for");
+}
