@@ -3,13 +3,8 @@
 use core::fmt;
 
 use crate::channel::Channel;
-use crate::state::{
-    Cycle, Delivery, Floor, Grant, Pending, Phase, Plans, Purpose, Rare, Reminders, Roster, Seen,
-    Standing, State, Words,
-};
-use crate::{
-    AgentKey, Debt, Effect, Mode, Rested, SeatTurn, Slot, Span, Ticket, Timestamp, TurnTerms,
-};
+use crate::state::{Grant, Phase, Plans, Purpose, Rested, State};
+use crate::{Debt, Effect, Mode, SeatTurn, Slot, Ticket, TurnTerms};
 
 /// An invariant of ours that does not hold: a bug of the library, or a forged snapshot.
 ///
@@ -32,44 +27,13 @@ impl fmt::Display for Breach {
 
 impl core::error::Error for Breach {}
 
-/// Everything that invariants are about.
-struct Topics<'a> {
-    standing: &'a Standing,
-    floor: &'a Floor,
-    roster: &'a Roster,
-    cycle: &'a Cycle,
-    words: &'a Words,
-    reminders: &'a Rare<Reminders>,
-    seen: &'a Seen,
-    delivery: Option<&'a Delivery>,
-    pending: &'a Pending,
-    now: Timestamp,
-    revision: u64,
-}
+/// An invariant: its sentence, and whether it holds of a channel's topics.
+type Rule = (&'static str, fn(&State) -> bool);
 
-impl<'a> Topics<'a> {
-    fn of(channel: &'a Channel) -> Self {
-        let Channel { state, pending, now, revision, .. } = channel;
-        let State { standing, floor, roster, cycle, words, reminders, seen, .. } = state;
-        let (delivery, now, revision) = (state.delivery.as_deref(), *now, *revision);
-        #[rustfmt::skip]
-        let topics = Self {
-            standing, floor, roster, cycle, words, reminders, seen, delivery, pending, now, revision,
-        };
-        topics
-    }
+/// An invariant of what is pending, and of the channel as a whole.
+type WholeRule = (&'static str, fn(&Channel) -> bool);
 
-    /// The poll under way.
-    fn open_poll(&self) -> Option<Ticket> {
-        let confirms = matches!(self.floor.phase, Phase::Confirming { .. });
-        self.delivery.filter(|_| confirms).and_then(|delivery| delivery.polls.open)
-    }
-}
-
-/// An invariant: its sentence, and whether it holds.
-type Rule = (&'static str, fn(&Topics<'_>) -> bool);
-
-/// Every invariant of a channel.
+/// Every invariant of the topics.
 const RULES: &[Rule] = &[
     ("the speaker is in the list", |c| {
         c.floor.speaker().is_none_or(|agent| c.roster.list.position(agent).is_some())
@@ -77,27 +41,16 @@ const RULES: &[Rule] = &[
     ("the speaker can be given the floor", |c| {
         // A reply that is made still goes out when its agent is away, and is waited for.
         let away = c.floor.has_replied() || matches!(c.floor.phase, Phase::Confirming { .. });
-        let listed = |agent| c.roster.list.slot(agent).is_some_and(|slot| !slot.left);
-        c.floor.speaker().is_none_or(|agent| {
-            c.roster.is_available(agent) || (away && listed(agent) && !c.roster.is_muted(agent))
-        })
+        let may_stay = |agent| away && c.roster.is_present(agent) && !c.roster.is_muted(agent);
+        c.floor.speaker().is_none_or(|agent| c.roster.is_available(agent) || may_stay(agent))
     }),
     ("the speaker's turn is not over", |c| {
-        c.floor
-            .speaker()
-            .and_then(|agent| c.roster.list.slot(agent))
-            .is_none_or(|slot| slot.turn == SeatTurn::Ahead)
+        c.speaker_slot().is_none_or(|slot| slot.turn == SeatTurn::Ahead)
     }),
     ("every slot before the speaker is done and every slot after it is ahead", |c| {
-        let Some(at) = c.floor.speaker().and_then(|agent| c.roster.list.position(agent)) else {
-            return true;
-        };
-        c.roster
-            .list
-            .slots()
-            .iter()
-            .enumerate()
-            .all(|(i, slot)| (slot.turn == SeatTurn::Ahead) == (i >= at))
+        let at = c.floor.speaker().and_then(|agent| c.roster.list.position(agent));
+        let mut slots = c.roster.list.slots().iter().enumerate();
+        at.is_none_or(|at| slots.all(|(i, slot)| (slot.turn == SeatTurn::Ahead) == (i >= at)))
     }),
     ("no agent is listed twice", |c| {
         let slots = c.roster.list.slots();
@@ -116,51 +69,24 @@ const RULES: &[Rule] = &[
         report == (c.floor.phase == Phase::Dead)
     }),
     ("a stopped channel has no speaker", |c| {
-        !c.standing.is_stopped()
-            || matches!(c.floor.phase, Phase::Dormant | Phase::Disabled | Phase::Dead)
+        let has_none = matches!(c.floor.phase, Phase::Dormant | Phase::Disabled | Phase::Dead);
+        !c.standing.is_stopped() || has_none
     }),
     ("only a discussion has an initiator", |c| {
-        c.standing.initiator.is_some() == (c.standing.mode == Mode::Discussion)
+        c.standing.initiator.is_some() == c.standing.is_discussion()
     }),
     ("a permit is the initiator's and only while dormant", |c| {
-        c.reminders.permit().is_none_or(|p| {
-            c.floor.phase == Phase::Dormant && c.standing.initiator == Some(p.agent)
-        })
+        let initiator = c.standing.initiator.filter(|_| c.floor.phase == Phase::Dormant);
+        c.reminders.permit().is_none_or(|permit| initiator == Some(permit.agent))
     }),
     ("while the list is read somebody is asked for it", |c| {
         !matches!(c.floor.phase, Phase::Refreshing(_)) || c.roster.refresh.is_some()
     }),
-    ("a list that is read is owed", |c| {
-        c.roster
-            .refresh
-            .is_none_or(|r| c.pending.effects.iter().any(|d| d.effect.ticket() == Some(r.ticket)))
-    }),
-    ("a list is owed only while it is read", |c| {
-        let asked = |debt: &Debt| matches!(debt.effect, Effect::FetchMembers { .. });
-        let read = c.roster.refresh.map(|refresh| refresh.ticket);
-        c.pending.effects.iter().filter(|debt| asked(debt)).all(|debt| debt.effect.ticket() == read)
-    }),
     ("a list is read only where turns are kept", |c| {
-        c.roster.refresh.is_none()
-            || (c.standing.mode.keeps_turns() && c.standing.archived.is_none())
+        c.roster.refresh.is_none() || c.standing.keeps_turns()
     }),
     ("nobody is granted while the list is read", |c| {
         c.roster.refresh.is_none() || c.floor.speaker().is_none()
-    }),
-    ("tickets ascend", |c| {
-        let tickets = c.pending.effects.iter().filter_map(|debt| debt.effect.ticket());
-        tickets.is_sorted_by(|a, b| a < b)
-    }),
-    ("no ticket is from the future", |c| {
-        c.pending
-            .effects
-            .iter()
-            .all(|d| d.effect.ticket().is_some_and(|t| t.get() < c.pending.next_ticket))
-    }),
-    ("an open poll is owed", |c| {
-        c.open_poll().is_none_or(|ticket| {
-            c.pending.effects.iter().any(|debt| debt.effect.ticket() == Some(ticket))
-        })
     }),
     ("remembered messages ascend", |c| {
         c.seen.messages().is_sorted_by(|a, b| a < b)
@@ -181,14 +107,8 @@ const RULES: &[Rule] = &[
         !by_count || c.roster.read_at.is_some()
     }),
     ("a reply has no time limit", |c| {
-        !c.floor.has_replied()
-            || (c.floor.terms.value().until.is_none() && c.floor.terms.value().slow_at.is_none())
-    }),
-    ("an outage is counted from its beginning or from later, and neither lies ahead", |c| {
-        c.standing
-            .outage
-            .as_ref()
-            .is_none_or(|outage| (outage.since..=c.now).contains(&outage.counted_from))
+        let TurnTerms { until, slow_at, .. } = c.floor.terms.value();
+        !c.floor.has_replied() || (until.is_none() && slow_at.is_none())
     }),
     ("no agent has a start deadline while the chat is away", |c| {
         let waits = matches!(
@@ -198,32 +118,13 @@ const RULES: &[Rule] = &[
         !waits || !c.standing.is_chat_away()
     }),
     ("the last completer completed a turn of this cycle", |c| {
-        c.cycle
-            .last_completer
-            .and_then(|agent| c.roster.list.slot(agent))
-            .is_none_or(|slot| matches!(slot.turn, SeatTurn::Passed | SeatTurn::Spoke))
+        let slot = c.cycle.last_completer.and_then(|agent| c.roster.list.slot(agent));
+        slot.is_none_or(|slot| matches!(slot.turn, SeatTurn::Passed | SeatTurn::Spoke))
     }),
     ("outside a cycle nothing of one is remembered", |c| {
-        let in_cycle = matches!(
-            c.floor.phase,
-            Phase::Granted(_)
-                | Phase::Running { .. }
-                | Phase::Delivering { .. }
-                | Phase::Confirming { .. }
-                | Phase::Continuing { .. }
-                | Phase::Waiting(_)
-                | Phase::Refreshing(Purpose::Boundary)
-        );
+        let is_empty = !c.cycle.requested && c.cycle.last_completer.is_none();
         let ahead = |slot: &Slot| slot.turn == SeatTurn::Ahead;
-        in_cycle
-            || (!c.cycle.requested
-                && c.cycle.last_completer.is_none()
-                && c.roster.list.slots().iter().all(ahead))
-    }),
-    ("the counters have room to rise", |c| {
-        [c.pending.next_ticket, c.floor.turn.get(), c.revision]
-            .into_iter()
-            .all(|count| count < u64::MAX / 2)
+        c.is_in_cycle() || (is_empty && c.roster.list.slots().iter().all(ahead))
     }),
     ("a channel that was never given a mode has none", |c| {
         c.standing.created || c.standing.mode == Mode::None
@@ -232,50 +133,36 @@ const RULES: &[Rule] = &[
         !c.words.wake_unserved || !c.floor.phase.is_idle()
     }),
     ("a turn rests exactly while an answer is waited for", |c| {
-        matches!(c.floor.phase, Phase::Waiting(_)) == c.floor.waiting.as_ref().is_some()
+        matches!(c.floor.phase, Phase::Waiting(_)) == c.floor.waiting.is_some()
     }),
     ("an end is kept only of a run", |c| {
-        c.floor.waiting.as_ref().is_none_or(|waiting| {
-            waiting.end.is_none() || matches!(waiting.rested, Rested::Running { .. })
-        })
-    }),
-    ("an orchestrator is asked only while its answer is waited for", |c| {
-        let asked = |debt: &&Debt| matches!(debt.effect, Effect::Consult { .. });
-        let open = c.floor.waiting.as_ref().map(|waiting| waiting.consult);
-        c.pending.effects.iter().filter(asked).all(|debt| debt.effect.ticket() == open)
-    }),
-    ("an answer that is waited for was asked for", |c| {
-        c.floor.waiting.as_ref().is_none_or(|waiting| waiting.consult.get() < c.pending.next_ticket)
+        let ended = c.floor.waiting.as_ref().filter(|waiting| waiting.end.is_some());
+        ended.is_none_or(|waiting| matches!(waiting.rested, Rested::Running { .. }))
     }),
     ("whoever is asked to go on has spoken", |c| {
-        let rested =
-            c.floor.waiting.as_ref().is_some_and(|waiting| waiting.rested == Rested::Continuing);
-        c.floor.terms.value().spoken
-            || !(rested || matches!(c.floor.phase, Phase::Continuing { .. }))
+        let continues = matches!(c.floor.phase, Phase::Continuing { .. });
+        let waiting = c.floor.waiting.as_ref();
+        let rests = waiting.is_some_and(|waiting| waiting.rested == Rested::Continuing);
+        c.floor.has_spoken() || !(rests || continues)
     }),
     ("what a turn has been through is forgotten with it", |c| {
         c.floor.speaker().is_some() || c.floor.terms.value() == TurnTerms::default()
     }),
     ("ranges of messages do not end before they begin", |c| {
-        let waiting = c.floor.waiting.as_deref().copied();
-        let asked = waiting.into_iter().flat_map(|w| [Some(w.asked), w.more, w.unanswered]);
-        let held = [c.words.queued()];
-        asked.chain(held).flatten().all(|Span { first, last }| first <= last)
+        let waiting = c.floor.waiting.iter().flat_map(|waiting| waiting.everything_open());
+        waiting.chain([c.words.queued()]).flatten().all(|span| span.first <= span.last)
     }),
     ("those who are away ascend", |c| {
         c.roster.attendance.value().away.is_sorted_by(|a, b| a.agent < b.agent)
     }),
     ("the addressed ascend", |c| {
-        let ascends = |round: &[AgentKey]| round.is_sorted_by(|a, b| a < b);
-        planned(c, |it| ascends(&it.round) && ascends(&it.next_round))
+        let Plans { round, next_round, .. } = c.cycle.plans.value();
+        [round, next_round].iter().all(|round| round.is_sorted_by(|a, b| a < b))
     }),
-    ("a cycle for the addressed is a cycle", |c| {
-        let in_cycle =
-            c.floor.speaker().is_some() || c.floor.phase == Phase::Refreshing(Purpose::Boundary);
-        in_cycle || !c.cycle.is_round()
-    }),
+    ("a cycle for the addressed is a cycle", |c| c.is_in_cycle() || !c.cycle.is_round()),
     ("nothing is planned for a channel at rest", |c| {
-        !c.floor.phase.is_idle() || planned(c, |it| it.chosen.is_none() && it.next_round.is_empty())
+        let is_planned = c.cycle.chosen().is_some() || c.cycle.is_round_planned();
+        !c.floor.phase.is_idle() || !is_planned
     }),
     ("whoever has the floor is not chosen again", |c| {
         c.floor.speaker().is_none() || c.cycle.chosen() != c.floor.speaker()
@@ -284,17 +171,67 @@ const RULES: &[Rule] = &[
         c.floor.phase == Phase::Dormant || !c.words.awaits_human
     }),
     ("people's messages are held only where turns are kept", |c| {
-        let kept = c.standing.mode.keeps_turns() && c.standing.archived.is_none();
-        kept || !c.words.has_queued()
+        c.standing.keeps_turns() || !c.words.has_queued()
     }),
     ("what is held for an idle channel is kept in mind", |c| {
         !c.floor.phase.is_idle() || c.words.wake_pending || !c.words.has_queued()
     }),
 ];
 
-/// Whether this holds of what was chosen, where anything was.
-fn planned(topics: &Topics<'_>, holds: impl Fn(&Plans) -> bool) -> bool {
-    topics.cycle.plans.get().is_none_or(holds)
+/// Every invariant that concerns more than the topics.
+const WHOLE_RULES: &[WholeRule] = &[
+    ("a list that is read is owed", |c| {
+        c.state.roster.refresh.is_none_or(|refresh| c.pending.contains(refresh.ticket))
+    }),
+    ("a list is owed only while it is read", |c| {
+        let asked = |it: &&Debt| matches!(it.effect, Effect::FetchMembers { .. });
+        let read = c.state.roster.refresh.map(|refresh| refresh.ticket);
+        c.pending.effects.iter().filter(asked).all(|it| it.effect.ticket() == read)
+    }),
+    ("tickets ascend", |c| {
+        let tickets = c.pending.effects.iter().filter_map(|it| it.effect.ticket());
+        tickets.is_sorted_by(|a, b| a < b)
+    }),
+    ("no ticket is from the future", |c| {
+        let is_past = |ticket: Ticket| ticket.get() < c.pending.next_ticket;
+        c.pending.effects.iter().all(|it| it.effect.ticket().is_some_and(is_past))
+    }),
+    ("an open poll is owed", |c| {
+        let delivery = c.state.delivery.as_ref();
+        let confirms = matches!(c.state.floor.phase, Phase::Confirming { .. });
+        let open = delivery.filter(|_| confirms).and_then(|delivery| delivery.polls.open);
+        open.is_none_or(|ticket| c.pending.contains(ticket))
+    }),
+    ("an outage is counted from its beginning or from later, and neither lies ahead", |c| {
+        let outage = c.state.standing.outage.as_ref();
+        outage.is_none_or(|outage| (outage.since..=c.now).contains(&outage.counted_from))
+    }),
+    ("the counters have room to rise", |c| {
+        let counters = [c.pending.next_ticket, c.state.floor.turn.get(), c.revision];
+        counters.into_iter().all(|count| count < u64::MAX / 2)
+    }),
+    ("an orchestrator is asked only while its answer is waited for", |c| {
+        let asked = |it: &&Debt| matches!(it.effect, Effect::Consult { .. });
+        let open = c.state.floor.waiting.as_ref().map(|waiting| waiting.consult);
+        c.pending.effects.iter().filter(asked).all(|it| it.effect.ticket() == open)
+    }),
+    ("an answer that is waited for was asked for", |c| {
+        let consult = c.state.floor.waiting.as_ref().map(|waiting| waiting.consult);
+        consult.is_none_or(|ticket| ticket.get() < c.pending.next_ticket)
+    }),
+];
+
+impl State {
+    /// The place of the agent that has the floor.
+    fn speaker_slot(&self) -> Option<&Slot> {
+        self.floor.speaker().and_then(|agent| self.roster.list.slot(agent))
+    }
+
+    /// Whether a turn of a cycle is under way, or the boundary after the last.
+    fn is_in_cycle(&self) -> bool {
+        let at_boundary = self.floor.phase == Phase::Refreshing(Purpose::Boundary);
+        self.floor.speaker().is_some() || at_boundary
+    }
 }
 
 impl Channel {
@@ -305,10 +242,9 @@ impl Channel {
     /// Names the first that does not hold; for a channel that was only ever given inputs this is a
     /// bug of the library.
     pub fn audit(&self) -> Result<(), Breach> {
-        let topics = Topics::of(self);
-        match RULES.iter().find(|(_, holds)| !holds(&topics)) {
-            Some((invariant, _)) => Err(Breach { invariant }),
-            None => Ok(()),
-        }
+        let broken = RULES.iter().find(|(_, holds)| !holds(&self.state)).map(|rule| rule.0);
+        let broken = broken
+            .or_else(|| WHOLE_RULES.iter().find(|(_, holds)| !holds(self)).map(|rule| rule.0));
+        broken.map_or(Ok(()), |invariant| Err(Breach { invariant }))
     }
 }

@@ -32,19 +32,12 @@ impl Caller<'_, '_> {
     /// on hold.
     #[inline]
     pub(crate) fn trigger(&mut self, handed: Option<Span>) {
-        let (agent, attempt) = match self.floor.phase {
-            Phase::Granted(Grant { agent, attempt, .. }) => (agent, attempt),
-            Phase::Continuing { agent, .. } => (agent, 0),
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Dormant
-            | Phase::Unknown { .. }
-            | Phase::Refreshing(_)
-            | Phase::Running { .. }
-            | Phase::Delivering { .. }
-            | Phase::Confirming { .. }
-            | Phase::Waiting(_) => return,
+        let (agent, attempt) = if let Phase::Granted(grant) = &self.floor.phase {
+            (grant.agent, grant.attempt)
+        } else if let Phase::Continuing { agent, .. } = self.floor.phase {
+            (agent, 0)
+        } else {
+            return;
         };
         let turn = self.floor.turn;
         self.set_start_deadline();

@@ -33,7 +33,9 @@ pub(crate) fn next_deadline(look: &Look<'_>) -> Option<Deadline> {
         next.consider(until, DeadlineReason::Members);
     }
     of_the_phase(look, &mut next);
-    if standing.is_chat_away() && waits_for_chat(&floor.phase) {
+    let waits_for_chat = floor.phase.awaits_start()
+        || matches!(floor.phase, Phase::Confirming { .. } | Phase::Refreshing(_));
+    if standing.is_chat_away() && waits_for_chat {
         next.consider(standing.patience_ends_at(look.config), DeadlineReason::Outage);
     }
     let stale = look.pending.stale().iter().filter_map(|trigger| trigger.due).min();
@@ -89,24 +91,6 @@ fn of_the_phase(look: &Look<'_>, next: &mut Earliest) {
         | Phase::Archived
         | Phase::Refreshing(_)
         | Phase::Delivering { .. } => {}
-    }
-}
-
-/// Whether something is waited for that only the chat can bring.
-const fn waits_for_chat(phase: &Phase) -> bool {
-    match phase {
-        Phase::Granted(_)
-        | Phase::Continuing { .. }
-        | Phase::Confirming { .. }
-        | Phase::Refreshing(_) => true,
-        Phase::Disabled
-        | Phase::Dead
-        | Phase::Archived
-        | Phase::Dormant
-        | Phase::Unknown { .. }
-        | Phase::Running { .. }
-        | Phase::Delivering { .. }
-        | Phase::Waiting(_) => false,
     }
 }
 

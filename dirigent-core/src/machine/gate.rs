@@ -30,20 +30,12 @@ fn reason(look: &Look<'_>, agent: Option<AgentKey>, run: Option<RunId>) -> Reaso
         None => {}
     }
     if floor.speaker() == Some(agent) {
-        return match &floor.phase {
-            Phase::Confirming { .. } | Phase::Delivering { .. } => Reason::TurnAlreadyUsed,
-            Phase::Waiting(_) if floor.rests_replied() => Reason::TurnAlreadyUsed,
-            Phase::Waiting(_) if !rests_running(look.state, run) => Reason::Waiting,
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Dormant
-            | Phase::Unknown { .. }
-            | Phase::Refreshing(_)
-            | Phase::Granted(_)
-            | Phase::Running { .. }
-            | Phase::Continuing { .. }
-            | Phase::Waiting(_) => Reason::YourTurn,
+        let is_over = matches!(floor.phase, Phase::Confirming { .. }) || floor.has_replied();
+        let rests = matches!(floor.phase, Phase::Waiting(_)) && !rests_running(look.state, run);
+        return match (is_over, rests) {
+            (true, _) => Reason::TurnAlreadyUsed,
+            (false, true) => Reason::Waiting,
+            (false, false) => Reason::YourTurn,
         };
     }
     match reminders.permit().filter(|permit| permit.agent == agent) {
@@ -63,26 +55,13 @@ fn rests_running(state: &State, id: Option<RunId>) -> bool {
 /// Whether this is the agent's own run that runs now, in its turn or by its permit, whatever became
 /// of another agent's run of that name.
 fn runs_now(state: &State, agent: AgentKey, id: RunId) -> bool {
-    let in_turn = state.floor.turn_run().filter(|run| run.agent == agent);
-    match state.floor.phase {
-        Phase::Running { .. } => in_turn.is_some_and(|run| run.id == Some(id)),
-        Phase::Waiting(_) if state.floor.rests_replied() => false,
-        Phase::Waiting(_) => in_turn.is_some() && rests_running(state, Some(id)),
-        Phase::Dormant => {
-            let permit = state.reminders.permit();
-            let permit = permit.filter(|it| it.agent == agent && !it.is_delivering());
-            permit.is_some_and(|permit| permit.run_id() == Some(id))
-        }
-        Phase::Disabled
-        | Phase::Dead
-        | Phase::Archived
-        | Phase::Unknown { .. }
-        | Phase::Refreshing(_)
-        | Phase::Granted(_)
-        | Phase::Delivering { .. }
-        | Phase::Confirming { .. }
-        | Phase::Continuing { .. } => false,
-    }
+    let State { floor, reminders, .. } = state;
+    let in_turn = floor.turn_run().filter(|run| run.agent == agent);
+    let permit = reminders.permit().filter(|it| it.agent == agent && !it.is_delivering());
+    let is_permitted = permit.is_some_and(|permit| permit.run_id() == Some(id));
+    let runs = matches!(floor.phase, Phase::Running { .. });
+    let rests = !floor.rests_replied() && rests_running(state, Some(id));
+    is_permitted || in_turn.is_some_and(|run| (runs && run.id == Some(id)) || rests)
 }
 
 /// A reason that holds for every agent.

@@ -225,29 +225,20 @@ fn on_undelivered(
 fn on_runs_lost(step: &mut Step<'_>, rerun: bool) {
     let ended = step.interruption().lose_consultation();
     step.go_on(ended.as_ref());
-    match step.state.floor.phase {
-        Phase::Dormant => step.lose_permit_run(rerun),
-        Phase::Running { run, receipt, .. } => {
-            let end = step.runs().lose(run, receipt, rerun);
-            let is_skipped = end.is_some_and(|end| end.cause == Cause::RunLost);
-            if is_skipped && !step.state.floor.has_spoken() {
-                // What the run was given is for the next one, of this agent if no other takes it.
-                step.state.words.wake_unserved = true;
-                step.rotation().request_cycle();
-            }
-            step.complete_if(end);
-        }
-        Phase::Disabled
-        | Phase::Dead
-        | Phase::Archived
-        | Phase::Unknown { .. }
-        | Phase::Refreshing(_)
-        | Phase::Granted(_)
-        | Phase::Delivering { .. }
-        | Phase::Confirming { .. }
-        | Phase::Continuing { .. }
-        | Phase::Waiting(_) => {}
+    if step.state.floor.phase == Phase::Dormant {
+        return step.lose_permit_run(rerun);
     }
+    let Phase::Running { run, receipt, .. } = step.state.floor.phase else {
+        return;
+    };
+    let end = step.runs().lose(run, receipt, rerun);
+    let is_skipped = end.is_some_and(|end| end.cause == Cause::RunLost);
+    if is_skipped && !step.state.floor.has_spoken() {
+        // What the run was given is for the next one, of this agent if no other takes it.
+        step.state.words.wake_unserved = true;
+        step.rotation().request_cycle();
+    }
+    step.complete_if(end);
 }
 
 /// What became of a pending effect (rules 19, 28 and 42)

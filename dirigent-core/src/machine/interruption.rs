@@ -74,21 +74,16 @@ impl<'o> Interruption<'_, 'o> {
 
     /// The turn comes to rest, and the orchestrator is asked.
     fn rest(&mut self, asked: Span) {
-        let (agent, rested) = match self.floor.phase {
-            Phase::Granted(Grant { agent, attempt, .. }) => (agent, Rested::Granted { attempt }),
-            Phase::Running { run: TurnRun { agent, id: run, anchor }, until, receipt } => {
-                (agent, Rested::Running { run, anchor, until, receipt, replied: false })
-            }
-            Phase::Continuing { agent, .. } => (agent, Rested::Continuing),
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Dormant
-            | Phase::Unknown { .. }
-            | Phase::Refreshing(_)
-            | Phase::Delivering { .. }
-            | Phase::Confirming { .. }
-            | Phase::Waiting(_) => return,
+        let (agent, rested) = if let Phase::Granted(grant) = &self.floor.phase {
+            (grant.agent, Rested::Granted { attempt: grant.attempt })
+        } else if let Phase::Running { run, until, receipt } = self.floor.phase {
+            let TurnRun { agent, id: run, anchor } = run;
+            (agent, Rested::Running { run, anchor, until, receipt, replied: false })
+        } else if let Phase::Continuing { agent, .. } = self.floor.phase {
+            (agent, Rested::Continuing)
+        } else {
+            // What is delivered or confirmed has been said: there is nothing to rest.
+            return;
         };
         self.out.shift(self.floor, Phase::Waiting(agent), Some(agent), Cause::HumanInterrupted);
         let (consult, since) = (self.consult(agent, asked), self.out.now);

@@ -43,34 +43,21 @@ impl Listing<'_, '_> {
     fn go_on(&mut self, ended: EndedCycle, anybody_new: bool) {
         let step = &mut *self.0;
         let enough = step.state.roster.list.len() >= 2;
-        match step.state.floor.phase {
-            Phase::Disabled | Phase::Unknown { .. } if enough => {
-                step.out.shift(&mut step.state.floor, Phase::Dormant, None, Cause::EnoughAgents);
-                if step.state.words.wake_pending && !step.state.standing.is_stopped() {
-                    step.wake(Start::First, Cause::EnoughAgents);
-                }
+        let phase = step.state.floor.phase;
+        let is_unknown = matches!(phase, Phase::Unknown { .. });
+        let is_idle = is_unknown || matches!(phase, Phase::Dormant | Phase::Refreshing(_));
+        if enough && (is_unknown || phase == Phase::Disabled) {
+            step.out.shift(&mut step.state.floor, Phase::Dormant, None, Cause::EnoughAgents);
+            if step.state.words.wake_pending && !step.state.standing.is_stopped() {
+                step.wake(Start::First, Cause::EnoughAgents);
             }
-            Phase::Dormant | Phase::Refreshing(_) | Phase::Unknown { .. } if !enough => {
-                self.leave_turns(Phase::Disabled, Cause::TooFewAgents);
-            }
-            Phase::Refreshing(Purpose::Boundary) => {
-                step.rotation().end_boundary(ended, anybody_new);
-            }
-            Phase::Refreshing(Purpose::Wake(start)) => {
-                step.rotation().begin_cycle(start, Cause::NextInList);
-            }
-            // The list was read for its own sake: the turn under way goes on.
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Dormant
-            | Phase::Unknown { .. }
-            | Phase::Granted(_)
-            | Phase::Running { .. }
-            | Phase::Delivering { .. }
-            | Phase::Confirming { .. }
-            | Phase::Continuing { .. }
-            | Phase::Waiting(_) => {}
+        } else if !enough && is_idle {
+            // A turn under way ends first; the boundary after it counts again.
+            self.leave_turns(Phase::Disabled, Cause::TooFewAgents);
+        } else if phase == Phase::Refreshing(Purpose::Boundary) {
+            step.rotation().end_boundary(ended, anybody_new);
+        } else if let Phase::Refreshing(Purpose::Wake(start)) = phase {
+            step.rotation().begin_cycle(start, Cause::NextInList);
         }
     }
 

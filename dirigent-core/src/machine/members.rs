@@ -82,20 +82,9 @@ impl Members<'_, '_> {
 
     /// Where a channel stands whose first list could not be read: it is asked for later and later.
     pub(crate) fn unknown(&self) -> Phase {
-        let failures = match self.floor.phase {
-            Phase::Unknown { failures, .. } => failures.saturating_add(1),
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Dormant
-            | Phase::Refreshing(_)
-            | Phase::Granted(_)
-            | Phase::Running { .. }
-            | Phase::Delivering { .. }
-            | Phase::Confirming { .. }
-            | Phase::Continuing { .. }
-            | Phase::Waiting(_) => 1,
-        };
+        let before =
+            if let Phase::Unknown { failures, .. } = self.floor.phase { failures } else { 0 };
+        let failures = before.saturating_add(1);
         Phase::Unknown { failures, ask_at: Some(self.out.now + wait(failures)) }
     }
 

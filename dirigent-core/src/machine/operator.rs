@@ -140,20 +140,8 @@ impl Operator<'_, '_> {
         state.words.keep_unserved();
         state.standing.pause = Some(pause);
         // Where no turns are kept, there is none to return to.
-        let phase = match state.floor.phase {
-            Phase::Disabled => Phase::Disabled,
-            Phase::Dead => Phase::Dead,
-            Phase::Archived
-            | Phase::Dormant
-            | Phase::Unknown { .. }
-            | Phase::Refreshing(_)
-            | Phase::Granted(_)
-            | Phase::Running { .. }
-            | Phase::Delivering { .. }
-            | Phase::Confirming { .. }
-            | Phase::Continuing { .. }
-            | Phase::Waiting(_) => Phase::Dormant,
-        };
+        let keeps_no_turns = matches!(state.floor.phase, Phase::Disabled | Phase::Dead);
+        let phase = if keeps_no_turns { state.floor.phase } else { Phase::Dormant };
         self.0.out.shift(&mut state.floor, phase, speaker, cause);
     }
 
@@ -252,21 +240,14 @@ impl Operator<'_, '_> {
         }
         step.must_be_heard();
         let start = first.map_or(Start::First, Start::At);
-        match step.state.floor.phase {
-            Phase::Dormant => step.wake(start, cause.into()),
-            // It is waking.
-            Phase::Refreshing(Purpose::Wake(_)) => {}
-            Phase::Unknown { .. } => step.keep_in_mind(true),
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Refreshing(_)
-            | Phase::Granted(_)
-            | Phase::Running { .. }
-            | Phase::Delivering { .. }
-            | Phase::Confirming { .. }
-            | Phase::Continuing { .. }
-            | Phase::Waiting(_) => step.rotation().request_cycle(),
+        let phase = step.state.floor.phase;
+        if phase == Phase::Dormant {
+            step.wake(start, cause.into());
+        } else if matches!(phase, Phase::Unknown { .. }) {
+            step.keep_in_mind(true);
+        } else if !matches!(phase, Phase::Refreshing(Purpose::Wake(_))) {
+            // It is awake: those who spoke before are asked again.
+            step.rotation().request_cycle();
         }
         Ok(())
     }
@@ -297,22 +278,15 @@ impl Operator<'_, '_> {
         step.state.cycle.plans.edit().chosen = Some(agent);
         step.out.changed();
         step.must_be_heard();
-        match &mut step.state.floor.phase {
-            Phase::Dormant => step.wake_as_planned(Start::At(agent), Cause::OperatorChoice),
-            Phase::Refreshing(Purpose::Wake(start)) => *start = Start::At(agent),
-            Phase::Refreshing(Purpose::Boundary) => step.rotation().request_cycle(),
-            // The choice takes effect when the turn under way ends.
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Unknown { .. }
-            | Phase::Granted(_)
-            | Phase::Running { .. }
-            | Phase::Delivering { .. }
-            | Phase::Confirming { .. }
-            | Phase::Continuing { .. }
-            | Phase::Waiting(_) => {}
+        let phase = &mut step.state.floor.phase;
+        if let Phase::Refreshing(Purpose::Wake(start)) = phase {
+            *start = Start::At(agent);
+        } else if *phase == Phase::Refreshing(Purpose::Boundary) {
+            step.rotation().request_cycle();
+        } else if *phase == Phase::Dormant {
+            step.wake_as_planned(Start::At(agent), Cause::OperatorChoice);
         }
+        // Else the choice takes effect when the turn under way ends.
         Ok(())
     }
 
@@ -373,21 +347,10 @@ impl Operator<'_, '_> {
     fn reply_under_way(&self) -> Option<AgentKey> {
         let floor = &self.0.state.floor;
         let rested = floor.waiting.as_ref().map(|waiting| waiting.rested);
-        let speaks = match floor.phase {
-            Phase::Running { .. }
-            | Phase::Delivering { .. }
-            | Phase::Confirming { .. }
-            | Phase::Continuing { .. } => true,
-            Phase::Waiting(_) => rested.is_some_and(|it| !matches!(it, Rested::Granted { .. })),
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Dormant
-            | Phase::Unknown { .. }
-            | Phase::Refreshing(_)
-            | Phase::Granted(_) => false,
-        };
-        floor.speaker().filter(|_| speaks)
+        let has_started = floor.phase.run().is_some()
+            || matches!(floor.phase, Phase::Continuing { .. })
+            || rested.is_some_and(|it| !matches!(it, Rested::Granted { .. }));
+        floor.speaker().filter(|_| has_started)
     }
 }
 

@@ -34,33 +34,23 @@ impl<'o> Runs<'_, 'o> {
     /// The speaker starts, or starts again with a newer run.
     #[inline]
     pub(crate) fn start(&mut self, agent: AgentKey, id: Option<RunId>, latest: Option<MessageId>) {
-        match &mut self.floor.phase {
-            Phase::Granted(_) | Phase::Continuing { .. } => {
-                // What stands in the channel now cannot belong to the reply.
-                let run = TurnRun { agent, id, anchor: self.seen.newest().max(latest) };
-                let until = self.out.config.run_deadline.map(|limit| self.out.now + limit);
-                self.clear_delivery();
-                self.floor.watch_run(self.out.now, self.out.config);
-                let phase = Phase::Running { run, until, receipt: false };
-                self.out.shift(self.floor, phase, Some(agent), Cause::RunStarted);
-                // It may run before its trigger was posted: then it is still to be told of the word.
-                self.words.wake_unserved &= self.floor.awaits_agent(self.out.pending);
-            }
-            Phase::Running { run, .. } if id.is_some() && run.id != id => {
+        if self.floor.phase.awaits_start() {
+            // What stands in the channel now cannot belong to the reply.
+            let run = TurnRun { agent, id, anchor: self.seen.newest().max(latest) };
+            let until = self.out.config.run_deadline.map(|limit| self.out.now + limit);
+            self.clear_delivery();
+            self.floor.watch_run(self.out.now, self.out.config);
+            let phase = Phase::Running { run, until, receipt: false };
+            self.out.shift(self.floor, phase, Some(agent), Cause::RunStarted);
+            // It may run before its trigger was posted: then it is still to be told of the word.
+            self.words.wake_unserved &= self.floor.awaits_agent(self.out.pending);
+        } else if let Phase::Running { run, .. } = &mut self.floor.phase {
+            // A host without names for runs cannot tell a newer one: the same run asks again.
+            if id.is_some() && run.id != id {
                 let replaced = core::mem::replace(&mut run.id, id);
                 self.remember(replaced);
                 self.out.tell(self.floor, Some(agent), Cause::RunReplaced);
             }
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Dormant
-            | Phase::Unknown { .. }
-            | Phase::Refreshing(_)
-            | Phase::Running { .. }
-            | Phase::Delivering { .. }
-            | Phase::Confirming { .. }
-            | Phase::Waiting(_) => {}
         }
     }
 
@@ -72,26 +62,15 @@ impl<'o> Runs<'_, 'o> {
         id: Option<RunId>,
         outcome: &Outcome,
     ) -> Result<Option<TurnEnd>, Refusal> {
-        match self.floor.phase {
-            Phase::Running { run, receipt, .. } | Phase::Delivering { run, receipt }
-                if run.is_ended_by(agent, id, self.seen) =>
-            {
-                self.remember(run.id.or(id));
-                Ok(self.end(run, receipt, outcome))
-            }
-            Phase::Waiting(_) => self.keep_end(agent, id, outcome).map(|()| None),
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Dormant
-            | Phase::Unknown { .. }
-            | Phase::Refreshing(_)
-            | Phase::Granted(_)
-            | Phase::Running { .. }
-            | Phase::Delivering { .. }
-            | Phase::Confirming { .. }
-            | Phase::Continuing { .. } => Err(Refusal::StaleRun),
+        if matches!(self.floor.phase, Phase::Waiting(_)) {
+            return self.keep_end(agent, id, outcome).map(|()| None);
         }
+        let (run, receipt) = self.floor.phase.open_run().ok_or(Refusal::StaleRun)?;
+        if !run.is_ended_by(agent, id, self.seen) {
+            return Err(Refusal::StaleRun);
+        }
+        self.remember(run.id.or(id));
+        Ok(self.end(run, receipt, outcome))
     }
 
     /// The run of a turn that rests ended: that takes effect when the turn goes on.
@@ -200,44 +179,25 @@ impl<'o> Runs<'_, 'o> {
         id: Option<RunId>,
         messages: &[MessageId],
     ) -> Result<Option<TurnEnd>, Refusal> {
+        let is_its = self.floor.turn_run().is_some_and(|run| run.matches(agent, id));
+        if !is_its {
+            return Err(Refusal::StaleRun);
+        }
         let mut end = None;
-        match &mut self.floor.phase {
-            Phase::Running { run, receipt, .. } | Phase::Delivering { run, receipt }
-                if run.matches(agent, id) =>
-            {
-                // The run may say more: the turn ends with it.
-                *receipt = true;
-                self.out.changed();
-            }
-            Phase::Confirming { run, .. } if run.matches(agent, id) => {
-                end = Some(TurnEnd::spoke(agent, Cause::ReceiptGiven));
-            }
-            Phase::Waiting(_) => self.keep_receipt(agent, id)?,
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Dormant
-            | Phase::Unknown { .. }
-            | Phase::Refreshing(_)
-            | Phase::Granted(_)
-            | Phase::Running { .. }
-            | Phase::Delivering { .. }
-            | Phase::Confirming { .. }
-            | Phase::Continuing { .. } => return Err(Refusal::StaleRun),
+        if let Phase::Running { receipt, .. } | Phase::Delivering { receipt, .. } =
+            &mut self.floor.phase
+        {
+            // The run may say more: the turn ends with it.
+            *receipt = true;
+            self.out.changed();
+        } else if let Some(waiting) = &mut self.floor.waiting {
+            waiting.mark_received();
+            self.out.changed();
+        } else {
+            end = Some(TurnEnd::spoke(agent, Cause::ReceiptGiven));
         }
         self.remember_all(messages);
         Ok(end)
-    }
-
-    /// The reply of a run whose turn rests has arrived.
-    fn keep_receipt(&mut self, agent: AgentKey, id: Option<RunId>) -> Result<(), Refusal> {
-        let is_its = self.floor.turn_run().is_some_and(|run| run.matches(agent, id));
-        let waiting = self.floor.waiting.as_deref_mut().filter(|_| is_its);
-        if !waiting.is_some_and(Waiting::mark_received) {
-            return Err(Refusal::StaleRun);
-        }
-        self.out.changed();
-        Ok(())
     }
 
     /// Messages that a receipt names need not be seen again.
@@ -251,25 +211,19 @@ impl<'o> Runs<'_, 'o> {
 
     /// The library has the whole reply of the turn's run, and delivers it.
     pub(crate) fn on_replied(&mut self, agent: AgentKey, id: Option<RunId>) -> Result<(), Refusal> {
-        match self.floor.phase {
-            Phase::Running { run, receipt, .. } if run.is_ended_by(agent, id, self.seen) => {
+        if matches!(self.floor.phase, Phase::Waiting(_)) {
+            return self.keep_reply(agent, id);
+        }
+        match self.floor.phase.open_run() {
+            Some((run, receipt))
+                if !self.floor.has_replied() && run.is_ended_by(agent, id, self.seen) =>
+            {
                 self.floor.forget_turn_limits();
                 let phase = Phase::Delivering { run, receipt };
                 self.out.shift(self.floor, phase, Some(agent), Cause::Replied);
                 Ok(())
             }
-            Phase::Waiting(_) => self.keep_reply(agent, id),
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Dormant
-            | Phase::Unknown { .. }
-            | Phase::Refreshing(_)
-            | Phase::Granted(_)
-            | Phase::Running { .. }
-            | Phase::Delivering { .. }
-            | Phase::Confirming { .. }
-            | Phase::Continuing { .. } => Err(Refusal::StaleRun),
+            Some(_) | None => Err(Refusal::StaleRun),
         }
     }
 
@@ -292,22 +246,13 @@ impl<'o> Runs<'_, 'o> {
         id: Option<RunId>,
         posted: bool,
     ) -> Result<TurnEnd, Refusal> {
-        let delivered = match self.floor.phase {
-            Phase::Delivering { run, .. } => Some(run),
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Dormant
-            | Phase::Unknown { .. }
-            | Phase::Refreshing(_)
-            | Phase::Granted(_)
-            | Phase::Running { .. }
-            | Phase::Confirming { .. }
-            | Phase::Continuing { .. }
-            | Phase::Waiting(_) => None,
+        let Phase::Delivering { run, .. } = self.floor.phase else {
+            return Err(Refusal::StaleRun);
         };
-        let run = delivered.filter(|run| run.is_ended_by(agent, id, self.seen));
-        self.remember(run.ok_or(Refusal::StaleRun)?.id.or(id));
+        if !run.is_ended_by(agent, id, self.seen) {
+            return Err(Refusal::StaleRun);
+        }
+        self.remember(run.id.or(id));
         // It never counts as having had nothing to say: it had, and the channel did not hear it.
         let turn = if posted { SeatTurn::Spoke } else { SeatTurn::Skipped };
         Ok(TurnEnd { agent, turn, cause: Cause::Undelivered })

@@ -103,26 +103,19 @@ impl Floor {
     /// asked to go on must have started, a run must have ended, a reply must have arrived.
     #[inline]
     pub(crate) fn turn_ends_at(&self, standing: &Standing, config: &Config) -> Option<Timestamp> {
-        match &self.phase {
-            Phase::Granted(Grant { until, .. })
-            | Phase::Running { until, .. }
-            | Phase::Continuing { until, .. } => {
-                // While the chat is away the end of the turn stands still; a run has its own deadline.
-                let end = self.end().filter(|_| !standing.is_chat_away());
-                until.iter().copied().chain(end).min()
-            }
-            Phase::Confirming { since, .. } => {
-                (!standing.is_chat_away()).then(|| *since + config.delivery_timeout)
-            }
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Dormant
-            | Phase::Unknown { .. }
-            | Phase::Delivering { .. }
-            | Phase::Refreshing(_)
-            | Phase::Waiting(_) => None,
+        if let Phase::Granted(Grant { until, .. })
+        | Phase::Running { until, .. }
+        | Phase::Continuing { until, .. } = &self.phase
+        {
+            // While the chat is away the end of the turn stands still; a run has its own deadline.
+            let end = self.end().filter(|_| !standing.is_chat_away());
+            return until.iter().copied().chain(end).min();
         }
+        // A reply has no time limit before its run has ended, and a rest is not the agent's.
+        let Phase::Confirming { since, .. } = &self.phase else {
+            return None;
+        };
+        (!standing.is_chat_away()).then(|| *since + config.delivery_timeout)
     }
 
     /// Sets until when the agent that has the floor must have started. On hold the turn has neither
@@ -136,19 +129,12 @@ impl Floor {
         let held = standing.is_paused();
         let start = config.start_deadline.filter(|_| !held && !standing.is_chat_away());
         let at = start.map(|limit| now + limit);
-        match &mut self.phase {
-            Phase::Granted(Grant { until, .. }) | Phase::Continuing { until, .. } => *until = at,
-            Phase::Disabled
-            | Phase::Dead
-            | Phase::Archived
-            | Phase::Dormant
-            | Phase::Unknown { .. }
-            | Phase::Refreshing(_)
-            | Phase::Running { .. }
-            | Phase::Delivering { .. }
-            | Phase::Confirming { .. }
-            | Phase::Waiting(_) => return,
-        }
+        let (Phase::Granted(Grant { until, .. }) | Phase::Continuing { until, .. }) =
+            &mut self.phase
+        else {
+            return;
+        };
+        *until = at;
         if let Some(terms) = self.terms.existing().filter(|_| held) {
             terms.until = None;
         }

@@ -141,11 +141,12 @@ impl Phase {
 
     pub(crate) const fn speaker(&self) -> Option<AgentKey> {
         match self {
-            Self::Granted(grant) => Some(grant.agent),
-            Self::Running { run, .. }
-            | Self::Delivering { run, .. }
-            | Self::Confirming { run, .. } => Some(run.agent),
-            Self::Continuing { agent, .. } | Self::Waiting(agent) => Some(*agent),
+            Self::Granted(Grant { agent, .. })
+            | Self::Running { run: TurnRun { agent, .. }, .. }
+            | Self::Delivering { run: TurnRun { agent, .. }, .. }
+            | Self::Confirming { run: TurnRun { agent, .. }, .. }
+            | Self::Continuing { agent, .. }
+            | Self::Waiting(agent) => Some(*agent),
             Self::Disabled
             | Self::Dead
             | Self::Archived
@@ -157,19 +158,22 @@ impl Phase {
 
     /// The run of a turn that does not rest.
     pub(crate) const fn run(&self) -> Option<&TurnRun> {
-        match self {
-            Self::Running { run, .. }
-            | Self::Delivering { run, .. }
-            | Self::Confirming { run, .. } => Some(run),
-            Self::Disabled
-            | Self::Dead
-            | Self::Archived
-            | Self::Dormant
-            | Self::Unknown { .. }
-            | Self::Refreshing(_)
-            | Self::Granted(_)
-            | Self::Continuing { .. }
-            | Self::Waiting(_) => None,
+        if let Self::Running { run, .. }
+        | Self::Delivering { run, .. }
+        | Self::Confirming { run, .. } = self
+        {
+            Some(run)
+        } else {
+            None
+        }
+    }
+
+    /// The run that has not ended, and whether the host has confirmed its reply.
+    pub(crate) const fn open_run(&self) -> Option<(TurnRun, bool)> {
+        if let Self::Running { run, receipt, .. } | Self::Delivering { run, receipt } = self {
+            Some((*run, *receipt))
+        } else {
+            None
         }
     }
 
@@ -180,18 +184,12 @@ impl Phase {
 
     /// Refuses what is about turns where none are kept.
     pub(crate) const fn require_turns(&self) -> Result<(), Refusal> {
-        match self {
-            Self::Archived => Err(Refusal::Archived),
-            Self::Disabled | Self::Dead => Err(Refusal::NotManaged),
-            Self::Dormant
-            | Self::Unknown { .. }
-            | Self::Refreshing(_)
-            | Self::Granted(_)
-            | Self::Running { .. }
-            | Self::Delivering { .. }
-            | Self::Confirming { .. }
-            | Self::Continuing { .. }
-            | Self::Waiting(_) => Ok(()),
+        if matches!(self, Self::Archived) {
+            Err(Refusal::Archived)
+        } else if matches!(self, Self::Disabled | Self::Dead) {
+            Err(Refusal::NotManaged)
+        } else {
+            Ok(())
         }
     }
 
@@ -204,23 +202,13 @@ impl Phase {
     }
 
     pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
-        match self {
-            Self::Granted(Grant { until: Some(until), .. })
-            | Self::Running { until: Some(until), .. }
-            | Self::Continuing { until: Some(until), .. }
-            | Self::Unknown { ask_at: Some(until), .. }
-            | Self::Confirming { since: until, .. } => visit(until),
-            Self::Disabled
-            | Self::Dead
-            | Self::Archived
-            | Self::Dormant
-            | Self::Refreshing(_)
-            | Self::Granted(_)
-            | Self::Running { .. }
-            | Self::Delivering { .. }
-            | Self::Unknown { .. }
-            | Self::Continuing { .. }
-            | Self::Waiting(_) => {}
+        if let Self::Granted(Grant { until: Some(moment), .. })
+        | Self::Running { until: Some(moment), .. }
+        | Self::Continuing { until: Some(moment), .. }
+        | Self::Unknown { ask_at: Some(moment), .. }
+        | Self::Confirming { since: moment, .. } = self
+        {
+            visit(moment);
         }
     }
 }

@@ -315,6 +315,7 @@ impl Config {
     /// Names the first field whose value cannot be obeyed, and why.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let positive = "must be at least one millisecond";
+        let ceiling = "must be at least 1, or none for no ceiling";
         let durations = [
             ("delivery_timeout", self.delivery_timeout),
             ("poll_first", self.poll_first),
@@ -349,22 +350,10 @@ impl Config {
             (self.budget_turns != Some(0), "budget_turns", "must be at least 1, or none"),
             (self.budget_cycles != Some(0), "budget_cycles", "must be at least 1, or none"),
             (self.budget_cost != Some(0), "budget_cost", "must be at least 1, or none"),
-            (self.turns_max != Some(0), "turns_max", "must be at least 1, or none for no ceiling"),
-            (
-                self.cycles_max != Some(0),
-                "cycles_max",
-                "must be at least 1, or none for no ceiling",
-            ),
-            (
-                self.discussion_turns_max != Some(0),
-                "discussion_turns_max",
-                "must be at least 1, or none for no ceiling",
-            ),
-            (
-                self.discussion_cycles_max != Some(0),
-                "discussion_cycles_max",
-                "must be at least 1, or none for no ceiling",
-            ),
+            (self.turns_max != Some(0), "turns_max", ceiling),
+            (self.cycles_max != Some(0), "cycles_max", ceiling),
+            (self.discussion_turns_max != Some(0), "discussion_turns_max", ceiling),
+            (self.discussion_cycles_max != Some(0), "discussion_cycles_max", ceiling),
         ];
         match rules.into_iter().find(|(holds, _, _)| !holds) {
             Some((_, field, why)) => Err(ConfigError { field, why }),

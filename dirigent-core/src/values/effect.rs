@@ -133,19 +133,7 @@ impl Effect {
 
     /// What changed, for the effect that tells it.
     pub const fn transition(&self) -> Option<Transition> {
-        match *self {
-            Self::Transition(transition) => Some(transition),
-            Self::FetchMembers { .. }
-            | Self::Trigger { .. }
-            | Self::Delete { .. }
-            | Self::Poll { .. }
-            | Self::Notice { .. }
-            | Self::Reminder { .. }
-            | Self::Inject { .. }
-            | Self::Deliver { .. }
-            | Self::Consult { .. }
-            | Self::CancelRun { .. } => None,
-        }
+        if let Self::Transition(transition) = self { Some(*transition) } else { None }
     }
 }
 

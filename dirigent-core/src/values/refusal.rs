@@ -2,140 +2,97 @@
 
 use core::fmt;
 
-/// The input was turned down and changed nothing. Deadlines that were due have expired all the
-/// same, and the effects in the buffer count.
-///
-/// ```
-/// use dirigent_core::Refusal;
-/// assert_eq!(Refusal::StaleRun.as_str(), "stale-run");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Refusal {
-    /// The message was seen before.
-    RepeatedMessage,
-    /// The run is not the one that holds the floor: it was denied, replaced, timed out, ended
-    /// before, or belongs to another agent.
-    StaleRun,
-    /// No such effect is owed any more.
-    UnknownTicket,
-    /// Turns are not kept in this channel, so the input has no meaning here.
-    NotManaged,
-    /// The mode was given at creation and cannot be changed.
-    ModeLocked,
-    /// Work and discussion can only be given at creation, by their tools.
-    CreationOnly,
-    /// The channel has a mode already.
-    AlreadyCreated,
-    /// A discussion needs an initiator, and nothing else has one.
-    InitiatorMismatch,
-    /// The channel is archived.
-    Archived,
-    /// The channel is no discussion.
-    NotADiscussion,
-    /// Only the initiator may conclude.
-    NotTheInitiator,
-    /// The discussion was concluded before.
-    AlreadyConcluded,
-    /// The channel is stopped.
-    Stopped,
-    /// The channel is neither stopped nor on hold.
-    NotResting,
-    /// The ceiling without a human was reached; only a human's word lifts it.
-    CeilingReached,
-    /// The work is done; resume the channel first.
-    Finished,
-    /// The agent is not in the speaker list.
-    NotListed,
-    /// The agent is muted.
-    Muted,
-    /// The agent is offline, or was not assigned since.
-    AgentOffline,
-    /// The agent has the floor already.
-    HasTheFloor,
-    /// A budget is spent; an operator must renew it.
-    BudgetSpent,
-    /// An agent asked for a person, who must write first.
-    AwaitingHuman,
-    /// The chat does not answer, so that no agent is chosen while the channel is dormant.
-    ChatAway,
-    /// More agents than [`AGENTS_MAX`](crate::AGENTS_MAX).
-    TooManyAgents,
-    /// A receipt must name at least one message.
-    EmptyReceipt,
-    /// A setting cannot be obeyed; ask [`Config::validate`](crate::Config::validate) which.
-    BadConfig,
-}
-
-impl Refusal {
-    /// The name in lower case, with hyphens.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::RepeatedMessage => "repeated-message",
-            Self::StaleRun => "stale-run",
-            Self::UnknownTicket => "unknown-ticket",
-            Self::NotManaged => "not-managed",
-            Self::ModeLocked => "mode-locked",
-            Self::CreationOnly => "creation-only",
-            Self::AlreadyCreated => "already-created",
-            Self::InitiatorMismatch => "initiator-mismatch",
-            Self::Archived => "archived",
-            Self::NotADiscussion => "not-a-discussion",
-            Self::NotTheInitiator => "not-the-initiator",
-            Self::AlreadyConcluded => "already-concluded",
-            Self::Stopped => "stopped",
-            Self::NotResting => "not-resting",
-            Self::CeilingReached => "ceiling-reached",
-            Self::Finished => "finished",
-            Self::NotListed => "not-listed",
-            Self::Muted => "muted",
-            Self::AgentOffline => "agent-offline",
-            Self::HasTheFloor => "has-the-floor",
-            Self::BudgetSpent => "budget-spent",
-            Self::AwaitingHuman => "awaiting-human",
-            Self::ChatAway => "chat-away",
-            Self::TooManyAgents => "too-many-agents",
-            Self::EmptyReceipt => "empty-receipt",
-            Self::BadConfig => "bad-config",
+/// The reasons, with their names and sentences.
+macro_rules! refusals {
+    ($(#[$about:meta])* Refusal: $($(#[$doc:meta])* $name:ident = $text:literal: $sentence:literal,)*) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Refusal {
+            $($(#[$doc])* $name,)*
         }
-    }
-}
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::RepeatedMessage => "the message was seen before; nothing to do",
-            Self::StaleRun => "the run does not hold the floor; its end changes nothing",
-            Self::UnknownTicket => "no such effect is owed any more; nothing to do",
-            Self::NotManaged => "turns are not kept in this channel; set its mode to chat first",
-            Self::ModeLocked => "the mode of a work or discussion channel is locked",
-            Self::CreationOnly => {
-                "work and discussion are given at creation: use create-work-channel or create-discussion-channel"
+        impl Refusal {
+            /// The name in lower case, with hyphens.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)*
+                }
             }
-            Self::AlreadyCreated => "the channel has a mode already",
-            Self::InitiatorMismatch => {
-                "a discussion needs an initiator, and no other channel has one"
+        }
+
+        impl fmt::Display for Refusal {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self {
+                    $(Self::$name => $sentence,)*
+                })
             }
-            Self::Archived => "the channel is archived for good",
-            Self::NotADiscussion => "the channel is no discussion",
-            Self::NotTheInitiator => "only the initiator may conclude the discussion",
-            Self::AlreadyConcluded => "the discussion was concluded before",
-            Self::Stopped => "the channel is stopped; resume it first",
-            Self::NotResting => "the channel is neither stopped nor on hold",
-            Self::CeilingReached => "the ceiling was reached; a person must write first",
-            Self::Finished => "the work in this channel is finished; resume it first",
-            Self::NotListed => "the agent is not in the channel's speaker list",
-            Self::Muted => "the agent is muted; unmute it first",
-            Self::AgentOffline => "the agent is offline or not assigned; assign it when it is back",
-            Self::HasTheFloor => "the agent has the floor already",
-            Self::BudgetSpent => "a budget of the channel is spent; renew it first",
-            Self::AwaitingHuman => "an agent asked for a person; a person must write first",
-            Self::ChatAway => "the chat does not answer; try again when it does",
-            Self::TooManyAgents => "a channel holds at most 64 agents",
-            Self::EmptyReceipt => "a receipt must name at least one message",
-            Self::BadConfig => "a setting cannot be obeyed; Config::validate says which",
-        })
-    }
+        }
+    };
 }
 
 impl core::error::Error for Refusal {}
+
+refusals! {
+    /// The input was turned down and changed nothing. Deadlines that were due have expired all the
+    /// same, and the effects in the buffer count.
+    ///
+    /// ```
+    /// use dirigent_core::Refusal;
+    /// assert_eq!(Refusal::StaleRun.as_str(), "stale-run");
+    /// ```
+    Refusal:
+    /// The message was seen before.
+    RepeatedMessage = "repeated-message": "the message was seen before; nothing to do",
+    /// The run is not the one that holds the floor: it was denied, replaced, timed out, ended
+    /// before, or belongs to another agent.
+    StaleRun = "stale-run": "the run does not hold the floor; its end changes nothing",
+    /// No such effect is owed any more.
+    UnknownTicket = "unknown-ticket": "no such effect is owed any more; nothing to do",
+    /// Turns are not kept in this channel, so the input has no meaning here.
+    NotManaged = "not-managed": "turns are not kept in this channel; set its mode to chat first",
+    /// The mode was given at creation and cannot be changed.
+    ModeLocked = "mode-locked": "the mode of a work or discussion channel is locked",
+    /// Work and discussion can only be given at creation, by their tools.
+    CreationOnly = "creation-only": "work and discussion are given at creation: use create-work-channel or create-discussion-channel",
+    /// The channel has a mode already.
+    AlreadyCreated = "already-created": "the channel has a mode already",
+    /// A discussion needs an initiator, and nothing else has one.
+    InitiatorMismatch = "initiator-mismatch": "a discussion needs an initiator, and no other channel has one",
+    /// The channel is archived.
+    Archived = "archived": "the channel is archived for good",
+    /// The channel is no discussion.
+    NotADiscussion = "not-a-discussion": "the channel is no discussion",
+    /// Only the initiator may conclude.
+    NotTheInitiator = "not-the-initiator": "only the initiator may conclude the discussion",
+    /// The discussion was concluded before.
+    AlreadyConcluded = "already-concluded": "the discussion was concluded before",
+    /// The channel is stopped.
+    Stopped = "stopped": "the channel is stopped; resume it first",
+    /// The channel is neither stopped nor on hold.
+    NotResting = "not-resting": "the channel is neither stopped nor on hold",
+    /// The ceiling without a human was reached; only a human's word lifts it.
+    CeilingReached = "ceiling-reached": "the ceiling was reached; a person must write first",
+    /// The work is done; resume the channel first.
+    Finished = "finished": "the work in this channel is finished; resume it first",
+    /// The agent is not in the speaker list.
+    NotListed = "not-listed": "the agent is not in the channel's speaker list",
+    /// The agent is muted.
+    Muted = "muted": "the agent is muted; unmute it first",
+    /// The agent is offline, or was not assigned since.
+    AgentOffline = "agent-offline": "the agent is offline or not assigned; assign it when it is back",
+    /// The agent has the floor already.
+    HasTheFloor = "has-the-floor": "the agent has the floor already",
+    /// A budget is spent; an operator must renew it.
+    BudgetSpent = "budget-spent": "a budget of the channel is spent; renew it first",
+    /// An agent asked for a person, who must write first.
+    AwaitingHuman = "awaiting-human": "an agent asked for a person; a person must write first",
+    /// The chat does not answer, so that no agent is chosen while the channel is dormant.
+    ChatAway = "chat-away": "the chat does not answer; try again when it does",
+    /// More agents than [`AGENTS_MAX`](crate::AGENTS_MAX).
+    TooManyAgents = "too-many-agents": "a channel holds at most 64 agents",
+    /// A receipt must name at least one message.
+    EmptyReceipt = "empty-receipt": "a receipt must name at least one message",
+    /// A setting cannot be obeyed; ask [`Config::validate`](crate::Config::validate) which.
+    BadConfig = "bad-config": "a setting cannot be obeyed; Config::validate says which",
+}

@@ -34,93 +34,18 @@ pub struct Transition {
     pub cause: Cause,
 }
 
-/// The phase of a channel, without its details.
-///
-/// ```
-/// use dirigent_core::PhaseKind;
-/// assert_eq!(PhaseKind::Confirming.as_str(), "confirming");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum PhaseKind {
-    /// No agent has the floor, and none is asked.
-    Dormant,
-    /// The member list is being read; no agent may speak.
-    Refreshing,
-    /// An agent has the floor and has not started.
-    Granted,
-    /// An agent is running.
-    Running,
-    /// The library delivers the agent's whole reply. The turn has no deadline meanwhile.
-    Delivering,
-    /// An agent's reply is on its way into the channel.
-    Confirming,
-    /// An agent has spoken without finishing its turn, and keeps the floor.
-    Continuing,
-    /// A human spoke during a turn; it rests until the orchestrator has answered.
-    Waiting,
-    /// The member list was never read: no agent may speak, and the list is asked for again.
-    Unknown,
-    /// Turns are not kept: everybody may speak.
-    Disabled,
-    /// No agent may speak, and none is woken (mode report).
-    Dead,
-    /// Closed for good.
-    Archived,
-}
-
-impl PhaseKind {
-    /// All phases.
-    pub const ALL: &[Self] = &[
-        Self::Dormant,
-        Self::Refreshing,
-        Self::Granted,
-        Self::Running,
-        Self::Delivering,
-        Self::Confirming,
-        Self::Continuing,
-        Self::Waiting,
-        Self::Unknown,
-        Self::Disabled,
-        Self::Dead,
-        Self::Archived,
-    ];
-
-    /// The name in lower case.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Dormant => "dormant",
-            Self::Refreshing => "refreshing",
-            Self::Granted => "granted",
-            Self::Running => "running",
-            Self::Delivering => "delivering",
-            Self::Confirming => "confirming",
-            Self::Continuing => "continuing",
-            Self::Waiting => "waiting",
-            Self::Unknown => "unknown",
-            Self::Disabled => "disabled",
-            Self::Dead => "dead",
-            Self::Archived => "archived",
-        }
-    }
-}
-
-macro_rules! causes {
-    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// Why something changed. Machine-readable, and stable: names are only ever added.
-        ///
-        /// ```
-        /// use dirigent_core::Cause;
-        /// assert_eq!(Cause::AllPassed.as_str(), "all-passed");
-        /// ```
+/// An enum whose values have stable names.
+macro_rules! named {
+    ($(#[$about:meta])* $type:ident: $($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
-        pub enum Cause {
+        pub enum $type {
             $($(#[$doc])* $name,)*
         }
 
-        impl Cause {
-            /// All causes.
+        impl $type {
+            /// All of them.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
             /// The name in lower case, with hyphens.
@@ -133,7 +58,48 @@ macro_rules! causes {
     };
 }
 
-causes! {
+named! {
+    /// The phase of a channel, without its details.
+    ///
+    /// ```
+    /// use dirigent_core::PhaseKind;
+    /// assert_eq!(PhaseKind::Confirming.as_str(), "confirming");
+    /// ```
+    PhaseKind:
+    /// No agent has the floor, and none is asked.
+    Dormant = "dormant",
+    /// The member list is being read; no agent may speak.
+    Refreshing = "refreshing",
+    /// An agent has the floor and has not started.
+    Granted = "granted",
+    /// An agent is running.
+    Running = "running",
+    /// The library delivers the agent's whole reply. The turn has no deadline meanwhile.
+    Delivering = "delivering",
+    /// An agent's reply is on its way into the channel.
+    Confirming = "confirming",
+    /// An agent has spoken without finishing its turn, and keeps the floor.
+    Continuing = "continuing",
+    /// A human spoke during a turn; it rests until the orchestrator has answered.
+    Waiting = "waiting",
+    /// The member list was never read: no agent may speak, and the list is asked for again.
+    Unknown = "unknown",
+    /// Turns are not kept: everybody may speak.
+    Disabled = "disabled",
+    /// No agent may speak, and none is woken (mode report).
+    Dead = "dead",
+    /// Closed for good.
+    Archived = "archived",
+}
+
+named! {
+    /// Why something changed. Machine-readable, and stable: names are only ever added.
+    ///
+    /// ```
+    /// use dirigent_core::Cause;
+    /// assert_eq!(Cause::AllPassed.as_str(), "all-passed");
+    /// ```
+    Cause:
     /// The channel was created by a tool.
     Created = "created",
     /// An operator changed the mode.
