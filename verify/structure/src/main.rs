@@ -1,0 +1,93 @@
+//! `cargo run -p structure` prints one table: how large types, files and functions are, and how modules import
+//! one another in circles. Code for tests alone is not looked at, but counts as lines.
+#![expect(clippy::print_stdout, reason = "the table is the output")]
+
+mod circles;
+mod imports;
+mod source;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::circles::largest_circle;
+use crate::imports::Imports;
+use crate::source::{Source, sources};
+
+/// The crates that are published and what they contain: their folder, and the largest circle of imports that each
+/// may have.
+const CRATES: [(&str, &str); 4] = [
+    ("dirigent-core", "dirigent-core/src"),
+    ("dirigent", "src"),
+    ("dirigent-store", "dirigent-store/src"),
+    ("dirigent-discord", "dirigent-discord/src"),
+];
+
+const FILE_LINES_MAX: usize = 500;
+const FUNCTION_LINES_MAX: usize = 60;
+const TYPE_FUNCTIONS_MAX: usize = 30;
+
+fn main() -> ExitCode {
+    let root = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
+    println!(
+        "| crate | lines of code | largest types (functions of their own, files) | modules in the largest circle | \
+         of | files above {FILE_LINES_MAX} lines | functions above {FUNCTION_LINES_MAX} |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    let mut total = 0;
+    for (name, folder) in CRATES {
+        match sources(&Path::new(&root).join(folder)) {
+            Ok(sources) => {
+                total += sources.iter().map(|source| source.code_lines).sum::<usize>();
+                print_crate(name, &sources);
+            }
+            Err(error) => {
+                eprintln!("{folder}: {error}");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    println!("\n{total} lines without comments and blanks in all.");
+    ExitCode::SUCCESS
+}
+
+fn print_crate(name: &str, sources: &[Source]) {
+    let code: usize = sources.iter().map(|source| source.code_lines).sum();
+    let looked_at = || sources.iter().filter(|source| !source.is_test);
+    let mut types: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for source in looked_at() {
+        for (owner, functions) in &source.functions_of {
+            let entry = types.entry(owner).or_default();
+            *entry = (entry.0 + functions, entry.1 + 1);
+        }
+    }
+    let mut largest: Vec<_> =
+        types.into_iter().filter(|(_, (functions, _))| *functions > TYPE_FUNCTIONS_MAX).collect();
+    largest.sort_by_key(|(_, (functions, _))| std::cmp::Reverse(*functions));
+    let largest: Vec<String> = largest
+        .into_iter()
+        .map(|(owner, (functions, files))| format!("{owner} {functions} in {files}"))
+        .collect();
+    let imports = Imports::of(looked_at());
+    let circle = largest_circle(&imports);
+    let long_files: Vec<String> = looked_at()
+        .filter(|source| source.lines > FILE_LINES_MAX)
+        .map(|source| format!("{} {}", source.module.join("::"), source.lines))
+        .collect();
+    let long = looked_at().flat_map(|source| &source.functions);
+    let long = long.filter(|(_, lines)| *lines > FUNCTION_LINES_MAX);
+    let long: Vec<String> = long.map(|(function, lines)| format!("{function} {lines}")).collect();
+    println!(
+        "| {name} | {code} | {} | {}{} | {} | {} | {} |",
+        or_none(&largest),
+        circle.len(),
+        circle.first().map_or(String::new(), |first| format!(" ({first} …)")),
+        imports.modules(),
+        or_none(&long_files),
+        or_none(&long),
+    );
+}
+
+fn or_none(found: &[String]) -> String {
+    if found.is_empty() { "none".to_owned() } else { found.join(", ") }
+}
