@@ -11,7 +11,6 @@ mod bytes;
 mod compare;
 mod pair;
 mod plausible;
-mod random;
 mod report;
 mod shrink;
 mod step;
@@ -26,7 +25,6 @@ use dirigent_core::Config;
 
 pub use self::bytes::config_from_bytes;
 use self::pair::Pair;
-pub use self::random::Random;
 pub use self::report::Report;
 pub use self::shrink::minimize;
 pub use self::step::{Act, EndOutcome, Step};

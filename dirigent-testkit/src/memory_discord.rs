@@ -4,6 +4,12 @@
 //! It keeps no time and draws no chance of its own. The same clock, seed and requests give the same
 //! ids, events and faults.
 
+#![expect(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "dirigent-loopback, of the same version, reads the state and adds to it"
+)]
+
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,29 +17,44 @@ use std::time::Duration;
 use dirigent::{Clock, UserId};
 
 mod account;
-pub(crate) mod applications;
-pub(crate) mod details;
 mod dice;
-pub(crate) mod event;
-pub(crate) mod faults;
-pub(crate) mod hash;
-pub(crate) mod history;
-pub(crate) mod ledger;
-mod membership;
-pub(crate) mod messages;
-pub(crate) mod nonces;
+mod faults;
+mod hash;
+mod history;
+mod ledger;
+mod nonces;
 mod outage;
 mod people;
-pub(crate) mod permissions;
-pub(crate) mod pings;
-pub(crate) mod places;
-pub(crate) mod role;
-mod roles;
-pub(crate) mod room;
-pub(crate) mod rules;
-pub(crate) mod snowflake;
+mod snowflake;
 mod stage;
-pub(crate) mod world;
+
+// The state itself, which `dirigent-loopback` puts behind HTTP; promised to no other crate.
+#[doc(hidden)]
+pub mod applications;
+#[doc(hidden)]
+pub mod details;
+#[doc(hidden)]
+pub mod event;
+#[doc(hidden)]
+mod membership;
+#[doc(hidden)]
+mod messages;
+#[doc(hidden)]
+pub mod permissions;
+#[doc(hidden)]
+pub mod pings;
+#[doc(hidden)]
+pub mod places;
+#[doc(hidden)]
+pub mod role;
+#[doc(hidden)]
+mod roles;
+#[doc(hidden)]
+pub mod room;
+#[doc(hidden)]
+pub mod rules;
+#[doc(hidden)]
+pub mod world;
 
 pub use account::MemoryAccount;
 pub use event::{Event, Events};
@@ -221,11 +242,13 @@ impl MemoryDiscord {
         Events::new(self.world().subscribe(account, is_gateway), Arc::clone(&self.clock))
     }
 
-    pub(crate) fn clock(&self) -> &dyn Clock {
+    #[doc(hidden)]
+    pub fn clock(&self) -> &dyn Clock {
         &*self.clock
     }
 
-    pub(crate) fn world(&self) -> MutexGuard<'_, World> {
+    #[doc(hidden)]
+    pub fn world(&self) -> MutexGuard<'_, World> {
         let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
         world.land_due();
         world

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dirigent_testkit::check::Random;
+use dirigent_testkit::Random;
 use dirigent_testkit::fuzzing;
 
 /// Every file of a corpus; the test would mean nothing without any.

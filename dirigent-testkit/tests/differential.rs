@@ -13,8 +13,9 @@ use dirigent_core::{
     AgentKey, Author, Config, Creation, Input, Message, MessageId, MessageKind, Mode, Outcome,
     RunId, Settlement, Tail, TriggerCleanup, WakeCause,
 };
+use dirigent_testkit::Random;
 use dirigent_testkit::check::{
-    Act, EndOutcome, Failure, Random, Report, Step, check, check_twice, config_from_bytes, minimize,
+    Act, EndOutcome, Failure, Report, Step, check, check_twice, config_from_bytes, minimize,
 };
 use proptest::prelude::*;
 
@@ -47,7 +48,7 @@ fn walk(seed: u64, length: usize) -> (Arc<Config>, Vec<Step>) {
     let mut random = Random::new(seed);
     let rules = random.draw().to_le_bytes();
     let [first, ..] = random.draw().to_le_bytes();
-    let steps = opening(first).into_iter().chain(random.steps(length)).collect();
+    let steps = opening(first).into_iter().chain(Step::sequence(&mut random, length)).collect();
     (Arc::new(config_from_bytes(rules)), steps)
 }
 

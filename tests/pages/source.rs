@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const HOMES: &[&str] = &[
     "",
     "dirigent-core",
+    "dirigent-loopback",
     "dirigent-testkit",
     "dirigent-discord",
     "dirigent-store",

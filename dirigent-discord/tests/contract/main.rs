@@ -9,9 +9,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use dirigent::{ChannelId, DiscordApi, GuildApi, GuildId, MessageId, UserId};
 use dirigent_discord::{BanGuard, DiscordAccount};
-use dirigent_testkit::loopback::{Endpoint, Limits, RestFault, Scope};
+use dirigent_loopback::{Endpoint, Limits, LoopbackDiscord, RestFault, Scope};
 use dirigent_testkit::memory_discord::Fault;
-use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord, contract};
+use dirigent_testkit::{ManualClock, MemoryDiscord, contract};
 
 /// A guild behind the server, and an adapter for each of its bots.
 struct Stage {

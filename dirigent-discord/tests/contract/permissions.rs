@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::{ChannelId, ChannelKind, DiscordApi, GuildApi, GuildId, UserId};
-use dirigent_testkit::check::Random;
-use dirigent_testkit::loopback::Limits;
+use dirigent_loopback::{Limits, LoopbackDiscord};
+use dirigent_testkit::Random;
 use dirigent_testkit::memory_discord::{Permissions, RoleId};
-use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord};
+use dirigent_testkit::{ManualClock, MemoryDiscord};
 
 use super::account;
 

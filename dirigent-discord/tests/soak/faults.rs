@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_testkit::loopback::{GatewayFault, GatewayFaults, RestFault, RestFaults, Scope};
+use dirigent_loopback::{GatewayFault, GatewayFaults, RestFault, RestFaults, Scope};
 use dirigent_testkit::memory_discord::PushFault;
 
 /// In thousandths.

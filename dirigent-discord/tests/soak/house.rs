@@ -9,8 +9,8 @@ use dirigent::{
     Timestamp, UserId,
 };
 use dirigent_discord::{BanGuard, DiscordAccount, Feed, ShardFeed};
-use dirigent_testkit::loopback::{Endpoint, GatewayFaults, RestFault, RestFaults, Traffic};
-use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord};
+use dirigent_loopback::{Endpoint, GatewayFaults, LoopbackDiscord, RestFault, RestFaults, Traffic};
+use dirigent_testkit::{ManualClock, MemoryDiscord};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use twilight_gateway::{ConfigBuilder, Intents, Message, Shard, ShardId};

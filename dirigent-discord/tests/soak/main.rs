@@ -23,7 +23,7 @@ mod line;
 mod minutes;
 mod outages;
 
-use dirigent_testkit::loopback::Endpoint;
+use dirigent_loopback::Endpoint;
 
 use house::{Agents, House};
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use dirigent::{Clock, Timestamp, UserId};
-use dirigent_testkit::loopback::ServerOutage;
+use dirigent_loopback::ServerOutage;
 
 use crate::house::{Agents, House, default_rules};
 use crate::line::PAUSE;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dirigent_store::{ChannelOptions, JsonChannels, OpenError};
-use dirigent_testkit::check::Random;
+use dirigent_testkit::Random;
 
 use crate::place::Place;
 use crate::process::{

@@ -12,7 +12,8 @@ use dirigent_core::{
     AgentKey, Channel, Creation, Input, Mode, Settlement, Span, Steering, Ticket, WakeCause,
 };
 use dirigent_store::{BadFile, ParsedChannel, parse_channel};
-use dirigent_testkit::check::{Random, Step};
+use dirigent_testkit::Random;
+use dirigent_testkit::check::Step;
 use dirigent_testkit::fuzzing::forged_snapshot;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
@@ -138,7 +139,7 @@ fn what_a_machine_went_through_comes_back_whole() {
         let mut channel = Channel::new(Config::default().into(), round);
         let mut effects = Vec::new();
         let mut now = Timestamp::from_millis(1_700_000_000_000);
-        for step in random.steps(40) {
+        for step in Step::sequence(&mut random, 40) {
             let Step::Input { input, .. } = step else { continue };
             let _ = channel.handle(now, &input, &mut effects);
             let owed = effects.drain(..).find_map(|effect| effect.ticket());

@@ -1,7 +1,7 @@
 //! Processes that are killed.
 
 use dirigent_store::{OpenError, SqliteStore};
-use dirigent_testkit::check::Random;
+use dirigent_testkit::Random;
 
 use crate::place::Place;
 use crate::process::{

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 
 use dirigent_store::SqliteStore;
-use dirigent_testkit::check::Random;
+use dirigent_testkit::Random;
 
 use crate::mount::{Disk, Mount};
 use crate::process::{Known, ack, other_process};

@@ -10,7 +10,7 @@ use dirigent::{
 };
 use dirigent_core::Slot;
 use dirigent_store::{ChannelOptions, JsonChannels, JsonIdentities, SqliteOptions, SqliteStore};
-use dirigent_testkit::check::Random;
+use dirigent_testkit::Random;
 
 use crate::commits::marked;
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use dirigent_core::{Config, InterruptPolicy, TriggerCleanup};
 
 use super::step::Step;
+use crate::Random;
 
 mod acts;
 mod combined;
@@ -12,9 +13,21 @@ mod inputs;
 mod words;
 
 /// Bytes that make one step.
-pub(super) const RECORD: usize = 8;
+const RECORD: usize = 8;
 
 impl Step {
+    /// Draws this many steps, legal and illegal ones.
+    ///
+    /// ```
+    /// use dirigent_testkit::Random;
+    /// use dirigent_testkit::check::Step;
+    /// let steps = || Step::sequence(&mut Random::new(7), 5);
+    /// assert_eq!(steps(), steps());
+    /// ```
+    pub fn sequence(random: &mut Random, count: usize) -> Vec<Self> {
+        Self::sequence_from_bytes(&random.bytes(count * RECORD))
+    }
+
     /// Any bytes as steps, legal and illegal ones, eight bytes a step. What is left over at the
     /// end is ignored. Total, and the same bytes give the same steps.
     ///

@@ -161,8 +161,9 @@ const RESETS: [Reset; 46] = [
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Random, config_from_bytes};
+    use super::super::config_from_bytes;
     use super::*;
+    use crate::Random;
 
     #[test]
     fn every_rule_can_go_back_by_itself() {

@@ -21,8 +21,9 @@ use super::{Failure, Report, Step};
 /// ```
 /// use std::sync::Arc;
 /// use dirigent_core::Config;
-/// use dirigent_testkit::check::{Random, check_twice};
-/// let steps = Random::new(3).steps(20);
+/// use dirigent_testkit::Random;
+/// use dirigent_testkit::check::{Step, check_twice};
+/// let steps = Step::sequence(&mut Random::new(3), 20);
 /// assert!(check_twice(&Arc::new(Config::default()), 1, &steps).is_ok());
 /// ```
 pub fn check_twice(config: &Arc<Config>, seed: u64, steps: &[Step]) -> Result<Report, Failure> {

@@ -1,6 +1,6 @@
 //! Chance from a seed.
 
-use crate::check::Random;
+use crate::Random;
 
 /// Dice on the test kit's one generator.
 #[derive(Clone, Debug)]

@@ -7,14 +7,14 @@ use dirigent::{ChannelId, GuildId, MessageId, Timestamp, UserId};
 use serde_json::Value;
 
 /// How long an application may take for its first answer (interactions/receiving-and-responding).
-pub(crate) const FIRST_ANSWER: Duration = Duration::from_secs(3);
+pub const FIRST_ANSWER: Duration = Duration::from_secs(3);
 
 /// How long an interaction's token works once it was answered.
 pub(crate) const TOKEN_LIFE: Duration = Duration::from_secs(15 * 60);
 
 /// What happened to an interaction so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answered {
+pub enum Answered {
     /// Nothing.
     Not,
     /// It was answered, or an answer was promised: with this message.
@@ -23,47 +23,47 @@ pub(crate) enum Answered {
 
 /// A message that only the user of a command sees.
 #[derive(Clone, Debug)]
-pub(crate) struct Whisper {
-    pub(crate) id: MessageId,
-    pub(crate) content: String,
-    pub(crate) flags: u64,
+pub struct Whisper {
+    pub id: MessageId,
+    pub content: String,
+    pub flags: u64,
 }
 
 /// A command was used.
 #[derive(Clone, Debug)]
-pub(crate) struct Interaction {
-    pub(crate) application: UserId,
-    pub(crate) token: String,
-    pub(crate) made_at: Timestamp,
-    pub(crate) channel: ChannelId,
-    pub(crate) user: UserId,
+pub struct Interaction {
+    pub application: UserId,
+    pub token: String,
+    pub made_at: Timestamp,
+    pub channel: ChannelId,
+    pub user: UserId,
     /// The name of the command.
-    pub(crate) command: String,
+    pub command: String,
     /// As it is pushed.
-    pub(crate) written: Value,
-    pub(crate) answered: Answered,
+    pub written: Value,
+    pub answered: Answered,
     /// Answers that only the user sees.
-    pub(crate) whispers: Vec<Whisper>,
+    pub whispers: Vec<Whisper>,
     /// Answers that all see, the first included.
-    pub(crate) messages: Vec<MessageId>,
+    pub messages: Vec<MessageId>,
 }
 
 /// All commands and interactions.
 #[derive(Debug, Default)]
-pub(crate) struct Applications {
+pub struct Applications {
     /// As they are written, by application and guild; without a guild they are everywhere.
-    pub(crate) commands: BTreeMap<(UserId, Option<GuildId>), Vec<Value>>,
-    pub(crate) interactions: BTreeMap<u64, Interaction>,
+    pub commands: BTreeMap<(UserId, Option<GuildId>), Vec<Value>>,
+    pub interactions: BTreeMap<u64, Interaction>,
 }
 
 impl Applications {
     /// An interaction as it is pushed.
-    pub(crate) fn written(&self, interaction: u64) -> Option<Value> {
+    pub fn written(&self, interaction: u64) -> Option<Value> {
         self.interactions.get(&interaction).map(|found| found.written.clone())
     }
 
     /// A command that can be used in a guild, by its name.
-    pub(crate) fn command(
+    pub fn command(
         &self,
         application: UserId,
         guild: Option<GuildId>,
@@ -76,7 +76,7 @@ impl Applications {
     }
 
     /// The interaction with this token, if its application may still answer.
-    pub(crate) fn by_token(
+    pub fn by_token(
         &mut self,
         now: Timestamp,
         application: UserId,

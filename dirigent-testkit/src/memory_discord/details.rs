@@ -6,16 +6,16 @@ use super::pings::AllowedMentions;
 
 /// What a message has besides.
 #[derive(Clone, Debug)]
-pub(crate) struct Details {
+pub struct Details {
     /// Whom its text may ping.
-    pub(crate) allowed: Allowed,
+    pub allowed: Allowed,
     /// What only few messages have.
-    pub(crate) rare: Option<Box<Rare>>,
+    pub rare: Option<Box<Rare>>,
 }
 
 /// Whom a text may ping.
 #[derive(Clone, Debug)]
-pub(crate) enum Allowed {
+pub enum Allowed {
     /// Every account that it names.
     Named,
     /// No account.
@@ -28,33 +28,33 @@ pub(crate) enum Allowed {
 
 /// What only few messages have.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rare {
+pub struct Rare {
     /// The message that it answers.
-    pub(crate) reply_to: Option<MessageId>,
+    pub reply_to: Option<MessageId>,
     /// When its text was last changed.
-    pub(crate) edited_at: Option<Timestamp>,
+    pub edited_at: Option<Timestamp>,
     /// Discord's flags.
-    pub(crate) flags: u64,
+    pub flags: u64,
     /// Whether its nonce was given as a number, and so is told as one.
-    pub(crate) has_number_nonce: bool,
+    pub has_number_nonce: bool,
     /// The command that it answers.
-    pub(crate) command: Option<UsedCommand>,
+    pub command: Option<UsedCommand>,
     /// Discord's number for its kind, where that is neither a message nor a reply.
-    pub(crate) kind: Option<u8>,
+    pub kind: Option<u8>,
 }
 
 /// A command that was used.
 #[derive(Clone, Debug)]
-pub(crate) struct UsedCommand {
+pub struct UsedCommand {
     /// The interaction's id.
-    pub(crate) interaction: u64,
-    pub(crate) name: String,
-    pub(crate) user: UserId,
+    pub interaction: u64,
+    pub name: String,
+    pub user: UserId,
 }
 
 impl Details {
     /// Of a message that may ping whomever it names.
-    pub(crate) const fn plain() -> Self {
+    pub const fn plain() -> Self {
         Self { allowed: Allowed::Named, rare: None }
     }
 
@@ -71,7 +71,7 @@ impl Details {
         details
     }
 
-    pub(crate) fn rare_mut(&mut self) -> &mut Rare {
+    pub fn rare_mut(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
     }
 }

@@ -152,7 +152,7 @@ pub enum Event {
 
 /// Who may hear of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Earshot {
+pub enum Earshot {
     /// Who sees this channel.
     Sight(ChannelId),
     /// Who sees this channel, and this account, which may see it no more.
@@ -208,7 +208,7 @@ impl Event {
     }
 
     /// Who may hear of it.
-    pub(crate) const fn earshot(&self) -> Earshot {
+    pub const fn earshot(&self) -> Earshot {
         match self {
             Self::MessageCreated(message) | Self::MessageEdited(message) => {
                 Earshot::Sight(message.channel)

@@ -77,7 +77,7 @@ impl Fault {
     }
 
     /// What the caller is told in place of the answer; none when the answer does come.
-    pub(crate) fn error(self) -> Option<ApiError> {
+    pub fn error(self) -> Option<ApiError> {
         let kind = match self {
             Self::LostAnswer | Self::NotDelivered | Self::LandsLate { .. } => ErrorKind::NoAnswer,
             Self::Refused => {
@@ -237,7 +237,7 @@ impl Faults {
     }
 
     /// The fault that hits this call.
-    pub(crate) fn draw(&mut self, account: UserId, call: Call) -> Option<Fault> {
+    pub fn draw(&mut self, account: UserId, call: Call) -> Option<Fault> {
         if !self.scripted.is_empty() {
             let place = self.scripted.iter().position(|planned| planned.hits(account, call));
             if let Some(planned) = place.and_then(|place| self.scripted.remove(place)) {

@@ -9,7 +9,7 @@ pub(crate) type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
 /// Folds 64 bits at a time by a long multiplication, so that every bit of an id counts: the low
 /// ones of ids are often alike.
 #[derive(Debug, Default)]
-pub(crate) struct IdHasher {
+pub struct IdHasher {
     state: u64,
 }
 

@@ -11,7 +11,7 @@ use super::details::Details;
 /// Adding is cheap at any length; a deleted message leaves a hole, and holes are filled up when
 /// they are the greater part.
 #[derive(Debug, Default)]
-pub(crate) struct History {
+pub struct History {
     /// By id; the id of a hole stays, so that the order can be searched.
     slots: VecDeque<Slot>,
     /// How many slots are holes.
@@ -28,7 +28,7 @@ struct Slot {
 
 impl History {
     /// Adds the newest message and forgets the oldest ones beyond the limit.
-    pub(crate) fn keep(&mut self, message: ChatMessage, details: Details, kept_max: usize) {
+    pub fn keep(&mut self, message: ChatMessage, details: Details, kept_max: usize) {
         self.slots.push_back(Slot { id: message.id, message: Some(message), details });
         while self.slots.len() - self.holes > kept_max {
             if self.slots.pop_front().is_some_and(|slot| slot.message.is_none()) {
@@ -37,7 +37,7 @@ impl History {
         }
     }
 
-    pub(crate) fn find(&self, id: MessageId) -> Option<&ChatMessage> {
+    pub fn find(&self, id: MessageId) -> Option<&ChatMessage> {
         let place = self.slots.binary_search_by_key(&id, |slot| slot.id).ok()?;
         self.slots.get(place)?.message.as_ref()
     }
@@ -48,19 +48,19 @@ impl History {
     }
 
     /// What a message has besides, if it is still there.
-    pub(crate) fn details(&self, id: MessageId) -> Option<&Details> {
+    pub fn details(&self, id: MessageId) -> Option<&Details> {
         let place = self.slots.binary_search_by_key(&id, |slot| slot.id).ok()?;
         self.slots.get(place).filter(|slot| slot.message.is_some()).map(|slot| &slot.details)
     }
 
     /// The same, to change it.
-    pub(crate) fn details_mut(&mut self, id: MessageId) -> Option<&mut Details> {
+    pub fn details_mut(&mut self, id: MessageId) -> Option<&mut Details> {
         let place = self.slots.binary_search_by_key(&id, |slot| slot.id).ok()?;
         self.slots.get_mut(place).map(|slot| &mut slot.details)
     }
 
     /// Deletes a message; says whether there was one.
-    pub(crate) fn remove(&mut self, id: MessageId) -> bool {
+    pub fn remove(&mut self, id: MessageId) -> bool {
         let Ok(place) = self.slots.binary_search_by_key(&id, |slot| slot.id) else {
             return false;
         };
@@ -77,12 +77,12 @@ impl History {
     }
 
     /// All messages, oldest first.
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &ChatMessage> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &ChatMessage> {
         self.slots.iter().filter_map(|slot| slot.message.as_ref())
     }
 
     /// A page of messages, newest first: the newest ones, or those right after one.
-    pub(crate) fn page(&self, after: Option<MessageId>, limit: usize) -> Vec<&ChatMessage> {
+    pub fn page(&self, after: Option<MessageId>, limit: usize) -> Vec<&ChatMessage> {
         let Some(after) = after else {
             return self.iter().rev().take(limit).collect();
         };
@@ -94,14 +94,14 @@ impl History {
     }
 
     /// A page of messages, newest first: those right before one.
-    pub(crate) fn page_before(&self, before: MessageId, limit: usize) -> Vec<&ChatMessage> {
+    pub fn page_before(&self, before: MessageId, limit: usize) -> Vec<&ChatMessage> {
         let end = self.slots.partition_point(|slot| slot.id < before);
         let earlier = self.slots.range(..end).rev().filter_map(|slot| slot.message.as_ref());
         earlier.take(limit).collect()
     }
 
     /// A page of messages, newest first: one with as many before as after it.
-    pub(crate) fn page_around(&self, around: MessageId, limit: usize) -> Vec<&ChatMessage> {
+    pub fn page_around(&self, around: MessageId, limit: usize) -> Vec<&ChatMessage> {
         let mut page = self.page(Some(around), limit / 2);
         let rest = limit.saturating_sub(limit / 2);
         page.extend(self.page_before(MessageId::new(around.get().saturating_add(1)), rest));
@@ -109,7 +109,7 @@ impl History {
     }
 
     /// The newest message.
-    pub(crate) fn newest(&self) -> Option<MessageId> {
+    pub fn newest(&self) -> Option<MessageId> {
         self.iter().next_back().map(|message| message.id)
     }
 }

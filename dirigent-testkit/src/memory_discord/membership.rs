@@ -13,7 +13,7 @@ use super::world::World;
 
 impl World {
     /// Gives sight of a channel; says whether the account had none before.
-    pub(crate) fn join(&mut self, channel: ChannelId, user: UserId) -> bool {
+    pub fn join(&mut self, channel: ChannelId, user: UserId) -> bool {
         let Some(room) = self.places.rooms.get(&channel) else {
             return false;
         };
@@ -35,7 +35,7 @@ impl World {
 
     /// Takes sight of a channel; says whether the account sees it no more. Administrators see it
     /// all the same.
-    pub(crate) fn leave(&mut self, channel: ChannelId, user: UserId) -> bool {
+    pub fn leave(&mut self, channel: ChannelId, user: UserId) -> bool {
         let guild = self.places.rooms.get(&channel).and_then(|room| room.guild);
         if guild.is_some_and(|guild| self.places.is_administrator(guild, user)) {
             return false;
@@ -54,11 +54,7 @@ impl World {
     }
 
     /// Changes a channel, and pushes what comes of it; says who sees it now and who no more.
-    pub(crate) fn change_room(
-        &mut self,
-        channel: ChannelId,
-        change: impl FnOnce(&mut Room),
-    ) -> Changed {
+    pub fn change_room(&mut self, channel: ChannelId, change: impl FnOnce(&mut Room)) -> Changed {
         let before = self.places.audience(channel);
         let Some(room) = self.places.room_mut(channel) else {
             return Changed::default();
@@ -131,14 +127,14 @@ impl World {
     }
 
     /// Adds a channel and says so.
-    pub(crate) fn add_room(&mut self, room: Room) {
+    pub fn add_room(&mut self, room: Room) {
         let (channel, guild) = (room.id, room.guild);
         self.places.add(room);
         self.publish(Event::ChannelCreated { channel, guild });
     }
 
     /// Deletes a channel and its threads; says whether there was one.
-    pub(crate) fn delete_channel(&mut self, channel: ChannelId) -> bool {
+    pub fn delete_channel(&mut self, channel: ChannelId) -> bool {
         if let Some(room) = self.places.rooms.get(&channel) {
             let (guild, kind, parent) = (room.guild, room.kind, room.parent);
             self.publish(Event::ChannelDeleted { channel, guild, kind, parent });
@@ -147,11 +143,7 @@ impl World {
     }
 
     /// Changes what a guild says of permissions, and pushes who then sees what.
-    pub(crate) fn change_guild(
-        &mut self,
-        guild: GuildId,
-        change: impl FnOnce(&mut super::places::Guild),
-    ) {
+    pub fn change_guild(&mut self, guild: GuildId, change: impl FnOnce(&mut super::places::Guild)) {
         let Some(found) = self.places.guilds.get(&guild) else {
             return;
         };
@@ -176,7 +168,7 @@ impl World {
 
 /// Who got sight of a channel, and who lost it.
 #[derive(Debug, Default)]
-pub(crate) struct Changed {
+pub struct Changed {
     came: Vec<UserId>,
     went: Vec<UserId>,
 }

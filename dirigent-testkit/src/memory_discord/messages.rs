@@ -21,7 +21,7 @@ pub(crate) const PAGE_MAX: u8 = 100;
 
 impl World {
     /// Posts through the API, and logs it where that is wanted.
-    pub(crate) fn post(
+    pub fn post(
         &mut self,
         me: UserId,
         post: Post,
@@ -51,7 +51,7 @@ impl World {
         posted
     }
 
-    pub(crate) fn accept(&mut self, me: UserId, post: Post) -> Result<Posted, ApiError> {
+    pub fn accept(&mut self, me: UserId, post: Post) -> Result<Posted, ApiError> {
         let (room, rights) = self.places.seen(post.channel, me)?;
         if !rights.write {
             return Err(ApiError::new(ErrorKind::Forbidden));
@@ -80,7 +80,7 @@ impl World {
     }
 
     /// Lets an account say something without the API: a person with a client, a webhook.
-    pub(crate) fn say(
+    pub fn say(
         &mut self,
         channel: ChannelId,
         author: UserId,
@@ -105,7 +105,7 @@ impl World {
     }
 
     /// Keeps a new message and pushes it.
-    pub(crate) fn append(&mut self, message: ChatMessage, details: Details) {
+    pub fn append(&mut self, message: ChatMessage, details: Details) {
         let history_max = self.history_max;
         let pushed = self.is_heard().then(|| message.clone());
         if let Some(room) = self.places.rooms.get_mut(&message.channel) {
@@ -117,7 +117,7 @@ impl World {
     }
 
     /// Changes the text of a message; says whether there was one.
-    pub(crate) fn edit(&mut self, channel: ChannelId, id: MessageId, content: Arc<str>) -> bool {
+    pub fn edit(&mut self, channel: ChannelId, id: MessageId, content: Arc<str>) -> bool {
         let room = self.places.rooms.get_mut(&channel);
         let Some(message) = room.and_then(|room| room.messages.find_mut(id)) else {
             return false;
@@ -134,7 +134,7 @@ impl World {
     }
 
     /// Deletes through the API: its own, or with the right to it anybody's.
-    pub(crate) fn delete(
+    pub fn delete(
         &mut self,
         me: UserId,
         channel: ChannelId,
@@ -151,7 +151,7 @@ impl World {
     }
 
     /// Deletes a message, without a look at permissions; returns whether there was one.
-    pub(crate) fn erase(&mut self, channel: ChannelId, id: MessageId) -> bool {
+    pub fn erase(&mut self, channel: ChannelId, id: MessageId) -> bool {
         let room = self.places.rooms.get_mut(&channel);
         let erased = room.is_some_and(|room| room.messages.remove(id));
         if erased {
@@ -162,7 +162,7 @@ impl World {
 
     /// Deletes a message, of which connections of the gateway are told by who calls; says whether there
     /// was one.
-    pub(crate) fn erase_quietly(&mut self, channel: ChannelId, id: MessageId) -> bool {
+    pub fn erase_quietly(&mut self, channel: ChannelId, id: MessageId) -> bool {
         let room = self.places.rooms.get_mut(&channel);
         let erased = room.is_some_and(|room| room.messages.remove(id));
         if erased {
@@ -172,7 +172,7 @@ impl World {
     }
 
     /// Reads through the API, newest first.
-    pub(crate) fn history(
+    pub fn history(
         &self,
         me: UserId,
         request: HistoryRequest,
@@ -188,7 +188,7 @@ impl World {
         Ok(page.into_iter().map(|message| self.as_shown_to(me, message)).collect())
     }
 
-    pub(crate) fn as_shown_to(&self, me: UserId, message: &ChatMessage) -> ChatMessage {
+    pub fn as_shown_to(&self, me: UserId, message: &ChatMessage) -> ChatMessage {
         let mut shown = message.clone();
         if !self.shows_content(me, message.author, &message.content) {
             shown.content = Arc::default();
@@ -196,12 +196,12 @@ impl World {
         shown
     }
 
-    pub(crate) fn kind_of(&self, user: UserId) -> AuthorKind {
+    pub fn kind_of(&self, user: UserId) -> AuthorKind {
         self.accounts.get(&user).map_or(AuthorKind::Human, |account| account.kind)
     }
 
     /// Whom a message pings, if it is there.
-    pub(crate) fn pings(&self, channel: ChannelId, id: MessageId) -> Option<Pings> {
+    pub fn pings(&self, channel: ChannelId, id: MessageId) -> Option<Pings> {
         let messages = &self.places.rooms.get(&channel)?.messages;
         let (message, details) = (messages.find(id)?, messages.details(id)?);
         let answered = details.rare.as_ref().and_then(|rare| rare.reply_to);

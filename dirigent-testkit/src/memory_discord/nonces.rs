@@ -28,7 +28,7 @@ impl Key {
 /// The nonces of the last few minutes. Discord documents "the past few minutes" and a message
 /// that is unique for each author (resources/message, `enforce_nonce`).
 #[derive(Debug)]
-pub(crate) struct Nonces {
+pub struct Nonces {
     /// The message that a nonce made.
     messages: IdMap<Key, MessageId>,
     /// The same in order of time, oldest first.
@@ -41,7 +41,7 @@ pub(crate) struct Nonces {
 
 impl Nonces {
     /// Remembers them for five minutes, at most 16,384 at a time.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             messages: IdMap::default(),
             order: VecDeque::new(),
@@ -59,12 +59,7 @@ impl Nonces {
     }
 
     /// The message that this author made with this nonce a short time ago.
-    pub(crate) fn find(
-        &mut self,
-        now: Timestamp,
-        author: UserId,
-        nonce: &str,
-    ) -> Option<MessageId> {
+    pub fn find(&mut self, now: Timestamp, author: UserId, nonce: &str) -> Option<MessageId> {
         while let Some(&(at, key)) = self.order.front() {
             if now.since(at) < self.window && self.order.len() <= self.remembered_max {
                 break;
@@ -76,13 +71,7 @@ impl Nonces {
     }
 
     /// Remembers the message that a nonce made. Only after [`find`](Self::find) found none.
-    pub(crate) fn remember(
-        &mut self,
-        now: Timestamp,
-        author: UserId,
-        nonce: &str,
-        message: MessageId,
-    ) {
+    pub fn remember(&mut self, now: Timestamp, author: UserId, nonce: &str, message: MessageId) {
         let key = Key::new(author, nonce);
         self.messages.insert(key, message);
         self.order.push_back((now, key));

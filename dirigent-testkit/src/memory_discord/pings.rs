@@ -8,19 +8,19 @@ use super::role::RoleId;
 /// Whom a message's poster lets it ping, of those whom its text names.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent switches of one post")]
-pub(crate) struct AllowedMentions {
+pub struct AllowedMentions {
     /// Whether everyone may be pinged.
-    pub(crate) everyone: bool,
+    pub everyone: bool,
     /// Whether any user may be.
-    pub(crate) any_user: bool,
+    pub any_user: bool,
     /// Whether any role may be.
-    pub(crate) any_role: bool,
+    pub any_role: bool,
     /// These may be.
-    pub(crate) users: Vec<UserId>,
+    pub users: Vec<UserId>,
     /// These may be.
-    pub(crate) roles: Vec<RoleId>,
+    pub roles: Vec<RoleId>,
     /// Whether whose message is answered is pinged.
-    pub(crate) replied_user: bool,
+    pub replied_user: bool,
 }
 
 /// Whom a message pings.
@@ -48,7 +48,7 @@ pub struct Pings {
 
 impl Pings {
     /// Whom a message pings; `answered` is whose message it answers.
-    pub(crate) fn of(message: &ChatMessage, details: &Details, answered: Option<UserId>) -> Self {
+    pub fn of(message: &ChatMessage, details: &Details, answered: Option<UserId>) -> Self {
         let mut pings = Self::named(&message.content);
         match &details.allowed {
             Allowed::Named => pings.add(answered),

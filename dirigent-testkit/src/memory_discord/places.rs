@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
 use dirigent::{ApiError, ChannelId, Clock, ErrorKind, GuildId, Timestamp, UserId};
@@ -15,9 +16,9 @@ use super::rules::{self, Allowed};
 
 /// What an account may do in a channel that it sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rights {
+pub struct Rights {
     /// Whether it may post.
-    pub(crate) write: bool,
+    pub write: bool,
     /// Whether it may read what was posted. Without it Discord answers with an empty list, and no
     /// error (resources/message).
     pub(crate) read_history: bool,
@@ -25,32 +26,32 @@ pub(crate) struct Rights {
 
 /// An account in a guild.
 #[derive(Clone, Debug)]
-pub(crate) struct Member {
+pub struct Member {
     /// Its roles besides the one of everyone.
-    pub(crate) roles: BTreeSet<RoleId>,
+    pub roles: BTreeSet<RoleId>,
     /// Until when it is in a time-out.
-    pub(crate) timed_out_until: Option<Timestamp>,
-    pub(crate) joined_at: Timestamp,
+    pub timed_out_until: Option<Timestamp>,
+    pub joined_at: Timestamp,
 }
 
 impl Member {
-    pub(crate) const fn new(joined_at: Timestamp) -> Self {
+    pub const fn new(joined_at: Timestamp) -> Self {
         Self { roles: BTreeSet::new(), timed_out_until: None, joined_at }
     }
 }
 
 /// A guild.
 #[derive(Debug)]
-pub(crate) struct Guild {
-    pub(crate) name: String,
+pub struct Guild {
+    pub name: String,
     /// Sees all and may do all.
-    pub(crate) owner: UserId,
+    pub owner: UserId,
     /// All roles, the one of everyone too.
-    pub(crate) roles: BTreeMap<RoleId, Role>,
+    pub roles: BTreeMap<RoleId, Role>,
     /// Everybody in it, the owner too.
-    pub(crate) members: BTreeMap<UserId, Member>,
+    pub members: BTreeMap<UserId, Member>,
     /// Its channels and threads, in the order of creation.
-    pub(crate) channels: BTreeSet<ChannelId>,
+    pub channels: BTreeSet<ChannelId>,
 }
 
 /// What was found out about a channel, as long as nothing changes.
@@ -64,16 +65,16 @@ pub(crate) struct Known {
 }
 
 /// All guilds and channels.
-pub(crate) struct Places {
-    pub(crate) guilds: BTreeMap<GuildId, Guild>,
-    pub(crate) rooms: IdMap<ChannelId, Room>,
+pub struct Places {
+    pub guilds: BTreeMap<GuildId, Guild>,
+    pub rooms: IdMap<ChannelId, Room>,
     clock: Arc<dyn Clock>,
     /// Rises with each change of what any account may do.
     revision: u64,
 }
 
 impl Places {
-    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { guilds: BTreeMap::new(), rooms: IdMap::default(), clock, revision: 1 }
     }
 
@@ -90,7 +91,7 @@ impl Places {
     }
 
     /// What the account may do in a guild; nothing where it is no member.
-    pub(crate) fn in_guild(&self, guild: GuildId, user: UserId) -> Permissions {
+    pub fn in_guild(&self, guild: GuildId, user: UserId) -> Permissions {
         let Some(found) = self.guilds.get(&guild) else { return Permissions::NONE };
         if found.owner == user {
             return Permissions::ALL;
@@ -105,7 +106,7 @@ impl Places {
     }
 
     /// What the account may do in a channel; nothing where it does not see it.
-    pub(crate) fn permissions(&self, channel: ChannelId, user: UserId) -> Permissions {
+    pub fn permissions(&self, channel: ChannelId, user: UserId) -> Permissions {
         self.rooms.get(&channel).map_or(Permissions::NONE, |room| self.permissions_in(room, user))
     }
 
@@ -167,7 +168,7 @@ impl Places {
     }
 
     /// What the account may do in a channel; none when it does not see it.
-    pub(crate) fn rights(&self, channel: ChannelId, user: UserId) -> Option<Rights> {
+    pub fn rights(&self, channel: ChannelId, user: UserId) -> Option<Rights> {
         self.rights_in(self.rooms.get(&channel)?, user)
     }
 
@@ -180,7 +181,7 @@ impl Places {
     }
 
     /// Whether an account may hear of what happens there.
-    pub(crate) fn hears(&self, earshot: Earshot, user: UserId) -> bool {
+    pub fn hears(&self, earshot: Earshot, user: UserId) -> bool {
         let is_in = |guild| self.joined(guild, user).is_ok();
         match earshot {
             Earshot::Sight(channel) => self.rights(channel, user).is_some(),
@@ -194,11 +195,7 @@ impl Places {
     }
 
     /// A channel that the account sees, and what it may do there.
-    pub(crate) fn seen(
-        &self,
-        channel: ChannelId,
-        user: UserId,
-    ) -> Result<(&Room, Rights), ApiError> {
+    pub fn seen(&self, channel: ChannelId, user: UserId) -> Result<(&Room, Rights), ApiError> {
         let room = self.rooms.get(&channel).ok_or(ApiError::new(ErrorKind::Gone))?;
         match self.rights_in(room, user) {
             Some(rights) => Ok((room, rights)),
@@ -207,18 +204,18 @@ impl Places {
     }
 
     /// A guild in which the account is.
-    pub(crate) fn joined(&self, guild: GuildId, user: UserId) -> Result<&Guild, ApiError> {
+    pub fn joined(&self, guild: GuildId, user: UserId) -> Result<&Guild, ApiError> {
         let found = self.guilds.get(&guild).filter(|guild| guild.members.contains_key(&user));
         found.ok_or(ApiError::new(ErrorKind::Gone))
     }
 
     /// Whether the account owns the guild or is an administrator.
-    pub(crate) fn is_administrator(&self, guild: GuildId, user: UserId) -> bool {
+    pub fn is_administrator(&self, guild: GuildId, user: UserId) -> bool {
         self.in_guild(guild, user).contains(Permissions::ADMINISTRATOR)
     }
 
     /// Whether the everyone role cannot see a channel.
-    pub(crate) fn is_private(&self, room: &Room) -> bool {
+    pub fn is_private(&self, room: &Room) -> bool {
         let Some(guild) = room.guild else { return true };
         if room.is_private_thread() {
             return true;
@@ -235,7 +232,7 @@ impl Places {
     }
 
     /// Everybody who sees a channel, by id.
-    pub(crate) fn audience(&self, channel: ChannelId) -> Vec<UserId> {
+    pub fn audience(&self, channel: ChannelId) -> Vec<UserId> {
         let Some(room) = self.rooms.get(&channel) else {
             return Vec::new();
         };
@@ -258,7 +255,7 @@ impl Places {
     }
 
     /// Adds a channel, which its guild then lists.
-    pub(crate) fn add(&mut self, room: Room) {
+    pub fn add(&mut self, room: Room) {
         if let Some(guild) = room.guild.and_then(|guild| self.guilds.get_mut(&guild)) {
             guild.channels.insert(room.id);
         }
@@ -266,7 +263,7 @@ impl Places {
     }
 
     /// Takes a channel away, with the threads that hang from it; says which went.
-    pub(crate) fn remove(&mut self, channel: ChannelId) -> Vec<ChannelId> {
+    pub fn remove(&mut self, channel: ChannelId) -> Vec<ChannelId> {
         let Some(room) = self.rooms.remove(&channel) else {
             return Vec::new();
         };
@@ -286,5 +283,14 @@ impl Places {
             });
         }
         removed
+    }
+}
+
+impl fmt::Debug for Places {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Places")
+            .field("guilds", &self.guilds.len())
+            .field("rooms", &self.rooms.len())
+            .finish_non_exhaustive()
     }
 }

@@ -43,10 +43,10 @@ impl fmt::Display for RoleId {
 
 /// A role.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Role {
-    pub(crate) name: String,
+pub struct Role {
+    pub name: String,
     /// What it allows in the whole guild.
-    pub(crate) permissions: Permissions,
+    pub permissions: Permissions,
     /// The higher, the more it outranks.
-    pub(crate) position: u32,
+    pub position: u32,
 }

@@ -115,12 +115,7 @@ impl MemoryDiscord {
 }
 
 impl World {
-    pub(crate) fn add_role(
-        &mut self,
-        guild: GuildId,
-        name: String,
-        permissions: Permissions,
-    ) -> RoleId {
+    pub fn add_role(&mut self, guild: GuildId, name: String, permissions: Permissions) -> RoleId {
         let id = RoleId::new(self.next_id());
         if let Some(found) = self.places.guild_mut(guild) {
             let position = u32::try_from(found.roles.len()).unwrap_or(u32::MAX);
@@ -131,7 +126,7 @@ impl World {
     }
 
     /// Gives or takes a role, without a word to those who listen to channels.
-    pub(crate) fn set_role(&mut self, guild: GuildId, user: UserId, role: RoleId, has_it: bool) {
+    pub fn set_role(&mut self, guild: GuildId, user: UserId, role: RoleId, has_it: bool) {
         let found = self.places.guild_mut(guild);
         let Some(member) = found.and_then(|guild| guild.members.get_mut(&user)) else { return };
         if has_it {
@@ -143,12 +138,7 @@ impl World {
     }
 
     /// Sets or takes away an overwrite of a channel.
-    pub(crate) fn overwrite(
-        &mut self,
-        channel: ChannelId,
-        target: Target,
-        overwrite: Option<Overwrite>,
-    ) {
+    pub fn overwrite(&mut self, channel: ChannelId, target: Target, overwrite: Option<Overwrite>) {
         self.change_room(channel, |room| {
             if room.is_thread() {
                 return;

@@ -11,45 +11,45 @@ use super::places::{Known, Places};
 use super::rules::{Overwrites, Target};
 
 /// Discord's numbers for kinds of channels.
-pub(crate) mod kind {
-    pub(crate) const TEXT: u8 = 0;
-    pub(crate) const DIRECT: u8 = 1;
+pub mod kind {
+    pub const TEXT: u8 = 0;
+    pub const DIRECT: u8 = 1;
     pub(crate) const DIRECT_GROUP: u8 = 3;
-    pub(crate) const ANNOUNCEMENT: u8 = 5;
+    pub const ANNOUNCEMENT: u8 = 5;
     pub(crate) const ANNOUNCEMENT_THREAD: u8 = 10;
-    pub(crate) const PUBLIC_THREAD: u8 = 11;
-    pub(crate) const PRIVATE_THREAD: u8 = 12;
+    pub const PUBLIC_THREAD: u8 = 11;
+    pub const PRIVATE_THREAD: u8 = 12;
 }
 
 /// A channel with what is kept of its messages.
 #[derive(Debug)]
-pub(crate) struct Room {
-    pub(crate) id: ChannelId,
-    pub(crate) guild: Option<GuildId>,
+pub struct Room {
+    pub id: ChannelId,
+    pub guild: Option<GuildId>,
     /// What a thread hangs from, or the category of a channel.
-    pub(crate) parent: Option<ChannelId>,
+    pub parent: Option<ChannelId>,
     /// Discord's number for its kind.
-    pub(crate) kind: u8,
-    pub(crate) name: String,
-    pub(crate) topic: Option<String>,
+    pub kind: u8,
+    pub name: String,
+    pub topic: Option<String>,
     /// Who made a thread.
-    pub(crate) creator: Option<UserId>,
+    pub creator: Option<UserId>,
     /// Whether a thread takes posts only from those who manage threads.
-    pub(crate) locked: bool,
+    pub locked: bool,
     /// Whether a thread is put away.
-    pub(crate) archived: bool,
+    pub archived: bool,
     /// What it changes for roles and members. A thread has none of its own.
-    pub(crate) overwrites: Overwrites,
+    pub overwrites: Overwrites,
     /// The members of a thread, or who takes part in a direct message, and since when.
-    pub(crate) added: BTreeMap<UserId, Timestamp>,
+    pub added: BTreeMap<UserId, Timestamp>,
     /// The newest messages.
-    pub(crate) messages: History,
+    pub messages: History,
     /// What was found out of who may do what here.
     pub(crate) known: RefCell<Known>,
 }
 
 impl Room {
-    pub(crate) fn new(id: ChannelId, guild: Option<GuildId>, kind: u8, name: String) -> Self {
+    pub fn new(id: ChannelId, guild: Option<GuildId>, kind: u8, name: String) -> Self {
         Self {
             id,
             guild,
@@ -67,16 +67,16 @@ impl Room {
         }
     }
 
-    pub(crate) const fn is_thread(&self) -> bool {
+    pub const fn is_thread(&self) -> bool {
         matches!(self.kind, kind::ANNOUNCEMENT_THREAD | kind::PUBLIC_THREAD | kind::PRIVATE_THREAD)
     }
 
-    pub(crate) const fn is_private_thread(&self) -> bool {
+    pub const fn is_private_thread(&self) -> bool {
         self.kind == kind::PRIVATE_THREAD
     }
 
     /// Whether messages can be posted in it.
-    pub(crate) const fn has_messages(&self) -> bool {
+    pub const fn has_messages(&self) -> bool {
         self.is_thread()
             || matches!(
                 self.kind,
@@ -85,7 +85,7 @@ impl Room {
     }
 
     /// What it takes to post here.
-    pub(crate) const fn right_to_post(&self) -> Permissions {
+    pub const fn right_to_post(&self) -> Permissions {
         if self.is_thread() {
             Permissions::SEND_MESSAGES_IN_THREADS
         } else {
@@ -100,7 +100,7 @@ impl Room {
     }
 
     /// What the chat tells about it.
-    pub(crate) fn info(&self, places: &Places) -> ChannelInfo {
+    pub fn info(&self, places: &Places) -> ChannelInfo {
         ChannelInfo {
             id: self.id,
             guild: self.guild,

@@ -9,16 +9,16 @@ use super::role::{Role, RoleId};
 
 /// For whom an overwrite is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Target {
+pub enum Target {
     Role(RoleId),
     Member(UserId),
 }
 
 /// What a channel changes for a role or a member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Overwrite {
-    pub(crate) allow: Permissions,
-    pub(crate) deny: Permissions,
+pub struct Overwrite {
+    pub allow: Permissions,
+    pub deny: Permissions,
 }
 
 impl Overwrite {
@@ -29,12 +29,12 @@ impl Overwrite {
 }
 
 /// What a channel changes, by whom it is for.
-pub(crate) type Overwrites = BTreeMap<Target, Overwrite>;
+pub type Overwrites = BTreeMap<Target, Overwrite>;
 
 /// What an account may do now, and while in a time-out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Allowed {
-    pub(crate) free: Permissions,
+pub struct Allowed {
+    pub free: Permissions,
     pub(crate) timed_out: Permissions,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn private_for(guild: GuildId, members: impl IntoIterator<Item = User
 }
 
 /// What roles allow in the guild as a whole.
-pub(crate) fn in_guild(
+pub fn in_guild(
     guild: GuildId,
     all: &BTreeMap<RoleId, Role>,
     held: &BTreeSet<RoleId>,

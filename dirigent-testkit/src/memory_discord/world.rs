@@ -1,5 +1,6 @@
 //! All state of one in-memory Discord, behind one lock.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,21 +18,21 @@ use super::snowflake::Snowflakes;
 
 /// An account.
 #[derive(Clone, Debug)]
-pub(crate) struct Account {
+pub struct Account {
     /// What others call it.
-    pub(crate) name: String,
+    pub name: String,
     /// What it is.
-    pub(crate) kind: AuthorKind,
+    pub kind: AuthorKind,
     /// Whether its token works no more.
-    pub(crate) revoked: bool,
+    pub revoked: bool,
     /// Whether it lacks the message-content intent.
-    pub(crate) content_hidden: bool,
+    pub content_hidden: bool,
     /// Whether it lacks the guild-members intent.
-    pub(crate) members_hidden: bool,
+    pub members_hidden: bool,
 }
 
 impl Account {
-    pub(crate) const fn new(name: String, kind: AuthorKind) -> Self {
+    pub const fn new(name: String, kind: AuthorKind) -> Self {
         Self { name, kind, revoked: false, content_hidden: false, members_hidden: false }
     }
 }
@@ -53,7 +54,7 @@ impl Outlet {
 
 /// A session of the gateway. It hears of everything while it happens, when what an event speaks of is
 /// still there to be told.
-pub(crate) trait Listener: Send + Sync {
+pub trait Listener: Send + Sync {
     /// Whether what it hears will never be read.
     fn is_gone(&self, now: Timestamp) -> bool;
 
@@ -77,12 +78,12 @@ struct Limit {
 }
 
 /// All state.
-pub(crate) struct World {
-    pub(crate) clock: Arc<dyn Clock>,
+pub struct World {
+    pub clock: Arc<dyn Clock>,
     pub(crate) ids: Snowflakes,
-    pub(crate) accounts: IdMap<UserId, Account>,
-    pub(crate) places: Places,
-    pub(crate) nonces: Nonces,
+    pub accounts: IdMap<UserId, Account>,
+    pub places: Places,
+    pub nonces: Nonces,
     pub(crate) ledger: Ledger,
     pub(crate) faults: Faults,
     pub(crate) outages: Outages,
@@ -93,11 +94,11 @@ pub(crate) struct World {
     outlets: Vec<Outlet>,
     listeners: Vec<Arc<dyn Listener>>,
     /// Commands, and who used which.
-    pub(crate) applications: Applications,
+    pub applications: Applications,
 }
 
 impl World {
-    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
             places: Places::new(Arc::clone(&clock)),
             clock,
@@ -116,7 +117,7 @@ impl World {
     }
 
     /// A new id.
-    pub(crate) fn next_id(&mut self) -> u64 {
+    pub fn next_id(&mut self) -> u64 {
         let now = self.clock.now();
         self.ids.next(now)
     }
@@ -174,7 +175,7 @@ impl World {
     }
 
     /// Adds a session of the gateway.
-    pub(crate) fn listen(&mut self, listener: Arc<dyn Listener>) {
+    pub fn listen(&mut self, listener: Arc<dyn Listener>) {
         self.listeners.push(listener);
     }
 
@@ -189,7 +190,7 @@ impl World {
     }
 
     /// Pushes an event to everybody who may know of it.
-    pub(crate) fn publish(&mut self, event: Event) {
+    pub fn publish(&mut self, event: Event) {
         if event.is_pushed() {
             self.tell_listeners(&event);
         }
@@ -241,7 +242,7 @@ impl World {
     }
 
     /// Makes an account's token invalid, or valid again. Its sessions end.
-    pub(crate) fn set_revoked(&mut self, user: UserId, is_revoked: bool) {
+    pub fn set_revoked(&mut self, user: UserId, is_revoked: bool) {
         if let Some(account) = self.accounts.get_mut(&user) {
             account.revoked = is_revoked;
         }
@@ -293,4 +294,13 @@ fn shows_content(
 ) -> bool {
     let hidden = accounts.get(&account).is_some_and(|account| account.content_hidden);
     !hidden || account == author || content.contains(&format!("<@{account}>"))
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World")
+            .field("accounts", &self.accounts.len())
+            .field("places", &self.places)
+            .finish_non_exhaustive()
+    }
 }

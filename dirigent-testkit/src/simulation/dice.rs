@@ -1,6 +1,6 @@
 //! Chance from one number, so that a seed determines a whole story.
 
-use crate::check::Random;
+use crate::Random;
 
 /// Dice on the test kit's one generator.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use dirigent::{AgentId, Cause, ChannelEvent, Clock, Dirigent, Heard, Mode, Transitions, command};
-use dirigent_testkit::loopback::CommandError;
+use dirigent_loopback::CommandError;
 use dirigent_testkit::memory_discord::{Event, Events};
 
 use serde_json::json;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use dirigent::{ChannelId, UserId};
-use dirigent_testkit::{LoopbackDiscord, MemoryDiscord};
+use dirigent_loopback::LoopbackDiscord;
+use dirigent_testkit::MemoryDiscord;
 
 use crate::place::Token;
 use crate::{FastClock, Result};

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use dirigent::{ChannelId, DiscordApi, GuildId, MessageId, SystemClock, UserId};
-use dirigent_testkit::loopback::{Endpoint, Limits, RestFault, Scope};
+use dirigent_loopback::{Endpoint, Limits, LoopbackDiscord, RestFault, Scope};
 use dirigent_testkit::memory_discord::Fault;
-use dirigent_testkit::{LoopbackDiscord, MemoryDiscord, contract};
+use dirigent_testkit::{MemoryDiscord, contract};
 use serenity_bot::SerenityAccount;
 
 /// A guild behind the server, and three bots.

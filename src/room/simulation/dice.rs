@@ -1,6 +1,6 @@
 //! Chance from one number.
 
-use dirigent_testkit::check::Random;
+use dirigent_testkit::Random;
 
 /// Dice of this simulation: another way to throw them would make other worlds of its seeds.
 #[derive(Clone, Debug)]

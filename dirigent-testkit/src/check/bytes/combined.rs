@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dirigent_core::{Config, HumanInterrupt, WakeRule};
 
-use super::super::random::Random;
+use crate::Random;
 
 /// Chooses each policy by itself, about half of them as they usually are.
 pub(super) fn policies(config: &mut Config, number: u64) {

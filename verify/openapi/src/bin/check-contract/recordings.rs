@@ -7,8 +7,8 @@ use std::time::Duration;
 use check_contract::Exchange;
 use dirigent::{ChannelId, Dirigent, DiscordApi, GuildId, MemoryIdentities, SystemClock, UserId};
 use dirigent_discord::{DiscordAccount, Feed};
-use dirigent_testkit::loopback::Limits;
-use dirigent_testkit::{LoopbackDiscord, ManualClock, MemoryDiscord};
+use dirigent_loopback::{Limits, LoopbackDiscord};
+use dirigent_testkit::{ManualClock, MemoryDiscord};
 use twilight_model::gateway::ShardId;
 
 use crate::answers::{

@@ -1,0 +1,213 @@
+//! The person at the terminal: sees what is said, and speaks.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use dirigent::{AuthorKind, ChannelId, ChatMessage, Clock, SystemClock};
+use dirigent_loopback::{InteractionId, LoopbackDiscord};
+use dirigent_testkit::memory_discord::Event;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, BufReader};
+
+use super::order::{HELP, Order};
+use super::town::Town;
+
+/// How often it is looked whether a command was answered.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// How many times it is looked: for a minute.
+const LOOKS_MAX: u32 = 300;
+
+/// The terminal.
+pub(crate) struct Terminal<'a> {
+    loopback: &'a LoopbackDiscord,
+    town: Town,
+    channel: ChannelId,
+    /// A command whose answers are waited for, how many of them were shown, and the looks left.
+    used: Option<(InteractionId, usize, u32)>,
+}
+
+impl<'a> Terminal<'a> {
+    pub(crate) fn new(loopback: &'a LoopbackDiscord, town: Town) -> Self {
+        let channel = town.channel;
+        Self { loopback, town, channel, used: None }
+    }
+
+    /// Says where everything is.
+    pub(crate) fn greet(&self) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        let address = self.loopback.address();
+        writeln!(out, "A Discord on this machine. It forgets everything when it ends.\n")?;
+        writeln!(out, "  REST     http://{address}/api/v10")?;
+        let gateway = self.loopback.gateway_address();
+        writeln!(out, "  gateway  ws://{gateway} (and ws://{address})")?;
+        writeln!(out, "  guild    {}", self.town.guild)?;
+        writeln!(out, "  channel  {} (#round-table)", self.town.channel)?;
+        writeln!(out, "  you      {}\n", self.town.person)?;
+        for (name, bot) in &self.town.bots {
+            writeln!(out, "  {name:<10} {bot}  token {}", self.loopback.token(*bot))?;
+        }
+        writeln!(out, "\n{HELP}\n")
+    }
+
+    /// Goes on until told to end. When the input ends, it goes on all the same.
+    pub(crate) async fn run(&mut self) -> io::Result<()> {
+        let mut lines = BufReader::new(tokio::io::stdin()).lines();
+        let mut events = self.loopback.discord().events();
+        let clock = SystemClock::new();
+        let mut is_typing = true;
+        loop {
+            let look = clock.now() + LOOK;
+            tokio::select! {
+                line = lines.next_line(), if is_typing => match line? {
+                    Some(line) => {
+                        if !self.obey(&Order::read(&line))? {
+                            return Ok(());
+                        }
+                    }
+                    None => is_typing = false,
+                },
+                Some(event) = events.next() => self.show(&event)?,
+                () = clock.sleep_until(look), if self.used.is_some() => self.look()?,
+            }
+        }
+    }
+
+    /// Does what was typed; says whether to go on.
+    fn obey(&mut self, order: &Order) -> io::Result<bool> {
+        let discord = self.loopback.discord();
+        let mut out = io::stdout().lock();
+        match order {
+            Order::Nothing => {}
+            Order::Quit => return Ok(false),
+            Order::Help => writeln!(out, "{HELP}")?,
+            Order::Addresses => self.greet()?,
+            Order::Say(text) => {
+                if let Err(error) = discord.try_say(self.channel, self.town.person, text.as_str()) {
+                    writeln!(out, "  you cannot say this: {error}")?;
+                }
+            }
+            Order::Who => {
+                for user in discord.audience(self.channel) {
+                    writeln!(out, "  {user}  {}", discord.name(user).unwrap_or_default())?;
+                }
+            }
+            Order::Channels => {
+                for (id, name) in discord.channel_names(self.town.guild) {
+                    writeln!(out, "  {id}  #{name}")?;
+                }
+            }
+            Order::Go(to) => {
+                let all = discord.channel_names(self.town.guild);
+                match all.into_iter().find(|(id, name)| name == to || id.to_string() == *to) {
+                    Some((id, name)) => {
+                        self.channel = id;
+                        writeln!(out, "  you are in #{name}")?;
+                    }
+                    None => writeln!(out, "  there is no channel {to}")?,
+                }
+            }
+            Order::Traffic => {
+                let traffic = self.loopback.traffic();
+                writeln!(out, "  {} requests, {} invalid", traffic.total(), traffic.invalid())?;
+                for status in [200, 201, 204, 400, 401, 403, 404, 405, 429, 500, 501, 502] {
+                    if traffic.with_status(status) > 0 {
+                        writeln!(out, "  {status}: {}", traffic.with_status(status))?;
+                    }
+                }
+            }
+            Order::Outage { parts, duration } => {
+                for part in parts.iter().copied() {
+                    match duration {
+                        Some(duration) => self.loopback.begin_outage_for(part, *duration),
+                        None => self.loopback.begin_outage(part),
+                    }
+                }
+            }
+            Order::Back => self.loopback.end_outages(),
+            Order::BadOutage => writeln!(
+                out,
+                "  /outage takes rest-refused, rest-hanging, gateway or both, and a number of seconds"
+            )?,
+            Order::Use { name, options } => self.use_command(name, options)?,
+        }
+        Ok(true)
+    }
+
+    /// Uses a command of the first bot that has one of this name.
+    fn use_command(&mut self, name: &str, options: &[(String, Value)]) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        for (_, bot) in &self.town.bots {
+            let only = self.loopback.only_option(self.channel, *bot, name);
+            let named: Vec<(&str, Value)> = options
+                .iter()
+                .map(|(option, value)| match (option.as_str(), &only) {
+                    ("", Some(only)) => (only.as_str(), value.clone()),
+                    (option, _) => (option, value.clone()),
+                })
+                .collect();
+            let person = self.town.person;
+            match self.loopback.use_command(self.channel, person, *bot, name, &named) {
+                Ok(used) => {
+                    self.used = Some((used, 0, LOOKS_MAX));
+                    return Ok(());
+                }
+                Err(dirigent_loopback::CommandError::NoCommand) => {}
+                Err(error) => return writeln!(out, "  {error}"),
+            }
+        }
+        writeln!(out, "  no bot has registered /{name} here")
+    }
+
+    /// Shows what only the person sees of the answers to a command.
+    fn look(&mut self) -> io::Result<()> {
+        let Some((used, shown, looks)) = self.used else { return Ok(()) };
+        let answers = self.loopback.answers(used);
+        let private: Vec<_> =
+            answers.iter().filter(|it| it.is_private && !it.content.is_empty()).collect();
+        for answer in private.iter().skip(shown) {
+            writeln!(io::stdout(), "  (only you see this) {}", answer.content)?;
+        }
+        self.used = looks.checked_sub(1).map(|left| (used, private.len(), left));
+        Ok(())
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others are for a gateway")]
+    fn show(&self, event: &Event) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        let discord = self.loopback.discord();
+        match event {
+            Event::MessageCreated(message) => self.show_message(message, ""),
+            Event::MessageEdited(message) => self.show_message(message, " (edited)"),
+            Event::MessageDeleted { channel, .. } => {
+                writeln!(out, "{}: a message was deleted", self.named(*channel))
+            }
+            Event::MemberJoined { channel, user } => {
+                let name = discord.name(*user).unwrap_or_default();
+                writeln!(out, "{}: {name} joined", self.named(*channel))
+            }
+            Event::MemberLeft { channel, user } => {
+                let name = discord.name(*user).unwrap_or_default();
+                writeln!(out, "{}: {name} left", self.named(*channel))
+            }
+            Event::ChannelDeleted { channel, .. } => writeln!(out, "channel {channel} was deleted"),
+            _ => Ok(()),
+        }
+    }
+
+    fn show_message(&self, message: &ChatMessage, what: &str) -> io::Result<()> {
+        if message.author == self.town.person && message.author_kind == AuthorKind::Human {
+            // It stands in the terminal already.
+            return Ok(());
+        }
+        let name = self.loopback.discord().name(message.author).unwrap_or_default();
+        let place = self.named(message.channel);
+        writeln!(io::stdout(), "{place} {name}{what}: {}", message.content)
+    }
+
+    fn named(&self, channel: ChannelId) -> String {
+        let all = self.loopback.discord().channel_names(self.town.guild);
+        let found = all.into_iter().find(|(id, _)| *id == channel);
+        found.map_or_else(|| channel.to_string(), |(_, name)| format!("#{name}"))
+    }
+}

@@ -1,0 +1,164 @@
+//! What goes wrong with connections and with the events on them, and when.
+
+use dirigent::UserId;
+
+use super::shard::Shard;
+use dirigent_testkit::Random;
+use dirigent_testkit::memory_discord::PushFault;
+
+/// What may happen to a connection of the gateway.
+///
+/// ```
+/// use dirigent_loopback::GatewayFault;
+///
+/// assert!(GatewayFault::Cut.keeps_session());
+/// assert!(GatewayFault::Close { code: 4000 }.keeps_session());
+/// assert!(!GatewayFault::Close { code: 4009 }.keeps_session());
+/// assert!(!GatewayFault::InvalidSession { resumable: false }.keeps_session());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum GatewayFault {
+    /// It breaks without a word.
+    Cut,
+    /// Discord asks the client to connect again (op 7).
+    Reconnect,
+    /// Discord says that the session is invalid (op 9).
+    InvalidSession {
+        /// Whether it may be resumed all the same.
+        resumable: bool,
+    },
+    /// It is closed with this code.
+    Close {
+        /// The status of the close frame.
+        code: u16,
+    },
+    /// Heartbeats are answered no more, and nothing else is sent: a connection that looks alive.
+    Silent,
+}
+
+impl GatewayFault {
+    /// Whether the session can be resumed afterwards.
+    pub const fn keeps_session(self) -> bool {
+        match self {
+            Self::Cut | Self::Reconnect | Self::Silent => true,
+            Self::InvalidSession { resumable } => resumable,
+            Self::Close { code } => !super::close::Close::ends_session(code),
+        }
+    }
+}
+
+/// What goes wrong on the gateway by chance, from a seed.
+///
+/// Every event that a session is sent is a throw of its dice. They come from the seed, the account, its
+/// shard and how many sessions that had before, so that what one bot suffers does not depend on what
+/// others do.
+///
+/// ```
+/// use dirigent_loopback::{GatewayFault, GatewayFaults};
+/// use dirigent_testkit::memory_discord::PushFault;
+///
+/// let faults = GatewayFaults::new(42)
+///     .with_rate(GatewayFault::Cut, 5)
+///     .with_event_rate(PushFault::Dropped, 10);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct GatewayFaults {
+    seed: u64,
+    /// Faults of connections, each with its rate in thousandths of events.
+    rates: Vec<(GatewayFault, u32)>,
+    /// Faults of events.
+    event_rates: Vec<(PushFault, u32)>,
+}
+
+impl GatewayFaults {
+    /// Nothing goes wrong yet; chance will come from this seed.
+    pub const fn new(seed: u64) -> Self {
+        Self { seed, rates: Vec::new(), event_rates: Vec::new() }
+    }
+
+    /// A bad day: connections cut, closed and moved, sessions lost, events lost, doubled, late and out
+    /// of order.
+    pub fn hostile(seed: u64) -> Self {
+        let second = std::time::Duration::from_secs(1);
+        Self::new(seed)
+            .with_rate(GatewayFault::Cut, 5)
+            .with_rate(GatewayFault::Reconnect, 5)
+            .with_rate(GatewayFault::Close { code: 4000 }, 3)
+            .with_rate(GatewayFault::InvalidSession { resumable: true }, 2)
+            .with_rate(GatewayFault::InvalidSession { resumable: false }, 2)
+            .with_event_rate(PushFault::Dropped, 10)
+            .with_event_rate(PushFault::Duplicated, 20)
+            .with_event_rate(PushFault::HeldBack { events: 1, at_most: second * 60 }, 30)
+            .with_event_rate(PushFault::Delayed { by: second * 20 }, 20)
+    }
+
+    /// Lets events be followed by this fault of the connection, at a rate in thousandths.
+    #[must_use]
+    pub fn with_rate(mut self, fault: GatewayFault, per_mille: u32) -> Self {
+        self.rates.push((fault, per_mille));
+        self
+    }
+
+    /// Lets events go wrong in this way, at a rate in thousandths.
+    #[must_use]
+    pub fn with_event_rate(mut self, fault: PushFault, per_mille: u32) -> Self {
+        self.event_rates.push((fault, per_mille));
+        self
+    }
+
+    /// The dice of an account's shard in its first session, its second, and so on.
+    pub(super) fn dice(&self, user: UserId, shard: Shard, session: u64) -> Random {
+        let [id, count] = shard.pair();
+        let mut seed = self.seed;
+        for part in [user.get(), id, count, session] {
+            seed = Random::new(seed ^ part).draw();
+        }
+        Random::new(seed)
+    }
+
+    /// What happens to the next event, and to the connection after it.
+    pub(super) fn draw(&self, dice: &mut Random) -> (Option<PushFault>, Option<GatewayFault>) {
+        (draw_of(&self.event_rates, dice), draw_of(&self.rates, dice))
+    }
+}
+
+fn draw_of<T: Copy>(rates: &[(T, u32)], dice: &mut Random) -> Option<T> {
+    if rates.is_empty() {
+        return None;
+    }
+    let mut roll = u32::try_from(dice.draw() % 1_000).unwrap_or(0);
+    for &(fault, per_mille) in rates {
+        if roll < per_mille {
+            return Some(fault);
+        }
+        roll -= per_mille;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn story(faults: &GatewayFaults, user: u64) -> Vec<(Option<PushFault>, Option<GatewayFault>)> {
+        let mut dice = faults.dice(UserId::new(user), Shard::ONLY, 1);
+        (0..2_000).map(|_| faults.draw(&mut dice)).collect()
+    }
+
+    #[test]
+    fn a_seed_is_a_story_and_another_is_another() {
+        let faults = GatewayFaults::hostile(7);
+        assert_eq!(story(&faults, 1), story(&faults, 1));
+        assert_ne!(story(&faults, 1), story(&faults, 2));
+        assert_ne!(story(&faults, 1), story(&GatewayFaults::hostile(8), 1));
+    }
+
+    #[test]
+    fn rates_are_about_right() {
+        let faults = GatewayFaults::new(1).with_event_rate(PushFault::Dropped, 100);
+        let dropped = story(&faults, 5).iter().filter(|(event, _)| event.is_some()).count();
+        assert!((150..250).contains(&dropped), "{dropped}");
+        assert!(story(&faults, 5).iter().all(|(_, connection)| connection.is_none()));
+    }
+}

@@ -1,0 +1,94 @@
+//! A session as the in-memory Discord knows it: something that hears.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dirigent::{GuildId, Timestamp, UserId};
+use serde_json::Value;
+
+use super::close::Close;
+use super::faults::GatewayFault;
+use super::line::News;
+use super::picture;
+use super::session::Session;
+use crate::wire::{self, Dispatch, intent};
+use dirigent_testkit::memory_discord::world::{Listener, World};
+use dirigent_testkit::memory_discord::{Event, PushFault};
+
+/// A session that connections and the world share. The world's lock is taken before the session's.
+pub(super) struct Subscriber {
+    user: UserId,
+    session: Mutex<Session>,
+}
+
+impl Subscriber {
+    pub(super) const fn new(session: Session) -> Self {
+        Self { user: session.user, session: Mutex::new(session) }
+    }
+
+    pub(super) const fn user(&self) -> UserId {
+        self.user
+    }
+
+    pub(super) fn session(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The event as this session is told it; none where it is not for it.
+    fn told(&self, session: &Session, world: &World, event: &Event) -> Option<News> {
+        let Dispatch { name, mut data, intents } = wire::dispatch(world, self.user, event)?;
+        let is_wanted = session.intents.hear(intents) && session.shard.hears(guild_of(&data, name));
+        if !is_wanted {
+            return None;
+        }
+        if let (Event::GuildMemberAdded { guild, .. }, "GUILD_CREATE") = (event, name) {
+            data = picture::guild(world, session, *guild)?;
+        } else if name.starts_with("MESSAGE_") && !self.reads(session, world) {
+            wire::hide_content(self.user, &mut data);
+        }
+        Some(News { name, data })
+    }
+
+    /// Whether the session reads what others say: it asked for that, and the account still may.
+    fn reads(&self, session: &Session, world: &World) -> bool {
+        let account = world.accounts.get(&self.user);
+        session.intents.has(intent::CONTENT)
+            && account.is_some_and(|account| !account.content_hidden)
+    }
+}
+
+impl Listener for Subscriber {
+    fn is_gone(&self, now: Timestamp) -> bool {
+        self.session().is_gone(now)
+    }
+
+    fn hear(&self, world: &World, event: &Event, draw: &mut dyn FnMut() -> Option<PushFault>) {
+        if !world.places.hears(event.earshot(), self.user) {
+            return;
+        }
+        let mut session = self.session();
+        if let Some(news) = self.told(&session, world, event) {
+            session.push(news, draw(), world.clock.now());
+        }
+    }
+
+    fn flush(&self) {
+        self.session().flush();
+    }
+
+    fn revoke(&self, user: UserId) {
+        if user == self.user {
+            let code = Close::AuthenticationFailed.code();
+            self.session().order(GatewayFault::Close { code });
+        }
+    }
+}
+
+/// The guild that an event speaks of.
+fn guild_of(data: &Value, name: &str) -> Option<GuildId> {
+    let field = if matches!(name, "GUILD_CREATE" | "GUILD_UPDATE" | "GUILD_DELETE") {
+        "id"
+    } else {
+        "guild_id"
+    };
+    data.get(field)?.as_str()?.parse().ok().map(GuildId::new)
+}

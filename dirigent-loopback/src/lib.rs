@@ -1,0 +1,185 @@
+//! A Discord server on this machine, over the same memory as [`MemoryDiscord`].
+//!
+//! Bots connect to it as they are: point their HTTP client and their gateway at it. [`LoopbackDiscord`]
+//! says how, and what it can do; the program `loopback-discord` puts a terminal before it.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use dirigent::UserId;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use dirigent_testkit::memory_discord::MemoryDiscord;
+
+mod commands;
+mod door;
+mod endpoint;
+mod faults;
+pub(crate) mod gateway;
+mod limits;
+mod outage;
+mod rest;
+mod server;
+pub(crate) mod state;
+mod token;
+mod traffic;
+pub(crate) mod wire;
+
+pub use commands::{CommandAnswer, CommandError, InteractionId};
+pub use endpoint::Endpoint;
+pub use faults::{RestFault, RestFaults};
+pub use gateway::{GatewayFault, GatewayFaults, SessionInfo};
+pub use limits::{Limit, Limits, Scope};
+pub use outage::ServerOutage;
+pub use traffic::{Request, Traffic};
+
+use door::Door;
+use state::State;
+
+/// A running Discord on 127.0.0.1. Dropping it ends it with all its connections.
+///
+/// It serves what a chatting bot asks for, below `/api/v10`: see [`Endpoint`]. What is there, who may
+/// do what and what time it is comes from the [`MemoryDiscord`], which people and the test change
+/// meanwhile. Refusals carry Discord's status and code; limits are kept by bucket and told in headers
+/// ([`Limits`]); what is asked for and not there is refused loudly. Requests can be made to fail
+/// ([`RestFault`]) and are kept account of ([`Traffic`]); parts of the server can be away
+/// ([`ServerOutage`]). An application has the id of its bot.
+///
+/// Faults of the [`MemoryDiscord`] itself hit pushed events here too; those of its calls do not.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent_loopback::{Endpoint, LoopbackDiscord};
+/// use dirigent_testkit::{ManualClock, MemoryDiscord};
+/// use tokio::io::{AsyncReadExt, AsyncWriteExt};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
+/// let (person, bot) = (discord.add_human(), discord.add_bot());
+/// let guild = discord.add_guild(person);
+/// let channel = discord.add_channel(guild, "round-table", &[bot]);
+/// discord.say(channel, person, "Good morning");
+///
+/// let loopback = LoopbackDiscord::start(discord).await?;
+/// // Any HTTP client does; this one is a few lines.
+/// let mut client = tokio::net::TcpStream::connect(loopback.address()).await?;
+/// let request = format!(
+///     "GET /api/v10/channels/{channel}/messages HTTP/1.1\r\nHost: loopback\r\nConnection: close\r\n\
+///      Authorization: Bot {}\r\nUser-Agent: DiscordBot (https://example.invalid, 1)\r\n\r\n",
+///     loopback.token(bot),
+/// );
+/// client.write_all(request.as_bytes()).await?;
+/// let mut answer = String::new();
+/// client.read_to_string(&mut answer).await?;
+/// assert!(answer.starts_with("HTTP/1.1 200 OK"));
+/// assert!(answer.contains("Good morning"));
+/// assert_eq!(loopback.traffic().answered(Endpoint::ListMessages, 200), 1);
+/// # Ok(())
+/// # }
+/// ```
+pub struct LoopbackDiscord {
+    state: Arc<State>,
+    stop: Option<oneshot::Sender<()>>,
+    serving: Option<JoinHandle<()>>,
+}
+
+impl LoopbackDiscord {
+    /// Starts on a free port.
+    ///
+    /// # Errors
+    ///
+    /// When the port cannot be opened.
+    pub async fn start(discord: MemoryDiscord) -> io::Result<Self> {
+        Self::start_on(discord, 0).await
+    }
+
+    /// Starts on this port; 0 takes a free one. It must be called within a tokio runtime with I/O,
+    /// on which it then runs.
+    ///
+    /// # Errors
+    ///
+    /// When the port cannot be opened.
+    pub async fn start_on(discord: MemoryDiscord, port: u16) -> io::Result<Self> {
+        let doors = [Door::open_on(port).await?, Door::open_on(0).await?];
+        let (tasks, started) = mpsc::unbounded_channel();
+        let state = Arc::new(State::new(discord, doors, tasks));
+        let (stop, stopped) = oneshot::channel();
+        let serving = tokio::spawn(server::serve(Arc::clone(&state), started, stopped));
+        Ok(Self { state, stop: Some(stop), serving: Some(serving) })
+    }
+
+    /// Where it listens, for REST and for the gateway.
+    pub fn address(&self) -> SocketAddr {
+        self.state.rest_door.address
+    }
+
+    /// Where it listens for the gateway alone, as Discord has an address of its own for it: this one can be
+    /// reached while [`address`](Self::address) refuses connections, and is what a bot is told that asks for the
+    /// gateway's address.
+    pub fn gateway_address(&self) -> SocketAddr {
+        self.state.gateway_door.address
+    }
+
+    /// The chat behind it.
+    pub fn discord(&self) -> &MemoryDiscord {
+        &self.state.discord
+    }
+
+    /// A bot's token.
+    pub fn token(&self, bot: UserId) -> String {
+        token::of(bot)
+    }
+
+    /// Sets other limits; what was counted so far is forgotten. Unless told,
+    /// [`Limits::default`] holds.
+    pub fn set_limits(&self, limits: Limits) {
+        self.state.counters().set(limits);
+    }
+
+    /// Lets things go wrong by another plan from now on.
+    pub fn set_faults(&self, faults: RestFaults) {
+        *self.state.faults() = faults;
+    }
+
+    /// Lets the next request for this route go wrong, or the one after those already planned.
+    pub fn next(&self, endpoint: Endpoint, fault: RestFault) {
+        self.state.faults().next(endpoint, fault);
+    }
+
+    /// Changes the plan of what goes wrong.
+    pub fn inject(&self, change: impl FnOnce(&mut RestFaults)) {
+        change(&mut self.state.faults());
+    }
+
+    /// What was asked since it started, and how that was answered.
+    pub fn traffic(&self) -> Traffic {
+        self.state.traffic().clone()
+    }
+
+    /// Ends it, and waits until nothing of it runs any more.
+    pub async fn shutdown(mut self) {
+        drop(self.stop.take());
+        if let Some(serving) = self.serving.take() {
+            // A panic in it has been shown already.
+            let _ = serving.await;
+        }
+    }
+}
+
+impl Drop for LoopbackDiscord {
+    fn drop(&mut self) {
+        if let Some(serving) = &self.serving {
+            serving.abort();
+        }
+    }
+}
+
+impl fmt::Debug for LoopbackDiscord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoopbackDiscord").field("address", &self.address()).finish_non_exhaustive()
+    }
+}

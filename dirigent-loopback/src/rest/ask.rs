@@ -1,0 +1,187 @@
+//! One request, understood as far as its path.
+
+use std::collections::BTreeMap;
+
+use dirigent::{ChannelId, GuildId, MessageId, UserId};
+use serde_json::{Map, Value};
+
+use super::refusal::Refusal;
+use crate::endpoint::Matched;
+
+/// One request.
+#[derive(Debug)]
+pub(crate) struct Ask {
+    pub(crate) matched: Matched,
+    /// Whose token it came with. Answers to commands come without one; they are their application's.
+    pub(crate) me: UserId,
+    query: BTreeMap<String, String>,
+    body: Value,
+}
+
+impl Ask {
+    pub(crate) fn new(matched: Matched, me: UserId, query: &str, body: Value) -> Self {
+        let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        let query = pairs.map(|(name, value)| (unescaped(name), unescaped(value))).collect();
+        Self { matched, me, query, body }
+    }
+
+    /// A number in the path.
+    pub(crate) fn id(&self, place: usize) -> u64 {
+        self.matched.ids.get(place).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn channel(&self) -> ChannelId {
+        ChannelId::new(self.id(0))
+    }
+
+    pub(crate) fn guild(&self) -> GuildId {
+        GuildId::new(self.id(0))
+    }
+
+    pub(crate) fn user(&self, place: usize) -> UserId {
+        UserId::new(self.id(place))
+    }
+
+    pub(crate) fn message(&self) -> MessageId {
+        MessageId::new(self.id(1))
+    }
+
+    /// A text after the question mark.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.query.get(name).map(String::as_str)
+    }
+
+    /// A number after the question mark.
+    pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, Refusal> {
+        let wrong = || Refusal::invalid(name, "NUMBER_TYPE_COERCE", "Value is not a number.");
+        self.text(name).map(|text| text.parse().map_err(|_| wrong())).transpose()
+    }
+
+    /// How many are asked for.
+    pub(crate) fn limit(&self, usual: usize, highest: usize) -> Result<usize, Refusal> {
+        let asked = self
+            .number("limit")?
+            .map_or(usual, |asked| usize::try_from(asked).unwrap_or(usize::MAX));
+        if (1..=highest).contains(&asked) {
+            return Ok(asked);
+        }
+        Err(Refusal::out_of_bounds("limit", 1, u64::try_from(highest).unwrap_or(u64::MAX)))
+    }
+
+    /// Whether something is asked for.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        matches!(self.text(name), Some("true" | "1" | "True"))
+    }
+
+    /// The body, which must be an object of which this server has these fields. Others must be empty.
+    pub(crate) fn fields(&self, known: &[&str]) -> Result<&Map<String, Value>, Refusal> {
+        let fields = object(&self.body, "body")?;
+        only(fields, known)?;
+        Ok(fields)
+    }
+
+    /// The body, which must be a list.
+    pub(crate) fn list(&self) -> Result<&[Value], Refusal> {
+        let list = self.body.as_array().map(Vec::as_slice);
+        list.ok_or_else(|| Refusal::invalid("body", "LIST_TYPE_CONVERT", "Only lists may be used."))
+    }
+}
+
+/// A value that must be an object.
+pub(crate) fn object<'a>(value: &'a Value, name: &str) -> Result<&'a Map<String, Value>, Refusal> {
+    let wrong = || Refusal::invalid(name, "DICT_TYPE_CONVERT", "Only dictionaries may be used.");
+    value.as_object().ok_or_else(wrong)
+}
+
+/// Refuses what is not among these fields and says something.
+pub(crate) fn only(fields: &Map<String, Value>, known: &[&str]) -> Result<(), Refusal> {
+    let unknown =
+        fields.iter().find(|(name, value)| !known.contains(&name.as_str()) && says(value));
+    match unknown {
+        Some((name, _)) => Err(Refusal::lacking(name)),
+        None => Ok(()),
+    }
+}
+
+/// Whether a value asks for anything.
+fn says(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Bool(true) => true,
+        Value::Number(number) => number.as_u64() != Some(0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(list) => !list.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+    }
+}
+
+/// A text in a body.
+pub(crate) fn text<'a>(
+    fields: &'a Map<String, Value>,
+    name: &str,
+) -> Result<Option<&'a str>, Refusal> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => {
+            Err(Refusal::invalid(name, "BASE_TYPE_BAD_TYPE", "Could not convert to string."))
+        }
+    }
+}
+
+/// A text in a body with this many characters.
+pub(crate) fn text_of<'a>(
+    fields: &'a Map<String, Value>,
+    name: &str,
+    (lowest, highest): (usize, usize),
+) -> Result<Option<&'a str>, Refusal> {
+    let found = text(fields, name)?;
+    match found {
+        Some(text) if !(lowest..=highest).contains(&text.chars().count()) => {
+            Err(Refusal::wrong_length(name, lowest, highest))
+        }
+        _ => Ok(found),
+    }
+}
+
+/// A number in a body, as itself or as a string of digits.
+pub(crate) fn number(fields: &Map<String, Value>, name: &str) -> Result<Option<u64>, Refusal> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => as_number(value).map(Some).ok_or_else(|| {
+            let message = format!("Value \"{name}\" is not snowflake.");
+            Refusal::invalid(name, "NUMBER_TYPE_COERCE", &message)
+        }),
+    }
+}
+
+/// Whether a switch in a body is on.
+pub(crate) fn is_on(fields: &Map<String, Value>, name: &str) -> bool {
+    fields.get(name) == Some(&Value::Bool(true))
+}
+
+pub(crate) fn as_number(value: &Value) -> Option<u64> {
+    match value {
+        Value::Number(number) => number.as_u64(),
+        Value::String(text) => text.parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// A part of an address without its percent signs.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                let digits = [rest.next(), rest.next()];
+                let digits: String = digits.into_iter().flatten().map(char::from).collect();
+                bytes.extend(u8::from_str_radix(&digits, 16).ok());
+            }
+            _ => bytes.push(byte),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,142 @@
+//! What a message is posted with.
+
+use dirigent::{MessageId, UserId};
+use serde_json::{Map, Value};
+
+use super::ask::{as_number, is_on, number, object, only};
+use super::refusal::Refusal;
+use dirigent_testkit::memory_discord::pings::AllowedMentions;
+use dirigent_testkit::memory_discord::role::RoleId;
+
+/// The longest content of a message, in characters.
+pub(super) const CONTENT_MAX: usize = 2_000;
+
+/// The longest nonce, in characters.
+const NONCE_MAX: usize = 25;
+
+/// The flags that a poster may set and this server keeps: no previews, no push messages.
+pub(super) const SETTABLE_FLAGS: u64 = 1 << 2 | 1 << 12;
+
+/// The flag of an answer that only the user of a command sees.
+pub(super) const EPHEMERAL: u64 = 1 << 6;
+
+/// What every message may be posted with.
+pub(super) const FIELDS: [&str; 3] = ["content", "allowed_mentions", "flags"];
+
+/// A nonce as it was given.
+#[derive(Clone, Debug)]
+pub(super) struct GivenNonce {
+    pub(super) text: String,
+    pub(super) is_number: bool,
+}
+
+/// The content, without white space around it; none where there is none.
+pub(super) fn read_content(content: &Value, max: usize) -> Result<Option<String>, Refusal> {
+    let text = match content {
+        Value::Null => return Ok(None),
+        Value::String(text) => text,
+        // Discord writes these as texts.
+        Value::Number(number) => &number.to_string(),
+        Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+            let message = "Could not convert to string.";
+            return Err(Refusal::invalid("content", "BASE_TYPE_BAD_TYPE", message));
+        }
+    };
+    if text.chars().count() > max {
+        let message = format!("Must be {max} or fewer in length.");
+        return Err(Refusal::invalid("content", "BASE_TYPE_MAX_LENGTH", &message));
+    }
+    let trimmed = text.trim();
+    Ok(Some(trimmed.to_owned()).filter(|trimmed| !trimmed.is_empty()))
+}
+
+/// The flags, of which only some can be set.
+pub(super) fn read_flags(fields: &Map<String, Value>, settable: u64) -> Result<u64, Refusal> {
+    let flags = number(fields, "flags")?.unwrap_or(0);
+    if flags & !settable == 0 {
+        Ok(flags)
+    } else {
+        Err(Refusal::lacking("these flags of a message"))
+    }
+}
+
+pub(super) fn read_nonce(fields: &Map<String, Value>) -> Result<Option<GivenNonce>, Refusal> {
+    let (text, is_number) = match fields.get("nonce") {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::String(text)) => (text.clone(), false),
+        Some(Value::Number(number)) => (number.to_string(), true),
+        Some(_) => {
+            let message = "Could not convert to string.";
+            return Err(Refusal::invalid("nonce", "BASE_TYPE_BAD_TYPE", message));
+        }
+    };
+    let length = text.chars().count();
+    if length > NONCE_MAX {
+        let message = format!("Must be {NONCE_MAX} or fewer in length.");
+        return Err(Refusal::invalid("nonce", "BASE_TYPE_MAX_LENGTH", &message));
+    }
+    if text.len() > NONCE_MAX {
+        return Err(Refusal::lacking("a nonce of more than 25 bytes"));
+    }
+    Ok((length > 0).then_some(GivenNonce { text, is_number }))
+}
+
+/// Whom the text may ping; none where that is not said, so that it pings whomever it names.
+pub(super) fn read_allowed(
+    fields: &Map<String, Value>,
+) -> Result<Option<AllowedMentions>, Refusal> {
+    let Some(said) = fields.get("allowed_mentions").filter(|said| !said.is_null()) else {
+        return Ok(None);
+    };
+    let said = object(said, "allowed_mentions")?;
+    only(said, &["parse", "users", "roles", "replied_user"])?;
+    let mut allowed =
+        AllowedMentions { replied_user: is_on(said, "replied_user"), ..AllowedMentions::default() };
+    for kind in list(said, "parse") {
+        match kind.as_str() {
+            Some("everyone") => allowed.everyone = true,
+            Some("users") => allowed.any_user = true,
+            Some("roles") => allowed.any_role = true,
+            Some(_) | None => {
+                let message = "Value must be one of ('everyone', 'roles', 'users').";
+                let field = "allowed_mentions.parse";
+                return Err(Refusal::invalid(field, "BASE_TYPE_CHOICES", message));
+            }
+        }
+    }
+    allowed.users = list(said, "users").iter().filter_map(as_number).map(UserId::new).collect();
+    allowed.roles = list(said, "roles").iter().filter_map(as_number).map(RoleId::new).collect();
+    let both = (allowed.any_user && !allowed.users.is_empty())
+        || (allowed.any_role && !allowed.roles.is_empty());
+    if both {
+        let message = "parse and ids are mutually exclusive.";
+        return Err(Refusal::invalid(
+            "allowed_mentions",
+            "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
+            message,
+        ));
+    }
+    Ok(Some(allowed))
+}
+
+/// The message that is answered, and whether it must be there.
+pub(super) fn read_reference(
+    fields: &Map<String, Value>,
+) -> Result<Option<(MessageId, bool)>, Refusal> {
+    let Some(said) = fields.get("message_reference").filter(|said| !said.is_null()) else {
+        return Ok(None);
+    };
+    let said = object(said, "message_reference")?;
+    only(said, &["message_id", "channel_id", "guild_id", "fail_if_not_exists"])?;
+    let must_exist = said.get("fail_if_not_exists") != Some(&Value::Bool(false));
+    let message = number(said, "message_id")?.map(MessageId::new);
+    let required = || {
+        let message = "This field is required";
+        Refusal::invalid("message_reference.message_id", "BASE_TYPE_REQUIRED", message)
+    };
+    Ok(Some((message.ok_or_else(required)?, must_exist)))
+}
+
+fn list<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a [Value] {
+    fields.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}

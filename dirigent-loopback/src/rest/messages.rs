@@ -1,0 +1,127 @@
+//! Reading, changing and deleting messages.
+
+use std::time::Duration;
+
+use dirigent::{ChatMessage, MessageId};
+use serde_json::Value;
+
+use super::ask::{Ask, as_number, number};
+use super::body::{CONTENT_MAX, SETTABLE_FLAGS, read_content};
+use super::refusal::Refusal;
+use super::reply::Reply;
+use super::sight::{seen, seen_with};
+use crate::wire;
+use dirigent_testkit::memory_discord::event::Event;
+use dirigent_testkit::memory_discord::permissions::Permissions;
+use dirigent_testkit::memory_discord::world::World;
+
+/// How old a message may be that is deleted with others.
+const BULK_AGE_MAX: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+
+/// A page, newest first. `after` gives the page next to the id. Without the right to read the history
+/// it is empty, which is no error.
+pub(super) fn list(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
+    let (room, allowed) = seen(world, ask.channel(), ask.me)?;
+    if !room.has_messages() {
+        return Err(Refusal::no_text_channel());
+    }
+    let limit = ask.limit(50, 100)?;
+    let asked = |name| ask.number(name).map(|id| id.map(MessageId::new));
+    let (before, after, around) = (asked("before")?, asked("after")?, asked("around")?);
+    if [before, after, around].into_iter().flatten().count() > 1 {
+        return Err(Refusal::lacking("two of before, after and around at once"));
+    }
+    if !allowed.contains(Permissions::READ_MESSAGE_HISTORY) {
+        return Ok(Reply::list([]));
+    }
+    let page = match (before, around) {
+        (Some(before), _) => room.messages.page_before(before, limit),
+        (None, Some(around)) => room.messages.page_around(around, limit),
+        (None, None) => room.messages.page(after, limit),
+    };
+    Ok(Reply::list(page.into_iter().map(|message| shown(world, ask, message))))
+}
+
+pub(super) fn one(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
+    let right = Permissions::READ_MESSAGE_HISTORY;
+    let room = seen_with(world, ask.channel(), ask.me, right)?;
+    let message = room.messages.find(ask.message()).ok_or_else(Refusal::unknown_message)?;
+    Ok(Reply::json(shown(world, ask, message)))
+}
+
+/// Changes the text of an own message; of another's nothing but its flags could be changed.
+pub(super) fn update(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
+    let (room, _) = seen(world, ask.channel(), ask.me)?;
+    let message = room.messages.find(ask.message()).ok_or_else(Refusal::unknown_message)?;
+    if message.author != ask.me {
+        return Err(Refusal::not_the_author());
+    }
+    let fields = ask.fields(&["content", "allowed_mentions", "flags"])?;
+    let flags = number(fields, "flags")?.unwrap_or(0);
+    if flags & !SETTABLE_FLAGS != 0 {
+        return Err(Refusal::lacking("these flags of a message"));
+    }
+    if let Some(content) = fields.get("content").filter(|content| !content.is_null()) {
+        let content = read_content(content, CONTENT_MAX)?.ok_or_else(Refusal::empty_message)?;
+        world.edit(ask.channel(), ask.message(), content.into());
+    }
+    let (room, _) = seen(world, ask.channel(), ask.me)?;
+    let message = room.messages.find(ask.message()).ok_or_else(Refusal::unknown_message)?;
+    Ok(Reply::json(shown(world, ask, message)))
+}
+
+/// Deletes an own message, or with the right to it anybody's.
+pub(super) fn delete(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
+    let (room, allowed) = seen(world, ask.channel(), ask.me)?;
+    let message = room.messages.find(ask.message()).ok_or_else(Refusal::unknown_message)?;
+    if message.author != ask.me && !allowed.contains(Permissions::MANAGE_MESSAGES) {
+        return Err(Refusal::missing_permissions());
+    }
+    world.erase(ask.channel(), ask.message());
+    Ok(Reply::nothing())
+}
+
+/// Deletes 2 to 100 messages that are not too old. Those that are gone already do not matter.
+pub(super) fn delete_several(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
+    let right = Permissions::MANAGE_MESSAGES;
+    seen_with(world, ask.channel(), ask.me, right)?;
+    let fields = ask.fields(&["messages"])?;
+    let ids = fields.get("messages").and_then(Value::as_array).ok_or_else(Refusal::bulk_size)?;
+    let mut messages: Vec<MessageId> =
+        ids.iter().filter_map(as_number).map(MessageId::new).collect();
+    if messages.len() != ids.len() {
+        let wrong = "Value is not snowflake.";
+        return Err(Refusal::invalid("messages", "NUMBER_TYPE_COERCE", wrong));
+    }
+    if !(2..=100).contains(&messages.len()) {
+        return Err(Refusal::bulk_size());
+    }
+    messages.sort_unstable();
+    if messages.windows(2).any(|pair| pair.first() == pair.last()) {
+        let wrong = "Duplicate ids are not allowed.";
+        return Err(Refusal::invalid("messages", "LIST_ITEM_DUPLICATE", wrong));
+    }
+    let now = world.clock.now();
+    let is_old = |id: &MessageId| now.since(wire::moment::of_id(id.get())) > BULK_AGE_MAX;
+    if messages.iter().any(is_old) {
+        return Err(Refusal::too_old());
+    }
+    messages.retain(|id| world.erase_quietly(ask.channel(), *id));
+    if !messages.is_empty() {
+        world.publish(Event::MessagesDeleted { channel: ask.channel(), messages });
+    }
+    Ok(Reply::nothing())
+}
+
+pub(super) fn typing(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
+    let (room, allowed) = seen(world, ask.channel(), ask.me)?;
+    if !allowed.contains(room.right_to_post()) {
+        return Err(Refusal::missing_permissions());
+    }
+    world.publish(Event::TypingStarted { channel: ask.channel(), user: ask.me });
+    Ok(Reply::nothing())
+}
+
+pub(super) fn shown(world: &World, ask: &Ask, message: &ChatMessage) -> Value {
+    wire::message(world, ask.me, &world.as_shown_to(ask.me, message))
+}

@@ -1,0 +1,125 @@
+//! Posting a message.
+
+use dirigent::{ChatKind, ChatMessage, MessageId};
+use serde_json::{Map, Value};
+
+use super::ask::{Ask, is_on};
+use super::body::{self, FIELDS, GivenNonce};
+use super::messages::shown;
+use super::refusal::Refusal;
+use super::reply::Reply;
+use super::sight::seen;
+use dirigent_testkit::memory_discord::details::{Allowed, Details};
+use dirigent_testkit::memory_discord::permissions::Permissions;
+use dirigent_testkit::memory_discord::world::World;
+
+/// Posts, or with `enforce_nonce` finds what was posted with the nonce a short time ago.
+pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
+    let allowed = may_post(world, ask)?;
+    let known: Vec<_> =
+        FIELDS.into_iter().chain(["nonce", "enforce_nonce", "message_reference"]).collect();
+    let fields = ask.fields(&known)?;
+    let nonce = body::read_nonce(fields)?;
+    let content =
+        body::read_content(fields.get("content").unwrap_or(&Value::Null), body::CONTENT_MAX)?;
+    let content = content.ok_or_else(Refusal::empty_message)?;
+    let reply_to = reply_to(world, ask, fields, allowed)?;
+    let mut details = read_details(fields, body::SETTABLE_FLAGS)?;
+    if reply_to.is_some() {
+        details.rare_mut().reply_to = reply_to;
+    }
+    let unique = nonce.as_ref().filter(|_| is_on(fields, "enforce_nonce"));
+    let now = world.clock.now();
+    let before = unique.and_then(|nonce| world.nonces.find(now, ask.me, &nonce.text));
+    if let Some(before) = before {
+        return Ok(repeated(world, ask, before));
+    }
+    let id = MessageId::new(world.next_id());
+    if let Some(nonce) = unique {
+        world.nonces.remember(now, ask.me, &nonce.text, id);
+    }
+    if nonce.as_ref().is_some_and(|nonce| nonce.is_number) {
+        details.rare_mut().has_number_nonce = true;
+    }
+    let message = ChatMessage {
+        id,
+        channel: ask.channel(),
+        author: ask.me,
+        author_kind: world.kind_of(ask.me),
+        kind: if reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
+        content: content.into(),
+        has_attachments: false,
+        nonce: nonce.map(|GivenNonce { text, .. }| text),
+    };
+    world.append(message, details);
+    let (room, _) = seen(world, ask.channel(), ask.me)?;
+    let message = room.messages.find(id).ok_or_else(Refusal::unknown_message)?;
+    Ok(Reply::json(shown(world, ask, message)))
+}
+
+/// Whom a message may ping, and its flags.
+pub(super) fn read_details(fields: &Map<String, Value>, settable: u64) -> Result<Details, Refusal> {
+    let allowed = body::read_allowed(fields)?.map(Box::new);
+    let allowed = allowed.map_or(Allowed::Named, Allowed::Listed);
+    let mut details = Details { allowed, rare: None };
+    let flags = body::read_flags(fields, settable)?;
+    if flags != 0 {
+        details.rare_mut().flags = flags;
+    }
+    Ok(details)
+}
+
+fn may_post(world: &World, ask: &Ask) -> Result<Permissions, Refusal> {
+    let (room, allowed) = seen(world, ask.channel(), ask.me)?;
+    if !room.has_messages() {
+        return Err(Refusal::no_text_channel());
+    }
+    if !allowed.contains(room.right_to_post()) {
+        return Err(Refusal::missing_permissions());
+    }
+    if room.locked && !allowed.contains(Permissions::MANAGE_THREADS) {
+        return Err(Refusal::thread_locked());
+    }
+    Ok(allowed)
+}
+
+/// The message that is answered, if it is there.
+fn reply_to(
+    world: &World,
+    ask: &Ask,
+    fields: &Map<String, Value>,
+    allowed: Permissions,
+) -> Result<Option<MessageId>, Refusal> {
+    let Some((answered, must_exist)) = body::read_reference(fields)? else {
+        return Ok(None);
+    };
+    if !allowed.contains(Permissions::READ_MESSAGE_HISTORY) {
+        return Err(Refusal::no_reply_without_history());
+    }
+    let room = world.places.rooms.get(&ask.channel());
+    let is_there = room.is_some_and(|room| room.messages.find(answered).is_some());
+    if !is_there && must_exist {
+        let code = "REPLIES_UNKNOWN_MESSAGE";
+        return Err(Refusal::invalid("message_reference", code, "Unknown message"));
+    }
+    Ok(Some(answered).filter(|_| is_there))
+}
+
+/// The answer to a repeated post: the first one's message, also when it is gone by now.
+fn repeated(world: &World, ask: &Ask, id: MessageId) -> Reply {
+    let rooms = world.places.rooms.get(&ask.channel()).into_iter();
+    let mut rooms = rooms.chain(world.places.rooms.values());
+    let found = rooms.find_map(|room| room.messages.find(id));
+    let gone = || ChatMessage {
+        id,
+        channel: ask.channel(),
+        author: ask.me,
+        author_kind: world.kind_of(ask.me),
+        kind: ChatKind::Default,
+        content: "".into(),
+        has_attachments: false,
+        nonce: None,
+    };
+    let message = found.cloned().unwrap_or_else(gone);
+    Reply::json(shown(world, ask, &message))
+}

@@ -1,0 +1,100 @@
+//! What all connections share.
+
+use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dirigent::{AuthorKind, UserId};
+use tokio::sync::mpsc;
+
+use super::door::Door;
+use super::faults::RestFaults;
+use super::gateway::Gateway;
+use super::limits::{Counters, Limits};
+use super::outage::Outages;
+use super::token;
+use super::traffic::Traffic;
+use dirigent_testkit::memory_discord::MemoryDiscord;
+
+/// Something that runs until it ends or the server does.
+pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// What all connections share.
+pub(crate) struct State {
+    pub(crate) discord: MemoryDiscord,
+    /// Where the server listens.
+    pub(super) rest_door: Door,
+    /// Where it listens for the gateway alone.
+    pub(super) gateway_door: Door,
+    /// What is away.
+    pub(super) outages: Outages,
+    /// What the gateway's sessions share.
+    pub(crate) gateway: Gateway,
+    tasks: mpsc::UnboundedSender<Task>,
+    counters: Mutex<Counters>,
+    faults: Mutex<RestFaults>,
+    traffic: Mutex<Traffic>,
+}
+
+impl State {
+    pub(super) fn new(
+        discord: MemoryDiscord,
+        [rest_door, gateway_door]: [Door; 2],
+        tasks: mpsc::UnboundedSender<Task>,
+    ) -> Self {
+        Self {
+            discord,
+            rest_door,
+            gateway_door,
+            outages: Outages::none(),
+            gateway: Gateway::default(),
+            tasks,
+            counters: Mutex::new(Counters::new(Limits::default())),
+            faults: Mutex::new(RestFaults::new(0)),
+            traffic: Mutex::default(),
+        }
+    }
+
+    /// What was asked so far, as far as limits go.
+    pub(super) fn counters(&self) -> MutexGuard<'_, Counters> {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is to go wrong.
+    pub(super) fn faults(&self) -> MutexGuard<'_, RestFaults> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was asked and answered.
+    pub(super) fn traffic(&self) -> MutexGuard<'_, Traffic> {
+        self.traffic.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets something run beside the connections, until the server ends.
+    pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) {
+        // It is dropped when the server is ending.
+        let _ = self.tasks.send(Box::pin(task));
+    }
+
+    /// The address of the gateway.
+    pub(crate) fn gateway_url(&self) -> String {
+        format!("ws://{}", self.gateway_door.address)
+    }
+
+    /// Whose token it is, with or without `Bot ` before it; none for one that is not valid.
+    pub(crate) fn holder(&self, token: &str) -> Option<UserId> {
+        let bot = token::holder(token.strip_prefix("Bot ").unwrap_or(token))?;
+        let world = self.discord.world();
+        let account = world.accounts.get(&bot)?;
+        (account.kind == AuthorKind::Bot && !account.revoked).then_some(bot)
+    }
+
+    /// The privileged intents that are switched on for a bot, as bits of its identification.
+    pub(crate) fn privileged_intents(&self, bot: UserId) -> u64 {
+        let world = self.discord.world();
+        world.accounts.get(&bot).map_or(0, |account| {
+            let content = if account.content_hidden { 0 } else { super::wire::intent::CONTENT };
+            let members = if account.members_hidden { 0 } else { super::wire::intent::MEMBERS };
+            content | members | super::wire::intent::PRESENCES
+        })
+    }
+}

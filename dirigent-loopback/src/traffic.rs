@@ -1,0 +1,113 @@
+//! What was asked, and how it was answered.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use dirigent::{Timestamp, UserId};
+
+use super::endpoint::Endpoint;
+use super::limits::Scope;
+
+/// How many of the newest requests are kept one by one.
+const KEPT_MAX: usize = 10_000;
+
+/// One request, and how it was answered. It holds no text.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// use std::sync::Arc;
+/// use dirigent_loopback::LoopbackDiscord;
+/// use dirigent_testkit::{ManualClock, MemoryDiscord};
+///
+/// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
+/// let loopback = LoopbackDiscord::start(discord).await?;
+/// assert!(loopback.traffic().newest().is_empty());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Request {
+    /// When it came.
+    pub at: Timestamp,
+    /// With whose token; none without a valid one.
+    pub account: Option<UserId>,
+    /// What for; none for a route that the server does not have.
+    pub endpoint: Option<Endpoint>,
+    /// The answer's status; none when the connection was cut instead, or the request left hanging.
+    pub status: Option<u16>,
+    /// The scope of a refusal for too many requests.
+    pub scope: Option<Scope>,
+}
+
+/// What was asked of the server since it started, and how that was answered.
+///
+/// ```
+/// use dirigent_loopback::{Endpoint, Traffic};
+/// assert_eq!(Traffic::default().of(Endpoint::CreateMessage), 0);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Traffic {
+    counts: BTreeMap<(Option<Endpoint>, Option<u16>), u64>,
+    invalid: u64,
+    newest: VecDeque<Request>,
+}
+
+impl Traffic {
+    /// How often a route was asked for.
+    pub fn of(&self, endpoint: Endpoint) -> u64 {
+        self.sum(|asked, _| asked == Some(endpoint))
+    }
+
+    /// How often a route was answered with this status.
+    pub fn answered(&self, endpoint: Endpoint, status: u16) -> u64 {
+        self.counts.get(&(Some(endpoint), Some(status))).copied().unwrap_or(0)
+    }
+
+    /// How many requests were answered with this status.
+    pub fn with_status(&self, status: u16) -> u64 {
+        self.sum(|_, answered| answered == Some(status))
+    }
+
+    /// How many requests were not answered: the connection was cut, or the request left hanging.
+    pub fn cut(&self) -> u64 {
+        self.sum(|_, answered| answered.is_none())
+    }
+
+    /// How many requests were for routes that the server does not have.
+    pub fn unknown(&self) -> u64 {
+        self.sum(|asked, _| asked.is_none())
+    }
+
+    /// How many requests bring an address nearer to a ban: 401, 403, and 429 that is not shared.
+    pub const fn invalid(&self) -> u64 {
+        self.invalid
+    }
+
+    /// How many requests there were.
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    /// The newest requests, oldest first, at most 10,000.
+    pub fn newest(&self) -> Vec<Request> {
+        self.newest.iter().cloned().collect()
+    }
+
+    pub(crate) fn record(&mut self, request: Request) {
+        let is_bad = matches!(request.status, Some(401 | 403 | 429));
+        if is_bad && request.scope != Some(Scope::Shared) {
+            self.invalid += 1;
+        }
+        *self.counts.entry((request.endpoint, request.status)).or_insert(0) += 1;
+        if self.newest.len() >= KEPT_MAX {
+            self.newest.pop_front();
+        }
+        self.newest.push_back(request);
+    }
+
+    fn sum(&self, is_meant: impl Fn(Option<Endpoint>, Option<u16>) -> bool) -> u64 {
+        let meant = self.counts.iter().filter(|((asked, status), _)| is_meant(*asked, *status));
+        meant.map(|(_, count)| count).sum()
+    }
+}

@@ -1,0 +1,210 @@
+//! Events as the gateway pushes them.
+
+use dirigent::{ChannelId, ChatMessage, GuildId, UserId};
+use serde_json::{Value, json};
+
+use super::channel::{channel, pushed_channel, thread_member};
+use super::guild::guild_create;
+use super::intent;
+use super::message::pushed_message;
+use super::people::{member, role, user};
+use dirigent_testkit::memory_discord::Event;
+use dirigent_testkit::memory_discord::permissions::Permissions;
+use dirigent_testkit::memory_discord::world::World;
+
+/// An event as the gateway pushes it.
+#[derive(Clone, Debug)]
+pub(crate) struct Dispatch {
+    /// Its name, for instance `MESSAGE_CREATE`.
+    pub(crate) name: &'static str,
+    /// Its data, for the account that it was made for.
+    pub(crate) data: Value,
+    /// The intents of which one must be asked for; 0 needs none.
+    pub(crate) intents: u64,
+}
+
+/// An event as the gateway pushes it to this account; none for what the gateway does not push, or what
+/// is over already. Texts are hidden where the account's message-content intent is switched off; where
+/// a session did not ask for it, [`hide_content`] hides them.
+pub(crate) fn dispatch(world: &World, account: UserId, event: &Event) -> Option<Dispatch> {
+    let made = |name, intents, data| Some(Dispatch { name, data, intents });
+    match event {
+        Event::MessageCreated(message) => Some(talk(world, account, "MESSAGE_CREATE", message)),
+        Event::MessageEdited(message) => Some(talk(world, account, "MESSAGE_UPDATE", message)),
+        Event::MessageDeleted { channel, message } => {
+            let (guild, intents) = place(world, *channel);
+            let data =
+                json!({ "id": message.get().to_string(), "channel_id": channel.to_string() });
+            made("MESSAGE_DELETE", intents, within(guild, data))
+        }
+        Event::MessagesDeleted { channel, messages } => {
+            let (guild, intents) = place(world, *channel);
+            let ids: Vec<_> = messages.iter().map(|id| id.get().to_string()).collect();
+            let data = json!({ "ids": ids, "channel_id": channel.to_string() });
+            made("MESSAGE_DELETE_BULK", intents, within(guild, data))
+        }
+        Event::TypingStarted { channel, user } => typing(world, *channel, *user),
+        Event::MemberJoined { .. } | Event::MemberLeft { .. } => None,
+        Event::ChannelCreated { channel, .. } => room(world, account, *channel, true),
+        Event::ChannelChanged { channel, .. } => room(world, account, *channel, false),
+        Event::ChannelDeleted { channel, guild, kind, parent } => {
+            let data = json!({ "id": channel.to_string(), "type": kind, "name": "deleted",
+                "parent_id": parent.map(|parent| parent.to_string()) });
+            let is_thread = matches!(kind, 10..=12);
+            let name = if is_thread { "THREAD_DELETE" } else { "CHANNEL_DELETE" };
+            made(name, intent::GUILDS, within(*guild, data))
+        }
+        Event::ThreadMembersChanged { thread, guild, added, removed } => {
+            thread_members(world, account, *thread, *guild, (added, removed))
+        }
+        Event::GuildMemberAdded { guild, user } if *user == account => {
+            made("GUILD_CREATE", intent::GUILDS, guild_create(world, *guild, account)?)
+        }
+        Event::GuildMemberAdded { guild, user } => {
+            let member = within(Some(*guild), member(world, *guild, *user)?);
+            made("GUILD_MEMBER_ADD", intent::MEMBERS, member)
+        }
+        Event::GuildMemberChanged { guild, user } => {
+            let member = within(Some(*guild), member(world, *guild, *user)?);
+            // Of itself an account is told all the same.
+            let intents = if *user == account { intent::GUILDS } else { intent::MEMBERS };
+            made("GUILD_MEMBER_UPDATE", intents, member)
+        }
+        Event::GuildMemberRemoved { guild, user } if *user == account => {
+            made("GUILD_DELETE", intent::GUILDS, json!({ "id": guild.to_string() }))
+        }
+        Event::GuildMemberRemoved { guild, user: gone } => {
+            let data = json!({ "user": user(world, *gone) });
+            made("GUILD_MEMBER_REMOVE", intent::MEMBERS, within(Some(*guild), data))
+        }
+        Event::RoleCreated { guild, role: id } | Event::RoleChanged { guild, role: id } => {
+            let found = world.places.guilds.get(guild)?.roles.get(id)?;
+            let is_new = matches!(event, Event::RoleCreated { .. });
+            let name = if is_new { "GUILD_ROLE_CREATE" } else { "GUILD_ROLE_UPDATE" };
+            let data = json!({ "role": role(*id, found) });
+            made(name, intent::GUILDS, within(Some(*guild), data))
+        }
+        Event::RoleDeleted { guild, role } => {
+            let data = json!({ "role_id": role.to_string() });
+            made("GUILD_ROLE_DELETE", intent::GUILDS, within(Some(*guild), data))
+        }
+        Event::InteractionCreated { interaction, .. } => {
+            made("INTERACTION_CREATE", 0, world.applications.written(*interaction)?)
+        }
+        unknown => {
+            tracing::error!(?unknown, "the loopback Discord does not push this");
+            None
+        }
+    }
+}
+
+/// Empties what the message-content intent guards in the data of a message's dispatch, if it is not
+/// for the account to see all the same: its own message, a direct one, one that mentions it.
+pub(crate) fn hide_content(account: UserId, data: &mut Value) {
+    let id = account.to_string();
+    let is_id = |value: Option<&Value>| value.and_then(Value::as_str) == Some(id.as_str());
+    let own = is_id(data.pointer("/author/id"));
+    let direct = data.get("guild_id").is_none();
+    let named = data.get("mentions").and_then(Value::as_array);
+    let named = named.is_some_and(|named| named.iter().any(|user| is_id(user.get("id"))));
+    if own || direct || named {
+        return;
+    }
+    let Some(fields) = data.as_object_mut() else { return };
+    for (name, emptied) in [
+        ("content", json!("")),
+        ("embeds", json!([])),
+        ("attachments", json!([])),
+        ("components", json!([])),
+    ] {
+        if let Some(field) = fields.get_mut(name) {
+            *field = emptied;
+        }
+    }
+    if let Some(answered) = fields.get_mut("referenced_message").filter(|it| it.is_object()) {
+        let author = answered.pointer("/author/id").and_then(Value::as_str);
+        if author != Some(id.as_str()) {
+            if let Some(content) = answered.get_mut("content") {
+                *content = json!("");
+            }
+        }
+    }
+}
+
+fn talk(world: &World, account: UserId, name: &'static str, message: &ChatMessage) -> Dispatch {
+    let (_, intents) = place(world, message.channel);
+    Dispatch { name, data: pushed_message(world, account, message), intents }
+}
+
+fn typing(world: &World, channel: ChannelId, who: UserId) -> Option<Dispatch> {
+    let guild = world.places.rooms.get(&channel)?.guild;
+    let mut data = json!({
+        "channel_id": channel.to_string(),
+        "user_id": who.to_string(),
+        "timestamp": world.clock.now().as_millis() / 1_000,
+    });
+    if let Some(guild) = guild {
+        let member = member(world, guild, who)?;
+        data.as_object_mut()?.insert("member".to_owned(), member);
+    }
+    let intents = if guild.is_some() { intent::GUILD_TYPING } else { intent::DIRECT_TYPING };
+    Some(Dispatch { name: "TYPING_START", data: within(guild, data), intents })
+}
+
+/// A channel's coming or changing. Threads show only to those who see them.
+fn room(world: &World, account: UserId, id: ChannelId, is_new: bool) -> Option<Dispatch> {
+    let found = world.places.rooms.get(&id)?;
+    let (name, mut data) = if found.is_thread() {
+        let allowed = world.places.permissions(id, account);
+        if !allowed.contains(Permissions::VIEW_CHANNEL) {
+            return None;
+        }
+        let name = if is_new { "THREAD_CREATE" } else { "THREAD_UPDATE" };
+        (name, channel(world, account, found))
+    } else {
+        let name = if is_new { "CHANNEL_CREATE" } else { "CHANNEL_UPDATE" };
+        (name, pushed_channel(world, account, found))
+    };
+    if found.is_thread() && is_new {
+        data.as_object_mut()?.insert("newly_created".to_owned(), json!(true));
+    }
+    let intents = if found.guild.is_some() { intent::GUILDS } else { intent::DIRECT_MESSAGES };
+    Some(Dispatch { name, data, intents })
+}
+
+/// Who was added to a thread. Without the members intent an account hears only of itself.
+fn thread_members(
+    world: &World,
+    account: UserId,
+    id: ChannelId,
+    guild: GuildId,
+    (added, removed): (&[UserId], &[UserId]),
+) -> Option<Dispatch> {
+    let thread = world.places.rooms.get(&id)?;
+    let members = added.iter().filter_map(|user| thread_member(world, thread, *user, true));
+    let removed_ids: Vec<_> = removed.iter().map(UserId::to_string).collect();
+    let data = json!({
+        "id": id.to_string(),
+        "member_count": thread.added.len().min(50),
+        "added_members": members.collect::<Vec<_>>(),
+        "removed_member_ids": removed_ids,
+    });
+    let concerns = added.contains(&account) || removed.contains(&account);
+    let intents = if concerns { intent::GUILDS } else { intent::MEMBERS };
+    Some(Dispatch { name: "THREAD_MEMBERS_UPDATE", data: within(Some(guild), data), intents })
+}
+
+/// Where messages of this channel are, and with which intent one hears of them.
+fn place(world: &World, channel: ChannelId) -> (Option<GuildId>, u64) {
+    let guild = world.places.rooms.get(&channel).and_then(|room| room.guild);
+    let intents = if guild.is_some() { intent::GUILD_MESSAGES } else { intent::DIRECT_MESSAGES };
+    (guild, intents)
+}
+
+/// The data with the guild's id.
+fn within(guild: Option<GuildId>, mut data: Value) -> Value {
+    if let (Some(guild), Some(fields)) = (guild, data.as_object_mut()) {
+        fields.insert("guild_id".to_owned(), json!(guild.to_string()));
+    }
+    data
+}

@@ -1,0 +1,134 @@
+//! Users, members, roles and applications.
+
+use dirigent::{AuthorKind, GuildId, UserId};
+use serde_json::{Value, json};
+
+use super::guild::guilds_of;
+use super::moment;
+use dirigent_testkit::memory_discord::role::{Role, RoleId};
+use dirigent_testkit::memory_discord::world::World;
+
+/// A user.
+pub(crate) fn user(world: &World, id: UserId) -> Value {
+    let account = world.accounts.get(&id);
+    let name = account.map_or("nobody", |account| account.name.as_str());
+    let is_bot = account.is_some_and(|account| account.kind != AuthorKind::Human);
+    json!({
+        "id": id.to_string(),
+        "username": name,
+        "global_name": null,
+        "discriminator": if is_bot { "0000" } else { "0" },
+        "avatar": null,
+        "bot": is_bot,
+        "system": false,
+        "public_flags": 0,
+        "flags": 0,
+        "primary_guild": null,
+    })
+}
+
+/// A user, as it sees itself.
+pub(crate) fn current_user(world: &World, id: UserId) -> Value {
+    let mut user = user(world, id);
+    if let Value::Object(fields) = &mut user {
+        fields.insert("mfa_enabled".to_owned(), json!(false));
+        fields.insert("verified".to_owned(), json!(true));
+        fields.insert("locale".to_owned(), json!("en-US"));
+        fields.insert("email".to_owned(), Value::Null);
+    }
+    user
+}
+
+/// A member with its user; none for who is not in the guild.
+pub(crate) fn member(world: &World, guild: GuildId, id: UserId) -> Option<Value> {
+    let mut member = partial_member(world, guild, id)?;
+    member.as_object_mut()?.insert("user".to_owned(), user(world, id));
+    Some(member)
+}
+
+/// A member without its user, as it comes with messages.
+pub(crate) fn partial_member(world: &World, guild: GuildId, id: UserId) -> Option<Value> {
+    let member = world.places.guilds.get(&guild)?.members.get(&id)?;
+    let until = member.timed_out_until.map(moment::written);
+    Some(json!({
+        "roles": member.roles.iter().map(RoleId::to_string).collect::<Vec<_>>(),
+        "nick": null,
+        "avatar": null,
+        "banner": null,
+        "joined_at": moment::written(member.joined_at),
+        "premium_since": null,
+        "deaf": false,
+        "mute": false,
+        "pending": false,
+        "flags": 0,
+        "communication_disabled_until": until,
+    }))
+}
+
+/// A role.
+pub(crate) fn role(id: RoleId, role: &Role) -> Value {
+    json!({
+        "id": id.to_string(),
+        "name": role.name,
+        "permissions": role.permissions.bits().to_string(),
+        "position": role.position,
+        "color": 0,
+        "colors": { "primary_color": 0, "secondary_color": null, "tertiary_color": null },
+        "hoist": false,
+        "icon": null,
+        "unicode_emoji": null,
+        "managed": false,
+        "mentionable": false,
+        "flags": 0,
+    })
+}
+
+/// A bot's application, which has the bot's id.
+pub(crate) fn application(world: &World, bot: UserId) -> Value {
+    let account = world.accounts.get(&bot);
+    let name = account.map_or("nobody", |account| account.name.as_str());
+    let flags = application_flags(world, bot);
+    json!({
+        "id": bot.to_string(),
+        "name": name,
+        "icon": null,
+        "description": "An application of the loopback Discord",
+        "bot_public": true,
+        "bot_require_code_grant": false,
+        "verify_key": "0000000000000000000000000000000000000000000000000000000000000000",
+        "flags": flags,
+        "flags_new": flags.to_string(),
+        "type": null,
+        "approximate_guild_count": guilds_of(world, bot).len(),
+        "approximate_user_install_count": 0,
+        "approximate_user_authorization_count": 0,
+        "eligible_oauth2_scopes": [],
+        "explicit_content_filter": 0,
+        "interactions_endpoint_url": null,
+        "role_connections_verification_url": null,
+        "rpc_origins": [],
+        "redirect_uris": [],
+        "team": null,
+        "bot": user(world, bot),
+        "hook": true,
+        "owner": user(world, bot),
+        "summary": "",
+    })
+}
+
+/// What READY says of the application.
+pub(crate) fn partial_application(world: &World, bot: UserId) -> Value {
+    json!({ "id": bot.to_string(), "flags": application_flags(world, bot) })
+}
+
+/// Which privileged intents are switched on, as those of a bot in few guilds.
+fn application_flags(world: &World, bot: UserId) -> u64 {
+    const PRESENCE_LIMITED: u64 = 1 << 13;
+    const MEMBERS_LIMITED: u64 = 1 << 15;
+    const CONTENT_LIMITED: u64 = 1 << 19;
+    world.accounts.get(&bot).map_or(0, |account| {
+        let members = if account.members_hidden { 0 } else { MEMBERS_LIMITED };
+        let content = if account.content_hidden { 0 } else { CONTENT_LIMITED };
+        PRESENCE_LIMITED | members | content
+    })
+}

@@ -1,0 +1,6 @@
+//! The Discord on this machine, asked by clients as they are.
+#![cfg(test)]
+
+mod gateway;
+mod rest;
+mod twilight;
