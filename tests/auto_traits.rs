@@ -1,7 +1,5 @@
 //! What may be sent, shared and cloned is part of the interface, and easily lost unnoticed.
 
-#![cfg(test)]
-
 use dirigent::command::{BadMode, CommandAnswer, Invoker};
 use dirigent::tools::{Caller, ToolCall, ToolDefinition, ToolError, Tools};
 use dirigent::{

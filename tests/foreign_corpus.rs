@@ -1,5 +1,4 @@
 //! The fuzzers' corpora of foreign bytes, replayed without a fuzzer; cut and bent as well.
-#![cfg(test)]
 
 use std::fs;
 use std::path::Path;

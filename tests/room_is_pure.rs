@@ -1,6 +1,5 @@
 //! A room, and what decides which action may start, are values: they read no clock, wait for nothing,
 //! lock nothing. The compiler does not say so, therefore this does.
-#![cfg(test)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use dirigent_store::OrchestrationState;
 use dirigent_testkit::scripted_agent::Line;
-use dirigent_testkit::stage::{Setup, Stage};
+use dirigent_verify::stage::{Setup, Stage};
 use serde_json::Value;
 
 const SECOND: Duration = Duration::from_secs(1);

@@ -11,7 +11,6 @@ use dirigent::{
 };
 
 use crate::MemoryDiscord;
-use crate::stage::Points;
 
 /// What an agent does in a turn.
 ///
@@ -116,10 +115,14 @@ pub struct SeenTurn {
 /// never arrived is said in the next turn. Clones share the same script.
 ///
 /// ```
-/// use dirigent_testkit::stage::Setup;
+/// use std::sync::Arc;
+/// use dirigent_testkit::{ManualClock, MemoryDiscord, ScriptedAgent};
 ///
-/// let stage = Setup::new().hosted("poet", ["a line".into()]).stage();
-/// assert!(stage.agent("poet").turns().is_empty());
+/// let clock = Arc::new(ManualClock::new());
+/// let discord = MemoryDiscord::new(clock.clone());
+/// let poet = ScriptedAgent::new("poet".into(), discord.add_bot(), discord, clock);
+/// poet.then("a line");
+/// assert!(poet.turns().is_empty());
 /// ```
 #[derive(Clone)]
 pub struct ScriptedAgent {
@@ -127,7 +130,6 @@ pub struct ScriptedAgent {
     user: UserId,
     discord: MemoryDiscord,
     clock: Arc<dyn Clock>,
-    points: Points,
     script: Arc<Mutex<Script>>,
 }
 
@@ -145,14 +147,10 @@ struct Script {
 }
 
 impl ScriptedAgent {
-    pub(crate) fn new(
-        name: AgentId,
-        user: UserId,
-        discord: MemoryDiscord,
-        clock: Arc<dyn Clock>,
-        points: Points,
-    ) -> Self {
-        Self { name, user, discord, clock, points, script: Arc::default() }
+    /// Creates an agent with an empty script: what it said is looked up in this chat, and this clock says how long it
+    /// takes.
+    pub fn new(name: AgentId, user: UserId, discord: MemoryDiscord, clock: Arc<dyn Clock>) -> Self {
+        Self { name, user, discord, clock, script: Arc::default() }
     }
 
     /// Its name in the registry.
@@ -185,27 +183,31 @@ impl ScriptedAgent {
         self.script().running_max
     }
 
-    pub(crate) fn attach(&self, dirigent: Option<Dirigent>) {
+    /// Gives it the library of the process that runs now, with which it concludes discussions; none while the process
+    /// is down.
+    pub fn attach(&self, dirigent: Option<Dirigent>) {
         let mut script = self.script();
         script.dirigent = dirigent;
         script.running = 0;
     }
 
     /// The library in the process that runs now.
-    pub(crate) fn attached(&self) -> Option<Dirigent> {
+    pub fn attached(&self) -> Option<Dirigent> {
         self.script().dirigent.clone()
     }
 
-    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+    /// The clock that says how long it takes.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
     }
 
-    pub(crate) fn note(&self, turn: SeenTurn) {
-        self.script().turns.push(turn);
+    /// Counts a turn that it was given in another way than by [`Agent::speak`].
+    pub fn note(&self, channel: ChannelId) {
+        self.script().turns.push(SeenTurn { channel: Some(channel), ..SeenTurn::default() });
     }
 
     /// What to do now, in this channel.
-    pub(crate) fn next_line(&self, channel: ChannelId) -> Line {
+    pub fn next_line(&self, channel: ChannelId) -> Line {
         let said: Vec<String> = self
             .discord
             .messages(channel)
@@ -238,7 +240,7 @@ impl ScriptedAgent {
     }
 
     /// The line that is being said is on its way, and not to be said again.
-    pub(crate) fn count_as_said(&self, channel: ChannelId) {
+    pub fn count_as_said(&self, channel: ChannelId) {
         let mut script = self.script();
         let at = script.at.get(&channel).copied().unwrap_or(0);
         if matches!(script.lines.get(at).map(|line| &line.act), Some(Act::Say(_))) {
@@ -246,20 +248,48 @@ impl ScriptedAgent {
         }
     }
 
-    pub(crate) async fn conclude(&self, channel: ChannelId) {
+    /// Concludes the discussion in this channel, as far as it may.
+    pub async fn conclude(&self, channel: ChannelId) {
         let dirigent = self.attached();
         if let Some(dirigent) = dirigent {
             let _ = dirigent.conclude(channel, &self.name, Some("summary.md")).await;
         }
     }
 
-    pub(crate) async fn think(&self, takes: Duration) {
+    /// Takes this long.
+    pub async fn think(&self, takes: Duration) {
         if !takes.is_zero() {
             self.clock.sleep_until(self.clock.now() + takes).await;
         }
     }
 
-    async fn perform(&self, turn: &Turn) -> Result<Reply, AgentError> {
+    /// Counts a call in: it is among the [`turns`](Self::turns) from now on, and runs until the value returned is dropped.
+    pub fn begin(&self, turn: &Turn) -> Speaking {
+        let mut script = self.script();
+        script.running += 1;
+        script.running_max = script.running_max.max(script.running);
+        script.turns.push(SeenTurn {
+            channel: Some(turn.channel()),
+            turn: turn.turn(),
+            attempt: turn.attempt(),
+            after_reminder: turn.is_after_reminder(),
+            missed: turn.missed().iter().map(|m| m.content.to_string()).collect(),
+            late_answer: turn.late_answer().map(str::to_owned),
+            ..SeenTurn::default()
+        });
+        Speaking { agent: self.clone(), at: script.turns.len() - 1 }
+    }
+
+    /// Does what the script says for this call.
+    ///
+    /// # Errors
+    ///
+    /// When that is what the script says.
+    ///
+    /// # Panics
+    ///
+    /// When that is what the script says.
+    pub async fn perform(&self, turn: &Turn) -> Result<Reply, AgentError> {
         let line = self.next_line(turn.channel());
         tokio::select! {
             biased;
@@ -291,40 +321,36 @@ impl ScriptedAgent {
 #[async_trait]
 impl Agent for ScriptedAgent {
     async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
-        let at = {
-            let mut script = self.script();
-            script.running += 1;
-            script.running_max = script.running_max.max(script.running);
-            script.turns.push(SeenTurn {
-                channel: Some(turn.channel()),
-                turn: turn.turn(),
-                attempt: turn.attempt(),
-                after_reminder: turn.is_after_reminder(),
-                missed: turn.missed().iter().map(|m| m.content.to_string()).collect(),
-                late_answer: turn.late_answer().map(str::to_owned),
-                ..SeenTurn::default()
-            });
-            script.turns.len() - 1
-        };
-        let _ends = Running(self);
-        self.points.pass("before an agent answers").await;
+        let speaking = self.begin(&turn);
         let reply = self.perform(&turn).await;
-        self.points.pass("after an agent answered").await;
-        if let Some(seen) = self.script().turns.get_mut(at) {
-            seen.cancelled = turn.is_cancelled();
-            seen.injected
-                .extend(std::iter::from_fn(|| turn.take_injected()).map(|m| m.content.to_string()));
-        }
+        speaking.end(&turn);
         reply
     }
 }
 
-/// Counts a turn out, however it ends.
-struct Running<'a>(&'a ScriptedAgent);
+/// A call of a [`ScriptedAgent`] that is under way. Dropping it counts the call out, however it ended.
+#[derive(Debug)]
+#[must_use = "the call counts as over when this is dropped"]
+pub struct Speaking {
+    agent: ScriptedAgent,
+    /// The place of its turn.
+    at: usize,
+}
 
-impl Drop for Running<'_> {
+impl Speaking {
+    /// Writes down what became of the call, when it has an answer.
+    pub fn end(self, turn: &Turn) {
+        if let Some(seen) = self.agent.script().turns.get_mut(self.at) {
+            seen.cancelled = turn.is_cancelled();
+            seen.injected
+                .extend(std::iter::from_fn(|| turn.take_injected()).map(|m| m.content.to_string()));
+        }
+    }
+}
+
+impl Drop for Speaking {
     fn drop(&mut self) {
-        let mut script = self.0.script();
+        let mut script = self.agent.script();
         script.running = script.running.saturating_sub(1);
     }
 }

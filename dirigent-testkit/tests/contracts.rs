@@ -1,9 +1,6 @@
 //! The in-memory implementations keep the contracts that the real ones must keep.
 
-#![expect(clippy::unwrap_used, reason = "a store that cannot be set up fails the test")]
-
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -13,7 +10,6 @@ use dirigent::{
     MemoryIdentities, MessageId, RegisterError, Revision, StoredChannel, SystemClock, UserId,
 };
 use dirigent_testkit::memory_discord::Fault;
-use dirigent_testkit::stage::{Setup, StageStore};
 use dirigent_testkit::{ManualClock, MemoryDiscord, contract};
 
 struct Stage {
@@ -168,50 +164,6 @@ async fn the_in_memory_registry_keeps_agents_as_a_registry_must() {
 async fn the_in_memory_channels_are_kept_as_a_store_must() {
     let factory = || Arc::new(MemoryChannels::default()) as Arc<dyn ChannelStore>;
     contract::channel_store(&factory).await.unwrap();
-}
-
-/// The store of a stage, whose records a test can bar.
-struct OnStage(Mutex<HashMap<usize, StageStore>>);
-
-fn address(store: &Arc<dyn ChannelStore>) -> usize {
-    Arc::as_ptr(store).cast::<()>().addr()
-}
-
-impl OnStage {
-    fn open(&self, store: StageStore) -> Arc<dyn ChannelStore> {
-        let shared: Arc<dyn ChannelStore> = Arc::new(store.clone());
-        self.0.lock().unwrap().insert(address(&shared), store);
-        shared
-    }
-}
-
-#[async_trait]
-impl contract::ChannelStoreHarness for OnStage {
-    fn fresh(&self) -> Arc<dyn ChannelStore> {
-        self.open(Setup::new().stage().store().clone())
-    }
-
-    async fn reopened(&self, store: Arc<dyn ChannelStore>) -> Option<Arc<dyn ChannelStore>> {
-        let open = self.0.lock().unwrap().get(&address(&store)).unwrap().clone();
-        Some(self.open(open))
-    }
-
-    async fn spoilt(
-        &self,
-        store: Arc<dyn ChannelStore>,
-        channel: ChannelId,
-        how: Barred,
-    ) -> Option<Arc<dyn ChannelStore>> {
-        let open = self.0.lock().unwrap().get(&address(&store)).unwrap().clone();
-        open.bar(channel, how);
-        Some(self.open(open))
-    }
-}
-
-#[tokio::test(flavor = "current_thread")]
-async fn the_store_of_the_stage_bars_channels_as_a_store_must() {
-    let report = contract::channel_store(&OnStage(Mutex::default())).await.unwrap();
-    assert!(report.left_out().is_empty(), "{report:?}");
 }
 
 /// Takes a damaged record for none, as a store that is not careful would.

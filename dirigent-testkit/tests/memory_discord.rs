@@ -1,6 +1,4 @@
 //! What the in-memory Discord does beyond the contracts: ids, pushed events, rights and faults.
-#![expect(clippy::unwrap_used, reason = "a test's helpers may fail as the test does")]
-
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -14,17 +12,11 @@ use dirigent::{
 use dirigent_testkit::memory_discord::{Call, Event, Events, Fault, Faults, PushFault};
 use dirigent_testkit::{ManualClock, MemoryAccount, MemoryDiscord};
 
-#[path = "memory_discord/faults.rs"]
 mod faults;
-#[path = "memory_discord/ledger.rs"]
 mod ledger;
-#[path = "memory_discord/outages.rs"]
 mod outages;
-#[path = "memory_discord/posting.rs"]
 mod posting;
-#[path = "memory_discord/pushed.rs"]
 mod pushed;
-#[path = "memory_discord/rights.rs"]
 mod rights;
 
 const SECOND: Duration = Duration::from_secs(1);

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| dirigent_testkit::fuzzing::tools(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| dirigent_verify::fuzzing::tools(bytes));

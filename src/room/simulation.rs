@@ -83,7 +83,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// Worlds beyond those of the tests below that once failed. What was wrong has a story of its own
-/// (`dirigent-testkit/tests/promises/once_failed.rs`); every change to what is drawn makes other worlds of them.
+/// (`tests/promises/once_failed.rs`); every change to what is drawn makes other worlds of them.
 const ONCE_FAILED: [u64; 2] = [22_389, 30_153];
 
 #[test]

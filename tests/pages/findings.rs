@@ -12,7 +12,7 @@ use super::source;
 const KINDS: [(char, u32); 5] = [('P', 22), ('B', 36), ('S', 12), ('T', 17), ('M', 10)];
 
 /// Elsewhere a letter and a number in a doc comment may name a requirement, but for a P.
-const OF_FINDINGS: &str = "dirigent-testkit/tests/promises";
+const OF_FINDINGS: &str = "tests/promises";
 
 /// One row of the page.
 struct Row {

@@ -13,6 +13,7 @@ const HOMES: &[&str] = &[
     "dirigent-discord",
     "dirigent-store",
     "examples",
+    "verify",
     "verify/openapi",
 ];
 

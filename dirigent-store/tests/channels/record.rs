@@ -13,8 +13,8 @@ use dirigent_core::{
 };
 use dirigent_store::{BadFile, ParsedChannel, parse_channel};
 use dirigent_testkit::Random;
-use dirigent_testkit::check::Step;
-use dirigent_testkit::fuzzing::forged_snapshot;
+use dirigent_verify::check::Step;
+use dirigent_verify::fuzzing::forged_snapshot;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use serde_json::Value;

@@ -62,11 +62,6 @@ impl MemoryAccount {
         self.user
     }
 
-    /// A message, without a look at permissions.
-    pub(crate) fn message(&self, channel: ChannelId, message: MessageId) -> Option<ChatMessage> {
-        self.discord.message(channel, message)
-    }
-
     /// What is pushed to this account from now on: only from channels that it sees.
     pub fn events(&self) -> Events {
         self.discord.events_of(Some(self.user), false)

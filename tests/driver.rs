@@ -1,0 +1,14 @@
+//! The driver on a stage: chat, store and clock in memory, agents by script.
+
+mod calls;
+mod delivery;
+mod demands;
+mod discussions;
+mod flow;
+mod gaps;
+mod operator;
+mod presence;
+mod restart;
+mod settings;
+mod store;
+mod turns;

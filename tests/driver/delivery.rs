@@ -1,0 +1,203 @@
+//! How the driver learns that a reply arrived: pushed, receipted, edited or polled.
+
+use std::time::Duration;
+
+use dirigent::{AuthorKind, ChatKind, ChatMessage, Clock, Ending, MessageId, PhaseKind, RunId};
+use dirigent_testkit::memory_discord::{Call, Fault};
+use dirigent_verify::stage::{Setup, Stage};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A room in which the agent "a" has just said, in a run of its own, that its reply is under way.
+fn confirming(reply: &'static str) -> Stage {
+    let mut stage = Setup::new().hooked("a", []).hooked("b", []).without_pump().stage();
+    stage.chat();
+    let channel = stage.channel();
+    stage.call(move |d| async move {
+        d.wake(channel, None).await.unwrap();
+        let decision = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
+        decision.into_guard().unwrap().end(Ending::Text(reply)).unwrap();
+    });
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Confirming);
+    stage
+}
+
+fn message(stage: &Stage, id: MessageId, content: &str) -> ChatMessage {
+    ChatMessage {
+        id,
+        channel: stage.channel(),
+        author: stage.agent("a").user(),
+        author_kind: AuthorKind::Bot,
+        kind: ChatKind::Default,
+        content: content.into(),
+        has_attachments: false,
+        nonce: None,
+    }
+}
+
+fn speaker(stage: &mut Stage) -> Option<String> {
+    stage.status().unwrap().speaker.map(|agent| agent.as_str().to_owned())
+}
+
+/// F15
+#[test]
+fn a_pushed_message_confirms_without_a_poll() {
+    let mut stage = confirming("the whole reply");
+    let (channel, user) = (stage.channel(), stage.agent("a").user());
+    let id = stage.discord().say(channel, user, "the whole reply");
+    let pushed = message(&stage, id, "the whole reply");
+    stage.call(move |d| async move { d.message_created(pushed).await }).unwrap();
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+    assert_eq!(stage.discord().calls().of(Call::History), 0);
+}
+
+#[test]
+fn the_reply_under_another_account_or_from_a_webhook_confirms_nothing() {
+    let strangers: [fn(&Stage, &mut ChatMessage); 4] = [
+        |_, message| message.author_kind = AuthorKind::Webhook,
+        |stage, message| message.author = stage.discord().add_bot(),
+        |stage, message| message.author = stage.agent("b").user(),
+        |stage, message| {
+            (message.author, message.author_kind) = (stage.person(), AuthorKind::Human);
+        },
+    ];
+    for (number, stranger) in strangers.into_iter().enumerate() {
+        let mut stage = confirming("the whole reply");
+        let (channel, user) = (stage.channel(), stage.agent("a").user());
+        let id = stage.discord().say(channel, user, "something else");
+        let mut forged = message(&stage, id, "the whole reply");
+        stranger(&stage, &mut forged);
+        let turn = stage.status().unwrap().turn;
+        stage.call(move |d| async move { d.message_created(forged).await }).unwrap();
+        // Another agent and a person interrupt, which begins with the first again.
+        assert_eq!(speaker(&mut stage).as_deref(), Some("a"), "{number}");
+        let interrupts = number > 1;
+        assert_eq!(stage.status().unwrap().turn > turn, interrupts, "{number}");
+    }
+}
+
+/// F15
+#[test]
+fn a_receipt_confirms_without_a_poll() {
+    let mut stage = confirming("the whole reply");
+    let (channel, user) = (stage.channel(), stage.agent("a").user());
+    let id = stage.discord().say(channel, user, "the whole reply");
+    stage
+        .call(move |d| async move {
+            d.delivered(channel, &"a".into(), Some(RunId::new(1)), vec![id]).await
+        })
+        .unwrap();
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+    assert_eq!(stage.discord().calls().of(Call::History), 0);
+}
+
+/// F16
+#[test]
+fn an_edit_of_the_speakers_message_confirms() {
+    let mut stage = confirming("a draft that grew");
+    let (channel, user) = (stage.channel(), stage.agent("a").user());
+    let id = stage.discord().say(channel, user, "a draft");
+    let draft = message(&stage, id, "a draft");
+    stage.call(move |d| async move { d.message_created(draft).await }).unwrap();
+    assert_eq!(speaker(&mut stage).as_deref(), Some("a"));
+    let whole = message(&stage, id, "a draft that grew");
+    stage.call(move |d| async move { d.message_updated(whole).await }).unwrap();
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+}
+
+/// P17
+#[test]
+fn a_reply_that_became_a_picture_with_a_short_text_confirms_when_its_author_is_quiet() {
+    for has_attachments in [true, false] {
+        let mut stage = confirming("a table of all that was said, with a row for each of us");
+        let (channel, user) = (stage.channel(), stage.agent("a").user());
+        let id = stage.discord().say(channel, user, "a table");
+        let picture = ChatMessage { has_attachments, ..message(&stage, id, "a table") };
+        stage.call(move |d| async move { d.message_created(picture).await }).unwrap();
+        stage.advance(SECOND * 3);
+        let next = if has_attachments { "b" } else { "a" };
+        assert_eq!(speaker(&mut stage).as_deref(), Some(next), "{has_attachments}");
+    }
+}
+
+/// R106
+#[test]
+fn polls_read_the_newest_20_one_at_a_time_until_the_reply_is_there() {
+    let mut stage = confirming("the whole reply");
+    stage.advance(SECOND * 3);
+    let polls = stage.discord().calls().of(Call::History);
+    assert!((2..=4).contains(&polls), "{polls} polls in 3 s");
+    let (channel, user) = (stage.channel(), stage.agent("a").user());
+    stage.discord().say(channel, user, "the whole reply");
+    stage.advance(SECOND * 3);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+}
+
+/// R106
+#[test]
+fn a_slow_poll_is_not_followed_by_another() {
+    let mut stage = confirming("the whole reply");
+    stage
+        .discord()
+        .inject(|faults| faults.next(Call::History, Fault::SlowRequest { by: SECOND * 8 }));
+    stage.advance(SECOND * 7);
+    assert_eq!(stage.discord().calls().of(Call::History), 1);
+}
+
+/// R120
+#[test]
+fn a_rate_limited_poll_waits_as_told_and_goes_on() {
+    let mut stage = confirming("the whole reply");
+    stage.discord().inject(|faults| {
+        faults.next(Call::History, Fault::RateLimited { retry_after: SECOND * 6 });
+        faults.next(Call::History, Fault::ServerErrorNotApplied);
+    });
+    stage.advance(SECOND * 6);
+    assert_eq!(stage.discord().calls().of(Call::History), 1);
+    let (channel, user) = (stage.channel(), stage.agent("a").user());
+    stage.discord().say(channel, user, "the whole reply");
+    stage.advance(SECOND * 5);
+    assert_eq!(stage.discord().calls().too_early(), 0);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+}
+
+#[test]
+fn a_turn_without_a_trace_of_its_reply_ends_after_fifteen_seconds() {
+    let mut stage = confirming("a reply that never arrives");
+    let began = stage.clock().now();
+    stage.until("the next has the floor", |stage| speaker(stage).as_deref() == Some("b"));
+    let took = stage.clock().now().since(began);
+    assert!(took <= SECOND * 16, "{took:?}");
+}
+
+/// I1
+#[test]
+fn a_repetition_that_slept_with_the_machine_is_not_carried_out_when_it_wakes() {
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", []).stage();
+    stage.chat();
+    stage.discord().next_post(Fault::LostAnswer);
+    stage.discord().next_post(Fault::SlowRequest { by: SECOND * 3 });
+    stage.say("Hello");
+    stage.advance(SECOND);
+    stage.clock().advance(SECOND * 3_600 * 7);
+    stage.settle();
+    stage.until_dormant();
+    assert_eq!(stage.words(), ["Hello", "a1"], "its nonce is long forgotten");
+}
+
+/// I1
+#[test]
+fn a_post_in_doubt_is_not_repeated_when_its_nonce_may_be_forgotten() {
+    let mut stage = Setup::new()
+        .hosted("a", ["a1".into()])
+        .hosted("b", [])
+        .settings(|settings| settings.work_deadline = SECOND * 3_600)
+        .stage();
+    let _ = stage.discord().clone().with_nonce_window(SECOND * 120);
+    stage.chat();
+    stage.discord().next_post(Fault::LostAnswer);
+    stage.discord().next_post(Fault::RateLimited { retry_after: SECOND * 180 });
+    stage.say("Hello");
+    stage.until_dormant();
+    assert_eq!(stage.words(), ["Hello", "a1"], "the history tells");
+}

@@ -1,0 +1,37 @@
+//! What must hold in a bad world, stated through the public API alone. `docs/findings.md` lists the
+//! promises by number (P1 …, M1 …), and a test here names the number of its promise. Those without a
+//! number hold what a simulation or a review found since.
+
+mod bounds;
+mod cancelled_calls;
+mod clean_up;
+mod clocks;
+mod commands;
+mod damage;
+mod discussions;
+mod erasure;
+mod gaps;
+mod held_back;
+mod kept_in_mind;
+mod kept_runs;
+mod kit;
+mod lost_events;
+mod lost_gateway;
+mod members;
+mod new_sessions;
+mod once_failed;
+mod outages;
+mod pending_words;
+mod permits;
+mod refused_records;
+mod registry;
+mod replies;
+mod replies_in_doubt;
+mod shutdown;
+mod stored_first;
+mod sweep;
+mod takeover;
+mod told;
+mod unhosted;
+mod unsent;
+mod words_while_down;

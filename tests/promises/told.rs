@@ -1,0 +1,305 @@
+//! What a host is told: answers that say what is so, a look at a channel that says why, a log that names who.
+
+use dirigent::{
+    AgentState, CallError, Cause, ChannelEvent, Ending, Heard, MessageId, Mode, Reason, Refusal,
+    RunId,
+};
+use dirigent_testkit::Log;
+use dirigent_testkit::memory_discord::{Call, Fault};
+use dirigent_testkit::scripted_agent::{Act, Line};
+use dirigent_verify::stage::{Setup, Stage, StoreFault};
+
+use super::kit::{HOUR, MINUTE, SECOND};
+
+/// Two agents that answer.
+fn two() -> Setup {
+    Setup::new().hosted("a", ["a1".into()]).hosted("b", ["b1".into()])
+}
+
+/// B33
+#[test]
+fn a_stop_that_the_store_does_not_take_in_time_is_in_force_and_says_so() {
+    let mut stage = two().stage();
+    stage.chat();
+    stage.store().next_commit(StoreFault::TakesSoLong(MINUTE));
+    let channel = stage.channel();
+    let stopped = stage.call(move |d| async move { d.stop(channel).await });
+    assert!(matches!(stopped, Err(CallError::NotStored)), "{stopped:?}");
+    stage.say("Hello");
+    stage.advance(SECOND * 20);
+    assert_eq!(stage.words(), ["Hello"], "it is in force");
+    stage.advance(MINUTE);
+    stage.crash();
+    stage.restart();
+    assert_eq!(stage.status().unwrap().silence, Some(Reason::Stopped), "and is stored in the end");
+}
+
+/// B33
+#[test]
+fn a_run_whose_permission_the_store_does_not_take_in_time_does_not_begin() {
+    let mut stage = Setup::new().hooked("a", []).hosted("b", []).without_pump().stage();
+    stage.chat();
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.wake(channel, Some(&"a".into())).await }).unwrap();
+    stage.advance(SECOND);
+    stage.store().next_commit(StoreFault::TakesSoLong(MINUTE));
+    let run = Some(RunId::new(1));
+    let asked = stage.call(move |d| async move { d.may_speak(channel, &"a".into(), run).await });
+    assert!(matches!(asked, Err(CallError::Failed(_))), "{asked:?}");
+    assert_ne!(stage.status().unwrap().speaker, Some("a".into()), "its run is over");
+}
+
+/// B35
+#[test]
+fn a_status_says_why_no_agent_speaks_and_that_a_word_waits() {
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).stage();
+    stage.chat();
+    stage.advance(SECOND);
+    let status = stage.status().unwrap();
+    assert_eq!((status.silence, status.has_word), (Some(Reason::TooFewAgents), false));
+    stage.say("Hello");
+    assert!(stage.status().unwrap().has_word);
+
+    let mut stage = two().stage();
+    stage.chat();
+    stage.advance(SECOND);
+    assert_eq!(stage.status().unwrap().silence, Some(Reason::Dormant));
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.hold(channel).await }).unwrap();
+    stage.say("Hello");
+    let status = stage.status().unwrap();
+    assert_eq!((status.silence, status.has_word), (Some(Reason::Held), true));
+    stage.call(move |d| async move { d.resume(channel).await }).unwrap();
+    stage.until_dormant();
+    assert!(!stage.status().unwrap().has_word);
+}
+
+/// S8, R247
+#[test]
+fn a_status_says_what_each_agent_is_doing() {
+    let mut stage =
+        Setup::new().hosted("a", [Act::Hang.into()]).hosted("b", []).hosted("c", []).stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    stage.call(|d| async move { d.agent_offline(&"c".into()).await }).unwrap();
+    let status = stage.status().unwrap();
+    assert_eq!((status.mode, status.speaker), (Mode::Chat, Some("a".into())));
+    let agents = status.agents;
+    let doing = |name: &str| agents.iter().find(|(agent, _)| agent.as_str() == name).unwrap().1;
+    assert_eq!(doing("a"), AgentState::Active);
+    assert_eq!(doing("b"), AgentState::Queued);
+    assert_eq!(doing("c"), AgentState::Offline);
+    assert_eq!(agents.len(), 3);
+}
+
+/// S6
+#[test]
+fn the_end_of_a_run_where_no_turns_are_kept_is_no_error() {
+    let mut stage = two().stage();
+    let channel = stage.channel();
+    for mode in [None, Some(Mode::None)] {
+        if let Some(mode) = mode {
+            stage.call(move |d| async move { d.set_mode(channel, mode).await }).unwrap();
+        }
+        let allowed =
+            stage.call(move |d| async move { d.may_speak(channel, &"a".into(), None).await });
+        assert!(allowed.unwrap().is_allowed());
+        stage
+            .call(move |d| async move { d.turn_ended(channel, &"a".into(), None, Ending::Pass).await })
+            .unwrap();
+        stage
+            .call(move |d| async move {
+                d.delivered(channel, &"a".into(), None, vec![MessageId::new(1)]).await
+            })
+            .unwrap();
+    }
+    stage.chat();
+    let refused = stage
+        .call(move |d| async move { d.turn_ended(channel, &"a".into(), None, Ending::Pass).await });
+    assert!(matches!(refused, Err(CallError::Refused(Refusal::StaleRun))), "{refused:?}");
+}
+
+/// What is logged in the hour after the room was woken.
+fn logged(stage: &mut Stage) -> Vec<String> {
+    stage.chat();
+    let (log, channel) = (Log::default(), stage.channel());
+    log.during(|| {
+        stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+        stage.advance(HOUR);
+    });
+    log.lines()
+}
+
+/// The words of each warning.
+fn warnings(stage: &mut Stage) -> Vec<String> {
+    let words = |line: &String| line.split(" channel=").next().unwrap().to_owned();
+    logged(stage).iter().map(words).collect()
+}
+
+/// The whole warning that begins so.
+fn warning(stage: &mut Stage, begins: &str) -> String {
+    let lines = logged(stage);
+    let found = lines.iter().find(|line| line.starts_with(&format!("WARN {begins}")));
+    found.unwrap_or_else(|| panic!("{lines:#?}")).clone()
+}
+
+/// S3, R272
+#[test]
+fn a_warning_names_the_agent_whose_turn_was_lost_and_what_it_was_doing() {
+    let mut hangs = Setup::new().hosted("poet", [Act::Hang.into()]).hosted("b", []).stage();
+    let line = warning(&mut hangs, "a run took too long");
+    assert!(line.contains("agent=poet") && line.contains("was=running"), "{line}");
+
+    let mut absent = Setup::new().hooked("poet", []).hosted("b", []).without_pump().stage();
+    let line = warning(&mut absent, "an agent has not started in time and is woken once more");
+    assert!(line.contains("agent=poet") && line.contains("was=granted"), "{line}");
+
+    let mut absent = Setup::new().hooked("poet", []).hosted("b", []).without_pump().stage();
+    let line = warning(&mut absent, "an agent has not started in time and is skipped");
+    assert!(line.contains("agent=poet"), "{line}");
+
+    let mut fails = Setup::new().hosted("poet", [Act::Panic.into()]).hosted("b", []).stage();
+    let lines = logged(&mut fails);
+    assert_eq!(lines.len(), 1, "one line for one failure: {lines:#?}");
+    let (line, channel) = (&lines[0], fails.channel());
+    assert!(line.starts_with("WARN a hosted agent failed"), "{line}");
+    assert!(line.contains("agent=poet") && line.contains("run="), "{line}");
+    assert!(line.contains(&format!("channel={channel}")), "{line}");
+}
+
+/// S3
+#[test]
+fn where_an_agent_has_no_turn_no_warning_says_that_it_is_offline() {
+    let stage = Setup::new().rooms(3).hosted("poet", [Act::Hang.into()]).hosted("b", []);
+    let mut stage = stage.stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    let log = Log::default();
+    log.during(|| stage.call(|d| async move { d.agent_offline(&"poet".into()).await })).unwrap();
+    let lines = log.lines();
+    assert_eq!(lines.len(), 1, "it has a turn in one of three channels: {lines:#?}");
+    assert!(lines[0].starts_with("WARN an agent went offline in its turn"), "{lines:#?}");
+    assert!(lines[0].contains("agent=poet") && lines[0].contains("was=running"), "{lines:#?}");
+}
+
+/// S11
+#[test]
+fn a_run_that_nears_its_deadline_is_warned_of_before_its_turn_is_lost() {
+    let mut stage = Setup::new().hosted("poet", [Act::Hang.into()]).hosted("b", []).stage();
+    let lines = warnings(&mut stage);
+    let near = lines.iter().position(|line| line.contains("a run is cut off in 120 s"));
+    let lost = lines.iter().position(|line| line.contains("a run took too long"));
+    assert!(near.is_some() && near < lost, "{lines:#?}");
+
+    let slow = Line::from("a1").taking(SECOND * 400);
+    let mut stage = Setup::new().hosted("poet", [slow]).hosted("b", []).stage();
+    assert_eq!(warnings(&mut stage), Vec::<String>::new(), "it ended long before");
+}
+
+/// R254
+#[test]
+fn every_change_is_one_entry_of_the_history_that_says_when_who_where_and_why() {
+    let mut stage = two().stage();
+    let mut transitions = stage.dirigent().transitions();
+    stage.chat();
+    stage.say("Hello");
+    stage.until_dormant();
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+    stage.call(move |d| async move { d.resume(channel).await }).unwrap();
+    stage.call(move |d| async move { d.archive(channel).await }).unwrap();
+    let mut heard = Vec::new();
+    while let Some(Heard::Event(event)) = transitions.try_next() {
+        heard.push(event);
+    }
+    let history = stage.call(move |d| async move { d.history(channel).await }).unwrap();
+    assert_eq!(history, heard, "each once, in order");
+    for pair in history.windows(2) {
+        let [before, after] = [&pair[0].transition, &pair[1].transition];
+        assert_eq!(before.to, after.from, "no change of phase is left out");
+        assert!(before.at <= after.at);
+    }
+    assert!(history.iter().all(|entry| entry.channel == channel));
+    let of = |cause, agent: &str| {
+        let is_it = |entry: &&ChannelEvent| {
+            entry.transition.cause == cause && entry.agent == Some(agent.into())
+        };
+        history.iter().filter(is_it).count()
+    };
+    assert_eq!([of(Cause::Replied, "a"), of(Cause::Replied, "b")], [1, 1]);
+    let causes = [Cause::Stopped, Cause::Resumed, Cause::Archived];
+    let last = history[history.len() - 3..].iter().map(|entry| entry.transition.cause);
+    assert!(last.eq(causes), "{history:#?}");
+}
+
+/// B28
+#[test]
+fn a_trigger_that_was_removed_before_is_no_warning() {
+    let mut stage = Setup::new().hooked("a", ["a1".into()]).hooked("b", []).stage();
+    stage.discord().inject(|faults| faults.next(Call::Delete, Fault::Gone));
+    assert_eq!(warnings(&mut stage), Vec::<String>::new());
+}
+
+/// S4
+#[test]
+fn an_agent_that_fails_again_and_again_is_offline_where_the_host_wants_that() {
+    let fails =
+        || Setup::new().hosted("poet", [Act::Fail.into(), Act::Panic.into()]).hosted("b", []);
+    let doing = |stage: &mut Stage| {
+        let agents = stage.status().unwrap().agents;
+        agents.into_iter().find(|(agent, _)| agent.as_str() == "poet").unwrap().1
+    };
+    let talk = |stage: &mut Stage| {
+        stage.chat();
+        for word in ["Hello", "Hello again"] {
+            stage.say(word);
+            stage.until_dormant();
+        }
+    };
+    let mut stage = fails().settings(|settings| settings.offline_after_failures = Some(2)).stage();
+    let log = Log::default();
+    log.during(|| talk(&mut stage));
+    assert_eq!(doing(&mut stage), AgentState::Offline);
+    assert!(
+        log.lines().contains(&"WARN the calls of an agent fail: it is offline agent=poet".into())
+    );
+    stage.call(|d| async move { d.agent_online(&"poet".into()).await }).unwrap();
+    assert_ne!(doing(&mut stage), AgentState::Offline);
+
+    let mut stage = fails().stage();
+    talk(&mut stage);
+    assert_ne!(doing(&mut stage), AgentState::Offline, "nothing says so by default");
+
+    let lines = [Act::Fail.into(), "p1".into(), Act::Fail.into()];
+    let mut stage = Setup::new().hosted("poet", lines).hosted("b", []);
+    stage = stage.settings(|settings| settings.offline_after_failures = Some(2));
+    let mut stage = stage.stage();
+    talk(&mut stage);
+    stage.say("Once more");
+    stage.until_dormant();
+    assert_ne!(doing(&mut stage), AgentState::Offline, "two failures, but not in a row");
+}
+
+/// S3, R117
+#[test]
+fn a_warning_names_the_agent_whose_reply_was_not_seen() {
+    let mut stage = Setup::new().hooked("poet", []).hosted("b", []).without_pump().stage();
+    stage.chat();
+    let (log, channel) = (Log::default(), stage.channel());
+    log.during(|| {
+        stage.call(move |d| async move { d.wake(channel, Some(&"poet".into())).await }).unwrap();
+        stage.advance(SECOND);
+        let run = Some(RunId::new(1));
+        let asked =
+            stage.call(move |d| async move { d.may_speak(channel, &"poet".into(), run).await });
+        asked.unwrap().into_guard().unwrap().end(Ending::Spoke("It is never seen")).unwrap();
+        stage.advance(SECOND * 14);
+        assert_eq!(log.lines(), Vec::<String>::new());
+        stage.advance(SECOND * 2);
+    });
+    let line = log.lines().pop().unwrap();
+    assert!(line.starts_with("WARN a reply was not seen in time"), "{line}");
+    assert!(line.contains("agent=poet") && line.contains("was=confirming"), "{line}");
+}

@@ -1,0 +1,339 @@
+//! The whole driver under chance: rooms full of agents, a chat and a store that fail, a process that
+//! dies, a clock that jumps. One seed is one run, the same every time.
+//!
+//! What is checked at the boundary: no state is acted on before it is stored (I2); no nonce makes
+//! two messages and nothing is said twice (I1); every post is short, has a nonce and pings only
+//! who is addressed (I15); when the faults end, every room moves again and comes to rest (I16).
+//! Requests that come before the chat allowed them are counted (I17).
+//!
+//! One seed in three has discussions too. Of each, the guide is in its channel and the result in the
+//! callback channel once, as soon as nothing keeps them from it; no agent is given a turn before the
+//! guide; every result wakes a channel that keeps turns; and no letter is left over.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use dirigent::{ChannelId, Clock, Mentions, MessageId, Mode, Nonce, Rest, TriggerCleanup, UserId};
+
+use crate::stage::{Setup, Stage, StoreFault};
+use dirigent_testkit::memory_discord::{Faults, PostRecord};
+use dirigent_testkit::scripted_agent::{Act, Line};
+
+mod dice;
+mod talks;
+mod verdict;
+
+use dice::Dice;
+use talks::Talks;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// How much happened in a run, or in many.
+///
+/// ```
+/// let tally = dirigent_verify::driver_simulation::simulate(1, 50).unwrap();
+/// assert!(tally.steps == 50 && tally.posts > 0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Tally {
+    /// Steps made.
+    pub steps: u64,
+    /// How often the process was killed.
+    pub kills: u64,
+    /// Attempts to post.
+    pub posts: u64,
+    /// Turns granted.
+    pub turns: u64,
+    /// Requests at the chat.
+    pub requests: u64,
+    /// Commits made.
+    pub commits: u64,
+    /// Requests made before the chat allowed them.
+    pub too_early: u64,
+    /// Seconds on the clock.
+    pub seconds: u64,
+    /// Discussions opened.
+    pub discussions: u64,
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.steps += other.steps;
+        self.kills += other.kills;
+        self.posts += other.posts;
+        self.turns += other.turns;
+        self.requests += other.requests;
+        self.commits += other.commits;
+        self.too_early += other.too_early;
+        self.seconds += other.seconds;
+        self.discussions += other.discussions;
+    }
+}
+
+/// A run that went wrong: one line that names it.
+///
+/// ```
+/// use dirigent_verify::driver_simulation::SimulationFailure;
+/// fn show(failure: &SimulationFailure) -> String {
+///     failure.to_string()
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimulationFailure {
+    seed: u64,
+    steps: u64,
+    what: String,
+}
+
+impl fmt::Display for SimulationFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, steps, what } = self;
+        write!(f, "driver simulation, DRIVER_SEED={seed} DRIVER_STEPS={steps}: {what}")
+    }
+}
+
+impl std::error::Error for SimulationFailure {}
+
+/// One run of this many steps.
+///
+/// # Errors
+///
+/// What must not be, in one line.
+pub fn simulate(seed: u64, steps: u64) -> Result<Tally, SimulationFailure> {
+    let told = catch_unwind(AssertUnwindSafe(|| {
+        let mut play = Play::new(seed);
+        for _ in 0..steps {
+            play.step();
+        }
+        play.end(steps)
+    }));
+    let told = told.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Err(text.unwrap_or_else(|| "a panic without words".to_owned()))
+    });
+    told.map_err(|what| SimulationFailure { seed, steps, what })
+}
+
+/// A run.
+struct Play {
+    stage: Stage,
+    dice: Dice,
+    said: u64,
+    /// Discussions, in a seed that has them.
+    talks: Option<Talks>,
+}
+
+impl Play {
+    fn new(seed: u64) -> Self {
+        let mut dice = Dice::new(seed);
+        let mut talks = Talks::are_in(seed).then(|| Talks::new(seed));
+        let setup = Setup::new()
+            .rooms(3)
+            .seed(seed)
+            .hosted("ann", lines("ann", talks.is_some(), &mut dice))
+            .hosted("bob", lines("bob", false, &mut dice))
+            .hooked("cis", lines("cis", false, &mut dice))
+            .settings(|settings| {
+                settings.pacing = dirigent::Pacing::default();
+                if dice.one_in(3) {
+                    settings.lost_runs = dirigent::LostRuns::Rerun;
+                }
+            })
+            .config(|config| {
+                config.run_deadline = Some(SECOND * 90);
+                config.turns_max = Some(20);
+                config.discussion_turns_max = Some(20);
+                config.trigger_cleanup = match dice.below(4) {
+                    0 => TriggerCleanup::OnNext,
+                    1 => TriggerCleanup::After(SECOND * 10),
+                    2 => TriggerCleanup::Never,
+                    _ => TriggerCleanup::Immediate,
+                };
+            })
+            .downtime(SECOND * dice.up_to(100));
+        let setup = if dice.one_in(3) { setup.post_first() } else { setup };
+        let setup = if dice.one_in(3) { setup.direct() } else { setup };
+        let setup = match &mut talks {
+            Some(talks) => talks.set_up(setup),
+            None => setup,
+        };
+        let mut stage = setup.stage();
+        stage.agents().for_each(dirigent_testkit::ScriptedAgent::say_once);
+        stage.chat();
+        let faults = Faults::hostile(seed);
+        let faults = match &talks {
+            Some(talks) => talks.faults(faults),
+            None => faults,
+        };
+        stage.discord().set_faults(faults);
+        for (fault, per_mille) in [
+            (StoreFault::Fails, 10),
+            (StoreFault::FailsInDoubt, 10),
+            (StoreFault::LosesAnswer, 10),
+            (StoreFault::TakesSoLong(SECOND * 10), 5),
+            (StoreFault::Hangs, 2),
+        ] {
+            stage.store().with_rate(fault, per_mille, seed);
+        }
+        Self { stage, dice, said: 0, talks }
+    }
+
+    fn step(&mut self) {
+        self.supervise();
+        if self.talk() {
+            return;
+        }
+        match self.dice.below(100) {
+            0..55 => {
+                let by = SECOND * self.dice.up_to(20);
+                self.stage.advance(by);
+            }
+            55..80 => self.speak(),
+            80..84 => self.move_somebody(),
+            84..90 => self.operate(),
+            90..93 => self.strangers(),
+            93..97 => {
+                let points = u64::from(self.dice.up_to(60));
+                self.stage.points().strike_in(points);
+            }
+            97 => self.stage.advance(SECOND * 60 * self.dice.up_to(60)),
+            98 => {
+                let by = SECOND * 3_600 * self.dice.up_to(24);
+                self.stage.clock().advance(by);
+                self.stage.settle();
+            }
+            _ => self.long_crash(),
+        }
+    }
+
+    /// A driver that could not start, because the chat did not say who it is, is started again.
+    fn supervise(&mut self) {
+        if self.stage.take_end().is_some() {
+            self.stage.restart();
+        }
+    }
+
+    /// Down for up to ten minutes, on a machine whose clock is then set.
+    fn long_crash(&mut self) {
+        self.stage.crash();
+        let clock = self.stage.clock().clone();
+        clock.advance(SECOND * self.dice.up_to(600));
+        if self.dice.one_in(4) {
+            clock.set(clock.now().saturating_sub(SECOND * self.dice.up_to(3_600)));
+        }
+        self.stage.restart();
+    }
+
+    fn room(&mut self) -> ChannelId {
+        let rooms = self.stage.rooms();
+        let at = self.dice.below(3) as usize % rooms.len();
+        rooms.get(at).copied().unwrap_or(ChannelId::new(0))
+    }
+
+    fn speak(&mut self) {
+        self.said += 1;
+        let (room, text) = (self.room(), format!("human {}", self.said));
+        self.stage.say_in(room, &text);
+    }
+
+    fn strangers(&mut self) {
+        let room = self.room();
+        let discord = self.stage.discord().clone();
+        let stranger = match self.dice.below(2) {
+            1 if self.talks.is_none() => self.stage.moderator(),
+            // In a run with discussions the moderator may have lost its right to write there.
+            _ => discord.add_webhook(),
+        };
+        discord.say(room, stranger, "beep");
+        self.stage.settle();
+    }
+
+    fn move_somebody(&mut self) {
+        let room = self.room();
+        let names = ["ann", "bob", "cis"];
+        let name = names.get(self.dice.below(3) as usize).copied().unwrap_or("ann");
+        let user = self.stage.agent(name).user();
+        if self.dice.one_in(2) {
+            self.stage.discord().leave(room, user);
+        } else {
+            self.stage.discord().join(room, user);
+        }
+        self.stage.settle();
+    }
+
+    fn operate(&mut self) {
+        let room = self.room();
+        let what = self.dice.below(9);
+        let _ = self.stage.try_call(move |d| async move {
+            match what {
+                0 => d.stop(room).await,
+                1 => d.hold(room).await,
+                2 => d.set_mode(room, Mode::Report).await,
+                3 => d.set_mode(room, Mode::Chat).await,
+                4 => d.mute(room, &"bob".into()).await,
+                5 => d.unmute(room, &"bob".into()).await,
+                6 => d.wake(room, None).await,
+                _ => d.resume(room).await,
+            }
+        });
+    }
+
+    /// The faults end; every room must move again, and come to rest.
+    fn end(&mut self, steps: u64) -> Result<Tally, String> {
+        self.stage.points().strike_at([]);
+        self.stage.discord().stop_faults();
+        self.stage.store().stop_faults();
+        self.supervise();
+        self.stage.advance(SECOND * 120);
+        for room in self.stage.rooms().to_vec() {
+            for user in
+                self.stage.agents().map(dirigent_testkit::ScriptedAgent::user).collect::<Vec<_>>()
+            {
+                self.stage.discord().join(room, user);
+            }
+            let _ = self.stage.try_call(move |d| async move {
+                let _ = d.resume(room).await;
+                d.set_mode(room, Mode::Chat).await
+            });
+        }
+        self.stage.advance(SECOND * 120);
+        self.check_recovery()?;
+        let discussions = self.check_talks()?;
+        self.check_posts()?;
+        let calls = self.stage.discord().calls();
+        let turns = self.stage.rooms().to_vec().into_iter();
+        let turns = turns.filter_map(|room| self.stage.status_of(room));
+        Ok(Tally {
+            steps,
+            discussions,
+            turns: turns.map(|status| status.turn.get()).sum(),
+            kills: self.stage.points().deaths().len() as u64,
+            posts: calls.of(dirigent_testkit::memory_discord::Call::Post),
+            requests: calls.total(),
+            commits: self.stage.store().commits().len() as u64,
+            too_early: calls.too_early(),
+            seconds: self.stage.clock().now().since(dirigent_testkit::ManualClock::START).as_secs(),
+        })
+    }
+}
+
+/// What an agent says in its life: every line once. One who opens discussions may end them.
+fn lines(name: &str, concludes: bool, dice: &mut Dice) -> Vec<Line> {
+    let line = |number| {
+        let act = match dice.below(20) {
+            0 => Act::Fail,
+            1 => Act::Hang,
+            2 => Act::Deaf,
+            3 => Act::Say(format!("{name} {number} ").repeat(300)),
+            4 if concludes => Act::Conclude(format!("{name} {number} ends it.")),
+            4..10 => Act::Pass,
+            _ => Act::Say(format!("{name} {number}.")),
+        };
+        Line::from(act).taking(SECOND / 2 * dice.below(20))
+    };
+    (0..400).map(line).collect()
+}

@@ -1,0 +1,239 @@
+//! A channel under watch: every step is shown to every invariant.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent_core::{Answer, Channel, Config, Effect, Input, Refusal, Snapshot, Timestamp};
+
+use super::{ALL, Glance, Invariant, Observation, Observer, Restored, TwinStep, Violation};
+
+/// How often a channel is restored from its snapshot to live beside itself for a while.
+///
+/// ```
+/// use dirigent_verify::invariants::Diligence;
+/// assert!(Diligence::default().twin_every > 0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Diligence {
+    /// After how many steps a twin is restored; 0: never.
+    pub twin_every: u32,
+    /// How many steps a twin lives.
+    pub twin_lives: u32,
+}
+
+impl Default for Diligence {
+    fn default() -> Self {
+        Self { twin_every: 64, twin_lives: 16 }
+    }
+}
+
+/// A channel whose every step is shown to every invariant.
+///
+/// ```
+/// use dirigent_core::{Config, Input, Mode, PhaseKind, Timestamp};
+/// use dirigent_verify::invariants::Watched;
+///
+/// let mut channel = Watched::new(Config::default().into(), 1);
+/// let noon = Timestamp::from_millis(1_000_000);
+/// let answer = channel.handle(noon, &Input::SetMode(Mode::Chat)).expect("no invariant breaks");
+/// assert!(answer.is_ok());
+/// assert_eq!(channel.glance().phase, PhaseKind::Dormant);
+/// assert!(!channel.effects().is_empty());
+/// ```
+#[derive(Debug)]
+pub struct Watched {
+    channel: Channel,
+    twin: Option<Channel>,
+    watch: Vec<(&'static Invariant, Box<dyn Observer>)>,
+    before: Glance,
+    after: Glance,
+    now: Timestamp,
+    effects: Vec<Effect>,
+    twin_effects: Vec<Effect>,
+    original: Box<Snapshot>,
+    copy: Box<Snapshot>,
+    diligence: Diligence,
+    steps: u32,
+}
+
+impl Watched {
+    /// A new channel under watch.
+    pub fn new(config: Arc<Config>, seed: u64) -> Self {
+        Self::of(Channel::new(config, seed))
+    }
+
+    /// This channel, under watch from now on. It should be new: observers have seen nothing of
+    /// what it went through before.
+    pub fn of(channel: Channel) -> Self {
+        let mut after = Glance::default();
+        after.refill(&channel);
+        Self {
+            channel,
+            twin: None,
+            watch: ALL.iter().map(|invariant| (invariant, (invariant.observer)())).collect(),
+            before: after.clone(),
+            after,
+            now: Timestamp::default(),
+            effects: Vec::new(),
+            twin_effects: Vec::new(),
+            original: Box::default(),
+            copy: Box::default(),
+            diligence: Diligence::default(),
+            steps: 0,
+        }
+    }
+
+    /// The same, with another diligence.
+    #[must_use]
+    pub const fn with_diligence(mut self, diligence: Diligence) -> Self {
+        self.diligence = diligence;
+        self
+    }
+
+    /// The channel.
+    pub const fn channel(&self) -> &Channel {
+        &self.channel
+    }
+
+    /// The channel after the last step.
+    pub const fn glance(&self) -> &Glance {
+        &self.after
+    }
+
+    /// What the last step asked for.
+    pub fn effects(&self) -> &[Effect] {
+        &self.effects
+    }
+
+    /// Gives the channel an input, and shows the step to every invariant.
+    ///
+    /// # Errors
+    ///
+    /// The first invariant that does not hold.
+    pub fn handle(
+        &mut self,
+        now: Timestamp,
+        input: &Input,
+    ) -> Result<Result<Answer, Refusal>, Violation> {
+        let due = self.after.deadline.is_some_and(|deadline| deadline.at <= now);
+        let undisturbed = !due && now >= self.now;
+        let elapsed = now.since(self.now);
+        self.now = now;
+        let changes_rules = matches!(input, Input::Reconfigure(_));
+        let rules_before = changes_rules.then(|| Arc::clone(self.channel.config()));
+        core::mem::swap(&mut self.before, &mut self.after);
+        self.effects.clear();
+        let answer = self.channel.handle(now, input, &mut self.effects);
+        self.after.refill(&self.channel);
+        let twin_answer = self.twin.as_mut().map(|twin| {
+            self.twin_effects.clear();
+            twin.handle(now, input, &mut self.twin_effects)
+        });
+        let restored = self.restore_now_and_then()?;
+        self.show(&Step {
+            now,
+            elapsed,
+            undisturbed,
+            input,
+            answer,
+            twin_answer,
+            restored,
+            rules_before,
+        })?;
+        Ok(answer)
+    }
+
+    /// Brings the channel back from a snapshot, as after a crash.
+    ///
+    /// # Errors
+    ///
+    /// When the snapshot is not accepted: the machine wrote it itself.
+    pub fn restart(&mut self, snapshot: &Snapshot) -> Result<(), Violation> {
+        let config = Arc::clone(self.channel.config());
+        self.channel = Channel::restore(config, snapshot).map_err(|error| not_restored(&error))?;
+        self.twin = None;
+        self.after.refill(&self.channel);
+        // What the clock did since then is not known any more.
+        self.now = snapshot.now;
+        for (_, observer) in &mut self.watch {
+            observer.restarted(&self.after);
+        }
+        Ok(())
+    }
+
+    /// Now and then, a twin is made from the snapshot, or one that has lived long is compared.
+    fn restore_now_and_then(&mut self) -> Result<bool, Violation> {
+        self.steps = self.steps.wrapping_add(1);
+        let Diligence { twin_every, twin_lives } = self.diligence;
+        if twin_every == 0 {
+            return Ok(false);
+        }
+        let phase = self.steps % twin_every;
+        if phase == twin_lives % twin_every {
+            if let Some(twin) = self.twin.take() {
+                self.channel.snapshot_into(&mut self.original);
+                twin.snapshot_into(&mut self.copy);
+                return Ok(true);
+            }
+        }
+        if phase == 0 {
+            self.channel.snapshot_into(&mut self.original);
+            let config = Arc::clone(self.channel.config());
+            let twin =
+                Channel::restore(config, &self.original).map_err(|error| not_restored(&error))?;
+            twin.snapshot_into(&mut self.copy);
+            self.twin = Some(twin);
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn show(&mut self, step: &Step<'_>) -> Result<(), Violation> {
+        let rules: &Config = self.channel.config();
+        let explained = if let Input::Gate { agent: Some(agent), .. } = step.input {
+            Some(self.channel.explain(*agent))
+        } else {
+            None
+        };
+        let twin_effects = &self.twin_effects;
+        let seen = Observation {
+            now: step.now,
+            elapsed: step.elapsed,
+            undisturbed: step.undisturbed,
+            input: step.input,
+            answer: step.answer,
+            effects: &self.effects,
+            before: &self.before,
+            after: &self.after,
+            rules_before: step.rules_before.as_deref().unwrap_or(rules),
+            rules,
+            explained,
+            audit: self.channel.audit(),
+            twin: step.twin_answer.map(|answer| TwinStep { answer, effects: twin_effects }),
+            restored: step
+                .restored
+                .then_some(Restored { original: &self.original, copy: &self.copy }),
+        };
+        for (invariant, observer) in &mut self.watch {
+            observer.observe(&seen).map_err(|detail| Violation::new(invariant, detail))?;
+        }
+        Ok(())
+    }
+}
+
+/// What `handle` knows of a step when it shows it.
+struct Step<'a> {
+    now: Timestamp,
+    elapsed: Duration,
+    undisturbed: bool,
+    input: &'a Input,
+    answer: Result<Answer, Refusal>,
+    twin_answer: Option<Result<Answer, Refusal>>,
+    restored: bool,
+    rules_before: Option<Arc<Config>>,
+}
+
+fn not_restored(error: &dirigent_core::RestoreError) -> Violation {
+    Violation::of("I11", "a snapshot that the machine wrote is accepted", error.to_string())
+}

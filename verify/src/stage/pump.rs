@@ -1,0 +1,210 @@
+//! The host's side: what is pushed is told to the library, and agents that the host owns are run
+//! when a trigger addresses them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use dirigent::{
+    AgentWaker, ApiError, ChannelId, ChatMessage, Dirigent, DiscordApi, Ending, Mentions, Nonce,
+    Post, RunId, UserId, WakeCall, Woken,
+};
+
+use super::executor::Spawner;
+use super::points::Points;
+use dirigent_testkit::MemoryDiscord;
+use dirigent_testkit::memory_discord::{Event, Events};
+use dirigent_testkit::scripted_agent::{Act, ScriptedAgent};
+
+/// What the host knows of its own agents.
+#[derive(Clone)]
+pub(crate) struct Hooks {
+    pub(crate) agents: Arc<[ScriptedAgent]>,
+    pub(crate) discord: MemoryDiscord,
+    pub(crate) moderator: UserId,
+    pub(crate) points: Points,
+    pub(crate) spawner: Spawner,
+    /// Names runs and posts; goes on over restarts.
+    pub(crate) numbers: Arc<AtomicU64>,
+    /// Whether a reply is posted before the run's end is told.
+    pub(crate) post_first: bool,
+    /// Whether the host tells which messages a reply became.
+    pub(crate) receipts: bool,
+    /// How long a reply is on its way after the run's end was told.
+    pub(crate) post_delay: std::time::Duration,
+    /// Whether agents see no trigger.
+    pub(crate) agents_cut: Arc<AtomicBool>,
+}
+
+/// Tells the library what is pushed, one event after the other; nothing while the gateway is cut.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a host has no use for the others")]
+pub(crate) async fn pump(
+    mut events: Events,
+    dirigent: Dirigent,
+    hooks: Hooks,
+    gateway_cut: Arc<AtomicBool>,
+) {
+    while let Some(event) = events.next().await {
+        if gateway_cut.load(Ordering::Acquire) {
+            if let Event::MessageCreated(message) = &event {
+                hooks.look_for_trigger(&dirigent, message);
+            }
+            continue;
+        }
+        let told = match event {
+            Event::MessageCreated(message) => {
+                hooks.look_for_trigger(&dirigent, &message);
+                dirigent.message_created(message).await
+            }
+            Event::MessageEdited(message) => dirigent.message_updated(message).await,
+            Event::MemberJoined { channel, user } => dirigent.member_joined(channel, user).await,
+            Event::MemberLeft { channel, user } => dirigent.member_left(channel, user).await,
+            Event::MessageDeleted { channel, message } => {
+                dirigent.message_deleted(channel, message).await
+            }
+            Event::ChannelDeleted { channel, .. } => dirigent.channel_deleted(channel).await,
+            // Only connections of the gateway hear of the others.
+            _ => Ok(()),
+        };
+        // The library says no to much that is pushed; that is its business.
+        drop(told);
+    }
+}
+
+impl Hooks {
+    fn look_for_trigger(&self, dirigent: &Dirigent, message: &ChatMessage) {
+        if message.author != self.moderator || self.agents_cut.load(Ordering::Acquire) {
+            return;
+        }
+        let addressed =
+            |agent: &&ScriptedAgent| message.content.starts_with(&format!("<@{}>", agent.user()));
+        if let Some(agent) = self.agents.iter().find(addressed) {
+            self.start(dirigent.clone(), agent.clone(), message.channel);
+        }
+    }
+
+    fn start(&self, dirigent: Dirigent, agent: ScriptedAgent, channel: ChannelId) {
+        let run = Run {
+            hooks: self.clone(),
+            dirigent,
+            agent,
+            channel,
+            number: self.numbers.fetch_add(1, Ordering::Relaxed),
+        };
+        self.spawner.spawn(run.go());
+    }
+}
+
+/// One run of an agent that the host owns.
+struct Run {
+    hooks: Hooks,
+    dirigent: Dirigent,
+    agent: ScriptedAgent,
+    channel: ChannelId,
+    number: u64,
+}
+
+impl Run {
+    async fn go(self) {
+        let run = Some(RunId::new(self.number));
+        let asked = self.dirigent.may_speak(self.channel, self.agent.name(), run);
+        let Ok(decision) = asked.await else {
+            return;
+        };
+        let allowed = decision.is_allowed();
+        let guard = decision.into_guard();
+        if !allowed {
+            return;
+        }
+        self.agent.note(self.channel);
+        let line = self.agent.next_line(self.channel);
+        self.agent.think(line.takes).await;
+        if !self.hooks.post_delay.is_zero() {
+            self.agent.count_as_said(self.channel);
+        }
+        let text = match line.act {
+            Act::Say(text) => text,
+            Act::Conclude(text) => {
+                self.agent.conclude(self.channel).await;
+                text
+            }
+            Act::Pass => "NO_REPLY".to_owned(),
+            // Dropping the guard ends the run as failed.
+            Act::Fail | Act::Panic => return,
+            Act::Hang | Act::Deaf => return std::future::pending().await,
+            unknown => panic!("no agent of this host does {unknown:?}"),
+        };
+        let end = |text: &str| guard.map(|guard| guard.end(Ending::Text(text)));
+        if text == "NO_REPLY" {
+            end(&text);
+        } else if self.hooks.post_first {
+            self.post(&text).await;
+            end(&text);
+        } else {
+            end(&text);
+            self.agent.think(self.hooks.post_delay).await;
+            self.post(&text).await;
+        }
+    }
+
+    /// Posts with the agent's own account, as a host would: again, with the same nonce, when in
+    /// doubt.
+    async fn post(&self, text: &str) {
+        let account = self.hooks.discord.account(self.agent.user());
+        let post = Post {
+            channel: self.channel,
+            content: text.into(),
+            nonce: Nonce::from_parts(self.channel.get(), 0, self.number),
+            mentions: Mentions::Nobody,
+            reply_to: None,
+        };
+        for _ in 0..5 {
+            self.hooks.points.pass("before an agent posts").await;
+            let posted = account.post(post.clone()).await;
+            self.hooks.points.pass("after an agent posted").await;
+            let clock = self.agent.clock();
+            match posted {
+                Ok(posted) => {
+                    if self.hooks.receipts {
+                        let (name, run) = (self.agent.name(), Some(RunId::new(self.number)));
+                        let messages = vec![posted.id];
+                        let told = self.dirigent.delivered(self.channel, name, run, messages);
+                        drop(told.await);
+                    }
+                    return;
+                }
+                Err(error) => {
+                    let wait = error.retry_after().unwrap_or(std::time::Duration::from_secs(1));
+                    clock.sleep_until(clock.now() + wait).await;
+                }
+            }
+        }
+    }
+}
+
+/// Calls the host's agents directly.
+pub(crate) struct DirectWaker {
+    pub(crate) hooks: Hooks,
+    /// Whether they begin when they are called.
+    pub(crate) starts: bool,
+    /// What each call brought.
+    pub(crate) calls: Arc<std::sync::Mutex<Vec<WakeCall>>>,
+}
+
+#[async_trait]
+impl AgentWaker for DirectWaker {
+    async fn wake(&self, call: WakeCall) -> Result<Woken, ApiError> {
+        self.hooks.points.pass("before a direct call").await;
+        let agent = self.hooks.agents.iter().find(|agent| *agent.name() == call.agent);
+        let Some((agent, dirigent)) = agent.and_then(|agent| Some((agent, agent.attached()?)))
+        else {
+            return Ok(Woken::PostTrigger);
+        };
+        if self.starts {
+            self.hooks.start(dirigent, agent.clone(), call.channel);
+        }
+        self.calls.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(call);
+        self.hooks.points.pass("after a direct call").await;
+        Ok(Woken::Called)
+    }
+}

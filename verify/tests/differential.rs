@@ -1,0 +1,318 @@
+//! The machine and the rules, side by side.
+//!
+//! `DIRIGENT_STEPS` sets how many steps the seeded walks make together, `DIRIGENT_SEED` where they
+//! begin, `DIRIGENT_CASES` how many sequences of each kind proptest tries.
+
+mod strategies;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use dirigent_core::{
+    AgentKey, Author, Config, Creation, Input, Message, MessageId, MessageKind, Mode, Outcome,
+    RunId, Settlement, Tail, TriggerCleanup, WakeCause,
+};
+use dirigent_testkit::Random;
+use dirigent_verify::check::{
+    Act, EndOutcome, Failure, Report, Step, check, check_twice, config_from_bytes, minimize,
+};
+use proptest::prelude::*;
+
+use self::strategies::Case;
+
+/// Steps of one seeded walk.
+const WALK: usize = 300;
+/// Steps of one long walk: enough to forget the oldest messages.
+const LONG_WALK: usize = 5_000;
+
+fn number_from(variable: &str, default: u64) -> u64 {
+    let text = std::env::var(variable).ok();
+    text.and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// A channel as it usually begins.
+fn opening(byte: u8) -> Option<Step> {
+    let agents = |count: u32| (1..=count).map(AgentKey::new).collect();
+    let discussion = byte & 1 != 0;
+    let creation = Creation {
+        mode: if discussion { Mode::Discussion } else { Mode::Chat },
+        members: agents(u32::from(byte / 2 % 6)),
+        initiator: discussion.then(|| AgentKey::new(1)),
+    };
+    (byte < 240).then(|| Step::input(0, Input::Create(creation)))
+}
+
+/// One seeded walk: the rules and the steps.
+fn walk(seed: u64, length: usize) -> (Arc<Config>, Vec<Step>) {
+    let mut random = Random::new(seed);
+    let rules = random.draw().to_le_bytes();
+    let [first, ..] = random.draw().to_le_bytes();
+    let steps = opening(first).into_iter().chain(Step::sequence(&mut random, length)).collect();
+    (Arc::new(config_from_bytes(rules)), steps)
+}
+
+/// Walks as many steps as wanted and reports what was seen.
+#[expect(clippy::disallowed_methods, reason = "the speed of the check itself is of interest")]
+fn walk_all(steps_wanted: u64, length: usize) -> Report {
+    let first = number_from("DIRIGENT_SEED", 0);
+    let begun = Instant::now();
+    let mut report = Report::default();
+    for seed in first..first + steps_wanted.div_ceil(length as u64) {
+        let (config, steps) = walk(seed, length);
+        match check(&config, seed, &steps) {
+            Ok(seen) => report.add(&seen),
+            Err(failure) => complain(&config, seed, &steps, &failure),
+        }
+    }
+    let spent = begun.elapsed().as_millis().max(1);
+    println!(
+        "{} steps, {} a second, {} restored copies",
+        report.steps,
+        u128::from(report.steps) * 1_000 / spent,
+        report.restored
+    );
+    report
+}
+
+/// Fails with the shortest way to the difference.
+fn complain(config: &Arc<Config>, seed: u64, steps: &[Step], failure: &Failure) -> ! {
+    let shortest = minimize(config, seed, steps).map(|(_, _, failure)| failure);
+    panic!("{}", shortest.as_ref().unwrap_or(failure));
+}
+
+#[test]
+fn machine_and_rules_agree_on_seeded_walks_that_see_everything() {
+    let report = walk_all(number_from("DIRIGENT_STEPS", 2_000_000), WALK);
+    for ((kind, name), count) in &report.seen {
+        println!("{count:9} {kind} {name}");
+    }
+    let unseen = strategies::everything().filter(|(kind, name)| report.count(kind, name) == 0);
+    let unseen: Vec<_> = unseen.collect();
+    assert!(unseen.is_empty(), "never seen: {unseen:?}");
+}
+
+#[test]
+fn machine_and_rules_agree_on_long_walks() {
+    walk_all(number_from("DIRIGENT_STEPS", 2_000_000) / 4, LONG_WALK);
+}
+
+#[test]
+fn what_is_delivered_twice_counts_once() {
+    let wanted = number_from("DIRIGENT_STEPS", 2_000_000) / 4;
+    for seed in 0..wanted.div_ceil(WALK as u64) {
+        let (config, steps) = walk(seed, WALK);
+        if let Err(failure) = check_twice(&config, seed, &steps) {
+            panic!("{failure}");
+        }
+    }
+}
+
+/// A chat of two, in which agent 1 runs since message 1000.
+fn begun() -> Vec<Step> {
+    let members = [1, 2].map(AgentKey::new).to_vec();
+    let creation = Creation { mode: Mode::Chat, members, initiator: None };
+    let wake = message(1_000, Author::Human, "hello");
+    vec![Step::input(0, Input::Create(creation)), wake, Step::act(0, Act::GateAnew)]
+}
+
+/// A message of these words.
+fn message(id: u64, author: Author, words: &str) -> Step {
+    let (id, kind, tail) = (MessageId::new(id), MessageKind::Conversation, Tail::of(words));
+    Step::input(0, Input::Message(Message { id, author, kind, tail, backfilled: false }))
+}
+
+/// Walks a way that chance takes too seldom.
+fn scripted(config: Config, steps: &[Step]) -> Report {
+    let config = Arc::new(config);
+    match check(&config, 1, steps) {
+        Ok(report) => report,
+        Err(failure) => complain(&config, 1, steps, &failure),
+    }
+}
+
+#[test]
+fn many_pieces_may_arrive_backwards() {
+    let mut config = Config::default();
+    config.fingerprint_length = Tail::MAX;
+    for last in [1_001, 1_008] {
+        let speaker = Author::Agent(AgentKey::new(1));
+        let ids = (1_001..=1_008).rev().filter(|id| *id != last).chain([last]);
+        let words = |id: u64| format!("word{id}");
+        let mut steps = begun();
+        steps.extend(ids.map(|id| message(id, speaker, &words(id))));
+        let whole: String = (1_001..=1_008).map(words).collect();
+        let tail = Box::new(Tail::of(&whole));
+        steps.push(Step::act(0, Act::End { outcome: EndOutcome::Spoke(tail) }));
+        let report = scripted(config.clone(), &steps);
+        assert_eq!(report.count("cause", "tail-matched"), 1, "{last} came last");
+    }
+}
+
+#[test]
+fn a_message_older_than_all_that_are_remembered_counts_once() {
+    let mut steps = begun();
+    steps.push(Step::act(0, Act::Receipt { count: 255 }));
+    steps.extend([3, 5, 5, 4, 3, 6].map(|id| message(id, Author::Human, "late")));
+    let report = scripted(Config::default(), &steps);
+    assert_eq!(report.count("refusal", "repeated-message"), 3);
+}
+
+#[test]
+fn no_more_agents_are_muted_than_a_channel_holds() {
+    let agents = (1..=66).map(AgentKey::new);
+    let steps: Vec<Step> = agents.map(|agent| Step::input(0, Input::Mute(agent))).collect();
+    let report = scripted(Config::default(), &steps);
+    assert_eq!(report.count("refusal", "too-many-agents"), 2);
+}
+
+#[test]
+fn of_many_triggers_the_newest_are_removed() {
+    let mut config = Config::default();
+    config.trigger_cleanup = TriggerCleanup::OnNext;
+    let mut steps = begun();
+    steps.pop(); // granted, not running
+    let again = [Input::Hold, Input::Resume].map(|input| Step::input(0, input));
+    steps.extend(again.iter().cycle().take(40).cloned());
+    steps.extend((0..20).map(|id| {
+        let settlement = Settlement::Done { message: Some(MessageId::new(id)) };
+        Step::act(0, Act::Settle { nth: 0, settlement })
+    }));
+    steps.extend(again);
+    let report = scripted(config, &steps);
+    assert_eq!(report.count("effect", "delete"), 16);
+}
+
+/// A discussion that has gone to sleep and whose initiator, agent 1, may run once.
+fn idle_discussion() -> Vec<Step> {
+    let members = [1, 2].map(AgentKey::new).to_vec();
+    let initiator = members.first().copied();
+    let creation = Creation { mode: Mode::Discussion, members: members.clone(), initiator };
+    let wake = Input::Wake { first: None, cause: WakeCause::Guide };
+    let pass = || [Act::GateAnew, Act::End { outcome: EndOutcome::Pass }];
+    let acts = pass().into_iter().chain(pass()).chain([Act::Members { agents: members }]);
+    let opened = [Input::Create(creation), wake].map(|input| Step::input(0, input));
+    opened.into_iter().chain(acts.map(|act| Step::act(0, act))).collect()
+}
+
+/// A gate call.
+fn gate(agent: u32, run: Option<u64>) -> Step {
+    let (agent, run) = (Some(AgentKey::new(agent)), run.map(RunId::new));
+    Step::input(0, Input::Gate { agent, run, latest: None })
+}
+
+#[test]
+fn a_run_that_was_denied_does_not_end_the_initiators() {
+    let mut steps = idle_discussion();
+    steps.extend([gate(2, Some(9)), gate(1, None)]);
+    let (agent, run) = (AgentKey::new(1), Some(RunId::new(9)));
+    steps.push(Step::input(0, Input::RunEnded { agent, run, outcome: Outcome::Pass }));
+    let report = scripted(Config::default(), &steps);
+    assert_eq!(report.count("reason", "initiator-permit"), 1);
+    assert_eq!(report.count("refusal", "stale-run"), 1);
+}
+
+#[test]
+fn another_agents_run_of_the_same_name_does_not_stop_the_initiator() {
+    let mut steps = idle_discussion();
+    steps.extend([gate(1, Some(3)), gate(2, Some(3)), gate(1, Some(3))]);
+    let report = scripted(Config::default(), &steps);
+    assert_eq!(report.count("reason", "initiator-permit"), 2);
+}
+
+/// Who passed, was chosen and did not answer may start again (rule 59).
+#[test]
+fn who_was_chosen_and_did_not_answer_is_not_passed_over() {
+    let mut config = Config::default();
+    config.skip_passed = true;
+    let agents = [1, 2, 3].map(AgentKey::new).to_vec();
+    let mut steps = begun();
+    steps.push(Step::act(0, Act::End { outcome: EndOutcome::Pass }));
+    steps.push(Step::act(0, Act::GateAnew));
+    steps.push(Step::input(0, Input::SpeakNext(AgentKey::new(1))));
+    steps.push(Step::act(0, Act::End { outcome: EndOutcome::Pass }));
+    steps.extend([Step::DeadlineTick, Step::DeadlineTick]); // re-triggered, then skipped
+    steps.push(Step::act(0, Act::Members { agents })); // a newcomer: another cycle
+    steps
+        .extend([Act::GateAnew, Act::End { outcome: EndOutcome::Pass }].map(|it| Step::act(0, it)));
+    steps
+        .extend([Act::GateAnew, Act::End { outcome: EndOutcome::Pass }].map(|it| Step::act(0, it)));
+    let report = scripted(config, &steps);
+    assert_eq!(report.count("cause", "start-timed-out"), 1);
+    assert!(report.count("cause", "agent-passed") >= 1, "the other one passed");
+}
+
+/// An agent that is assigned in the step of a shuffle goes behind it (rule 32).
+#[test]
+fn an_agent_may_come_back_in_the_step_of_a_shuffle() {
+    let mut config = Config::default();
+    config.auto_requeue = true;
+    let config = Arc::new(config);
+    let members = [1, 2, 3].map(AgentKey::new).to_vec();
+    let creation = Creation { mode: Mode::Chat, members, initiator: None };
+    let speaks = || {
+        let tail = Box::new(Tail::of("words"));
+        let spoke = EndOutcome::Spoke(tail.clone());
+        [Act::GateAnew, Act::End { outcome: spoke }, Act::SpeakerSays { ahead: 1, tail }]
+    };
+    let mut steps = vec![
+        Step::input(0, Input::Create(creation)),
+        Step::input(0, Input::Offline(AgentKey::new(3))),
+        message(1_000, Author::Human, "hello"),
+    ];
+    steps.extend(speaks().into_iter().chain(speaks()).map(|act| Step::act(0, act)));
+    steps.push(Step::input(0, Input::Mute(AgentKey::new(2)))); // who completed last
+    steps.push(Step::input(20_000, Input::Online(AgentKey::new(3))));
+    for seed in 0..60 {
+        match check(&config, seed, &steps) {
+            Ok(report) => assert_eq!(report.count("cause", "reshuffled"), 1),
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+}
+
+/// How often proptest tries. What fails is made short by `minimize`, which knows what a step is.
+fn cases() -> ProptestConfig {
+    ProptestConfig {
+        cases: u32::try_from(number_from("DIRIGENT_CASES", 500)).unwrap_or(u32::MAX),
+        failure_persistence: None,
+        max_shrink_iters: 0,
+        ..ProptestConfig::default()
+    }
+}
+
+/// Checks one generated case.
+fn agree(case: &Case) -> Result<(), TestCaseError> {
+    let Err(failure) = check(&case.config, case.seed, &case.steps) else {
+        return Ok(());
+    };
+    let shortest = minimize(&case.config, case.seed, &case.steps);
+    let failure = shortest.map_or(failure, |(_, _, failure)| failure);
+    Err(TestCaseError::fail(failure.to_string()))
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn machine_and_rules_agree_on_conversations(case in Case::of(strategies::conversation())) {
+        agree(&case)?;
+    }
+
+    #[test]
+    fn machine_and_rules_agree_on_nonsense(case in Case::of(strategies::nonsense())) {
+        agree(&case)?;
+    }
+
+    #[test]
+    fn machine_and_rules_agree_on_any_bytes(case in Case::of(strategies::any_bytes())) {
+        agree(&case)?;
+    }
+
+    #[test]
+    fn every_input_of_a_conversation_may_be_delivered_twice(
+        case in Case::of(strategies::conversation()),
+    ) {
+        let outcome = check_twice(&case.config, case.seed, &case.steps);
+        outcome.map_err(|failure| TestCaseError::fail(failure.to_string()))?;
+    }
+}

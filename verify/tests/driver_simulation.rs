@@ -1,0 +1,41 @@
+//! Many seeds of the driver simulation. `DRIVER_SEEDS` runs so many, `DRIVER_SEED` one,
+//! `DRIVER_STEPS` makes them longer. A failing seed goes into `tests/driver_seeds.txt`.
+
+use dirigent_verify::driver_simulation::{Tally, simulate};
+
+fn number(name: &str, unless: u64) -> u64 {
+    std::env::var(name).map_or(unless, |text| text.parse().unwrap_or(unless))
+}
+
+#[test]
+fn the_driver_survives_chance() {
+    let steps = number("DRIVER_STEPS", 300);
+    let one = number("DRIVER_SEED", 0);
+    let seeds = if one > 0 { one..=one } else { 1..=number("DRIVER_SEEDS", 1_000) };
+    let (mut tally, mut failures) = (Tally::default(), Vec::new());
+    for seed in seeds {
+        match simulate(seed, steps) {
+            Ok(run) => tally += run,
+            Err(failure) => failures.push(failure.to_string()),
+        }
+    }
+    println!("{tally:?}");
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
+#[test]
+fn seeds_that_once_failed_stay_well() {
+    let numbers = |line: &str| -> Vec<u64> {
+        line.split_whitespace().map(|number| number.parse().unwrap()).collect()
+    };
+    let lines = include_str!("driver_seeds.txt").lines().filter(|line| !line.starts_with('#'));
+    for line in lines {
+        let [seed, steps] = numbers(line)[..] else { panic!("not a seed and its steps: {line}") };
+        assert_eq!(simulate(seed, steps).err(), None);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    assert_eq!(simulate(5, 100).unwrap(), simulate(5, 100).unwrap());
+}
