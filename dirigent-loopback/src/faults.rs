@@ -151,16 +151,8 @@ impl RestFaults {
         if self.rates.is_empty() {
             return None;
         }
-        let mut roll = u32::try_from(((self.dice.draw() >> 32) * 1_000) >> 32).unwrap_or(0);
-        for rate in &self.rates {
-            if rate.endpoint.is_some_and(|only| only != endpoint) {
-                continue;
-            }
-            if roll < rate.per_mille {
-                return Some(rate.fault);
-            }
-            roll -= rate.per_mille;
-        }
-        None
+        let fits = |rate: &&Rate| rate.endpoint.is_none_or(|only| only == endpoint);
+        let rates = self.rates.iter().filter(fits);
+        self.dice.by_rate(rates.map(|rate| (rate.fault, rate.per_mille)))
     }
 }

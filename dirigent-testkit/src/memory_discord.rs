@@ -17,7 +17,6 @@ use std::time::Duration;
 use dirigent::{Clock, UserId};
 
 mod account;
-mod dice;
 mod faults;
 mod hash;
 mod history;

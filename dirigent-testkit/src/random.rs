@@ -6,7 +6,7 @@
 /// use dirigent_testkit::Random;
 /// assert_eq!(Random::new(7).bytes(5), Random::new(7).bytes(5));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Random {
     /// The whole state.
     state: u64,
@@ -27,8 +27,83 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
+    /// A number below this one; 0 where there is none. The bias is far below what matters to a test.
+    pub const fn below(&mut self, bound: u64) -> u64 {
+        let product = self.draw() as u128 * bound as u128;
+        (product >> 64) as u64
+    }
+
+    /// A number from `low` to `high`.
+    pub const fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.below(high.saturating_sub(low) + 1)
+    }
+
+    /// A place in a list of this length.
+    pub fn place(&mut self, length: usize) -> usize {
+        usize::try_from(self.below(length as u64)).unwrap_or(0)
+    }
+
+    /// One of these; none of none.
+    pub fn pick<T: Clone>(&mut self, choices: &[T]) -> Option<T> {
+        let place = self.place(choices.len());
+        choices.get(place).cloned()
+    }
+
+    /// True once in this many times.
+    pub const fn one_in(&mut self, times: u64) -> bool {
+        self.below(times) == 0
+    }
+
+    /// True this often in a million times.
+    pub const fn hits(&mut self, per_million: u32) -> bool {
+        self.below(1_000_000) < per_million as u64
+    }
+
+    /// One of these by its rate in thousandths, or none of them.
+    pub fn by_rate<T: Copy>(&mut self, rates: impl IntoIterator<Item = (T, u32)>) -> Option<T> {
+        let mut roll = self.below(1_000);
+        for (choice, per_mille) in rates {
+            match roll.checked_sub(per_mille.into()) {
+                None => return Some(choice),
+                Some(rest) => roll = rest,
+            }
+        }
+        None
+    }
+
     /// Draws this many bytes.
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
         (0..count).map(|_| self.draw().to_le_bytes()[7]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_gives_the_same_numbers() {
+        let (mut one, mut other) = (Random::new(5), Random::new(5));
+        assert!((0..100).all(|_| one.draw() == other.draw()));
+    }
+
+    #[test]
+    fn rates_are_about_right() {
+        let mut random = Random::new(1);
+        let hits = (0..100_000).filter(|_| random.hits(20_000)).count();
+        assert!((1_800..2_200).contains(&hits), "{hits}");
+        let rates = [('a', 100), ('b', 20)];
+        let drawn: Vec<_> = (0..100_000).filter_map(|_| random.by_rate(rates)).collect();
+        let rare = drawn.iter().filter(|choice| **choice == 'b').count();
+        assert!((11_600..12_400).contains(&drawn.len()), "{}", drawn.len());
+        assert!((1_800..2_200).contains(&rare), "{rare}");
+    }
+
+    #[test]
+    fn numbers_stay_within_their_bounds() {
+        let mut random = Random::new(2);
+        assert!((0..1_000).all(|_| random.below(3) < 3 && (5..=7).contains(&random.between(5, 7))));
+        assert_eq!((random.below(0), random.between(4, 4), random.place(1)), (0, 4, 0));
+        assert_eq!(random.pick::<u8>(&[]), None);
     }
 }

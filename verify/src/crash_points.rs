@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use dirigent::{ChannelId, Config, Mode, PhaseKind, Rest, UserId};
 use dirigent_core::Channel;
+use dirigent_testkit::memory_discord::PostRecord;
 
 use crate::stage::{Points, Setup, Stage};
-use dirigent_testkit::memory_discord::PostRecord;
 
 /// A story that is told with and without crashes.
 ///

@@ -16,16 +16,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use dirigent::{ChannelId, Clock, Mentions, MessageId, Mode, Nonce, Rest, TriggerCleanup, UserId};
+use dirigent_testkit::Random;
+use dirigent_testkit::memory_discord::{Call, Faults, PostRecord};
+use dirigent_testkit::scripted_agent::{Act, Line};
+use dirigent_testkit::{ManualClock, ScriptedAgent};
 
 use crate::stage::{Setup, Stage, StoreFault};
-use dirigent_testkit::memory_discord::{Faults, PostRecord};
-use dirigent_testkit::scripted_agent::{Act, Line};
 
-mod dice;
 mod talks;
 mod verdict;
 
-use dice::Dice;
 use talks::Talks;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -121,7 +121,7 @@ pub fn simulate(seed: u64, steps: u64) -> Result<Tally, SimulationFailure> {
 /// A run.
 struct Play {
     stage: Stage,
-    dice: Dice,
+    dice: Random,
     said: u64,
     /// Discussions, in a seed that has them.
     talks: Option<Talks>,
@@ -129,7 +129,7 @@ struct Play {
 
 impl Play {
     fn new(seed: u64) -> Self {
-        let mut dice = Dice::new(seed);
+        let mut dice = Random::new(seed);
         let mut talks = Talks::are_in(seed).then(|| Talks::new(seed));
         let setup = Setup::new()
             .rooms(3)
@@ -154,7 +154,7 @@ impl Play {
                     _ => TriggerCleanup::Immediate,
                 };
             })
-            .downtime(SECOND * dice.up_to(100));
+            .downtime(Duration::from_secs(dice.between(1, 100)));
         let setup = if dice.one_in(3) { setup.post_first() } else { setup };
         let setup = if dice.one_in(3) { setup.direct() } else { setup };
         let setup = match &mut talks {
@@ -162,7 +162,7 @@ impl Play {
             None => setup,
         };
         let mut stage = setup.stage();
-        stage.agents().for_each(dirigent_testkit::ScriptedAgent::say_once);
+        stage.agents().for_each(ScriptedAgent::say_once);
         stage.chat();
         let faults = Faults::hostile(seed);
         let faults = match &talks {
@@ -189,7 +189,7 @@ impl Play {
         }
         match self.dice.below(100) {
             0..55 => {
-                let by = SECOND * self.dice.up_to(20);
+                let by = Duration::from_secs(self.dice.between(1, 20));
                 self.stage.advance(by);
             }
             55..80 => self.speak(),
@@ -197,12 +197,12 @@ impl Play {
             84..90 => self.operate(),
             90..93 => self.strangers(),
             93..97 => {
-                let points = u64::from(self.dice.up_to(60));
+                let points = self.dice.between(1, 60);
                 self.stage.points().strike_in(points);
             }
-            97 => self.stage.advance(SECOND * 60 * self.dice.up_to(60)),
+            97 => self.stage.advance(Duration::from_secs(60 * self.dice.between(1, 60))),
             98 => {
-                let by = SECOND * 3_600 * self.dice.up_to(24);
+                let by = Duration::from_secs(3_600 * self.dice.between(1, 24));
                 self.stage.clock().advance(by);
                 self.stage.settle();
             }
@@ -221,17 +221,16 @@ impl Play {
     fn long_crash(&mut self) {
         self.stage.crash();
         let clock = self.stage.clock().clone();
-        clock.advance(SECOND * self.dice.up_to(600));
+        clock.advance(Duration::from_secs(self.dice.between(1, 600)));
         if self.dice.one_in(4) {
-            clock.set(clock.now().saturating_sub(SECOND * self.dice.up_to(3_600)));
+            clock.set(clock.now().saturating_sub(Duration::from_secs(self.dice.between(1, 3_600))));
         }
         self.stage.restart();
     }
 
     fn room(&mut self) -> ChannelId {
         let rooms = self.stage.rooms();
-        let at = self.dice.below(3) as usize % rooms.len();
-        rooms.get(at).copied().unwrap_or(ChannelId::new(0))
+        self.dice.pick(rooms).unwrap_or(ChannelId::new(0))
     }
 
     fn speak(&mut self) {
@@ -254,8 +253,7 @@ impl Play {
 
     fn move_somebody(&mut self) {
         let room = self.room();
-        let names = ["ann", "bob", "cis"];
-        let name = names.get(self.dice.below(3) as usize).copied().unwrap_or("ann");
+        let name = self.dice.pick(&["ann", "bob", "cis"]).unwrap_or("ann");
         let user = self.stage.agent(name).user();
         if self.dice.one_in(2) {
             self.stage.discord().leave(room, user);
@@ -290,9 +288,7 @@ impl Play {
         self.supervise();
         self.stage.advance(SECOND * 120);
         for room in self.stage.rooms().to_vec() {
-            for user in
-                self.stage.agents().map(dirigent_testkit::ScriptedAgent::user).collect::<Vec<_>>()
-            {
+            for user in self.stage.agents().map(ScriptedAgent::user).collect::<Vec<_>>() {
                 self.stage.discord().join(room, user);
             }
             let _ = self.stage.try_call(move |d| async move {
@@ -312,17 +308,17 @@ impl Play {
             discussions,
             turns: turns.map(|status| status.turn.get()).sum(),
             kills: self.stage.points().deaths().len() as u64,
-            posts: calls.of(dirigent_testkit::memory_discord::Call::Post),
+            posts: calls.of(Call::Post),
             requests: calls.total(),
             commits: self.stage.store().commits().len() as u64,
             too_early: calls.too_early(),
-            seconds: self.stage.clock().now().since(dirigent_testkit::ManualClock::START).as_secs(),
+            seconds: self.stage.clock().now().since(ManualClock::START).as_secs(),
         })
     }
 }
 
 /// What an agent says in its life: every line once. One who opens discussions may end them.
-fn lines(name: &str, concludes: bool, dice: &mut Dice) -> Vec<Line> {
+fn lines(name: &str, concludes: bool, dice: &mut Random) -> Vec<Line> {
     let line = |number| {
         let act = match dice.below(20) {
             0 => Act::Fail,
@@ -333,7 +329,7 @@ fn lines(name: &str, concludes: bool, dice: &mut Dice) -> Vec<Line> {
             4..10 => Act::Pass,
             _ => Act::Say(format!("{name} {number}.")),
         };
-        Line::from(act).taking(SECOND / 2 * dice.below(20))
+        Line::from(act).taking(Duration::from_millis(500 * dice.below(20)))
     };
     (0..400).map(line).collect()
 }

@@ -17,7 +17,6 @@ mod agenda;
 mod bustle;
 mod cast;
 mod crash;
-mod dice;
 mod host;
 mod profile;
 mod recovery;

@@ -10,7 +10,6 @@ use dirigent::{
     AgentError, ChannelId, Config, Consultation, Dirigent, GuildId, MemoryIdentities, Orchestrator,
     Recorder, Reply, RunError, Settings, Timestamp, UserId, WakeCall,
 };
-
 use dirigent_testkit::scripted_agent::ScriptedAgent;
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 

@@ -127,14 +127,7 @@ fn draw_of<T: Copy>(rates: &[(T, u32)], dice: &mut Random) -> Option<T> {
     if rates.is_empty() {
         return None;
     }
-    let mut roll = u32::try_from(dice.draw() % 1_000).unwrap_or(0);
-    for &(fault, per_mille) in rates {
-        if roll < per_mille {
-            return Some(fault);
-        }
-        roll -= per_mille;
-    }
-    None
+    dice.by_rate(rates.iter().copied())
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use dirigent::{ApiError, Certainty, ErrorKind, UserId};
 
-use super::dice::Dice;
 use super::ledger::Call;
+use crate::Random;
 
 /// What may happen to a request.
 ///
@@ -143,7 +143,7 @@ pub enum PushFault {
 #[derive(Clone, Debug)]
 pub struct Faults {
     /// Where chance comes from.
-    dice: Dice,
+    dice: Random,
     /// Faults of the next calls, soonest first.
     scripted: VecDeque<Scripted>,
     /// Faults of the next pushed events.
@@ -158,7 +158,7 @@ impl Faults {
     /// Nothing goes wrong yet; chance will come from this seed.
     pub const fn new(seed: u64) -> Self {
         Self {
-            dice: Dice::new(seed),
+            dice: Random::new(seed),
             scripted: VecDeque::new(),
             scripted_pushes: VecDeque::new(),
             rates: Vec::new(),
@@ -247,17 +247,8 @@ impl Faults {
         if self.rates.is_empty() {
             return None;
         }
-        let mut roll = self.dice.below(1_000);
-        for rate in &self.rates {
-            if rate.call.is_some_and(|only| only != call) {
-                continue;
-            }
-            if roll < rate.per_mille {
-                return Some(rate.fault);
-            }
-            roll -= rate.per_mille;
-        }
-        None
+        let fits = self.rates.iter().filter(|rate| rate.call.is_none_or(|only| only == call));
+        self.dice.by_rate(fits.map(|rate| (rate.fault, rate.per_mille)))
     }
 
     /// The fault that hits this event for one subscriber.
@@ -268,14 +259,7 @@ impl Faults {
         if self.push_rates.is_empty() {
             return None;
         }
-        let mut roll = self.dice.below(1_000);
-        for &(fault, per_mille) in &self.push_rates {
-            if roll < per_mille {
-                return Some(fault);
-            }
-            roll -= per_mille;
-        }
-        None
+        self.dice.by_rate(self.push_rates.iter().copied())
     }
 }
 

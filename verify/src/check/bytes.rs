@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use dirigent_core::{Config, InterruptPolicy, TriggerCleanup};
+use dirigent_testkit::Random;
 
 use super::step::Step;
-use dirigent_testkit::Random;
 
 mod acts;
 mod combined;
@@ -30,6 +30,9 @@ impl Step {
 
     /// Any bytes as steps, legal and illegal ones, eight bytes a step. What is left over at the
     /// end is ignored. Total, and the same bytes give the same steps.
+    ///
+    /// The first byte of a step says what it is: below 128 an [`Act`](super::Act) that fits what is going on, below 160 a
+    /// tick at the next deadline, below 165 a restart, from there on an input (249 to 251 create the channel).
     ///
     /// ```
     /// use dirigent_verify::check::Step;

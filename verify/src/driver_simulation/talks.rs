@@ -9,10 +9,11 @@ use dirigent::{
     UserId,
 };
 use dirigent_core::{Input, Snapshot, WakeCause};
-
-use super::{Play, SECOND, dice::Dice};
-use crate::stage::{Setup, Stage};
+use dirigent_testkit::Random;
 use dirigent_testkit::memory_discord::{Call, Fault, Faults};
+
+use super::{Play, SECOND};
+use crate::stage::{Setup, Stage};
 
 /// How many discussions a run opens at most.
 const TALKS_MAX: usize = 4;
@@ -21,7 +22,7 @@ const LETTERS_WITHIN: std::time::Duration = std::time::Duration::from_secs(1_300
 
 /// Discussions of a run, and the channels that have no mode.
 pub(super) struct Talks {
-    dice: Dice,
+    dice: Random,
     opened: Vec<Talk>,
     /// Callback channels in which no turns are kept.
     plain: Vec<ChannelId>,
@@ -68,7 +69,7 @@ impl Talks {
     }
 
     pub(super) fn new(seed: u64) -> Self {
-        let mut dice = Dice::new(seed ^ 0x7a1c);
+        let mut dice = Random::new(seed ^ 0x7a1c);
         let lies = dice.one_in(4);
         let (opened, plain, deleted) = (Vec::new(), Vec::new(), Vec::new());
         Self { dice, opened, plain, deleted, wrong: None, wakes: Wakes::default(), lies }
@@ -112,7 +113,7 @@ impl Play {
 
     fn talk_of(&mut self, talks: &mut Talks) {
         let open = talks.opened.len();
-        let at = talks.dice.below(u32::try_from(open).unwrap_or(1).max(1)) as usize;
+        let at = talks.dice.place(open);
         let Some(talk) = talks.opened.get(at) else {
             return self.open_talk(talks);
         };
@@ -149,7 +150,7 @@ impl Play {
             0 if is_plain => {
                 let discord = self.stage.discord().clone();
                 let stranger = discord.add_webhook();
-                for _ in 0..talks.dice.up_to(800) {
+                for _ in 0..talks.dice.between(1, 800) {
                     discord.say(callback, stranger, "beep");
                 }
             }

@@ -44,10 +44,10 @@ impl World {
 
     /// A message is written, and Discord pushes it.
     fn write(&mut self, author: Author, kind: MessageKind) -> Result<(), Violation> {
-        let text = Text::whole(self.dice.next());
+        let text = Text::whole(self.dice.draw());
         let id = self.room.post(author, kind, text);
         if author == Author::Human && self.dice.hits(200_000) {
-            let places = self.dice.next() & self.dice.next();
+            let places = self.dice.draw() & self.dice.draw();
             self.room.mention(places);
         }
         if self.dice.hits(500_000) {
@@ -78,7 +78,7 @@ impl World {
 
     fn edit_something(&mut self) -> Result<(), Violation> {
         let message = self.some_message();
-        let text = Text::whole(self.dice.next());
+        let text = Text::whole(self.dice.draw());
         match self.room.edit(message, text) {
             Some(_) => self.occur(Happening::DeliverEdit(message)),
             None => Ok(()),

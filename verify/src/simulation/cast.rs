@@ -1,8 +1,7 @@
 //! The agents of the simulated world, and what they are like.
 
 use dirigent_core::{AgentKey, RunId};
-
-use super::dice::Dice;
+use dirigent_testkit::Random;
 
 /// What an agent tends to do, each in a million.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +90,7 @@ pub(super) struct Agent {
 }
 
 impl Agent {
-    pub(super) fn new(number: u64, dice: &mut Dice) -> Self {
+    pub(super) fn new(number: u64, dice: &mut Random) -> Self {
         let key = AgentKey::new(u32::try_from(number + 1).unwrap_or(1));
         let character = dice.pick(&CHARACTERS).unwrap_or(TALKER);
         let present = dice.hits(900_000);

@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{Config, HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule};
-
-use super::dice::Dice;
+use dirigent_testkit::Random;
 
 /// A configuration, chosen by chance: often the defaults with something changed.
-pub(super) fn choose(dice: &mut Dice) -> Arc<Config> {
+pub(super) fn choose(dice: &mut Random) -> Arc<Config> {
     let mut config = if dice.hits(120_000) { Config::seed_literal() } else { Config::default() };
     if dice.hits(200_000) {
         config.turns_max = Some(1 + u32::try_from(dice.below(7)).unwrap_or(0));
@@ -58,7 +57,7 @@ pub(super) fn choose(dice: &mut Dice) -> Arc<Config> {
 }
 
 /// Every policy by itself, in any combination; in some worlds none.
-fn policies(config: &mut Config, dice: &mut Dice) {
+fn policies(config: &mut Config, dice: &mut Random) {
     if dice.hits(250_000) {
         return;
     }
@@ -102,7 +101,7 @@ fn policies(config: &mut Config, dice: &mut Dice) {
 }
 
 /// Time-outs of milliseconds: whatever is to race, races.
-fn hurry(config: &mut Config, dice: &mut Dice) {
+fn hurry(config: &mut Config, dice: &mut Random) {
     let short = Duration::from_millis(dice.between(1, 500));
     config.delivery_timeout = short * 4;
     config.quiet_period = short;
@@ -134,7 +133,7 @@ mod tests {
 
     #[test]
     fn every_choice_can_be_obeyed() {
-        let mut dice = Dice::new(3);
+        let mut dice = Random::new(3);
         assert!((0..2_000).all(|_| choose(&mut dice).validate().is_ok()));
     }
 }

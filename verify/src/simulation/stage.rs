@@ -131,7 +131,7 @@ impl World {
         let after = self.room.newest();
         let ends_at = time + self.dice.between(50, character.thinks_ms);
         if self.dice.hits(character.tools) {
-            let text = Text::whole(self.dice.next());
+            let text = Text::whole(self.dice.draw());
             let at = self.dice.between(time, ends_at);
             self.agenda.add(at, Happening::Post { agent: place, text, draft: false });
         }
@@ -145,7 +145,7 @@ impl World {
         let ending = if self.dice.hits(character.crashes) {
             Ending::Failed
         } else if self.dice.hits(character.speaks) {
-            let text = Text::whole(self.dice.next());
+            let text = Text::whole(self.dice.draw());
             if self.dice.hits(character.forgets) {
                 Ending::Unfinished(text)
             } else if self.dice.hits(character.asks) {

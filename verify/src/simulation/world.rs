@@ -6,10 +6,10 @@ use dirigent_core::{
     Answer, Config, Creation, Effect, Input, MessageId, Mode, PhaseKind, Reason, RunId, Snapshot,
     Timestamp,
 };
+use dirigent_testkit::Random;
 
 use super::agenda::Agenda;
 use super::cast::Agent;
-use super::dice::Dice;
 use super::room::Room;
 use super::{Faults, Profile, Report, rules};
 use crate::invariants::{Violation, Watched};
@@ -32,7 +32,7 @@ const AFTERLIFE: u32 = 120;
 /// ```
 #[derive(Debug)]
 pub struct World {
-    pub(super) dice: Dice,
+    pub(super) dice: Random,
     pub(super) profile: Profile,
     pub(super) faults: Faults,
     pub(super) watched: Watched,
@@ -64,10 +64,10 @@ pub struct World {
 impl World {
     /// The world of this number.
     pub fn new(seed: u64, profile: &Profile) -> Self {
-        let mut dice = Dice::new(seed);
+        let mut dice = Random::new(seed);
         let config = rules::choose(&mut dice);
         let other_rules = rules::choose(&mut dice);
-        let channel_seed = dice.next();
+        let channel_seed = dice.draw();
         let mut world = Self {
             watched: Watched::new(config, channel_seed).with_diligence(profile.diligence),
             dice,
@@ -271,7 +271,7 @@ impl World {
     /// A channel with another seed and other agents takes the place of one that is over.
     fn replace_channel(&mut self) -> Result<(), Violation> {
         let config = rules::choose(&mut self.dice);
-        let seed = self.dice.next();
+        let seed = self.dice.draw();
         self.watched = Watched::new(config, seed).with_diligence(self.profile.diligence);
         self.agenda = Agenda::default();
         self.room = Room::default();

@@ -9,10 +9,10 @@ use dirigent::{
     UserId,
 };
 use dirigent_core::{Debt, Effect};
+use dirigent_testkit::{MemoryAccount, MemoryDiscord};
 
 use super::points::Points;
 use super::store::StageStore;
-use dirigent_testkit::{MemoryAccount, MemoryDiscord};
 
 /// A [`MemoryAccount`] that is watched.
 #[derive(Clone)]

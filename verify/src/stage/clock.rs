@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use dirigent::{Clock, Timestamp};
+use dirigent_testkit::ManualClock;
 
 use super::points::Points;
-use dirigent_testkit::ManualClock;
 
 /// A [`ManualClock`] whose waits end at crash points.
 #[derive(Clone, Debug)]

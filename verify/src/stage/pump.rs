@@ -9,12 +9,12 @@ use dirigent::{
     AgentWaker, ApiError, ChannelId, ChatMessage, Dirigent, DiscordApi, Ending, Mentions, Nonce,
     Post, RunId, UserId, WakeCall, Woken,
 };
-
-use super::executor::Spawner;
-use super::points::Points;
 use dirigent_testkit::MemoryDiscord;
 use dirigent_testkit::memory_discord::{Event, Events};
 use dirigent_testkit::scripted_agent::{Act, ScriptedAgent};
+
+use super::executor::Spawner;
+use super::points::Points;
 
 /// What the host knows of its own agents.
 #[derive(Clone)]

@@ -7,14 +7,14 @@ use std::time::Duration;
 use dirigent::{
     AgentId, Config, Identity, MemoryIdentities, Orchestrator, Pacing, Recorder, Settings,
 };
+use dirigent_testkit::memory_discord::Faults;
+use dirigent_testkit::scripted_agent::{Line, ScriptedAgent};
+use dirigent_testkit::{ManualClock, MemoryDiscord};
 
 use super::clock::StageClock;
 use super::points::Points;
 use super::store::StageStore;
 use super::{Cast, Place, Plan, Stage};
-use dirigent_testkit::memory_discord::Faults;
-use dirigent_testkit::scripted_agent::{Line, ScriptedAgent};
-use dirigent_testkit::{ManualClock, MemoryDiscord};
 
 /// Puts a [`Stage`] together.
 ///

@@ -11,10 +11,10 @@ use dirigent::{
     CommitError, Durability, ErrorKind, LoadError, MemoryChannels, Revision, StoredChannel,
     Timestamp, Transition,
 };
+use dirigent_testkit::{ManualClock, Random};
 
 use super::executor::at_once;
 use super::points::Points;
-use dirigent_testkit::ManualClock;
 
 /// What may happen to a commit.
 ///
@@ -73,8 +73,8 @@ pub struct StageStore {
 struct Plan {
     next: VecDeque<StoreFault>,
     /// Faults by chance, each with its rate in thousandths.
-    rates: Vec<(StoreFault, u64)>,
-    chance: u64,
+    rates: Vec<(StoreFault, u32)>,
+    chance: Random,
     commits: Vec<Committed>,
     attempts: u64,
     loads: u64,
@@ -100,9 +100,10 @@ impl StageStore {
     }
 
     /// Lets commits go wrong in this way, at a rate in thousandths and by chance from the seed.
-    pub fn with_rate(&self, fault: StoreFault, per_mille: u64, seed: u64) {
+    pub fn with_rate(&self, fault: StoreFault, per_mille: u32, seed: u64) {
         let mut plan = self.plan();
-        plan.chance = seed | 1;
+        // Not the numbers of the chat, whose faults may have the same seed.
+        plan.chance = Random::new(!seed);
         plan.rates.push((fault, per_mille));
     }
 
@@ -199,21 +200,7 @@ impl Plan {
         if let Some(fault) = self.next.pop_front() {
             return Some(fault);
         }
-        if self.rates.is_empty() {
-            return None;
-        }
-        // xorshift64: chance enough for faults.
-        self.chance ^= self.chance << 13;
-        self.chance ^= self.chance >> 7;
-        self.chance ^= self.chance << 17;
-        let mut roll = self.chance % 1_000;
-        for (fault, per_mille) in &self.rates {
-            if roll < *per_mille {
-                return Some(*fault);
-            }
-            roll -= per_mille;
-        }
-        None
+        self.chance.by_rate(self.rates.iter().copied())
     }
 }
 

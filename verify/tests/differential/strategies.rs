@@ -1,15 +1,12 @@
 //! What proptest may try: rules, conversations that make sense, and inputs that do not.
 
 use std::fmt;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{
-    AgentKey, Author, Config, Creation, HumanInterrupt, Input, InterruptPolicy, Message, MessageId,
-    MessageKind, Mode, Outcome, RunId, Settlement, Tail, Ticket, Timestamp, TriggerCleanup,
-    WakeCause, WakeRule,
-};
-use dirigent_verify::check::{Act, EndOutcome, Step};
+use dirigent_core::{Config, HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule};
+use dirigent_verify::check::Step;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -226,243 +223,37 @@ fn combined_words(base: impl Strategy<Value = Config>) -> impl Strategy<Value = 
     )
 }
 
+/// What a step is, by its first byte: see [`Step::sequence_from_bytes`].
+const ACTS: Range<u8> = 0..128;
+const TICKS: Range<u8> = 128..160;
+const RESTARTS: Range<u8> = 160..165;
+const INPUTS: RangeInclusive<u8> = 165..=255;
+const CREATIONS: Range<u8> = 249..252;
+
 /// A channel that is created and then mostly led on.
 pub(crate) fn conversation() -> impl Strategy<Value = Vec<Step>> {
-    let next = prop_oneof![
-        12 => (short_pause(), act()).prop_map(|(after, act)| Step::act(after, act)),
-        3 => Just(Step::DeadlineTick),
-        3 => (pause(), input()).prop_map(|(after, input)| Step::input(after, input)),
-        1 => Just(Step::Restart),
-    ];
-    (creation(), vec(next, 0..120)).prop_map(|(creation, mut steps)| {
-        steps.insert(0, Step::input(0, Input::Create(creation)));
-        steps
-    })
+    let next = prop_oneof![12 => ACTS, 3 => TICKS, 3 => INPUTS, 1 => RESTARTS];
+    (steps(CREATIONS, 1..2), steps(next, 0..120))
+        .prop_map(|(opening, then)| [opening, then].concat())
 }
 
 /// Inputs that know nothing of each other.
 pub(crate) fn nonsense() -> impl Strategy<Value = Vec<Step>> {
-    let next = prop_oneof![
-        12 => (pause(), input()).prop_map(|(after, input)| Step::input(after, input)),
-        2 => Just(Step::DeadlineTick),
-        1 => Just(Step::Restart),
-    ];
-    vec(next, 0..150)
+    steps(prop_oneof![12 => INPUTS, 2 => TICKS, 1 => RESTARTS], 0..150)
 }
 
 /// Steps out of any bytes.
 pub(crate) fn any_bytes() -> impl Strategy<Value = Vec<Step>> {
-    vec(any::<u8>(), 0..1_600).prop_map(|bytes| Step::sequence_from_bytes(&bytes))
+    steps(any::<u8>(), 0..200)
 }
 
-fn short_pause() -> impl Strategy<Value = i64> {
-    prop_oneof![4 => Just(0), 4 => 0..2_000_i64, 1 => -500..20_000_i64]
-}
-
-fn pause() -> impl Strategy<Value = i64> {
-    prop_oneof![3 => short_pause(), 1 => -100_000..1_000_000_i64]
-}
-
-fn agent() -> impl Strategy<Value = AgentKey> {
-    (1..5_u32).prop_map(AgentKey::new)
-}
-
-fn agents() -> impl Strategy<Value = Vec<AgentKey>> {
-    prop_oneof![
-        5 => Just(vec![1, 2, 3]),
-        5 => vec(1..5_u32, 0..6),
-        1 => Just((0..65).collect::<Vec<u32>>()),
-    ]
-    .prop_map(|keys| keys.into_iter().map(AgentKey::new).collect())
-}
-
-fn run() -> impl Strategy<Value = Option<RunId>> {
-    option::weighted(0.8, (0..6_u64).prop_map(RunId::new))
-}
-
-fn message_id() -> impl Strategy<Value = MessageId> {
-    (0..40_u64).prop_map(MessageId::new)
-}
-
-fn ahead() -> impl Strategy<Value = i8> {
-    prop_oneof![4 => Just(1), 2 => -4..6_i8]
-}
-
-fn tail() -> impl Strategy<Value = Tail> {
-    select(vec!["one two", "one", "two", "o", "", "```\n```"]).prop_map(Tail::of)
-}
-
-fn author() -> impl Strategy<Value = Author> {
-    prop_oneof![
-        4 => Just(Author::Human),
-        6 => agent().prop_map(Author::Agent),
-        1 => Just(Author::Bot),
-        1 => Just(Author::Moderator),
-    ]
-}
-
-fn kind() -> impl Strategy<Value = MessageKind> {
-    prop_oneof![
-        12 => Just(MessageKind::Conversation),
-        1 => Just(MessageKind::System),
-        1 => Just(MessageKind::StopWord),
-        2 => Just(MessageKind::ResumeWord),
-    ]
-}
-
-fn mode() -> impl Strategy<Value = Mode> {
-    select(vec![Mode::Chat, Mode::Chat, Mode::Discussion, Mode::None, Mode::Report, Mode::Work])
-}
-
-fn creation() -> impl Strategy<Value = Creation> {
-    let initiator = option::weighted(0.1, agent());
-    (mode(), agents(), initiator, agent()).prop_map(|(mode, members, initiator, opener)| {
-        let opened = (mode == Mode::Discussion).then_some(opener);
-        Creation { mode, members, initiator: initiator.or(opened) }
+/// Steps of these kinds, made by the one generator that the fuzzers and the seeded walks use, too.
+fn steps(
+    kinds: impl Strategy<Value = u8>,
+    count: Range<usize>,
+) -> impl Strategy<Value = Vec<Step>> {
+    vec((kinds, any::<[u8; 7]>()), count).prop_map(|records| {
+        let records = records.into_iter().map(|(kind, details)| [&[kind][..], &details].concat());
+        Step::sequence_from_bytes(&records.flatten().collect::<Vec<u8>>())
     })
-}
-
-fn settlement() -> impl Strategy<Value = Settlement> {
-    let about_now = (0..60_000_u64).prop_map(|at| Timestamp::from_millis(1_750_000_000_000 + at));
-    prop_oneof![
-        4 => option::of(message_id()).prop_map(|message| Settlement::Done { message }),
-        2 => option::of(about_now).prop_map(|retry_at| Settlement::Failed { retry_at }),
-        1 => Just(Settlement::Doubtful),
-        1 => Just(Settlement::Dropped),
-    ]
-}
-
-fn end() -> impl Strategy<Value = EndOutcome> {
-    prop_oneof![
-        5 => tail().prop_map(|tail| EndOutcome::Spoke(Box::new(tail))),
-        2 => tail().prop_map(|tail| EndOutcome::Unfinished(Box::new(tail))),
-        1 => tail().prop_map(|tail| EndOutcome::AwaitsHuman(Box::new(tail))),
-        2 => Just(EndOutcome::Pass),
-        1 => Just(EndOutcome::Failed),
-    ]
-}
-
-fn act() -> impl Strategy<Value = Act> {
-    let boxed = || tail().prop_map(Box::new);
-    let proceed = (any::<u8>(), ahead(), boxed(), agents());
-    prop_oneof![
-        30 => proceed.prop_map(|(choice, ahead, tail, agents)| Act::Proceed { choice, ahead, tail, agents }),
-        3 => run().prop_map(|run| Act::Gate { run }),
-        2 => Just(Act::GateAnew),
-        2 => Just(Act::GateAgain),
-        2 => Just(Act::Reply),
-        1 => any::<bool>().prop_map(|posted| Act::GiveUp { posted }),
-        2 => (0..12_u8, author(), boxed())
-            .prop_map(|(back, author, tail)| Act::SayLate { back, author, tail }),
-        4 => end().prop_map(|outcome| Act::End { outcome }),
-        2 => prop_oneof![20 => 0..3_u8, 1 => 250..=255_u8].prop_map(|count| Act::Receipt { count }),
-        5 => (ahead(), boxed()).prop_map(|(ahead, tail)| Act::SpeakerSays { ahead, tail }),
-        6 => (author(), kind(), boxed())
-            .prop_map(|(author, kind, tail)| Act::Say { author, kind, tail }),
-        2 => (0..3_u8, boxed()).prop_map(|(back, tail)| Act::Edit { back, tail }),
-        4 => agents().prop_map(|agents| Act::Members { agents }),
-        2 => agents().prop_map(|agents| Act::Address { agents }),
-        2 => any::<u8>().prop_map(|place| Act::Choose { place }),
-        1 => option::of(any::<u8>()).prop_map(|place| Act::Crash { place }),
-        2 => (any::<bool>(), agent())
-            .prop_map(|(assigned, agent)| Act::Return { assigned, agent }),
-        2 => settlement().prop_map(|settlement| Act::Answer { settlement }),
-        6 => (0..4_u8, settlement())
-            .prop_map(|(nth, settlement)| Act::Settle { nth, settlement }),
-    ]
-}
-
-fn input() -> impl Strategy<Value = Input> {
-    prop_oneof![
-        6 => runs(),
-        5 => talk(),
-        4 => people(),
-        4 => orders(),
-    ]
-}
-
-fn runs() -> impl Strategy<Value = Input> {
-    let outcome = end().prop_map(|end| match end {
-        EndOutcome::Pass => Outcome::Pass,
-        EndOutcome::Spoke(tail) => Outcome::Spoke { tail: *tail },
-        EndOutcome::Failed => Outcome::Failed,
-        EndOutcome::Unfinished(tail) => Outcome::Unfinished { tail: *tail },
-        EndOutcome::AwaitsHuman(tail) => Outcome::AwaitsHuman { tail: *tail },
-    });
-    let asks = (option::weighted(0.9, agent()), run(), option::of(message_id()));
-    prop_oneof![
-        4 => asks.prop_map(|(agent, run, latest)| Input::Gate { agent, run, latest }),
-        3 => (agent(), run(), outcome)
-            .prop_map(|(agent, run, outcome)| Input::RunEnded { agent, run, outcome }),
-        1 => (agent(), run(), vec(message_id(), 0..3))
-            .prop_map(|(agent, run, messages)| Input::Receipt { agent, run, messages }),
-        1 => any::<bool>().prop_map(|rerun| Input::RunsLost { rerun }),
-        1 => (agent(), run()).prop_map(|(agent, run)| Input::Replied { agent, run }),
-        1 => (agent(), run(), any::<bool>())
-            .prop_map(|(agent, run, posted)| Input::Undelivered { agent, run, posted }),
-    ]
-}
-
-fn talk() -> impl Strategy<Value = Input> {
-    let late = || proptest::bool::weighted(0.2);
-    let message = (message_id(), author(), kind(), tail(), late()).prop_map(
-        |(id, author, kind, tail, backfilled)| {
-            Input::Message(Message { id, author, kind, tail, backfilled })
-        },
-    );
-    let addressed = (message_id(), author(), kind(), agents(), late()).prop_map(
-        |(id, author, kind, agents, backfilled)| {
-            let message = Message { id, author, kind, tail: Tail::of("you"), backfilled };
-            Input::Addressed { message, agents }
-        },
-    );
-    let ticket = || (0..30_u64).prop_map(Ticket::new);
-    prop_oneof![
-        4 => message,
-        1 => addressed,
-        1 => (message_id(), author(), tail())
-            .prop_map(|(id, author, tail)| Input::MessageEdited { id, author, tail }),
-        1 => (ticket(), agents()).prop_map(|(ticket, agents)| Input::Members { ticket, agents }),
-        1 => (ticket(), settlement())
-            .prop_map(|(ticket, settlement)| Input::Settled { ticket, settlement }),
-    ]
-}
-
-fn people() -> impl Strategy<Value = Input> {
-    prop_oneof![
-        agent().prop_map(Input::MemberJoined),
-        agent().prop_map(Input::MemberLeft),
-        agent().prop_map(Input::Mute),
-        agent().prop_map(Input::Unmute),
-        agent().prop_map(Input::Offline),
-        agent().prop_map(Input::Online),
-        agent().prop_map(Input::Assign),
-        Just(Input::Tick),
-    ]
-}
-
-fn orders() -> impl Strategy<Value = Input> {
-    let causes = vec![WakeCause::Operator, WakeCause::Guide, WakeCause::Result];
-    let odd = config().prop_map(|mut config| {
-        config.turns_max = config.turns_max.map(|max| max - 1);
-        config
-    });
-    prop_oneof![
-        4 => (option::of(agent()), select(causes))
-            .prop_map(|(first, cause)| Input::Wake { first, cause }),
-        1 => agent().prop_map(|by| Input::Conclude { by }),
-        1 => Just(Input::Archive),
-        2 => Just(Input::Stop),
-        2 => Just(Input::Hold),
-        1 => Just(Input::Finish),
-        2 => agent().prop_map(Input::SpeakNext),
-        1 => (0..4_u64).prop_map(|cost| Input::Spent { cost }),
-        1 => Just(Input::ResetBudget),
-        4 => Just(Input::Resume),
-        3 => any::<bool>().prop_map(|away| Input::Chat { away }),
-        2 => Just(Input::TriggerAgain),
-        2 => creation().prop_map(Input::Create),
-        2 => mode().prop_map(Input::SetMode),
-        2 => odd.prop_map(|config| Input::Reconfigure(Arc::new(config))),
-    ]
 }

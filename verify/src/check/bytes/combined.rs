@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use dirigent_core::{Config, HumanInterrupt, WakeRule};
-
 use dirigent_testkit::Random;
 
 /// Chooses each policy by itself, about half of them as they usually are.
