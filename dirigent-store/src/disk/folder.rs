@@ -34,13 +34,12 @@ pub(crate) fn create_folder(folder: &Path) -> Result<(), StoreError> {
 /// Waits until the disk has the folder's entries. Without it, a file that was synced and renamed
 /// can be gone after a power cut.
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    let failed = |source| StoreError::unknown(Action::Sync, folder, source);
     #[cfg(test)]
-    super::steps::note(super::steps::Step::SyncFolder(folder.to_owned()));
+    super::steps::note(super::steps::Step::SyncFolder(folder.to_owned())).map_err(failed)?;
     // Windows opens no folders as files; its renames are in the journal.
     if cfg!(unix) {
-        File::open(folder)
-            .and_then(|folder| folder.sync_all())
-            .map_err(|source| StoreError::unknown(Action::Sync, folder, source))?;
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
     }
     Ok(())
 }

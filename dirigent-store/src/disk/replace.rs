@@ -86,18 +86,18 @@ impl<'a> Replacement<'a> {
 
     /// Waits until the disk has it.
     pub(crate) fn sync(&mut self) -> Result<(), StoreError> {
+        let failed = |source| StoreError::not_done(not_synced(&source), self.path, source);
         #[cfg(test)]
-        super::steps::note(super::steps::Step::SyncFile(self.path.to_owned()));
-        let synced = self.file.as_file_mut().sync_all();
-        synced.map_err(|source| StoreError::not_done(not_synced(&source), self.path, source))
+        super::steps::note(super::steps::Step::SyncFile(self.path.to_owned())).map_err(failed)?;
+        self.file.as_file_mut().sync_all().map_err(failed)
     }
 
     /// Puts it in its place. The folder's entry is not synced.
     pub(crate) fn put(self) -> Result<(), StoreError> {
+        let failed = |source| StoreError::not_done(Action::Replace, self.path, source);
         #[cfg(test)]
-        super::steps::note(super::steps::Step::Put(self.path.to_owned()));
-        let put = self.file.persist(self.path).map(drop);
-        put.map_err(|refused| StoreError::not_done(Action::Replace, self.path, refused.error))
+        super::steps::note(super::steps::Step::Put(self.path.to_owned())).map_err(failed)?;
+        self.file.persist(self.path).map(drop).map_err(|refused| failed(refused.error))
     }
 }
 
@@ -111,10 +111,10 @@ fn not_synced(source: &io::Error) -> Action {
 
 /// Waits until the disk has what was appended to a file.
 pub(crate) fn sync_data(path: &Path, file: &File) -> Result<(), StoreError> {
+    let failed = |source| StoreError::not_done(Action::Sync, path, source);
     #[cfg(test)]
-    super::steps::note(super::steps::Step::SyncFile(path.to_owned()));
-    let synced = file.sync_data();
-    synced.map_err(|source| StoreError::not_done(Action::Sync, path, source))
+    super::steps::note(super::steps::Step::SyncFile(path.to_owned())).map_err(failed)?;
+    file.sync_data().map_err(failed)
 }
 
 /// Lets only the owner read the file that is opened with it.

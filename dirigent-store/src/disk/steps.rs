@@ -1,6 +1,7 @@
 //! What was done to files, in order, so that a test sees a sync that was left out without a disk that
-//! loses power.
+//! loses power; and syncs that fail, without a disk that breaks.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -21,8 +22,19 @@ impl Step {
 
 static STEPS: Mutex<Vec<Step>> = Mutex::new(Vec::new());
 
-pub(crate) fn note(step: Step) {
+/// The steps that fail.
+static FAILING: Mutex<Vec<Step>> = Mutex::new(Vec::new());
+
+/// Notes a step before it is taken. An error is what comes of it in its place.
+pub(super) fn note(step: Step) -> io::Result<()> {
+    let fails = FAILING.lock().unwrap().contains(&step);
     STEPS.lock().unwrap().push(step);
+    if fails { Err(io::Error::other("on purpose")) } else { Ok(()) }
+}
+
+/// From now on this step fails.
+pub(crate) fn fail(step: Step) {
+    FAILING.lock().unwrap().push(step);
 }
 
 /// Takes what was done below a folder since it was asked last.

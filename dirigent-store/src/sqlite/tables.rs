@@ -27,6 +27,8 @@ pub(super) struct Tables<'c> {
     agents: Agents,
     /// The revisions of the channels that were read or written.
     known: HashMap<ChannelId, Revision>,
+    /// The number of the newest change of each channel whose history was written.
+    last_changes: HashMap<ChannelId, i64>,
     /// What newer versions wrote into their records.
     extras: HashMap<ChannelId, Box<Extras>>,
     /// What this transaction found that cannot be read.
@@ -100,6 +102,7 @@ impl<'c> Tables<'c> {
             run,
             agents: Agents::default(),
             known: HashMap::new(),
+            last_changes: HashMap::new(),
             extras: HashMap::new(),
             found: Vec::new(),
         };
@@ -110,6 +113,7 @@ impl<'c> Tables<'c> {
     /// Forgets what a transaction that was undone may have changed.
     pub(super) fn forget(&mut self) -> Result<(), StoreError> {
         self.known.clear();
+        self.last_changes.clear();
         self.extras.clear();
         self.found.clear();
         self.agents = self.read_agents()?;
@@ -204,6 +208,7 @@ impl<'c> Tables<'c> {
             statements.into_iter().map(|statement| statement.execute(id)).sum();
         let deleted = deleted.map_err(|error| refused(self.path, Action::Remove, &error))?;
         self.known.remove(&channel);
+        self.last_changes.remove(&channel);
         self.extras.remove(&channel);
         Ok(deleted > 0)
     }
@@ -219,20 +224,34 @@ impl<'c> Tables<'c> {
         if changes.is_empty() || self.history_max == 0 {
             return Ok(());
         }
-        let written = self.append_changes(signed(channel.get()), changes);
+        let written = self.append_changes(channel, changes);
         written.map_err(|error| refused(self.path, Action::Write, &error))
     }
 
-    fn append_changes(&mut self, channel: i64, changes: &[Transition]) -> rusqlite::Result<()> {
-        let last = self.run.last_change.query_row([channel], |row| row.get::<_, Option<i64>>(0))?;
-        let mut number = last.unwrap_or(0);
+    fn append_changes(
+        &mut self,
+        channel: ChannelId,
+        changes: &[Transition],
+    ) -> rusqlite::Result<()> {
+        let id = signed(channel.get());
+        let mut number = match self.last_changes.get(&channel) {
+            Some(number) => *number,
+            None => self
+                .run
+                .last_change
+                .query_row([id], |row| row.get::<_, Option<i64>>(0))?
+                .unwrap_or(0),
+        };
         for change in changes {
             number = number.saturating_add(1);
             let line = history::line(change, &self.agents);
-            self.run.add_change.execute(params![channel, number, Text(&line)])?;
+            self.run.add_change.execute(params![id, number, Text(&line)])?;
         }
         let max = i64::try_from(self.history_max).unwrap_or(i64::MAX);
-        self.run.cut_changes.execute([channel, number.saturating_sub(max)])?;
+        if number > max {
+            self.run.cut_changes.execute([id, number.saturating_sub(max)])?;
+        }
+        self.last_changes.insert(channel, number);
         Ok(())
     }
 

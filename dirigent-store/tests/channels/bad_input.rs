@@ -88,8 +88,7 @@ fn newer_files() -> Vec<(&'static str, Vec<u8>)> {
 
 /// A store of two channels, in the first one's file of which this stands.
 async fn with_file(bytes: &[u8]) -> Place {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     fact(&store, HERE, 0, 1).await;
     fact(&store, THERE, 0, 2).await;
     store.close().await.unwrap();
@@ -217,8 +216,7 @@ async fn two_damaged_files_bar_their_channel_and_both_are_kept_when_they_are_rep
 async fn whatever_is_wrong_with_a_turn_the_channel_falls_back_to_what_was_synced() {
     let another = ParsedChannel::new(THERE, Revision::new(9), marked(9)).to_json().unwrap();
     for (name, bytes) in bad_files().into_iter().chain([("a turn of another channel", another)]) {
-        let place = Place::new();
-        let store = place.lazy();
+        let (place, store) = Place::opened();
         fact(&store, HERE, 0, 1).await;
         store.close().await.unwrap();
         place.put_turn(HERE, 9, &bytes);
@@ -240,8 +238,7 @@ async fn what_is_no_file_is_told_and_left_alone() {
     use std::os::unix::fs::symlink;
 
     for kind in ["folder", "pipe", "device", "a link to itself"] {
-        let place = Place::new();
-        let store = place.lazy();
+        let (place, store) = Place::opened();
         fact(&store, HERE, 0, 1).await;
         fact(&store, THERE, 0, 2).await;
         store.close().await.unwrap();

@@ -15,8 +15,7 @@ use crate::record::with_checksum;
 /// D77, F26
 #[tokio::test]
 async fn a_torn_turn_falls_back_to_what_was_synced() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     fact(&store, HERE, 0, 1).await;
     turn(&store, HERE, 1, 2).await;
     let whole = place.turn(HERE).unwrap();
@@ -41,13 +40,10 @@ async fn a_torn_turn_falls_back_to_what_was_synced() {
 /// F26: a file of turns is shared, and its damage is not.
 #[tokio::test]
 async fn damage_between_two_turns_costs_neither_and_is_reported() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     turn(&store, HERE, 0, 1).await;
     turn(&store, THERE, 0, 2).await;
-    let path = place.logs().remove(0);
-    let left = fs::read_to_string(&path).unwrap();
-    store.close().await.unwrap();
+    let (path, left) = place.left(store).await;
     for channel in [HERE, THERE] {
         fs::remove_file(place.main(channel)).unwrap();
     }
@@ -66,8 +62,7 @@ async fn damage_between_two_turns_costs_neither_and_is_reported() {
 /// A channel with a file, and a log in which its turn of the second revision is damaged, behind which another channel's
 /// turn says how much of the log the disk had.
 async fn with_lost_turn(is_synced: bool) -> Place {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     fact(&store, HERE, 0, 1).await;
     store.close().await.unwrap();
     let body = |channel, revision: u64| {
@@ -132,13 +127,12 @@ async fn a_damaged_turn_that_the_disk_had_bars_nothing_where_the_file_is_as_new(
 #[tokio::test]
 async fn a_turn_that_is_damaged_while_the_store_is_open_bars_its_channel_until_an_operator_acts() {
     for has_file in [true, false] {
-        let place = Place::new();
-        let store = place.lazy();
+        let (place, store) = Place::opened();
         if has_file {
             fact(&store, HERE, 0, 1).await;
         }
         turn(&store, HERE, u64::from(has_file), 2).await;
-        let path = place.logs().remove(0);
+        let path = place.log();
         let mut bent = fs::read(&path).unwrap();
         let middle = bent.len() - 1_000;
         bent[middle] ^= 1;
@@ -159,14 +153,11 @@ async fn a_turn_that_is_damaged_while_the_store_is_open_bars_its_channel_until_a
 /// What an operator said is acknowledged, and then its file is damaged.
 #[tokio::test]
 async fn a_damaged_fact_bars_its_channel_also_where_the_log_has_an_older_turn() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     turn(&store, HERE, 0, 1).await;
     turn(&store, THERE, 0, 7).await;
     fact(&store, HERE, 1, 2).await;
-    let path = place.logs().remove(0);
-    let left = fs::read(&path).unwrap();
-    store.close().await.unwrap();
+    let (path, left) = place.left(store).await;
     // As a killed process leaves it.
     fs::write(&path, left).unwrap();
     fs::write(place.main(HERE), "no JSON").unwrap();
@@ -209,8 +200,7 @@ fn with_number(place: &Place, revision: u64) -> Vec<u8> {
 /// F26
 #[tokio::test]
 async fn a_corrupt_file_costs_nothing_while_the_turn_is_there() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     fact(&store, HERE, 0, 1).await;
     turn(&store, HERE, 1, 2).await;
     fs::write(place.main(HERE), "no JSON").unwrap();
@@ -224,10 +214,9 @@ async fn a_corrupt_file_costs_nothing_while_the_turn_is_there() {
 /// D77
 #[tokio::test]
 async fn an_old_turn_that_a_power_cut_brought_back_loses() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     turn(&store, HERE, 0, 1).await;
-    let path = place.logs().remove(0);
+    let path = place.log();
     let old = fs::read(&path).unwrap();
     fact(&store, HERE, 1, 2).await;
     store.close().await.unwrap();
@@ -243,8 +232,7 @@ async fn an_old_turn_that_a_power_cut_brought_back_loses() {
 /// F27
 #[tokio::test]
 async fn a_file_of_another_version_is_refused_and_left_alone() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     fact(&store, HERE, 0, 1).await;
     fact(&store, THERE, 0, 2).await;
     store.close().await.unwrap();
@@ -270,8 +258,7 @@ async fn a_file_of_another_version_is_refused_and_left_alone() {
 #[tokio::test]
 async fn unknown_fields_survive_a_commit_whether_it_was_loaded_before_or_not() {
     for loads in [true, false] {
-        let place = Place::new();
-        let store = place.lazy();
+        let (place, store) = Place::opened();
         fact(&store, HERE, 0, 1).await;
         store.close().await.unwrap();
         let path = place.main(HERE);
@@ -297,8 +284,7 @@ async fn unknown_fields_survive_a_commit_whether_it_was_loaded_before_or_not() {
 #[tokio::test]
 async fn lost_names_are_put_together_again_from_the_channels() {
     for damage in ["no JSON", ""] {
-        let place = Place::new();
-        let store = place.lazy();
+        let (place, store) = Place::opened();
         for (name, key) in [("zoe", 0), ("adam", 1), ("mia", 2)] {
             assert_eq!(store.add_agent(name.into()).await.unwrap(), AgentKey::new(key));
         }
@@ -409,8 +395,7 @@ async fn agents_of_another_version_keep_the_store_closed() {
 
 #[tokio::test]
 async fn what_interrupted_writes_left_is_removed_and_what_is_not_ours_stays() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     fact(&store, HERE, 0, 1).await;
     store.close().await.unwrap();
     let folder = place.main(HERE).parent().unwrap().to_owned();
@@ -428,8 +413,7 @@ async fn what_interrupted_writes_left_is_removed_and_what_is_not_ours_stays() {
 /// A conflict is answered from the file, too.
 #[tokio::test]
 async fn a_conflict_is_seen_before_anything_was_loaded() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     fact(&store, HERE, 0, 1).await;
     turn(&store, HERE, 1, 2).await;
     store.close().await.unwrap();

@@ -9,8 +9,7 @@ use crate::place::{HERE, Place, THERE, barred, frame, request};
 
 #[tokio::test]
 async fn a_reply_that_was_posted_is_in_no_file_of_a_store_that_was_closed() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     talk(&store, place.root()).await;
     store.close().await.unwrap();
     assert_eq!(holders(place.root()), [] as [&str; 0]);
@@ -18,8 +17,7 @@ async fn a_reply_that_was_posted_is_in_no_file_of_a_store_that_was_closed() {
 
 #[tokio::test]
 async fn a_channel_that_was_deleted_is_in_no_file_of_the_store() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     delete(&store, place.root()).await;
     store.close().await.unwrap();
     assert_eq!(holders(place.root()), [] as [&str; 0]);
@@ -28,33 +26,27 @@ async fn a_channel_that_was_deleted_is_in_no_file_of_the_store() {
 /// What bars a channel stays, and no text of another channel with it.
 #[tokio::test]
 async fn a_turn_that_cannot_become_a_file_keeps_no_texts_of_other_channels() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     talk(&store, place.root()).await;
-    let path = place.logs().remove(0);
-    let texts = fs::read(&path).unwrap();
-    store.close().await.unwrap();
+    let (path, texts) = place.left(store).await;
     let newer = frame(THERE, 4, 0, b"{\"version\": 2, \"all\": [\"elsewhere\"]}\n");
-    fs::write(&path, [texts, newer.clone()].concat()).unwrap();
+    fs::write(&path, [texts.into_bytes(), newer.clone()].concat()).unwrap();
     assert_eq!(holders(place.root()), ["turns-1.log"]);
     for _ in 0..2 {
         let store = place.lazy();
         assert_eq!(barred(&store, THERE).await, Barred::Newer);
         store.close().await.unwrap();
         assert_eq!(holders(place.root()), [] as [&str; 0]);
-        assert_eq!(fs::read(place.logs().remove(0)).unwrap(), newer);
+        assert_eq!(fs::read(place.log()).unwrap(), newer);
     }
 }
 
 /// What is damaged names no channel, so it goes with any that is deleted.
 #[tokio::test]
 async fn a_deleted_channels_damaged_turns_are_in_no_file_but_the_copy_that_was_kept() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     talk(&store, place.root()).await;
-    let path = place.logs().remove(0);
-    let texts = fs::read_to_string(&path).unwrap();
-    store.close().await.unwrap();
+    let (path, texts) = place.left(store).await;
     fs::write(&path, texts.replace(&format!("turn {HERE}"), "turn 9")).unwrap();
     let store = place.lazy();
     assert_eq!(store.problems().len(), 1);
@@ -66,8 +58,7 @@ async fn a_deleted_channels_damaged_turns_are_in_no_file_but_the_copy_that_was_k
 /// An older turn that came back would have a higher revision than what is committed anew.
 #[tokio::test]
 async fn a_channel_that_could_not_be_erased_does_not_begin_anew() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     talk(&store, place.root()).await;
     let unreadable = place.root().join("turns-9.log");
     fs::create_dir(&unreadable).unwrap();

@@ -55,8 +55,7 @@ async fn picture(store: &JsonChannels) -> OrchestrationState {
 /// R254
 #[tokio::test]
 async fn the_picture_shows_who_has_the_floor_since_when_and_why() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (_place, store) = Place::opened();
     talk(&store, HERE, true).await;
     talk(&store, THERE, false).await;
     let folder = tempfile::tempdir().unwrap();
@@ -91,8 +90,7 @@ async fn the_picture_shows_who_has_the_floor_since_when_and_why() {
 
 #[tokio::test]
 async fn a_channel_that_cannot_be_used_is_listed_and_the_rest_shown() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     talk(&store, HERE, true).await;
     let mut record = ChannelRecord::default();
     record.snapshot.version = 99;
@@ -119,8 +117,7 @@ async fn a_channel_that_cannot_be_used_is_listed_and_the_rest_shown() {
 
 #[tokio::test]
 async fn the_picture_tells_the_newest_hundred_changes_of_all_channels() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (_place, store) = Place::opened();
     for number in 0..60 {
         talk(&store, ChannelId::new(200_000_000_000_000_000 + number), true).await;
     }
@@ -132,8 +129,7 @@ async fn the_picture_tells_the_newest_hundred_changes_of_all_channels() {
 /// R279, R270
 #[tokio::test]
 async fn the_queue_is_without_those_who_are_away() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (_place, store) = Place::opened();
     talk_then(&store, HERE, true, &[Input::Offline(AgentKey::new(1))]).await;
     let state = picture(&store).await;
     let shown = &state.channels[&HERE];

@@ -30,6 +30,8 @@ async fn save(store: &JsonChannels, changes: &[Transition], from: u64) {
         commit.transitions = three.to_vec().into();
         store.commit(commit).await.unwrap();
     }
+    // It is written after the answer, and before what is asked next.
+    store.agents().await.unwrap();
 }
 
 fn lines(place: &Place) -> usize {

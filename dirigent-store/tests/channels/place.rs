@@ -21,6 +21,13 @@ impl Place {
         Self { root: home.path().join("state"), _home: Some(home) }
     }
 
+    /// A folder with its store.
+    pub(crate) fn opened() -> (Self, JsonChannels) {
+        let place = Self::new();
+        let store = place.lazy();
+        (place, store)
+    }
+
     /// A folder that is looked after elsewhere.
     pub(crate) fn at(root: impl Into<PathBuf>) -> Self {
         Self { _home: None, root: root.into() }
@@ -65,6 +72,19 @@ impl Place {
             entries.filter(|path| path.extension() == Some("log".as_ref())).collect();
         logs.sort();
         logs
+    }
+
+    /// The oldest of them.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.logs().remove(0)
+    }
+
+    /// Closes a store. Returns its log as it stood there before, which is what a killed process leaves.
+    pub(crate) async fn left(&self, store: JsonChannels) -> (PathBuf, String) {
+        let path = self.log();
+        let left = fs::read_to_string(&path).unwrap();
+        store.close().await.unwrap();
+        (path, left)
     }
 
     /// The newest turn of a channel that stands there whole.

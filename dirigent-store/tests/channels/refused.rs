@@ -75,8 +75,7 @@ async fn a_turn_that_could_not_be_synced_is_not_lost() {
 /// F26
 #[tokio::test]
 async fn a_folder_that_cannot_be_written_keeps_what_it_has() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     fact(&store, HERE, 0, 1).await;
     fact(&store, HERE, 1, 2).await;
     fact(&store, THERE, 0, 1).await;

@@ -16,8 +16,7 @@ use crate::place::{
 /// D77
 #[tokio::test]
 async fn a_turn_is_in_the_log_until_it_becomes_its_channels_file() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     fact(&store, HERE, 0, 1).await;
     for number in 2..20 {
         turn(&store, HERE, number - 1, number).await;
@@ -33,8 +32,7 @@ async fn a_turn_is_in_the_log_until_it_becomes_its_channels_file() {
 /// D77
 #[tokio::test]
 async fn a_fact_takes_the_turns_before_it_along() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     turn(&store, HERE, 0, 1).await;
     turn(&store, THERE, 0, 2).await;
     fact(&store, HERE, 1, 3).await;
@@ -47,8 +45,7 @@ async fn a_fact_takes_the_turns_before_it_along() {
 
 /// How many bytes are written for each part of a reply that is posted, beside the reply itself.
 async fn bytes_a_part(parts: usize) -> u64 {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     let size = || place.logs().iter().map(|log| fs::metadata(log).unwrap().len()).sum::<u64>();
     let part = |number: usize| OutgoingPart {
         content: format!("{number} ").repeat(400).into(),
@@ -96,8 +93,7 @@ async fn what_is_written_for_a_part_of_a_reply_does_not_grow_with_the_reply() {
 /// What many channels wrote in one file becomes their files, and the log goes, as soon as that is full.
 #[tokio::test]
 async fn a_full_log_becomes_files_without_being_asked() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     let mut last = 0;
     while place.logs().iter().all(|path| path.ends_with("turns-1.log")) {
         last += 1;
@@ -122,8 +118,7 @@ async fn a_full_log_becomes_files_without_being_asked() {
 /// R046
 #[tokio::test]
 async fn the_last_handle_syncs_what_is_left() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     turn(&store, HERE, 0, 1).await;
     let clone = store.clone();
     drop(store);
@@ -137,12 +132,11 @@ async fn the_last_handle_syncs_what_is_left() {
 /// D77
 #[tokio::test]
 async fn turns_of_a_process_that_was_killed_are_synced_by_the_next() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     fact(&store, HERE, 0, 1).await;
     turn(&store, HERE, 1, 2).await;
     let left = fs::read(&place.logs()[0]).unwrap();
-    let path = place.logs().remove(0);
+    let path = place.log();
     let first = fs::read(place.main(HERE)).unwrap();
     store.close().await.unwrap();
     // As a killed process leaves it.
@@ -158,12 +152,9 @@ async fn turns_of_a_process_that_was_killed_are_synced_by_the_next() {
 /// The log is synced, and the folder that is made before a channel's first turn is synced with its first file.
 #[tokio::test]
 async fn a_turn_whose_folder_a_power_cut_took_becomes_its_channels_file() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     turn(&store, HERE, 0, 1).await;
-    let path = place.logs().remove(0);
-    let left = fs::read(&path).unwrap();
-    store.close().await.unwrap();
+    let (path, left) = place.left(store).await;
     fs::write(&path, left).unwrap();
     fs::remove_dir_all(place.main(HERE).parent().unwrap()).unwrap();
     let store = place.lazy();
@@ -196,8 +187,7 @@ async fn facts_at_once_are_all_there() {
 /// What is asked of a channel while its fact is on the way waits for it.
 #[tokio::test]
 async fn a_channel_is_asked_in_order() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (_place, store) = Place::opened();
     let mut first = request(HERE, 0, 1);
     first.durability = Durability::Fact;
     let mut third = request(HERE, 2, 3);
@@ -221,8 +211,7 @@ async fn a_channel_is_asked_in_order() {
 /// A caller who goes away stops nothing.
 #[tokio::test]
 async fn a_commit_whose_caller_is_gone_is_made() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (_place, store) = Place::opened();
     let mut commit = request(HERE, 0, 1);
     commit.durability = Durability::Fact;
     let mut attempt = Box::pin(store.commit(commit));
@@ -233,8 +222,7 @@ async fn a_commit_whose_caller_is_gone_is_made() {
 
 #[tokio::test]
 async fn a_closed_store_says_so_and_lets_the_next_one_in() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     turn(&store, HERE, 0, 1).await;
     let error = JsonChannels::open(place.root()).unwrap_err();
     assert!(matches!(error, OpenError::InUse { .. }), "{error}");
@@ -252,11 +240,10 @@ async fn a_closed_store_says_so_and_lets_the_next_one_in() {
 
 #[tokio::test]
 async fn without_syncs_everything_is_in_one_file() {
-    let place = Place::new();
-    let store = place.lazy();
+    let (place, store) = Place::opened();
     turn(&store, HERE, 0, 1).await;
     let old = fs::read(&place.logs()[0]).unwrap();
-    let path = place.logs().remove(0);
+    let path = place.log();
     store.close().await.unwrap();
     fs::write(&path, old).unwrap();
     fs::remove_file(place.main(HERE)).unwrap();

@@ -309,12 +309,14 @@ mod tests {
     fn what_grew_twice_is_synced_once_as_it_is_now_and_nothing_rolls_at_the_end() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("turns-1.log");
-        let mut waiting = Waiting::default();
-        waiting.grew(Grown { is_new: true, length: 1, ..grown(&file) }, now());
-        waiting.grew(Grown { is_new: false, length: 2, ..grown(&file) }, now());
-        let batch = waiting.take(now() + ROLL_AFTER, true).unwrap();
-        let [Grown { is_new, length, .. }] = batch.log[..] else { panic!() };
-        assert_eq!((is_new, length, batch.rolls), (true, 2, false));
+        for (first, second) in [(true, false), (false, true)] {
+            let mut waiting = Waiting::default();
+            waiting.grew(Grown { is_new: first, length: 1, ..grown(&file) }, now());
+            waiting.grew(Grown { is_new: second, length: 2, ..grown(&file) }, now());
+            let batch = waiting.take(now() + ROLL_AFTER, true).unwrap();
+            let [Grown { is_new, length, .. }] = batch.log[..] else { panic!() };
+            assert_eq!((is_new, length, batch.rolls), (true, 2, false));
+        }
     }
 
     #[test]

@@ -154,46 +154,111 @@ impl Syncing {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
     use std::fs;
     use std::time::Duration;
 
-    use dirigent::{ChannelId, Revision};
+    use dirigent::Revision;
 
     use super::*;
-    use crate::worker::{Queue, now, queue};
+    use crate::disk::steps::{Step, fail};
+    use crate::worker::{self, Queue, now};
+
+    /// A channel's file and a file of the log, and the thread that is to sync something.
+    struct Stage {
+        home: tempfile::TempDir,
+        file: PathBuf,
+        log: PathBuf,
+        told: Receiver<Inbox<Job>>,
+        syncing: Syncing,
+    }
+
+    const HERE: ChannelId = ChannelId::new(7);
+
+    impl Stage {
+        fn new() -> Self {
+            let home = tempfile::tempdir().unwrap();
+            let folders = Arc::new(Folders::below(home.path().to_owned()).unwrap());
+            let (file, log) = (folders.file(HERE), home.path().join("turns-1.log"));
+            fs::create_dir(file.parent().unwrap()).unwrap();
+            for path in [&file, &log] {
+                fs::write(path, "old").unwrap();
+            }
+            let (queue, given) = SyncQueue::new(Vec::new(), Duration::ZERO);
+            let (jobs, told) = worker::queue(Inbox::default());
+            let durable = BTreeSet::new();
+            let syncing = Syncing { queue: Arc::new(queue), folders, given, jobs, durable };
+            Self { home, file, log, told, syncing }
+        }
+
+        /// Does what waits. Returns what came of it, the end last.
+        fn run(self) -> (tempfile::TempDir, Vec<Result<(), StoreError>>, bool) {
+            let Self { home, told, syncing, .. } = self;
+            let queue = Arc::clone(&syncing.queue);
+            queue.close();
+            syncing.run();
+            let mut ended = Vec::new();
+            while let Some(job) = told.look(|jobs| jobs.take(now(), false)) {
+                if let Job::Deleted { outcome, .. } = job {
+                    ended.push(outcome.map(drop));
+                } else if let Job::Fact { outcome, .. } | Job::SyncEnded(outcome) = job {
+                    ended.push(outcome);
+                }
+            }
+            (home, ended, queue.check().is_err())
+        }
+    }
+
+    fn write() -> Write {
+        Write { channel: HERE, revision: Revision::new(2), content: b"new".to_vec() }
+    }
 
     /// After a failed sync it is not known what the disk has: what it may be needed for stays.
     #[test]
     fn nothing_is_removed_or_written_once_a_sync_failed() {
-        let home = tempfile::tempdir().unwrap();
-        let folders = Arc::new(Folders::below(home.path().to_owned()).unwrap());
-        let channel = ChannelId::new(7);
-        let (file, log) = (folders.file(channel), home.path().join("turns-1.log"));
-        fs::create_dir(file.parent().unwrap()).unwrap();
-        for path in [&file, &log] {
-            fs::write(path, "old").unwrap();
-        }
-        let (waiting, given) = SyncQueue::new(Vec::new(), Duration::ZERO);
-        let (jobs, told) = queue(Inbox::default());
-        let waiting = Arc::new(waiting);
-        waiting.broke(home.path());
-        let write = Write { channel, revision: Revision::new(2), content: b"new".to_vec() };
-        waiting.push_fact(write);
-        waiting.push_deletion(channel);
-        waiting.remove(vec![log.clone()]);
-        waiting.close();
-        Syncing { queue: waiting, folders, given, jobs, durable: BTreeSet::new() }.run();
-        let mut ended = Vec::new();
-        while let Some(job) = told.look(|jobs| jobs.take(now(), false)) {
-            if let Job::Deleted { outcome, .. } = job {
-                ended.push(outcome.map(drop));
-            } else if let Job::Fact { outcome, .. } | Job::SyncEnded(outcome) = job {
-                ended.push(outcome);
-            }
-        }
+        let stage = Stage::new();
+        let (queue, file, log) = (&stage.syncing.queue, stage.file.clone(), stage.log.clone());
+        queue.broke(stage.home.path());
+        queue.push_fact(write());
+        queue.push_deletion(HERE);
+        queue.remove(vec![log.clone()]);
+        let (_home, ended, _) = stage.run();
         assert_eq!(ended.len(), 3);
         assert!(ended.iter().all(|ended| matches!(ended, Err(StoreError::Broken { .. }))));
         assert!([&file, &log].iter().all(|path| fs::read(path).unwrap() == b"old"));
+    }
+
+    #[test]
+    fn a_sync_that_fails_ends_the_store_whatever_it_was_for() {
+        type Push = fn(&Stage) -> Step;
+        let pushes: [Push; 5] = [
+            |stage| {
+                stage.syncing.queue.push_fact(write());
+                Step::SyncFile(stage.file.clone())
+            },
+            |stage| {
+                stage.syncing.queue.push_fact(write());
+                Step::SyncFolder(stage.file.parent().unwrap().to_owned())
+            },
+            |stage| {
+                stage.syncing.queue.push_turn(write());
+                Step::SyncFolder(stage.file.parent().unwrap().to_owned())
+            },
+            |stage| {
+                stage.syncing.queue.push_deletion(HERE);
+                Step::SyncFolder(stage.file.parent().unwrap().to_owned())
+            },
+            |stage| {
+                let file = Arc::new(fs::File::open(&stage.log).unwrap());
+                let (path, synced) = (stage.log.clone(), Arc::default());
+                stage.syncing.queue.grew(Grown { path, file, is_new: false, length: 3, synced });
+                Step::SyncFile(stage.log.clone())
+            },
+        ];
+        for (number, push) in pushes.into_iter().enumerate() {
+            let stage = Stage::new();
+            fail(push(&stage));
+            let (_home, ended, is_broken) = stage.run();
+            assert!(is_broken, "{number}: {ended:?}");
+        }
     }
 }

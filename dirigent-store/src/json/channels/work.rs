@@ -212,20 +212,25 @@ impl Work {
                 placed
             }
         };
-        if placed.is_ok() {
-            self.made(channel, revision, &transitions);
+        match placed {
+            Ok(()) => self.made(channel, revision, &transitions, answer),
+            Err(error) => drop(answer.send(Err(error))),
         }
-        drop(transitions);
-        let is_full = self.records.log.is_full();
-        let _ = answer.send(placed.map(|()| Committed::Done(revision)));
-        if is_full {
+        if self.records.log.is_full() {
             self.roll();
         }
     }
 
-    /// A commit was made.
-    fn made(&mut self, channel: ChannelId, revision: Revision, transitions: &[Transition]) {
+    /// A commit was made. Its caller waits for the record and not for the history, which is there for the next job.
+    fn made(
+        &mut self,
+        channel: ChannelId,
+        revision: Revision,
+        transitions: &[Transition],
+        answer: Answer<Committed>,
+    ) {
         self.records.committed(channel, revision);
+        let _ = answer.send(Ok(Committed::Done(revision)));
         self.histories.append(channel, transitions, &self.agents);
     }
 
@@ -265,18 +270,17 @@ impl Work {
         let Syncing::Fact(answer, transitions) = what else {
             return;
         };
-        let outcome = outcome.and_then(|()| self.records.put_fact(channel, revision));
-        if outcome.is_ok() {
-            self.made(channel, revision, &transitions);
-        } else {
-            // It may be in its place all the same.
-            self.unlearn(channel);
-            // The fact had taken the place of a turn that was to become the file.
-            self.catch_up.put_back(channel);
+        match outcome.and_then(|()| self.records.put_fact(channel, revision)) {
+            Ok(()) => self.made(channel, revision, &transitions, answer),
+            Err(error) => {
+                // It may be in its place all the same.
+                self.unlearn(channel);
+                // The fact had taken the place of a turn that was to become the file.
+                self.catch_up.put_back(channel);
+                let _ = answer.send(Err(error));
+            }
         }
-        drop(transitions);
         self.go_on_catching_up();
-        let _ = answer.send(outcome.map(|()| Committed::Done(revision)));
         self.go_on(channel, waiting);
     }
 

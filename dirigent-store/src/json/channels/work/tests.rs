@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 use super::super::options::ChannelOptions;
 use super::super::sync::{Batch, ROLL_AFTER, Waiting};
 use super::*;
+use crate::disk::steps::{Step, fail};
 use crate::error::Action;
 use crate::json::channel_file::parse_channel;
 use crate::worker::{Queue, now};
@@ -234,6 +235,32 @@ fn a_fact_that_failed_leaves_what_is_stored_and_the_turn_before_it_becomes_the_f
     }
 }
 
+/// What failed may have been done all the same; that is found out although no turn can become a file for a while.
+#[test]
+fn what_failed_is_read_again_where_many_turns_wait() {
+    for deletes in [false, true] {
+        let mut stage = Stage::with_turns(0);
+        stage.write(1);
+        let mut stage = stage.reopened();
+        assert_eq!(stage.work.records.revision(HERE).unwrap(), Revision::new(1));
+        for number in 100..132 {
+            let (channel, revision) = (ChannelId::new(number), Revision::new(1));
+            stage.work.records.queue.push_turn(Write { channel, revision, content: Vec::new() });
+        }
+        if deletes {
+            let _answer = stage.delete();
+            fs::remove_file(stage.file()).unwrap();
+            stage.work.deleted(HERE, Err(refused()));
+            assert_eq!(stage.work.records.revision(HERE).unwrap(), Revision::new(0));
+        } else {
+            let _answer = stage.commit(1, Durability::Fact);
+            stage.write(2);
+            stage.work.fact(HERE, Revision::new(2), Err(refused()));
+            assert_eq!(stage.work.records.revision(HERE).unwrap(), Revision::new(2));
+        }
+    }
+}
+
 #[test]
 fn a_deletion_that_failed_leaves_what_is_stored() {
     for is_removed in [false, true] {
@@ -315,5 +342,43 @@ fn the_log_goes_at_the_end_where_everything_was_synced_and_only_there() {
         let (is_synced, log) = (outcome.is_ok(), stage.log(1));
         stage.work.end(outcome);
         assert_eq!(log.exists(), !is_synced);
+    }
+}
+
+/// After a failed sync it is not known what the disk has, and asking again would not tell.
+#[test]
+fn whatever_could_not_be_synced_ends_the_store() {
+    type Syncs = fn(&mut Stage) -> Step;
+    let syncs: [Syncs; 3] = [
+        |stage| {
+            let step = Step::SyncFile(stage.work.records.folders.agents());
+            fail(step.clone());
+            assert!(stage.work.add_agent("zoe".into()).is_err());
+            assert!(stage.work.agents.names().is_empty());
+            step
+        },
+        |stage| {
+            let step = Step::SyncFile(stage.log(1));
+            fail(step.clone());
+            assert!(stage.work.records.forget(HERE).is_err());
+            step
+        },
+        |stage| {
+            // The turn that speaks for a damaged file.
+            let step = Step::SyncFile(stage.log(1));
+            fail(step.clone());
+            fs::write(stage.file(), "no JSON").unwrap();
+            assert!(stage.work.records.read(HERE).is_err());
+            assert!(stage.file().exists());
+            step
+        },
+    ];
+    for sync in syncs {
+        let mut stage = Stage::with_turns(1);
+        stage.work.check().unwrap();
+        let step = sync(&mut stage);
+        assert!(matches!(stage.work.check(), Err(StoreError::Broken { .. })), "{step:?}");
+        let mut answer = stage.commit(1, Durability::Turn);
+        assert!(matches!(answer.try_recv(), Ok(Err(StoreError::Broken { .. }))), "{step:?}");
     }
 }
