@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use dirigent::{AgentId, ApiError, Identity, IdentityStore, RegisterError};
 
 use super::{Detection, EgoAbsent, EgoOptions, EgoReport, scan_ego};
-use crate::{JsonIdentities, OpenError};
+use crate::error::OpenError;
+use crate::json::identities::JsonIdentities;
 
 /// Another registry, into which `ego.json` is scanned once: before it is read for the first time,
 /// which is when the driver starts. Clones share it, so a host keeps one for the report and

@@ -179,8 +179,9 @@ impl Waiting {
         self.turns.retain(|write| write.channel != channel);
     }
 
-    /// Takes note of a turn in the log. Returns whether it is the first that waits.
+    /// Takes note of a turn in the log. Returns whether something is due earlier than before.
     fn grew(&mut self, grown: Grown, now: Instant) -> bool {
+        let before = self.next_due();
         if grown.is_new {
             self.log_begun = Some(now);
         }
@@ -191,9 +192,8 @@ impl Waiting {
             }
             None => self.log.push(grown),
         }
-        let is_first = self.log_since.is_none();
         self.log_since.get_or_insert(now);
-        is_first
+        self.next_due().is_some_and(|due| before.is_none_or(|before| due < before))
     }
 
     /// When the log is to be synced: so long after the first turn that waits, whatever else is done meanwhile.
@@ -317,6 +317,20 @@ mod tests {
             let [Grown { is_new, length, .. }] = batch.log[..] else { panic!() };
             assert_eq!((is_new, length, batch.rolls), (true, 2, false));
         }
+    }
+
+    /// A minute after it was begun it is closed, although its turns are synced later.
+    #[test]
+    fn the_thread_wakes_for_a_new_file_of_the_log_where_syncs_are_rare() {
+        let folder = tempfile::tempdir().unwrap();
+        let (first, second) =
+            (folder.path().join("turns-1.log"), folder.path().join("turns-2.log"));
+        let sync_after = Duration::from_secs(3_600);
+        let (mut waiting, begin) = (Waiting { sync_after, ..Waiting::default() }, now());
+        assert!(waiting.grew(grown(&first), begin));
+        assert!(!waiting.grew(grown(&first), begin));
+        assert!(waiting.grew(Grown { is_new: true, ..grown(&second) }, begin));
+        assert_eq!(waiting.next_due(), Some(begin + ROLL_AFTER));
     }
 
     #[test]

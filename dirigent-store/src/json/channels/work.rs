@@ -178,7 +178,7 @@ impl Work {
     fn commit(&mut self, commit: Commit, answer: Answer<Committed>) {
         let prepared = self.prepare(&commit);
         let Commit { channel, record, transitions, .. } = commit;
-        // Who asked uses their memory again: they are dropped before the answer.
+        // Who asked uses its memory again.
         drop(record);
         let (revision, content, durability) = match prepared {
             Ok(Prepared::New(revision, content, durability)) => (revision, content, durability),

@@ -32,20 +32,20 @@ pub(super) struct Segment {
 
 /// A file of the log that grew, and is to be synced.
 #[derive(Clone, Debug)]
-pub(in crate::json::channels) struct Grown {
-    pub(in crate::json::channels) path: PathBuf,
-    pub(in crate::json::channels) file: Arc<File>,
+pub(crate) struct Grown {
+    pub(crate) path: PathBuf,
+    pub(crate) file: Arc<File>,
     /// Its name is to be synced as well.
-    pub(in crate::json::channels) is_new: bool,
+    pub(crate) is_new: bool,
     /// How long it is now.
-    pub(in crate::json::channels) length: u64,
+    pub(crate) length: u64,
     /// How many bytes of it the disk is known to have.
-    pub(in crate::json::channels) synced: Arc<AtomicU64>,
+    pub(crate) synced: Arc<AtomicU64>,
 }
 
 impl Grown {
     /// Waits until the disk has it.
-    pub(in crate::json::channels) fn sync(&self) -> Result<(), StoreError> {
+    pub(crate) fn sync(&self) -> Result<(), StoreError> {
         sync_data(&self.path, &self.file)?;
         if self.is_new {
             sync_folder(place_of(&self.path)?.0)?;
