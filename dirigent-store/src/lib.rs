@@ -42,6 +42,7 @@ mod ego;
 mod error;
 mod export;
 mod json;
+mod problems;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod worker;

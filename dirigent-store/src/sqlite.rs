@@ -25,7 +25,6 @@ use dirigent::{
 
 use self::open::Database;
 pub use self::options::SqliteOptions;
-use self::problem::Problems;
 pub use self::problem::SqliteProblem;
 use self::registry::{Registered, identities};
 use self::tables::{Committed, Tables, channels};
@@ -33,6 +32,7 @@ use self::task::Asked;
 use self::work::{Job, Waiting, Work};
 use crate::error::{OpenError, StoreError};
 use crate::json::identities::entry;
+use crate::problems::Problems;
 use crate::worker::{About, Life, queue};
 
 /// A [`ChannelStore`] and an [`IdentityStore`] in one SQLite database, for hosts on which thousands
@@ -98,7 +98,7 @@ pub struct SqliteStore {
 
 struct Shared {
     history_max: usize,
-    problems: Arc<Problems>,
+    problems: Arc<Problems<SqliteProblem>>,
     life: Life<Work, Waiting>,
 }
 

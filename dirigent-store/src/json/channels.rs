@@ -18,7 +18,7 @@ mod work;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use async_trait::async_trait;
@@ -30,10 +30,10 @@ use dirigent::{
 use self::job::{Ask, Committed, Job};
 pub use self::options::{ChannelOptions, FileDurability};
 pub use self::problem::ChannelProblem;
-use self::problem::Problems;
 use self::syncing::Syncing;
 use self::work::Work;
 use crate::error::{OpenError, StoreError};
+use crate::problems::Problems;
 use crate::worker::{Answer, Inbox, Life, Receiver, Start, queue, start};
 
 /// A [`ChannelStore`] on JSON files in one folder, which is wholly its own. Clones share it.
@@ -105,7 +105,7 @@ pub struct JsonChannels {
 
 struct Shared {
     history_max: usize,
-    problems: Arc<Mutex<Problems>>,
+    problems: Arc<Problems<ChannelProblem>>,
     life: Life<Threads, Inbox<Job>>,
 }
 
@@ -140,7 +140,7 @@ impl JsonChannels {
 
     /// The files that could not be read since the store was opened, the first thousand of them.
     pub fn problems(&self) -> Vec<ChannelProblem> {
-        self.shared.problems.lock().unwrap_or_else(PoisonError::into_inner).all()
+        self.shared.problems.all()
     }
 
     /// Syncs everything and gives the folder free. All later calls answer [`StoreError::Closed`].

@@ -3,12 +3,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::open::{empty_log, keep_log};
-use super::problem::Problems;
+use super::problem::SqliteProblem;
 use super::refusal::{is_damage, refused};
 use super::sync::Broken;
 use super::tables::Tables;
 use super::task::{Ran, Task};
 use crate::error::{Action, BadFile, StoreError};
+use crate::problems::Problems;
 
 /// Why the store must not go on.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +36,7 @@ pub(super) type Reads<'r> = dyn FnMut() -> Option<Box<dyn Task>> + 'r;
 /// Runs the work of many in one transaction.
 pub(super) struct Groups<'c, 'p> {
     tables: Tables<'c>,
-    problems: &'p Problems,
+    problems: &'p Problems<SqliteProblem>,
     /// Whether the log could not be synced.
     broken: Broken,
     stop: Option<Stop>,
@@ -44,7 +45,11 @@ pub(super) struct Groups<'c, 'p> {
 }
 
 impl<'c, 'p> Groups<'c, 'p> {
-    pub(super) const fn new(tables: Tables<'c>, problems: &'p Problems, broken: Broken) -> Self {
+    pub(super) const fn new(
+        tables: Tables<'c>,
+        problems: &'p Problems<SqliteProblem>,
+        broken: Broken,
+    ) -> Self {
         Self { tables, problems, broken, stop: None, failed_reads: Vec::new() }
     }
 

@@ -2,14 +2,10 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 use dirigent::{Barred, ChannelId};
 
 use crate::error::BadFile;
-
-/// How many problems are remembered; what they are about is kept, all of it.
-const REMEMBERED_MAX: usize = 1_000;
 
 /// Something that could not be read and was kept, unchanged.
 ///
@@ -59,27 +55,5 @@ impl fmt::Display for SqliteProblem {
                 write!(f, "the record of channel {channel} cannot be read: {reason}; {bars}")
             }
         }
-    }
-}
-
-/// The problems since the store was opened.
-#[derive(Debug, Default)]
-pub(super) struct Problems(Mutex<Vec<SqliteProblem>>);
-
-impl Problems {
-    /// Remembers a problem, each once.
-    pub(super) fn push(&self, problem: SqliteProblem) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.contains(&problem) {
-            return;
-        }
-        tracing::warn!(%problem, "something cannot be read and is kept");
-        if all.len() < REMEMBERED_MAX {
-            all.push(problem);
-        }
-    }
-
-    pub(super) fn all(&self) -> Vec<SqliteProblem> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -9,11 +9,12 @@ use tokio::sync::oneshot;
 
 use super::group::Groups;
 use super::open::Database;
-use super::problem::Problems;
+use super::problem::SqliteProblem;
 use super::sync::Broken;
 use super::tables::Tables;
 use super::task::{Asked, Task};
 use crate::error::StoreError;
+use crate::problems::Problems;
 
 /// What becomes of work.
 type Answered<T> = oneshot::Receiver<Result<T, StoreError>>;
@@ -22,7 +23,7 @@ pub(super) struct Stage {
     pub(super) path: PathBuf,
     pub(super) conn: Connection,
     pub(super) broken: Broken,
-    problems: Problems,
+    problems: Problems<SqliteProblem>,
     _folder: TempDir,
 }
 

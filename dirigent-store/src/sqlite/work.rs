@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use super::group::Groups;
 use super::open::Database;
-use super::problem::Problems;
+use super::problem::SqliteProblem;
 use super::sync::{Broken, Syncer};
 use super::tables::Tables;
 use super::task::Task;
 use crate::json::channels::FileDurability;
+use crate::problems::Problems;
 use crate::worker::{About, Answer, Inbox, Jobs, Queue, Queued, Receiver, Start, now, start};
 
 /// How many callers one transaction answers at most.
@@ -122,7 +123,7 @@ pub(super) struct Work {
     pub(super) database: Database,
     pub(super) durability: FileDurability,
     pub(super) history_max: usize,
-    pub(super) problems: Arc<Problems>,
+    pub(super) problems: Arc<Problems<SqliteProblem>>,
     pub(super) given: Receiver<Waiting>,
 }
 

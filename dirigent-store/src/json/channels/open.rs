@@ -1,7 +1,7 @@
 //! What is found in a store's folder when it is opened.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use dirigent::{ChannelId, Revision};
 
@@ -9,7 +9,7 @@ use super::agents::{self, Agents};
 use super::folders::Folders;
 use super::history::Histories;
 use super::options::ChannelOptions;
-use super::problem::{ChannelProblem, Problems};
+use super::problem::ChannelProblem;
 use super::records::Records;
 use super::sync::{SyncQueue, Waiting};
 use super::turn_log::TurnLog;
@@ -18,6 +18,7 @@ use crate::disk::Lock;
 use crate::disk::{ReadError, keep_aside, keep_copy, read, remove_strays};
 use crate::error::{Action, BadFile, OpenError, StoreError};
 use crate::json::channel_file::{LARGEST, parse_channel};
+use crate::problems::Problems;
 use crate::worker::Receiver;
 
 impl Work {
@@ -28,7 +29,7 @@ impl Work {
         let lock = Lock::on_folder(&root)?;
         remove_strays(&root, None)?;
         let (mut revisions, made) = find_channels(&folders)?;
-        let mut problems = Problems::default();
+        let problems = Problems::default();
         let (log, damaged) = TurnLog::open(&root)?;
         for path in damaged {
             let (kept, reason) = (keep_copy(&path)?, BadFile::Checksum);
@@ -37,12 +38,12 @@ impl Work {
         for channel in log.channels() {
             revisions.entry(channel).or_default();
         }
-        let agents = read_agents(&folders, &revisions, &log, &mut problems)?;
+        let agents = read_agents(&folders, &revisions, &log, &problems)?;
         let (queue, given) = SyncQueue::new(made.iter().copied().collect(), sync_after);
         let histories = Histories::new(history_max, Arc::clone(&folders));
         let records = Records {
             queue: Arc::new(queue),
-            problems: Arc::new(Mutex::new(problems)),
+            problems: Arc::new(problems),
             extras: HashMap::new(),
             copies: HashMap::new(),
             folders,
@@ -79,7 +80,7 @@ fn read_agents(
     folders: &Folders,
     channels: &Revisions,
     log: &TurnLog,
-    problems: &mut Problems,
+    problems: &Problems<ChannelProblem>,
 ) -> Result<Agents, StoreError> {
     let path = folders.agents();
     let read_all = read(&path, agents::LARGEST);

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use dirigent::{Barred, ChannelId};
 
 use crate::error::BadFile;
-
-/// How many problems are remembered; the files of all of them are kept.
-const REMEMBERED_MAX: usize = 1_000;
+use crate::problems::Problems;
 
 /// A file that could not be read. It is kept, unchanged.
 ///
@@ -59,34 +57,20 @@ fn is_log(kept: &Path) -> bool {
     kept.file_name().is_some_and(|name| name.to_string_lossy().starts_with("turns-"))
 }
 
-/// The problems since the store was opened.
-#[derive(Debug, Default)]
-pub(super) struct Problems(Vec<ChannelProblem>);
-
-impl Problems {
-    /// Remembers a problem, each once.
-    pub(super) fn push(&mut self, problem: ChannelProblem) {
-        if self.0.contains(&problem) {
-            return;
-        }
-        tracing::warn!(%problem, "a file cannot be read");
-        if self.0.len() < REMEMBERED_MAX {
-            self.0.push(problem);
-        }
-    }
-
-    /// A channel's damaged record was replaced, and what is left of it is the copy.
-    pub(super) fn replaced(&mut self, channel: ChannelId, damaged: &Path, copy: &Path) {
+/// A channel's damaged record was replaced, and what is left of it is the copy.
+pub(super) fn replaced(
+    problems: &Problems<ChannelProblem>,
+    channel: ChannelId,
+    damaged: &Path,
+    copy: &Path,
+) {
+    problems.change(|all| {
         let is_it = |problem: &&mut ChannelProblem| {
             problem.channel == Some(channel) && problem.kept == damaged
         };
-        for problem in self.0.iter_mut().filter(is_it) {
+        for problem in all.iter_mut().filter(is_it) {
             copy.clone_into(&mut problem.kept);
             problem.bars = None;
         }
-    }
-
-    pub(super) fn all(&self) -> Vec<ChannelProblem> {
-        self.0.clone()
-    }
+    });
 }

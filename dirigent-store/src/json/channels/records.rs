@@ -3,19 +3,20 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use dirigent::{ChannelId, Commit, Durability, Revision};
 
 use super::agents::Agents;
 use super::folders::{Folders, number_of};
 use super::options::FileDurability;
-use super::problem::{ChannelProblem, Problems};
+use super::problem::{self, ChannelProblem};
 use super::sync::SyncQueue;
 use super::turn_log::{self, TurnLog};
 use crate::disk::{ReadError, keep_aside, keep_bytes, keep_copy, read, replace};
 use crate::error::{Action, BadFile, StoreError};
 use crate::json::channel_file::{Extras, LARGEST, ParsedChannel, file_text, parse_channel};
+use crate::problems::Problems;
 
 /// The records of all channels, each in its file, in its turn, or in both.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ pub(super) struct Records {
     pub(super) folders: Arc<Folders>,
     pub(super) durability: FileDurability,
     pub(super) queue: Arc<SyncQueue>,
-    pub(super) problems: Arc<Mutex<Problems>>,
+    pub(super) problems: Arc<Problems<ChannelProblem>>,
     /// The channels that have a record, each with its revision, once that was read or written.
     pub(super) revisions: HashMap<ChannelId, Option<Revision>>,
     /// Turns that are in no channel's file.
@@ -150,7 +151,7 @@ impl Records {
         self.unlearn(channel);
         let source = reason.clone();
         let error = StoreError::BadRecord { path: path.clone(), channel, source };
-        self.tell(ChannelProblem {
+        self.problems.push(ChannelProblem {
             channel: Some(channel),
             kept: path,
             reason,
@@ -168,7 +169,7 @@ impl Records {
             return Ok(());
         }
         let kept = keep_aside(&path)?;
-        self.tell(ChannelProblem { channel: Some(channel), kept, reason, bars: None });
+        self.problems.push(ChannelProblem { channel: Some(channel), kept, reason, bars: None });
         Ok(())
     }
 
@@ -176,7 +177,7 @@ impl Records {
     fn set_turn_aside(&mut self, channel: ChannelId, bad: Bad) -> Result<(), StoreError> {
         if let Some((_, kept)) = self.keep_turn(channel)? {
             let reason = bad.reason;
-            self.tell(ChannelProblem { channel: Some(channel), kept, reason, bars: None });
+            self.problems.push(ChannelProblem { channel: Some(channel), kept, reason, bars: None });
         }
         self.erase_turns(channel)
     }
@@ -195,10 +196,6 @@ impl Records {
         let content =
             content.map_err(|source| StoreError::not_done(Action::Read, &path, source))?;
         Ok(Some((path, keep_bytes(&self.folders.turn(channel), &content)?)))
-    }
-
-    fn tell(&self, problem: ChannelProblem) {
-        self.problems.lock().unwrap_or_else(PoisonError::into_inner).push(problem);
     }
 
     /// Copies what is left of a damaged record, before it is replaced.
@@ -352,9 +349,8 @@ impl Records {
             return Ok(());
         }
         self.erase_turns(channel)?;
-        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
         for (damaged, copy) in self.copies.remove(&channel).into_iter().flatten() {
-            problems.replaced(channel, &damaged, &copy);
+            problem::replaced(&self.problems, channel, &damaged, &copy);
         }
         Ok(())
     }
