@@ -78,9 +78,9 @@ pub use clock::{Clock, SystemClock};
 pub use deferral::{Deferral, DeferralKey};
 pub use dirigent_core::{
     AgentKey, AgentState, Cause, CompletionPolicy, Config, ConfigError, Deadline, DeadlineReason,
-    HumanInterrupt, HumanMarker, Input, InterruptPolicy, MessageId, Mode, Outcome, PhaseKind,
-    Reason, Refusal, Rest, RestoreError, RunId, Seat, SeatTurn, Signal, SilencePolicy, Snapshot,
-    Timestamp, Transition, TriggerCleanup, TurnId, TurnState, WakeCause, WakeRule,
+    HumanInterrupt, HumanMarker, Input, InterruptPolicy, MessageId, Mode, Outcome, Pause,
+    PhaseKind, Reason, Refusal, RestoreError, RunId, Seat, SeatTurn, Signal, SilencePolicy,
+    Snapshot, Timestamp, Transition, TriggerCleanup, TurnId, TurnState, WakeCause, WakeRule,
 };
 pub use discord::{
     Access, ChannelInfo, ChannelKind, DiscordApi, GuildApi, HistoryRequest, Mentions, NewChannel,

@@ -126,8 +126,9 @@ impl Room {
     /// Whether people said something that is still to be handed to an agent.
     pub(crate) fn has_word(&self) -> bool {
         let (view, active) = (self.machine.view(), self.active.as_ref());
-        let is_unheard = view.is_unheard() && active.is_none_or(|active| !active.calls.has_begun());
-        let is_kept = view.is_missed() || view.held().is_some();
+        let is_unheard =
+            view.is_wake_unserved() && active.is_none_or(|active| !active.calls.has_begun());
+        let is_kept = view.is_wake_pending() || view.held().is_some();
         is_unheard || is_kept || active.is_some_and(|active| active.inbox.ungiven().is_some())
     }
 
@@ -217,13 +218,13 @@ impl Room {
             Some(active) => std::mem::take(&mut active.effects),
             None => Vec::new(),
         };
-        let (mode, rested) = (self.machine.view().mode(), self.machine.view().rest().is_some());
+        let (mode, rested) = (self.machine.view().mode(), self.machine.view().pause().is_some());
         let answer = self.machine.handle(now, input, &mut effects);
         if let Some(record) = cx.record {
             record(self.id, now, input);
         }
         let is_moved = self.machine.view().mode() != mode;
-        let is_resumed = rested && self.machine.view().rest().is_none();
+        let is_resumed = rested && self.machine.view().pause().is_none();
         self.commit.observe(self.machine.revision());
         for effect in effects.drain(..) {
             self.take_effect(cx, now, effect);
@@ -482,7 +483,7 @@ impl Room {
         let sleeps = view.phase() == PhaseKind::Dormant && view.mode().keeps_turns();
         // A wake would be refused, or be nothing.
         let waits =
-            view.rest().is_some() || view.chat_away_since().is_some() || view.is_budget_spent();
+            view.pause().is_some() || view.chat_away_since().is_some() || view.is_budget_spent();
         let last = active.inbox.ungiven().map(|held| held.last);
         if !sleeps || waits || last <= active.woken_for {
             return false;
@@ -699,6 +700,6 @@ impl Room {
         idle && self.commit.is_clean()
             && !self.marks.has_gap()
             && self.next_deadline().is_none()
-            && self.machine.debts().is_empty()
+            && self.machine.pending().is_empty()
     }
 }

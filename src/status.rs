@@ -1,7 +1,7 @@
 //! What a channel looks like, and why.
 
 use dirigent_core::{
-    AgentState, Mode, PhaseKind, Reason, Rest, Seat, Timestamp, Transition, TurnId, TurnState,
+    AgentState, Mode, Pause, PhaseKind, Reason, Seat, Timestamp, Transition, TurnId, TurnState,
 };
 
 use crate::events::{ChannelEvent, Transitions};
@@ -19,7 +19,7 @@ pub struct Status {
     /// The phase.
     pub phase: PhaseKind,
     /// Stopped or on hold.
-    pub rest: Option<Rest>,
+    pub rest: Option<Pause>,
     /// Who has the floor.
     pub speaker: Option<AgentId>,
     /// What keeps every agent silent, or why agents need no floor, for example
@@ -149,7 +149,7 @@ impl Dirigent {
             mode: view.mode(),
             turn_state: view.turn_state(),
             phase: view.phase(),
-            rest: view.rest(),
+            rest: view.pause(),
             speaker: view.speaker().map(name),
             silence: view.silence(),
             has_word: room.has_word(),

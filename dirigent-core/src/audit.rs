@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::channel::Channel;
 use crate::state::{Grant, Phase, Plans, Purpose, Rested, State};
-use crate::{Debt, Effect, Mode, SeatTurn, Slot, Ticket, TurnTerms};
+use crate::{Effect, Mode, PendingEffect, SeatTurn, Slot, Ticket, TurnTerms};
 
 /// An invariant of ours that does not hold: a bug of the library, or a forged snapshot.
 ///
@@ -180,11 +180,11 @@ const RULES: &[Rule] = &[
 
 /// Every invariant that concerns more than the topics.
 const WHOLE_RULES: &[WholeRule] = &[
-    ("a list that is read is owed", |c| {
+    ("a list that is read is pending", |c| {
         c.state.roster.refresh.is_none_or(|refresh| c.pending.contains(refresh.ticket))
     }),
-    ("a list is owed only while it is read", |c| {
-        let asked = |it: &&Debt| matches!(it.effect, Effect::FetchMembers { .. });
+    ("a list is pending only while it is read", |c| {
+        let asked = |it: &&PendingEffect| matches!(it.effect, Effect::FetchMembers { .. });
         let read = c.state.roster.refresh.map(|refresh| refresh.ticket);
         c.pending.effects.iter().filter(asked).all(|it| it.effect.ticket() == read)
     }),
@@ -196,7 +196,7 @@ const WHOLE_RULES: &[WholeRule] = &[
         let is_past = |ticket: Ticket| ticket.get() < c.pending.next_ticket;
         c.pending.effects.iter().all(|it| it.effect.ticket().is_some_and(is_past))
     }),
-    ("an open poll is owed", |c| {
+    ("an open poll is pending", |c| {
         let delivery = c.state.delivery.as_ref();
         let confirms = matches!(c.state.floor.phase, Phase::Confirming { .. });
         let open = delivery.filter(|_| confirms).and_then(|delivery| delivery.polls.open);
@@ -211,7 +211,7 @@ const WHOLE_RULES: &[WholeRule] = &[
         counters.into_iter().all(|count| count < u64::MAX / 2)
     }),
     ("an orchestrator is asked only while its answer is waited for", |c| {
-        let asked = |it: &&Debt| matches!(it.effect, Effect::Consult { .. });
+        let asked = |it: &&PendingEffect| matches!(it.effect, Effect::Consult { .. });
         let open = c.state.floor.waiting.as_ref().map(|waiting| waiting.consult);
         c.pending.effects.iter().filter(asked).all(|it| it.effect.ticket() == open)
     }),

@@ -10,8 +10,8 @@ use crate::machine::step::Step;
 use crate::machine::{gate, inputs};
 use crate::state::{Pending, Phase, Rng, State};
 use crate::{
-    AgentKey, AgentState, Answer, Config, Deadline, DeadlineReason, Debt, Effect, Input, Reason,
-    Refusal, Timestamp, View,
+    AgentKey, AgentState, Answer, Config, Deadline, DeadlineReason, Effect, Input, PendingEffect,
+    Reason, Refusal, Timestamp, View,
 };
 
 /// The end of time.
@@ -183,14 +183,14 @@ impl Channel {
         }
     }
 
-    /// The effects that are owed, oldest first, with the moment each was asked for. After a restart
+    /// The effects that are pending, oldest first, with the moment each was asked for. After a restart
     /// the host carries them out again: with the same nonce, since they may have been done.
-    pub fn debts(&self) -> &[Debt] {
+    pub fn pending(&self) -> &[PendingEffect] {
         &self.pending.effects
     }
 
     /// Whether this effect is still wanted: a trigger is not when its turn is over, its agent runs
-    /// already, or a newer one is owed; a poll is not when nothing is confirmed; a notice is while it is owed.
+    /// already, or a newer one is pending; a poll is not when nothing is confirmed; a notice is while it is pending.
     pub fn wants(&self, effect: &Effect) -> bool {
         self.look().wants(effect)
     }

@@ -57,15 +57,13 @@ pub use state::floor::TurnTerms;
 pub use state::hourly::SpokenTurn;
 pub use state::interruption::{Rested, Waiting};
 pub use state::outage::Outage;
-pub use state::pending::{
-    PendingEffect, PendingEffect as Debt, StaleTrigger, StaleTrigger as Litter,
-};
+pub use state::pending::{PendingEffect, StaleTrigger};
 pub use state::queue::Span;
 pub use state::reminders::{Permit, PermitRun};
 pub use state::roster::Refresh;
 pub use state::seen::RunFate;
 pub use state::speaker_list::{AGENTS_MAX, SeatTurn, Slot};
-pub use state::standing::{Archived, Pause, Pause as Rest};
+pub use state::standing::{Archived, Pause};
 pub use text::completion::{CompletionPolicy, HumanMarker, Reading, Signal};
 pub use text::reply::SilencePolicy;
 pub use text::tail::Tail;

@@ -18,8 +18,8 @@ use crate::state::{
     Words,
 };
 use crate::{
-    AGENTS_MAX, AgentKey, Archived, Breach, Config, Debt, Litter, MessageId, Mode, Permit, Piece,
-    Refresh, Rest, RunFate, RunId, Slot, Tail, Timestamp, TurnId,
+    AGENTS_MAX, AgentKey, Archived, Breach, Config, MessageId, Mode, Pause, PendingEffect, Permit,
+    Piece, Refresh, RunFate, RunId, Slot, StaleTrigger, Tail, Timestamp, TurnId,
 };
 
 /// Everything a channel knows, as plain data. A store maps it to its own file format.
@@ -53,13 +53,13 @@ pub struct Snapshot {
     /// Who opened the discussion.
     pub initiator: Option<AgentKey>,
     /// Stopped or on hold.
-    pub rest: Option<Rest>,
+    pub pause: Option<Pause>,
     /// A qualifying message is kept in mind: no agent has heard it.
-    pub missed: bool,
+    pub wake_pending: bool,
     /// The channel woke for a word that no agent has heard yet.
-    pub unheard: bool,
+    pub wake_unserved: bool,
     /// The cycle was vetoed.
-    pub vetoed: bool,
+    pub cycle_requested: bool,
     /// Where the channel stands.
     pub phase: PhaseData,
     /// The newest turn.
@@ -101,15 +101,15 @@ pub struct Snapshot {
     /// Runs that can no longer speak, oldest first.
     pub runs: Vec<(RunId, RunFate)>,
     /// When something last happened.
-    pub stirred_at: Timestamp,
+    pub last_activity_at: Timestamp,
     /// The reply under way.
     pub delivery: Option<Box<DeliveryData>>,
-    /// What is owed, oldest first.
-    pub debts: Vec<Debt>,
+    /// What is pending, oldest first.
+    pub pending: Vec<PendingEffect>,
     /// The next ticket.
     pub next_ticket: u64,
     /// Trigger messages to be removed.
-    pub litter: Vec<Litter>,
+    pub stale_triggers: Vec<StaleTrigger>,
     /// What the rules beyond the plain rotation need; nothing where none is used.
     pub steering: Option<Box<Steering>>,
     /// The state of chance.
@@ -204,10 +204,10 @@ impl Channel {
         out.created = standing.created;
         out.archived = standing.archived.as_deref().copied();
         out.initiator = standing.initiator;
-        out.rest = standing.pause;
-        out.missed = words.wake_pending;
-        out.unheard = words.wake_unserved;
-        out.vetoed = cycle.requested;
+        out.pause = standing.pause;
+        out.wake_pending = words.wake_pending;
+        out.wake_unserved = words.wake_unserved;
+        out.cycle_requested = cycle.requested;
         out.phase = PhaseData::of(&floor.phase, delivery);
         out.turn = floor.turn;
         refill(&mut out.list, roster.list.slots());
@@ -227,11 +227,11 @@ impl Channel {
         out.horizon = seen.horizon();
         out.newest = seen.newest();
         seen.write(&mut out.messages, &mut out.runs);
-        out.stirred_at = floor.last_activity_at;
+        out.last_activity_at = floor.last_activity_at;
         write_delivery(delivery, &mut out.delivery);
-        refill(&mut out.debts, &self.pending.effects);
+        refill(&mut out.pending, &self.pending.effects);
         out.next_ticket = self.pending.next_ticket;
-        refill(&mut out.litter, self.pending.stale());
+        refill(&mut out.stale_triggers, self.pending.stale());
         out.steering = Steering::of(&self.state);
         out.rng = self.state.rng.0;
         out.revision = self.revision;
@@ -247,9 +247,9 @@ impl Channel {
         let mut state = restore_state(snapshot);
         distrust_unread_list(&mut state, snapshot.now);
         let pending = Pending {
-            effects: snapshot.debts.clone(),
+            effects: snapshot.pending.clone(),
             next_ticket: snapshot.next_ticket,
-            stale: snapshot.litter.clone().into(),
+            stale: snapshot.stale_triggers.clone().into(),
         };
         let channel = Self::of(config, snapshot.now, state, pending, snapshot.revision);
         channel.audit().map_err(RestoreError::Broken)?;
@@ -262,7 +262,7 @@ fn restore_state(snapshot: &Snapshot) -> State {
         standing: Standing {
             mode: snapshot.mode,
             created: snapshot.created,
-            pause: snapshot.rest,
+            pause: snapshot.pause,
             initiator: snapshot.initiator,
             archived: snapshot.archived.map(Box::new),
             outage: None,
@@ -270,7 +270,7 @@ fn restore_state(snapshot: &Snapshot) -> State {
         floor: Floor {
             phase: snapshot.phase.into(),
             turn: snapshot.turn,
-            last_activity_at: snapshot.stirred_at,
+            last_activity_at: snapshot.last_activity_at,
             ..Floor::default()
         },
         roster: Roster {
@@ -282,13 +282,13 @@ fn restore_state(snapshot: &Snapshot) -> State {
             ..Roster::default()
         },
         cycle: Cycle {
-            requested: snapshot.vetoed,
+            requested: snapshot.cycle_requested,
             last_completer: snapshot.last_completer,
             ..Cycle::default()
         },
         words: Words {
-            wake_pending: snapshot.missed,
-            wake_unserved: snapshot.unheard,
+            wake_pending: snapshot.wake_pending,
+            wake_unserved: snapshot.wake_unserved,
             ..Words::default()
         },
         quota: Quota { limits: restore_limits(snapshot), ..Quota::default() },
@@ -346,10 +346,10 @@ impl Snapshot {
             created: false,
             archived: None,
             initiator: None,
-            rest: None,
-            missed: false,
-            unheard: false,
-            vetoed: false,
+            pause: None,
+            wake_pending: false,
+            wake_unserved: false,
+            cycle_requested: false,
             phase: PhaseData::Disabled,
             turn: TurnId::new(0),
             list: Vec::new(),
@@ -370,11 +370,11 @@ impl Snapshot {
             newest: None,
             messages: Vec::new(),
             runs: Vec::new(),
-            stirred_at: Timestamp::from_millis(0),
+            last_activity_at: Timestamp::from_millis(0),
             delivery: None,
-            debts: Vec::new(),
+            pending: Vec::new(),
             next_ticket: 0,
-            litter: Vec::new(),
+            stale_triggers: Vec::new(),
             steering: None,
             rng: 0,
             revision: 0,
@@ -428,10 +428,10 @@ fn check_size(snapshot: &Snapshot) -> Result<(), RestoreError> {
         ("muted", snapshot.muted.len(), AGENTS_MAX),
         ("messages", snapshot.messages.len(), MESSAGES_MAX),
         ("runs", snapshot.runs.len(), RUNS_MAX),
-        ("debts", snapshot.debts.len(), PENDING_MAX),
+        ("pending", snapshot.pending.len(), PENDING_MAX),
         ("pieces", pieces, PIECES_MAX),
         ("arrivals", arrivals, POSTS_MAX),
-        ("litter", snapshot.litter.len(), STALE_MAX),
+        ("staleTriggers", snapshot.stale_triggers.len(), STALE_MAX),
     ];
     match sizes.into_iter().find(|(_, len, max)| len > max) {
         Some((field, _, _)) => Err(RestoreError::TooLong { field }),

@@ -4,7 +4,7 @@ use crate::channel::Channel;
 use crate::machine::gate::silence;
 use crate::state::{Phase, State, TurnRun};
 use crate::{
-    AgentKey, Away, Budget, Deadline, MessageId, Mode, Permit, PhaseKind, Reason, Rest, RunId,
+    AgentKey, Away, Budget, Deadline, MessageId, Mode, Pause, Permit, PhaseKind, Reason, RunId,
     SeatTurn, Span, Timestamp, TurnId, TurnState,
 };
 
@@ -78,7 +78,7 @@ impl<'a> View<'a> {
     }
 
     /// Whether the channel is stopped or on hold.
-    pub const fn rest(&self) -> Option<Rest> {
+    pub const fn pause(&self) -> Option<Pause> {
         self.state().standing.pause
     }
 
@@ -217,9 +217,9 @@ impl<'a> View<'a> {
     /// ```
     /// use dirigent_core::{Channel, Config};
     /// let channel = Channel::new(Config::default().into(), 1);
-    /// assert!(!channel.view().is_missed());
+    /// assert!(!channel.view().is_wake_pending());
     /// ```
-    pub const fn is_missed(&self) -> bool {
+    pub const fn is_wake_pending(&self) -> bool {
         self.state().words.wake_pending
     }
 
@@ -228,9 +228,9 @@ impl<'a> View<'a> {
     /// ```
     /// use dirigent_core::{Channel, Config};
     /// let channel = Channel::new(Config::default().into(), 1);
-    /// assert!(!channel.view().is_unheard());
+    /// assert!(!channel.view().is_wake_unserved());
     /// ```
-    pub const fn is_unheard(&self) -> bool {
+    pub const fn is_wake_unserved(&self) -> bool {
         self.state().words.wake_unserved
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Input, Refusal, Rest};
+use dirigent_core::{Input, Pause, Refusal};
 
 use super::{ARCHIVED, CommandAnswer, Invoker, NOT_RUNNING, UNREADABLE};
 use crate::{CallError, ChannelId, Dirigent};
@@ -49,7 +49,7 @@ impl Dirigent {
         within: Duration,
     ) -> CommandAnswer {
         match self.pause(channel, invoker, &Input::Stop, within).await {
-            Ok(Paused::Stored { was: Some(Rest::Stopped) }) => {
+            Ok(Paused::Stored { was: Some(Pause::Stopped) }) => {
                 CommandAnswer::unchanged(STOPPED_BEFORE)
             }
             Ok(Paused::Stored { .. }) => CommandAnswer { text: STOPPED.to_owned(), changed: true },
@@ -109,15 +109,15 @@ impl Dirigent {
         let Some(room) = self.runtime.awake(channel) else {
             return false;
         };
-        let rest = room.lock().room.machine().view().rest();
-        if *input == Input::Stop { rest == Some(Rest::Stopped) } else { rest.is_none() }
+        let rest = room.lock().room.machine().view().pause();
+        if *input == Input::Stop { rest == Some(Pause::Stopped) } else { rest.is_none() }
     }
 }
 
 /// What came of a stop or a resume that the channel took.
 enum Paused {
     /// It is stored; why nothing moved before.
-    Stored { was: Option<Rest> },
+    Stored { was: Option<Pause> },
     /// It is in force, and the store is late.
     InMemory,
 }

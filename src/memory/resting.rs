@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
 use dirigent_core::{
-    AgentKey, MessageId, Mode, PhaseData, Rest, Slot, Snapshot, Timestamp, TurnId, TurnState,
+    AgentKey, MessageId, Mode, Pause, PhaseData, Slot, Snapshot, Timestamp, TurnId, TurnState,
 };
 
 use crate::{ChannelRecord, Discussion, Writer};
@@ -36,7 +36,7 @@ pub(super) struct Resting {
     turns: u32,
     cycles: u32,
     mode: Mode,
-    rest: Option<Rest>,
+    rest: Option<Pause>,
     missed: bool,
     ceiling_announced: bool,
 }
@@ -74,7 +74,7 @@ impl Resting {
     pub(super) fn of(record: &ChannelRecord) -> Option<Box<Self>> {
         let snapshot = &record.snapshot;
         if !snapshot.messages.is_empty()
-            || !snapshot.debts.is_empty()
+            || !snapshot.pending.is_empty()
             || record.outgoing.is_some()
             || record.held.is_some()
             || record.verified.is_some()
@@ -88,7 +88,7 @@ impl Resting {
             list: snapshot.list.as_slice().into(),
             muted: snapshot.muted.as_slice().into(),
             now: snapshot.now,
-            stirred_at: snapshot.stirred_at,
+            stirred_at: snapshot.last_activity_at,
             list_at: snapshot.list_at,
             asked_at: snapshot.asked_at,
             reminded_at: snapshot.reminded_at,
@@ -106,8 +106,8 @@ impl Resting {
             turns: snapshot.turns,
             cycles: snapshot.cycles,
             mode: snapshot.mode,
-            rest: snapshot.rest,
-            missed: snapshot.missed,
+            rest: snapshot.pause,
+            missed: snapshot.wake_pending,
             ceiling_announced: snapshot.ceiling_announced,
         };
         (resting.record() == *record).then(|| Box::new(resting))
@@ -127,7 +127,7 @@ impl Resting {
             list: self.list.to_vec(),
             muted: self.muted.to_vec(),
             now: self.now,
-            stirred_at: self.stirred_at,
+            last_activity_at: self.stirred_at,
             list_at: self.list_at,
             asked_at: self.asked_at,
             reminded_at: self.reminded_at,
@@ -142,9 +142,9 @@ impl Resting {
             turns: self.turns,
             cycles: self.cycles,
             mode: self.mode,
-            rest: self.rest,
+            pause: self.rest,
             phase,
-            missed: self.missed,
+            wake_pending: self.missed,
             ceiling_announced: self.ceiling_announced,
             created: true,
             ..Snapshot::blank()
@@ -199,7 +199,7 @@ mod tests {
         let snapshot = Snapshot {
             muted: vec![AgentKey::new(0)],
             now: at(90),
-            stirred_at: at(80),
+            last_activity_at: at(80),
             list_at: Some(at(70)),
             asked_at: Some(at(60)),
             reminded_at: Some(at(50)),
@@ -210,7 +210,7 @@ mod tests {
             revision: 9,
             turns: 8,
             cycles: 7,
-            missed: true,
+            wake_pending: true,
             ceiling_announced: true,
             ..talked.snapshot
         };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dirigent_core::{
-    AgentKey, Author, Effect, Input, MessageId, Outcome, PhaseKind, Rest, RunId, Settlement, Tail,
+    AgentKey, Author, Effect, Input, MessageId, Outcome, Pause, PhaseKind, RunId, Settlement, Tail,
     Ticket, Timestamp, TurnId,
 };
 
@@ -29,7 +29,7 @@ impl Room {
         let is_trigger = matches!(effect, Effect::Trigger { .. });
         let is_under_way = active.voice.is_under_way();
         // After a stop the acknowledgement stands behind the trigger, and must not wait until its post has ended.
-        let is_awaited = is_under_way && !(is_trigger && self.machine.view().rest().is_some());
+        let is_awaited = is_under_way && !(is_trigger && self.machine.view().pause().is_some());
         if is_awaited || self.machine.wants(&effect) {
             return false;
         }
@@ -255,13 +255,13 @@ impl Room {
         let holds = view.speaker().or(view.permit()) == Some(stored.agent);
         holds
             && view.run() == Some(stored.run)
-            && !matches!(view.rest(), Some(Rest::Stopped | Rest::Finished))
+            && !matches!(view.pause(), Some(Pause::Stopped | Pause::Finished))
     }
 
     /// Whether parts of the reply may be posted now: its turn does not rest and the channel is not held.
     pub(super) fn reply_may_go(&self) -> bool {
         let view = self.machine.view();
-        view.rest().is_none() && view.phase() != PhaseKind::Waiting
+        view.pause().is_none() && view.phase() != PhaseKind::Waiting
     }
 
     /// A reply whose turn was taken away, or that cannot be delivered, goes back to its agent.

@@ -248,7 +248,7 @@ impl Room {
             VoiceItem::Effect(effect, stamp) => {
                 let is_trigger = matches!(effect, Effect::Trigger { .. });
                 let is_reminder = matches!(effect, Effect::Reminder { .. });
-                let is_held = is_reminder && self.machine.view().rest().is_some();
+                let is_held = is_reminder && self.machine.view().pause().is_some();
                 let is_blocked = is_held
                     || is_trigger
                         && (cx.stage >= Stage::Stopping
@@ -296,7 +296,7 @@ impl Room {
             return self.next_action(cx, now, door);
         };
         let ticket = effect.ticket()?;
-        let debts = self.machine.debts();
+        let debts = self.machine.pending();
         let debt = debts.iter().find(|debt| debt.effect.ticket() == Some(ticket));
         let nonce = self.effect_nonce(ticket, debt.map_or(now, |debt| debt.since));
         let Words { place, content, mentions, paced, reply_to } = words;
@@ -435,7 +435,7 @@ impl Room {
         now: Timestamp,
         door: &mut Doorway<'_>,
     ) -> Option<Started> {
-        let rests = self.machine.view().rest().is_some();
+        let rests = self.machine.view().pause().is_some();
         let active = self.active.as_mut()?;
         let Some(consult) = &active.consult else {
             active.voice.pop();
@@ -468,7 +468,7 @@ impl Room {
             return None;
         }
         // A hold lets go on what runs; this agent was not called yet.
-        let rests = self.machine.view().rest().is_some();
+        let rests = self.machine.view().pause().is_some();
         if rests || !self.has_context(now) {
             return None;
         }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{
-    Channel, Config, Debt, Effect, Input, PermitRun, PhaseData, PhaseKind, RestoreError, Snapshot,
-    Timestamp,
+    Channel, Config, Effect, Input, PendingEffect, PermitRun, PhaseData, PhaseKind, RestoreError,
+    Snapshot, Timestamp,
 };
 
 use super::commit::CommitState;
@@ -76,7 +76,7 @@ impl Room {
             || record.held.is_some()
             || record.commanded_at.is_some()
             || !record.letters.is_empty()
-            || !machine.debts().is_empty()
+            || !machine.pending().is_empty()
             || marks.has_gap();
         let mut room = Self {
             id,
@@ -94,8 +94,9 @@ impl Room {
             let reply = record.outgoing.map(restored);
             // A channel that slept with words that no agent had taken was woken for them before it was stored.
             let view = room.machine.view();
-            let paused =
-                view.rest().is_some() || view.chat_away_since().is_some() || view.is_budget_spent();
+            let paused = view.pause().is_some()
+                || view.chat_away_since().is_some()
+                || view.is_budget_spent();
             let slept = view.phase() == PhaseKind::Dormant && !paused;
             let woken_for = record.held.filter(|_| slept).map(|held| held.last);
             let inbox = Inbox::restored(record.held);
@@ -132,7 +133,7 @@ impl Room {
         if self.active.as_ref().is_some_and(|active| active.reply.is_some()) {
             self.active().voice.push(VoiceItem::Reply);
         }
-        let owed = self.machine.debts().to_vec();
+        let owed = self.machine.pending().to_vec();
         for debt in owed {
             if let Effect::Trigger { ticket, .. } = debt.effect {
                 let nonce = self.effect_nonce(ticket, debt.since);
@@ -143,8 +144,9 @@ impl Room {
         if let Some(since) = self.machine.view().chat_away_since() {
             self.active().chat = super::chat_health::ChatHealth::restored(since, now);
             // The agent that the earlier process triggered may not have heard it.
-            let is_owed = |debt: &Debt| matches!(debt.effect, Effect::Trigger { .. });
-            self.active().trigger_again = from_before && !self.machine.debts().iter().any(is_owed);
+            let is_owed = |debt: &PendingEffect| matches!(debt.effect, Effect::Trigger { .. });
+            self.active().trigger_again =
+                from_before && !self.machine.pending().iter().any(is_owed);
         }
         if from_before {
             self.lose_runs(cx, now);
@@ -226,7 +228,7 @@ impl Room {
     /// Writes down what a commit stores, into a record whose memory is used again.
     pub(super) fn write_record(&self, writer: Writer, out: &mut ChannelRecord) {
         let active = self.active.as_deref();
-        let is_paused = self.machine.view().rest().is_some();
+        let is_paused = self.machine.view().pause().is_some();
         let reply = active.and_then(|active| active.reply.as_ref());
         self.machine.snapshot_into(&mut out.snapshot);
         let letters = active.into_iter().flat_map(|active| active.outbox.messages());

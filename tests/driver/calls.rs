@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dirigent::{
     CallError, Clock, Config, CreatedChannel, Decision, Durability, Ending, Heard, Identity,
-    IdentityStore, Mode, Opening, PhaseKind, Reason, Recording, Rest, RunId,
+    IdentityStore, Mode, Opening, Pause, PhaseKind, Reason, Recording, RunId,
 };
 use dirigent_testkit::memory_discord::{Faults, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
@@ -203,7 +203,7 @@ fn a_stop_cancels_the_hosted_run() {
     let channel = stage.channel();
     stage.call(move |d| async move { d.stop(channel).await }).unwrap();
     assert!(stage.agent("a").turns()[0].cancelled);
-    assert_eq!(stage.status().unwrap().rest, Some(Rest::Stopped));
+    assert_eq!(stage.status().unwrap().rest, Some(Pause::Stopped));
 }
 
 #[test]

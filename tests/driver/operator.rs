@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::{CallError, PhaseKind, Reason, Refusal, Rest};
+use dirigent::{CallError, Pause, PhaseKind, Reason, Refusal};
 use dirigent_testkit::ScriptedAgent;
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};
@@ -40,7 +40,7 @@ fn a_finished_channel_has_nobody_active_until_it_is_resumed() {
     stage.call(move |d| async move { d.finish(channel).await }).unwrap();
     stage.advance(SECOND * 60);
     let status = stage.status().unwrap();
-    assert_eq!((status.phase, status.rest), (PhaseKind::Dormant, Some(Rest::Finished)));
+    assert_eq!((status.phase, status.rest), (PhaseKind::Dormant, Some(Pause::Finished)));
     assert_eq!(status.speaker, None);
     assert_eq!(order(&stage), "a", "what ran was cancelled");
     let why = why(&mut stage, "a");

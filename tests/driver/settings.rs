@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dirigent::{
     AuthorKind, CallError, ChatKind, ChatMessage, Heartbeat, Identity, Lookout, Mode, Pace, Pacing,
-    PhaseKind, Rest, Settings,
+    Pause, PhaseKind, Settings,
 };
 use dirigent_testkit::memory_discord::Fault;
 use dirigent_verify::stage::{Setup, Stage};
@@ -73,7 +73,7 @@ fn stops(text: &str) -> bool {
     stage.say("Hello");
     stage.say(text);
     stage.advance(SECOND);
-    stage.status().unwrap().rest == Some(Rest::Stopped)
+    stage.status().unwrap().rest == Some(Pause::Stopped)
 }
 
 /// F04
@@ -109,7 +109,7 @@ fn a_stop_word_may_be_addressed_to_the_moderator() {
     let moderator = stage.moderator();
     stage.say(&format!("<@{moderator}> Stop!"));
     stage.advance(SECOND);
-    assert_eq!(stage.status().unwrap().rest, Some(Rest::Stopped));
+    assert_eq!(stage.status().unwrap().rest, Some(Pause::Stopped));
     stage.say(&format!("<@!{moderator}>, resume"));
     stage.advance(SECOND);
     assert_eq!(stage.status().unwrap().rest, None);
@@ -137,7 +137,7 @@ fn a_persons_message_is_a_persons_whatever_the_registry_says() {
     assert_ne!(stage.status().unwrap().phase, PhaseKind::Dormant, "a person's word wakes it");
     stage.say("stop");
     stage.advance(SECOND);
-    assert_eq!(stage.status().unwrap().rest, Some(Rest::Stopped));
+    assert_eq!(stage.status().unwrap().rest, Some(Pause::Stopped));
     stage.say("resume");
     stage.advance(SECOND);
     assert_eq!(stage.status().unwrap().rest, None);

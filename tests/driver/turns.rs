@@ -342,7 +342,7 @@ fn a_stop_is_stored_and_returns_while_a_post_hangs() {
     stage.call(move |d| async move { d.stop(channel).await }).unwrap();
     assert_eq!(stage.clock().now(), now, "nobody waited for the post");
     stage.advance(SECOND * 60);
-    assert_eq!(stage.status().unwrap().rest, Some(dirigent::Rest::Stopped));
+    assert_eq!(stage.status().unwrap().rest, Some(dirigent::Pause::Stopped));
     assert_eq!(stage.words(), ["Hello"], "what hung was given up");
     assert_eq!(stage.discord().calls().since(&before).of(Call::Post), 1, "and never repeated");
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{Clock, HumanInterrupt, Mentions, Pace, Rest, Settings, UserId};
+use dirigent::{Clock, HumanInterrupt, Mentions, Pace, Pause, Settings, UserId};
 use dirigent_testkit::memory_discord::{Call, Fault, PostRecord};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
@@ -126,7 +126,7 @@ fn a_stop_word_is_acknowledged_within_a_second_whatever_waits() {
             assert!(stage.clock().now() < began + SECOND, "{what}: no acknowledgement");
             stage.advance(MILLI * 50);
         }
-        assert_eq!(stage.status().unwrap().rest, Some(Rest::Stopped), "{what}");
+        assert_eq!(stage.status().unwrap().rest, Some(Pause::Stopped), "{what}");
     };
     let long = Line::from("a1").taking(MINUTE);
     let mut running = Setup::new().hosted("a", [long]).hosted("b", []).stage();

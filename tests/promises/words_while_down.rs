@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::{LostRuns, PhaseKind, Rest};
+use dirigent::{LostRuns, Pause, PhaseKind};
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};
@@ -37,7 +37,7 @@ fn room() -> Stage {
     stage
 }
 
-fn rest(stage: &mut Stage) -> Option<Rest> {
+fn rest(stage: &mut Stage) -> Option<Pause> {
     stage.status().unwrap().rest
 }
 
@@ -47,7 +47,7 @@ fn a_stop_word_counts_however_old_it_is() {
     for down in DOWN {
         let mut stage = room();
         said_while_down(&mut stage, &["stop"], down);
-        assert_eq!(rest(&mut stage), Some(Rest::Stopped), "after {down:?}");
+        assert_eq!(rest(&mut stage), Some(Pause::Stopped), "after {down:?}");
         let before = (runs(&stage), stage.words());
         stage.advance(HOUR);
         assert_eq!((runs(&stage), stage.words()), before, "after {down:?}: agents went on");
@@ -90,7 +90,7 @@ fn a_word_after_a_stop_word_does_not_undo_it_and_is_kept_for_the_resume() {
     for down in DOWN {
         let mut stage = room();
         said_while_down(&mut stage, &["stop", "A question"], down);
-        assert_eq!(rest(&mut stage), Some(Rest::Stopped), "after {down:?}");
+        assert_eq!(rest(&mut stage), Some(Pause::Stopped), "after {down:?}");
         let before = runs(&stage);
         stage.advance(MINUTE * 5);
         assert_eq!(runs(&stage), before, "after {down:?}");

@@ -5,7 +5,7 @@ use dirigent::command::{
     ANSWER_WITHIN, CHOICES, CommandAnswer, DEFAULT_PERMISSIONS, DESCRIPTION, EPHEMERAL,
     IN_DIRECT_MESSAGES, Invoker, NAME, OPTION, OPTION_DESCRIPTION, SlashCommand, parse,
 };
-use dirigent::{ChannelId, Mode, PhaseKind, Rest};
+use dirigent::{ChannelId, Mode, Pause, PhaseKind};
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
 use serde_json::json;
@@ -236,7 +236,7 @@ fn writer(stage: &Stage) -> Invoker {
     Invoker { guild: Some(stage.guild()), permissions: SEND_MESSAGES, host_word: None }
 }
 
-fn rest(stage: &mut Stage) -> Option<Rest> {
+fn rest(stage: &mut Stage) -> Option<Pause> {
     stage.status().unwrap().rest
 }
 
@@ -250,12 +250,12 @@ fn stop_denies_everybody_until_resume() {
     let answer = use_it(&mut stage, SlashCommand::Stop, channel, invoker);
     assert_eq!(answer.text, "Stopped: no agent speaks in this channel until it is resumed.");
     assert!(answer.changed && stage.agent("a").turns()[0].cancelled);
-    assert_eq!(rest(&mut stage), Some(Rest::Stopped));
+    assert_eq!(rest(&mut stage), Some(Pause::Stopped));
     let again = use_it(&mut stage, SlashCommand::Stop, channel, invoker);
     assert_eq!((again.text.as_str(), again.changed), ("This channel is stopped already.", false));
     stage.crash();
     stage.restart();
-    assert_eq!(rest(&mut stage), Some(Rest::Stopped), "it is stored for good");
+    assert_eq!(rest(&mut stage), Some(Pause::Stopped), "it is stored for good");
     let answer = use_it(&mut stage, SlashCommand::Resume, channel, invoker);
     assert_eq!(answer.text, "Resumed: agents take turns again.");
     assert!(answer.changed);

@@ -428,7 +428,7 @@ fn a_discussion_that_was_taken_back_is_not_stored_later() {
         for channel in stage.store().known() {
             let stored = stage.store().stored(channel).unwrap().record;
             assert_eq!((stored.snapshot.mode, stored.discussion), (Mode::None, None), "{first:?}");
-            assert!(stored.letters.is_empty() && stored.snapshot.debts.is_empty(), "{first:?}");
+            assert!(stored.letters.is_empty() && stored.snapshot.pending.is_empty(), "{first:?}");
         }
         assert_eq!(stage.discord().calls().since(&posts).of(Call::Post), 0, "{first:?}");
     }

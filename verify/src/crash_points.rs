@@ -9,7 +9,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use dirigent::{ChannelId, Config, Mode, PhaseKind, Rest, UserId};
+use dirigent::{ChannelId, Config, Mode, Pause, PhaseKind, UserId};
 use dirigent_core::Channel;
 use dirigent_testkit::memory_discord::PostRecord;
 
@@ -155,7 +155,7 @@ struct RoomEnd {
 struct Facts {
     mode: Mode,
     phase: PhaseKind,
-    rest: Option<Rest>,
+    rest: Option<Pause>,
     muted: usize,
 }
 

@@ -15,7 +15,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use dirigent::{ChannelId, Clock, Mentions, MessageId, Mode, Nonce, Rest, TriggerCleanup, UserId};
+use dirigent::{ChannelId, Clock, Mentions, MessageId, Mode, Nonce, Pause, TriggerCleanup, UserId};
 use dirigent_testkit::Random;
 use dirigent_testkit::memory_discord::{Call, Faults, PostRecord};
 use dirigent_testkit::scripted_agent::{Act, Line};

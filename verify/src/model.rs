@@ -37,7 +37,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dirigent_core::{
-    AgentKey, Answer, Budget, Cause, Config, Effect, Input, Mode, Refusal, Rest, Timestamp,
+    AgentKey, Answer, Budget, Cause, Config, Effect, Input, Mode, Pause, Refusal, Timestamp,
 };
 
 pub use self::answer::{EndedTurn, ModelAnswer, Portrait};
@@ -77,7 +77,7 @@ pub struct Model {
     /// What archiving left behind.
     closing: Option<Closing>,
     /// Stopped or held.
-    rest: Option<Rest>,
+    rest: Option<Pause>,
     /// Whether a qualifying message waits for the resume or the second agent (rules 25, 26).
     kept_in_mind: bool,
     /// Whether a human's word woke the channel or came between turns, and no agent was granted since

@@ -211,7 +211,7 @@ impl World {
         self.channel = Channel::restore(Arc::clone(&room.config), &self.stored)
             .expect("the machine accepts what it wrote");
         self.channel.snapshot_into(&mut self.now);
-        for debt in self.channel.debts().to_vec() {
+        for debt in self.channel.pending().to_vec() {
             if self.channel.wants(&debt.effect) {
                 self.redriven += 1;
                 self.perform(&debt.effect);
@@ -338,7 +338,7 @@ impl World {
                 events.push(Event::PushAgain(*id, *author));
             }
         }
-        for debt in self.channel.debts() {
+        for debt in self.channel.pending() {
             if let Effect::FetchMembers { ticket } = debt.effect {
                 events.push(Event::Members(ticket));
                 events.push(Event::MembersFail(ticket));
@@ -423,7 +423,7 @@ impl Model for Room {
             Property::always("H1: what is held is kept in mind", |_, world: &World| {
                 let view = world.channel.view();
                 let dormant = view.phase() == PhaseKind::Dormant;
-                !dormant || view.held().is_none() || view.is_missed()
+                !dormant || view.held().is_none() || view.is_wake_pending()
             }),
             Property::always("A1: nobody speaks who is away", |_, world: &World| {
                 let view = world.channel.view();

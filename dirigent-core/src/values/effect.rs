@@ -6,9 +6,9 @@ use crate::{AgentKey, MessageId, RunId, Ticket, Transition, TurnId};
 /// [`Channel::handle`](crate::Channel::handle), to be carried out in order, after the channel's new
 /// state was stored.
 ///
-/// An effect with a [`Ticket`] is a debt: exactly one [`Input::Settled`](crate::Input::Settled) (for
-/// [`Effect::FetchMembers`] a [`Input::Members`](crate::Input::Members) when it succeeded) answers it. Debts
-/// are part of the state, so that a restart finds them in [`Channel::debts`](crate::Channel::debts).
+/// An effect with a [`Ticket`] is pending until exactly one [`Input::Settled`](crate::Input::Settled) (for
+/// [`Effect::FetchMembers`] a [`Input::Members`](crate::Input::Members) when it succeeded) answers it. Pending
+/// effects are part of the state, so that a restart finds them in [`Channel::pending`](crate::Channel::pending).
 ///
 /// ```
 /// use dirigent_core::{Effect, Ticket};
@@ -22,12 +22,12 @@ use crate::{AgentKey, MessageId, RunId, Ticket, Transition, TurnId};
 pub enum Effect {
     /// Find out which registered agents are in the channel. Answered by `Input::Members`.
     FetchMembers {
-        /// The debt.
+        /// Its number, by which it is settled.
         ticket: Ticket,
     },
     /// Wake the agent that holds the floor: by a trigger message or directly.
     Trigger {
-        /// The debt.
+        /// Its number, by which it is settled.
         ticket: Ticket,
         /// Whom to wake.
         agent: AgentKey,
@@ -38,7 +38,7 @@ pub enum Effect {
     },
     /// Remove a trigger message. Nothing waits for it.
     Delete {
-        /// The debt.
+        /// Its number, by which it is settled.
         ticket: Ticket,
         /// The message to remove.
         message: MessageId,
@@ -46,21 +46,21 @@ pub enum Effect {
     /// Look for the speaker's messages: read the newest messages and give those after `after` as
     /// `Input::Message`, then settle.
     Poll {
-        /// The debt.
+        /// Its number, by which it is settled.
         ticket: Ticket,
         /// The turn's anchor; `None` means that every message counts.
         after: Option<MessageId>,
     },
     /// Post a notice of the moderator.
     Notice {
-        /// The debt.
+        /// Its number, by which it is settled.
         ticket: Ticket,
         /// Which one.
         notice: Notice,
     },
     /// Remind the initiator of an idle discussion to conclude it.
     Reminder {
-        /// The debt.
+        /// Its number, by which it is settled.
         ticket: Ticket,
         /// Whom to address.
         initiator: AgentKey,
@@ -89,7 +89,7 @@ pub enum Effect {
     },
     /// A human spoke during a turn, which rests: let the orchestrator answer, then settle.
     Consult {
-        /// The debt.
+        /// Its number, by which it is settled.
         ticket: Ticket,
         /// Whose turn rests.
         agent: AgentKey,
@@ -114,7 +114,7 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// The debt's number, for effects that must be settled.
+    /// The number of an effect that must be settled.
     pub const fn ticket(&self) -> Option<Ticket> {
         match *self {
             Self::FetchMembers { ticket }

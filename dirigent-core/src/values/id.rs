@@ -1,4 +1,4 @@
-//! The names of things: agents, messages, runs, turns and owed effects.
+//! The names of things: agents, messages, runs, turns and pending effects.
 //!
 //! All are plain numbers. Who maps them to the outside (a Discord id, a host's run name) is the
 //! driver, or another program that embeds the core.

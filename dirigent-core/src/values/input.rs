@@ -114,7 +114,7 @@ pub enum Input {
     MemberJoined(AgentKey),
     /// An agent left the channel, or lost its identity.
     MemberLeft(AgentKey),
-    /// What became of an owed effect.
+    /// What became of a pending effect.
     Settled {
         /// The effect.
         ticket: Ticket,
@@ -301,7 +301,7 @@ pub enum MessageKind {
     ResumeWord,
 }
 
-/// What became of an owed effect.
+/// What became of a pending effect.
 ///
 /// ```
 /// use dirigent_core::{MessageId, Settlement};

@@ -47,8 +47,8 @@ refusals! {
     /// The run is not the one that holds the floor: it was denied, replaced, timed out, ended
     /// before, or belongs to another agent.
     StaleRun = "stale-run": "the run does not hold the floor; its end changes nothing",
-    /// No such effect is owed any more.
-    UnknownTicket = "unknown-ticket": "no such effect is owed any more; nothing to do",
+    /// No such effect is pending any more.
+    UnknownTicket = "unknown-ticket": "no such effect is pending any more; nothing to do",
     /// Turns are not kept in this channel, so the input has no meaning here.
     NotManaged = "not-managed": "turns are not kept in this channel; set its mode to chat first",
     /// The mode was given at creation and cannot be changed.

@@ -171,7 +171,7 @@ fn archiving_ends_whatever_was_under_way() {
         assert_eq!(room.gate(A).reason(), Reason::Archived);
         assert!(room.wait(secs(3_600)).is_silent());
         assert_eq!(room.speaker(), None);
-        assert_eq!(room.channel.view().rest(), None);
+        assert_eq!(room.channel.view().pause(), None);
     }
 }
 

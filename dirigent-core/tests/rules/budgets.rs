@@ -70,7 +70,7 @@ fn a_word_for_which_everybody_is_capped_waits_for_the_first_who_is_not() {
     room.human("and now?");
     room.members_or_nothing();
     room.members_or_nothing();
-    assert_eq!((room.phase(), room.channel.view().is_missed()), (PhaseKind::Dormant, true));
+    assert_eq!((room.phase(), room.channel.view().is_wake_pending()), (PhaseKind::Dormant, true));
     room.sleep(secs(3_600 - 121));
     assert!(room.tell(Input::Tick).causes().is_empty());
     room.sleep(secs(1));
@@ -170,7 +170,7 @@ fn a_budget_of_cost_is_what_the_host_reports() {
     room.ends(B, dirigent_core::Outcome::Pass);
     assert_eq!(room.members().causes().last(), Some(&Cause::BudgetSpent));
     assert!(room.says(STRANGER, "hello").is_silent());
-    assert!(room.channel.view().is_missed(), "what would wake is kept in mind");
+    assert!(room.channel.view().is_wake_pending(), "what would wake is kept in mind");
 }
 
 /// F01
@@ -202,5 +202,5 @@ fn the_initiators_last_word_waits_for_the_budget() {
     room.start(A);
     room.says(A, "one more question");
     room.ends(A, dirigent_core::Outcome::Pass);
-    assert_eq!((room.phase(), room.channel.view().is_missed()), (PhaseKind::Dormant, true));
+    assert_eq!((room.phase(), room.channel.view().is_wake_pending()), (PhaseKind::Dormant, true));
 }

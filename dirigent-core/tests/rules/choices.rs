@@ -4,7 +4,7 @@
 use crate::room::{A, B, C, D, Room, STRANGER, secs, spoke};
 use dirigent_core::{
     AgentKey, Author, Cause, Config, Input, InterruptPolicy, Message, MessageId, MessageKind, Mode,
-    Outcome, PhaseKind, Reason, Refusal, Rest, SeatTurn, Slot, Tail, WakeCause, WakeRule,
+    Outcome, Pause, PhaseKind, Reason, Refusal, SeatTurn, Slot, Tail, WakeCause, WakeRule,
 };
 
 fn woken(count: usize) -> Room {
@@ -179,7 +179,7 @@ fn in_a_finished_channel_nobody_is_active_until_it_is_resumed() {
     room.start(A);
     let step = room.tell(Input::Finish);
     assert_eq!(step.all(), ["cancel the run of A", "running > dormant A: finished"]);
-    assert_eq!(room.channel.view().rest(), Some(Rest::Finished));
+    assert_eq!(room.channel.view().pause(), Some(Pause::Finished));
     for agent in [A, B, STRANGER] {
         assert_eq!(room.explain(agent), Reason::Finished);
     }
@@ -209,7 +209,7 @@ fn a_stop_is_stronger_than_an_end() {
     room.tell(Input::Resume);
     room.tell(Input::Finish);
     room.post(Author::Human, MessageKind::ResumeWord, "resume");
-    assert_eq!(room.channel.view().rest(), None);
+    assert_eq!(room.channel.view().pause(), None);
     let mut none = Room::unknown();
     assert_eq!(none.refusal(Input::Finish), Refusal::NotManaged);
     none.tell(Input::Archive);
@@ -244,7 +244,7 @@ fn an_agent_that_had_its_turn_may_be_chosen_again() {
         (vec![B, C, A], Some(A)),
         "at the end of the cycle too"
     );
-    assert!(room.snapshot().vetoed, "what it said may still be answered");
+    assert!(room.snapshot().cycle_requested, "what it said may still be answered");
     room.passes(A);
     room.members();
     assert_ne!(room.phase(), PhaseKind::Dormant);
@@ -253,7 +253,7 @@ fn an_agent_that_had_its_turn_may_be_chosen_again() {
     room.tell(Input::SpeakNext(A));
     room.tell(Input::Mute(B));
     assert_eq!(room.snapshot().last_completer, None, "its turn is ahead of it again");
-    assert!(!room.snapshot().vetoed);
+    assert!(!room.snapshot().cycle_requested);
 }
 
 /// D12

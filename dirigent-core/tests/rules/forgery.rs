@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::room::{A, B, C, Room, STRANGER};
 use dirigent_core::{
-    Archived, Channel, Config, Debt, Effect, Input, Litter, MessageId, Mode, Notice, Outage,
-    Permit, PermitRun, PhaseData, PhaseKind, Refresh, Refusal, ReminderPlace, Rest, RestoreError,
-    SeatTurn, Settlement, Snapshot, Ticket, Timestamp, TurnId,
+    Archived, Channel, Config, Effect, Input, MessageId, Mode, Notice, Outage, Pause,
+    PendingEffect, Permit, PermitRun, PhaseData, PhaseKind, Refresh, Refusal, ReminderPlace,
+    RestoreError, SeatTurn, Settlement, Snapshot, StaleTrigger, Ticket, Timestamp, TurnId,
 };
 
 /// The rule that a snapshot breaks, in words; `None` when it is taken.
@@ -61,14 +61,14 @@ fn reminded() -> Snapshot {
     room.snapshot()
 }
 
-fn fetch(ticket: u64) -> Debt {
+fn fetch(ticket: u64) -> PendingEffect {
     let effect = Effect::FetchMembers { ticket: Ticket::new(ticket) };
-    Debt { effect, since: Timestamp::default() }
+    PendingEffect { effect, since: Timestamp::default() }
 }
 
-fn delete(ticket: u64) -> Debt {
+fn delete(ticket: u64) -> PendingEffect {
     let effect = Effect::Delete { ticket: Ticket::new(ticket), message: MessageId::new(1) };
-    Debt { effect, since: Timestamp::default() }
+    PendingEffect { effect, since: Timestamp::default() }
 }
 
 fn refresh(ticket: u64) -> Refresh {
@@ -152,9 +152,9 @@ fn phase_mode_and_archiving_agree() {
 #[test]
 fn a_stopped_channel_has_no_speaker_and_reads_no_list() {
     let rule = "a stopped channel has no speaker";
-    forged(&granted(), rule, &[&|it| it.rest = Some(Rest::Stopped)]);
-    forged(&waking(), rule, &[&|it| it.rest = Some(Rest::Stopped)]);
-    let held = Snapshot { rest: Some(Rest::Held), ..granted() };
+    forged(&granted(), rule, &[&|it| it.pause = Some(Pause::Stopped)]);
+    forged(&waking(), rule, &[&|it| it.pause = Some(Pause::Stopped)]);
+    let held = Snapshot { pause: Some(Pause::Held), ..granted() };
     assert_eq!(breach(&held), None, "on hold it keeps the floor");
 }
 
@@ -183,26 +183,26 @@ fn a_list_is_read_when_it_is_owed_and_for_nobody_with_the_floor() {
         "while the list is read somebody is asked for it",
         &[&|it| {
             it.refresh = None;
-            it.debts.clear();
+            it.pending.clear();
         }],
     );
     forged(
         &good,
-        "a list that is read is owed",
-        &[&|it| it.debts.clear(), &|it| it.refresh = Some(refresh(ticket + 1))],
+        "a list that is read is pending",
+        &[&|it| it.pending.clear(), &|it| it.refresh = Some(refresh(ticket + 1))],
     );
     forged(
         &good,
-        "a list is owed only while it is read",
+        "a list is pending only while it is read",
         &[&|it| {
-            it.debts.push(fetch(it.next_ticket));
+            it.pending.push(fetch(it.next_ticket));
             it.next_ticket += 1;
         }],
     );
     forged(
         &dormant(),
-        "a list is owed only while it is read",
-        &[&|it| (it.debts, it.next_ticket) = (vec![fetch(0)], 1)],
+        "a list is pending only while it is read",
+        &[&|it| (it.pending, it.next_ticket) = (vec![fetch(0)], 1)],
     );
     forged(&good, "nobody is granted while the list is read", &[&|it| it.phase = floor(A)]);
 }
@@ -211,7 +211,7 @@ fn a_list_is_read_when_it_is_owed_and_for_nobody_with_the_floor() {
 #[test]
 fn no_list_is_read_for_a_channel_without_turns() {
     let reads = |it: &mut Snapshot| {
-        (it.refresh, it.debts, it.next_ticket) = (Some(refresh(0)), vec![fetch(0)], 1);
+        (it.refresh, it.pending, it.next_ticket) = (Some(refresh(0)), vec![fetch(0)], 1);
     };
     let rule = "a list is read only where turns are kept";
     forged(&Snapshot::default(), rule, &[&reads]);
@@ -226,20 +226,22 @@ fn no_list_is_read_for_a_channel_without_turns() {
 /// D77, D78
 #[test]
 fn tickets_ascend_and_none_is_from_the_future() {
-    let good = Snapshot { debts: vec![delete(3), delete(4)], next_ticket: 5, ..dormant() };
+    let good = Snapshot { pending: vec![delete(3), delete(4)], next_ticket: 5, ..dormant() };
     forged(
         &good,
         "tickets ascend",
-        &[&|it| it.debts = vec![delete(4), delete(3)], &|it| it.debts = vec![delete(3), delete(3)]],
+        &[&|it| it.pending = vec![delete(4), delete(3)], &|it| {
+            it.pending = vec![delete(3), delete(3)];
+        }],
     );
-    let nameless = Debt {
+    let nameless = PendingEffect {
         effect: Effect::Inject { agent: A, turn: TurnId::new(1), message: MessageId::new(1) },
         since: Timestamp::default(),
     };
     forged(
         &good,
         "no ticket is from the future",
-        &[&|it| it.next_ticket = 4, &|it| it.debts.push(nameless)],
+        &[&|it| it.next_ticket = 4, &|it| it.pending.push(nameless)],
     );
 }
 
@@ -252,8 +254,8 @@ fn an_open_poll_is_owed() {
     room.wait(crate::room::millis(300));
     forged(
         &room.snapshot(),
-        "an open poll is owed",
-        &[&|it| it.debts.retain(|debt| !matches!(debt.effect, Effect::Poll { .. }))],
+        "an open poll is pending",
+        &[&|it| it.pending.retain(|debt| !matches!(debt.effect, Effect::Poll { .. }))],
     );
 }
 
@@ -339,7 +341,7 @@ fn outside_a_cycle_nothing_of_one_is_left() {
         forged(
             &good,
             rule,
-            &[&|it| it.vetoed = true, &|it| it.last_completer = Some(STRANGER), &|it| {
+            &[&|it| it.cycle_requested = true, &|it| it.last_completer = Some(STRANGER), &|it| {
                 it.list[0].turn = SeatTurn::Skipped;
             }],
         );
@@ -432,7 +434,7 @@ fn an_archive_full_of_deadlines_and_debts_does_nothing_but_clear_up() {
     let trigger =
         Effect::Trigger { ticket: Ticket::new(0), agent: A, turn: TurnId::new(1), attempt: 0 };
     for at in MOMENTS {
-        let litter = vec![Litter { message: MessageId::new(7), due: Some(at) }];
+        let litter = vec![StaleTrigger { message: MessageId::new(7), due: Some(at) }];
         let archived = Snapshot {
             archived: Some(Archived { bot_notice_at: Some(at), ..HOW }),
             phase: PhaseData::Archived,
@@ -440,9 +442,9 @@ fn an_archive_full_of_deadlines_and_debts_does_nothing_but_clear_up() {
             reminded_at: Some(at),
             asked_at: Some(at),
             list_at: Some(at),
-            debts: vec![Debt { effect: trigger, since: at }],
+            pending: vec![PendingEffect { effect: trigger, since: at }],
             next_ticket: 1,
-            litter,
+            stale_triggers: litter,
             ..dormant()
         };
         let mut room = room_of(&archived);
@@ -478,8 +480,8 @@ fn a_debt_of_a_dormant_channel_is_settled_and_wakes_nobody() {
         Settlement::Done { message: None },
     ];
     for (effect, settlement) in effects.into_iter().flat_map(|e| settlements.map(|s| (e, s))) {
-        let debts = vec![Debt { effect, since: Timestamp::from_millis(u64::MAX) }];
-        let mut room = room_of(&Snapshot { debts, next_ticket: 1, ..dormant() });
+        let debts = vec![PendingEffect { effect, since: Timestamp::from_millis(u64::MAX) }];
+        let mut room = room_of(&Snapshot { pending: debts, next_ticket: 1, ..dormant() });
         room.settle(ticket, settlement);
         room.tell(Input::Tick);
         assert_eq!((room.phase(), room.triggers()), (PhaseKind::Dormant, 0), "{effect:?}");

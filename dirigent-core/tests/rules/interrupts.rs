@@ -132,7 +132,7 @@ fn nothing_that_was_held_is_lost_by_a_stop() {
         let mut room = queued(2);
         room.human("do not forget me");
         room.tell(stop);
-        assert!(room.channel.view().held().is_some() && room.channel.view().is_missed());
+        assert!(room.channel.view().held().is_some() && room.channel.view().is_wake_pending());
         let step = room.tell(Input::Resume);
         assert_eq!(step.asks(), ["deliver 1002 to 1002 to A", "trigger A"]);
     }
@@ -146,7 +146,7 @@ fn nothing_that_was_held_is_lost_with_the_agents() {
     room.tell(Input::Mute(B));
     room.leaves(A);
     room.members();
-    assert_eq!((room.phase(), room.channel.view().is_missed()), (PhaseKind::Disabled, true));
+    assert_eq!((room.phase(), room.channel.view().is_wake_pending()), (PhaseKind::Disabled, true));
     room.wait(secs(31));
     room.joins(A);
     let step = room.members();
@@ -174,11 +174,11 @@ fn a_word_that_nobody_could_be_granted_for_is_kept_in_mind() {
     room.tell(Input::Mute(B));
     room.human("anybody?");
     room.members();
-    assert_eq!((room.phase(), room.channel.view().is_missed()), (PhaseKind::Dormant, true));
+    assert_eq!((room.phase(), room.channel.view().is_wake_pending()), (PhaseKind::Dormant, true));
     let step = room.tell(Input::Unmute(B));
     assert_eq!(step.causes()[..2], [Cause::AgentUnmuted, Cause::HumanMessage]);
     assert_eq!(room.speaker(), Some(B));
-    assert!(!room.channel.view().is_missed(), "it was heard");
+    assert!(!room.channel.view().is_wake_pending(), "it was heard");
 }
 
 /// R265
@@ -193,7 +193,7 @@ fn a_word_that_comes_while_the_list_is_read_is_kept_in_mind_too() {
     room.tell(Input::Mute(B));
     room.members();
     room.members();
-    assert!(room.channel.view().is_missed());
+    assert!(room.channel.view().is_wake_pending());
     let mut room = Room::chat(2);
     room.wait(secs(100));
     room.says(STRANGER, "an agent wakes");
@@ -201,7 +201,7 @@ fn a_word_that_comes_while_the_list_is_read_is_kept_in_mind_too() {
     room.tell(Input::Mute(B));
     room.members();
     room.members();
-    assert!(!room.channel.view().is_missed(), "an agent's word is no human's");
+    assert!(!room.channel.view().is_wake_pending(), "an agent's word is no human's");
 }
 
 /// R266
@@ -381,7 +381,7 @@ fn a_turn_that_ends_while_it_rests_leaves_the_question_to_the_next() {
     let (mut room, _) = resting();
     room.tell(Input::Stop);
     assert!(room.channel.view().held().is_some());
-    assert!(room.channel.debts().iter().all(|debt| debt.effect.ticket() != room.consult));
+    assert!(room.channel.pending().iter().all(|debt| debt.effect.ticket() != room.consult));
 }
 
 /// R268, F19
@@ -416,7 +416,7 @@ fn whatever_is_said_while_a_turn_rests_asks_for_another_cycle() {
         let mut room = room(3, HumanInterrupt::Interrupt);
         room.human("wait");
         speak(&mut room);
-        assert_eq!((room.phase(), room.snapshot().vetoed), (PhaseKind::Waiting, true));
+        assert_eq!((room.phase(), room.snapshot().cycle_requested), (PhaseKind::Waiting, true));
     }
 }
 

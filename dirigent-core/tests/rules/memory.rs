@@ -175,7 +175,7 @@ fn asking_and_looking_never_allocate() {
         assert!(view.deadline().is_some());
         assert!(bare.channel.explain(AgentKey::new(1)).allows());
         assert!(bare.channel.audit().is_ok());
-        assert!(!bare.channel.debts().is_empty());
+        assert!(!bare.channel.pending().is_empty());
     });
     assert_eq!(cost.count_total, 0);
 }
@@ -293,7 +293,7 @@ fn the_ten_thousandth_turn_costs_what_the_hundredth_did() {
     bare.post(Author::Human, "hello");
     let size = |bare: &Bare| {
         let it = snapshot(&bare.channel);
-        (it.list.len(), it.messages.len(), it.runs.len(), it.debts.len(), it.litter.len())
+        (it.list.len(), it.messages.len(), it.runs.len(), it.pending.len(), it.stale_triggers.len())
     };
     for _ in 0..300 {
         bare.turn(&everybody);

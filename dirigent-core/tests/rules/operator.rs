@@ -2,7 +2,7 @@
 
 use crate::room::{A, B, C, D, Room, STRANGER, agents, ended, secs, spoke};
 use dirigent_core::{
-    Author, Cause, Effect, Input, MessageKind, Mode, Outcome, PhaseKind, Reason, Refusal, Rest,
+    Author, Cause, Effect, Input, MessageKind, Mode, Outcome, Pause, PhaseKind, Reason, Refusal,
     SeatTurn, WakeCause,
 };
 
@@ -41,7 +41,7 @@ fn a_stop_cancels_every_wait_and_stays() {
         let wake = Input::Wake { first: None, cause: WakeCause::Operator };
         assert_eq!(room.refusal(wake), Refusal::Stopped);
         assert_eq!(room.gate(A).reason(), Reason::Stopped);
-        assert_eq!(room.channel.view().rest(), Some(Rest::Stopped));
+        assert_eq!(room.channel.view().pause(), Some(Pause::Stopped));
     }
 }
 
@@ -68,10 +68,10 @@ fn agents_bots_and_the_moderator_cannot_stop_or_resume() {
         let mut room = Room::chat(2);
         room.human("hello");
         room.post(author, MessageKind::StopWord, "stop");
-        assert_eq!(room.channel.view().rest(), None, "{author:?}");
+        assert_eq!(room.channel.view().pause(), None, "{author:?}");
         room.tell(Input::Stop);
         room.post(author, MessageKind::ResumeWord, "resume");
-        assert_eq!(room.channel.view().rest(), Some(Rest::Stopped), "{author:?}");
+        assert_eq!(room.channel.view().pause(), Some(Pause::Stopped), "{author:?}");
     }
 }
 
@@ -173,13 +173,13 @@ fn resting_twice_changes_nothing_and_resuming_needs_a_rest() {
     assert!(room.tell(Input::Hold).is_silent());
     assert_eq!(held, room.snapshot());
     room.tell(Input::Stop);
-    assert_eq!(room.channel.view().rest(), Some(Rest::Stopped), "a stop is stronger");
+    assert_eq!(room.channel.view().pause(), Some(Pause::Stopped), "a stop is stronger");
     assert_eq!(room.refusal(Input::Hold), Refusal::Stopped);
     let stopped = room.snapshot();
     assert!(room.tell(Input::Stop).is_silent());
     assert_eq!(stopped, room.snapshot());
     room.tell(Input::Resume);
-    assert_eq!(room.channel.view().rest(), None);
+    assert_eq!(room.channel.view().pause(), None);
 }
 
 /// F08
@@ -316,7 +316,7 @@ fn a_stop_does_not_withdraw_its_own_acknowledgement() {
     let mut room = Room::chat(2);
     room.human("hello");
     room.post(Author::Human, MessageKind::StopWord, "stop");
-    let owed: Vec<_> = room.channel.debts().iter().map(|debt| debt.effect).collect();
+    let owed: Vec<_> = room.channel.pending().iter().map(|debt| debt.effect).collect();
     let notices = owed.iter().filter(|effect| matches!(effect, Effect::Notice { .. }));
     let wanted: Vec<bool> = notices.map(|effect| room.channel.wants(effect)).collect();
     assert_eq!(wanted, [true]);

@@ -1,7 +1,7 @@
 //! A chat that does not answer: what waits for it stands still, and is not skipped.
 
 use dirigent_core::{
-    Cause, Deadline, DeadlineReason, Input, PhaseKind, Refusal, Rest, SeatTurn, WakeCause,
+    Cause, Deadline, DeadlineReason, Input, Pause, PhaseKind, Refusal, SeatTurn, WakeCause,
 };
 
 use super::room::{A, B, Room, millis, secs, spoke};
@@ -77,7 +77,7 @@ fn after_an_outage_that_is_too_long_the_channel_is_dormant_until_the_chat_is_bac
     room.tell(AWAY);
     let step = room.wait(secs(3_600));
     assert_eq!((step.causes(), room.phase()), (vec![Cause::ChatAway], PhaseKind::Dormant));
-    assert!(room.channel.view().is_missed());
+    assert!(room.channel.view().is_wake_pending());
     room.human("anybody?");
     room.tell(Input::Wake { first: None, cause: WakeCause::Operator });
     assert_eq!(room.phase(), PhaseKind::Dormant);
@@ -109,7 +109,7 @@ fn no_agent_is_granted_after_a_reply_was_given_up_for_an_outage() {
     assert_eq!(step.causes(), [Cause::Undelivered, Cause::ChatAway]);
     assert_eq!(step.asks(), Vec::<String>::new());
     assert_eq!(room.phase(), PhaseKind::Dormant);
-    assert!(room.channel.view().is_missed());
+    assert!(room.channel.view().is_wake_pending());
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_hold_does_not_count_and_a_resume_counts_anew() {
     room.wait(secs(3_000));
     room.tell(Input::Hold);
     room.wait(secs(7_200));
-    assert_eq!(room.channel.view().rest(), Some(Rest::Held));
+    assert_eq!(room.channel.view().pause(), Some(Pause::Held));
     room.tell(Input::Resume);
     let outage = Deadline { at: room.now + secs(3_600), reason: DeadlineReason::Outage };
     assert_eq!(room.channel.next_deadline(), Some(outage));

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use crate::room::{A, B, C, Room, ended, message, secs, spoke};
 use dirigent_core::{
-    Channel, Config, Debt, DeliveryData, Effect, Input, Litter, MessageId, Mode, Outcome,
-    PhaseData, PhaseKind, Piece, Reason, Refusal, RestoreError, Settlement, Slot, Snapshot, Tail,
-    Ticket,
+    Channel, Config, DeliveryData, Effect, Input, MessageId, Mode, Outcome, PendingEffect,
+    PhaseData, PhaseKind, Piece, Reason, Refusal, RestoreError, Settlement, Slot, Snapshot,
+    StaleTrigger, Tail, Ticket,
 };
 
 fn restore(snapshot: &Snapshot) -> Result<Channel, RestoreError> {
@@ -68,7 +68,7 @@ fn a_snapshot_of_every_phase_comes_back_whole() {
         assert_eq!(room.snapshot(), again.snapshot());
         assert_eq!(room.channel.revision(), again.channel.revision());
         assert_eq!(room.channel.next_deadline(), again.channel.next_deadline());
-        assert_eq!(room.channel.debts(), again.channel.debts());
+        assert_eq!(room.channel.pending(), again.channel.pending());
     }
 }
 
@@ -146,7 +146,7 @@ fn what_was_owed_is_still_owed_after_a_restart() {
     room.human("hello");
     let ticket = room.trigger.unwrap();
     let mut room = restarted(&room);
-    let debts: Vec<_> = room.channel.debts().iter().map(|debt| debt.effect).collect();
+    let debts: Vec<_> = room.channel.pending().iter().map(|debt| debt.effect).collect();
     assert!(matches!(debts[..], [Effect::Trigger { agent: A, .. }]), "{debts:?}");
     let message = Some(MessageId::new(7_000));
     let step = room.settle(ticket, Settlement::Done { message });
@@ -180,21 +180,24 @@ fn a_snapshot_with_a_list_that_is_too_long_is_turned_down() {
     let ids = (1..=10_000).map(MessageId::new).collect();
     let runs =
         (1..=10_000).map(|run| (dirigent_core::RunId::new(run), dirigent_core::RunFate::Ended));
-    let debt = |ticket| Debt {
+    let debt = |ticket| PendingEffect {
         effect: Effect::Delete { ticket: Ticket::new(ticket), message: MessageId::new(1) },
         since: good.now,
     };
     let piece = |id| Piece { id: MessageId::new(id), tail: Tail::of("x") };
     let pieces = DeliveryData { pieces: (1..=9).map(piece).collect(), ..DeliveryData::default() };
-    let litter = |id| Litter { message: MessageId::new(id), due: None };
+    let litter = |id| StaleTrigger { message: MessageId::new(id), due: None };
     let long = [
         ("list", Snapshot { list: slots, ..good.clone() }),
         ("muted", Snapshot { muted: crate::room::agents(129), ..good.clone() }),
         ("messages", Snapshot { messages: ids, ..good.clone() }),
         ("runs", Snapshot { runs: runs.collect(), ..good.clone() }),
-        ("debts", Snapshot { debts: (1..=65).map(debt).collect(), ..good.clone() }),
+        ("pending", Snapshot { pending: (1..=65).map(debt).collect(), ..good.clone() }),
         ("pieces", Snapshot { delivery: Some(pieces.into()), ..good.clone() }),
-        ("litter", Snapshot { litter: (1..=17).map(litter).collect(), ..good.clone() }),
+        (
+            "staleTriggers",
+            Snapshot { stale_triggers: (1..=17).map(litter).collect(), ..good.clone() },
+        ),
     ];
     for (field, snapshot) in long {
         assert_eq!(restore(&snapshot).unwrap_err(), RestoreError::TooLong { field });
@@ -226,7 +229,7 @@ fn a_snapshot_that_contradicts_itself_is_turned_down() {
             "reading that nobody asked for",
             Snapshot { phase: PhaseData::RefreshingBoundary, ..good.clone() },
         ),
-        ("a vetoed sleep", Snapshot { vetoed: true, ..good.clone() }),
+        ("a vetoed sleep", Snapshot { cycle_requested: true, ..good.clone() }),
         ("agents of a list that was never read", Snapshot { list_at: None, ..good.clone() }),
     ];
     for (what, snapshot) in broken {

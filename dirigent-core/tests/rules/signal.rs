@@ -363,7 +363,7 @@ fn an_unfinished_turn_survives_a_clock_that_goes_back() {
     assert_eq!(room.channel.view().turn_ends_at(), Some(room.now + secs(50)));
     assert!(
         room.channel
-            .debts()
+            .pending()
             .iter()
             .all(|debt| room.channel.wants(&debt.effect) || debt.effect.ticket() != room.trigger)
     );

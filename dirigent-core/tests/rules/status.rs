@@ -19,7 +19,7 @@ fn the_view_shows_phase_speaker_deadline_list_and_counters() {
     assert_eq!(view.speaker(), Some(B));
     assert_eq!(view.permit(), None);
     assert_eq!(view.run(), None);
-    assert_eq!(view.rest(), None);
+    assert_eq!(view.pause(), None);
     assert_eq!(view.initiator(), None);
     assert_eq!(view.turn().get(), 2);
     assert_eq!(view.turns_since_human(), 2);
@@ -108,12 +108,12 @@ fn a_transition_names_time_agent_and_turn() {
 fn what_is_asked_is_owed_until_it_is_settled_once() {
     let mut room = Room::chat(2);
     let step = room.human("hello");
-    let owed: Vec<_> = room.channel.debts().iter().map(|debt| debt.effect).collect();
+    let owed: Vec<_> = room.channel.pending().iter().map(|debt| debt.effect).collect();
     assert_eq!(Some(&owed[0]), step.effects.last(), "the trigger is owed");
-    assert_eq!(room.channel.debts()[0].since, room.now);
+    assert_eq!(room.channel.pending()[0].since, room.now);
     let ticket = room.trigger.unwrap();
     room.settle(ticket, Settlement::Doubtful);
-    assert!(room.channel.debts().is_empty());
+    assert!(room.channel.pending().is_empty());
     let again = Input::Settled { ticket, settlement: Settlement::Doubtful };
     assert_eq!(room.refusal(again), dirigent_core::Refusal::UnknownTicket);
 }
@@ -166,7 +166,7 @@ fn of_the_triggers_owed_only_the_newest_is_wanted() {
     let mut room = Room::chat(2);
     let first = *room.human("hello").effects.last().unwrap();
     let again = *room.wait(secs(45)).effects.last().unwrap();
-    assert_eq!(room.channel.debts().len(), 2, "neither was settled");
+    assert_eq!(room.channel.pending().len(), 2, "neither was settled");
     assert!(!room.channel.wants(&first), "the agent is woken once, by the newer one");
     assert!(room.channel.wants(&again));
     room.tell(Input::Hold);

@@ -66,7 +66,7 @@ fn a_word_that_woke_a_channel_on_hold_outlasts_the_turns_that_it_gave() {
     room.tell(Input::Mute(B));
     room.members();
     assert_eq!(room.phase(), PhaseKind::Dormant);
-    assert!(room.channel.view().is_missed());
+    assert!(room.channel.view().is_wake_pending());
     assert!(room.tell(Input::Unmute(B)).causes().contains(&Cause::HumanMessage));
 }
 
@@ -131,7 +131,7 @@ fn what_a_lost_run_was_given_is_for_the_next_one() {
 fn a_word_is_unheard_over_a_restart() {
     let (mut room, _) = woken();
     room.start(A);
-    assert!(room.snapshot().unheard);
+    assert!(room.snapshot().wake_unserved);
     let receipt = Input::Receipt {
         agent: A,
         run: Some(room.run_of(A)),
@@ -139,6 +139,6 @@ fn a_word_is_unheard_over_a_restart() {
     };
     room.tell(receipt);
     room.passes(A);
-    assert!(!room.snapshot().unheard);
+    assert!(!room.snapshot().wake_unserved);
     assert_eq!(room.order(), agents(2));
 }

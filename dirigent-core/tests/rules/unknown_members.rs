@@ -47,7 +47,7 @@ fn the_list_is_asked_for_again_later_and_later() {
 fn a_word_said_meanwhile_is_answered_when_the_list_was_read() {
     let mut room = unread();
     room.human("hello");
-    assert!(room.channel.view().is_missed());
+    assert!(room.channel.view().is_wake_pending());
     room.wait(secs(1));
     let step = room.members();
     assert!(step.causes().contains(&Cause::EnoughAgents));

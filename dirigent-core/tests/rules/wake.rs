@@ -242,7 +242,7 @@ fn a_discussion_made_while_one_agent_is_there_begins_when_the_second_joins() {
     let mut room = Room::discussion(1);
     assert_eq!(room.phase(), PhaseKind::Disabled);
     assert_eq!(room.tell(wake(None, WakeCause::Guide)).asks(), ["fetch members"]);
-    assert!(room.channel.view().is_missed());
+    assert!(room.channel.view().is_wake_pending());
     room.members();
     assert_eq!(room.phase(), PhaseKind::Disabled);
     assert_eq!(room.joins(B).asks(), ["fetch members"]);

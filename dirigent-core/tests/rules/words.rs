@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::room::{A, Room, START};
 use dirigent_core::{
-    AgentKey, Cause, Channel, Config, Debt, Effect, MessageId, Mode, PhaseKind, Reason, Refusal,
-    RunId, Snapshot, Ticket, Timestamp, TurnId, TurnState,
+    AgentKey, Cause, Channel, Config, Effect, MessageId, Mode, PendingEffect, PhaseKind, Reason,
+    Refusal, RunId, Snapshot, Ticket, Timestamp, TurnId, TurnState,
 };
 
 /// Asserts that each value has its name, that no two share one, and that all are in lower case.
@@ -142,7 +142,7 @@ fn each_refusal_has_a_name_for_machines_and_a_sentence_for_people() {
         (
             Refusal::UnknownTicket,
             "unknown-ticket",
-            "no such effect is owed any more; nothing to do",
+            "no such effect is pending any more; nothing to do",
         ),
         (
             Refusal::NotManaged,
@@ -210,10 +210,11 @@ fn a_snapshot_that_is_turned_down_says_why() {
     let good = Room::chat(3).snapshot();
     let foreign = Snapshot { version: 7, ..good.clone() };
     assert_eq!(restore(&foreign), "the snapshot has version 7, this library reads 1");
-    let debt = Debt { effect: Effect::FetchMembers { ticket: Ticket::new(0) }, since: START };
-    let long = Snapshot { debts: vec![debt; 33], ..good.clone() };
-    assert_eq!(restore(&long), "the snapshot's list `debts` is too long");
-    let torn = Snapshot { vetoed: true, ..good };
+    let debt =
+        PendingEffect { effect: Effect::FetchMembers { ticket: Ticket::new(0) }, since: START };
+    let long = Snapshot { pending: vec![debt; 33], ..good.clone() };
+    assert_eq!(restore(&long), "the snapshot's list `pending` is too long");
+    let torn = Snapshot { cycle_requested: true, ..good };
     let sentence = "the snapshot contradicts itself: outside a cycle nothing of one is remembered";
     assert_eq!(restore(&torn), sentence);
 }

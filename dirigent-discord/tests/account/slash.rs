@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dirigent::{
     AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, GuildId, LoadError,
-    MemoryChannels, Mode, Rest, Revision, StoredChannel,
+    MemoryChannels, Mode, Pause, Revision, StoredChannel,
 };
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -208,9 +208,9 @@ async fn stop_and_resume_are_answered_at_once() {
     for (number, (changes, part, rest)) in [
         (command("resume", "2048"), "is not stopped", None),
         (command("stop", "1024"), "able to write", None),
-        (command("stop", "2048"), "Stopped: no agent speaks", Some(Rest::Stopped)),
-        (command("stop", "2048"), "is stopped already", Some(Rest::Stopped)),
-        (command("resume", "1024"), "able to write", Some(Rest::Stopped)),
+        (command("stop", "2048"), "Stopped: no agent speaks", Some(Pause::Stopped)),
+        (command("stop", "2048"), "is stopped already", Some(Pause::Stopped)),
+        (command("resume", "1024"), "able to write", Some(Pause::Stopped)),
         (command("resume", "2048"), "Resumed", None),
         (json!({"guild_id": null, "data": {"name": "stop", "type": 1}}), "direct message", None),
     ]
@@ -361,7 +361,7 @@ async fn a_stop_does_not_wait_for_a_slow_store() {
     assert_eq!(answer["type"], 4, "no promise of a later answer");
     let words = answer["data"]["content"].as_str().unwrap();
     assert!(words.contains("Stopped") && words.contains("could not be stored yet"), "{words}");
-    assert_eq!(town.status().await.rest, Some(Rest::Stopped));
+    assert_eq!(town.status().await.rest, Some(Pause::Stopped));
 }
 
 /// R063: an answer that is lost is given again while there is time; one that arrived is not doubled.

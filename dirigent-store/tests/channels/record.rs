@@ -237,7 +237,7 @@ fn a_file_from_before_the_marks_and_the_writer_were_stored_has_none() {
 /// F26
 #[test]
 fn what_a_channel_steers_by_is_refused_where_it_is_no_such_thing() {
-    let mut snapshot = Snapshot { missed: true, ..Snapshot::default() };
+    let mut snapshot = Snapshot { wake_pending: true, ..Snapshot::default() };
     let (first, last) = (MessageId::new(3), MessageId::new(5));
     let mut steering = Steering { held: Some(Span { first, last }), ..Steering::default() };
     steering.budget.cost = 7;

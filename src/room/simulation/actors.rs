@@ -81,7 +81,7 @@ impl World {
             self.room.pushed(&self.fixed.context(), self.now, message);
             self.after();
         }
-        if self.room.machine().view().rest().is_some() {
+        if self.room.machine().view().pause().is_some() {
             self.books.forget_words();
         }
     }

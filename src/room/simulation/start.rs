@@ -176,8 +176,8 @@ impl World {
         let view = self.room.machine().view();
         let keeps = view.mode().keeps_turns();
         let archived = view.phase() == dirigent_core::PhaseKind::Archived;
-        let paused = view.rest().is_some() || !keeps || archived;
-        let rest = view.rest();
+        let paused = view.pause().is_some() || !keeps || archived;
+        let rest = view.pause();
         match action {
             Action::Post { account, post } => {
                 let stored = self.stored_post(*account, post);
@@ -204,7 +204,7 @@ impl World {
             }
             Action::Call(request) => {
                 // A run that was permitted before a hold goes on.
-                if paused && rest != Some(dirigent_core::Rest::Held) {
+                if paused && rest != Some(dirigent_core::Pause::Held) {
                     self.books
                         .fail(format!("an agent is called although the room rests: {rest:?}"));
                 }
@@ -237,7 +237,7 @@ impl World {
         if said.author != super::chat::MODERATOR {
             return self.books.fail("what somebody else wrote is deleted".to_owned());
         }
-        let owed = |debt: &dirigent_core::Debt| match debt.effect {
+        let owed = |debt: &dirigent_core::PendingEffect| match debt.effect {
             Effect::Trigger { ticket, .. } => {
                 let nonce = self.room.effect_nonce(ticket, debt.since);
                 said.nonce.as_deref() == Some(nonce.as_str())
@@ -245,7 +245,7 @@ impl World {
             _ => false,
         };
         let record = self.store.record.as_ref();
-        if record.is_some_and(|record| record.snapshot.debts.iter().any(owed)) {
+        if record.is_some_and(|record| record.snapshot.pending.iter().any(owed)) {
             self.books.fail("a trigger is deleted, and the record still owes it".to_owned());
         }
     }
@@ -253,7 +253,7 @@ impl World {
     fn check_debt(&mut self, what: &str, is_it: impl Fn(&Effect) -> bool) {
         let record = self.store.record.as_ref();
         let owed = record
-            .is_some_and(|record| record.snapshot.debts.iter().any(|debt| is_it(&debt.effect)));
+            .is_some_and(|record| record.snapshot.pending.iter().any(|debt| is_it(&debt.effect)));
         if !owed {
             self.books.fail(format!("{what} starts, and no record says that it is owed"));
         }
@@ -309,7 +309,7 @@ impl World {
                 return if letter.tried && before { Stored::Letter } else { Stored::Nothing };
             }
         }
-        for debt in &record.snapshot.debts {
+        for debt in &record.snapshot.pending {
             let Some(ticket) = debt.effect.ticket() else {
                 continue;
             };

@@ -212,7 +212,7 @@ impl World {
         if waits && !self.is_paused() && !self.room.is_at_rest() {
             let phase = self.room.machine().view().phase();
             let active = self.room.active.as_ref();
-            let busy = (self.room.machine().debts(), active.map(|active| &active.under_way));
+            let busy = (self.room.machine().pending(), active.map(|active| &active.under_way));
             let told = format!("the room waits without a deadline: {phase:?} {busy:?}");
             self.books.fail(told);
         }
@@ -230,7 +230,7 @@ impl World {
         // While the chat is away the lane waits in order, and start deadlines stand still.
         let excused =
             self.room.active.as_ref().is_some_and(|active| active.chat.failing().is_some());
-        if !(granted || called) || view.rest().is_some() || !stored || excused {
+        if !(granted || called) || view.pause().is_some() || !stored || excused {
             self.books.grant_waits = None;
             return;
         }
@@ -245,7 +245,7 @@ impl World {
 
     pub(super) fn is_paused(&self) -> bool {
         let view = self.room.machine().view();
-        view.rest().is_some() || !view.mode().keeps_turns() || view.phase() == PhaseKind::Archived
+        view.pause().is_some() || !view.mode().keeps_turns() || view.phase() == PhaseKind::Archived
     }
 
     /// What is to be done now, or else the next moment.
@@ -313,7 +313,7 @@ impl World {
         let is_due = |word: &&super::books::Word| word.heard || began.since(word.at) < old;
         let mut lost = self.books.words.iter().filter(is_due);
         if let Some(word) = lost.next() {
-            let kept = view.is_missed();
+            let kept = view.is_wake_pending();
             let available = view.list().filter(dirigent_core::Seat::is_available).count();
             // One that is alone is not handed what was read after its own reply of an earlier process.
             if available > 1 {

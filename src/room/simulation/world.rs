@@ -401,7 +401,7 @@ impl World {
             self.room.reconnected(&self.fixed.context(), self.now);
             self.after();
         }
-        if self.room.machine().view().rest().is_some() {
+        if self.room.machine().view().pause().is_some() {
             self.input(&Input::Resume, true);
         }
         for flight in &mut self.flights {

@@ -78,7 +78,7 @@ impl Walk {
 
     /// The ticket of a debt, counted back from the newest; one never owed, if there is none.
     fn owed(&self, fits: impl Fn(&Effect) -> bool, nth: usize) -> Ticket {
-        let debts = self.machine.debts().iter().rev();
+        let debts = self.machine.pending().iter().rev();
         let mut fitting = debts.filter(|debt| fits(&debt.effect));
         let debt = fitting.nth(nth).and_then(|debt| debt.effect.ticket());
         debt.unwrap_or(Ticket::new(u64::MAX))
@@ -110,7 +110,7 @@ impl Walk {
             tail: Box::new(if choice < 160 { self.promised } else { *tail }),
         };
         let running = view.permit().is_some() && self.allowed.is_some();
-        if view.rest().is_some() && choice % 3 == 0 {
+        if view.pause().is_some() && choice % 3 == 0 {
             return Act::Say {
                 author: Author::Human,
                 kind: MessageKind::ResumeWord,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    BTreeMap, ChannelId, Duration, Mentions, MessageId, Nonce, Play, PostRecord, Rest, SECOND,
+    BTreeMap, ChannelId, Duration, Mentions, MessageId, Nonce, Pause, Play, PostRecord, SECOND,
     Stage, UserId,
 };
 
@@ -26,7 +26,7 @@ impl Play {
         self.stage.advance(MOVES_WITHIN);
         for (room, turn) in before {
             let status = self.stage.status_of(room);
-            let resting = status.as_ref().is_none_or(|s| s.rest == Some(Rest::Stopped));
+            let resting = status.as_ref().is_none_or(|s| s.rest == Some(Pause::Stopped));
             if !resting && turn_of(&mut self.stage, room) == turn {
                 return Err(format!("I16: room {room} does not move any more: {status:?}"));
             }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use dirigent_core::{
-    AgentKey, Archived, Debt, DeliveryData, Effect, Litter, MessageId, Mode, Notice, Permit,
-    PermitRun, PhaseData, Piece, Refresh, ReminderPlace, Rest, RunFate, RunId, SeatTurn, Slot,
-    Snapshot, Tail, Ticket, TurnId,
+    AgentKey, Archived, DeliveryData, Effect, MessageId, Mode, Notice, Pause, PendingEffect,
+    Permit, PermitRun, PhaseData, Piece, Refresh, ReminderPlace, RunFate, RunId, SeatTurn, Slot,
+    Snapshot, StaleTrigger, Tail, Ticket, TurnId,
 };
 
 use super::reader::Reader;
@@ -16,7 +16,7 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
         version: if r.byte() == 255 { 2 } else { Snapshot::VERSION },
         mode: Mode::ALL.get(usize::from(r.byte() % 5)).copied().unwrap_or_default(),
         phase: phase(r),
-        rest: r.maybe(rest),
+        pause: r.maybe(rest),
         initiator: r.maybe(agent),
         archived: r.maybe(archived),
         list: r.list(70, slot),
@@ -24,25 +24,26 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
         muted: r.list(70, agent),
         refresh: r.maybe(|r| Refresh { ticket: ticket(r), until: r.moment() }),
         permit: r.maybe(permit),
-        debts: r.list(40, |r| Debt { effect: effect(r), since: r.moment() }),
+        pending: r.list(40, |r| PendingEffect { effect: effect(r), since: r.moment() }),
         next_ticket: r.small(),
         messages: r.list(255, message),
         horizon: r.maybe(message),
         newest: r.maybe(message),
         runs: r.list(40, |r| (run(r), if r.flag() { RunFate::Denied } else { RunFate::Ended })),
         delivery: r.maybe(delivery).map(Box::new),
-        litter: r.list(20, |r| Litter { message: message(r), due: r.maybe(Reader::moment) }),
+        stale_triggers: r
+            .list(20, |r| StaleTrigger { message: message(r), due: r.maybe(Reader::moment) }),
         created: r.flag(),
-        missed: r.flag(),
-        unheard: r.flag(),
-        vetoed: r.flag(),
+        wake_pending: r.flag(),
+        wake_unserved: r.flag(),
+        cycle_requested: r.flag(),
         ceiling_announced: r.flag(),
         talk_since: r.moment(),
         turn: TurnId::new(r.small()),
         turns: u32::try_from(r.small()).unwrap_or(u32::MAX),
         cycles: u32::try_from(r.small()).unwrap_or(u32::MAX),
         now: r.moment(),
-        stirred_at: r.moment(),
+        last_activity_at: r.moment(),
         list_at: r.maybe(Reader::moment),
         asked_at: r.maybe(Reader::moment),
         reminded_at: r.maybe(Reader::moment),
@@ -54,11 +55,11 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
     }
 }
 
-fn rest(r: &mut Reader<'_>) -> Rest {
+fn rest(r: &mut Reader<'_>) -> Pause {
     match r.byte() % 4 {
-        0 | 1 => Rest::Stopped,
-        2 => Rest::Finished,
-        _ => Rest::Held,
+        0 | 1 => Pause::Stopped,
+        2 => Pause::Finished,
+        _ => Pause::Held,
     }
 }
 

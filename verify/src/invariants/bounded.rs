@@ -3,8 +3,8 @@
 use std::mem::size_of;
 
 use dirigent_core::{
-    AGENTS_MAX, AgentKey, Away, Channel, Debt, DeliveryData, Litter, MessageId, Piece, RunFate,
-    RunId, Slot, Snapshot, SpokenTurn, Steering,
+    AGENTS_MAX, AgentKey, Away, Channel, DeliveryData, MessageId, PendingEffect, Piece, RunFate,
+    RunId, Slot, Snapshot, SpokenTurn, StaleTrigger, Steering,
 };
 
 use super::{Invariant, Observation, Observer};
@@ -76,8 +76,8 @@ fn owned_bytes(snapshot: &Snapshot) -> usize {
         + snapshot.muted.len() * size_of::<AgentKey>()
         + snapshot.messages.len() * size_of::<MessageId>()
         + snapshot.runs.len() * size_of::<(RunId, RunFate)>()
-        + snapshot.debts.len() * size_of::<Debt>()
-        + snapshot.litter.len() * size_of::<Litter>()
+        + snapshot.pending.len() * size_of::<PendingEffect>()
+        + snapshot.stale_triggers.len() * size_of::<StaleTrigger>()
         + snapshot.delivery.as_deref().map_or(0, pieces)
         + snapshot.steering.as_deref().map_or(0, steering_bytes)
 }

@@ -1,7 +1,7 @@
 //! What an observer notes of a channel: everything a view shows, as plain data.
 
 use dirigent_core::{
-    AgentKey, Budget, Channel, Config, Deadline, MessageId, Mode, PendingReply, PhaseKind, Rest,
+    AgentKey, Budget, Channel, Config, Deadline, MessageId, Mode, Pause, PendingReply, PhaseKind,
     Seat, Timestamp, TurnId, TurnState,
 };
 
@@ -31,7 +31,7 @@ pub struct Glance {
     /// Who may run once after a reminder.
     pub permit: Option<AgentKey>,
     /// Stopped or on hold.
-    pub rest: Option<Rest>,
+    pub rest: Option<Pause>,
     /// The newest turn.
     pub turn: TurnId,
     /// The running turn's anchor.
@@ -128,7 +128,7 @@ impl Glance {
         self.phase = view.phase();
         self.speaker = view.speaker();
         self.permit = view.permit();
-        self.rest = view.rest();
+        self.rest = view.pause();
         self.turn = view.turn();
         self.anchor = view.anchor();
         self.newest = view.newest();
@@ -141,7 +141,7 @@ impl Glance {
         self.initiator = view.initiator();
         self.refill_steering(channel);
         self.revision = channel.revision();
-        self.debts = channel.debts().len();
+        self.debts = channel.pending().len();
         self.allowed = if self.keeps_turns() { self.count_allowed(channel) } else { 0 };
     }
 
@@ -150,7 +150,7 @@ impl Glance {
         let view = channel.view();
         self.held = view.held().map(|span| (span.first, span.last));
         self.asked = view.asked().map(|span| (span.first, span.last));
-        self.kept_in_mind = view.is_missed();
+        self.kept_in_mind = view.is_wake_pending();
         self.away.clear();
         self.away.extend(view.away().iter().map(|away| (away.agent, away.offline)));
         self.chosen = view.chosen();
@@ -168,7 +168,7 @@ impl Glance {
 
     /// Whether no agent is active by order: stopped or finished.
     pub const fn is_stopped(&self) -> bool {
-        matches!(self.rest, Some(Rest::Stopped | Rest::Finished))
+        matches!(self.rest, Some(Pause::Stopped | Pause::Finished))
     }
 
     /// Whether the channel is in one of the phases in which turns are kept.

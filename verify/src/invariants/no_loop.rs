@@ -127,7 +127,7 @@ fn ceiling_was_reached(seen: &Observation<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{Message, MessageId, Rest, Tail};
+    use dirigent_core::{Message, MessageId, Pause, Tail};
 
     use super::super::forged::{A, Forged, fresh};
     use super::*;
@@ -191,7 +191,7 @@ mod tests {
         let mut word = word_of(Author::Human, MessageKind::Conversation);
         word.effects.clear();
         word.after.phase = PhaseKind::Dormant;
-        word.after.rest = Some(Rest::Stopped);
+        word.after.rest = Some(Pause::Stopped);
         word.accepted(observer.as_mut());
         resume.accepted(observer.as_mut());
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Config, Effect, PhaseKind, Rest};
+use dirigent_core::{Config, Effect, Pause, PhaseKind};
 
 use super::{Glance, Invariant, Observation, Observer};
 
@@ -75,7 +75,7 @@ fn longest_wait(rules: &Config) -> Duration {
 fn waits_for_ever(glance: &Glance, before: &Config, rules: &Config) -> bool {
     let start = before.start_deadline.is_none() || rules.start_deadline.is_none();
     let run = before.run_deadline.is_none() || rules.run_deadline.is_none();
-    let held = glance.rest == Some(Rest::Held);
+    let held = glance.rest == Some(Pause::Held);
     let asked = matches!(glance.phase, PhaseKind::Granted | PhaseKind::Continuing);
     let delivers = glance.phase == PhaseKind::Delivering;
     let outage = glance.chat_away && held;
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_channel_that_rests_by_order_may_wait() {
         let mut held = granted_until(None);
-        held.after.rest = Some(Rest::Held);
+        held.after.rest = Some(Pause::Held);
         held.accepted(fresh(&INVARIANT).as_mut());
         let mut literal = granted_until(None);
         literal.rules = Config::seed_literal();

@@ -52,12 +52,12 @@ impl Observer for RestIsRest {
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{MessageId, PhaseKind, Rest, TurnId, Verdict};
+    use dirigent_core::{MessageId, Pause, PhaseKind, TurnId, Verdict};
 
     use super::super::forged::{A, Forged, fresh};
     use super::*;
 
-    fn resting(rest: Rest) -> Forged {
+    fn resting(rest: Pause) -> Forged {
         let mut step = Forged::default();
         step.before.rest = Some(rest);
         step.after.rest = Some(rest);
@@ -66,11 +66,11 @@ mod tests {
 
     #[test]
     fn a_turn_in_a_stopped_channel_is_caught() {
-        let mut step = resting(Rest::Stopped);
+        let mut step = resting(Pause::Stopped);
         step.accepted(fresh(&INVARIANT).as_mut());
         step.after.phase = PhaseKind::Granted;
         step.rejected(fresh(&INVARIANT).as_mut(), "stopped");
-        let mut finished = resting(Rest::Finished);
+        let mut finished = resting(Pause::Finished);
         finished.accepted(fresh(&INVARIANT).as_mut());
         finished.after.phase = PhaseKind::Continuing;
         finished.rejected(fresh(&INVARIANT).as_mut(), "stopped");
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_message_handed_over_on_hold_is_caught() {
-        let mut step = resting(Rest::Held);
+        let mut step = resting(Pause::Held);
         step.effects.push(Effect::Inject {
             agent: A,
             turn: TurnId::new(1),
@@ -93,14 +93,14 @@ mod tests {
     #[test]
     fn an_agent_that_is_late_on_hold_is_caught() {
         let told = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::StartTimedOut)];
-        let step = resting(Rest::Held).telling(&told);
+        let step = resting(Pause::Held).telling(&told);
         step.rejected(fresh(&INVARIANT).as_mut(), "while");
     }
 
     #[test]
     fn an_agent_allowed_while_stopped_is_caught() {
         for (rest, reason) in
-            [(Rest::Stopped, Reason::TooFewAgents), (Rest::Held, Reason::YourTurn)]
+            [(Pause::Stopped, Reason::TooFewAgents), (Pause::Held, Reason::YourTurn)]
         {
             let mut step = resting(rest);
             step.answer = Ok(Answer::Verdict(Verdict::Allow { reason, turn: None, anchor: None }));

@@ -38,7 +38,7 @@ mod tests {
             ..Forged::default()
         };
         step.accepted(fresh(&INVARIANT).as_mut());
-        let lossy = Snapshot { vetoed: true, ..Snapshot::default() };
+        let lossy = Snapshot { cycle_requested: true, ..Snapshot::default() };
         step.restored = Some((lossy, Snapshot::default()));
         step.rejected(fresh(&INVARIANT).as_mut(), "restored");
     }

@@ -1,7 +1,7 @@
 //! W1: every verdict has the reason that the rules give it.
 
 use dirigent_core::{
-    AgentKey, Answer, Config, Input, Mode, PhaseKind, Reason, Rest, Timestamp, Verdict,
+    AgentKey, Answer, Config, Input, Mode, Pause, PhaseKind, Reason, Timestamp, Verdict,
 };
 
 use super::{Glance, Invariant, Observation, Observer};
@@ -75,16 +75,16 @@ fn derive(glance: &Glance, rules: &Config, now: Timestamp, agent: Option<AgentKe
         return Reason::Archived;
     }
     match glance.rest {
-        Some(Rest::Stopped) => return Reason::Stopped,
-        Some(Rest::Finished) => return Reason::Finished,
-        Some(Rest::Held | _) | None => {}
+        Some(Pause::Stopped) => return Reason::Stopped,
+        Some(Pause::Finished) => return Reason::Finished,
+        Some(Pause::Held | _) | None => {}
     }
     match (glance.mode, glance.phase, glance.rest, agent) {
         (Mode::None | Mode::Work, ..) => Reason::Unmanaged,
         (Mode::Report, ..) => Reason::Dead,
         (_, PhaseKind::Disabled, ..) => Reason::TooFewAgents,
         (_, PhaseKind::Unknown, ..) => Reason::MembersUnknown,
-        (_, _, Some(Rest::Held), _) => Reason::Held,
+        (_, _, Some(Pause::Held), _) => Reason::Held,
         (.., None) => Reason::NotRegistered,
         (.., Some(agent)) => derive_for(glance, rules, now, agent),
     }
@@ -150,7 +150,7 @@ mod tests {
         dormant(|after| after.away.push((A, false)));
         dormant(|after| after.budget_spent = true);
         dormant(|after| after.awaits_human = true);
-        dormant(|after| after.rest = Some(Rest::Finished));
+        dormant(|after| after.rest = Some(Pause::Finished));
         let mut capped = denied(Reason::NotYourTurn { speaker: B });
         (capped.after.phase, capped.after.speaker) = (PhaseKind::Running, Some(B));
         capped.accepted(fresh(&INVARIANT).as_mut());

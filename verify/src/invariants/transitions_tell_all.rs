@@ -38,7 +38,7 @@ impl Observer for TransitionsTellAll {
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{Cause, PhaseKind, Rest};
+    use dirigent_core::{Cause, Pause, PhaseKind};
 
     use super::super::forged::{A, Forged, fresh};
     use super::*;
@@ -56,7 +56,7 @@ mod tests {
         step.after.phase = PhaseKind::Granted;
         step.rejected(fresh(&INVARIANT).as_mut(), "was not told");
         let mut resting = Forged::default();
-        resting.after.rest = Some(Rest::Held);
+        resting.after.rest = Some(Pause::Held);
         resting.rejected(fresh(&INVARIANT).as_mut(), "was not told");
     }
 

@@ -1,6 +1,6 @@
 //! T1: no agent is woken more often than the rules say.
 
-use dirigent_core::{Cause, Effect, PhaseKind, Rest};
+use dirigent_core::{Cause, Effect, Pause, PhaseKind};
 
 use super::observation::{is_grant, is_return};
 use super::{Invariant, Observation, Observer};
@@ -69,7 +69,7 @@ impl Observer for TriggersAreCounted {
                 }
             }
         }
-        let resting = seen.before.rest == Some(Rest::Held) && seen.after.rest == Some(Rest::Held);
+        let resting = seen.before.rest == Some(Pause::Held) && seen.after.rest == Some(Pause::Held);
         if resting && triggers > 0 {
             return Err("a trigger was sent on hold".to_owned());
         }
@@ -137,8 +137,8 @@ mod tests {
     fn a_trigger_on_hold_is_caught() {
         let mut step = granted();
         step.effects.push(trigger(A));
-        step.before.rest = Some(Rest::Held);
-        step.after.rest = Some(Rest::Held);
+        step.before.rest = Some(Pause::Held);
+        step.after.rest = Some(Pause::Held);
         step.rejected(fresh(&INVARIANT).as_mut(), "on hold");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Config, Effect, PhaseKind, Rest};
+use dirigent_core::{Config, Effect, Pause, PhaseKind};
 
 use super::glance::has_speaker;
 use super::{Glance, Invariant, Observation, Observer};
@@ -69,7 +69,7 @@ impl Observer for TurnsEnd {
             }
         }
         let asked = matches!(after.phase, PhaseKind::Granted | PhaseKind::Continuing);
-        if asked && after.rest == Some(Rest::Held) {
+        if asked && after.rest == Some(Pause::Held) {
             self.lasted = Duration::ZERO;
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_core::{PhaseKind, Rest};
+use dirigent_core::{Pause, PhaseKind};
 
 use super::{Glance, Invariant, Observation, Observer};
 
@@ -38,7 +38,7 @@ impl Observer for WholeTurnsEnd {
             self.lasted = Duration::ZERO; // a turn that goes on has all its time again
             self.limit = None;
         }
-        if after.rest == Some(Rest::Held) || before.rest == Some(Rest::Held) {
+        if after.rest == Some(Pause::Held) || before.rest == Some(Pause::Held) {
             self.limit = None; // a hold may have given the turn all its time again
         }
         match self.limit {

@@ -1,8 +1,8 @@
 //! What the model says about a step, and how it looks from outside.
 
 use dirigent_core::{
-    AgentKey, Answer, Budget, Cause, Effect, MessageId, Mode, PendingReply, PhaseKind, Reason,
-    Refusal, Rest, Seat, Ticket, Timestamp, TurnId, TurnState,
+    AgentKey, Answer, Budget, Cause, Effect, MessageId, Mode, Pause, PendingReply, PhaseKind,
+    Reason, Refusal, Seat, Ticket, Timestamp, TurnId, TurnState,
 };
 
 use super::Model;
@@ -77,7 +77,7 @@ pub struct Portrait {
     /// Who may run once.
     pub permit: Option<AgentKey>,
     /// Stopped or held.
-    pub rest: Option<Rest>,
+    pub rest: Option<Pause>,
     /// The newest turn.
     pub turn: TurnId,
     /// The running turn's anchor.
@@ -124,7 +124,7 @@ impl Portrait {
     /// The portrait of a machine.
     pub fn of(channel: &dirigent_core::Channel) -> Self {
         let view = channel.view();
-        let debts = channel.debts().iter();
+        let debts = channel.pending().iter();
         let owed = debts.filter_map(|debt| Some((debt.effect.ticket()?, debt.since)));
         Self {
             mode: view.mode(),
@@ -132,7 +132,7 @@ impl Portrait {
             phase: view.phase(),
             speaker: view.speaker(),
             permit: view.permit(),
-            rest: view.rest(),
+            rest: view.pause(),
             turn: view.turn(),
             anchor: view.anchor(),
             newest: view.newest(),
@@ -143,7 +143,7 @@ impl Portrait {
             initiator: view.initiator(),
             held: view.held().map(|span| (span.first, span.last)),
             asked: view.asked().map(|span| (span.first, span.last)),
-            kept_in_mind: view.is_missed(),
+            kept_in_mind: view.is_wake_pending(),
             away: view.away().iter().map(|away| (away.agent, away.offline)).collect(),
             chosen: view.chosen(),
             round: view.round().to_vec(),

@@ -1,6 +1,6 @@
 //! May it run? (rules 7 to 11)
 
-use dirigent_core::{AgentKey, Cause, MessageId, Mode, Reason, Rest, RunId, TurnId, Verdict};
+use dirigent_core::{AgentKey, Cause, MessageId, Mode, Pause, Reason, RunId, TurnId, Verdict};
 
 use super::Model;
 use super::state::{Away, Fate, PermitRun, Phase, Stage};
@@ -35,7 +35,7 @@ impl Model {
             return Reason::Archived;
         }
         if self.is_stopped() {
-            let finished = self.rest == Some(Rest::Finished);
+            let finished = self.rest == Some(Pause::Finished);
             return if finished { Reason::Finished } else { Reason::Stopped };
         }
         match self.mode {

@@ -1,7 +1,7 @@
 //! What people and tools ask of a channel (rules 4, 5, 35, 37, 38).
 
 use dirigent_core::{
-    AgentKey, Cause, Creation, Effect, Mode, Refusal, Rest, SeatTurn, TurnId, WakeCause,
+    AgentKey, Cause, Creation, Effect, Mode, Pause, Refusal, SeatTurn, TurnId, WakeCause,
 };
 
 use super::members::without_duplicates;
@@ -200,9 +200,9 @@ impl Model {
     /// Rules 35 and 60: what a stopped or finished channel refuses.
     pub(super) fn check_not_stopped(&self) -> Result<(), Refusal> {
         match self.rest {
-            Some(Rest::Stopped) => Err(Refusal::Stopped),
-            Some(Rest::Finished) => Err(Refusal::Finished),
-            Some(Rest::Held | _) | None => Ok(()),
+            Some(Pause::Stopped) => Err(Refusal::Stopped),
+            Some(Pause::Finished) => Err(Refusal::Finished),
+            Some(Pause::Held | _) | None => Ok(()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Stop, hold and resume (rule 37).
 
-use dirigent_core::{Cause, MessageId, Mode, Notice, Refusal, Rest};
+use dirigent_core::{Cause, MessageId, Mode, Notice, Pause, Refusal};
 
 use super::Model;
 use super::state::{First, Phase, Stage};
@@ -8,12 +8,12 @@ use super::state::{First, Phase, Stage};
 impl Model {
     /// Whether everybody is denied: stopped or finished (rule 60).
     pub(super) fn is_stopped(&self) -> bool {
-        matches!(self.rest, Some(Rest::Stopped | Rest::Finished))
+        matches!(self.rest, Some(Pause::Stopped | Pause::Finished))
     }
 
     /// Whether the channel pauses.
     pub(super) fn is_held(&self) -> bool {
-        self.rest == Some(Rest::Held)
+        self.rest == Some(Pause::Held)
     }
 
     /// Where a stop or a hold means something.
@@ -30,8 +30,8 @@ impl Model {
     /// Rule 37: `Stop`, or a human's stop word (rule 24).
     pub(super) fn on_stop(&mut self) -> Result<(), Refusal> {
         self.check_may_rest()?;
-        if self.rest != Some(Rest::Stopped) {
-            self.come_to_rest(Rest::Stopped, Cause::Stopped);
+        if self.rest != Some(Pause::Stopped) {
+            self.come_to_rest(Pause::Stopped, Cause::Stopped);
         }
         Ok(())
     }
@@ -40,15 +40,15 @@ impl Model {
     pub(super) fn on_finish(&mut self) -> Result<(), Refusal> {
         self.check_may_rest()?;
         match self.rest {
-            Some(Rest::Stopped) => return Err(Refusal::Stopped),
-            Some(Rest::Finished) => {}
-            Some(Rest::Held | _) | None => self.come_to_rest(Rest::Finished, Cause::Finished),
+            Some(Pause::Stopped) => return Err(Refusal::Stopped),
+            Some(Pause::Finished) => {}
+            Some(Pause::Held | _) | None => self.come_to_rest(Pause::Finished, Cause::Finished),
         }
         Ok(())
     }
 
     /// The round is over, and no agent may speak until a resume.
-    fn come_to_rest(&mut self, rest: Rest, cause: Cause) {
+    fn come_to_rest(&mut self, rest: Pause, cause: Cause) {
         self.causes.push(cause);
         self.rest = Some(rest);
         self.cancel_floor();
@@ -77,14 +77,14 @@ impl Model {
     pub(super) fn on_hold(&mut self) -> Result<(), Refusal> {
         self.check_may_rest()?;
         match self.rest {
-            Some(Rest::Stopped) => return Err(Refusal::Stopped),
-            Some(Rest::Finished) => return Err(Refusal::Finished),
-            Some(Rest::Held | _) | None => {}
+            Some(Pause::Stopped) => return Err(Refusal::Stopped),
+            Some(Pause::Finished) => return Err(Refusal::Finished),
+            Some(Pause::Held | _) | None => {}
         }
         if !self.is_held() {
             self.causes.push(Cause::Held);
         }
-        self.rest = Some(Rest::Held);
+        self.rest = Some(Pause::Held);
         if let Phase::Turn(turn) = &mut self.phase {
             if let Stage::Granted { due, .. } | Stage::Continuing { due } = &mut turn.stage {
                 *due = None;
@@ -96,7 +96,7 @@ impl Model {
 
     /// Rule 24: a human's stop word.
     pub(super) fn on_stop_word(&mut self, message: MessageId) -> Result<(), Refusal> {
-        let was_stopped = self.rest == Some(Rest::Stopped);
+        let was_stopped = self.rest == Some(Pause::Stopped);
         self.on_stop()?;
         if !was_stopped && self.config.acknowledge {
             self.emit_notice(Notice::Stopped { message });
@@ -122,8 +122,8 @@ impl Model {
             self.emit_notice(Notice::Resumed { message });
         }
         match rest {
-            Rest::Stopped | Rest::Finished => self.end_stop(),
-            Rest::Held | _ => self.end_hold(),
+            Pause::Stopped | Pause::Finished => self.end_stop(),
+            Pause::Held | _ => self.end_hold(),
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The process dies and starts again from what it stored last.
 
-use dirigent_core::{Debt, PhaseData};
+use dirigent_core::{PendingEffect, PhaseData};
 
 use super::agenda::{Ending, Happening, How};
 use super::world::World;
@@ -28,7 +28,7 @@ impl World {
         self.time += self.dice.between(100, 30_000);
         self.watched.restart(&self.stored)?;
         self.end_lost_run();
-        let debts: Vec<Debt> = self.watched.channel().debts().to_vec();
+        let debts: Vec<PendingEffect> = self.watched.channel().pending().to_vec();
         for debt in debts {
             let wanted = self.watched.channel().wants(&debt.effect);
             if wanted {

@@ -8,7 +8,7 @@ use dirigent::{
     ApiError, ChannelId, ChatMessage, DiscordApi, HistoryRequest, MessageId, Nonce, Post, Posted,
     UserId,
 };
-use dirigent_core::{Debt, Effect};
+use dirigent_core::{Effect, PendingEffect};
 use dirigent_testkit::{MemoryAccount, MemoryDiscord};
 
 use super::points::Points;
@@ -37,10 +37,10 @@ impl StageAccount {
     }
 
     /// Whether any stored channel owes something like this.
-    fn is_owed(&self, is_it: impl Fn(ChannelId, &Debt) -> bool) -> bool {
+    fn is_owed(&self, is_it: impl Fn(ChannelId, &PendingEffect) -> bool) -> bool {
         self.store.known().into_iter().any(|channel| {
             let stored = self.store.stored(channel);
-            stored.is_some_and(|s| s.record.snapshot.debts.iter().any(|d| is_it(channel, d)))
+            stored.is_some_and(|s| s.record.snapshot.pending.iter().any(|d| is_it(channel, d)))
         })
     }
 
@@ -65,7 +65,7 @@ impl StageAccount {
         let Some(message) = self.discord.message(channel, message) else {
             return true;
         };
-        let has_its_nonce = |of: ChannelId, debt: &Debt| {
+        let has_its_nonce = |of: ChannelId, debt: &PendingEffect| {
             let ticket = debt.effect.ticket().map_or(0, dirigent_core::Ticket::get);
             let nonce = Nonce::from_parts(of.get(), debt.since.as_millis(), ticket);
             message.nonce.as_deref() == Some(nonce.as_str())
@@ -97,7 +97,7 @@ impl StageAccount {
                 .known()
                 .into_iter()
                 .filter_map(|channel| self.store.stored(channel))
-                .flat_map(|stored| stored.record.snapshot.debts)
+                .flat_map(|stored| stored.record.snapshot.pending)
                 .collect();
             let nonce = post.nonce.as_str();
             self.breach(&format!("the post {nonce} (owed: {owed:?})"), post.channel);
@@ -130,7 +130,7 @@ impl DiscordApi for StageAccount {
     }
 
     async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {
-        let is_it = |_, debt: &Debt| matches!(debt.effect, Effect::Delete { message: m, .. } if m == message);
+        let is_it = |_, debt: &PendingEffect| matches!(debt.effect, Effect::Delete { message: m, .. } if m == message);
         if !self.is_owed(is_it) && !self.is_withdrawn(channel, message) {
             self.breach("a deletion", channel);
         }
@@ -152,8 +152,9 @@ impl DiscordApi for StageAccount {
         channel: ChannelId,
         among: Vec<UserId>,
     ) -> Result<Vec<UserId>, ApiError> {
-        let is_it =
-            |of, debt: &Debt| of == channel && matches!(debt.effect, Effect::FetchMembers { .. });
+        let is_it = |of, debt: &PendingEffect| {
+            of == channel && matches!(debt.effect, Effect::FetchMembers { .. })
+        };
         if !self.is_owed(is_it) {
             self.breach("a member list", channel);
         }

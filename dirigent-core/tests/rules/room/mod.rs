@@ -187,7 +187,7 @@ fn forgettable(before: &Snapshot, after: &Snapshot) -> Snapshot {
         horizon: after.horizon,
         messages: after.messages.clone(),
         runs: after.runs.clone(),
-        stirred_at: after.stirred_at,
+        last_activity_at: after.last_activity_at,
         phase: if polls_only { after.phase } else { before.phase },
         ..before.clone()
     }
@@ -350,7 +350,7 @@ impl Room {
         );
         let switched_off = self.config().start_deadline.is_none()
             || self.config().run_deadline.is_none()
-            || view.rest().is_some();
+            || view.pause().is_some();
         assert!(
             rests || switched_off || self.channel.next_deadline().is_some(),
             "a channel under way always has a deadline"

@@ -2,8 +2,8 @@
 
 use dirigent::AgentId;
 use dirigent_core::{
-    AgentKey, Cause, Debt, Effect, MessageId, Notice, PhaseKind, ReminderPlace, RunId, Ticket,
-    Timestamp, Transition, TurnId,
+    AgentKey, Cause, Effect, MessageId, Notice, PendingEffect, PhaseKind, ReminderPlace, RunId,
+    Ticket, Timestamp, Transition, TurnId,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -11,7 +11,7 @@ use crate::json::form::{Form, enums, structs};
 
 structs! {
     /// An owed effect.
-    struct DebtFile for Debt as "Debt" {
+    struct PendingEffectFile for PendingEffect as "PendingEffect" {
         since: Timestamp,
         effect: Effect,
     }

@@ -1,9 +1,9 @@
 //! The turn machine's state, as it stands in a file.
 
 use dirigent_core::{
-    AgentKey, Archived, Debt, DeliveryData, Litter, MessageId, Mode, Permit, PermitRun, PhaseData,
-    Piece, Refresh, Rest, RunFate, RunId, SeatTurn, Slot, Snapshot, Steering, Tail, Ticket,
-    Timestamp, TurnId,
+    AgentKey, Archived, DeliveryData, MessageId, Mode, Pause, PendingEffect, Permit, PermitRun,
+    PhaseData, Piece, Refresh, RunFate, RunId, SeatTurn, Slot, Snapshot, StaleTrigger, Steering,
+    Tail, Ticket, Timestamp, TurnId,
 };
 
 use crate::json::form::{enums, structs};
@@ -18,11 +18,15 @@ structs! {
         now: Timestamp,
         phase: PhaseData,
         turn: TurnId,
-        [opt] rest: Option<Rest>,
+        #[serde(rename = "rest")]
+        [opt] pause: Option<Pause>,
         [opt] created: bool,
-        [opt] missed: bool,
-        [opt] unheard: bool,
-        [opt] vetoed: bool,
+        #[serde(rename = "missed")]
+        [opt] wake_pending: bool,
+        #[serde(rename = "unheard")]
+        [opt] wake_unserved: bool,
+        #[serde(rename = "vetoed")]
+        [opt] cycle_requested: bool,
         [opt] list: Vec<Slot>,
         [opt] list_at: Option<Timestamp>,
         [opt] last_completer: Option<AgentKey>,
@@ -41,11 +45,14 @@ structs! {
         [opt] newest: Option<MessageId>,
         [opt] messages: Vec<MessageId>,
         [opt] runs: Vec<(RunId, RunFate)>,
-        stirred_at: Timestamp,
+        #[serde(rename = "stirredAt")]
+        last_activity_at: Timestamp,
         [opt] delivery: Option<Box<DeliveryData>>,
-        [opt] debts: Vec<Debt>,
+        #[serde(rename = "debts")]
+        [opt] pending: Vec<PendingEffect>,
         next_ticket: u64,
-        [opt] litter: Vec<Litter>,
+        #[serde(rename = "litter")]
+        [opt] stale_triggers: Vec<StaleTrigger>,
         [opt] steering: Option<Box<Steering>>,
         rng = u64,
         revision: u64,
@@ -81,7 +88,7 @@ structs! {
         tail: Tail,
     }
 
-    struct LitterFile for Litter as "Litter" {
+    struct StaleTriggerFile for StaleTrigger as "StaleTrigger" {
         message: MessageId,
         [opt] due: Option<Timestamp>,
     }

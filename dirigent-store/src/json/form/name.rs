@@ -4,7 +4,7 @@ use std::fmt;
 
 use dirigent::{LetterKind, ReplyEnd};
 use dirigent_core::{
-    Cause, MessageKind, Mode, PhaseKind, ReminderPlace, Rest, RunFate, SeatTurn, WakeCause,
+    Cause, MessageKind, Mode, Pause, PhaseKind, ReminderPlace, RunFate, SeatTurn, WakeCause,
 };
 use serde::de::{Deserializer, Visitor};
 use serde::ser::{Error as _, Serializer};
@@ -63,7 +63,7 @@ macro_rules! named {
 pub(crate) use named;
 
 named! {
-    Rest { Held = "held", Stopped = "stopped", Finished = "finished", }
+    Pause { Held = "held", Stopped = "stopped", Finished = "finished", }
     SeatTurn { Ahead = "ahead", Passed = "passed", Spoke = "spoke", Skipped = "skipped", }
     RunFate { Denied = "denied", Ended = "ended", }
     ReminderPlace { Discussion = "discussion", Callback = "callback", }
