@@ -236,3 +236,49 @@ impl Seen {
         Self { horizon, newest, recent }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(runs: &Runs) -> Vec<u64> {
+        runs.iter().map(|(run, _)| run.get()).collect()
+    }
+
+    #[test]
+    fn the_newest_runs_are_remembered_in_order_and_the_oldest_make_room() {
+        let mut runs = Runs::default();
+        assert_eq!(runs.fate(RunId::default()), None, "an empty place is no run");
+        for run in 0..40 {
+            runs.remember(RunId::new(run), RunFate::Ended);
+        }
+        assert_eq!(kept(&runs), (8..40).collect::<Vec<_>>());
+        assert_eq!(runs.fate(RunId::new(7)), None);
+        assert_eq!(runs.fate(RunId::new(8)), Some(RunFate::Ended));
+        assert_eq!(runs.fate(RunId::new(8 + 256)), None, "the same mark is not the same run");
+    }
+
+    #[test]
+    fn the_newest_word_of_a_run_counts_and_makes_it_the_newest() {
+        let mut runs = Runs::default();
+        for (run, fate) in [(1, RunFate::Denied), (2, RunFate::Ended), (1, RunFate::Ended)] {
+            runs.remember(RunId::new(run), fate);
+        }
+        assert_eq!(kept(&runs), [2, 1]);
+        runs.remember(RunId::new(2), RunFate::Ended);
+        assert_eq!(kept(&runs), [2, 1], "what is known already changes nothing");
+        assert_eq!(runs.fate(RunId::new(1)), Some(RunFate::Ended));
+    }
+
+    #[test]
+    fn messages_are_remembered_in_any_order_and_forgotten_from_below() {
+        let mut seen = Seen::default();
+        assert!([5, 3, 9].into_iter().all(|id| seen.remember(MessageId::new(id), false)));
+        assert!([5, 3, 9].into_iter().all(|id| !seen.remember(MessageId::new(id), false)));
+        assert!(seen.messages().map(MessageId::get).eq([3, 5, 9]));
+        (10..=264).for_each(|id| assert!(seen.remember(MessageId::new(id), false)));
+        assert_eq!(seen.horizon(), Some(MessageId::new(5)), "two made room");
+        assert!(!seen.remember(MessageId::new(4), false), "pushed, it counts as seen");
+        assert!(seen.remember(MessageId::new(4), true), "read from the history, it was not");
+    }
+}

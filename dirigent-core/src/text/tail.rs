@@ -275,6 +275,18 @@ mod tests {
     }
 
     #[test]
+    fn what_a_tail_was_before_does_not_show_in_what_it_becomes() {
+        let mut tail = Tail::of("a long text that fills many bytes").with_attachment();
+        let (short, wide) = (Tail::of("short"), Tail::of("ü漢🎼"));
+        tail.set_to_last(&short, Tail::MAX);
+        assert_eq!(tail, short);
+        tail.set_to_last(&wide, 2);
+        assert_eq!((tail, tail.len()), (wide.last(2), 2));
+        tail.clear();
+        assert_eq!(tail, Tail::EMPTY);
+    }
+
+    #[test]
     fn debug_shows_no_text() {
         extern crate std;
         assert_eq!(std::format!("{:?}", Tail::of("secret words")), "Tail(11 scalars)");
