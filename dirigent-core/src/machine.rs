@@ -1,6 +1,9 @@
 //! What happens to the state: one file a topic. A handler borrows the fields that its topic changes,
 //! and [`Out`](out::Out); where the turn ends by what it decided, it returns that to the
 //! [`Step`](step::Step), which carries it out.
+//!
+//! `#[inline]` stands on the way of a plain turn: the compiler takes the files apart, and without it a full
+//! turn takes a tenth more instructions.
 
 pub(crate) mod attendance;
 pub(crate) mod caller;

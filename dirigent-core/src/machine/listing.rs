@@ -19,9 +19,7 @@ impl Listing<'_, '_> {
         step.members().stop_reading();
         step.out.changed();
         let ended = EndedCycle::of(&step.state.roster, &step.state.cycle);
-        let mut rng = step.state.rng;
-        let anybody_new = step.members().read(agents, &mut rng);
-        step.state.rng = rng;
+        let anybody_new = step.members().read(agents);
         // Whoever has left begins with a free hour when it comes back.
         let list = &step.state.roster.list;
         step.state.quota.recount_spoken(step.out.config, |agent| list.position(agent).is_some());

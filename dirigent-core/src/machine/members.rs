@@ -11,6 +11,7 @@ pub(crate) struct Members<'a, 'o> {
     pub(crate) standing: &'a Standing,
     pub(crate) floor: &'a mut Floor,
     pub(crate) roster: &'a mut Roster,
+    pub(crate) rng: &'a mut Rng,
     pub(crate) out: &'a mut Out<'o>,
 }
 
@@ -68,13 +69,13 @@ impl Members<'_, '_> {
     }
 
     /// Takes a list in; gives whether anybody is new.
-    pub(crate) fn read(&mut self, agents: &[AgentKey], rng: &mut Rng) -> bool {
+    pub(crate) fn read(&mut self, agents: &[AgentKey]) -> bool {
         let is_first = self.roster.read_at.is_none();
         let anybody_new = self.roster.list.rebuild(agents);
         self.roster.read_at = Some(self.out.now);
         // The very first order is random only where the host wants it so.
         if is_first && self.out.config.shuffle_first && self.roster.list.len() >= 3 {
-            self.roster.list.shuffle(rng, |_| true);
+            self.roster.list.shuffle(self.rng, |_| true);
             self.out.tell(self.floor, None, Cause::Reshuffled);
         }
         anybody_new

@@ -32,9 +32,7 @@ impl Operator<'_, '_> {
             self.0.state.quota.limits.since = self.0.out.now;
         }
         if !creation.members.is_empty() {
-            let mut rng = self.0.state.rng;
-            self.0.members().read(&creation.members, &mut rng);
-            self.0.state.rng = rng;
+            self.0.members().read(&creation.members);
         }
         self.enter_mode(creation.mode, Cause::Created);
         let keeps_turns = creation.mode.keeps_turns();

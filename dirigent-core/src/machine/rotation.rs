@@ -61,8 +61,8 @@ impl<'o> Rotation<'_, 'o> {
     }
 
     fn members(&mut self) -> Members<'_, 'o> {
-        let Self { standing, floor, roster, out, .. } = self;
-        Members { standing, floor, roster, out }
+        let Self { standing, floor, roster, rng, out, .. } = self;
+        Members { standing, floor, roster, rng, out }
     }
 
     fn next_speaker(&self) -> NextSpeaker<'_> {

@@ -48,8 +48,8 @@ impl<'o> Step<'o> {
     }
 
     pub(crate) const fn members(&mut self) -> Members<'_, 'o> {
-        let State { standing, floor, roster, .. } = self.state;
-        Members { standing, floor, roster, out: &mut self.out }
+        let State { standing, floor, roster, rng, .. } = self.state;
+        Members { standing, floor, roster, rng, out: &mut self.out }
     }
 
     pub(crate) const fn permits(&mut self) -> Permits<'_, 'o> {

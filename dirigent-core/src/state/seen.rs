@@ -142,35 +142,39 @@ impl Seen {
         self.newest = self.newest.max(Some(id));
     }
 
-    /// Remembers a message; `false` when it was seen before. In order of arrival this appends. What
-    /// was read late from the history may lie below the horizon.
+    /// Remembers a message; `false` when it was seen before.
+    #[inline]
     pub(crate) fn remember(&mut self, id: MessageId, backfilled: bool) -> bool {
+        if self.newest >= Some(id) {
+            return self.remember_late(id, backfilled);
+        }
+        // Nearly every message is newer than all before it: there is nothing to search.
+        self.newest = Some(id);
+        let messages = &mut self.recent.get_or_insert_default().messages;
+        if messages.len() >= MESSAGES_MAX {
+            self.horizon = self.horizon.max(messages.pop_front());
+        }
+        messages.push_back(id);
+        true
+    }
+
+    /// Remembers a message that came after a newer one. What was read late from the history may lie
+    /// below the horizon.
+    fn remember_late(&mut self, id: MessageId, backfilled: bool) -> bool {
         if !backfilled && self.horizon >= Some(id) {
             return false;
         }
-        self.note(id);
         let messages = &mut self.recent.get_or_insert_default().messages;
-        // Nearly every message is newer than all before it.
-        let mut at = match messages.back() {
-            Some(last) if *last >= id => match messages.binary_search(&id) {
-                Ok(_) => return false,
-                Err(at) => at,
-            },
-            Some(_) | None => messages.len(),
+        let Err(at) = messages.binary_search(&id) else {
+            return false;
         };
-        let is_newest = at == messages.len();
-        if messages.len() >= MESSAGES_MAX {
-            if at == 0 {
-                self.horizon = self.horizon.max(Some(id));
-                return true;
-            }
-            self.horizon = self.horizon.max(messages.pop_front());
-            at -= 1;
-        }
-        if is_newest {
-            messages.push_back(id);
-        } else {
+        if messages.len() < MESSAGES_MAX {
             messages.insert(at, id);
+        } else if at == 0 {
+            self.horizon = self.horizon.max(Some(id));
+        } else {
+            self.horizon = self.horizon.max(messages.pop_front());
+            messages.insert(at - 1, id);
         }
         true
     }
