@@ -10,12 +10,12 @@ use hyper::body::Bytes;
 use serde::de::DeserializeOwned;
 use twilight_http::routing::Route;
 
-use crate::audience::UnfinishedReads;
 use crate::limit_headers::TooMany;
 use crate::picture::Picture;
 use crate::route::Ask;
 use crate::traffic::Traffic;
 use crate::transport::{Answer, Transport};
+use crate::unfinished_reads::UnfinishedReads;
 use crate::{AccountBuilder, RestError, wire};
 
 /// How many ids of posted messages are remembered, to tell a repeated post.

@@ -5,40 +5,20 @@ use std::collections::{HashMap, HashSet};
 use dirigent::{ApiError, ChannelId, ErrorKind, UserId};
 use twilight_http::routing::Route;
 
-use crate::member_pages::Pages;
 use crate::permission::GuildRules;
 use crate::picture::Sight;
 use crate::route::Ask;
-use crate::unfinished::Unfinished;
+use crate::wire::{PRIVATE_THREAD, is_thread};
 use crate::{DiscordAccount, RestError, wire};
 
 /// How many members of a thread a page has.
 const THREAD_PAGE: u32 = 100;
-
-/// The number of a private thread among the kinds of channels.
-pub(crate) const PRIVATE_THREAD: u8 = 12;
-
-/// Whether a channel of this kind hangs from another one.
-pub(crate) const fn is_thread(kind: u8) -> bool {
-    matches!(kind, 10 | 11 | PRIVATE_THREAD)
-}
 
 /// Of more accounts than this, the list of all members is read instead: more requests would take longer.
 const ASKED_SINGLY_MAX: usize = 64;
 
 /// Discord's codes for a channel and a guild that it does not show.
 const UNKNOWN_PLACES: [u64; 2] = [10_003, 10_004];
-
-/// What was read of audiences and is not finished.
-#[derive(Debug, Default)]
-pub(crate) struct UnfinishedReads {
-    /// Of guilds: all members.
-    pub(crate) lists: Unfinished<Pages>,
-    /// Of guilds: accounts, and what they are there if they are members.
-    members: Unfinished<HashMap<UserId, Option<wire::Member>>>,
-    /// Of threads: accounts, and whether they were added.
-    threads: Unfinished<HashMap<UserId, bool>>,
-}
 
 /// A read of members for the picture. However it ends, that is told.
 struct Learning<'a> {

@@ -7,9 +7,10 @@ use dirigent::{ApiError, ChannelId, ErrorKind, GuildId};
 use twilight_model::gateway::Intents;
 use twilight_model::guild::Permissions;
 
-use crate::audience::{PRIVATE_THREAD, is_thread};
+use crate::finding::NEEDED_INTENTS;
 use crate::permission::{GuildRules, Member};
-use crate::{DiscordAccount, Feed, Finding, NeededIntent, NeededPermission, wire};
+use crate::wire::{PRIVATE_THREAD, is_thread};
+use crate::{DiscordAccount, Finding, NeededIntent, NeededPermission, wire};
 
 impl DiscordAccount {
     /// What is missing for keeping turns in these channels: privileged intents, permissions in each
@@ -39,7 +40,7 @@ impl DiscordAccount {
         intents: Option<Intents>,
     ) -> Result<Vec<Finding>, ApiError> {
         let mut findings = intents.map_or_else(Vec::new, not_asked);
-        findings.extend(self.not_granted(intents.unwrap_or(Feed::INTENTS)).await?);
+        findings.extend(self.not_granted(intents.unwrap_or(NEEDED_INTENTS)).await?);
         let mut guilds: HashMap<u64, (GuildRules, Member)> = HashMap::new();
         for channel in channels {
             let Some(asked) = present(self.wire_channel(channel.get()).await)? else {

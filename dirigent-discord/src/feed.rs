@@ -14,6 +14,7 @@ use dirigent::{Dirigent, GuildId, UserId};
 use twilight_model::gateway::{Intents, ShardId};
 
 use crate::DiscordAccount;
+use crate::finding::NEEDED_INTENTS;
 use channel_queues::ChannelQueues;
 use desk::Desk;
 use log_limit::LogLimit;
@@ -104,8 +105,7 @@ pub struct FeedBuilder {
 impl Feed {
     /// What a gateway must be asked for. Message content is privileged: it must be switched on in the developer
     /// portal.
-    pub const INTENTS: Intents =
-        Intents::GUILDS.union(Intents::GUILD_MESSAGES).union(Intents::MESSAGE_CONTENT);
+    pub const INTENTS: Intents = NEEDED_INTENTS;
 
     /// The same with the members of guilds, which is privileged too: agents that come, go or change their roles
     /// are noticed at once, and asked for once an hour and not once a minute. More than 64 registered agents

@@ -6,6 +6,10 @@ use dirigent::{ChannelId, GuildId};
 use twilight_model::gateway::Intents;
 use twilight_model::guild::Permissions;
 
+/// What the gateway has to be asked for.
+pub(crate) const NEEDED_INTENTS: Intents =
+    Intents::GUILDS.union(Intents::GUILD_MESSAGES).union(Intents::MESSAGE_CONTENT);
+
 /// Something without which a part of the library does not work. `Display` names it as Discord does
 /// and says what will not work.
 ///

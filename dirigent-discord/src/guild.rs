@@ -9,9 +9,10 @@ use serde::Serialize;
 use twilight_http::routing::Route;
 use twilight_model::guild::Permissions;
 
-use crate::audience::{PRIVATE_THREAD, is_thread, not_in_guild};
+use crate::audience::not_in_guild;
 use crate::permission::GuildRules;
 use crate::route::Ask;
+use crate::wire::{PRIVATE_THREAD, is_thread};
 use crate::{DiscordAccount, RestError, wire};
 
 /// The longest name of a channel, in characters.

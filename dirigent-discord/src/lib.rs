@@ -76,6 +76,7 @@
 mod account;
 mod audience;
 mod ban_guard;
+mod build_error;
 mod builder;
 mod chat;
 mod diagnose;
@@ -96,11 +97,13 @@ mod slash;
 mod traffic;
 mod transport;
 mod unfinished;
+mod unfinished_reads;
 mod wire;
 
 pub use account::DiscordAccount;
 pub use ban_guard::BanGuard;
-pub use builder::{AccountBuilder, BuildError};
+pub use build_error::BuildError;
+pub use builder::AccountBuilder;
 pub use feed::{Feed, FeedBuilder, FeedWork, ShardFeed};
 pub use finding::{CloseReason, Finding, NeededIntent, NeededPermission};
 pub use message::chat_message;

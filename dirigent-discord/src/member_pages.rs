@@ -9,14 +9,6 @@ use crate::{DiscordAccount, RestError, wire};
 /// How many members a page has; Discord's default is one.
 const PAGE: u16 = 1_000;
 
-/// The pages read so far.
-#[derive(Debug, Default)]
-pub(crate) struct Pages {
-    members: Vec<wire::Member>,
-    /// The highest id among them.
-    after: Option<u64>,
-}
-
 impl DiscordAccount {
     /// Reads all members of a guild. It takes the members intent; without it, Discord forbids
     /// this. A guild of many pages does not fit into the limits of one call; when the call is repeated, it

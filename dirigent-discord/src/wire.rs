@@ -12,6 +12,14 @@ use twilight_model::guild::Permissions;
 
 use crate::permission::{self, GuildRules, Target};
 
+/// The number of a private thread among the kinds of channels.
+pub(crate) const PRIVATE_THREAD: u8 = 12;
+
+/// Whether a channel of this kind hangs from another one.
+pub(crate) const fn is_thread(kind: u8) -> bool {
+    matches!(kind, 10 | 11 | PRIVATE_THREAD)
+}
+
 /// A number that Discord writes as a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Number(pub(crate) u64);

@@ -235,7 +235,7 @@ impl ShardFeed {
         for channel in all().filter(|channel| dirigent.is_known(ChannelId::new(channel.id.0))) {
             let is_parent =
                 |other: &&Channel| channel.parent_id.is_some_and(|id| id.0 == other.id.0);
-            let parent = all().find(is_parent).filter(|_| crate::audience::is_thread(channel.kind));
+            let parent = all().find(is_parent).filter(|_| crate::wire::is_thread(channel.kind));
             let decisive = parent.unwrap_or(channel);
             findings.extend(diagnose::in_channel(&rules, &me, channel, decisive));
         }

@@ -7,10 +7,10 @@ use dirigent::{ChannelId, Timestamp, UserId};
 use twilight_model::guild::Permissions;
 
 use super::{Sight, Watched};
-use crate::audience::{PRIVATE_THREAD, is_thread};
 use crate::permission::{GuildRules, Member, Overwrite};
 use crate::wire;
 use crate::wire::pushed::ThreadMembers;
+use crate::wire::{PRIVATE_THREAD, is_thread};
 
 /// How long an answer is believed when the gateway does not keep it true.
 const FRESH: Duration = Duration::from_secs(60);

@@ -1,0 +1,26 @@
+//! Why an account cannot be made.
+
+/// Why an account could not be set up.
+///
+/// ```
+/// use dirigent::SystemClock;
+/// use dirigent_discord::{BuildError, DiscordAccount};
+///
+/// let built = DiscordAccount::builder("two words", SystemClock::new()).build();
+/// assert_eq!(built.err(), Some(BuildError::BadToken));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The token is empty or holds characters that no token has.
+    #[error("not a bot's token: it is empty or has spaces or control characters in it")]
+    BadToken,
+    /// The proxy's address is not a scheme and a host.
+    #[error("not a proxy's address: expected http://host:port or https://host:port")]
+    BadProxy,
+    /// Discord is reached with TLS only, and there is none.
+    #[error(
+        "no TLS: switch on one of the crate's TLS features, and see that root certificates are there"
+    )]
+    NoTls,
+}
