@@ -5,16 +5,18 @@ use crate::machine::step::Step;
 use crate::{AgentKey, Cause, Effect, Notice, Refusal, SeatTurn};
 
 /// Follows who is online.
-pub(crate) struct Attending<'s, 'o>(pub(crate) &'s mut Step<'o>);
+pub(crate) struct Attending<'s, 'o> {
+    pub(crate) step: &'s mut Step<'o>,
+}
 
 impl Attending<'_, '_> {
     pub(crate) fn on_offline(&mut self, agent: AgentKey) -> Result<(), Refusal> {
-        let step = &mut *self.0;
+        let step = &mut *self.step;
         if step.state.roster.away(agent) == Some(true) {
             return Ok(());
         }
         self.mark(agent, true)?;
-        let step = &mut *self.0;
+        let step = &mut *self.step;
         let permit = step.state.reminders.permit();
         // A reply that is made still goes out, by a permit or in a turn.
         if permit.is_some_and(|permit| !permit.is_delivering()) {
@@ -30,40 +32,40 @@ impl Attending<'_, '_> {
         }
         if self.is_announced(agent) {
             let notice = Notice::Disconnected { agent };
-            self.0.out.request(|ticket| Effect::Notice { ticket, notice });
+            self.step.out.request(|ticket| Effect::Notice { ticket, notice });
         }
         if speaks {
-            self.0.rotation().advance_after(agent);
+            self.step.rotation().advance_after(agent);
         }
         Ok(())
     }
 
     fn mark(&mut self, agent: AgentKey, offline: bool) -> Result<(), Refusal> {
-        let is_marked = self.0.state.roster.attendance.edit().mark(agent, offline);
+        let is_marked = self.step.state.roster.attendance.edit().mark(agent, offline);
         if is_marked { Ok(()) } else { Err(Refusal::TooManyAgents) }
     }
 
     fn is_announced(&self, agent: AgentKey) -> bool {
-        self.0.out.config.announce_offline
-            && self.0.state.standing.keeps_turns()
-            && self.0.state.roster.is_present(agent)
+        self.step.out.config.announce_offline
+            && self.step.state.standing.keeps_turns()
+            && self.step.state.roster.is_present(agent)
     }
 
     pub(crate) fn on_online(&mut self, agent: AgentKey) -> Result<(), Refusal> {
-        if self.0.state.roster.away(agent) != Some(true) {
+        if self.step.state.roster.away(agent) != Some(true) {
             return Ok(());
         }
-        if self.0.out.config.auto_requeue {
+        if self.step.out.config.auto_requeue {
             self.assign(agent);
             return Ok(());
         }
         self.mark(agent, false)?;
-        self.0.tell(Some(agent), Cause::AgentOnline);
+        self.step.tell(Some(agent), Cause::AgentOnline);
         Ok(())
     }
 
     pub(crate) fn on_assign(&mut self, agent: AgentKey) -> Result<(), Refusal> {
-        match self.0.state.roster.away(agent) {
+        match self.step.state.roster.away(agent) {
             Some(true) => return Err(Refusal::AgentOffline),
             Some(false) => self.assign(agent),
             None => {}
@@ -73,14 +75,14 @@ impl Attending<'_, '_> {
 
     /// The agent has turns again: after all others, unless it has had one in this cycle.
     fn assign(&mut self, agent: AgentKey) {
-        let state = &mut *self.0.state;
+        let state = &mut *self.step.state;
         state.roster.attendance.edit().readmit(agent);
         let turn = state.roster.list.slot(agent).map(|slot| slot.turn);
         let has_floor = state.floor.speaker() == Some(agent);
         if !has_floor && matches!(turn, Some(SeatTurn::Ahead | SeatTurn::Skipped)) {
             state.roster.list.move_to(agent, usize::MAX);
         }
-        self.0.tell(Some(agent), Cause::AgentAssigned);
-        self.0.wake_for_pending();
+        self.step.tell(Some(agent), Cause::AgentAssigned);
+        self.step.wake_for_pending();
     }
 }

@@ -10,7 +10,9 @@ use crate::{
 };
 
 /// Takes messages in.
-pub(crate) struct Hearing<'s, 'o>(pub(crate) &'s mut Step<'o>);
+pub(crate) struct Hearing<'s, 'o> {
+    pub(crate) step: &'s mut Step<'o>,
+}
 
 impl Hearing<'_, '_> {
     /// A message that mentions agents (rule 62).
@@ -30,7 +32,7 @@ impl Hearing<'_, '_> {
         message: &Message,
         mentioned: &[AgentKey],
     ) -> Result<(), Refusal> {
-        let state = &mut *self.0.state;
+        let state = &mut *self.step.state;
         if state.standing.archived.is_some() {
             return self.on_message_when_archived(message);
         }
@@ -38,26 +40,28 @@ impl Hearing<'_, '_> {
             state.seen.note(message.id);
             return Ok(());
         }
-        if !self.0.remember(message.id, message.backfilled) {
+        if !self.step.remember(message.id, message.backfilled) {
             return Err(Refusal::RepeatedMessage);
         }
         if !is_conversation(message) {
             return Ok(());
         }
         match message.author {
-            Author::Human => self.0.hear_human(),
+            Author::Human => self.step.hear_human(),
             Author::Agent(agent) => {
-                let was_reminded = self.0.state.reminders.restart_count();
-                self.0.out.changed_if(was_reminded);
+                let was_reminded = self.step.state.reminders.restart_count();
+                self.step.out.changed_if(was_reminded);
                 self.count(agent);
             }
             Author::Bot | Author::Moderator => {}
         }
-        let is_paused = self.0.state.standing.is_paused();
+        let is_paused = self.step.state.standing.is_paused();
         match (message.kind, message.author) {
-            (MessageKind::StopWord, Author::Human) => Operator(self.0).stop_by_word(message.id),
+            (MessageKind::StopWord, Author::Human) => {
+                Operator { step: self.step }.stop_by_word(message.id)
+            }
             (MessageKind::ResumeWord, Author::Human) if is_paused => {
-                Operator(self.0).resume(Some(message.id))
+                Operator { step: self.step }.resume(Some(message.id))
             }
             _ => {
                 self.take_part(message, mentioned);
@@ -70,41 +74,41 @@ impl Hearing<'_, '_> {
     /// turn that was counted; and nothing uses up a ceiling between a person's word and the grant.
     #[inline]
     fn count(&mut self, agent: AgentKey) {
-        let state = &*self.0.state;
+        let state = &*self.step.state;
         let permit = state.reminders.permit();
         let in_permit = permit.is_some_and(|permit| permit.agent == agent && permit.is_running());
         let waking = matches!(state.floor.phase, Phase::Refreshing(Purpose::Wake(_)));
         if state.floor.speaker() != Some(agent) && !in_permit && !waking && !self.is_in_grace(agent)
         {
-            self.0.state.quota.limits.count_turn();
-            self.0.out.changed();
+            self.step.state.quota.limits.count_turn();
+            self.step.out.changed();
         }
     }
 
     #[inline]
     fn take_part(&mut self, message: &Message, mentioned: &[AgentKey]) {
         let Message { id, author, .. } = *message;
-        let speaker = self.0.state.floor.speaker();
+        let speaker = self.step.state.floor.speaker();
         if speaker.is_some() && speaker.map(Author::Agent) == Some(author) {
             return self.on_piece(id, &message.tail);
         }
         let qualifies = self.qualifies(author);
-        if self.0.state.standing.is_stopped() {
-            return self.0.keep_in_mind(qualifies);
+        if self.step.state.standing.is_stopped() {
+            return self.step.keep_in_mind(qualifies);
         }
         let addressed = self.addressed(author, mentioned);
         if author == Author::Human {
-            self.0.must_be_heard();
+            self.step.must_be_heard();
         }
-        let phase = self.0.state.floor.phase;
+        let phase = self.step.state.floor.phase;
         match phase {
             Phase::Dormant => self.on_message_when_dormant(author, qualifies, addressed),
             Phase::Disabled => {
-                self.0.keep_in_mind(qualifies);
-                self.0.members().recount();
+                self.step.keep_in_mind(qualifies);
+                self.step.members().recount();
             }
             _ if !qualifies => {}
-            Phase::Unknown { .. } => self.0.keep_in_mind(true),
+            Phase::Unknown { .. } => self.step.keep_in_mind(true),
             Phase::Refreshing(Purpose::Boundary) => self.request_cycle(addressed),
             Phase::Granted(_)
             | Phase::Running { .. }
@@ -113,7 +117,7 @@ impl Hearing<'_, '_> {
             | Phase::Waiting(_) => self.hear_in_turn(id, author, addressed),
             // A person who is queued does not interrupt what the agent has already said.
             Phase::Confirming { .. }
-                if author == Author::Human && self.0.interruption().holds_messages() =>
+                if author == Author::Human && self.step.interruption().holds_messages() =>
             {
                 self.hear_in_turn(id, author, addressed);
             }
@@ -126,21 +130,21 @@ impl Hearing<'_, '_> {
     fn hear_in_turn(&mut self, id: MessageId, author: Author, addressed: Option<&[AgentKey]>) {
         self.request_cycle(addressed);
         if author == Author::Human {
-            self.0.interruption().hear(id);
+            self.step.interruption().hear(id);
         }
     }
 
     /// The message asks for another cycle, for the addressed if it addresses any.
     fn request_cycle(&mut self, addressed: Option<&[AgentKey]>) {
-        self.0.rotation().request_cycle();
-        self.0.plan_round(addressed);
+        self.step.rotation().request_cycle();
+        self.step.plan_round(addressed);
     }
 
     /// The channel wakes with a round of the addressed, unless an agent was chosen to be first.
     fn plan_round_on_waking(&mut self, addressed: Option<&[AgentKey]>) {
-        self.0.plan_round(addressed);
-        let chosen = self.0.state.cycle.chosen().is_some();
-        if let Phase::Refreshing(Purpose::Wake(start)) = &mut self.0.state.floor.phase {
+        self.step.plan_round(addressed);
+        let chosen = self.step.state.cycle.chosen().is_some();
+        if let Phase::Refreshing(Purpose::Wake(start)) = &mut self.step.state.floor.phase {
             if addressed.is_some() && !chosen {
                 *start = Start::First;
             }
@@ -149,8 +153,8 @@ impl Hearing<'_, '_> {
 
     /// For whom a round is to be held, if the message asks for one.
     fn addressed<'a>(&self, author: Author, agents: &'a [AgentKey]) -> Option<&'a [AgentKey]> {
-        let asks = author == Author::Human && self.0.out.config.mention_rounds;
-        let available = |agent: &AgentKey| self.0.state.roster.is_available(*agent);
+        let asks = author == Author::Human && self.step.out.config.mention_rounds;
+        let available = |agent: &AgentKey| self.step.state.roster.is_available(*agent);
         Some(agents).filter(|agents| asks && agents.iter().any(available))
     }
 
@@ -159,16 +163,16 @@ impl Hearing<'_, '_> {
         match author {
             Author::Human => true,
             Author::Agent(agent) => !self.is_in_grace(agent),
-            Author::Bot => self.0.out.config.bots_qualify,
+            Author::Bot => self.step.out.config.bots_qualify,
             Author::Moderator => false,
         }
     }
 
     /// Whether the agent's messages still count as late pieces of its last turn.
     fn is_in_grace(&self, agent: AgentKey) -> bool {
-        let grace = self.0.out.config.late_grace;
-        let from = self.0.state.roster.list.slot(agent).and_then(|slot| slot.grace_from);
-        from.is_some_and(|from| self.0.out.now < from + grace)
+        let grace = self.step.out.config.late_grace;
+        let from = self.step.state.roster.list.slot(agent).and_then(|slot| slot.grace_from);
+        from.is_some_and(|from| self.step.out.now < from + grace)
     }
 
     fn on_message_when_dormant(
@@ -177,22 +181,23 @@ impl Hearing<'_, '_> {
         qualifies: bool,
         addressed: Option<&[AgentKey]>,
     ) {
-        if let (Author::Agent(agent), Some(permit)) = (author, self.0.state.reminders.permit_mut())
+        if let (Author::Agent(agent), Some(permit)) =
+            (author, self.step.state.reminders.permit_mut())
         {
             if permit.agent == agent && permit.is_running() {
                 // What it says wakes the channel when its run is over.
                 permit.mark_spoken();
-                return self.0.out.changed();
+                return self.step.out.changed();
             }
         }
         if qualifies {
-            self.0.wake_by(author, addressed);
+            self.step.wake_by(author, addressed);
         }
     }
 
     /// Another author wrote while the reply was on its way.
     fn interrupt(&mut self, speaker: AgentKey, author: Author, addressed: Option<&[AgentKey]>) {
-        let step = &mut *self.0;
+        let step = &mut *self.step;
         let awaits = author != Author::Human && step.ending().asks_for_human();
         step.ending().record(TurnEnd::spoke(speaker, Cause::Interrupted));
         step.state.words.wake_unserved |= author == Author::Human;
@@ -201,30 +206,30 @@ impl Hearing<'_, '_> {
             InterruptPolicy::RestartCycle => step.wake_with(author, addressed),
             InterruptPolicy::AdvanceNormally => {
                 self.request_cycle(addressed);
-                self.0.rotation().advance_after(speaker);
+                self.step.rotation().advance_after(speaker);
             }
         }
     }
 
     pub(crate) fn on_edit(&mut self, id: MessageId, author: Author, tail: &Tail) {
-        if self.0.state.floor.speaker().map(Author::Agent) == Some(author) {
+        if self.step.state.floor.speaker().map(Author::Agent) == Some(author) {
             self.on_piece(id, tail);
         }
     }
 
     /// A message of the speaker in its turn.
     fn on_piece(&mut self, id: MessageId, tail: &Tail) {
-        let end = self.0.runs().on_piece(id, tail);
-        self.0.complete_if(end);
+        let end = self.step.runs().on_piece(id, tail);
+        self.step.complete_if(end);
     }
 
     /// Answers a message in an archived channel with a notice, agents and bots less often.
     fn on_message_when_archived(&mut self, message: &Message) -> Result<(), Refusal> {
-        if !self.0.remember(message.id, message.backfilled) {
+        if !self.step.remember(message.id, message.backfilled) {
             return Err(Refusal::RepeatedMessage);
         }
-        let (now, config) = (self.0.out.now, self.0.out.config);
-        let Some(archived) = &mut self.0.state.standing.archived else {
+        let (now, config) = (self.step.out.now, self.step.out.config);
+        let Some(archived) = &mut self.step.state.standing.archived else {
             return Ok(());
         };
         let farewell = now < archived.at + config.farewell;
@@ -243,7 +248,7 @@ impl Hearing<'_, '_> {
             archived.bot_notice_at = Some(now);
         }
         let notice = if archived.concluded { Notice::Closed } else { Notice::Archived };
-        self.0.out.request(|ticket| Effect::Notice { ticket, notice });
+        self.step.out.request(|ticket| Effect::Notice { ticket, notice });
         Ok(())
     }
 }

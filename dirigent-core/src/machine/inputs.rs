@@ -32,31 +32,31 @@ pub(crate) fn consider(step: &mut Step<'_>, input: &Input) -> Result<Answer, Ref
         Input::Chat { away } => on_chat(step, *away),
         Input::TriggerAgain => step.caller().trigger_again(),
         Input::Receipt { agent, run, messages } => on_receipt(step, *agent, *run, messages)?,
-        Input::Message(message) => Hearing(step).on_message(message, &[])?,
-        Input::Addressed { message, agents } => Hearing(step).on_addressed(message, agents)?,
-        Input::MessageEdited { id, author, tail } => Hearing(step).on_edit(*id, *author, tail),
-        Input::Members { ticket, agents } => Listing(step).on_members(*ticket, agents)?,
-        Input::MemberJoined(agent) => Listing(step).on_joined(*agent),
-        Input::MemberLeft(agent) => Listing(step).on_left(*agent),
+        Input::Message(message) => Hearing { step }.on_message(message, &[])?,
+        Input::Addressed { message, agents } => Hearing { step }.on_addressed(message, agents)?,
+        Input::MessageEdited { id, author, tail } => Hearing { step }.on_edit(*id, *author, tail),
+        Input::Members { ticket, agents } => Listing { step }.on_members(*ticket, agents)?,
+        Input::MemberJoined(agent) => Listing { step }.on_joined(*agent),
+        Input::MemberLeft(agent) => Listing { step }.on_left(*agent),
         Input::Settled { ticket, settlement } => on_settled(step, *ticket, *settlement)?,
         Input::RunsLost { rerun } => on_runs_lost(step, *rerun),
-        Input::Offline(agent) => Attending(step).on_offline(*agent)?,
-        Input::Online(agent) => Attending(step).on_online(*agent)?,
-        Input::Assign(agent) => Attending(step).on_assign(*agent)?,
-        Input::Create(creation) => Operator(step).create(creation)?,
-        Input::SetMode(mode) => Operator(step).set_mode(*mode)?,
-        Input::Wake { first, cause } => Operator(step).wake(*first, *cause)?,
-        Input::Conclude { by } => Operator(step).conclude(*by)?,
-        Input::Archive => Operator(step).archive(None, Cause::Archived)?,
-        Input::Stop => Operator(step).stop()?,
-        Input::Hold => Operator(step).hold()?,
-        Input::Resume => Operator(step).resume(None)?,
-        Input::Mute(agent) => Operator(step).mute(*agent)?,
-        Input::Unmute(agent) => Operator(step).unmute(*agent),
-        Input::SpeakNext(agent) => Operator(step).speak_next(*agent)?,
-        Input::Finish => Operator(step).finish()?,
-        Input::Spent { cost } => Operator(step).spend(*cost)?,
-        Input::ResetBudget => Operator(step).reset_budget()?,
+        Input::Offline(agent) => Attending { step }.on_offline(*agent)?,
+        Input::Online(agent) => Attending { step }.on_online(*agent)?,
+        Input::Assign(agent) => Attending { step }.on_assign(*agent)?,
+        Input::Create(creation) => Operator { step }.create(creation)?,
+        Input::SetMode(mode) => Operator { step }.set_mode(*mode)?,
+        Input::Wake { first, cause } => Operator { step }.wake(*first, *cause)?,
+        Input::Conclude { by } => Operator { step }.conclude(*by)?,
+        Input::Archive => Operator { step }.archive(None, Cause::Archived)?,
+        Input::Stop => Operator { step }.stop()?,
+        Input::Hold => Operator { step }.hold()?,
+        Input::Resume => Operator { step }.resume(None)?,
+        Input::Mute(agent) => Operator { step }.mute(*agent)?,
+        Input::Unmute(agent) => Operator { step }.unmute(*agent),
+        Input::SpeakNext(agent) => Operator { step }.speak_next(*agent)?,
+        Input::Finish => Operator { step }.finish()?,
+        Input::Spent { cost } => Operator { step }.spend(*cost)?,
+        Input::ResetBudget => Operator { step }.reset_budget()?,
         // The channel takes new rules before the step, and time passes with every input.
         Input::Reconfigure(_) | Input::Tick => {}
     }
@@ -106,14 +106,14 @@ fn on_due(step: &mut Step<'_>, reason: DeadlineReason) {
         }
         DeadlineReason::Cap => step.wake(Start::First, Cause::HumanMessage),
         DeadlineReason::Poll => step.runs().poll(),
-        DeadlineReason::Members => Listing(step).go_on_without(Cause::MembersLate),
+        DeadlineReason::Members => Listing { step }.go_on_without(Cause::MembersLate),
         DeadlineReason::MembersRetry => step.members().ask_again(),
         DeadlineReason::Outage => give_up_waiting(step),
         DeadlineReason::Reminder => step.reminding().remind(),
         DeadlineReason::Permit => step.expire_permit(),
         DeadlineReason::Overdue => {
             // Only a channel that is not archived is overdue.
-            let _ = Operator(step).archive(None, Cause::Overdue);
+            let _ = Operator { step }.archive(None, Cause::Overdue);
         }
         DeadlineReason::Cleanup => {
             let now = step.out.now;
@@ -246,7 +246,7 @@ fn on_settled(step: &mut Step<'_>, ticket: Ticket, settlement: Settlement) -> Re
     let pending = step.out.pending.settle(ticket).ok_or(Refusal::UnknownTicket)?;
     step.out.changed();
     match (pending.effect, settlement) {
-        (Effect::FetchMembers { .. }, _) => Listing(step).go_on_without(Cause::MembersFailed),
+        (Effect::FetchMembers { .. }, _) => Listing { step }.go_on_without(Cause::MembersFailed),
         (Effect::Consult { .. }, _) => {
             let ended = step.interruption().on_consulted(settlement);
             step.go_on(ended.as_ref());

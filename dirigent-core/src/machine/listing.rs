@@ -6,7 +6,9 @@ use crate::state::{Phase, Purpose, Start};
 use crate::{AgentKey, Cause, Refusal, Ticket};
 
 /// Follows the member list.
-pub(crate) struct Listing<'s, 'o>(pub(crate) &'s mut Step<'o>);
+pub(crate) struct Listing<'s, 'o> {
+    pub(crate) step: &'s mut Step<'o>,
+}
 
 impl Listing<'_, '_> {
     pub(crate) fn on_members(
@@ -14,7 +16,7 @@ impl Listing<'_, '_> {
         ticket: Ticket,
         agents: &[AgentKey],
     ) -> Result<(), Refusal> {
-        let step = &mut *self.0;
+        let step = &mut *self.step;
         step.members().check(ticket, agents)?;
         step.members().stop_reading();
         step.out.changed();
@@ -29,17 +31,17 @@ impl Listing<'_, '_> {
 
     /// The list will not come: the old one is used.
     pub(crate) fn go_on_without(&mut self, cause: Cause) {
-        self.0.members().stop_reading();
-        self.0.tell(None, cause);
-        if self.0.state.roster.read_at.is_none() {
+        self.step.members().stop_reading();
+        self.step.tell(None, cause);
+        if self.step.state.roster.read_at.is_none() {
             return self.on_unknown();
         }
-        let ended = EndedCycle::of(&self.0.state.roster, &self.0.state.cycle);
+        let ended = EndedCycle::of(&self.step.state.roster, &self.step.state.cycle);
         self.go_on(ended, false);
     }
 
     fn go_on(&mut self, ended: EndedCycle, anybody_new: bool) {
-        let step = &mut *self.0;
+        let step = &mut *self.step;
         let enough = step.state.roster.list.len() >= 2;
         let phase = step.state.floor.phase;
         let is_unknown = matches!(phase, Phase::Unknown { .. });
@@ -61,13 +63,13 @@ impl Listing<'_, '_> {
 
     /// The first list could not be read: who is here is not known.
     fn on_unknown(&mut self) {
-        if self.0.state.standing.is_stopped() {
+        if self.step.state.standing.is_stopped() {
             return;
         }
-        let phase = self.0.members().unknown();
-        if matches!(self.0.state.floor.phase, Phase::Unknown { .. }) {
+        let phase = self.step.members().unknown();
+        if matches!(self.step.state.floor.phase, Phase::Unknown { .. }) {
             // It stands where it stood, so nothing is told.
-            self.0.state.floor.phase = phase;
+            self.step.state.floor.phase = phase;
         } else {
             self.leave_turns(phase, Cause::MembersUnknown);
         }
@@ -75,7 +77,7 @@ impl Listing<'_, '_> {
 
     /// Keeps no turns for now: nothing of the cycle is kept but what people said.
     pub(crate) fn leave_turns(&mut self, phase: Phase, cause: Cause) {
-        let step = &mut *self.0;
+        let step = &mut *self.step;
         step.permits().withdraw();
         let state = &mut *step.state;
         state.reminders.cancel();
@@ -87,13 +89,13 @@ impl Listing<'_, '_> {
     }
 
     pub(crate) fn on_joined(&mut self, agent: AgentKey) {
-        if self.0.state.standing.keeps_turns() && self.0.members().on_joined(agent) {
-            self.0.wake_for_pending();
+        if self.step.state.standing.keeps_turns() && self.step.members().on_joined(agent) {
+            self.step.wake_for_pending();
         }
     }
 
     pub(crate) fn on_left(&mut self, agent: AgentKey) {
-        let step = &mut *self.0;
+        let step = &mut *self.step;
         if !step.state.standing.keeps_turns() {
             return;
         }

@@ -12,11 +12,13 @@ use crate::{
 };
 
 /// Does what an operator or a tool asks for.
-pub(crate) struct Operator<'s, 'o>(pub(crate) &'s mut Step<'o>);
+pub(crate) struct Operator<'s, 'o> {
+    pub(crate) step: &'s mut Step<'o>,
+}
 
 impl Operator<'_, '_> {
     pub(crate) fn create(&mut self, creation: &Creation) -> Result<(), Refusal> {
-        let standing = &self.0.state.standing;
+        let standing = &self.step.state.standing;
         standing.require_unarchived()?;
         if standing.created {
             return Err(Refusal::AlreadyCreated);
@@ -27,19 +29,19 @@ impl Operator<'_, '_> {
         if creation.members.len() > AGENTS_MAX {
             return Err(Refusal::TooManyAgents);
         }
-        self.0.state.standing.initiator = creation.initiator;
+        self.step.state.standing.initiator = creation.initiator;
         if creation.initiator.is_some() {
-            self.0.state.quota.limits.since = self.0.out.now;
+            self.step.state.quota.limits.since = self.step.out.now;
         }
         if !creation.members.is_empty() {
-            self.0.members().read(&creation.members);
+            self.step.members().read(&creation.members);
         }
         self.enter_mode(creation.mode, Cause::Created);
         let keeps_turns = creation.mode.keeps_turns();
-        match self.0.state.roster.list.len() {
-            0 if keeps_turns => self.0.members().fetch(),
+        match self.step.state.roster.list.len() {
+            0 if keeps_turns => self.step.members().fetch(),
             1 if keeps_turns => {
-                Listing(self.0).leave_turns(Phase::Disabled, Cause::TooFewAgents);
+                Listing { step: self.step }.leave_turns(Phase::Disabled, Cause::TooFewAgents);
             }
             _ => {}
         }
@@ -47,7 +49,7 @@ impl Operator<'_, '_> {
     }
 
     pub(crate) fn set_mode(&mut self, mode: Mode) -> Result<(), Refusal> {
-        let standing = &self.0.state.standing;
+        let standing = &self.step.state.standing;
         standing.require_unarchived()?;
         if standing.mode.is_locked() {
             return Err(Refusal::ModeLocked);
@@ -57,12 +59,12 @@ impl Operator<'_, '_> {
         }
         if mode != standing.mode {
             self.end_everything();
-            self.0.state.quota.limits = Limits::default();
-            self.0.state.reminders.restart_count();
-            self.0.state.words.forget();
+            self.step.state.quota.limits = Limits::default();
+            self.step.state.reminders.restart_count();
+            self.step.state.words.forget();
             self.enter_mode(mode, Cause::ModeChanged);
             if mode.keeps_turns() {
-                self.0.members().fetch();
+                self.step.members().fetch();
             }
         }
         Ok(())
@@ -70,7 +72,7 @@ impl Operator<'_, '_> {
 
     /// Takes the mode's first phase; a channel that keeps turns starts dormant.
     fn enter_mode(&mut self, mode: Mode, cause: Cause) {
-        let state = &mut *self.0.state;
+        let state = &mut *self.step.state;
         state.standing.created = true;
         state.standing.mode = mode;
         let phase = match mode {
@@ -78,12 +80,12 @@ impl Operator<'_, '_> {
             Mode::Report => Phase::Dead,
             Mode::Discussion | Mode::Chat => Phase::Dormant,
         };
-        self.0.out.shift(&mut state.floor, phase, None, cause);
+        self.step.out.shift(&mut state.floor, phase, None, cause);
     }
 
     /// Whatever was under way is over: runs are cancelled, lists and cycles forgotten.
     fn end_everything(&mut self) {
-        let step = &mut *self.0;
+        let step = &mut *self.step;
         step.runs().cancel();
         step.permits().withdraw();
         step.members().stop_reading();
@@ -95,8 +97,8 @@ impl Operator<'_, '_> {
     }
 
     pub(crate) fn stop(&mut self) -> Result<(), Refusal> {
-        self.0.state.standing.require_managed()?;
-        if self.0.state.standing.pause != Some(Pause::Stopped) {
+        self.step.state.standing.require_managed()?;
+        if self.step.state.standing.pause != Some(Pause::Stopped) {
             self.come_to_rest(Pause::Stopped, Cause::Stopped);
         }
         Ok(())
@@ -104,24 +106,24 @@ impl Operator<'_, '_> {
 
     /// A person stops the channel in words, which is acknowledged if it changes anything.
     pub(crate) fn stop_by_word(&mut self, message: MessageId) -> Result<(), Refusal> {
-        let before = self.0.state.standing.pause;
+        let before = self.step.state.standing.pause;
         self.stop()?;
-        if self.0.state.standing.pause != before {
+        if self.step.state.standing.pause != before {
             self.acknowledge(Notice::Stopped { message });
         }
         Ok(())
     }
 
     fn acknowledge(&mut self, notice: Notice) {
-        if self.0.out.config.acknowledge {
-            self.0.out.request(|ticket| Effect::Notice { ticket, notice });
+        if self.step.out.config.acknowledge {
+            self.step.out.request(|ticket| Effect::Notice { ticket, notice });
         }
     }
 
     /// An operator says that the work is done.
     pub(crate) fn finish(&mut self) -> Result<(), Refusal> {
-        self.0.state.standing.require_managed()?;
-        match self.0.state.standing.pause {
+        self.step.state.standing.require_managed()?;
+        match self.step.state.standing.pause {
             Some(Pause::Stopped) => Err(Refusal::Stopped),
             Some(Pause::Finished) => Ok(()),
             Some(Pause::Held) | None => {
@@ -132,34 +134,34 @@ impl Operator<'_, '_> {
     }
 
     fn come_to_rest(&mut self, pause: Pause, cause: Cause) {
-        let speaker = self.0.state.floor.speaker();
+        let speaker = self.step.state.floor.speaker();
         self.end_everything();
-        let state = &mut *self.0.state;
+        let state = &mut *self.step.state;
         state.words.keep_unserved();
         state.standing.pause = Some(pause);
         // Where no turns are kept, there is none to return to.
         let keeps_no_turns = matches!(state.floor.phase, Phase::Disabled | Phase::Dead);
         let phase = if keeps_no_turns { state.floor.phase } else { Phase::Dormant };
-        self.0.out.shift(&mut state.floor, phase, speaker, cause);
+        self.step.out.shift(&mut state.floor, phase, speaker, cause);
     }
 
     pub(crate) fn hold(&mut self) -> Result<(), Refusal> {
-        let standing = &mut self.0.state.standing;
+        let standing = &mut self.step.state.standing;
         standing.require_managed()?;
         standing.require_unstopped()?;
         if !standing.is_held() {
             standing.pause = Some(Pause::Held);
             // An agent that runs may go on; one that has not started need not hurry.
-            self.0.caller().set_start_deadline();
-            self.0.tell(None, Cause::Held);
+            self.step.caller().set_start_deadline();
+            self.step.tell(None, Cause::Held);
         }
         Ok(())
     }
 
     /// The channel goes on: by an operator, or by a person's message.
     pub(crate) fn resume(&mut self, word: Option<MessageId>) -> Result<(), Refusal> {
-        let now = self.0.out.now;
-        let state = &mut *self.0.state;
+        let now = self.step.out.now;
+        let state = &mut *self.step.state;
         state.standing.require_unarchived()?;
         let pause = state.standing.pause.take().ok_or(Refusal::NotResting)?;
         // A discussion that was stopped or on hold has all its time before it, and is not overdue.
@@ -169,11 +171,11 @@ impl Operator<'_, '_> {
             state.quota.limits.since = now;
         }
         state.standing.restart_patience(now);
-        self.0.tell(None, Cause::Resumed);
+        self.step.tell(None, Cause::Resumed);
         if let Some(message) = word {
             self.acknowledge(Notice::Resumed { message });
         }
-        let step = &mut *self.0;
+        let step = &mut *self.step;
         let phase = &step.state.floor.phase;
         if pause == Pause::Held && phase.awaits_start() {
             step.caller().trigger_anew();
@@ -189,7 +191,7 @@ impl Operator<'_, '_> {
     }
 
     pub(crate) fn mute(&mut self, agent: AgentKey) -> Result<(), Refusal> {
-        let step = &mut *self.0;
+        let step = &mut *self.step;
         if !step.state.roster.mute(agent).ok_or(Refusal::TooManyAgents)? {
             return Ok(());
         }
@@ -203,9 +205,9 @@ impl Operator<'_, '_> {
     }
 
     pub(crate) fn unmute(&mut self, agent: AgentKey) {
-        if self.0.state.roster.unmute(agent) {
-            self.0.tell(Some(agent), Cause::AgentUnmuted);
-            self.0.wake_for_pending();
+        if self.step.state.roster.unmute(agent) {
+            self.step.tell(Some(agent), Cause::AgentUnmuted);
+            self.step.wake_for_pending();
         }
     }
 
@@ -214,7 +216,7 @@ impl Operator<'_, '_> {
         first: Option<AgentKey>,
         cause: WakeCause,
     ) -> Result<(), Refusal> {
-        let step = &mut *self.0;
+        let step = &mut *self.step;
         if cause != WakeCause::Operator && must_wait(step) {
             // What was posted is there: the channel begins when it can.
             step.keep_in_mind(true);
@@ -251,7 +253,7 @@ impl Operator<'_, '_> {
     }
 
     pub(crate) fn speak_next(&mut self, agent: AgentKey) -> Result<(), Refusal> {
-        let step = &mut *self.0;
+        let step = &mut *self.step;
         step.require_going_on()?;
         let state = &*step.state;
         if !state.roster.is_present(agent) {
@@ -290,24 +292,24 @@ impl Operator<'_, '_> {
 
     /// The host reports what agents cost.
     pub(crate) fn spend(&mut self, cost: u64) -> Result<(), Refusal> {
-        self.0.state.standing.require_unarchived()?;
-        let is_change = self.0.state.quota.budget.edit().add_cost(cost);
-        self.0.out.changed_if(is_change);
+        self.step.state.standing.require_unarchived()?;
+        let is_change = self.step.state.quota.budget.edit().add_cost(cost);
+        self.step.out.changed_if(is_change);
         Ok(())
     }
 
     pub(crate) fn reset_budget(&mut self) -> Result<(), Refusal> {
-        self.0.state.standing.require_unarchived()?;
-        if let Some(budget) = self.0.state.quota.budget.existing() {
+        self.step.state.standing.require_unarchived()?;
+        if let Some(budget) = self.step.state.quota.budget.existing() {
             *budget = Budget::default();
         }
-        self.0.tell(None, Cause::BudgetReset);
-        self.0.wake_for_pending();
+        self.step.tell(None, Cause::BudgetReset);
+        self.step.wake_for_pending();
         Ok(())
     }
 
     pub(crate) fn conclude(&mut self, by: AgentKey) -> Result<(), Refusal> {
-        let standing = &self.0.state.standing;
+        let standing = &self.step.state.standing;
         if !standing.is_discussion() {
             return Err(Refusal::NotADiscussion);
         }
@@ -323,27 +325,27 @@ impl Operator<'_, '_> {
     }
 
     pub(crate) fn archive(&mut self, by: Option<AgentKey>, cause: Cause) -> Result<(), Refusal> {
-        self.0.state.standing.require_unarchived()?;
-        let permit = self.0.state.reminders.permit().filter(Permit::is_running);
+        self.step.state.standing.require_unarchived()?;
+        let permit = self.step.state.reminders.permit().filter(Permit::is_running);
         let running = self.reply_under_way().or(permit.map(|permit| permit.agent));
         self.end_everything();
-        let state = &mut *self.0.state;
+        let state = &mut *self.step.state;
         state.standing.created = true;
         state.standing.pause = None;
         state.words.forget();
         state.standing.archived = Some(Box::new(Archived {
-            at: self.0.out.now,
+            at: self.step.out.now,
             concluded: by.is_some(),
             leaving: [by, running],
             bot_notice_at: None,
         }));
-        self.0.out.shift(&mut state.floor, Phase::Archived, by, cause);
+        self.step.out.shift(&mut state.floor, Phase::Archived, by, cause);
         Ok(())
     }
 
     /// Whose reply may be on its way: the agent that runs, has spoken, or rests after either.
     fn reply_under_way(&self) -> Option<AgentKey> {
-        let floor = &self.0.state.floor;
+        let floor = &self.step.state.floor;
         let rested = floor.waiting.as_ref().map(|waiting| waiting.rested);
         let has_started = floor.phase.run().is_some()
             || matches!(floor.phase, Phase::Continuing { .. })
