@@ -49,8 +49,8 @@ use crate::worker::{Answer, Inbox, Life, Receiver, Start, queue, start};
 ///   changed is appended. Once that file has 8 MB or is a minute old a new one is begun, each
 ///   channel's newest state becomes its `<id>.json`, and the old file goes. A load returns the newer one of the
 ///   two.
-/// * `<id>.history.jsonl` holds the channel's newest transitions, a line each, written right after their commit was
-///   answered; `agents.json` the agents in the order of their keys.
+/// * `<id>.history.jsonl` holds the channel's newest transitions, a line each; `agents.json` the
+///   agents in the order of their keys.
 /// * One process has the folder open at a time.
 ///   It stays locked until it is [closed](Self::close) or every clone is gone, those that a
 ///   [`Dirigent`](dirigent::Dirigent) and its [`Driver`](dirigent::Driver) hold included.

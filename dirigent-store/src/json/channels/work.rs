@@ -213,7 +213,7 @@ impl Work {
             }
         };
         match placed {
-            Ok(()) => self.made(channel, revision, &transitions, answer),
+            Ok(()) => self.made(channel, revision, transitions, answer),
             Err(error) => drop(answer.send(Err(error))),
         }
         if self.records.log.is_full() {
@@ -221,17 +221,19 @@ impl Work {
         }
     }
 
-    /// A commit was made. Its caller waits for the record and not for the history, which is there for the next job.
+    /// A commit was made.
     fn made(
         &mut self,
         channel: ChannelId,
         revision: Revision,
-        transitions: &[Transition],
+        transitions: Arc<Vec<Transition>>,
         answer: Answer<Committed>,
     ) {
         self.records.committed(channel, revision);
+        self.histories.append(channel, &transitions, &self.agents);
+        // Who asked uses their memory again.
+        drop(transitions);
         let _ = answer.send(Ok(Committed::Done(revision)));
-        self.histories.append(channel, transitions, &self.agents);
     }
 
     /// What is stored of a channel is to be read again.
@@ -271,7 +273,7 @@ impl Work {
             return;
         };
         match outcome.and_then(|()| self.records.put_fact(channel, revision)) {
-            Ok(()) => self.made(channel, revision, &transitions, answer),
+            Ok(()) => self.made(channel, revision, transitions, answer),
             Err(error) => {
                 // It may be in its place all the same.
                 self.unlearn(channel);
