@@ -5,11 +5,11 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-/// The program's exit code and what it wrote.
+/// The program's exit code and what it wrote; what is wrong with a call goes to standard error.
 fn run(arguments: &[&Path]) -> (Option<i32>, String) {
     let program = env!("CARGO_BIN_EXE_check-contract");
     let ended = Command::new(program).args(arguments).output().unwrap();
-    (ended.status.code(), String::from_utf8(ended.stdout).unwrap())
+    (ended.status.code(), String::from_utf8([ended.stdout, ended.stderr].concat()).unwrap())
 }
 
 fn file(name: &str, text: &str) -> PathBuf {
@@ -22,7 +22,9 @@ fn file(name: &str, text: &str) -> PathBuf {
 fn a_wrong_call_or_an_unusable_document_ends_with_2() {
     let (code, said) = run(&[]);
     assert_eq!(code, Some(2));
-    assert!(said.contains("usage: check-contract FILE"), "{said}");
+    assert!(said.contains("Usage: check-contract <FILE>"), "{said}");
+    assert_eq!(run(&[Path::new("--help")]).0, Some(0));
+    assert_eq!(run(&[Path::new("--halp")]).0, Some(2));
     let empty = file("empty.json", "{}");
     assert_eq!(run(&[&empty, &empty]).0, Some(2));
     assert_eq!(run(&[Path::new("/no/such/file")]).0, Some(2));

@@ -23,16 +23,14 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use check_contract::Document;
+use clap::{Arg, Command};
 
 use recordings::{Problem, Recording};
 
 fn main() -> ExitCode {
-    let mut words = std::env::args().skip(1);
-    let (Some(path), None) = (words.next(), words.next()) else {
-        say("usage: check-contract FILE\nFILE is Discord's OpenAPI document.");
-        return ExitCode::from(2);
-    };
-    let document = match read(&path) {
+    let matches = command().get_matches();
+    let path = matches.get_one::<String>("document").map_or("", String::as_str);
+    let document = match read(path) {
         Ok(document) => document,
         Err(says) => {
             say(&format!("{path}: {says}"));
@@ -50,6 +48,14 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The one argument.
+fn command() -> Command {
+    let document = Arg::new("document").value_name("FILE").required(true);
+    Command::new("check-contract")
+        .about("Whether the adapter speaks as Discord's OpenAPI document says")
+        .arg(document.help("Discord's OpenAPI document"))
 }
 
 fn read(path: &str) -> Result<Document, String> {
