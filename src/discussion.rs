@@ -103,7 +103,7 @@ impl Dirigent {
             initiator: self.runtime.registry.name(initiator),
             terms: room.discussion().cloned(),
             state: progress,
-            outbox: room.unposted(),
+            outbox: room.look().unposted(),
         })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use dirigent_core::{Input, MessageId, Mode};
 
 use crate::erasure::is_unsupported;
-use crate::room::Room;
+use crate::room::connection::Gateway;
 use crate::runtime::cell::RoomCell;
 use crate::runtime::room_table::RoomRef;
 use crate::{CallError, ChannelId, Dirigent, UserId};
@@ -55,7 +55,8 @@ impl Dirigent {
     pub fn resumed(&self, connection: u32) {
         let tell = |room: &Arc<RoomCell>, stands: bool| {
             if stands {
-                self.runtime.update(room, Room::heard_again);
+                self.runtime
+                    .update(room, |room, cx, now| room.gateway(cx, now, Gateway::HeardAgain));
             }
         };
         self.runtime.regain_connection(connection, |_| {}, tell);
@@ -72,7 +73,9 @@ impl Dirigent {
             connection,
             |affects| runtime.await_newest_of_parked(affects),
             |room, stands| {
-                runtime.update(room, |room, cx, now| room.await_newest(cx, now, stands));
+                runtime.update(room, |room, cx, now| {
+                    room.gateway(cx, now, Gateway::AwaitNewest { stands });
+                });
             },
         );
     }
@@ -96,7 +99,7 @@ impl Dirigent {
             return Ok(());
         };
         self.runtime.catch_up.told_newest(channel);
-        self.runtime.update(&room, |room, cx, now| room.newest(cx, now, newest));
+        self.runtime.update(&room, |room, cx, now| room.gateway(cx, now, Gateway::Newest(newest)));
         Ok(())
     }
 

@@ -127,7 +127,7 @@ impl RunGuard {
 
     /// The same guard, unless the permission was taken away since it was given: then why the run must not begin.
     pub(crate) fn still_permitted(mut self) -> Result<Self, Reason> {
-        let withdrawn = self.room.lock().room.unguard_withdrawn(self.guarded);
+        let withdrawn = self.room.lock().room.guards().give_up_withdrawn(self.guarded);
         match withdrawn {
             None => Ok(self),
             Some(reason) => {
@@ -142,9 +142,9 @@ impl RunGuard {
         self.runtime.sign_of_life(agent);
         let input = Input::RunEnded { agent, run, outcome: *outcome };
         self.runtime.update(&self.room, |room, cx, now| {
-            room.unguard(self.guarded);
+            room.guards().give_up(self.guarded);
             // A run without an id may end no other.
-            if !room.is_newest_run(self.guarded) || room.commit().is_taken_over() {
+            if !room.guards().is_newest(self.guarded) || room.commit().is_taken_over() {
                 return Err(Refusal::StaleRun);
             }
             room.input(cx, now, &input, false).0.map(|_| ())

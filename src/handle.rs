@@ -76,7 +76,7 @@ impl Dirigent {
     /// The room to be asked, or the decision where there is none.
     async fn gate(&self, channel: ChannelId) -> Result<Result<RoomRef, Decision>, CallError> {
         let barred = match self.runtime.room(channel).await {
-            Ok(Some(room)) if room.lock().room.is_damaged() => Barred::Damaged,
+            Ok(Some(room)) if room.lock().room.look().is_damaged() => Barred::Damaged,
             Ok(Some(room)) => return Ok(Ok(room)),
             Ok(None) => return Ok(Err(Decision::unmanaged())),
             Err(CallError::Barred(barred)) => barred,
@@ -452,7 +452,7 @@ impl Dirigent {
     }
 }
 
-/// Guards the run that this answer permits, if there is one, as [`Room::guard`] does.
+/// Guards the run that this answer permits, if there is one, as [`Guards::guard`](crate::room::guards::Guards::guard) does.
 fn guard(
     room: &mut Room,
     agent: Option<AgentKey>,
@@ -463,7 +463,7 @@ fn guard(
     let Some(Verdict::Allow { turn, .. }) = answer.verdict() else {
         return None;
     };
-    Some(room.guard(agent?, turn, run))
+    Some(room.guards().guard(agent?, turn, run))
 }
 
 /// Whether the answer allows a run that must be ended again: in a turn, or after a reminder.

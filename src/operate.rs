@@ -252,7 +252,7 @@ impl Dirigent {
         let attempted = room.wait_for(Awaited::FirstAttempt(kind));
         // Too late is as good as in the queue.
         let _ = self.runtime.within(self.runtime.settings.call_deadline, attempted).await;
-        let is_posted = room.lock().room.is_posted(kind);
+        let is_posted = room.lock().room.look().is_posted(kind);
         Ok(if is_posted { ResultPost::Posted } else { ResultPost::Queued })
     }
 

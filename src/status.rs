@@ -84,7 +84,7 @@ impl Dirigent {
         self.live().await?;
         let why = |reason| Explanation::new(agent.clone(), reason);
         let room = match self.runtime.room(channel).await {
-            Ok(Some(room)) if room.lock().room.is_damaged() => {
+            Ok(Some(room)) if room.lock().room.look().is_damaged() => {
                 return Ok(why(Reason::RecordDamaged));
             }
             Ok(Some(room)) => room,
@@ -108,14 +108,14 @@ impl Dirigent {
             within: view.deadline().and_then(goes_on),
             outage: self.outage_of(&state.room, now),
             record_refused_for: state.room.commit().refused_since().map(|since| now.since(since)),
-            waits_for_call: state.room.waits_for_call(),
+            waits_for_call: state.room.look().waits_for_call(),
             unrecognised: self.runtime.recognition.unrecognised(key),
             ..why(reason)
         })
     }
 
     fn outage_of(&self, room: &Room, now: Timestamp) -> Option<OutageNote> {
-        let outage = room.outage()?;
+        let outage = room.look().outage()?;
         let reply_of = outage.reply_of.and_then(|key| self.runtime.registry.name(key));
         let given_up_in = outage.given_up_at.map(|at| at.since(now));
         let gateway = outage.gateway;
@@ -152,7 +152,7 @@ impl Dirigent {
             rest: view.pause(),
             speaker: view.speaker().map(name),
             silence: view.silence(),
-            has_word: room.has_word(),
+            has_word: room.look().has_word(),
             agents: listed.chain(unlisted).map(state).collect(),
             turn: view.turn(),
             list: view.list().map(|seat| (name(seat.agent), seat)).collect(),
@@ -162,7 +162,7 @@ impl Dirigent {
             deadline: view.deadline(),
             chat_away_since: view.chat_away_since(),
             record_refused_since: room.commit().refused_since(),
-            waiting_reply: room.waiting_reply().map(name),
+            waiting_reply: room.look().waiting_reply().map(name),
             unrecognised: view.list().filter_map(unrecognised).collect(),
         }
     }

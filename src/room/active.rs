@@ -1,75 +1,53 @@
-//! What only an active channel has: each lane with its own data.
+//! What only an active channel has: the lanes, each with its own data.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use dirigent_core::{Author, Effect, MessageId, Timestamp, TurnId};
+use dirigent_core::{Author, MessageId, Timestamp};
 
-use super::action::{Account, ActionId, Purpose, Signal};
+use super::action::{ActionId, Signal};
 use super::calls::{Calls, Consult};
 use super::chat_health::ChatHealth;
-use super::claims::Claims;
+use super::claims::Lane;
 use super::cleanup::Cleanup;
 use super::deferrals::Deferrals;
+use super::hearing::Commands;
 use super::inbox::Inbox;
-use super::outbox::OutboxMachine;
+use super::letters::Letters;
+use super::overrun::Overruns;
 use super::reads::Reads;
 use super::reply::{ReplyDelivery, WithdrawnReply};
+use super::requests::Requests;
+use super::speaking::Summons;
 use super::voice::{VoiceItem, VoiceLane};
-use crate::runtime::admission::ClaimKind;
-
-/// Whose request to the chat is under way, and of which kind.
-pub(super) type Request = (Account, ClaimKind);
 
 /// What only an active channel has: each lane with its own data.
 #[derive(Debug, Default)]
 pub(super) struct Active {
     pub(super) inbox: Inbox,
+    pub(super) commands: Commands,
     pub(super) reply: Option<ReplyDelivery>,
     /// A reply that goes back to its agent once it is known what became of its part under way.
     pub(super) withdrawn: Option<WithdrawnReply>,
     pub(super) voice: VoiceLane,
+    pub(super) summons: Summons,
     pub(super) cleanup: Cleanup,
     pub(super) reads: Reads,
-    pub(super) outbox: OutboxMachine,
-    /// The version of the outbox that the commit stamp takes into account.
-    pub(super) outbox_seen: u64,
-    /// The version that the commit under way stores.
-    pub(super) outbox_sent: u64,
-    /// The summary of a discussion that is being concluded.
-    pub(super) summary: Option<String>,
+    pub(super) letters: Letters,
     pub(super) calls: Calls,
+    pub(super) overruns: Overruns,
     pub(super) consult: Option<Box<Consult>>,
     pub(super) deferrals: Deferrals,
     pub(super) chat: ChatHealth,
-    /// The gateway was lost: the agent that is awaited may not have heard its trigger.
-    pub(super) trigger_again: bool,
-    /// The newest turn whose agent knows of it without a message: the host's waker called it.
-    pub(super) called: Option<TurnId>,
-    /// The newest turn of which it was told that its run nears its deadline.
-    pub(super) overrun: Option<TurnId>,
-    pub(super) claims: Claims,
-    pub(super) under_way: Vec<(ActionId, Purpose, Option<Request>)>,
+    pub(super) requests: Requests,
     pub(super) signals: VecDeque<Signal>,
     /// Up to which of people's messages that no agent took the channel was woken.
     pub(super) woken_for: Option<MessageId>,
-    /// The newest person's stop or resume word that acted.
-    pub(super) word: Option<MessageId>,
-    /// When an operator last stopped, held or resumed the channel.
-    pub(super) commanded_at: Option<Timestamp>,
-    pub(super) next_action: u64,
-    /// Reused for the messages of a reply.
+    /// Used again for the messages of a reply.
     pub(super) receipt: Vec<MessageId>,
-    /// Reused for the machine's effects.
-    pub(super) effects: Vec<Effect>,
 }
 
 impl Active {
-    pub(super) fn next_id(&mut self) -> ActionId {
-        self.next_action += 1;
-        ActionId(self.next_action)
-    }
-
     /// An event tells of a message of this author with this nonce: any account can choose another's nonce.
     /// Returns whether it is the post of the voice lane's head, and no answer to that is waited for.
     pub(super) fn arrived(&mut self, nonce: &str, author: Author, message: MessageId) -> bool {
@@ -89,12 +67,12 @@ impl Active {
     pub(super) fn is_idle(&self) -> bool {
         self.reply.is_none()
             && self.calls.is_idle()
-            && self.under_way.is_empty()
+            && self.requests.is_idle()
             && self.reads.is_idle()
             && self.cleanup.is_empty()
             && self.signals.is_empty()
             && self.voice.is_empty()
-            && self.outbox.is_at_rest()
+            && self.letters.outbox.is_at_rest()
     }
 
     pub(super) fn may_act(&self) -> bool {
@@ -105,9 +83,8 @@ impl Active {
             || consult
             || !self.cleanup.is_empty()
             || self.reads.may_act()
-            || !self.outbox.is_empty()
-            || self.claims.is_called()
-            || self.claims.has_withdrawn()
+            || !self.letters.outbox.is_empty()
+            || self.requests.may_act()
             || self.chat.is_probing()
     }
 
@@ -117,7 +94,7 @@ impl Active {
             self.voice.next_at(),
             self.cleanup.next_at(),
             self.reads.next_at(),
-            self.outbox.due(),
+            self.letters.outbox.due(),
             self.deferrals.next_at(),
             self.chat.next_at(),
             self.calls.next_at(),
@@ -136,6 +113,72 @@ impl Active {
             reply.move_back(by);
         }
         self.calls.move_back(by);
-        self.commanded_at = self.commanded_at.map(|at| at.saturating_sub(by));
+        let commanded_at = &mut self.commands.commanded_at;
+        *commanded_at = commanded_at.map(|at| at.saturating_sub(by));
+    }
+
+    /// The chat answers again: what waits for it may be tried at once.
+    pub(super) fn hurry(&mut self) {
+        self.voice.attempts().hurry();
+        self.letters.outbox.chat_back();
+        if let Some(reply) = &mut self.reply {
+            reply.hurry();
+        }
+    }
+
+    /// It is the turn of what waits under this name. Its own wait between two attempts is over: how often
+    /// a chat that is away is asked is decided for all rooms together.
+    pub(super) fn try_again(&mut self, now: Timestamp, id: ActionId) {
+        match self.requests.claims.call(id) {
+            Some(Lane::Voice) => {
+                self.voice.attempts().hurry();
+                if let Some(reply) = &mut self.reply {
+                    reply.hurry();
+                }
+            }
+            Some(Lane::Cleanup) => self.cleanup.hurry(),
+            Some(Lane::Read(kind)) => self.reads.hurry(kind),
+            Some(Lane::Probe) => self.chat.probe_now(now),
+            // These wait for a place, or once for all of their kind.
+            Some(Lane::Call | Lane::Consult) | None => {}
+            Some(Lane::Outbox(_)) => self.letters.outbox.chat_back(),
+        }
+    }
+
+    /// Another process has the channel: what is under way is taken away, and nothing is posted any more.
+    pub(super) fn abandon(&mut self) {
+        let Self { calls, consult, signals, voice, cleanup, requests, .. } = self;
+        requests.claims.withdraw_all();
+        let (current, abandoned) = calls.abandon();
+        signals.extend(current.map(Signal::Cancel));
+        signals.extend(abandoned.into_iter().map(Signal::Drop));
+        let consult = consult.take().and_then(|consult| consult.under_way);
+        signals.extend(consult.map(Signal::DropConsult));
+        voice.clear();
+        cleanup.clear();
+        (self.reply, self.withdrawn) = (None, None);
+    }
+
+    /// The run of a hosted agent and the question to the orchestrator are not waited for any more.
+    pub(super) fn abandon_runs(&mut self, now: Timestamp) {
+        if let Some((agent, run)) = self.calls.current().map(|call| (call.agent, call.run)) {
+            if let Some(call) = self.calls.cancel(now, agent, Some(run)) {
+                self.signals.extend(call.under_way.map(Signal::Cancel));
+            }
+        }
+        let consult = self.consult.take().and_then(|consult| consult.under_way);
+        self.signals.extend(consult.map(Signal::DropConsult));
+    }
+
+    /// From now on it is as if nothing had been said here, and nothing is wanted.
+    pub(super) fn forget_all(&mut self) {
+        self.calls.forget_trigger();
+        self.requests.claims.withdraw_all();
+        self.voice.clear();
+        self.cleanup.clear();
+        (self.reply, self.withdrawn) = (None, None);
+        self.inbox = Inbox::default();
+        self.letters = Letters::default();
+        self.reads = Reads::default();
     }
 }

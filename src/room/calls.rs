@@ -58,6 +58,20 @@ pub(crate) struct Consult {
     pub(crate) answer: Option<MessageId>,
 }
 
+impl Consult {
+    /// What the machine asked at this moment, once the state of this stamp is stored.
+    pub(crate) fn new(
+        ticket: Ticket,
+        (agent, turn): (AgentKey, TurnId),
+        (first, last): (MessageId, MessageId),
+        stamp: Stamp,
+        since: Timestamp,
+    ) -> Self {
+        let (under_way, parts, posted, answer) = (None, Vec::new(), 0, None);
+        Self { ticket, agent, turn, first, last, stamp, under_way, since, parts, posted, answer }
+    }
+}
+
 /// How long an agent may go on after its call was cancelled, until the call is dropped.
 const CANCEL_GRACE: Duration = Duration::from_secs(10);
 
@@ -85,9 +99,6 @@ pub(crate) struct Guarded {
 pub(crate) struct Calls {
     current: Option<Call>,
     abandoned: Vec<Abandoned>,
-    /// The trigger of the call that has begun, and when it began. The machine is told before its next input, so
-    /// that this is no commit of its own.
-    begun: Option<(Ticket, Timestamp)>,
     /// The trigger of a call that was cancelled before it began.
     never_begun: Option<Ticket>,
     /// People's messages are to be handed to the agent that runs.
@@ -120,22 +131,11 @@ impl Calls {
         self.current = Some(call);
     }
 
-    /// The agent is called under this name.
-    pub(crate) fn begin(&mut self, id: ActionId, now: Timestamp) {
-        if let Some(call) = &mut self.current {
-            call.under_way = Some(id);
-            self.begun = call.trigger.map(|trigger| (trigger, now));
-        }
-    }
-
-    /// Whether a call has begun, and the machine does not know it yet.
-    pub(crate) const fn has_begun(&self) -> bool {
-        self.begun.is_some()
-    }
-
-    /// The trigger of a call that has begun, which the machine does not know yet, and when it began.
-    pub(crate) const fn take_begun(&mut self) -> Option<(Ticket, Timestamp)> {
-        self.begun.take()
+    /// The agent is called under this name. Returns its trigger, where it has one.
+    pub(crate) fn begin(&mut self, id: ActionId) -> Option<Ticket> {
+        let call = self.current.as_mut()?;
+        call.under_way = Some(id);
+        call.trigger
     }
 
     /// The trigger of a call that was cancelled before it began.
@@ -143,9 +143,9 @@ impl Calls {
         self.never_begun.take()
     }
 
-    /// The turn machine begins anew: it owes none of these triggers.
-    pub(crate) const fn forget_triggers(&mut self) {
-        (self.begun, self.never_begun) = (None, None);
+    /// The turn machine begins anew: it does not owe that trigger.
+    pub(crate) const fn forget_trigger(&mut self) {
+        self.never_begun = None;
     }
 
     /// A call is over: if its turn was taken away, its agent returned within the grace.

@@ -1,8 +1,5 @@
 //! Where a room's requests wait to be admitted, and under which names.
 
-use dirigent_core::Timestamp;
-
-use super::Room;
 use super::action::{Account, ActionId};
 use super::reads::ReadKind;
 use crate::{ChannelId, LetterKind};
@@ -94,7 +91,7 @@ impl Claims {
     }
 
     /// It is the turn of what waits under this name.
-    fn call(&mut self, id: ActionId) -> Option<Lane> {
+    pub(super) fn call(&mut self, id: ActionId) -> Option<Lane> {
         self.called = self.waiting.iter().find(|known| known.id == id).map(|known| known.lane);
         self.called
     }
@@ -111,33 +108,6 @@ impl Claims {
 
     pub(super) fn has_withdrawn(&self) -> bool {
         !self.withdrawn.is_empty()
-    }
-}
-
-impl Room {
-    /// It is the turn of what waits under this name. Its own wait between two attempts is over: how often
-    /// a chat that is away is asked is decided for all rooms together.
-    pub(crate) fn try_again(&mut self, now: Timestamp, id: ActionId) {
-        let Some(active) = &mut self.active else {
-            return;
-        };
-        let Some(lane) = active.claims.call(id) else {
-            return;
-        };
-        match lane {
-            Lane::Voice => {
-                active.voice.attempts().hurry();
-                if let Some(reply) = &mut active.reply {
-                    reply.hurry();
-                }
-            }
-            Lane::Cleanup => active.cleanup.hurry(),
-            Lane::Read(kind) => active.reads.hurry(kind),
-            Lane::Probe => active.chat.probe_now(now),
-            // These wait for a place, or once for all of their kind.
-            Lane::Call | Lane::Consult => {}
-            Lane::Outbox(_) => active.outbox.chat_back(),
-        }
     }
 }
 

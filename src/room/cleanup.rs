@@ -23,8 +23,6 @@ pub(crate) struct Cleanup {
     items: Vec<Deletion>,
     /// Triggers that may stand in the channel although they were withdrawn.
     strays: VecDeque<Stray>,
-    /// Triggers that an earlier process owed: it may have posted them.
-    restored: Vec<RestoredTrigger>,
 }
 
 #[derive(Debug)]
@@ -32,14 +30,6 @@ struct Stray {
     nonce: Nonce,
     /// The action that posts it.
     post: Option<ActionId>,
-}
-
-#[derive(Debug)]
-struct RestoredTrigger {
-    ticket: Ticket,
-    nonce: Nonce,
-    /// Its message, once that is seen.
-    message: Option<MessageId>,
 }
 
 #[derive(Debug)]
@@ -77,7 +67,6 @@ impl Cleanup {
 
     pub(crate) fn clear(&mut self) {
         self.items.clear();
-        self.restored.clear();
     }
 
     /// The next deletion whose stamp is committed and whose time has come.
@@ -119,32 +108,9 @@ impl Cleanup {
         }
     }
 
-    /// An earlier process may have posted this trigger, which is owed still.
-    pub(crate) fn restore_trigger(&mut self, ticket: Ticket, nonce: Nonce) {
-        self.restored.push(RestoredTrigger { ticket, nonce, message: None });
-    }
-
-    /// The trigger with this ticket is settled. Returns its nonce, and its message where that was seen, if an
-    /// earlier process may have posted it.
-    pub(crate) fn take_restored(&mut self, ticket: Ticket) -> Option<(Nonce, Option<MessageId>)> {
-        let at = self.restored.iter().position(|trigger| trigger.ticket == ticket)?;
-        let RestoredTrigger { nonce, message, .. } = self.restored.swap_remove(at);
-        Some((nonce, message))
-    }
-
-    /// Whether an earlier process may have posted this trigger, and its message was not seen yet.
-    pub(crate) fn is_unseen(&self, ticket: Ticket) -> bool {
-        let mut restored = self.restored.iter();
-        restored.any(|trigger| trigger.ticket == ticket && trigger.message.is_none())
-    }
-
     /// A message with this nonce stands in the channel: it is deleted if it is such a trigger, and once
     /// the state of this stamp, which owes the trigger no more, is stored.
     pub(crate) fn see(&mut self, nonce: &str, message: MessageId, stamp: Stamp) {
-        let mut restored = self.restored.iter_mut();
-        if let Some(trigger) = restored.find(|trigger| trigger.nonce.as_str() == nonce) {
-            trigger.message = Some(message);
-        }
         let stray = self.strays.iter().position(|known| known.nonce.as_str() == nonce);
         self.found(stray, message, stamp);
     }

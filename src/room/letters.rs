@@ -1,201 +1,154 @@
 //! What a discussion still has to post: its guide and its result.
 
-use std::sync::Arc;
+use dirigent_core::{AgentKey, Cause, MessageId, Timestamp};
 
-use dirigent_core::{AgentKey, Cause, Input, Refusal, Timestamp, WakeCause};
-
-use super::Room;
 use super::action::{Account, Action, Outcome, Purpose, Started};
 use super::claims::Lane;
-use super::commit::Stamp;
+use super::commit::CommitState;
 use super::context::Context;
-use super::offer::{Ask, Doorway};
-use super::outbox::{ChatFacts, FirstAttempt, OutboxAction, OutboxResult};
+use super::offer::Doorway;
+use super::outbox::{ChatFacts, FirstAttempt, OutboxAction, OutboxMachine, OutboxResult};
 use super::reads::PAGE;
+use super::requests::{Ask, Requests};
 use crate::runtime::admission::ClaimKind;
-use crate::{Discussion, HistoryRequest, Letter, LetterKind, Mentions, Post};
+use crate::{ChannelId, Discussion, HistoryRequest, Letter, LetterKind, Mentions, Post};
 
-impl Room {
-    /// Records a channel that was just created, with the guide that is to be posted in it.
-    pub(crate) fn create(
-        &mut self,
-        cx: &Context<'_>,
-        now: Timestamp,
-        input: &Input,
-        terms: Option<Discussion>,
-    ) -> Result<Stamp, Refusal> {
-        self.reach(now);
-        self.submit(cx, now, input)?;
-        if let Some(terms) = terms {
-            let guide = Letter::new(LetterKind::Guide, self.id, self.id, now, &terms.guide);
-            self.active().outbox.write(guide);
-            self.discussion = Some(Arc::new(terms));
-        }
-        self.commit.change_for_good();
-        self.settle(cx, now);
-        Ok(self.commit.newest())
+/// The outbox of a discussion, and what of it is stored.
+#[derive(Debug, Default)]
+pub(super) struct Letters {
+    pub(super) outbox: OutboxMachine,
+    /// The version of the outbox that the commit stamp takes into account.
+    counted: u64,
+    /// The version that the commit under way stores.
+    sent: u64,
+    /// The summary of a discussion that is being concluded.
+    pub(super) summary: Option<String>,
+}
+
+impl Letters {
+    pub(super) fn restored(outbox: OutboxMachine) -> Self {
+        Self { outbox, ..Self::default() }
     }
 
-    /// The initiator concludes its discussion.
-    pub(crate) fn conclude(
-        &mut self,
-        cx: &Context<'_>,
-        now: Timestamp,
-        by: AgentKey,
-        summary: Option<&str>,
-    ) -> Result<Stamp, Refusal> {
-        self.reach(now);
-        if self.discussion.is_some() {
-            self.active().summary = summary.map(str::to_owned);
-        }
-        let answer = self.submit(cx, now, &Input::Conclude { by });
-        if let Some(active) = &mut self.active {
-            active.summary = None;
-        }
-        answer?;
-        self.commit.change_for_good();
-        self.settle(cx, now);
-        Ok(self.commit.newest())
+    /// The guide of a discussion that was opened is to be posted in its channel.
+    pub(super) fn owe_guide(&mut self, channel: ChannelId, now: Timestamp, terms: &Discussion) {
+        let guide = Letter::new(LetterKind::Guide, channel, channel, now, &terms.guide);
+        self.outbox.write(guide);
     }
 
     /// A discussion that was archived owes its callback channel a result, with or without a summary.
-    pub(super) fn owe_result(&mut self, cx: &Context<'_>, now: Timestamp, cause: Cause) {
-        let Some(terms) = self.discussion.clone() else {
-            return;
-        };
-        let summary = self.active().summary.take();
+    pub(super) fn owe_result(
+        &mut self,
+        cx: &Context<'_>,
+        channel: ChannelId,
+        now: Timestamp,
+        terms: &Discussion,
+        cause: Cause,
+    ) {
+        let summary = self.summary.take();
         let text = if cause == Cause::Overdue {
-            cx.settings.overdue_result(self.id)
+            cx.settings.overdue_result(channel)
         } else {
-            cx.settings.result(self.id, summary.as_deref())
+            cx.settings.result(channel, summary.as_deref())
         };
-        let result = Letter::new(LetterKind::Result, self.id, terms.callback, now, &text);
-        self.active().outbox.write(result);
+        let result = Letter::new(LetterKind::Result, channel, terms.callback, now, &text);
+        self.outbox.write(result);
     }
 
-    /// Whether the first attempt at this message is over, or it is in its channel.
-    pub(crate) fn is_attempted(&self, kind: LetterKind) -> bool {
-        self.first_attempt(kind) != FirstAttempt::Pending
-    }
-
-    /// Whether the message is in its channel, as far as this process knows. In a room that was taken over
-    /// there is nothing to be seen.
-    pub(crate) fn is_posted(&self, kind: LetterKind) -> bool {
-        !self.commit.is_taken_over() && self.first_attempt(kind) == FirstAttempt::Posted
-    }
-
-    fn first_attempt(&self, kind: LetterKind) -> FirstAttempt {
-        let active = self.active.as_ref();
-        active.map_or(FirstAttempt::Posted, |active| active.outbox.first_attempt(kind))
-    }
-
-    /// How many messages of the discussion have not arrived.
-    pub(crate) fn unposted(&self) -> usize {
-        self.active.as_ref().map_or(0, |active| active.outbox.messages().count())
+    pub(super) fn first_attempt(&self, kind: LetterKind) -> FirstAttempt {
+        self.outbox.first_attempt(kind)
     }
 
     /// What changed in the outbox is to be stored.
-    pub(super) fn count_outbox(&mut self) {
-        let Some(active) = &mut self.active else {
-            return;
-        };
-        let version = active.outbox.version();
-        if active.outbox_seen != version {
-            active.outbox_seen = version;
-            self.commit.change();
+    pub(super) fn count(&mut self, commit: &mut CommitState) {
+        let version = self.outbox.version();
+        if self.counted != version {
+            self.counted = version;
+            commit.change();
         }
     }
 
-    /// A message has arrived. The guide's arrival wakes the first speaker, in the same commit.
-    pub(super) fn take_arrived(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
-        let arrived = self.active.as_mut().and_then(|active| active.outbox.take_arrived());
-        if arrived == Some(LetterKind::Guide) {
-            let wake = Input::Wake { first: None, cause: WakeCause::Guide };
-            // Refused where the discussion is over already.
-            let _ = self.submit(cx, now, &wake);
-        }
-        arrived.is_some()
+    /// A commit takes the outbox as it is.
+    pub(super) fn commit_begun(&mut self) {
+        self.sent = self.outbox.version();
     }
 
-    pub(super) fn offer_outbox(
+    /// That commit succeeded.
+    pub(super) fn committed(&mut self) {
+        self.outbox.stored(self.sent);
+    }
+
+    /// Starts the next request of the outbox. `callback`: who speaks first in the callback channel.
+    pub(super) fn offer(
         &mut self,
         cx: &Context<'_>,
-        now: Timestamp,
+        (room, now): (ChannelId, Timestamp),
+        commit: &mut CommitState,
+        requests: &mut Requests,
+        callback: Option<AgentKey>,
         door: &mut Doorway<'_>,
     ) -> Option<Started> {
-        let next = self.active.as_mut()?.outbox.next(now);
-        self.count_outbox();
+        let next = self.outbox.next(now);
+        self.count(commit);
         let (kind, action) = next?;
+        let (account, mentions) = (Account::Moderator, Mentions::Nobody);
         let (to, action, not_after) = match action {
-            OutboxAction::WakeRoom { to } => return Some(self.wake_callback(cx, now, kind, to)),
+            OutboxAction::WakeRoom { to } => {
+                let action = Action::WakeRoom { room: to, first: callback };
+                let time_out = now + cx.settings.call_deadline;
+                return Some(requests.start_freely(Purpose::Outbox(kind), action, time_out));
+            }
             OutboxAction::NewestIn { to } => {
                 let request = HistoryRequest { channel: to, after: None, limit: 1 };
-                (to, Action::History { account: Account::Moderator, request }, None)
+                (to, Action::History { account, request }, None)
             }
             OutboxAction::FindPage { to, after } => {
                 let request = HistoryRequest { channel: to, after: Some(after), limit: PAGE };
-                (to, Action::History { account: Account::Moderator, request }, None)
+                (to, Action::History { account, request }, None)
             }
             OutboxAction::Post { to, nonce, content, not_after, .. } => {
-                let mentions = Mentions::Nobody;
                 let post = Post { channel: to, content, nonce, mentions, reply_to: None };
-                (to, Action::Post { account: Account::Moderator, post }, not_after)
+                (to, Action::Post { account, post }, not_after)
             }
         };
         let is_post = matches!(action, Action::Post { .. });
-        let kind_of_claim = if is_post { ClaimKind::Post } else { ClaimKind::Read };
-        let (lane, account) = (Lane::Outbox(kind), Account::Moderator);
-        let ask = Ask { lane, target: to, account, agent: None, kind: kind_of_claim };
-        let room = self.id;
-        let active = self.active();
-        match active.admit(room, now, door, &ask) {
+        let of = if is_post { ClaimKind::Post } else { ClaimKind::Read };
+        let ask = Ask { lane: Lane::Outbox(kind), target: to, account, agent: None, kind: of };
+        match requests.admit(room, now, door, &ask) {
             Ok(claim) => {
-                let started = active.start(cx, now, claim, Purpose::Outbox(kind), action);
+                let started = requests.start(cx, now, claim, Purpose::Outbox(kind), action);
                 Some(Started { not_after, ..started })
             }
             Err(until) => {
-                active.outbox.postponed(now, kind, until);
+                self.outbox.postponed(now, kind, until);
                 None
             }
         }
     }
 
-    fn wake_callback(
+    /// A request of the outbox ended. `newest`: the newest message of this channel that is known.
+    pub(super) fn done(
         &mut self,
         cx: &Context<'_>,
-        now: Timestamp,
-        kind: LetterKind,
-        room: crate::ChannelId,
-    ) -> Started {
-        let first = self.machine.view().initiator();
-        let time_out = now + cx.settings.call_deadline;
-        let (purpose, action) = (Purpose::Outbox(kind), Action::WakeRoom { room, first });
-        self.active().start_freely(purpose, action, time_out)
-    }
-
-    pub(super) fn outbox_done(
-        &mut self,
-        cx: &Context<'_>,
-        now: Timestamp,
+        (room, now): (ChannelId, Timestamp),
+        newest: Option<MessageId>,
         kind: LetterKind,
         outcome: Outcome,
     ) {
-        let (own, known) = (self.id, self.machine.view().newest());
-        let active = self.active();
-        let to = active.outbox.messages().find(|message| message.kind == kind).map(|m| m.to);
+        let to = self.outbox.messages().find(|message| message.kind == kind).map(|m| m.to);
         let reads_history = to.and_then(|to| cx.chat.reads_history(to));
-        let newest = known.filter(|_| to == Some(own));
+        let newest = newest.filter(|_| to == Some(room));
         let facts = ChatFacts { moderator: cx.directory.moderator(), reads_history, newest };
-        let newest = active.outbox.asks_newest(kind);
+        let asks_newest = self.outbox.asks_newest(kind);
+        let page;
         if matches!(outcome, Outcome::RoomWoken) {
-            return active.outbox.done(now, kind, OutboxResult::Woken, facts);
+            return self.outbox.done(now, kind, OutboxResult::Woken, facts);
         }
         if let Outcome::Posted(id) = outcome {
-            return active.outbox.done(now, kind, OutboxResult::Posted { id }, facts);
+            return self.outbox.done(now, kind, OutboxResult::Posted { id }, facts);
         }
-        let page;
         let result = match outcome.into_page() {
-            Some(Ok(messages)) if newest => {
+            Some(Ok(messages)) if asks_newest => {
                 OutboxResult::Newest(messages.iter().map(|message| message.id).max())
             }
             Some(Ok(messages)) => {
@@ -210,6 +163,6 @@ impl Room {
             },
             None => return,
         };
-        active.outbox.done(now, kind, result, facts);
+        self.outbox.done(now, kind, result, facts);
     }
 }

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Author, Input, MessageId, Settlement, Ticket, Timestamp};
+use dirigent_core::{Author, Input, MessageId, Settlement, Ticket};
 
-use super::Room;
 use super::action::Outcome;
 use super::attempts::Trouble;
 use super::claims::Lane;
 use super::commit::Stamp;
-use super::context::Context;
-use super::listen::is_word_of_person;
+use super::hearing::is_word_of_person;
 use super::reads::{PAGE, PendingRead, READ_WAIT, Read, ReadKind, page_after};
+use super::recollection::Recollection;
+use super::step::Step;
 use crate::{ChatKind, ChatMessage, GapFrom};
 
 /// The longest wait between two attempts at a read of what was missed.
@@ -22,143 +22,105 @@ const READ_WAIT_REFUSED: Duration = Duration::from_secs(600);
 /// away they do not count.
 const PENDING_ATTEMPTS: u32 = 4;
 
-impl Room {
+/// A room that learns what was read.
+pub(super) struct Reading<'s, 'a> {
+    pub(super) step: &'s mut Step<'a>,
+}
+
+impl Reading<'_, '_> {
     /// A read ended that is still wanted.
-    pub(super) fn take_read(
-        &mut self,
-        cx: &Context<'_>,
-        now: Timestamp,
-        read: Read,
-        outcome: Outcome,
-    ) {
+    pub(super) fn take(&mut self, read: Read, outcome: Outcome) {
         match read {
-            Read::Members(ticket) => self.members_read(cx, now, ticket, outcome),
-            Read::Gap => self.gap_read(cx, now, outcome),
-            Read::Context => self.context_read(cx, now, outcome),
-            Read::Pending(read) => self.pending_read(cx, now, read, outcome),
-            Read::Backfill(after) => self.backfill_read(cx, now, after, outcome),
-            Read::Poll { ticket, after } => self.polled(cx, now, (ticket, after), outcome),
+            Read::Members(ticket) => self.members(ticket, outcome),
+            Read::Gap => self.gap(outcome),
+            Read::Context => self.context(outcome),
+            Read::Pending(read) => self.pending(read, outcome),
+            Read::Backfill(after) => self.backfill(after, outcome),
+            Read::Poll { ticket, after } => self.polled(ticket, after, outcome),
         }
     }
 
-    /// What is not wanted any more is not read. What the machine asked for is settled.
-    pub(super) fn drop_reads(&mut self, cx: &Context<'_>, now: Timestamp) -> bool {
-        let Some(active) = &self.active else {
-            return false;
-        };
-        let unwanted = [ReadKind::Members, ReadKind::Poll].into_iter().find_map(|kind| {
-            let effect = active.reads.wanted(kind).and_then(Read::effect);
-            let effect = effect.filter(|effect| !self.machine.wants(effect))?;
-            Some((kind, effect.ticket()?))
-        });
-        if active.reads.wanted(ReadKind::Gap).is_some() && !self.marks.has_gap() {
-            self.forget_read(ReadKind::Gap);
-        }
-        if let Some((kind, ticket)) = unwanted {
-            self.forget_read(kind);
-            self.settled(cx, now, ticket, Settlement::Dropped);
-        }
-        unwanted.is_some()
-    }
-
-    fn forget_read(&mut self, kind: ReadKind) {
-        let active = self.active();
-        active.reads.forget(kind);
-        active.claims.withdraw(Lane::Read(kind));
-    }
-
-    pub(super) fn want_gap(&mut self) {
-        let reads = &mut self.active().reads;
-        if reads.wanted(ReadKind::Gap).is_none() {
-            reads.want(Read::Gap, Stamp::default());
-        }
-    }
-
-    fn members_read(&mut self, cx: &Context<'_>, now: Timestamp, ticket: Ticket, outcome: Outcome) {
-        let reads = &mut self.active().reads;
+    fn members(&mut self, ticket: Ticket, outcome: Outcome) {
+        let Step { cx, now, turns, lanes, .. } = &mut *self.step;
         match outcome.into_members() {
             Some(Ok(users)) => {
-                reads.forget(ReadKind::Members);
+                lanes.reads.forget(ReadKind::Members);
                 let agents = cx.directory.agents_among(users);
-                if let Err(refusal) = self.submit(cx, now, &Input::Members { ticket, agents }) {
-                    tracing::debug!(channel = %self.id, %refusal, "a member list was refused");
+                let members = Input::Members { ticket, agents };
+                if let Err(refusal) = turns.submit(cx, *now, &members) {
+                    let channel = turns.channel;
+                    tracing::debug!(%channel, %refusal, "a member list was refused");
                 }
             }
             Some(Err(failure)) if failure.trouble() == Trouble::Definite => {
-                reads.forget(ReadKind::Members);
-                self.settled(cx, now, ticket, failure.settlement(now));
+                lanes.reads.forget(ReadKind::Members);
+                let settlement = failure.settlement(*now);
+                self.step.settled(ticket, settlement);
             }
             Some(Err(failure)) => {
-                reads.back_off(ReadKind::Members, now, failure.retry_after);
+                lanes.reads.back_off(ReadKind::Members, *now, failure.retry_after);
             }
             None => {}
         }
     }
 
-    fn polled(
-        &mut self,
-        cx: &Context<'_>,
-        now: Timestamp,
-        (ticket, after): (Ticket, Option<MessageId>),
-        outcome: Outcome,
-    ) {
-        self.active().reads.forget(ReadKind::Poll);
+    fn polled(&mut self, ticket: Ticket, after: Option<MessageId>, outcome: Outcome) {
+        self.step.lanes.reads.forget(ReadKind::Poll);
         let settlement = match outcome.into_page() {
             Some(Ok(messages)) => {
                 // Without an anchor everything is new, and only the speaker's words are looked for.
-                let speaker = self.machine.view().speaker().map(Author::Agent);
+                let speaker = self.step.turns.view().speaker().map(Author::Agent);
                 let (page, _) = page_after(messages, after, usize::from(PAGE));
                 for message in page {
-                    if after.is_some() || Some(cx.directory.author(&message)) == speaker {
-                        self.note_own(message.id);
-                        self.take_message(cx, now, message, false);
+                    let author = self.step.cx.directory.author(&message);
+                    if after.is_some() || Some(author) == speaker {
+                        let Step { turns, marks, lanes, .. } = &mut *self.step;
+                        Recollection { marks, inbox: &mut lanes.inbox }.note_own(turns, message.id);
+                        self.step.take_message(message, false);
                     }
                 }
                 Settlement::Done { message: None }
             }
-            Some(Err(failure)) => failure.settlement(now),
+            Some(Err(failure)) => failure.settlement(self.step.now),
             None => return,
         };
-        self.settled(cx, now, ticket, settlement);
+        self.step.settled(ticket, settlement);
     }
 
     /// A page of what was missed was read.
-    fn gap_read(&mut self, cx: &Context<'_>, now: Timestamp, outcome: Outcome) {
+    fn gap(&mut self, outcome: Outcome) {
         match outcome.into_page() {
             Some(Ok(messages)) => {
-                let from = self.marks.gap_from().and_then(GapFrom::message);
+                let from = self.step.marks.gap_from().and_then(GapFrom::message);
                 let (page, full) = page_after(messages, from, usize::from(PAGE));
                 let last = page.back().map(|message| message.id);
-                let before = self.marks.heard();
-                self.take_page(cx, now, page);
-                self.active().reads.forget(ReadKind::Gap);
-                if !self.marks.read_page(last, full) {
-                    self.want_gap();
-                } else if self.marks.heard() != before {
-                    self.commit.change();
+                let before = self.step.marks.heard();
+                self.take_page(page);
+                let Step { turns, marks, lanes, .. } = &mut *self.step;
+                lanes.reads.forget(ReadKind::Gap);
+                if !marks.read_page(last, full) {
+                    lanes.reads.want_gap();
+                } else if marks.heard() != before {
+                    turns.commit.change();
                 }
             }
             Some(Err(failure)) => {
-                self.marks.read_failed();
+                let Step { now, marks, lanes, .. } = &mut *self.step;
+                marks.read_failed();
                 let refused = failure.trouble() == Trouble::Definite;
                 let longest = if refused { READ_WAIT_REFUSED } else { READ_WAIT_MAX };
-                let (reads, waits) = (&mut self.active().reads, (READ_WAIT, longest));
-                reads.back_off_between(ReadKind::Gap, now, failure.retry_after, waits);
+                let waits = (READ_WAIT, longest);
+                lanes.reads.back_off_between(ReadKind::Gap, *now, failure.retry_after, waits);
             }
             None => {}
         }
     }
 
     /// Takes what is new of a page that was read late.
-    fn take_page(
-        &mut self,
-        cx: &Context<'_>,
-        now: Timestamp,
-        page: impl IntoIterator<Item = ChatMessage>,
-    ) {
+    fn take_page(&mut self, page: impl IntoIterator<Item = ChatMessage>) {
+        let Step { cx, marks, .. } = &*self.step;
         let is_new = |message: &ChatMessage| {
-            let is_ours = self.marks.is_ours(cx.chat.sent_at(message.id));
-            is_ours && !self.marks.is_known(message.id)
+            marks.is_ours(cx.chat.sent_at(message.id)) && !marks.is_known(message.id)
         };
         let page: Vec<_> = page.into_iter().filter(is_new).collect();
         let mut newest_first = page.iter().rev();
@@ -167,78 +129,71 @@ impl Room {
         for message in page {
             // It acts where it stands: what was said after a stop is kept for the resume.
             let acts = Some(message.id) == acting;
-            if let Some(word) = self.take_backfilled(cx, now, message) {
-                self.take_word(cx, now, &word, acts);
-            }
+            let late = self.step.hearing().take_backfilled(message, acts);
+            self.step.sort();
+            self.step.hold(late);
         }
     }
 
-    fn backfill_read(
-        &mut self,
-        cx: &Context<'_>,
-        now: Timestamp,
-        after: Option<MessageId>,
-        outcome: Outcome,
-    ) {
-        self.active().reads.forget(ReadKind::Backfill);
+    fn backfill(&mut self, after: Option<MessageId>, outcome: Outcome) {
+        self.step.lanes.reads.forget(ReadKind::Backfill);
         let Outcome::Page(messages) = outcome else {
             // The next round looks again.
             return;
         };
-        if self.marks.has_gap() {
+        if self.step.marks.has_gap() {
             return;
         }
         let (page, full) = page_after(messages, after, usize::from(PAGE));
         let last = page.back().map(|message| message.id);
-        self.take_page(cx, now, page);
-        self.marks.verify(last);
+        self.take_page(page);
+        self.step.marks.verify(last);
         if full && last.is_some() {
-            self.active().reads.want(Read::Backfill(last), Stamp::default());
+            self.step.lanes.reads.want(Read::Backfill(last), Stamp::default());
         }
     }
 
     /// What was said of late was read.
-    fn context_read(&mut self, cx: &Context<'_>, now: Timestamp, outcome: Outcome) {
+    fn context(&mut self, outcome: Outcome) {
+        let Step { cx, now, turns, marks, forgot, lanes, .. } = &mut *self.step;
         match outcome.into_page() {
             Some(Ok(messages)) => {
+                let mut kept = Recollection { marks, inbox: &mut lanes.inbox };
                 for message in messages {
                     let author = cx.directory.author(&message);
                     if message.kind != ChatKind::System {
-                        self.remember(cx, message, author);
+                        kept.remember(cx, turns, message, author);
                     }
                 }
-                self.forgot = false;
-                self.active().reads.context_known();
+                **forgot = false;
+                lanes.reads.context_known();
             }
             Some(Err(failure)) if failure.trouble() == Trouble::Definite => {
-                tracing::warn!(channel = %self.id, kind = ?failure.kind, "recent messages could not be read");
-                self.active().reads.give_context_up();
+                let (channel, kind) = (turns.channel, failure.kind);
+                tracing::warn!(%channel, ?kind, "recent messages could not be read");
+                lanes.reads.give_context_up();
             }
             Some(Err(failure)) => {
-                self.active().reads.back_off(ReadKind::Context, now, failure.retry_after);
+                lanes.reads.back_off(ReadKind::Context, *now, failure.retry_after);
             }
             None => {}
         }
     }
 
     /// A page of what an agent is to be handed was read.
-    fn pending_read(
-        &mut self,
-        cx: &Context<'_>,
-        now: Timestamp,
-        read: PendingRead,
-        outcome: Outcome,
-    ) {
-        let (id, is_first) = (self.id, read.after < read.first);
-        let active = self.active();
-        let (reads, is_out) = (&mut active.reads, active.chat.is_out());
+    fn pending(&mut self, read: PendingRead, outcome: Outcome) {
+        let Step { cx, now, turns, lanes, .. } = &mut *self.step;
+        let (reads, is_out) = (&mut lanes.reads, lanes.chat.is_out());
+        let is_first = read.after < read.first;
         match outcome.into_page() {
-            Some(Ok(page)) if is_first && page.is_empty() && cx.chat.may_be_hidden(id) => {
+            Some(Ok(page))
+                if is_first && page.is_empty() && cx.chat.may_be_hidden(turns.channel) =>
+            {
                 reads.give_fetching_up();
             }
             Some(Ok(messages)) => reads.fetched(read, messages),
             Some(Err(failure)) => {
-                let failed = reads.back_off(ReadKind::Pending, now, failure.retry_after);
+                let failed = reads.back_off(ReadKind::Pending, *now, failure.retry_after);
                 let is_over = failed >= PENDING_ATTEMPTS && !is_out;
                 if is_over || failure.trouble() == Trouble::Definite {
                     reads.give_fetching_up();
@@ -246,5 +201,31 @@ impl Room {
             }
             None => {}
         }
+    }
+
+    /// What is not wanted any more is not read. What the machine asked for is settled.
+    pub(super) fn drop_unwanted(&mut self) -> bool {
+        let Step { turns, marks, lanes, .. } = &*self.step;
+        if lanes.reads.is_idle() {
+            return false;
+        }
+        let unwanted = [ReadKind::Members, ReadKind::Poll].into_iter().find_map(|kind| {
+            let effect = lanes.reads.wanted(kind).and_then(Read::effect);
+            let effect = effect.filter(|effect| !turns.machine.wants(effect))?;
+            Some((kind, effect.ticket()?))
+        });
+        if lanes.reads.wanted(ReadKind::Gap).is_some() && !marks.has_gap() {
+            self.forget(ReadKind::Gap);
+        }
+        if let Some((kind, ticket)) = unwanted {
+            self.forget(kind);
+            self.step.settled(ticket, Settlement::Dropped);
+        }
+        unwanted.is_some()
+    }
+
+    fn forget(&mut self, kind: ReadKind) {
+        self.step.lanes.reads.forget(kind);
+        self.step.lanes.requests.withdraw(Lane::Read(kind));
     }
 }

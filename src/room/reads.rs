@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{AgentKey, Effect, MessageId, Ticket, Timestamp, TurnId};
+use dirigent_core::{AgentKey, Effect, MessageId, PhaseKind, Ticket, Timestamp, TurnId};
 
 use super::action::{Account, Action, ActionId};
 use super::attempts::Attempts;
 use super::commit::{CommitState, Stamp};
+use super::marks::Marks;
+use super::turns::Turns;
 use crate::{ChannelId, ChatMessage, HistoryRequest, Nonce, Settings};
 
 /// Messages on a page.
@@ -207,6 +209,22 @@ impl Reads {
         let ticket = |read: Read| read.effect().and_then(|effect| effect.ticket());
         let older = older.and_then(|older| ticket(older.read));
         self.replaced.extend(older.filter(|older| Some(*older) != ticket(read)));
+    }
+
+    /// Asks for what may have been missed, unless that is asked for.
+    pub(crate) fn want_gap(&mut self) {
+        if self.wanted(ReadKind::Gap).is_none() {
+            self.want(Read::Gap, Stamp::default());
+        }
+    }
+
+    /// Looks for messages that were lost without notice, where that matters.
+    pub(super) fn want_backfill(&mut self, turns: &Turns, marks: &Marks) {
+        let is_open = turns.view().phase() != PhaseKind::Archived;
+        let matters = turns.keeps_turns() && is_open && !marks.has_gap();
+        if matters && self.wanted(ReadKind::Backfill).is_none() {
+            self.want(Read::Backfill(marks.verified()), Stamp::default());
+        }
     }
 
     pub(crate) fn wanted(&self, kind: ReadKind) -> Option<Read> {

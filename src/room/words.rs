@@ -2,10 +2,10 @@
 
 use dirigent_core::{AgentKey, Effect, MessageId, Notice, ReminderPlace};
 
-use super::Room;
 use super::context::Context;
+use super::turns::Turns;
 use crate::plain::{literal, shown};
-use crate::{ChannelId, Mentions};
+use crate::{ChannelId, Discussion, Mentions};
 
 /// How much of an agent's name a notice shows.
 const NAME_CHARS_MAX: usize = 100;
@@ -21,50 +21,53 @@ pub(super) struct Words {
     pub(super) reply_to: Option<MessageId>,
 }
 
-impl Room {
-    /// What is posted for this effect; nothing where its agent has no account any more.
-    pub(super) fn words_for(&self, cx: &Context<'_>, effect: &Effect) -> Option<Words> {
-        match *effect {
-            Effect::Trigger { agent, .. } => {
-                let user = cx.directory.user(agent)?;
-                let content = cx.settings.trigger(user);
-                let (mentions, paced) = (Mentions::User(user), Some(agent));
-                Some(Words { place: self.id, content, mentions, paced, reply_to: None })
-            }
-            Effect::Notice { notice, .. } => {
-                let (content, reply_to) = notice_words(cx, notice);
-                let (mentions, paced) = (Mentions::Nobody, None);
-                Some(Words { place: self.id, content, mentions, paced, reply_to })
-            }
-            Effect::Reminder { initiator, place, .. } => {
-                Some(self.reminder_words(cx, initiator, place))
-            }
-            Effect::FetchMembers { .. }
-            | Effect::Delete { .. }
-            | Effect::Poll { .. }
-            | Effect::Inject { .. }
-            | Effect::Deliver { .. }
-            | Effect::Consult { .. }
-            | Effect::CancelRun { .. }
-            | Effect::Transition(_) => None,
+/// What is posted for this effect; nothing where its agent has no account any more. `terms`: what was agreed when
+/// the discussion was opened.
+pub(super) fn words_for(
+    cx: &Context<'_>,
+    turns: &Turns,
+    terms: Option<&Discussion>,
+    effect: &Effect,
+) -> Option<Words> {
+    let here = turns.channel;
+    match *effect {
+        Effect::Trigger { agent, .. } => {
+            let user = cx.directory.user(agent)?;
+            let content = cx.settings.trigger(user);
+            let (mentions, paced) = (Mentions::User(user), Some(agent));
+            Some(Words { place: here, content, mentions, paced, reply_to: None })
         }
+        Effect::Notice { notice, .. } => {
+            let (content, reply_to) = notice_words(cx, notice);
+            let (mentions, paced) = (Mentions::Nobody, None);
+            Some(Words { place: here, content, mentions, paced, reply_to })
+        }
+        Effect::Reminder { initiator, place, .. } => {
+            let place = match place {
+                ReminderPlace::Discussion => here,
+                ReminderPlace::Callback => terms.map_or(here, |terms| terms.callback),
+            };
+            Some(reminder_words(cx, turns, initiator, place))
+        }
+        Effect::FetchMembers { .. }
+        | Effect::Delete { .. }
+        | Effect::Poll { .. }
+        | Effect::Inject { .. }
+        | Effect::Deliver { .. }
+        | Effect::Consult { .. }
+        | Effect::CancelRun { .. }
+        | Effect::Transition(_) => None,
     }
+}
 
-    fn reminder_words(&self, cx: &Context<'_>, initiator: AgentKey, place: ReminderPlace) -> Words {
-        let user = cx.directory.user(initiator);
-        let callback = self.discussion.as_ref().map_or(self.id, |terms| terms.callback);
-        let place = match place {
-            ReminderPlace::Discussion => self.id,
-            ReminderPlace::Callback => callback,
-        };
-        let is_at_ceiling = self.machine.view().is_at_ceiling();
-        let settings = cx.settings;
-        let words =
-            if is_at_ceiling { &settings.ceiling_reminder } else { &settings.idle_reminder };
-        let content = user.map_or_else(|| words.clone(), |user| format!("<@{user}> {words}"));
-        let mentions = user.map_or(Mentions::Nobody, Mentions::User);
-        Words { place, content, mentions, paced: None, reply_to: None }
-    }
+fn reminder_words(cx: &Context<'_>, turns: &Turns, initiator: AgentKey, place: ChannelId) -> Words {
+    let user = cx.directory.user(initiator);
+    let settings = cx.settings;
+    let is_at_ceiling = turns.view().is_at_ceiling();
+    let words = if is_at_ceiling { &settings.ceiling_reminder } else { &settings.idle_reminder };
+    let content = user.map_or_else(|| words.clone(), |user| format!("<@{user}> {words}"));
+    let mentions = user.map_or(Mentions::Nobody, Mentions::User);
+    Words { place, content, mentions, paced: None, reply_to: None }
 }
 
 /// The text of a notice, and the message that it answers.

@@ -17,8 +17,8 @@ use super::cell::{Awaited, RoomCell};
 use super::lost::Affects;
 use super::room_table::RoomRef;
 use crate::lifecycle::Stage;
-use crate::room::Room;
 use crate::room::chat_health::NEWEST_WITHIN;
+use crate::room::connection::Gateway;
 use crate::{CallError, ChannelId};
 
 /// How many channels are brought up to date at once: what each waits for is the store and the chat.
@@ -195,21 +195,21 @@ impl Runtime {
             let newest = self.gap_epoch.load(Ordering::Acquire);
             if state.epochs.gap != newest {
                 state.epochs.gap = newest;
-                state.room.open_gap(cx, now);
+                state.room.gateway(cx, now, Gateway::Gap);
             }
         });
     }
 
     /// Opens a gap in a room in memory, whatever it knows of.
     fn open_gap(&self, cell: &Arc<RoomCell>) {
-        self.update(cell, Room::open_gap);
+        self.update(cell, |room, cx, now| room.gateway(cx, now, Gateway::Gap));
     }
 
     /// Every connection to the gateway stands, and events of all channels may have been lost.
     pub(crate) fn tell_reconnected(&self, cell: &Arc<RoomCell>) {
         self.update_cell(cell, None, |state, cx, now| {
             state.epochs.gap = self.gap_epoch.load(Ordering::Acquire);
-            state.room.reconnected(cx, now);
+            state.room.gateway(cx, now, Gateway::Reconnected);
         });
     }
 

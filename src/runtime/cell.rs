@@ -106,8 +106,8 @@ impl CellState {
         let room = &self.room;
         let is_met = |awaited: Awaited| match awaited {
             Awaited::Stored(stamp) => room.commit().is_committed(stamp),
-            Awaited::FirstAttempt(kind) => room.is_attempted(kind),
-            Awaited::NoGap => !room.has_gap(),
+            Awaited::FirstAttempt(kind) => room.look().is_attempted(kind),
+            Awaited::NoGap => !room.look().has_gap(),
         };
         if room.commit().is_taken_over() {
             self.waiters.retain(|(awaited, _)| is_met(*awaited));
@@ -151,7 +151,7 @@ impl CellState {
 
     /// Whether the room may leave memory.
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.room.is_at_rest() && !self.is_ready && self.waiters.is_empty()
+        self.room.look().is_at_rest() && !self.is_ready && self.waiters.is_empty()
     }
 }
 
@@ -159,7 +159,7 @@ impl Runtime {
     /// Moves the room's deadline, tells those who waited, and calls the driver where the room may have
     /// something to do.
     pub(crate) fn schedule(&self, cell: &Arc<RoomCell>, state: &mut CellState) {
-        if state.room.may_act() {
+        if state.room.look().may_act() {
             // It moves the deadline once it has looked at the room.
             self.call_driver(cell, state);
             state.release_waiters();
@@ -171,7 +171,7 @@ impl Runtime {
     /// The same, where the driver has just looked at the room.
     pub(crate) fn reschedule(&self, cell: &Arc<RoomCell>, state: &mut CellState) {
         let is_ours = !state.room.commit().is_taken_over();
-        let due = state.room.next_deadline().filter(|_| is_ours);
+        let due = state.room.look().next_deadline().filter(|_| is_ours);
         if due != state.due {
             self.timers.set(cell.id, state.due, due);
             state.due = due;

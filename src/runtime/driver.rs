@@ -182,7 +182,8 @@ impl Loop {
     /// reply waits for its next attempt.
     fn is_done(&self) -> bool {
         let is_idle = self.running.is_empty() && self.ready.is_empty();
-        is_idle && !self.runtime.all_awake().iter().any(|room| room.lock().room.is_finishing())
+        is_idle
+            && !self.runtime.all_awake().iter().any(|room| room.lock().room.look().is_finishing())
     }
 
     /// Gives every room its due, and those that waited for admission their turn.
@@ -366,10 +367,7 @@ impl Loop {
         for wakeup in wakeups {
             if let Some(room) = self.runtime.awake(wakeup.room) {
                 self.runtime.update_cell(&room, None, |state, _, now| {
-                    match wakeup.id {
-                        Some(id) => state.room.try_again(now, id),
-                        None => state.room.hurry(),
-                    }
+                    state.room.try_again(now, wakeup.id);
                     self.runtime.call_driver(&room, state);
                 });
             }

@@ -9,7 +9,7 @@ use dirigent_core::Timestamp;
 use super::Runtime;
 use super::cell::RoomCell;
 use crate::ChannelId;
-use crate::room::Room;
+use crate::room::connection::Gateway;
 
 /// Whether a connection tells of a channel.
 pub(crate) type Affects = dyn Fn(ChannelId) -> bool + Send + Sync;
@@ -95,7 +95,7 @@ impl Runtime {
             lost.told.insert(cell.id);
         }
         if let Some(since) = affecting.iter().map(|lost| lost.since).min() {
-            self.update(cell, |room, cx, now| Room::lose_gateway(room, cx, now, since));
+            self.update(cell, |room, cx, now| room.gateway(cx, now, Gateway::Lost(since)));
         }
     }
 }

@@ -7,6 +7,7 @@ use dirigent_core::{AgentKey, Input, Outcome, Reason, RunId, Tail, Verdict, Wake
 use super::chat::{Answers, PERSON, user_of};
 use super::start::later;
 use super::world::{Plan, World, note};
+use crate::room::connection::Gateway;
 use crate::{AuthorKind, DeferralKey, Mentions, Post};
 
 impl World {
@@ -275,20 +276,21 @@ impl World {
             self.chat.gateway
         );
         if was && !self.chat.gateway && self.dice.chance(800) {
-            self.room.lose_gateway(&self.fixed.context(), self.now, self.now);
+            self.room.gateway(&self.fixed.context(), self.now, Gateway::Lost(self.now));
             self.after();
         }
         if self.chat.gateway && !was {
             if self.dice.chance(500) {
-                self.room.reconnected(&self.fixed.context(), self.now);
+                self.room.gateway(&self.fixed.context(), self.now, Gateway::Reconnected);
             } else {
-                self.room.await_newest(&self.fixed.context(), self.now, true);
+                let news = Gateway::AwaitNewest { stands: true };
+                self.room.gateway(&self.fixed.context(), self.now, news);
             }
             self.after();
             if self.dice.chance(500) {
                 let newest = self.chat.said.last().map(|message| message.id);
                 if let Some(newest) = newest {
-                    self.room.newest(&self.fixed.context(), self.now, newest);
+                    self.room.gateway(&self.fixed.context(), self.now, Gateway::Newest(newest));
                     self.after();
                 }
             }

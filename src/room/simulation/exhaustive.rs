@@ -267,7 +267,10 @@ fn check(world: &World) -> Result<(), String> {
         return Err(why.clone());
     }
     let phase = world.room.machine().view().phase();
-    if phase != PhaseKind::Dormant || !world.room.commit().is_clean() || !world.room.is_at_rest() {
+    if phase != PhaseKind::Dormant
+        || !world.room.commit().is_clean()
+        || !world.room.look().is_at_rest()
+    {
         return Err(format!("the room does not rest: {phase:?}"));
     }
     let texts: Vec<_> = world.texts().collect();

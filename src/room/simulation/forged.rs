@@ -176,7 +176,7 @@ fn a_deletion_of_a_trigger_that_is_still_owed_is_noticed() {
     let owed = |world: &World| {
         let debts = world.store.record.as_ref().map(|record| record.snapshot.pending.clone());
         debts.unwrap_or_default().into_iter().find_map(|debt| match debt.effect {
-            Effect::Trigger { ticket, .. } => Some(world.room.effect_nonce(ticket, debt.since)),
+            Effect::Trigger { ticket, .. } => Some(world.room.turns.nonce(ticket, debt.since)),
             _ => None,
         })
     };

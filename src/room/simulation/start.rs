@@ -239,7 +239,7 @@ impl World {
         }
         let owed = |debt: &dirigent_core::PendingEffect| match debt.effect {
             Effect::Trigger { ticket, .. } => {
-                let nonce = self.room.effect_nonce(ticket, debt.since);
+                let nonce = self.room.turns.nonce(ticket, debt.since);
                 said.nonce.as_deref() == Some(nonce.as_str())
             }
             _ => false,

@@ -78,7 +78,10 @@ impl World {
 
     /// The room leaves memory, if it rests, and comes back.
     fn park(&mut self) {
-        if self.room.is_at_rest() && !self.ready && self.flights.is_empty() && self.asking.is_none()
+        if self.room.look().is_at_rest()
+            && !self.ready
+            && self.flights.is_empty()
+            && self.asking.is_none()
         {
             if self.room.commit().is_unstored() {
                 return;
@@ -209,10 +212,11 @@ impl World {
             && self.flights.is_empty()
             && !self.neighbours.is_busy()
             && self.admission.next_deadline().is_none();
-        if waits && !self.is_paused() && !self.room.is_at_rest() {
+        if waits && !self.is_paused() && !self.room.look().is_at_rest() {
             let phase = self.room.machine().view().phase();
             let active = self.room.active.as_ref();
-            let busy = (self.room.machine().pending(), active.map(|active| &active.under_way));
+            let busy =
+                (self.room.machine().pending(), active.map(|active| active.requests.under_way()));
             let told = format!("the room waits without a deadline: {phase:?} {busy:?}");
             self.books.fail(told);
         }
@@ -225,7 +229,7 @@ impl World {
             && view.speaker().is_some_and(|agent| self.is_hosted(agent));
         let is_waiting = |active: &Active| active.calls.is_waiting();
         let called = self.room.active.as_deref().is_some_and(is_waiting);
-        let called = called && !self.room.waits_for_call();
+        let called = called && !self.room.look().waits_for_call();
         let stored = self.room.commit().is_clean();
         // While the chat is away the lane waits in order, and start deadlines stand still.
         let excused =

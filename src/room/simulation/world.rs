@@ -12,6 +12,7 @@ use super::super::Room;
 use super::super::action::Signal;
 use super::super::commit::Stamp;
 use super::super::commit::buffers::BufferPool;
+use super::super::connection::Gateway;
 use super::super::context::Context;
 use super::super::directory::Directory;
 use super::super::offer::Doorway;
@@ -195,12 +196,12 @@ impl World {
     pub(super) fn after(&mut self) {
         self.signals();
         self.reschedule();
-        self.ready |= self.room.may_act();
+        self.ready |= self.room.look().may_act();
         self.watch();
     }
 
     pub(super) fn reschedule(&mut self) {
-        self.due = self.room.next_deadline().filter(|_| !self.room.commit().is_taken_over());
+        self.due = self.room.look().next_deadline().filter(|_| !self.room.commit().is_taken_over());
         if let Some((stamp, agent, run)) = self.asking {
             if self.room.commit().is_committed(stamp) {
                 self.asking = None;
@@ -309,10 +310,7 @@ impl World {
                 self.wake_neighbour(wakeup);
                 continue;
             }
-            match wakeup.id {
-                Some(id) => self.room.try_again(self.now, id),
-                None => self.room.hurry(),
-            }
+            self.room.try_again(self.now, wakeup.id);
             self.after();
             self.ready = true;
         }
@@ -398,7 +396,7 @@ impl World {
         self.store.answers = Answers::Up;
         if !self.chat.gateway {
             self.chat.gateway = true;
-            self.room.reconnected(&self.fixed.context(), self.now);
+            self.room.gateway(&self.fixed.context(), self.now, Gateway::Reconnected);
             self.after();
         }
         if self.room.machine().view().pause().is_some() {

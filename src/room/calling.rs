@@ -1,0 +1,199 @@
+//! The run of a hosted agent: it is permitted, called, handed what people say, and cancelled.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use dirigent_core::{
+    AgentKey, Input, PermitRun, PhaseData, PhaseKind, RunId, Settlement, Snapshot, Ticket, TurnId,
+};
+
+use super::action::{Account, Action, CallRequest, Purpose, Signal, Started};
+use super::calls::{Call, Calls, hosted_run, is_hosted_run};
+use super::claims::Lane;
+use super::handing::Handing;
+use super::offer::Doorway;
+use super::requests::{Ask, Requests};
+use super::turns::Turns;
+use crate::Held;
+use crate::lifecycle::Stage;
+use crate::runtime::admission::ClaimKind;
+use crate::settings::LostRuns;
+
+/// How long a run of another process is waited for after a restart, where no deadline is set.
+const KEPT_RUN_MAX: Duration = Duration::from_secs(600);
+
+/// Calls agents, and takes their calls away.
+pub(super) struct Calling<'a> {
+    pub(super) turns: &'a mut Turns,
+    pub(super) calls: &'a mut Calls,
+    pub(super) signals: &'a mut VecDeque<Signal>,
+    pub(super) requests: &'a mut Requests,
+    pub(super) handing: Handing<'a>,
+}
+
+impl Calling<'_> {
+    /// Asks for the run of a hosted agent. Where it is permitted the agent is called once that is stored, and
+    /// its trigger is settled then. Returns whether it is.
+    pub(super) fn start_run(
+        &mut self,
+        ticket: Ticket,
+        agent: AgentKey,
+        turn: Option<TurnId>,
+        attempt: u8,
+    ) -> bool {
+        let run = hosted_run(ticket);
+        let gate = Input::Gate { agent: Some(agent), run: Some(run), latest: None };
+        let answer = self.turns.submit(self.handing.cx, self.handing.now, &gate);
+        let verdict = answer.ok().and_then(dirigent_core::Answer::verdict);
+        if !verdict.is_some_and(|verdict| verdict.is_allowed()) {
+            return false;
+        }
+        let older = self.calls.current().map(|older| (older.agent, older.run));
+        if let Some((agent, run)) = older {
+            self.cancel(agent, Some(run));
+        }
+        let stamp = self.turns.commit.newest();
+        let trigger = turn.map(|_| ticket);
+        self.calls.permit(Call { agent, turn, run, attempt, stamp, trigger, under_way: None });
+        true
+    }
+
+    /// Calls the agent whose run is permitted, once that is stored and what it is handed is in memory.
+    pub(super) fn offer(&mut self, door: &mut Doorway<'_>, is_holding: bool) -> Option<Started> {
+        let (cx, now, room) = (self.handing.cx, self.handing.now, self.turns.channel);
+        let call = self.calls.current()?;
+        let is_ready = call.under_way.is_none() && self.turns.commit.is_committed(call.stamp);
+        if !is_ready || cx.stage >= Stage::Stopping || is_holding {
+            return None;
+        }
+        let view = self.turns.machine.view();
+        // A hold lets go on what runs; this agent was not called yet.
+        if view.pause().is_some() || !self.handing.has_context() {
+            return None;
+        }
+        let &Call { agent, turn, run, attempt, .. } = call;
+        let handout = self.handing.prepare(agent, turn.unwrap_or_default())?;
+        let (account, kind) = (Account::Agent(agent), ClaimKind::Call);
+        let ask = Ask { lane: Lane::Call, target: room, account, agent: None, kind };
+        let claim = self.requests.admit(room, now, door, &ask).ok()?;
+        let (newest, paused) = (view.newest(), view.phase() == PhaseKind::Waiting);
+        let trigger = self.calls.begin(claim.id);
+        self.turns.call_begun(trigger, now);
+        let missed = self.handing.hand_out(handout);
+        let late = self.handing.inbox.take_late(agent);
+        let request = CallRequest { agent, turn, run, attempt, newest, missed, late, paused };
+        let (purpose, action) = (Purpose::Call { agent, run }, Action::Call(request));
+        Some(self.requests.start(cx, now, claim, purpose, action))
+    }
+
+    /// Takes the permission from the call under way. Its agent is told at once, and the call is dropped if
+    /// it goes on for longer than the grace.
+    pub(super) fn cancel(&mut self, agent: AgentKey, run: Option<RunId>) {
+        if let Some(call) = self.calls.cancel(self.handing.now, agent, run) {
+            self.handing.inbox.cancelled(agent, call.turn);
+            match call.under_way {
+                Some(id) => self.signals.push_back(Signal::Cancel(id)),
+                None => self.requests.withdraw(Lane::Call),
+            }
+        }
+    }
+
+    /// An agent that the library calls may ask at the gate itself, under another name: that run takes the
+    /// place of the call.
+    pub(super) fn cancel_replaced(&mut self) {
+        let Some((agent, run)) = self.calls.current().map(|call| (call.agent, call.run)) else {
+            return;
+        };
+        if self.turns.view().run().is_some_and(|current| current != run) {
+            self.cancel(agent, Some(run));
+        }
+    }
+
+    /// The turn of an agent that was still to be called is over: its trigger is owed no more.
+    pub(super) fn settle_never_begun(&mut self) -> bool {
+        let dropped = self.calls.take_never_begun();
+        if let Some(ticket) = dropped {
+            self.turns.settle(self.handing.cx, self.handing.now, ticket, Settlement::Dropped);
+        }
+        dropped.is_some()
+    }
+
+    /// People's messages are handed to the agent of this turn: now if the library has called it, else
+    /// with its next call. Where the host runs it, they stand in the channel.
+    pub(super) fn hand_over(&mut self, held: Held) {
+        self.turns.commit.change();
+        self.handing.inbox.hold(held);
+        if self.calls.under_way().is_some() {
+            self.calls.inject = Some(held);
+        }
+    }
+
+    /// People's messages go to the agent that runs, as far as they are in memory; the others are read.
+    pub(super) fn inject_pending(&mut self) {
+        let Some(held) = self.calls.inject else {
+            return;
+        };
+        let view = self.turns.view();
+        let runs = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting);
+        let run = view.run().filter(|_| runs);
+        let is_its = |call: &&Call| call.agent == held.agent && Some(call.run) == run;
+        let Some(id) = self.calls.current().filter(is_its).and_then(|call| call.under_way) else {
+            self.calls.inject = None;
+            return;
+        };
+        let Some((messages, is_all)) = self.handing.said_between(held.first, held.last) else {
+            return;
+        };
+        self.calls.inject = None;
+        self.handing.reads.handed();
+        self.signals.push_back(Signal::Inject { id, agent: held.agent, messages, is_all });
+    }
+
+    /// What ran in the earlier process is gone. A reply that is being delivered is not a run.
+    pub(super) fn lose_runs(&mut self) {
+        let cx = self.handing.cx;
+        let view = self.turns.view();
+        let is_ours = view.run().is_none_or(is_hosted_run);
+        let is_running = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting)
+            || view.permit().is_some();
+        if cx.settings.lost_runs == LostRuns::Keep && is_running && !is_ours {
+            return self.keep_run();
+        }
+        let rerun = cx.settings.lost_runs == LostRuns::Rerun;
+        // There may have been no run; then nothing changed.
+        let _ = self.turns.submit(cx, self.handing.now, &Input::RunsLost { rerun });
+    }
+
+    /// The run goes on in another process. Where it has no deadline it gets one: that process may be gone.
+    fn keep_run(&mut self) {
+        let machine = &self.turns.machine;
+        let mut snapshot = Snapshot::default();
+        machine.snapshot_into(&mut snapshot);
+        let is_limited = match (&snapshot.phase, snapshot.permit.map(|permit| permit.run)) {
+            (_, Some(PermitRun::Running { until, .. })) => until.is_some(),
+            (PhaseData::Running { until, .. }, _) => until.is_some(),
+            _ => machine.config().run_deadline.is_some(),
+        };
+        if let Some(run) = machine.view().run().filter(|_| !is_limited) {
+            let most = machine.config().run_deadline.unwrap_or(KEPT_RUN_MAX);
+            self.calls.kept = Some((run, self.handing.now + most));
+        }
+    }
+
+    /// Ends a run that outlived its process, when it was waited for long enough.
+    pub(super) fn end_kept_run(&mut self) -> bool {
+        let Some((run, until)) = self.calls.kept else {
+            return false;
+        };
+        let (cx, now) = (self.handing.cx, self.handing.now);
+        let is_over = self.turns.view().run() != Some(run);
+        if !is_over && now < until {
+            return false;
+        }
+        self.calls.kept = None;
+        if !is_over {
+            let _ = self.turns.submit(cx, now, &Input::RunsLost { rerun: false });
+        }
+        true
+    }
+}

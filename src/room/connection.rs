@@ -1,0 +1,121 @@
+//! Whether the gateway tells of the channel, and what may have been missed while it did not.
+
+use dirigent_core::{MessageId, Timestamp};
+
+use super::chat_health::ChatHealth;
+use super::marks::Marks;
+use super::reads::Reads;
+use super::speaking::Summons;
+use super::turns::Turns;
+
+/// What a host tells of its connections to the gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gateway {
+    /// Events may have been lost. That says nothing about whether the gateway tells of the channel now.
+    Gap,
+    /// It tells of the channel again, and events may have been lost.
+    Reconnected,
+    /// It tells of the channel again, and the chat says that no message of it is newer than this one.
+    Newest(MessageId),
+    /// The connection is lost since then: nothing that is said is heard.
+    Lost(Timestamp),
+    /// A connection is back with a new session, and the host is to tell what the channel's newest message is. Else
+    /// what was missed is read. `stands`: no other connection that tells of it is lost.
+    AwaitNewest {
+        /// Whether no other connection that tells of the channel is lost.
+        stands: bool,
+    },
+    /// It tells of the channel again, and has told what was missed since its session began.
+    HeardAgain,
+}
+
+/// What is missed, and when it is read.
+pub(super) struct Connection<'a> {
+    pub(super) now: Timestamp,
+    pub(super) turns: &'a mut Turns,
+    pub(super) marks: &'a mut Marks,
+    pub(super) chat: &'a mut ChatHealth,
+    pub(super) reads: &'a mut Reads,
+    pub(super) summons: &'a mut Summons,
+}
+
+impl Connection<'_> {
+    /// The gateway tells something. Returns whether it tells of the channel again from now on.
+    pub(super) fn take(&mut self, news: Gateway) -> bool {
+        match news {
+            Gateway::Newest(newest) if self.marks.covers(newest) => {
+                self.chat.newest_told();
+                true
+            }
+            Gateway::Reconnected | Gateway::Newest(_) => {
+                self.miss();
+                true
+            }
+            Gateway::Gap => {
+                self.miss();
+                false
+            }
+            Gateway::Lost(since) => {
+                if self.turns.keeps_turns() {
+                    self.chat.lost_gateway(since.min(self.now));
+                }
+                false
+            }
+            Gateway::AwaitNewest { stands } if self.turns.keeps_turns() => {
+                self.chat.await_newest(self.now, stands);
+                false
+            }
+            Gateway::AwaitNewest { stands } => stands,
+            Gateway::HeardAgain => {
+                self.read_untold();
+                true
+            }
+        }
+    }
+
+    /// What may have been said unheard is read, where it matters.
+    pub(super) fn miss(&mut self) {
+        self.chat.newest_told();
+        if self.turns.keeps_turns() {
+            self.marks.open_gap(self.now, None);
+            self.reads.want_gap();
+        }
+    }
+
+    /// Something else is told where the newest message is waited for: it would have been told before, and what was
+    /// missed is read instead.
+    pub(super) fn read_untold(&mut self) {
+        if self.chat.awaits_newest() {
+            self.miss();
+        }
+    }
+
+    /// The gateway tells of the channel again. Returns whether the machine is to know: it was told that the chat
+    /// is away.
+    pub(super) fn hears(&mut self) -> bool {
+        let was_deaf = self.chat.hears().is_some();
+        let view = self.turns.view();
+        let is_news = was_deaf && view.chat_away_since().is_some();
+        if is_news {
+            // After a shorter loss the agents' own connections replay what they missed, and what the host's
+            // waker called has heard.
+            self.summons.again = self.summons.called != Some(view.turn());
+        }
+        is_news
+    }
+
+    /// While the gateway is lost, what is said in a channel whose agents talk is read from time to time. Returns
+    /// whether the machine is to know that the channel is heard again.
+    pub(super) fn look_while_deaf(&mut self) -> bool {
+        let talks = self.turns.view().speaker().is_some();
+        if self.chat.misses_newest(self.now) {
+            let is_news = self.chat.stands() && self.hears();
+            self.miss();
+            return is_news;
+        }
+        if self.chat.looks(self.now) && talks {
+            self.reads.want_backfill(self.turns, self.marks);
+        }
+        false
+    }
+}

@@ -1,0 +1,62 @@
+//! The guards of runs that hosts made: each holds the permission of one run.
+
+use dirigent_core::{AgentKey, PhaseKind, Reason, RunId, TurnId};
+
+use super::calls::{Calls, Guarded};
+use super::turns::Turns;
+
+/// Gives guards out, and says whether their runs may go on.
+pub(crate) struct Guards<'a> {
+    pub(super) turns: &'a Turns,
+    pub(super) calls: &'a mut Calls,
+}
+
+impl Guards<'_> {
+    /// The run that was permitted just now is guarded. Also returns whether this is its first guard: a call may
+    /// be delivered twice.
+    pub(crate) fn guard(
+        self,
+        agent: AgentKey,
+        turn: Option<TurnId>,
+        run: Option<RunId>,
+    ) -> (Guarded, bool) {
+        let guarded = Guarded { agent, turn, run, starts: self.calls.starts() };
+        (guarded, self.calls.guards_first(guarded))
+    }
+
+    /// Whether no other run has begun since this one did.
+    pub(crate) fn is_newest(&self, guarded: Guarded) -> bool {
+        let is_its_turn = |turn| turn == self.turns.view().turn();
+        self.calls.starts() == guarded.starts && guarded.turn.is_none_or(is_its_turn)
+    }
+
+    /// Gives the guard of this run up if the permission was taken away since it was given. Returns why.
+    pub(crate) fn give_up_withdrawn(self, guarded: Guarded) -> Option<Reason> {
+        if self.is_permitted(guarded) {
+            return None;
+        }
+        self.calls.unguard(guarded);
+        let why = self.turns.machine.explain(guarded.agent);
+        Some(if why.allows() { Reason::RunAlreadyEnded } else { why })
+    }
+
+    /// Whether this run has the permission, and may go on.
+    fn is_permitted(&self, guarded: Guarded) -> bool {
+        let Guarded { agent, turn, run, .. } = guarded;
+        let view = self.turns.view();
+        let has_floor = match turn {
+            Some(_) => {
+                let runs = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting);
+                runs && view.speaker() == Some(agent)
+            }
+            None => view.permit() == Some(agent),
+        };
+        let is_newest = self.is_newest(guarded);
+        has_floor && is_newest && view.run() == run && !self.turns.commit.is_taken_over()
+    }
+
+    /// The guard of this run says nothing more.
+    pub(crate) fn give_up(self, guarded: Guarded) {
+        self.calls.unguard(guarded);
+    }
+}

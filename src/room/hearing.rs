@@ -1,0 +1,199 @@
+//! What is said in the channel, pushed or read: for the turn machine, and for agents that miss it.
+
+use dirigent_core::{
+    AgentKey, Author, Input, Message, MessageId, MessageKind, PhaseKind, Tail, Timestamp,
+};
+
+use super::cleanup::Cleanup;
+use super::context::Context;
+use super::marks::CLOCKS_APART;
+use super::recollection::Recollection;
+use super::turns::Turns;
+use crate::{ChatKind, ChatMessage, Held};
+
+/// The newest person's word that acted, and the newest command.
+#[derive(Debug, Default)]
+pub(super) struct Commands {
+    /// The newest person's stop or resume word that acted.
+    pub(super) word: Option<MessageId>,
+    /// When an operator last stopped, held or resumed the channel.
+    pub(super) commanded_at: Option<Timestamp>,
+}
+
+/// Takes messages in.
+pub(super) struct Hearing<'a> {
+    pub(super) cx: &'a Context<'a>,
+    pub(super) now: Timestamp,
+    pub(super) turns: &'a mut Turns,
+    pub(super) cleanup: &'a mut Cleanup,
+    pub(super) commands: &'a mut Commands,
+    pub(super) kept: Recollection<'a>,
+}
+
+impl Hearing<'_> {
+    /// A message that is new to the room: for the agents that missed it, and for the machine. Returns what is to
+    /// be handed to the agent that is called next, where the message comes late.
+    pub(super) fn take(&mut self, message: ChatMessage, backfilled: bool) -> Option<Held> {
+        let cx = self.cx;
+        let author = cx.directory.author(&message);
+        self.see_stray(&message, author);
+        let digest = digest(cx, &message, author, backfilled);
+        let agents = self.addressed(&message, author);
+        if digest.kind != MessageKind::System || author != Author::Moderator {
+            self.kept.remember(cx, self.turns, message, author);
+        }
+        if is_word(digest.kind) && author == Author::Human {
+            if self.comes_late(&digest) {
+                self.note(&digest);
+                return None;
+            }
+            self.commands.word = Some(digest.id);
+        }
+        let input = if agents.is_empty() {
+            Input::Message(digest)
+        } else {
+            Input::Addressed { message: digest, agents }
+        };
+        let is_new = self.turns.submit(cx, self.now, &input).is_ok();
+        let is_talk = author == Author::Human && digest.kind == MessageKind::Conversation;
+        if is_new && is_talk { self.late(digest.id) } else { None }
+    }
+
+    /// A person's message that comes after newer ones is handed to the agent that is called next. From what
+    /// was said since its own last words, which is what an agent is given that left memory, it would be
+    /// missing.
+    fn late(&self, id: MessageId) -> Option<Held> {
+        let view = self.turns.view();
+        let is_late = self.turns.keeps_turns() && Some(id) < view.newest();
+        let any = view.speaker().or_else(|| view.list().next().map(|seat| seat.agent));
+        let agent = any.filter(|_| is_late)?;
+        Some(Held { agent, turn: view.turn(), first: id, last: id })
+    }
+
+    /// Whether a person's stop or resume word was pushed behind what overtook it: a newer word, or, for a
+    /// resume word, an operator's command. The chat's clock may differ from ours, so a stop word acts there.
+    fn comes_late(&self, word: &Message) -> bool {
+        let resumed = (word.kind == MessageKind::ResumeWord).then(|| self.cx.chat.sent_at(word.id));
+        let is_undone = |commanded| resumed.is_some_and(|sent| sent + CLOCKS_APART < commanded);
+        let Commands { word: newest, commanded_at } = *self.commands;
+        newest > Some(word.id) || commanded_at.is_some_and(is_undone)
+    }
+
+    /// A trigger that was withdrawn in doubt did arrive: it is deleted.
+    fn see_stray(&mut self, message: &ChatMessage, author: Author) {
+        if let (Author::Moderator, Some(nonce)) = (author, &message.nonce) {
+            self.turns.restored.see(nonce, message.id);
+            self.cleanup.see(nonce, message.id, self.turns.commit.newest());
+        }
+    }
+
+    fn addressed(&self, message: &ChatMessage, author: Author) -> Vec<AgentKey> {
+        if author == Author::Human && self.turns.machine.config().mention_rounds {
+            self.cx.directory.mentioned_in(&message.content)
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// A message that is read after it was said. A person's recent word, and what the speaker said while
+    /// its turn is being confirmed, count as if they came now. `acts`: of the words with which people stop and resume,
+    /// it is the newest of its page. Returns what is to be handed over, as [`Hearing::take`] does.
+    pub(super) fn take_backfilled(&mut self, message: ChatMessage, acts: bool) -> Option<Held> {
+        let cx = self.cx;
+        let author = cx.directory.author(&message);
+        self.see_stray(&message, author);
+        let is_human = author == Author::Human;
+        let digest = digest(cx, &message, author, true);
+        if is_human && is_word(digest.kind) {
+            self.kept.remember(cx, self.turns, message, author);
+            self.take_word(&digest, acts);
+            return None;
+        }
+        let is_recent = self.is_recent(cx.chat.sent_at(message.id));
+        let view = self.turns.view();
+        // What the speaker says is a piece of its reply, whether it was pushed or read.
+        let speaks = view.speaker().filter(|_| view.phase() != PhaseKind::Granted);
+        let is_awaited = speaks.or(view.permit()).map(Author::Agent) == Some(author);
+        if is_awaited || (is_human && is_recent) {
+            return self.take(message, true);
+        }
+        if digest.kind != MessageKind::System {
+            if is_human {
+                let channel = self.turns.channel;
+                tracing::info!(%channel, "a message was missed and is too old to wake");
+            }
+            self.kept.remember(cx, self.turns, message, author);
+        }
+        self.note(&digest);
+        None
+    }
+
+    /// Whether a person's word that was sent then and missed still wakes the channel. If this process was up and
+    /// did not hear it, the person waits for an answer, as in any other outage.
+    fn is_recent(&self, sent: Timestamp) -> bool {
+        let wake_max = self.cx.settings.missed_wake_max;
+        let outage_max = self.turns.machine.config().outage_max;
+        let most = if sent >= self.cx.up_since { wake_max.max(outage_max) } else { wake_max };
+        self.now.since(sent) < most
+    }
+
+    /// A person's stop or resume word was read. Of those of a page the newest acts, unless a newer word or an
+    /// operator has acted. The others are only remembered.
+    fn take_word(&mut self, word: &Message, is_newest: bool) {
+        let sent = self.cx.chat.sent_at(word.id);
+        let Commands { word: newest, commanded_at } = *self.commands;
+        let is_overtaken =
+            newest > Some(word.id) || commanded_at.is_some_and(|commanded| sent < commanded);
+        if is_overtaken || !is_newest {
+            return self.note(word);
+        }
+        self.commands.word = Some(word.id);
+        let _ = self.turns.submit(self.cx, self.now, &Input::Message(*word));
+    }
+
+    /// The machine knows that the message exists, and makes nothing of it.
+    fn note(&mut self, message: &Message) {
+        let noted = Message { kind: MessageKind::System, ..*message };
+        // It may have been pushed meanwhile.
+        let _ = self.turns.submit(self.cx, self.now, &Input::Message(noted));
+    }
+}
+
+const fn is_word(kind: MessageKind) -> bool {
+    matches!(kind, MessageKind::StopWord | MessageKind::ResumeWord)
+}
+
+/// Whether a person stops or resumes with this message.
+pub(super) fn is_word_of_person(cx: &Context<'_>, message: &ChatMessage) -> bool {
+    let author = cx.directory.author(message);
+    author == Author::Human && is_word(digest(cx, message, author, true).kind)
+}
+
+/// What the machine needs to know of a message.
+pub(super) fn digest(
+    cx: &Context<'_>,
+    message: &ChatMessage,
+    author: Author,
+    backfilled: bool,
+) -> Message {
+    let (text, moderator) = (&message.content, cx.directory.moderator());
+    let says_nothing = |text| {
+        let by_agent = matches!(author, Author::Agent(_)) && !message.has_attachments;
+        by_agent && cx.settings.completion.is_only_signal(text)
+    };
+    let kind = match message.kind {
+        ChatKind::System => MessageKind::System,
+        // A host that posts the signal may post it after the reply has been recognised.
+        _ if says_nothing(text) => MessageKind::System,
+        _ if cx.settings.is_stop_word(text, moderator) => MessageKind::StopWord,
+        _ if cx.settings.is_resume_word(text, moderator) => MessageKind::ResumeWord,
+        ChatKind::Default | ChatKind::Reply => MessageKind::Conversation,
+    };
+    Message { id: message.id, author, kind, tail: tail_of(cx, message), backfilled }
+}
+
+/// The end of what the message says; files say something, too.
+pub(super) fn tail_of(cx: &Context<'_>, message: &ChatMessage) -> Tail {
+    let tail = cx.settings.tail(&message.content);
+    if message.has_attachments { tail.with_attachment() } else { tail }
+}

@@ -1,0 +1,143 @@
+//! A look at a room from outside.
+
+use dirigent_core::{AgentKey, Timestamp};
+
+use super::active::Active;
+use super::claims::Lane;
+use super::marks::Marks;
+use super::outbox::FirstAttempt;
+use super::replying::{given_up_at, waiting_agent};
+use super::turns::Turns;
+use crate::LetterKind;
+
+/// What can be seen of a room.
+pub(crate) struct Look<'a> {
+    pub(super) at: Timestamp,
+    pub(super) turns: &'a Turns,
+    pub(super) marks: &'a Marks,
+    pub(super) active: Option<&'a Active>,
+}
+
+/// That the chat does not answer, or is not heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outage {
+    /// Since when the room's requests fail, or the gateway is lost.
+    pub(crate) since: Timestamp,
+    /// Whether it is the gateway alone.
+    pub(crate) gateway: bool,
+    /// Whose reply waits for it.
+    pub(crate) reply_of: Option<AgentKey>,
+    /// When that reply is given up.
+    pub(crate) given_up_at: Option<Timestamp>,
+}
+
+/// For status and explanations.
+impl Look<'_> {
+    /// Whether the chat does not answer this room, or is not heard.
+    pub(crate) fn outage(&self) -> Option<Outage> {
+        let chat = &self.active?.chat;
+        let (reply_of, given_up_at) = (self.waiting_reply(), self.reply_given_up_at());
+        let (since, gateway) = match chat.silent_since() {
+            Some(since) => (since, false),
+            None => (chat.deaf_since()?, true),
+        };
+        Some(Outage { since, gateway, reply_of, given_up_at })
+    }
+
+    /// Whose reply is made, and waits until the chat takes it.
+    pub(crate) fn waiting_reply(&self) -> Option<AgentKey> {
+        waiting_agent(self.active?.reply.as_ref()?)
+    }
+
+    fn reply_given_up_at(&self) -> Option<Timestamp> {
+        given_up_at(self.turns, self.active?.reply.as_ref()?)
+    }
+
+    /// Whether people said something that is still to be handed to an agent.
+    pub(crate) fn has_word(&self) -> bool {
+        let view = self.turns.view();
+        let is_unheard = view.is_wake_unserved() && !self.turns.has_begun();
+        let is_kept = view.is_wake_pending() || view.held().is_some();
+        let is_ungiven = self.active.is_some_and(|active| active.inbox.ungiven().is_some());
+        is_unheard || is_kept || is_ungiven
+    }
+
+    /// Whether a permitted run waits for a place among the calls of all channels.
+    pub(crate) fn waits_for_call(&self) -> bool {
+        self.active.is_some_and(|active| {
+            active.calls.is_waiting() && active.requests.claims.waits(Lane::Call)
+        })
+    }
+
+    /// Whether the record is damaged, and no operator has given the channel a mode yet.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.turns.is_damaged()
+    }
+
+    /// Whether something may have been missed that was not read yet.
+    pub(crate) const fn has_gap(&self) -> bool {
+        self.marks.has_gap()
+    }
+
+    /// Whether the first attempt at this message is over, or it is in its channel.
+    pub(crate) fn is_attempted(&self, kind: LetterKind) -> bool {
+        self.first_attempt(kind) != FirstAttempt::Pending
+    }
+
+    /// Whether the message is in its channel, as far as this process knows. In a room that was taken over
+    /// there is nothing to be seen.
+    pub(crate) fn is_posted(&self, kind: LetterKind) -> bool {
+        !self.turns.commit.is_taken_over() && self.first_attempt(kind) == FirstAttempt::Posted
+    }
+
+    fn first_attempt(&self, kind: LetterKind) -> FirstAttempt {
+        self.active.map_or(FirstAttempt::Posted, |active| active.letters.first_attempt(kind))
+    }
+
+    /// How many messages of the discussion have not arrived.
+    pub(crate) fn unposted(&self) -> usize {
+        self.active.map_or(0, |active| active.letters.outbox.messages().count())
+    }
+}
+
+/// For the driver.
+impl Look<'_> {
+    /// When something is due, if nothing happens before.
+    pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
+        let machine = self.turns.machine.next_deadline().map(|deadline| deadline.at);
+        let own = [
+            self.turns.commit.next_at(),
+            self.marks.hold_until(),
+            self.active.and_then(|active| active.next_deadline(self.at)),
+            self.reply_given_up_at(),
+            self.active.and_then(|active| active.overruns.next_at(self.turns)),
+        ];
+        // What is due already waits for something else: a commit, an answer, a resume.
+        let own = own.into_iter().flatten().filter(|moment| *moment > self.at);
+        own.chain(machine).min()
+    }
+
+    /// Whether a commit, or a reply that may go, is still to be finished by a driver that ends.
+    pub(crate) fn is_finishing(&self) -> bool {
+        let commit = &self.turns.commit;
+        let replies = self.active.is_some_and(|active| active.reply.is_some());
+        let is_due = !commit.is_clean() || (replies && self.turns.reply_may_go());
+        is_due && !commit.is_given_up()
+    }
+
+    /// Whether the room may have an action to offer.
+    pub(crate) fn may_act(&self) -> bool {
+        let commit = &self.turns.commit;
+        let commits = !commit.is_clean() && !commit.is_under_way();
+        commits || self.active.is_some_and(Active::may_act)
+    }
+
+    /// Whether nothing is under way, so that the room may leave memory: its record says it all.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let idle = self.active.is_none_or(Active::is_idle);
+        idle && self.turns.commit.is_clean()
+            && !self.marks.has_gap()
+            && self.next_deadline().is_none()
+            && self.turns.machine.pending().is_empty()
+    }
+}

@@ -1,0 +1,60 @@
+//! What of the channel's messages is kept: up to where it was heard, and what was said of late.
+
+use std::sync::Arc;
+
+use dirigent_core::{Author, MessageId};
+
+use super::context::Context;
+use super::inbox::Inbox;
+use super::marks::Marks;
+use super::turns::Turns;
+use crate::{AuthorKind, ChannelId, ChatKind, ChatMessage, UserId};
+
+/// Keeps messages, in channels where turns are kept.
+pub(super) struct Recollection<'a> {
+    pub(super) marks: &'a mut Marks,
+    pub(super) inbox: &'a mut Inbox,
+}
+
+impl Recollection<'_> {
+    /// A post of ours is in the channel.
+    pub(super) fn note_own(&mut self, turns: &Turns, message: MessageId) {
+        if turns.keeps_turns() {
+            self.marks.note(message);
+        }
+    }
+
+    /// A post of ours is in the channel. Other agents are to see it even if no event tells of it.
+    pub(super) fn remember_own(&mut self, cx: &Context<'_>, turns: &Turns, message: ChatMessage) {
+        if turns.keeps_turns() {
+            self.marks.note(message.id);
+            self.inbox.remember(Arc::new(message), cx.settings.missed_max);
+        }
+    }
+
+    /// Keeps what was said for agents that miss it.
+    pub(super) fn remember(
+        &mut self,
+        cx: &Context<'_>,
+        turns: &Turns,
+        message: ChatMessage,
+        author: Author,
+    ) {
+        if turns.keeps_turns() && author != Author::Moderator {
+            self.inbox.remember(Arc::new(message), cx.settings.missed_max);
+        }
+    }
+}
+
+/// A message of ours, as an event would tell of it.
+pub(super) fn own_message(
+    channel: ChannelId,
+    id: MessageId,
+    author: UserId,
+    kind: ChatKind,
+    content: Arc<str>,
+) -> ChatMessage {
+    let author_kind = AuthorKind::Bot;
+    let (has_attachments, nonce) = (false, None);
+    ChatMessage { id, channel, author, author_kind, kind, content, has_attachments, nonce }
+}

@@ -1,0 +1,322 @@
+//! A hosted reply: it is begun, posted part by part, looked for, finished, withdrawn or given up.
+
+use std::sync::Arc;
+
+use dirigent_core::{AgentKey, Input, MessageId, Outcome as Run, Pause, Tail, Timestamp};
+
+use super::action::{Account, Action, ActionId, Outcome, Purpose, Started};
+use super::attempts::{Failure, Trouble};
+use super::calls::Call;
+use super::claims::Lane;
+use super::cleanup::Cleanup;
+use super::context::Context;
+use super::offer::{Doorway, Offer};
+use super::recollection::{Recollection, own_message};
+use super::reply::{
+    AfterFailure, ReplyDelivery, ReplyStep, SearchFacts, WithdrawnReply, compose, messages_of,
+};
+use super::requests::Requests;
+use super::speaking::Saying;
+use super::turns::Turns;
+use super::voice::{VoiceItem, VoiceLane};
+use crate::{ChatKind, ChatMessage, HistoryRequest, Mentions, Post, ReplyEnd};
+
+/// Delivers what a hosted agent says.
+pub(super) struct Replying<'a> {
+    pub(super) cx: &'a Context<'a>,
+    pub(super) now: Timestamp,
+    pub(super) turns: &'a mut Turns,
+    pub(super) voice: &'a mut VoiceLane,
+    pub(super) reply: &'a mut Option<ReplyDelivery>,
+    pub(super) withdrawn: &'a mut Option<WithdrawnReply>,
+    pub(super) cleanup: &'a mut Cleanup,
+    pub(super) requests: &'a mut Requests,
+    /// Used again for the messages of a reply.
+    pub(super) receipt: &'a mut Vec<MessageId>,
+    pub(super) kept: Recollection<'a>,
+}
+
+impl Replying<'_> {
+    /// The agent's words become a reply that is stored and then delivered.
+    pub(super) fn begin(&mut self, call: &Call, words: &Arc<str>, end: ReplyEnd) {
+        let &Call { agent, turn, run, .. } = call;
+        let of = (agent, turn.unwrap_or_default(), run);
+        let newest = self.turns.view().newest();
+        let (messages, rest) = messages_of(words, self.cx.settings);
+        let outgoing = compose(self.turns.channel, of, messages, end, (newest, self.now));
+        if outgoing.parts.is_empty() {
+            if !rest.is_empty() {
+                self.kept.inbox.keep_late(agent, rest);
+            }
+            let ended = Input::RunEnded { agent, run: Some(run), outcome: Run::Pass };
+            let _ = self.turns.submit(self.cx, self.now, &ended);
+            return;
+        }
+        let replied = Input::Replied { agent, run: Some(run) };
+        if self.turns.submit(self.cx, self.now, &replied).is_err() {
+            self.kept.inbox.keep_late(agent, words);
+            return;
+        }
+        self.turns.commit.change();
+        let stamp = self.turns.commit.newest();
+        *self.reply = Some(ReplyDelivery::new(outgoing, rest, stamp));
+        self.voice.push(VoiceItem::Reply);
+    }
+
+    /// Posts the next part, or looks for it in the history, once that is stored and while the turn goes on.
+    pub(super) fn offer(&mut self, door: &mut Doorway<'_>) -> Offer {
+        let (cx, now, room) = (self.cx, self.now, self.turns.channel);
+        let is_blocked = !self.turns.reply_may_go() || self.kept.marks.is_holding(now);
+        let is_busy = self.voice.is_busy();
+        let Some(reply) = self.reply.as_mut() else {
+            return Offer::Nothing;
+        };
+        if is_blocked || is_busy || !self.turns.commit.is_committed(reply.stamp()) {
+            return Offer::Nothing;
+        }
+        let agent = reply.stored().agent;
+        match reply.next_step(now) {
+            None => Offer::Nothing,
+            Some(ReplyStep::Read { after, limit }) => {
+                let request = HistoryRequest { channel: room, after, limit };
+                let action = Action::History { account: Account::Moderator, request };
+                let lane = (Lane::Voice, Purpose::FindPart);
+                let started = self.requests.read(cx, (room, now), door, lane, action);
+                if let Some(started) = &started {
+                    self.voice.begin(started.id, now);
+                }
+                started.into()
+            }
+            Some(ReplyStep::Post { content, nonce, not_after }) => {
+                let mentions = Mentions::Nobody;
+                let post = Post { channel: room, content, nonce, mentions, reply_to: None };
+                let account = Account::Agent(agent);
+                let saying = Saying { cx, now, room, voice: self.voice, requests: self.requests };
+                match saying.offer(account, post, None, door) {
+                    Some(Offer::Started(started)) => {
+                        Offer::Started(Started { not_after, ..started })
+                    }
+                    Some(offer) => offer,
+                    None => {
+                        self.give_up();
+                        Offer::Over
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the run of the reply still holds the floor.
+    fn is_current(&self, reply: &ReplyDelivery) -> bool {
+        let (view, stored) = (self.turns.view(), reply.stored());
+        let holds = view.speaker().or(view.permit()) == Some(stored.agent);
+        holds
+            && view.run() == Some(stored.run)
+            && !matches!(view.pause(), Some(Pause::Stopped | Pause::Finished))
+    }
+
+    /// A reply whose turn was taken away, or that cannot be delivered, goes back to its agent.
+    pub(super) fn withdraw(&mut self) -> bool {
+        let Some(reply) = self.reply.as_ref() else {
+            return self.end_lost();
+        };
+        if !self.is_current(reply) {
+            self.hand_back();
+            return true;
+        }
+        let is_over = given_up_at(self.turns, reply).is_some_and(|at| at <= self.now);
+        let is_lost = !self.cx.directory.is_hosted(reply.stored().agent);
+        if (is_lost || is_over) && self.turns.reply_may_go() {
+            self.give_up();
+            return true;
+        }
+        false
+    }
+
+    /// A reply that the machine waits for and nothing here delivers is given up: nothing else would end it.
+    fn end_lost(&mut self) -> bool {
+        let lost = self.turns.view().pending_reply().filter(|reply| !reply.rests);
+        lost.is_some_and(|lost| {
+            let undelivered =
+                Input::Undelivered { agent: lost.agent, run: lost.run, posted: false };
+            self.turns.submit(self.cx, self.now, &undelivered).is_ok()
+        })
+    }
+
+    /// What of the reply is not in the channel becomes the agent's late answer. While a part is on its way,
+    /// it is not known yet what that is.
+    fn hand_back(&mut self) -> Option<ReplyDelivery> {
+        let reply = self.reply.take()?;
+        let is_head = self.voice.head() == Some(VoiceItem::Reply);
+        let under_way = self.voice.under_way().filter(|_| is_head);
+        let arrived = if is_head { self.voice.take_arrived() } else { None };
+        self.voice.withdraw(VoiceItem::Reply);
+        self.requests.withdraw(Lane::Voice);
+        if let Some(request) = under_way {
+            *self.withdrawn = Some(WithdrawnReply::new(request, &reply, arrived));
+        } else {
+            let notice = &self.cx.settings.cut_notice;
+            self.kept.inbox.keep_late_reply(reply.stored(), reply.rest(), notice);
+        }
+        self.turns.commit.change();
+        Some(reply)
+    }
+
+    /// A request of the voice lane ended whose head was withdrawn while it was under way. That it arrived is
+    /// a fact all the same.
+    pub(super) fn lingering_ended(&mut self, id: ActionId, arrived: Option<MessageId>) {
+        if let Some(message) = arrived {
+            self.kept.note_own(self.turns, message);
+            self.cleanup.landed(id, message, self.turns.commit.newest());
+        }
+        if let Some(withdrawn) = self.withdrawn.take_if(|withdrawn| withdrawn.is_request(id)) {
+            let (reply, rest) = withdrawn.ended(arrived);
+            self.kept.inbox.keep_late_reply(&reply, &rest, &self.cx.settings.cut_notice);
+        }
+    }
+
+    /// The reply cannot be delivered: its turn is over, and its agent is handed the rest back.
+    pub(super) fn give_up(&mut self) {
+        let Some(reply) = self.hand_back() else {
+            return;
+        };
+        let (agent, run) = (reply.stored().agent, Some(reply.stored().run));
+        let undelivered = Input::Undelivered { agent, run, posted: reply.is_posted() };
+        let _ = self.turns.submit(self.cx, self.now, &undelivered);
+    }
+
+    /// Every part is in the channel: that confirms the turn.
+    fn finish(&mut self) {
+        let Some(reply) = self.reply.take_if(|reply| reply.is_whole()) else {
+            return;
+        };
+        self.voice.withdraw(VoiceItem::Reply);
+        let stored = reply.stored();
+        let (agent, run) = (stored.agent, Some(stored.run));
+        let mut messages = std::mem::take(self.receipt);
+        messages.clear();
+        messages.extend(reply.posted_messages());
+        if !reply.rest().is_empty() {
+            self.kept.inbox.keep_late(agent, reply.rest());
+        }
+        // The receipt confirms; nothing is compared any more.
+        let tail = Tail::EMPTY;
+        let outcome = match stored.end {
+            ReplyEnd::Finished => Run::Spoke { tail },
+            ReplyEnd::Unfinished => Run::Unfinished { tail },
+            ReplyEnd::AwaitsHuman => Run::AwaitsHuman { tail },
+        };
+        let receipt = Input::Receipt { agent, run, messages };
+        let _ = self.turns.submit(self.cx, self.now, &receipt);
+        let _ = self.turns.submit(self.cx, self.now, &Input::RunEnded { agent, run, outcome });
+        if let Input::Receipt { messages, .. } = receipt {
+            *self.receipt = messages;
+        }
+        self.turns.commit.change();
+    }
+
+    /// A part is in the channel.
+    pub(super) fn posted(&mut self, message: MessageId) {
+        let posted = self.reply.as_mut().and_then(|reply| reply.posted(message));
+        if let Some(content) = posted {
+            self.remember_part(message, content);
+            self.part_known();
+        }
+    }
+
+    /// A part more is known to be in the channel: that is stored before the next part leaves.
+    fn part_known(&mut self) {
+        if self.reply.as_ref().is_some_and(ReplyDelivery::is_whole) {
+            return self.finish();
+        }
+        self.turns.commit.change();
+        if let Some(reply) = self.reply.as_mut() {
+            reply.needs(self.turns.commit.newest());
+        }
+    }
+
+    fn remember_part(&mut self, id: MessageId, content: Arc<str>) {
+        let agent = self.reply.as_ref().map(|reply| reply.stored().agent);
+        if let Some(author) = agent.and_then(|agent| self.cx.directory.user(agent)) {
+            let own = own_message(self.turns.channel, id, author, ChatKind::Default, content);
+            self.kept.remember_own(self.cx, self.turns, own);
+        }
+    }
+
+    /// An attempt at a part, or at looking for it, failed.
+    pub(super) fn failed(&mut self, failure: &Failure) {
+        let Some(reply) = self.reply.as_mut() else {
+            return;
+        };
+        let was = reply.stored().waiting_since;
+        let after = reply.failed(self.now, failure);
+        let waits = reply.stored().waiting_since;
+        if after == AfterFailure::GiveUp {
+            let (channel, kind) = (self.turns.channel, failure.kind);
+            tracing::warn!(%channel, ?kind, "a reply was not posted");
+            return self.give_up();
+        }
+        if was != waits {
+            self.turns.commit.change();
+        }
+    }
+
+    /// The history was read in search of the parts of a reply.
+    pub(super) fn searched(&mut self, id: ActionId, outcome: Outcome) {
+        if !self.voice.end(id) {
+            return self.lingering_ended(id, None);
+        }
+        match outcome.into_page() {
+            Some(Ok(page)) => self.look_for_parts(page),
+            Some(Err(failure)) if failure.trouble() == Trouble::Definite => self.unreadable(),
+            Some(Err(failure)) => self.failed(&failure),
+            None => {}
+        }
+    }
+
+    fn look_for_parts(&mut self, page: Vec<ChatMessage>) {
+        let (channel, newest) = (self.turns.channel, self.turns.view().newest());
+        let Some(reply) = self.reply.as_mut() else {
+            return;
+        };
+        let account = self.cx.directory.user(reply.stored().agent);
+        let was = reply.stored().waiting_since;
+        let facts = SearchFacts { chat: self.cx.chat, channel, account, newest };
+        let Some(found) = reply.searched(self.now, page, &facts) else {
+            return self.unreadable();
+        };
+        let waits = reply.stored().waiting_since;
+        if !found.is_empty() {
+            self.voice.has_landed();
+            for (id, part) in found {
+                self.remember_part(id, part);
+            }
+            self.part_known();
+        } else if was != waits {
+            self.turns.commit.change();
+        }
+    }
+
+    fn unreadable(&mut self) {
+        let unreadable = self.reply.as_mut().map(|reply| reply.unreadable(self.now));
+        if unreadable == Some(AfterFailure::GiveUp) {
+            let channel = self.turns.channel;
+            tracing::warn!(%channel, "it cannot be found out whether a reply was posted");
+            self.give_up();
+        }
+    }
+}
+
+/// When the reply is given up, while it waits for a chat that is away. Not before the machine has given
+/// the chat up: it would grant the next turn.
+pub(super) fn given_up_at(turns: &Turns, reply: &ReplyDelivery) -> Option<Timestamp> {
+    let since = reply.stored().waiting_since?;
+    let away = turns.view().chat_away_since().unwrap_or(since);
+    Some(since.max(away) + turns.machine.config().outage_max)
+}
+
+/// Whose reply is made, and waits until the chat takes it.
+pub(super) fn waiting_agent(reply: &ReplyDelivery) -> Option<AgentKey> {
+    let stored = reply.stored();
+    stored.waiting_since.map(|_| stored.agent)
+}

@@ -1,0 +1,363 @@
+//! What the machine asks to have said, at the head of the voice lane: a trigger, a notice, a reminder.
+
+use dirigent_core::{AgentKey, Effect, MessageId, Settlement, Ticket, Timestamp, TurnId};
+
+use super::action::{Account, Action, ActionId, Outcome, Purpose, Signal, Started, WakeRequest};
+use super::attempts::{Failure, LIMIT_MAX};
+use super::calling::Calling;
+use super::claims::Lane;
+use super::cleanup::Cleanup;
+use super::commit::Stamp;
+use super::context::Context;
+use super::deferrals::Deferrals;
+use super::marks::Marks;
+use super::offer::{Doorway, Offer};
+use super::recollection::Recollection;
+use super::requests::{Ask, Requests};
+use super::voice::{Progress, VoiceItem, VoiceLane};
+use super::words::{Words, words_for};
+use crate::lifecycle::Stage;
+use crate::runtime::admission::ClaimKind;
+use crate::{Certainty, ChannelId, DeferralKey, Discussion, Post, Woken};
+
+/// Which agent knows that its turn has come.
+#[derive(Debug, Default)]
+pub(super) struct Summons {
+    /// The gateway was lost: the agent that is awaited may not have heard its trigger.
+    pub(super) again: bool,
+    /// The newest turn whose agent knows of it without a message: the host's waker called it.
+    pub(super) called: Option<TurnId>,
+}
+
+/// Says what the machine asks for. Where a trigger of a hosted agent stands, its run starts instead.
+pub(super) struct Speaking<'a> {
+    pub(super) calling: Calling<'a>,
+    pub(super) marks: &'a mut Marks,
+    pub(super) voice: &'a mut VoiceLane,
+    pub(super) cleanup: &'a mut Cleanup,
+    pub(super) deferrals: &'a mut Deferrals,
+    pub(super) summons: &'a mut Summons,
+}
+
+/// A trigger at the head of the voice lane.
+#[derive(Clone, Copy)]
+struct Trigger {
+    ticket: Ticket,
+    agent: AgentKey,
+    turn: TurnId,
+    attempt: u8,
+    stamp: Stamp,
+}
+
+impl<'a> Speaking<'a> {
+    const fn cx(&self) -> &'a Context<'a> {
+        self.calling.handing.cx
+    }
+
+    const fn now(&self) -> Timestamp {
+        self.calling.handing.now
+    }
+
+    fn trigger_at_head(&self) -> Option<Trigger> {
+        let head = self.voice.head().filter(|_| !self.voice.is_busy())?;
+        let VoiceItem::Effect(Effect::Trigger { ticket, agent, turn, attempt }, stamp) = head
+        else {
+            return None;
+        };
+        Some(Trigger { ticket, agent, turn, attempt, stamp })
+    }
+
+    /// The head of the voice lane leaves if the machine does not want it any more.
+    pub(super) fn withdraw_head(&mut self) -> bool {
+        let Some(VoiceItem::Effect(effect, _)) = self.voice.head() else {
+            return false;
+        };
+        let machine = &self.calling.turns.machine;
+        let is_trigger = matches!(effect, Effect::Trigger { .. });
+        let is_under_way = self.voice.is_under_way();
+        // After a stop the acknowledgement stands behind the trigger, and must not wait until its post has ended.
+        let is_awaited = is_under_way && !(is_trigger && machine.view().pause().is_some());
+        if is_awaited || machine.wants(&effect) {
+            return false;
+        }
+        // What is read first may tell that an earlier process posted it.
+        let restored = &self.calling.turns.restored;
+        let is_unseen = effect.ticket().is_some_and(|ticket| restored.is_unseen(ticket));
+        if is_unseen && self.marks.is_holding(self.now()) {
+            return false;
+        }
+        let arrived = if is_under_way { self.voice.take_arrived() } else { None };
+        if let Some(message) = arrived {
+            self.voice.has_landed();
+            self.posted(effect, message);
+            return true;
+        }
+        // Its agent may run because of it: then it is removed once it is seen.
+        if let Some((nonce, post)) = self.voice.doubtful_post().filter(|_| is_trigger) {
+            self.cleanup.look_for(nonce, post);
+            self.calling.handing.reads.want_backfill(self.calling.turns, self.marks);
+        }
+        self.voice.pop();
+        self.calling.requests.withdraw(Lane::Voice);
+        if let Some(ticket) = effect.ticket() {
+            self.settle(ticket, Settlement::Dropped);
+        }
+        true
+    }
+
+    fn settle(&mut self, ticket: Ticket, settlement: Settlement) {
+        let (cx, now) = (self.cx(), self.now());
+        self.calling.turns.settle(cx, now, ticket, settlement);
+    }
+
+    /// Takes the first step of the trigger at the head of the voice lane, where that is an instant one: the
+    /// run of a hosted agent is permitted, a run that was put off is told.
+    pub(super) fn start_head(&mut self) -> bool {
+        let Some(Trigger { ticket, agent, turn, attempt, stamp }) = self.trigger_at_head() else {
+            return false;
+        };
+        if self.cx().stage >= Stage::Stopping || self.marks.is_holding(self.now()) {
+            return false;
+        }
+        if self.cx().directory.is_hosted(agent) {
+            let handing = &mut self.calling.handing;
+            if !handing.has_context() || !handing.has_words(agent, turn) {
+                return false;
+            }
+            self.voice.pop();
+            if !self.calling.start_run(ticket, agent, Some(turn), attempt) {
+                self.settle(ticket, Settlement::Dropped);
+            }
+            return true;
+        }
+        let is_committed = self.calling.turns.commit.is_committed(stamp);
+        if !is_committed || self.voice.progress() != Progress::Deferral {
+            return false;
+        }
+        let key = self.deferrals.take(agent);
+        self.voice.advance(Progress::Wake(key));
+        if let Some(key) = key {
+            self.calling.signals.push_back(Signal::TellDeferred { key, turn });
+        }
+        true
+    }
+
+    /// The run that was put off was told: its agent knows that its turn has come.
+    pub(super) fn deferral_told(&mut self) {
+        if let Some(Trigger { ticket, agent, turn, .. }) = self.trigger_at_head() {
+            self.trigger_done(ticket, agent, turn, None);
+        }
+    }
+
+    /// The agent of the trigger at the head of the voice lane knows that its turn has come.
+    fn trigger_done(
+        &mut self,
+        ticket: Ticket,
+        agent: AgentKey,
+        turn: TurnId,
+        message: Option<MessageId>,
+    ) {
+        // What leaves now finds those who hear.
+        self.summons.again = false;
+        self.summons.called = message.is_none().then_some(turn);
+        self.voice.pop();
+        self.calling.handing.inbox.give_pending(agent, turn);
+        self.settle(ticket, Settlement::Done { message });
+    }
+
+    /// Posts the head, or has its agent woken, once that is stored and as long as the machine wants it.
+    pub(super) fn offer(
+        &mut self,
+        (effect, stamp): (Effect, Stamp),
+        terms: Option<&Discussion>,
+        door: &mut Doorway<'_>,
+    ) -> Offer {
+        if self.is_blocked(&effect, stamp) {
+            return Offer::Nothing;
+        }
+        if let Effect::Trigger { ticket, agent, turn, attempt } = effect {
+            if self.cx().directory.is_hosted(agent) {
+                // It starts with an event, once what was said of late is in memory.
+                return Offer::Nothing;
+            }
+            if let Progress::Wake(deferral) = self.voice.progress() {
+                if self.cx().has_waker {
+                    return self.offer_wake((agent, turn, attempt), deferral).into();
+                }
+                self.voice.advance(Progress::Post);
+            }
+            if self.voice.progress() == Progress::Deferral {
+                return Offer::Nothing;
+            }
+            if !self.cx().settings.notify {
+                self.trigger_done(ticket, agent, turn, None);
+                return Offer::Anew;
+            }
+        }
+        let turns = &*self.calling.turns;
+        let words = words_for(self.cx(), turns, terms, &effect);
+        let (Some(Words { place, content, mentions, paced, reply_to }), Some(ticket)) =
+            (words, effect.ticket())
+        else {
+            self.refuse_head();
+            return Offer::Anew;
+        };
+        let mut debts = turns.machine.pending().iter();
+        let debt = debts.find(|debt| debt.effect.ticket() == Some(ticket));
+        let nonce = turns.nonce(ticket, debt.map_or(self.now(), |debt| debt.since));
+        let post = Post { channel: place, content: content.into(), nonce, mentions, reply_to };
+        self.offer_post(post, paced, door)
+    }
+
+    fn is_blocked(&self, effect: &Effect, stamp: Stamp) -> bool {
+        let (machine, now) = (&self.calling.turns.machine, self.now());
+        let is_held = matches!(effect, Effect::Reminder { .. }) && machine.view().pause().is_some();
+        let is_trigger = matches!(effect, Effect::Trigger { .. });
+        let must_wait = is_trigger
+            && (self.cx().stage >= Stage::Stopping
+                || self.marks.is_holding(now)
+                || self.voice.is_busy());
+        let is_due = self.voice.is_due(now) && self.calling.turns.commit.is_committed(stamp);
+        is_held || must_wait || !is_due || !machine.wants(effect)
+    }
+
+    fn offer_post(&mut self, post: Post, agent: Option<AgentKey>, door: &mut Doorway<'_>) -> Offer {
+        let (cx, now, room) = (self.cx(), self.now(), self.calling.turns.channel);
+        let saying = Saying { cx, now, room, voice: self.voice, requests: self.calling.requests };
+        saying.offer(Account::Moderator, post, agent, door).unwrap_or_else(|| {
+            self.refuse_head();
+            Offer::Over
+        })
+    }
+
+    fn offer_wake(
+        &mut self,
+        (agent, turn, attempt): (AgentKey, TurnId, u8),
+        deferral: Option<DeferralKey>,
+    ) -> Option<Started> {
+        let handing = &mut self.calling.handing;
+        if !handing.has_context() {
+            return None;
+        }
+        let handout = handing.prepare(agent, turn)?;
+        let missed = handing.hand_out(handout);
+        let newest = self.calling.turns.view().newest();
+        let request = WakeRequest { agent, turn, attempt, newest, missed, deferral };
+        let time_out = self.now() + self.cx().settings.work_deadline;
+        let action = Action::Wake(Box::new(request));
+        let started = self.calling.requests.start_freely(Purpose::Wake, action, time_out);
+        self.voice.begin(started.id, self.now());
+        Some(started)
+    }
+
+    /// What the head asks for is in the channel.
+    pub(super) fn posted(&mut self, effect: Effect, message: MessageId) {
+        let inbox = &mut *self.calling.handing.inbox;
+        Recollection { marks: self.marks, inbox }.note_own(self.calling.turns, message);
+        if let Effect::Trigger { ticket, agent, turn, .. } = effect {
+            self.trigger_done(ticket, agent, turn, Some(message));
+        } else {
+            self.head_done(effect, Settlement::Done { message: Some(message) });
+        }
+    }
+
+    /// An attempt at the head failed: it is tried again, or given up.
+    pub(super) fn failed(&mut self, effect: Effect, failure: &Failure) {
+        let now = self.now();
+        self.voice.attempts().back_off(now, failure.retry_after);
+        if failure.certainty == Certainty::Unknown {
+            self.voice.doubt();
+        }
+        let is_notice = matches!(effect, Effect::Notice { .. });
+        let is_over = is_notice && self.voice.is_overdue(now);
+        if is_over || failure.is_final() {
+            let (channel, kind) = (self.calling.turns.channel, failure.kind);
+            tracing::warn!(%channel, ?kind, "a post of the moderator failed");
+            self.head_done(effect, failure.settlement(now));
+        }
+    }
+
+    /// The head of the voice lane is settled. After a reminder a hosted initiator is called, whatever
+    /// came of the post.
+    fn head_done(&mut self, effect: Effect, settlement: Settlement) {
+        self.voice.pop();
+        let Some(ticket) = effect.ticket() else {
+            return;
+        };
+        self.settle(ticket, settlement);
+        if let Effect::Reminder { initiator, .. } = effect {
+            if self.cx().directory.is_hosted(initiator) {
+                self.calling.start_run(ticket, initiator, None, 0);
+            }
+        }
+    }
+
+    /// What the head of the voice lane asks for cannot be posted at all.
+    fn refuse_head(&mut self) {
+        match self.voice.head() {
+            Some(VoiceItem::Effect(effect, _)) => {
+                self.head_done(effect, Settlement::Failed { retry_at: None });
+            }
+            _ => self.voice.pop(),
+        }
+    }
+
+    /// The host's waker answered.
+    pub(super) fn woken(&mut self, id: ActionId, outcome: Outcome) {
+        let head = self.voice.head();
+        if !self.voice.end(id) {
+            return;
+        }
+        let Some(VoiceItem::Effect(effect, _)) = head else {
+            return;
+        };
+        let Effect::Trigger { ticket, agent, turn, .. } = effect else {
+            return;
+        };
+        match outcome.into_woken() {
+            Some(Ok(Woken::PostTrigger)) => self.voice.advance(Progress::Post),
+            Some(Ok(_)) => self.trigger_done(ticket, agent, turn, None),
+            Some(Err(failure)) => self.head_done(effect, failure.settlement(self.now())),
+            None => {}
+        }
+    }
+}
+
+/// Posts what stands at the head of the voice lane, whoever says it.
+pub(super) struct Saying<'a> {
+    pub(super) cx: &'a Context<'a>,
+    pub(super) now: Timestamp,
+    pub(super) room: ChannelId,
+    pub(super) voice: &'a mut VoiceLane,
+    pub(super) requests: &'a mut Requests,
+}
+
+impl Saying<'_> {
+    /// Starts the post, if it is admitted. `agent`: whose pace of triggers it counts in. `None` where it would wait
+    /// too long.
+    pub(super) fn offer(
+        self,
+        account: Account,
+        post: Post,
+        agent: Option<AgentKey>,
+        door: &mut Doorway<'_>,
+    ) -> Option<Offer> {
+        let Self { cx, now, room, voice, requests } = self;
+        let (target, kind) = (post.channel, ClaimKind::Post);
+        let ask = Ask { lane: Lane::Voice, target, account, agent, kind };
+        match requests.admit(room, now, door, &ask) {
+            Ok(claim) => {
+                voice.begin(claim.id, now);
+                voice.expect(post.nonce);
+                let action = Action::Post { account, post };
+                Some(Offer::Started(requests.start(cx, now, claim, Purpose::Voice, action)))
+            }
+            Err(Some(until)) if until.since(now) > LIMIT_MAX => {
+                tracing::warn!(channel = %room, "a post would wait too long for its pace");
+                requests.withdraw(Lane::Voice);
+                None
+            }
+            Err(until) => Some(Offer::Waits(account, until)),
+        }
+    }
+}

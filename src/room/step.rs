@@ -1,0 +1,415 @@
+//! One event on its way through a room: the handlers of all topics, and the order of things.
+
+use std::sync::Arc;
+
+use dirigent_core::{
+    Cause, Effect, Input, MessageId, PhaseKind, Settlement, Timestamp, Transition, WakeCause,
+};
+
+use super::action::Signal;
+use super::active::Active;
+use super::calling::Calling;
+use super::calls::{Call, Consult};
+use super::claims::Lane;
+use super::connection::Connection;
+use super::consulting::Consulting;
+use super::context::Context;
+use super::handing::{Handing, Known};
+use super::hearing::Hearing;
+use super::marks::Marks;
+use super::pages::Reading;
+use super::reads::Read;
+use super::recollection::Recollection;
+use super::replying::Replying;
+use super::speaking::Speaking;
+use super::turns::{Follow, Turns, What};
+use super::voice::VoiceItem;
+use crate::{ChatMessage, Discussion, Held, LetterKind};
+
+/// A room while it takes an event in. Lends each handler the fields of its topic, and sorts what follows from
+/// the machine into the lanes.
+pub(super) struct Step<'a> {
+    pub(super) cx: &'a Context<'a>,
+    pub(super) now: Timestamp,
+    pub(super) turns: &'a mut Turns,
+    pub(super) marks: &'a mut Marks,
+    pub(super) forgot: &'a mut bool,
+    pub(super) discussion: Option<&'a Arc<Discussion>>,
+    pub(super) lanes: &'a mut Active,
+}
+
+/// The handlers.
+impl Step<'_> {
+    fn known(&self) -> Known {
+        let Active { chat, calls, .. } = &*self.lanes;
+        let gives_up = !chat.is_out() || calls.is_waiting();
+        Known { forgot: *self.forgot, heard_before: self.marks.heard_before(), gives_up }
+    }
+
+    pub(super) fn handing(&mut self) -> Handing<'_> {
+        let known = self.known();
+        let Active { inbox, reads, .. } = &mut *self.lanes;
+        Handing { cx: self.cx, now: self.now, inbox, reads, known }
+    }
+
+    pub(super) fn calling(&mut self) -> Calling<'_> {
+        let known = self.known();
+        let Self { cx, now, turns, .. } = self;
+        let Active { inbox, reads, calls, signals, requests, .. } = &mut *self.lanes;
+        let handing = Handing { cx, now: *now, inbox, reads, known };
+        Calling { turns, calls, signals, requests, handing }
+    }
+
+    pub(super) fn speaking(&mut self) -> Speaking<'_> {
+        let known = self.known();
+        let Self { cx, now, turns, marks, .. } = self;
+        let lanes = &mut *self.lanes;
+        let Active { inbox, reads, calls, signals, requests, voice, .. } = lanes;
+        let Active { cleanup, deferrals, summons, .. } = lanes;
+        let handing = Handing { cx, now: *now, inbox, reads, known };
+        let calling = Calling { turns, calls, signals, requests, handing };
+        Speaking { calling, marks, voice, cleanup, deferrals, summons }
+    }
+
+    pub(super) fn consulting(&mut self) -> Consulting<'_> {
+        let known = self.known();
+        let Self { cx, now, turns, marks, .. } = self;
+        let Active { inbox, reads, signals, requests, voice, consult, .. } = &mut *self.lanes;
+        let handing = Handing { cx, now: *now, inbox, reads, known };
+        Consulting { turns, marks, voice, consult, signals, requests, handing }
+    }
+
+    pub(super) fn replying(&mut self) -> Replying<'_> {
+        let Self { cx, now, turns, marks, .. } = self;
+        let Active { inbox, voice, reply, withdrawn, cleanup, requests, receipt, .. } =
+            &mut *self.lanes;
+        let kept = Recollection { marks, inbox };
+        let now = *now;
+        Replying { cx, now, turns, voice, reply, withdrawn, cleanup, requests, receipt, kept }
+    }
+
+    pub(super) fn hearing(&mut self) -> Hearing<'_> {
+        let Self { cx, now, turns, marks, .. } = self;
+        let Active { inbox, cleanup, commands, .. } = &mut *self.lanes;
+        Hearing { cx, now: *now, turns, cleanup, commands, kept: Recollection { marks, inbox } }
+    }
+
+    pub(super) fn connection(&mut self) -> Connection<'_> {
+        let Self { now, turns, marks, .. } = self;
+        let Active { chat, reads, summons, .. } = &mut *self.lanes;
+        Connection { now: *now, turns, marks, chat, reads, summons }
+    }
+}
+
+/// What follows from the machine for the lanes.
+impl Step<'_> {
+    /// Tells the machine something, and sorts what follows.
+    pub(super) fn submit(
+        &mut self,
+        input: &Input,
+    ) -> Result<dirigent_core::Answer, dirigent_core::Refusal> {
+        let answer = self.turns.submit(self.cx, self.now, input);
+        self.sort();
+        answer
+    }
+
+    /// Says what became of an effect, and sorts what follows.
+    pub(super) fn settled(&mut self, ticket: dirigent_core::Ticket, settlement: Settlement) {
+        self.turns.settle(self.cx, self.now, ticket, settlement);
+        self.sort();
+    }
+
+    /// Sorts into the lanes what the machine asked for, and tells them what else follows.
+    pub(super) fn sort(&mut self) {
+        if !self.turns.has_follows() {
+            return;
+        }
+        let follows = self.turns.take_follows();
+        for follow in &follows {
+            self.take(follow);
+        }
+        self.turns.sorted(follows);
+    }
+
+    fn take(&mut self, follow: &Follow) {
+        match follow.what {
+            What::Effect(effect) => self.take_effect(follow, effect),
+            // The time that a hold took does not count as time away.
+            What::Resumed => {
+                let reply = self.lanes.reply.as_mut();
+                if reply.is_some_and(|reply| reply.resume(follow.at)) {
+                    self.turns.commit.change();
+                }
+            }
+            What::Commanded => self.lanes.commands.commanded_at = Some(follow.at),
+            What::Moved(begins) => {
+                // What was said under another mode is nothing that was missed.
+                self.marks.begin(begins, follow.at);
+                self.lanes.inbox.forget_pending();
+            }
+            What::Stray(message) => self.lanes.cleanup.push(None, message, follow.stamp),
+            What::Unseen(nonce) => {
+                self.lanes.cleanup.look_for(nonce, None);
+                self.lanes.reads.want_backfill(self.turns, self.marks);
+            }
+        }
+    }
+
+    /// Puts what the machine asks for into its lane, with the stamp of the state that asks for it.
+    pub(super) fn take_effect(&mut self, follow: &Follow, effect: Effect) {
+        let &Follow { at, stamp, .. } = follow;
+        let lanes = &mut *self.lanes;
+        match effect {
+            Effect::Transition(transition) => self.take_transition(at, transition),
+            Effect::FetchMembers { ticket } => lanes.reads.want(Read::Members(ticket), stamp),
+            Effect::Poll { ticket, after } => lanes.reads.want(Read::Poll { ticket, after }, stamp),
+            Effect::Delete { ticket, message } => lanes.cleanup.push(Some(ticket), message, stamp),
+            Effect::Trigger { .. } | Effect::Notice { .. } | Effect::Reminder { .. } => {
+                if !matches!(effect, Effect::Notice { .. }) {
+                    lanes.reads.skip_context = false;
+                }
+                lanes.voice.push(VoiceItem::Effect(effect, stamp));
+            }
+            Effect::Consult { ticket, agent, turn, first, last } => {
+                let asked = Consult::new(ticket, (agent, turn), (first, last), stamp, at);
+                self.consulting().ask(asked);
+            }
+            Effect::Inject { agent, turn, message } => {
+                self.calling().hand_over(Held { agent, turn, first: message, last: message });
+            }
+            Effect::Deliver { agent, turn, first, last } => {
+                self.calling().hand_over(Held { agent, turn, first, last });
+            }
+            Effect::CancelRun { agent, run, .. } => self.calling().cancel(agent, run),
+        }
+    }
+
+    fn take_transition(&mut self, at: Timestamp, transition: Transition) {
+        let Transition { from, to, cause, agent, .. } = transition;
+        if to == PhaseKind::Archived && from != PhaseKind::Archived {
+            if let Some(terms) = self.discussion {
+                self.lanes.letters.owe_result(self.cx, self.turns.channel, at, terms, cause);
+            }
+        }
+        let (was, rests) = (from == PhaseKind::Waiting, to == PhaseKind::Waiting);
+        if was && !rests {
+            self.consulting().withdraw();
+        }
+        let Active { calls, signals, .. } = &mut *self.lanes;
+        if cause == Cause::RunStarted {
+            calls.run_started();
+        }
+        let Some(&Call { agent: called, under_way: Some(id), .. }) = calls.current() else {
+            return;
+        };
+        if was != rests {
+            signals.push_back(Signal::Pause { id, rests });
+        }
+        if cause == Cause::RunSlow && agent == Some(called) {
+            signals.push_back(Signal::Slow(id));
+        }
+    }
+}
+
+/// The order of things.
+impl Step<'_> {
+    /// Brings everything in line with what the machine says now. Called at the end of each event.
+    pub(super) fn settle(&mut self) {
+        self.sort();
+        self.calling().cancel_replaced();
+        // Each round either starts, ends or withdraws something; the bound is never reached.
+        let mut goes_on = true;
+        for _ in 0..64 {
+            goes_on = self.settle_one();
+            self.sort();
+            if !goes_on {
+                break;
+            }
+        }
+        let now = self.now;
+        debug_assert!(!goes_on, "what is to be settled at {now:?} has no end: {:?}", self.lanes);
+        if self.connection().look_while_deaf() {
+            self.tell_chat();
+        }
+        self.lanes.letters.count(&mut self.turns.commit);
+        self.clear_delivered();
+        self.calling().inject_pending();
+        self.lanes.overruns.tell(self.turns, self.now, &mut self.lanes.signals);
+        self.expire();
+    }
+
+    /// The first thing that is out of line, in the order of importance. Returns whether there was one.
+    fn settle_one(&mut self) -> bool {
+        self.tell_chat()
+            || self.trigger_again()
+            || self.take_arrived()
+            || self.replying().withdraw()
+            || self.settle_replaced()
+            || self.calling().settle_never_begun()
+            || Reading { step: self }.drop_unwanted()
+            || self.speaking().withdraw_head()
+            || self.handing().give_context_up()
+            || self.speaking().start_head()
+            || self.step_aside()
+            || self.calling().end_kept_run()
+            || self.wake_for_pending()
+    }
+
+    /// Tells the machine that the chat is away, or back, when that is due.
+    pub(super) fn tell_chat(&mut self) -> bool {
+        let Some(away) = self.lanes.chat.due(self.now) else {
+            return false;
+        };
+        if !away {
+            self.lanes.hurry();
+            self.lanes.reads.chat_back(self.now);
+        }
+        let _ = self.submit(&Input::Chat { away });
+        true
+    }
+
+    /// Triggers the agent that is awaited once more, if it may not have heard its trigger: once the chat
+    /// answers, what was said meanwhile was read, and no trigger is on its way.
+    fn trigger_again(&mut self) -> bool {
+        let is_wanted = self.lanes.summons.again && self.lanes.voice.is_empty();
+        if !is_wanted || self.marks.is_holding(self.now) {
+            return false;
+        }
+        let view = self.turns.view();
+        if view.chat_away_since().is_some() {
+            return false;
+        }
+        let is_hosted = view.speaker().is_some_and(|agent| self.cx.directory.is_hosted(agent));
+        self.lanes.summons.again = false;
+        !is_hosted && self.submit(&Input::TriggerAgain).is_ok()
+    }
+
+    /// A message of the discussion has arrived. The guide's arrival wakes the first speaker, in the same commit.
+    fn take_arrived(&mut self) -> bool {
+        let arrived = self.lanes.letters.outbox.take_arrived();
+        if arrived == Some(LetterKind::Guide) {
+            // Refused where the discussion is over already.
+            let _ = self.submit(&Input::Wake { first: None, cause: WakeCause::Guide });
+        }
+        arrived.is_some()
+    }
+
+    /// A read that a newer one has replaced before it was made is owed no more.
+    fn settle_replaced(&mut self) -> bool {
+        let older = self.lanes.reads.replaced.pop();
+        if let Some(ticket) = older {
+            self.settled(ticket, Settlement::Dropped);
+        }
+        older.is_some()
+    }
+
+    /// A notice that cannot be posted holds no turn back.
+    fn step_aside(&mut self) -> bool {
+        let waits = self.lanes.requests.claims.waits(Lane::Voice);
+        self.lanes.voice.step_aside(waits)
+    }
+
+    /// The channel went to sleep, and what a person said to the agent that ran last was not taken: it wakes
+    /// for that, once.
+    fn wake_for_pending(&mut self) -> bool {
+        let last = self.lanes.inbox.ungiven().map(|held| held.last);
+        if last <= self.lanes.woken_for {
+            return false;
+        }
+        let view = self.turns.view();
+        let sleeps = view.phase() == PhaseKind::Dormant && view.mode().keeps_turns();
+        // A wake would be refused, or be nothing.
+        let waits =
+            view.pause().is_some() || view.chat_away_since().is_some() || view.is_budget_spent();
+        if !sleeps || waits {
+            return false;
+        }
+        self.lanes.woken_for = last;
+        let _ = self.submit(&Input::Wake { first: None, cause: WakeCause::Operator });
+        true
+    }
+
+    /// Forgets what was handed over with a turn that is over.
+    fn clear_delivered(&mut self) {
+        let inbox = &mut self.lanes.inbox;
+        let before = inbox.pending();
+        if before.is_some() {
+            let view = self.turns.view();
+            inbox.clear_delivered(view.speaker(), view.turn());
+            if inbox.pending() != before {
+                self.turns.commit.change();
+            }
+        }
+    }
+
+    /// Lets expire what the machine does not know of.
+    fn expire(&mut self) {
+        self.marks.expire_hold(self.now);
+        if !self.turns.keeps_turns() {
+            self.marks.drop_gap();
+        }
+        let Active { deferrals, calls, signals, .. } = &mut *self.lanes;
+        let is_idle = self.turns.view().speaker().is_none();
+        let forget_after = self.turns.machine.config().forget_after;
+        let expired = deferrals.expire(self.now, is_idle, forget_after);
+        if !expired.is_empty() {
+            signals.push_back(Signal::DropDeferrals(expired));
+        }
+        while let Some(id) = calls.next_overdue(self.now) {
+            signals.push_back(Signal::Drop(id));
+        }
+    }
+}
+
+/// What is said.
+impl Step<'_> {
+    /// A message that was pushed.
+    pub(super) fn pushed(&mut self, message: ChatMessage) {
+        self.connection().read_untold();
+        self.hear();
+        if self.turns.keeps_turns() {
+            self.marks.pushed(message.id);
+        }
+        let (id, author) = (message.id, self.cx.directory.author(&message));
+        let nonce = message.nonce.as_ref();
+        let has_arrived = nonce.is_some_and(|nonce| self.lanes.arrived(nonce, author, id));
+        self.take_message(message, false);
+        if has_arrived {
+            self.head_posted(id);
+        }
+    }
+
+    /// A message that is new to the room.
+    pub(super) fn take_message(&mut self, message: ChatMessage, backfilled: bool) {
+        let late = self.hearing().take(message, backfilled);
+        self.sort();
+        self.hold(late);
+    }
+
+    /// A person's message that comes late is kept for the agent that is called next.
+    pub(super) fn hold(&mut self, late: Option<Held>) {
+        if let Some(held) = late {
+            self.lanes.inbox.hold(held);
+            self.turns.commit.change();
+        }
+    }
+
+    /// The gateway tells of the channel again.
+    pub(super) fn hear(&mut self) {
+        if self.connection().hears() {
+            self.tell_chat();
+        }
+    }
+
+    /// What the head of the voice lane says is in the channel.
+    pub(super) fn head_posted(&mut self, message: MessageId) {
+        self.lanes.voice.has_landed();
+        match self.lanes.voice.head() {
+            Some(VoiceItem::Reply) => self.replying().posted(message),
+            Some(VoiceItem::Answer) => self.consulting().posted(message),
+            Some(VoiceItem::Effect(effect, _)) => self.speaking().posted(effect, message),
+            None => {}
+        }
+        self.sort();
+    }
+}

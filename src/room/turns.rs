@@ -1,0 +1,224 @@
+//! The turn machine, as the lanes see it: it is told things at once, and what follows from that for the
+//! lanes is kept in order until the event's step sorts it.
+
+use dirigent_core::{
+    Answer, Channel, Effect, Input, MessageId, Mode, PhaseKind, Refusal, Settlement, Ticket,
+    Timestamp, Transition, View,
+};
+
+use super::commit::{CommitState, Stamp};
+use super::context::Context;
+use super::marks::CLOCKS_APART;
+use super::restored::RestoredTriggers;
+use crate::{ChannelId, Nonce};
+
+/// The machine of a channel, what is stored of the channel, and what no lane was told of yet.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    pub(super) channel: ChannelId,
+    pub(super) machine: Channel,
+    pub(super) commit: CommitState,
+    /// Triggers that an earlier process owed: it may have posted them.
+    pub(super) restored: RestoredTriggers,
+    /// The trigger of the call that has begun, and when it began. The machine is told before its next input,
+    /// so that this is no commit of its own.
+    begun: Option<(Ticket, Timestamp)>,
+    /// What no lane was told of yet, oldest first.
+    follows: Vec<Follow>,
+    /// Used again for the machine's effects.
+    effects: Vec<Effect>,
+}
+
+/// What follows from an input for the lanes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Follow {
+    /// When the machine was told.
+    pub(super) at: Timestamp,
+    /// The state that it follows from.
+    pub(super) stamp: Stamp,
+    pub(super) what: What,
+}
+
+/// One thing that follows.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    /// The machine asks for this, or tells of it.
+    Effect(Effect),
+    /// The turn goes on after it was paused.
+    Resumed,
+    /// An operator's command was obeyed.
+    Commanded,
+    /// The channel has another mode: its conversation begins behind this message.
+    Moved(Option<MessageId>),
+    /// An earlier process posted a trigger that is not wanted, and the machine does not have it removed.
+    Stray(MessageId),
+    /// An earlier process may have posted this trigger, which is not wanted.
+    Unseen(Nonce),
+}
+
+impl Turns {
+    pub(super) fn new(channel: ChannelId, machine: Channel, commit: CommitState) -> Self {
+        let restored = RestoredTriggers::default();
+        let (begun, follows, effects) = (None, Vec::new(), Vec::new());
+        Self { channel, machine, commit, restored, begun, follows, effects }
+    }
+
+    pub(super) const fn view(&self) -> View<'_> {
+        self.machine.view()
+    }
+
+    pub(super) const fn keeps_turns(&self) -> bool {
+        self.machine.view().mode().keeps_turns()
+    }
+
+    /// Tells the machine something. Before it, and as of then, that the call has begun: what is due since is
+    /// no matter of the turn before.
+    pub(super) fn submit(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        input: &Input,
+    ) -> Result<Answer, Refusal> {
+        if let Some((ticket, since)) = self.begun.take() {
+            self.settle(cx, since.min(now), ticket, Settlement::Done { message: None });
+        }
+        let (mode, was_paused) = (self.view().mode(), self.view().pause().is_some());
+        let answer = self.machine.handle(now, input, &mut self.effects);
+        if let Some(record) = cx.record {
+            record(self.channel, now, input);
+        }
+        self.commit.observe(self.machine.revision());
+        self.keep_effects(now);
+        if was_paused && self.view().pause().is_none() {
+            self.keep(now, What::Resumed);
+        }
+        let is_moved = self.view().mode() != mode;
+        let commands = matches!(input, Input::Stop | Input::Hold | Input::Resume | Input::Finish);
+        // A command that changes nothing is obeyed all the same; one that is refused, or a mode that the
+        // channel has already, says nothing about what people said before.
+        if answer.is_ok() && (commands || is_moved) {
+            self.keep(now, What::Commanded);
+            self.commit.change();
+        }
+        if is_moved {
+            let newest = self.view().newest();
+            let begins = newest.or_else(|| cx.chat.id_before(now.saturating_sub(CLOCKS_APART)));
+            self.keep(now, What::Moved(begins));
+        }
+        answer
+    }
+
+    /// Says what became of an effect. That its ticket is unknown means that it does not matter any more.
+    pub(super) fn settle(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        ticket: Ticket,
+        settlement: Settlement,
+    ) {
+        let is_known = matches!(settlement, Settlement::Done { message: Some(_) });
+        match self.restored.take(ticket).filter(|_| !is_known) {
+            None => {
+                let _ = self.submit(cx, now, &Input::Settled { ticket, settlement });
+            }
+            // An earlier process posted it: the machine has it removed.
+            Some((_, Some(message))) => {
+                let settlement = Settlement::Done { message: Some(message) };
+                if self.submit(cx, now, &Input::Settled { ticket, settlement }).is_err() {
+                    self.keep(now, What::Stray(message));
+                }
+            }
+            Some((nonce, None)) => {
+                let _ = self.submit(cx, now, &Input::Settled { ticket, settlement });
+                self.keep(now, What::Unseen(nonce));
+            }
+        }
+    }
+
+    /// The agent of this trigger is called: the machine owes the trigger no more, and is told with its next input.
+    pub(super) const fn call_begun(&mut self, trigger: Option<Ticket>, now: Timestamp) {
+        self.begun = match trigger {
+            Some(ticket) => Some((ticket, now)),
+            None => None,
+        };
+    }
+
+    /// Whether a call has begun, and the machine does not know it yet.
+    pub(super) const fn has_begun(&self) -> bool {
+        self.begun.is_some()
+    }
+
+    /// The machine begins anew: it knows nothing of what was asked for.
+    pub(super) fn begin_anew(&mut self, machine: Channel) {
+        self.machine = machine;
+        self.restored.clear();
+        self.begun = None;
+    }
+
+    /// Another process has the channel: nothing is stored or told any more.
+    pub(super) fn abandon(&mut self) {
+        self.commit.abandon();
+        self.restored.clear();
+    }
+
+    fn keep(&mut self, at: Timestamp, what: What) {
+        self.follows.push(Follow { at, stamp: self.commit.newest(), what });
+    }
+
+    fn keep_effects(&mut self, at: Timestamp) {
+        let stamp = self.commit.newest();
+        for effect in self.effects.drain(..) {
+            if let Effect::Transition(transition) = effect {
+                self.commit.record(transition);
+                if !concerns_lanes(&transition) {
+                    continue;
+                }
+            }
+            self.follows.push(Follow { at, stamp, what: What::Effect(effect) });
+        }
+    }
+
+    pub(super) fn has_follows(&self) -> bool {
+        !self.follows.is_empty()
+    }
+
+    /// What no lane was told of yet. To be given back by [`Turns::sorted`].
+    pub(super) fn take_follows(&mut self) -> Vec<Follow> {
+        std::mem::take(&mut self.follows)
+    }
+
+    /// The lanes know all of this: its memory is used again.
+    pub(super) fn sorted(&mut self, mut follows: Vec<Follow>) {
+        debug_assert!(
+            self.follows.is_empty(),
+            "a lane told the machine something while it was told"
+        );
+        follows.clear();
+        self.follows = follows;
+    }
+
+    /// Whether the record is damaged, and no operator has given the channel a mode yet.
+    pub(super) fn is_damaged(&self) -> bool {
+        self.commit.is_damaged() && self.view().mode() == Mode::None
+    }
+
+    /// Whether parts of a reply, or the orchestrator's answer, may be posted now: the turn is not paused and the
+    /// channel is not held.
+    pub(super) fn reply_may_go(&self) -> bool {
+        self.view().pause().is_none() && self.view().phase() != PhaseKind::Waiting
+    }
+
+    /// The nonce of what the machine has asked for at this time.
+    pub(super) fn nonce(&self, ticket: Ticket, since: Timestamp) -> Nonce {
+        Nonce::from_parts(self.channel.get(), since.as_millis(), ticket.get())
+    }
+}
+
+/// Whether a lane has something to do because of it.
+fn concerns_lanes(transition: &Transition) -> bool {
+    let Transition { from, to, cause, .. } = *transition;
+    let is_pause = (from == PhaseKind::Waiting) != (to == PhaseKind::Waiting);
+    let is_of_run =
+        matches!(cause, dirigent_core::Cause::RunStarted | dirigent_core::Cause::RunSlow);
+    is_pause || is_of_run || to == PhaseKind::Archived
+}
