@@ -36,7 +36,7 @@ pub(crate) const NAME_CHARS_MAX: usize = 100;
 /// let guild = discord.add_guild(discord.add_human());
 /// let channel = discord.add_channel(guild, "round-table", &[bot]);
 ///
-/// let content = "hello".to_owned();
+/// let content = "hello".into();
 /// let nonce = Nonce::from_parts(channel.get(), 0, 1);
 /// let post = Post { channel, content, nonce, mentions: Mentions::Nobody, reply_to: None };
 /// let first = discord.account(bot).post(post.clone()).await?;
