@@ -24,7 +24,8 @@ impl Dirigent {
         self.live().await?;
         match self.runtime.room(channel).await {
             Ok(Some(room)) => {
-                let (config, seed) = (self.runtime.config(), self.runtime.seed_of(channel));
+                let (config, seed) =
+                    (self.runtime.rules.config(), self.runtime.rules.seed_of(channel));
                 let stamp = self.runtime.update(&room, |room, _, _| {
                     room.forget_all(config, seed, true);
                     room.commit().newest()
@@ -45,10 +46,10 @@ impl Runtime {
         let limit = self.settings.call_deadline;
         let guard = self.rooms.load_guard(channel);
         let _alone = self.within(limit, guard.lock().lock()).await?;
-        if let Some(room) = self.awake(channel) {
+        if let Some(room) = self.rooms.awake(channel) {
             self.update(&room, |room, _, _| Room::abandon(room));
         }
-        let is_known = self.forget(channel);
+        let is_known = self.rooms.forget(channel);
         let deleting = self.within(limit, self.store.delete(channel));
         match deleting.await.unwrap_or_else(|late| Err(late.into())) {
             Ok(deleted) => Ok(deleted),

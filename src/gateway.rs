@@ -26,7 +26,7 @@ impl Dirigent {
         self.runtime.lost.clear();
         self.runtime.catch_up.forget_awaited();
         self.runtime.gap_epoch.fetch_add(1, Ordering::AcqRel);
-        for room in self.runtime.all_awake() {
+        for room in self.runtime.rooms.all_awake() {
             self.runtime.tell_reconnected(&room);
         }
         self.runtime.catch_up.call(self.runtime.rooms.known());

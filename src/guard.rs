@@ -139,7 +139,7 @@ impl RunGuard {
 
     fn tell(&self, outcome: &Outcome) -> Result<(), Refusal> {
         let Guarded { agent, run, .. } = self.guarded;
-        self.runtime.sign_of_life(agent);
+        self.runtime.presence.sign_of_life(agent);
         let input = Input::RunEnded { agent, run, outcome: *outcome };
         self.runtime.update(&self.room, |room, cx, now| {
             room.guards().give_up(self.guarded);

@@ -68,7 +68,7 @@ impl Dirigent {
         };
         let key = self.runtime.registry.key(agent);
         if let Some(agent) = key {
-            self.runtime.sign_of_life(agent);
+            self.runtime.presence.sign_of_life(agent);
         }
         self.decide(room, key, run).await
     }
@@ -106,7 +106,7 @@ impl Dirigent {
         };
         let key = self.runtime.registry.key(agent);
         if let Some(agent) = key {
-            self.runtime.sign_of_life(agent);
+            self.runtime.presence.sign_of_life(agent);
             if let Some((reason, deferral)) = self.defer(&room, agent) {
                 let speaker = self.speaker_of(reason);
                 return Ok(Decision::Deferred { reason, speaker, deferral });
@@ -199,7 +199,7 @@ impl Dirigent {
         let outcome = ending.outcome(&self.runtime.settings);
         self.live().await?;
         let agent = self.key(agent)?;
-        self.runtime.sign_of_life(agent);
+        self.runtime.presence.sign_of_life(agent);
         self.tell_of_run(channel, &Input::RunEnded { agent, run, outcome }).await
     }
 
@@ -267,7 +267,7 @@ impl Dirigent {
         message: MessageId,
     ) -> Result<(), CallError> {
         self.live().await?;
-        if let Some(room) = self.runtime.awake(channel) {
+        if let Some(room) = self.runtime.rooms.awake(channel) {
             room.lock().room.deleted(message);
         }
         Ok(())
@@ -322,7 +322,7 @@ impl Dirigent {
                 error
             }
         })?;
-        for room in self.runtime.all_awake() {
+        for room in self.runtime.rooms.all_awake() {
             for agent in &gone {
                 self.runtime.submit(&room, &Input::MemberLeft(*agent))?;
             }
@@ -355,7 +355,7 @@ impl Dirigent {
             return;
         }
         life.reach(Stage::Stopping);
-        for room in self.runtime.all_awake() {
+        for room in self.runtime.rooms.all_awake() {
             let is_refused = room.lock().room.commit().refused_since().is_some();
             if is_refused {
                 self.runtime.update(&room, |room, _, _| room.store_before_end());
@@ -367,7 +367,7 @@ impl Dirigent {
             () = life.until(Stage::Ended) => return,
             () = self.runtime.clock.sleep_until(deadline) => {}
         }
-        for room in self.runtime.all_awake() {
+        for room in self.runtime.rooms.all_awake() {
             self.runtime.update(&room, |room, _, _| room.cancel_for_end());
         }
         life.reach(Stage::Ending);

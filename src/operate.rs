@@ -98,8 +98,8 @@ impl Dirigent {
     /// Takes back a channel that could not be stored in time and is deleted again. The attempts to
     /// store it may succeed later, or have succeeded unseen: what is stored in the end says nothing.
     pub(crate) fn take_back(&self, channel: ChannelId) {
-        if let Some(room) = self.runtime.awake(channel) {
-            let (config, seed) = (self.runtime.config(), self.runtime.seed_of(channel));
+        if let Some(room) = self.runtime.rooms.awake(channel) {
+            let (config, seed) = (self.runtime.rules.config(), self.runtime.rules.seed_of(channel));
             self.runtime.update(&room, |room, _, _| room.forget_all(config, seed, false));
         }
     }
@@ -275,8 +275,9 @@ impl Dirigent {
         config.validate()?;
         self.live().await?;
         let config = Arc::new(config);
-        *self.runtime.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&config);
-        for room in self.runtime.all_awake() {
+        *self.runtime.rules.config.write().unwrap_or_else(PoisonError::into_inner) =
+            Arc::clone(&config);
+        for room in self.runtime.rooms.all_awake() {
             // They are valid, and no state refuses valid rules.
             let _ = self.runtime.submit(&room, &Input::Reconfigure(Arc::clone(&config)));
         }

@@ -1,6 +1,9 @@
 //! Which agents are online: as the host reports it, or as their heartbeats show.
 
+mod board;
 mod calls;
+
+pub(crate) use self::board::PresenceBoard;
 #[cfg(test)]
 mod tests;
 

@@ -23,6 +23,7 @@ pub(crate) mod context;
 mod deferrals;
 pub(crate) mod directory;
 mod done;
+pub(crate) mod doorway;
 pub(crate) mod guards;
 mod handing;
 mod hearing;
@@ -30,7 +31,7 @@ mod inbox;
 mod letters;
 pub(crate) mod look;
 mod marks;
-pub(crate) mod offer;
+mod offer;
 mod outbox;
 mod overrun;
 mod pages;
@@ -64,11 +65,12 @@ use self::commit::{CommitState, Stamp};
 use self::connection::Gateway;
 use self::context::Context;
 use self::done::Concluding;
+use self::doorway::Doorway;
 use self::guards::Guards;
 use self::hearing::tail_of;
 use self::look::Look;
 use self::marks::Marks;
-use self::offer::{Doorway, Offering};
+use self::offer::Offering;
 use self::step::Step;
 use self::turns::Turns;
 use crate::{ChannelId, ChatMessage, DeferralKey, Discussion, Revision};
@@ -338,12 +340,8 @@ impl Room {
 impl Room {
     /// An instant action, to be performed at once by the caller.
     pub(crate) fn next_signal(&mut self) -> Option<Signal> {
-        let commit = &mut self.turns.commit;
-        if commit.publishes() {
-            let dropped = commit.take_dropped().map(Signal::PublishGap);
-            return dropped.or_else(|| commit.next_published().map(Signal::Publish));
-        }
-        self.active.as_mut()?.signals.pop_front()
+        let news = self.turns.commit.next_news();
+        news.or_else(|| self.active.as_mut()?.signals.pop_front())
     }
 
     /// The next action that may start now. Asked by the driver's loop only, until there is none.
@@ -392,7 +390,7 @@ impl Room {
 
     /// Memory that no commit of this room needs goes to other rooms.
     pub(crate) fn give_back_buffers(&mut self, pool: &mut BufferPool) {
-        self.turns.commit.take_spare().into_iter().for_each(|spare| pool.put(spare));
+        self.turns.commit.returned.take().into_iter().for_each(|spare| pool.put(spare));
     }
 }
 

@@ -5,17 +5,24 @@
 
 pub(crate) mod admission;
 pub(crate) mod backfill;
+mod callback;
+pub(crate) mod catch_up;
 pub(crate) mod cell;
+mod connections;
 pub(crate) mod driver;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod loading;
 mod lost;
-mod perform;
+pub(crate) mod perform;
 mod recognition;
 pub(crate) mod registry;
 pub(crate) mod retry;
 pub(crate) mod room_table;
+pub(crate) mod run_error;
+mod schedule;
 mod signals;
+mod startup;
 pub(crate) mod timers;
 mod typing;
 
@@ -23,29 +30,31 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU32, AtomicU64};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
-use dirigent_core::{AgentKey, Answer, Config, Input, MessageId, Refusal, Timestamp};
+use dirigent_core::{Answer, Config, Input, MessageId, Refusal, Timestamp};
 use tokio::sync::{broadcast, mpsc};
 
-use self::backfill::CatchUp;
+use self::catch_up::CatchUp;
 use self::cell::{CellState, RoomCell};
 use self::lost::LostConnections;
+use self::perform::Performer;
 use self::recognition::Recognition;
 use self::registry::{Hosted, Registry};
 use self::room_table::RoomTable;
+use self::schedule::Schedule;
+use self::signals::Signals;
 use self::timers::Timers;
 use crate::events::Heard;
 use crate::lifecycle::Lifecycle;
-use crate::presence::Presence;
+use crate::presence::PresenceBoard;
 use crate::recorder::Recorder;
 use crate::room::Room;
-use crate::room::context::{ChatFacts, Context, RecordInput};
-use crate::room::directory::Directory;
+use crate::room::context::{ChatFacts, Context};
 use crate::tools::creations::Creations;
 use crate::{
-    AgentId, AgentWaker, ApiError, ChannelId, ChannelStore, Clock, DiscordApi, ErrorKind,
-    IdentityStore, Orchestrator, Settings,
+    AgentId, AgentWaker, ApiError, ChannelId, ChannelStore, Clock, DiscordApi, IdentityStore,
+    Orchestrator, Settings,
 };
 
 /// Everything that lives as long as the library runs.
@@ -56,19 +65,18 @@ pub(crate) struct Runtime {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) waker: Option<Arc<dyn AgentWaker>>,
     pub(crate) recorder: Option<Arc<dyn Recorder>>,
-    pub(crate) settings: Settings,
-    pub(crate) config: RwLock<Arc<Config>>,
-    pub(crate) seed: u64,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) rules: Rules,
     /// Names this process in the records that it writes.
     pub(crate) process: u64,
     /// When this process began.
     up_since: Timestamp,
-    pub(crate) registry: Registry,
-    pub(crate) orchestrator: RwLock<Option<Arc<dyn Orchestrator>>>,
-    pub(crate) presence: Mutex<Presence>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) orchestrator: Arc<RwLock<Option<Arc<dyn Orchestrator>>>>,
+    pub(crate) presence: PresenceBoard,
     /// Names runs that were put off.
     pub(crate) deferrals: AtomicU64,
-    pub(crate) timers: Timers,
+    pub(crate) timers: Arc<Timers>,
     pub(crate) events: broadcast::Sender<Heard>,
     pub(crate) life: Lifecycle,
     pub(crate) catch_up: CatchUp,
@@ -76,13 +84,29 @@ pub(crate) struct Runtime {
     pub(crate) gap_epoch: AtomicU32,
     /// How many transitions of a channel the store keeps.
     pub(crate) history_max: usize,
-    pub(crate) rooms: RoomTable,
+    pub(crate) rooms: Arc<RoomTable>,
     pub(crate) lost: LostConnections,
     /// Which channels agents created of late.
     pub(crate) creations: Creations,
     pub(crate) recognition: Recognition,
-    /// Rooms that may have an action to offer.
-    pub(crate) ready: mpsc::UnboundedSender<Arc<RoomCell>>,
+    schedule: Schedule,
+}
+
+/// The rules that channels follow, and the chance in them.
+pub(crate) struct Rules {
+    pub(crate) config: RwLock<Arc<Config>>,
+    seed: u64,
+}
+
+impl Rules {
+    pub(crate) fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The seed of a channel's shuffles.
+    pub(crate) const fn seed_of(&self, channel: ChannelId) -> u64 {
+        self.seed ^ channel.get()
+    }
 }
 
 /// What a [`Runtime`] is made of.
@@ -103,33 +127,33 @@ pub(crate) struct Parts {
 
 impl Runtime {
     pub(crate) fn new(parts: Parts) -> Self {
+        let timers = Arc::<Timers>::default();
         Self {
             process: process_number(parts.clock.now()),
             up_since: parts.clock.now(),
             history_max: parts.store.history_max(),
             events: broadcast::Sender::new(parts.settings.transitions_max.clamp(1, 1 << 16)),
-            presence: Mutex::new(Presence::new(parts.settings.heartbeat)),
+            presence: PresenceBoard::new(parts.settings.heartbeat, Arc::clone(&parts.clock)),
             discord: parts.discord,
             identities: parts.identities,
             store: parts.store,
             clock: parts.clock,
             waker: parts.waker,
             recorder: parts.recorder,
-            settings: parts.settings,
-            config: RwLock::new(parts.config),
-            seed: parts.seed,
-            registry: Registry::new(parts.hosts),
-            orchestrator: RwLock::new(parts.orchestrator),
+            settings: Arc::new(parts.settings),
+            rules: Rules { config: RwLock::new(parts.config), seed: parts.seed },
+            registry: Arc::new(Registry::new(parts.hosts)),
+            orchestrator: Arc::new(RwLock::new(parts.orchestrator)),
             deferrals: AtomicU64::default(),
-            timers: Timers::default(),
+            rooms: Arc::new(RoomTable::new(Arc::clone(&timers))),
             life: Lifecycle::default(),
             catch_up: CatchUp::default(),
             gap_epoch: AtomicU32::default(),
-            rooms: RoomTable::default(),
             lost: LostConnections::default(),
             creations: Creations::default(),
             recognition: Recognition::default(),
-            ready: parts.ready,
+            schedule: Schedule::new(Arc::clone(&timers), parts.ready),
+            timers,
         }
     }
 
@@ -155,8 +179,8 @@ impl Runtime {
             let mut state = cell.lock();
             let now = at.unwrap_or_else(|| self.clock.now());
             let answer = event(&mut state, cx, now);
-            self.perform_signals(&mut state, cx, now);
-            self.schedule(cell, &mut state);
+            self.signals().perform(&mut state, cx, now);
+            self.schedule.after_event(cell, &mut state);
             answer
         })
     }
@@ -166,53 +190,27 @@ impl Runtime {
         self.update(cell, |room, cx, now| room.input(cx, now, input, false).0)
     }
 
-    fn record_inputs(&self) -> Option<impl Fn(ChannelId, Timestamp, &Input)> {
-        let recorder = self.recorder.as_ref()?;
-        Some(|channel, at, input: &Input| recorder.recorded(channel, at, input))
-    }
-
     /// Does something with what a room looks at and does not own, as it is now.
     pub(crate) fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> T) -> T {
         let directory = self.registry.directory();
-        let record = self.record_inputs();
-        let record = record.as_ref().map(|record| record as _);
-        work(&self.context(&directory, record))
-    }
-
-    fn context<'a>(
-        &'a self,
-        directory: &'a Directory,
-        record: Option<&'a RecordInput<'a>>,
-    ) -> Context<'a> {
-        Context {
+        let orchestrator = self.orchestrator.read().unwrap_or_else(PoisonError::into_inner);
+        let has_orchestrator = orchestrator.is_some();
+        drop(orchestrator);
+        let record = self
+            .recorder
+            .as_ref()
+            .map(|recorder| |channel, at, input: &Input| recorder.recorded(channel, at, input));
+        work(&Context {
             settings: &self.settings,
-            directory,
+            directory: &directory,
             chat: self,
-            record,
+            record: record.as_ref().map(|record| record as _),
             history_max: self.history_max,
             up_since: self.up_since,
             stage: self.life.stage(),
             has_waker: self.waker.is_some(),
-            has_orchestrator: self
-                .orchestrator
-                .read()
-                .unwrap_or_else(PoisonError::into_inner)
-                .is_some(),
-        }
-    }
-
-    /// An agent's id as the log shows it.
-    pub(crate) fn log_name(&self, agent: AgentKey) -> AgentId {
-        self.registry.name(agent).unwrap_or_else(|| "unknown".into())
-    }
-
-    pub(crate) fn config(&self) -> Arc<Config> {
-        Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// The seed of a channel's shuffles.
-    pub(crate) const fn seed_of(&self, channel: ChannelId) -> u64 {
-        self.seed ^ channel.get()
+            has_orchestrator,
+        })
     }
 
     /// Waits for something, but not for ever.
@@ -221,11 +219,23 @@ impl Runtime {
         limit: std::time::Duration,
         work: impl Future<Output = T>,
     ) -> Result<T, ApiError> {
-        let deadline = self.clock.now() + limit;
-        tokio::select! {
-            biased;
-            done = work => Ok(done),
-            () = self.clock.sleep_until(deadline) => Err(ApiError::new(ErrorKind::NoAnswer)),
+        retry::within(self.clock.as_ref(), limit, work).await
+    }
+
+    const fn signals(&self) -> Signals<'_> {
+        Signals { events: &self.events, recognition: &self.recognition }
+    }
+
+    /// What performs the actions of rooms.
+    fn performer(&self) -> Performer {
+        Performer {
+            discord: Arc::clone(&self.discord),
+            store: Arc::clone(&self.store),
+            clock: Arc::clone(&self.clock),
+            waker: self.waker.clone(),
+            orchestrator: Arc::clone(&self.orchestrator),
+            registry: Arc::clone(&self.registry),
+            settings: Arc::clone(&self.settings),
         }
     }
 }

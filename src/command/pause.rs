@@ -106,7 +106,7 @@ impl Dirigent {
 
     /// Whether the channel is in memory, and is stopped or goes on as the input wanted it.
     fn is_in_force(&self, channel: ChannelId, input: &Input) -> bool {
-        let Some(room) = self.runtime.awake(channel) else {
+        let Some(room) = self.runtime.rooms.awake(channel) else {
             return false;
         };
         let rest = room.lock().room.machine().view().pause();

@@ -1,10 +1,9 @@
 //! What hosts report of their agents, and how channels are told.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use dirigent_core::{AgentKey, Input, Timestamp};
 
-use super::Presence;
 use crate::room::Room;
 use crate::room::context::Context;
 use crate::runtime::Runtime;
@@ -12,33 +11,11 @@ use crate::runtime::cell::RoomCell;
 use crate::{AgentId, CallError, ChannelId, Dirigent};
 
 impl Runtime {
-    /// Which agents are online. While this is locked, nothing else gets locked.
-    pub(crate) fn presence(&self) -> MutexGuard<'_, Presence> {
-        self.presence.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The agent asked to speak or ended a run.
-    pub(crate) fn sign_of_life(&self, agent: AgentKey) {
-        if self.settings.heartbeat.is_some() {
-            let now = self.clock.now();
-            self.presence().sign_of_life(agent, now);
-        }
-    }
-
-    /// When the next agent counts as offline, if nothing is heard of it before.
-    pub(crate) fn next_silence(&self) -> Option<Timestamp> {
-        self.settings.heartbeat?;
-        self.presence().next_silence()
-    }
-
     /// Marks the agents offline whose heartbeats are missing.
     pub(crate) fn miss_heartbeats(self: &Arc<Self>, now: Timestamp) {
-        if self.settings.heartbeat.is_none() {
-            return;
-        }
-        let silent = self.presence().expire(now);
+        let silent = self.presence.expire(now);
         for agent in &silent {
-            tracing::warn!(agent = %self.log_name(*agent), "an agent's heartbeats are missing: it is offline");
+            tracing::warn!(agent = %self.registry.log_name(*agent), "an agent's heartbeats are missing: it is offline");
         }
         if !silent.is_empty() {
             self.tell_all();
@@ -50,14 +27,14 @@ impl Runtime {
         let Some(most) = self.settings.offline_after_failures else {
             return;
         };
-        if self.presence().call_ended(agent, failed, most) {
-            tracing::warn!(agent = %self.log_name(agent), "the calls of an agent fail: it is offline");
+        if self.presence.lock().call_ended(agent, failed, most) {
+            tracing::warn!(agent = %self.registry.log_name(agent), "the calls of an agent fail: it is offline");
             self.tell_all();
         }
     }
 
     fn tell_all(self: &Arc<Self>) {
-        for room in self.all_awake() {
+        for room in self.rooms.all_awake() {
             self.tell_news(&room);
         }
     }
@@ -66,7 +43,7 @@ impl Runtime {
     /// nothing when it leaves memory meanwhile, and hears of two changes in their order.
     pub(crate) fn tell_news(&self, cell: &Arc<RoomCell>) {
         self.update_cell(cell, None, |state, cx, now| {
-            for input in self.take_news(&mut state.epochs.presence) {
+            for input in self.presence.news_since(&mut state.epochs.presence) {
                 if let Input::Offline(agent) = input {
                     warn_of_turn(&state.room, cx, agent);
                 }
@@ -75,13 +52,6 @@ impl Runtime {
                 }
             }
         });
-    }
-
-    fn take_news(&self, epoch: &mut u64) -> Vec<Input> {
-        let presence = self.presence();
-        let news = presence.news_since(*epoch);
-        *epoch = presence.epoch();
-        news
     }
 }
 
@@ -109,7 +79,7 @@ impl Dirigent {
     pub async fn agent_offline(&self, agent: &AgentId) -> Result<(), CallError> {
         self.live().await?;
         let agent = self.key(agent)?;
-        self.runtime.presence().offline(agent);
+        self.runtime.presence.lock().offline(agent);
         self.runtime.tell_all();
         Ok(())
     }
@@ -124,7 +94,7 @@ impl Dirigent {
     pub async fn agent_online(&self, agent: &AgentId) -> Result<(), CallError> {
         self.live().await?;
         let agent = self.key(agent)?;
-        self.runtime.presence().online(agent);
+        self.runtime.presence.lock().online(agent);
         self.runtime.tell_all();
         Ok(())
     }
@@ -155,7 +125,7 @@ impl Dirigent {
         self.live().await?;
         let agent = self.key(agent)?;
         let now = self.runtime.clock.now();
-        let is_news = self.runtime.presence().heartbeat(agent, now);
+        let is_news = self.runtime.presence.lock().heartbeat(agent, now);
         if is_news {
             self.runtime.tell_all();
         }

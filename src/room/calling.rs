@@ -10,8 +10,8 @@ use dirigent_core::{
 use super::action::{Account, Action, CallRequest, Purpose, Signal, Started};
 use super::calls::{Call, Calls, hosted_run, is_hosted_run};
 use super::claims::Lane;
+use super::doorway::Doorway;
 use super::handing::Handing;
-use super::offer::Doorway;
 use super::requests::{Ask, Requests};
 use super::turns::Turns;
 use crate::Held;

@@ -1,14 +1,16 @@
 //! What of a room is stored, and what is to be stored next.
 
 pub(crate) mod buffers;
+mod news;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{Timestamp, Transition};
 
-use self::buffers::{BufferPool, Buffers};
+use self::buffers::{BufferPool, Buffers, Returned};
+use self::news::News;
+use super::action::Signal;
 use super::attempts::{Attempts, Failure};
 use super::refused::{Refused, is_refusal};
 use crate::store::Writer;
@@ -18,10 +20,6 @@ use crate::{Certainty, Durability, Revision};
 const WAIT: Duration = Duration::from_millis(100);
 /// The longest wait between two attempts at the store.
 const WAIT_MAX: Duration = Duration::from_secs(10);
-/// How many transitions wait at most until their state is stored and listeners are told.
-const UNPUBLISHED_MAX: usize = 256;
-/// For how many transitions a room keeps memory while none waits.
-const UNPUBLISHED_KEPT: usize = 8;
 
 /// Counts the changes of what a room's record holds. An action names the stamp that must be committed
 /// before it starts.
@@ -53,16 +51,10 @@ pub(crate) struct CommitState {
     writer: Writer,
     /// The count of the newest commit that surely succeeded.
     written: u64,
-    /// Transitions that listeners are told once their state is stored. The history gets the same ones.
-    unpublished: VecDeque<(Stamp, Transition)>,
-    /// Up to here the store took, or refused, the transitions for its history.
-    in_history: Stamp,
-    /// What the last commit handed to the store, if the store kept it.
-    kept_by_store: Option<Buffers>,
-    /// What an earlier commit handed to the store, for the next one.
-    spare: Option<Buffers>,
-    /// How many older ones were dropped, since the store takes nothing: listeners are told the number.
-    dropped: u64,
+    /// What listeners are told, and the store's history gets, with the state of each.
+    pub(super) news: News,
+    /// What commits handed to the store, for the next one.
+    pub(super) returned: Returned,
 }
 
 /// Whether the store is read to find out whose record it holds.
@@ -111,11 +103,8 @@ impl CommitState {
             replaces_damaged: false,
             writer: Writer { process, count: 0 },
             written: 0,
-            unpublished: VecDeque::new(),
-            in_history: Stamp(0),
-            kept_by_store: None,
-            spare: None,
-            dropped: 0,
+            news: News::default(),
+            returned: Returned::default(),
         }
     }
 
@@ -153,12 +142,7 @@ impl CommitState {
 
     /// The revision of what is stored, if there is any.
     pub(crate) fn stored(&self) -> Option<Revision> {
-        (!self.is_unstored()).then_some(self.stored)
-    }
-
-    /// Whether the channel has never been stored.
-    pub(crate) fn is_unstored(&self) -> bool {
-        self.stored == Revision::default()
+        (self.stored != Revision::default()).then_some(self.stored)
     }
 
     pub(crate) fn is_under_way(&self) -> bool {
@@ -210,41 +194,22 @@ impl CommitState {
         }
     }
 
+    /// A transition of the newest state, for the history and for listeners.
+    pub(crate) fn record(&mut self, transition: Transition) {
+        self.news.record(self.changed, transition);
+    }
+
+    /// What listeners are told next: only of what is stored.
+    pub(crate) fn next_news(&mut self) -> Option<Signal> {
+        self.news.next(self.committed)
+    }
+
     /// Counts a change of the machine, if there was one.
     pub(crate) fn observe(&mut self, machine: u64) {
         if self.machine != machine {
             self.machine = machine;
             self.change();
         }
-    }
-
-    /// A transition of the newest state, for the history and for listeners. The oldest goes first.
-    pub(crate) fn record(&mut self, transition: Transition) {
-        if self.unpublished.len() >= UNPUBLISHED_MAX {
-            self.unpublished.pop_front();
-            self.dropped += 1;
-        }
-        self.unpublished.push_back((self.changed, transition));
-    }
-
-    /// Whether the state of the oldest transition that was not told is stored.
-    pub(crate) fn publishes(&self) -> bool {
-        self.unpublished.front().is_some_and(|(stamp, _)| self.is_committed(*stamp))
-    }
-
-    /// How many transitions were dropped before the next one whose state is stored.
-    pub(crate) fn take_dropped(&mut self) -> Option<u64> {
-        (self.dropped > 0 && self.publishes()).then(|| std::mem::take(&mut self.dropped))
-    }
-
-    /// The next transition whose state is stored.
-    pub(crate) fn next_published(&mut self) -> Option<Transition> {
-        let (_, transition) = self.publishes().then(|| self.unpublished.pop_front()).flatten()?;
-        if self.unpublished.is_empty() && self.unpublished.capacity() > UNPUBLISHED_KEPT {
-            // The store has failed for a while.
-            self.unpublished = VecDeque::new();
-        }
-        Some(transition)
     }
 
     /// Begins a commit, if one is due. It counts as under way until its result is told. `history_max`: how many
@@ -262,37 +227,23 @@ impl CommitState {
         }
         self.writer.count += 1;
         let durability = std::mem::replace(&mut self.durability, Durability::Turn);
-        let mut buffers = self.spare.take().unwrap_or_else(|| pool.take());
-        self.write_history(Arc::make_mut(&mut buffers.transitions), history_max);
+        let mut buffers = self.returned.take().unwrap_or_else(|| pool.take());
+        self.news.write(Arc::make_mut(&mut buffers.transitions), history_max);
         Some(CommitTerms {
             expected: self.stored,
             durability,
             writer: self.writer,
-            replaces_damaged: self.replaces_damaged && self.is_unstored(),
+            replaces_damaged: self.replaces_damaged && self.stored().is_none(),
             buffers,
         })
-    }
-
-    /// Writes down the newest transitions that the history does not have.
-    fn write_history(&self, out: &mut Vec<Transition>, history_max: usize) {
-        out.clear();
-        let too_many = self.unpublished.len().saturating_sub(history_max);
-        let newest = self.unpublished.iter().skip(too_many);
-        let new = newest.filter(|(stamp, _)| *stamp > self.in_history);
-        out.extend(new.map(|(_, transition)| *transition));
     }
 
     /// The commit is under way. The room keeps a share of what the store is given, and takes it back when the
     /// store is done with it.
     pub(crate) fn sent(&mut self, durability: Durability, buffers: Buffers) {
-        let (stamp, in_history) = (self.changed, self.in_history);
-        self.in_history = stamp;
+        let stamp = self.changed;
+        let in_history = self.news.written_up_to(stamp);
         self.under_way = Some(UnderWay { stamp, durability, in_history, buffers });
-    }
-
-    /// What no commit needs now.
-    pub(crate) const fn take_spare(&mut self) -> Option<Buffers> {
-        self.spare.take()
     }
 
     /// Whether the store is to be read, to find out whose record it holds.
@@ -306,15 +257,9 @@ impl CommitState {
 
     /// The commit under way succeeded.
     pub(crate) fn committed(&mut self, revision: Revision) {
-        if let Some(UnderWay { stamp, mut buffers, .. }) = self.under_way.take() {
+        if let Some(UnderWay { stamp, buffers, .. }) = self.under_way.take() {
             self.committed = stamp;
-            let replaced = self.kept_by_store.take();
-            self.spare = replaced.and_then(Buffers::take_back);
-            if buffers.are_free() {
-                self.spare = Some(buffers);
-            } else {
-                self.kept_by_store = Some(buffers);
-            }
+            self.returned.stored(buffers);
         }
         self.stored = revision;
         self.written = self.writer.count;
@@ -380,17 +325,16 @@ impl CommitState {
             self.durability = Durability::Fact;
         }
         if transitions {
-            self.in_history = failed.in_history;
+            self.news.written_up_to(failed.in_history);
         }
-        self.spare = failed.buffers.take_back();
+        self.returned.refused(failed.buffers);
         Some(failed.stamp)
     }
 
     /// Another process has the channel: nothing is stored or told any more.
     pub(crate) fn abandon(&mut self) {
         self.taken_over = true;
-        self.unpublished.clear();
-        self.dropped = 0;
+        self.news.clear();
     }
 
     pub(crate) fn move_back(&mut self, by: Duration) {

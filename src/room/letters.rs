@@ -6,7 +6,7 @@ use super::action::{Account, Action, Outcome, Purpose, Started};
 use super::claims::Lane;
 use super::commit::CommitState;
 use super::context::Context;
-use super::offer::Doorway;
+use super::doorway::Doorway;
 use super::outbox::{ChatFacts, FirstAttempt, OutboxAction, OutboxMachine, OutboxResult};
 use super::reads::PAGE;
 use super::requests::{Ask, Requests};

@@ -7,45 +7,16 @@ use dirigent_core::Timestamp;
 use super::action::{Account, Action, Purpose, Started};
 use super::claims::Lane;
 use super::commit::CommitTerms;
-use super::commit::buffers::{BufferPool, Buffers};
+use super::commit::buffers::Buffers;
+use super::doorway::{Doorway, Offer};
 use super::reads::Read;
 use super::record::write_record;
 use super::requests::Ask;
 use super::step::Step;
 use super::voice::VoiceItem;
 use crate::lifecycle::Stage;
-use crate::runtime::admission::{Admission, ClaimKind, Wakeup};
+use crate::runtime::admission::ClaimKind;
 use crate::{Commit, ErrorKind, GapFrom, HistoryRequest};
-
-/// What all rooms share while one of them is asked: who decides whether an action may start, the rooms that may try
-/// again because of it, and memory for commits.
-pub(crate) struct Doorway<'a> {
-    pub(crate) admission: &'a mut Admission,
-    pub(crate) wakeups: &'a mut Vec<Wakeup>,
-    pub(crate) buffers: &'a mut BufferPool,
-}
-
-/// What a lane says when it is asked.
-#[derive(Debug)]
-pub(super) enum Offer {
-    /// This starts.
-    Started(Started),
-    /// It has nothing that may start now.
-    Nothing,
-    /// What stood first is over without having started: everything is asked again.
-    Anew,
-    /// What stands first is over without having started: what follows is settled, and the other lanes are asked.
-    Over,
-    /// The post of this account was not admitted: it waits for a rate limit or its pace until then, or in the line
-    /// of an account that does not reach the chat.
-    Waits(Account, Option<Timestamp>),
-}
-
-impl From<Option<Started>> for Offer {
-    fn from(started: Option<Started>) -> Self {
-        started.map_or(Self::Nothing, Self::Started)
-    }
-}
 
 /// A room that is asked what may start.
 pub(super) struct Offering<'s, 'a, 'd> {

@@ -10,7 +10,7 @@ use super::calls::Call;
 use super::claims::Lane;
 use super::cleanup::Cleanup;
 use super::context::Context;
-use super::offer::{Doorway, Offer};
+use super::doorway::{Doorway, Offer};
 use super::recollection::{Recollection, own_message};
 use super::reply::{
     AfterFailure, ReplyDelivery, ReplyStep, SearchFacts, WithdrawnReply, compose, messages_of,

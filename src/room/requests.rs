@@ -5,7 +5,7 @@ use dirigent_core::{AgentKey, Timestamp};
 use super::action::{Account, Action, ActionId, Purpose, Started};
 use super::claims::{Claims, Lane};
 use super::context::Context;
-use super::offer::Doorway;
+use super::doorway::Doorway;
 use crate::ChannelId;
 use crate::runtime::admission::{Claim, ClaimKind, Verdict};
 

@@ -1,18 +1,18 @@
 //! Looking for what was said without an event of it: when a host says that there was a gap, and from
 //! time to time without being told.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dirigent_core::Timestamp;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use tokio::sync::{Notify, Semaphore};
 
 use super::Runtime;
+use super::catch_up::AT_ONCE;
 use super::cell::{Awaited, RoomCell};
 use super::lost::Affects;
 use super::room_table::RoomRef;
@@ -21,8 +21,6 @@ use crate::room::chat_health::NEWEST_WITHIN;
 use crate::room::connection::Gateway;
 use crate::{CallError, ChannelId};
 
-/// How many channels are brought up to date at once: what each waits for is the store and the chat.
-const AT_ONCE: usize = 16;
 /// The shortest time between two rounds.
 const EVERY_MIN: Duration = Duration::from_secs(1);
 /// The wait before a channel that could not be loaded is tried again; doubles.
@@ -30,114 +28,40 @@ const TRY_AGAIN: Duration = Duration::from_secs(10);
 /// The longest wait before that.
 const TRY_AGAIN_MAX: Duration = Duration::from_secs(600);
 
-/// Channels that are to be loaded and brought up to date.
-#[derive(Debug)]
-pub(crate) struct CatchUp {
-    /// Channels that read what was missed if they do not know of the newest gap.
-    wanted: Mutex<BTreeSet<ChannelId>>,
-    /// Channels that could not be loaded when something was said: they read what was missed whatever they know.
-    unloaded: Mutex<BTreeSet<ChannelId>>,
-    /// Channels that are not in memory, and until when their newest message is waited for.
-    awaited: Mutex<Option<(Timestamp, BTreeSet<ChannelId>)>>,
-    called: Notify,
-    /// Places for channels that are brought up to date at once, of all calls together.
-    places: Semaphore,
-}
-
-impl Default for CatchUp {
-    fn default() -> Self {
-        let places = Semaphore::new(AT_ONCE);
-        let (wanted, unloaded, awaited) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { wanted, unloaded, awaited, called: Notify::default(), places }
-    }
-}
-
-impl CatchUp {
-    /// Something may have been missed in these channels.
-    pub(crate) fn call(&self, channels: impl IntoIterator<Item = ChannelId>) {
-        locked(&self.wanted).extend(channels);
-        self.called.notify_one();
-    }
-
-    /// Something was said in this channel, which could not be loaded.
-    fn call_unloaded(&self, channel: ChannelId) {
-        locked(&self.unloaded).insert(channel);
-        self.called.notify_one();
-    }
-
-    fn take(&self) -> Vec<ChannelId> {
-        std::mem::take(&mut *locked(&self.wanted)).into_iter().collect()
-    }
-
-    fn take_unloaded(&self) -> Vec<ChannelId> {
-        std::mem::take(&mut *locked(&self.unloaded)).into_iter().collect()
-    }
-
-    /// The newest message of this channel was told.
-    pub(crate) fn told_newest(&self, channel: ChannelId) {
-        if let Some((_, channels)) = locked(&self.awaited).as_mut() {
-            channels.remove(&channel);
-        }
-    }
-
-    /// The newest messages of these channels are waited for; the earliest wait counts for all.
-    fn await_newest(&self, by: Timestamp, channels: impl IntoIterator<Item = ChannelId>) {
-        let mut awaited = locked(&self.awaited);
-        let (until, waiting) = awaited.get_or_insert_with(|| (by, BTreeSet::new()));
-        // The clock may have gone back since the other session began.
-        *until = by.min(*until);
-        waiting.extend(channels);
-        drop(awaited);
-        self.called.notify_one();
-    }
-
-    fn awaited_until(&self) -> Option<Timestamp> {
-        locked(&self.awaited).as_ref().map(|(until, _)| *until)
-    }
-
-    /// All channels are told of a gap: no newest message is waited for.
-    pub(crate) fn forget_awaited(&self) {
-        locked(&self.awaited).take();
-    }
-
-    fn take_awaited(&self) -> Vec<ChannelId> {
-        locked(&self.awaited).take().into_iter().flat_map(|(_, channels)| channels).collect()
-    }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 type Reading<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-impl Runtime {
+/// Brings channels up to date, beside the driver's loop.
+pub(super) struct Backfilling<'a> {
+    pub(super) runtime: &'a Arc<Runtime>,
+}
+
+impl Backfilling<'_> {
     /// Has channels read what was missed, whenever there is word of a gap and from time to time, until
     /// the driver stops.
-    pub(super) async fn run_backfill(self: &Arc<Self>) {
+    pub(super) async fn run(&self) {
         let mut reading: FuturesUnordered<Reading<'_>> = FuturesUnordered::new();
         let mut round = Round::default();
         let mut next = self.next_round();
         loop {
             tokio::select! {
                 biased;
-                () = self.life.until(Stage::Stopping) => return,
+                () = self.runtime.life.until(Stage::Stopping) => return,
                 Some(()) = reading.next() => {}
-                () = self.catch_up.called.notified() => {
-                    let (wanted, unloaded) = (self.catch_up.take(), self.catch_up.take_unloaded());
+                () = self.runtime.catch_up.called.notified() => {
+                    let (wanted, unloaded) = (self.runtime.catch_up.take(), self.runtime.catch_up.take_unloaded());
                     if !wanted.is_empty() {
-                        reading.push(Box::pin(self.bring_up_to_date(wanted, Self::tell_gap)));
+                        reading.push(Box::pin(self.bring_up_to_date(wanted, Runtime::tell_gap)));
                     }
                     if !unloaded.is_empty() {
-                        reading.push(Box::pin(self.bring_up_to_date(unloaded, Self::open_gap)));
+                        reading.push(Box::pin(self.bring_up_to_date(unloaded, open_gap)));
                     }
                 }
-                () = self.until(self.catch_up.awaited_until()) => {
-                    let behind = self.catch_up.take_awaited();
-                    reading.push(Box::pin(self.bring_up_to_date(behind, Self::open_gap)));
+                () = self.until(self.runtime.catch_up.awaited_until()) => {
+                    let behind = self.runtime.catch_up.take_awaited();
+                    reading.push(Box::pin(self.bring_up_to_date(behind, open_gap)));
                 }
                 () = self.until(next) => {
-                    reading.push(Box::pin(self.backfill(round.choose(self))));
+                    reading.push(Box::pin(self.backfill(round.choose(self.runtime))));
                     next = self.next_round();
                 }
             }
@@ -145,30 +69,23 @@ impl Runtime {
     }
 
     fn next_round(&self) -> Option<Timestamp> {
-        let rounds = self.settings.lookout.filter(|lookout| lookout.channels > 0)?;
-        Some(self.clock.now() + rounds.every.max(EVERY_MIN))
+        let rounds = self.runtime.settings.lookout.filter(|lookout| lookout.channels > 0)?;
+        Some(self.runtime.clock.now() + rounds.every.max(EVERY_MIN))
     }
 
     async fn until(&self, moment: Option<Timestamp>) {
         match moment {
-            Some(next) => self.clock.sleep_until(next).await,
+            Some(next) => self.runtime.clock.sleep_until(next).await,
             None => std::future::pending().await,
         }
-    }
-
-    /// A new session began on a connection that tells of these channels. Those in memory wait for their
-    /// newest message themselves; the others are loaded and read where none is told in time.
-    pub(crate) fn await_newest_of_parked(&self, affects: &Affects) {
-        let parked = self.rooms.asleep().into_iter().filter(|channel| affects(*channel));
-        self.catch_up.await_newest(self.clock.now() + NEWEST_WITHIN, parked);
     }
 
     /// Loads these channels, a few at a time, tells each that it missed something, and waits until it has read
     /// that. Those that the store does not give are tried again.
     pub(super) async fn bring_up_to_date(
-        self: &Arc<Self>,
+        &self,
         mut behind: Vec<ChannelId>,
-        tell: fn(&Self, &Arc<RoomCell>),
+        tell: fn(&Runtime, &Arc<RoomCell>),
     ) {
         let mut wait = TRY_AGAIN;
         while !behind.is_empty() {
@@ -181,11 +98,55 @@ impl Runtime {
                 return;
             }
             tokio::select! {
-                () = self.clock.sleep_until(self.clock.now() + wait) => {}
-                () = self.life.until(Stage::Stopping) => return,
+                () = self.runtime.clock.sleep_until(self.runtime.clock.now() + wait) => {}
+                () = self.runtime.life.until(Stage::Stopping) => return,
             }
             wait = TRY_AGAIN_MAX.min(wait * 2);
         }
+    }
+
+    /// Loads the channel, which then reads by itself. `false` when the store did not give it.
+    async fn catch_up_with(&self, channel: ChannelId, tell: fn(&Runtime, &Arc<RoomCell>)) -> bool {
+        /// How long a channel that reads keeps others from beginning.
+        const PATIENCE: Duration = Duration::from_secs(10);
+        // Never closed: there is a place sooner or later.
+        let _place = self.runtime.catch_up.places.acquire().await;
+        match self.runtime.room(channel).await {
+            Ok(Some(room)) => {
+                tell(self.runtime, &room);
+                let read = room.wait_for(Awaited::NoGap);
+                // It reads on by itself, however long that takes.
+                let _ = self.runtime.within(PATIENCE, read).await;
+                true
+            }
+            Ok(None) | Err(CallError::Barred(_)) => true,
+            Err(error) => {
+                tracing::error!(%channel, %error, "a channel could not be read");
+                false
+            }
+        }
+    }
+
+    async fn backfill(&self, channels: Vec<ChannelId>) {
+        for channel in channels {
+            if let Ok(Some(room)) = self.runtime.room(channel).await {
+                self.runtime.update(&room, |room, _, _| room.backfill());
+            }
+        }
+    }
+}
+
+/// Opens a gap in a room in memory, whatever it knows of.
+fn open_gap(runtime: &Runtime, cell: &Arc<RoomCell>) {
+    runtime.update(cell, |room, cx, now| room.gateway(cx, now, Gateway::Gap));
+}
+
+impl Runtime {
+    /// A new session began on a connection that tells of these channels. Those in memory wait for their
+    /// newest message themselves; the others are loaded and read where none is told in time.
+    pub(crate) fn await_newest_of_parked(&self, affects: &Affects) {
+        let parked = self.rooms.asleep().into_iter().filter(|channel| affects(*channel));
+        self.catch_up.await_newest(self.clock.now() + NEWEST_WITHIN, parked);
     }
 
     /// Opens a gap in a room in memory, where events of all channels may have been lost and the room does not
@@ -198,11 +159,6 @@ impl Runtime {
                 state.room.gateway(cx, now, Gateway::Gap);
             }
         });
-    }
-
-    /// Opens a gap in a room in memory, whatever it knows of.
-    fn open_gap(&self, cell: &Arc<RoomCell>) {
-        self.update(cell, |room, cx, now| room.gateway(cx, now, Gateway::Gap));
     }
 
     /// Every connection to the gateway stands, and events of all channels may have been lost.
@@ -225,40 +181,6 @@ impl Runtime {
         }
         room
     }
-
-    /// Loads the channel, which then reads by itself. `false` when the store did not give it.
-    async fn catch_up_with(
-        self: &Arc<Self>,
-        channel: ChannelId,
-        tell: fn(&Self, &Arc<RoomCell>),
-    ) -> bool {
-        /// How long a channel that reads keeps others from beginning.
-        const PATIENCE: Duration = Duration::from_secs(10);
-        // Never closed: there is a place sooner or later.
-        let _place = self.catch_up.places.acquire().await;
-        match self.room(channel).await {
-            Ok(Some(room)) => {
-                tell(self, &room);
-                let read = room.wait_for(Awaited::NoGap);
-                // It reads on by itself, however long that takes.
-                let _ = self.within(PATIENCE, read).await;
-                true
-            }
-            Ok(None) | Err(CallError::Barred(_)) => true,
-            Err(error) => {
-                tracing::error!(%channel, %error, "a channel could not be read");
-                false
-            }
-        }
-    }
-
-    async fn backfill(self: &Arc<Self>, channels: Vec<ChannelId>) {
-        for channel in channels {
-            if let Ok(Some(room)) = self.room(channel).await {
-                self.update(&room, |room, _, _| room.backfill());
-            }
-        }
-    }
 }
 
 /// Whose turn it is to be looked at.
@@ -276,7 +198,7 @@ impl Round {
     fn choose(&mut self, runtime: &Arc<Runtime>) -> Vec<ChannelId> {
         let most = runtime.settings.lookout.map_or(0, |lookout| lookout.channels);
         let awake_most = most - most.div_ceil(4);
-        let mut chosen: Vec<_> = runtime.all_awake().iter().map(|room| room.id).collect();
+        let mut chosen: Vec<_> = runtime.rooms.all_awake().iter().map(|room| room.id).collect();
         chosen.sort_unstable();
         if chosen.len() > awake_most {
             let from = chosen.partition_point(|channel| Some(*channel) <= self.last);

@@ -6,7 +6,6 @@ use dirigent_core::{Timestamp, TurnId};
 use futures_util::future::{AbortHandle, AbortRegistration};
 use tokio::sync::oneshot;
 
-use super::Runtime;
 use crate::agent::TurnLink;
 use crate::room::Room;
 use crate::room::action::ActionId;
@@ -152,38 +151,5 @@ impl CellState {
     /// Whether the room may leave memory.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.room.look().is_at_rest() && !self.is_ready && self.waiters.is_empty()
-    }
-}
-
-impl Runtime {
-    /// Moves the room's deadline, tells those who waited, and calls the driver where the room may have
-    /// something to do.
-    pub(crate) fn schedule(&self, cell: &Arc<RoomCell>, state: &mut CellState) {
-        if state.room.look().may_act() {
-            // It moves the deadline once it has looked at the room.
-            self.call_driver(cell, state);
-            state.release_waiters();
-        } else {
-            self.reschedule(cell, state);
-        }
-    }
-
-    /// The same, where the driver has just looked at the room.
-    pub(crate) fn reschedule(&self, cell: &Arc<RoomCell>, state: &mut CellState) {
-        let is_ours = !state.room.commit().is_taken_over();
-        let due = state.room.look().next_deadline().filter(|_| is_ours);
-        if due != state.due {
-            self.timers.set(cell.id, state.due, due);
-            state.due = due;
-        }
-        state.release_waiters();
-    }
-
-    pub(crate) fn call_driver(&self, cell: &Arc<RoomCell>, state: &mut CellState) {
-        if !state.is_ready {
-            state.is_ready = true;
-            // The receiver is gone only when the driver is: then nothing is done any more.
-            let _ = self.ready.send(Arc::clone(cell));
-        }
     }
 }

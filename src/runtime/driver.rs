@@ -13,21 +13,20 @@ use tokio_util::sync::ReusableBoxFuture;
 
 use super::Runtime;
 use super::admission::{ActionId, Admission, Claim, ClaimKind, Limits, Wakeup};
+use super::backfill::Backfilling;
 use super::cell::RoomCell;
-use super::perform::{Begun, Finished, Prepared};
+use super::perform::{Begun, Finished, Performer, Prepared, report_of};
 use super::room_table::RoomRef;
-use crate::ApiError;
+use super::run_error::RunError;
+use super::startup::in_time;
 use crate::lifecycle::Stage;
 use crate::room::Room;
 use crate::room::action::Outcome;
 use crate::room::commit::buffers::BufferPool;
-use crate::room::offer::Doorway;
+use crate::room::doorway::Doorway;
 
 /// The longest the driver sleeps, so that a clock that was set is noticed.
 const SLEEP_MAX: Duration = Duration::from_secs(30);
-
-/// The wait before a chat that did not answer at the start is asked again.
-const START_AGAIN: Duration = Duration::from_secs(10);
 
 /// Does what is decided: stores, posts, calls agents, keeps the time. The host runs it, once.
 #[derive(Debug)]
@@ -35,27 +34,6 @@ const START_AGAIN: Duration = Duration::from_secs(10);
 pub struct Driver {
     runtime: Arc<Runtime>,
     pub(super) ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
-}
-
-/// Why the driver could not start.
-///
-/// ```
-/// use dirigent::{ApiError, ErrorKind, RunError};
-/// let error = RunError::Discord(ApiError::new(ErrorKind::Unauthorized));
-/// assert!(error.to_string().contains("token is not valid"));
-/// ```
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// The chat did not say which account this is.
-    #[error("the chat did not answer at the start: {0}")]
-    Discord(#[source] ApiError),
-    /// The registry could not be read.
-    #[error("the registry could not be read: {0}")]
-    Identities(#[source] ApiError),
-    /// The channels could not be read.
-    #[error("the channel store could not be read: {0}")]
-    Channels(#[source] ApiError),
 }
 
 impl Driver {
@@ -86,10 +64,20 @@ impl Driver {
         tokio::select! {
             biased;
             () = self.runtime.life.until(Stage::Stopping) => return Ok(()),
-            started = self.runtime.start() => started?,
+            started = self.start() => started?,
         }
         self.runtime.life.reach(Stage::Running);
         Loop::new(self).run().await;
+        Ok(())
+    }
+
+    /// Reads who is who and which channels there are.
+    async fn start(&self) -> Result<(), RunError> {
+        let runtime = &self.runtime;
+        runtime.load_registry().await?;
+        let known = in_time(runtime, runtime.store.channels()).await.map_err(RunError::Channels)?;
+        runtime.rooms.know(known);
+        runtime.catch_up.call(runtime.rooms.known());
         Ok(())
     }
 }
@@ -110,6 +98,7 @@ struct Done {
 /// The driver at work.
 struct Loop {
     runtime: Arc<Runtime>,
+    performer: Arc<Performer>,
     ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
     admission: Admission,
     running: FuturesUnordered<ReusableBoxFuture<'static, Finished>>,
@@ -134,6 +123,7 @@ impl Loop {
             attempt_timeout: settings.attempt_timeout,
         });
         Self {
+            performer: Arc::new(runtime.performer()),
             runtime,
             ready,
             admission,
@@ -147,7 +137,8 @@ impl Loop {
 
     async fn run(mut self) {
         let runtime = Arc::clone(&self.runtime);
-        let mut backfill = pin!(runtime.run_backfill());
+        let backfilling = Backfilling { runtime: &runtime };
+        let mut backfill = pin!(backfilling.run());
         let mut backfills = true;
         let mut last = runtime.clock.now();
         loop {
@@ -183,26 +174,57 @@ impl Loop {
     fn is_done(&self) -> bool {
         let is_idle = self.running.is_empty() && self.ready.is_empty();
         is_idle
-            && !self.runtime.all_awake().iter().any(|room| room.lock().room.look().is_finishing())
+            && !self
+                .runtime
+                .rooms
+                .all_awake()
+                .iter()
+                .any(|room| room.lock().room.look().is_finishing())
     }
 
     /// Gives every room its due, and those that waited for admission their turn.
     fn keep_time(&mut self, now: Timestamp, last: Timestamp) {
-        self.runtime.tick(now);
+        self.tick(now);
         if now < last {
             // The clock was set back: what remained of every wait still remains.
-            self.runtime.step_back(last);
-            self.runtime.presence().move_back(now, last.since(now));
+            self.step_back(last);
+            self.runtime.presence.lock().move_back(now, last.since(now));
         }
         self.runtime.miss_heartbeats(now);
         let wakeups = self.admission.due(now);
         self.wake(&wakeups);
     }
 
+    /// Tells every channel whose deadline has passed.
+    fn tick(&self, now: Timestamp) {
+        for channel in self.runtime.timers.overdue(now) {
+            // Where it left memory meanwhile, its deadline did, too.
+            if let Some(room) = self.runtime.rooms.awake(channel) {
+                self.runtime.update(&room, Room::tick);
+            }
+        }
+    }
+
+    /// The clock was set back. Each room lives up to the time before, so that what remains of its waits is
+    /// what remained then.
+    fn step_back(&self, last: Timestamp) {
+        for room in self.runtime.rooms.all_awake() {
+            self.runtime.update_cell(&room, Some(last), |state, cx, at| {
+                if state.room.time() <= at {
+                    state.room.tick(cx, at);
+                }
+            });
+            self.runtime.update(&room, Room::tick);
+        }
+    }
+
     fn next_deadline(&self, now: Timestamp) -> Option<Timestamp> {
         let runtime = &self.runtime;
-        let due =
-            [runtime.timers.earliest(), runtime.next_silence(), self.admission.next_deadline()];
+        let due = [
+            runtime.timers.earliest(),
+            runtime.presence.next_silence(),
+            self.admission.next_deadline(),
+        ];
         due.into_iter().flatten().min().map(|due| due.min(now + SLEEP_MAX))
     }
 
@@ -219,7 +241,7 @@ impl Loop {
 
     /// Starts every action that the room offers.
     fn serve(&mut self, cell: &Arc<RoomCell>) {
-        let pin = self.runtime.awake(cell.id).filter(|pin| Arc::ptr_eq(&**pin, cell));
+        let pin = self.runtime.rooms.awake(cell.id).filter(|pin| Arc::ptr_eq(&**pin, cell));
         let Some(pin) = pin else {
             // It left memory. A task that still has it may call again.
             cell.lock().is_ready = false;
@@ -247,23 +269,33 @@ impl Loop {
     /// Begins an action. `tries`: one that may be over at once is polled before anything else happens.
     fn start(&mut self, room: RoomRef, action: Begun, tries: bool) {
         let Begun { id, prepared, claim, limits } = action;
+        let performer = Arc::clone(&self.performer);
         let runtime = Arc::clone(&self.runtime);
         // Requests and calls differ in size: only requests share a box.
         match prepared {
             Prepared::Call(request, link, registration) => {
                 self.running.push(ReusableBoxFuture::new(async move {
-                    let outcome = runtime.call(&room, request, link, registration).await;
+                    let agent = request.agent;
+                    let returned = |failed| runtime.call_ended(agent, failed);
+                    let called = performer.call(&room, request, link, registration, returned);
+                    let outcome = called.await;
                     Finished { room, id, claim, outcome }
                 }));
             }
             Prepared::Consult(request, registration) => {
                 self.running.push(ReusableBoxFuture::new(async move {
-                    let outcome = runtime.consult(room.id, *request, registration).await;
+                    let outcome = performer.consult(room.id, *request, registration).await;
                     Finished { room, id, claim, outcome }
                 }));
             }
+            Prepared::WakeRoom(callback, first) => {
+                self.start_request(tries, async move {
+                    let outcome = runtime.wake_callback(callback, first, &limits).await;
+                    Finished { room, id, claim, outcome }
+                });
+            }
             Prepared::Request(request) => {
-                self.start_request(tries, runtime.request(room, (id, claim), request, limits));
+                self.start_request(tries, performer.request(room, (id, claim), request, limits));
             }
         }
     }
@@ -307,12 +339,12 @@ impl Loop {
         // Pinned outside the room's lock, which is taken after the table's. The last action has `pin`.
         let last = begun.pop();
         for action in begun.drain(..) {
-            if let Some(room) = self.runtime.awake(pin.id) {
+            if let Some(room) = self.runtime.rooms.awake(pin.id) {
                 self.start(room, action, tries);
             }
         }
         if is_taken_over {
-            self.runtime.release_taken_over(&pin);
+            self.runtime.rooms.release_taken_over(&pin);
         }
         if let Some(action) = last {
             self.start(pin, action, tries);
@@ -346,29 +378,29 @@ impl Loop {
                 }
                 state.room.done(cx, now, id, outcome);
                 state.returned(id);
-                runtime.perform_signals(&mut state, cx, now);
+                runtime.signals().perform(&mut state, cx, now);
             }
             let mut door = Doorway { admission, wakeups, buffers };
             loop {
                 while let Some(started) = state.room.next_action(cx, now, &mut door) {
                     begun.push(state.prepare(started, now));
                 }
-                if !runtime.perform_signals(&mut state, cx, now) {
+                if !runtime.signals().perform(&mut state, cx, now) {
                     break;
                 }
             }
             state.room.give_back_buffers(door.buffers);
-            runtime.reschedule(cell, &mut state);
+            runtime.schedule.after_look(cell, &mut state);
             (now, is_done && state.room.commit().is_taken_over())
         })
     }
 
     fn wake(&self, wakeups: &[Wakeup]) {
         for wakeup in wakeups {
-            if let Some(room) = self.runtime.awake(wakeup.room) {
+            if let Some(room) = self.runtime.rooms.awake(wakeup.room) {
                 self.runtime.update_cell(&room, None, |state, _, now| {
                     state.room.try_again(now, wakeup.id);
-                    self.runtime.call_driver(&room, state);
+                    self.runtime.schedule.call_driver(&room, state);
                 });
             }
         }
@@ -383,78 +415,8 @@ fn released(
     outcome: &Outcome,
 ) -> Vec<Wakeup> {
     match claim.kind {
-        ClaimKind::Post | ClaimKind::Read => {
-            admission.report(now, claim, Runtime::report_of(outcome, now))
-        }
+        ClaimKind::Post | ClaimKind::Read => admission.report(now, claim, report_of(outcome, now)),
         ClaimKind::Call | ClaimKind::Consult => admission.release(now, claim.room, claim.id),
-    }
-}
-
-impl Runtime {
-    /// Reads who is who and which channels there are.
-    async fn start(&self) -> Result<(), RunError> {
-        self.load_registry().await?;
-        let known = self.in_time(self.store.channels()).await.map_err(RunError::Channels)?;
-        self.rooms.know(known);
-        self.catch_up.call(self.rooms.known());
-        Ok(())
-    }
-
-    /// Reads the registry; returns the agents that are gone. One read at a time, so that the newest list
-    /// stays. The chat is asked for the own account once: a change of the registry needs no chat.
-    pub(crate) async fn load_registry(&self) -> Result<Vec<dirigent_core::AgentKey>, RunError> {
-        let _one_at_a_time = self.registry.start_load().await;
-        let moderator = match self.registry.moderator() {
-            Some(known) => known,
-            None => self.own_account().await.map_err(RunError::Discord)?,
-        };
-        let identities = self.in_time(self.identities.all()).await.map_err(RunError::Identities)?;
-        let loaded = self.registry.load(moderator, identities, self.store.as_ref());
-        self.in_time(loaded).await.map_err(RunError::Channels)
-    }
-
-    /// The moderator's account. A chat that is away is waited for; one that refuses is not.
-    async fn own_account(&self) -> Result<crate::UserId, ApiError> {
-        loop {
-            match self.retry(|| self.discord.me()).await {
-                Err(error) if error.kind().is_retryable() => {
-                    tracing::warn!(%error, "the chat did not answer; trying again");
-                    self.clock.sleep_until(self.clock.now() + START_AGAIN).await;
-                }
-                known => return known,
-            }
-        }
-    }
-
-    /// A store that does not answer is a store that failed.
-    async fn in_time<T>(
-        &self,
-        asked: impl Future<Output = Result<T, ApiError>>,
-    ) -> Result<T, ApiError> {
-        self.within(self.settings.work_deadline, asked).await?
-    }
-
-    /// Tells every channel whose deadline has passed.
-    fn tick(self: &Arc<Self>, now: Timestamp) {
-        for channel in self.timers.overdue(now) {
-            // Where it left memory meanwhile, its deadline did, too.
-            if let Some(room) = self.awake(channel) {
-                self.update(&room, Room::tick);
-            }
-        }
-    }
-
-    /// The clock was set back. Each room lives up to the time before, so that what remains of its waits is
-    /// what remained then.
-    fn step_back(self: &Arc<Self>, last: Timestamp) {
-        for room in self.all_awake() {
-            self.update_cell(&room, Some(last), |state, cx, at| {
-                if state.room.time() <= at {
-                    state.room.tick(cx, at);
-                }
-            });
-            self.update(&room, Room::tick);
-        }
     }
 }
 

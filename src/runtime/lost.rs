@@ -2,14 +2,11 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dirigent_core::Timestamp;
 
-use super::Runtime;
-use super::cell::RoomCell;
 use crate::ChannelId;
-use crate::room::connection::Gateway;
 
 /// Whether a connection tells of a channel.
 pub(crate) type Affects = dyn Fn(ChannelId) -> bool + Send + Sync;
@@ -20,83 +17,22 @@ pub(crate) struct LostConnections {
     lost: Mutex<Vec<Lost>>,
 }
 
-struct Lost {
-    connection: u32,
-    since: Timestamp,
-    affects: Box<Affects>,
+pub(super) struct Lost {
+    pub(super) connection: u32,
+    pub(super) since: Timestamp,
+    pub(super) affects: Box<Affects>,
     /// The channels that were told of it: these, and no others, are told when it stands again.
-    told: HashSet<ChannelId>,
+    pub(super) told: HashSet<ChannelId>,
 }
 
 impl LostConnections {
-    fn lost(&self) -> MutexGuard<'_, Vec<Lost>> {
+    pub(super) fn lost(&self) -> MutexGuard<'_, Vec<Lost>> {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All connections stand again.
     pub(crate) fn clear(&self) {
         self.lost().clear();
-    }
-}
-
-impl Runtime {
-    /// A connection is lost: the rooms in memory learn it now, the others when they are loaded.
-    pub(crate) fn lose_connection(
-        self: &Arc<Self>,
-        connection: u32,
-        affects: impl Fn(ChannelId) -> bool + Send + Sync + 'static,
-    ) {
-        let since = self.clock.now();
-        let mut lost = self.lost.lost();
-        if lost.iter().all(|known| known.connection != connection) {
-            let (affects, told) = (Box::new(affects), HashSet::new());
-            lost.push(Lost { connection, since, affects, told });
-        }
-        drop(lost);
-        for room in self.all_awake() {
-            self.tell_lost(&room);
-        }
-    }
-
-    /// A connection stands again, if it was lost: `parked` is given what it tells of, and the rooms in memory that
-    /// were told of its loss learn it by `tell`, and whether no other one that tells of them is lost.
-    pub(crate) fn regain_connection(
-        self: &Arc<Self>,
-        connection: u32,
-        parked: impl FnOnce(&Affects),
-        tell: impl Fn(&Arc<RoomCell>, bool),
-    ) {
-        let mut lost = self.lost.lost();
-        let Some(at) = lost.iter().position(|known| known.connection == connection) else {
-            return;
-        };
-        let regained = lost.swap_remove(at);
-        // While the list is locked no channel comes into memory: each is either parked or was told.
-        parked(&regained.affects);
-        drop(lost);
-        for room in regained.told.into_iter().filter_map(|channel| self.awake(channel)) {
-            let is_deaf = self.lost.lost().iter().any(|other| other.told.contains(&room.id));
-            tell(&room, !is_deaf);
-        }
-    }
-
-    /// Tells a room that has another mode that nothing is heard there.
-    pub(crate) fn tell_lost(&self, cell: &Arc<RoomCell>) {
-        self.publish_and_tell_lost(cell, || {});
-    }
-
-    /// Puts a room into the table by `publish`, and tells it that nothing is heard there. The list stays locked
-    /// until it knows: a connection that stands again meanwhile is told afterwards.
-    pub(crate) fn publish_and_tell_lost(&self, cell: &Arc<RoomCell>, publish: impl FnOnce()) {
-        let mut lost = self.lost.lost();
-        publish();
-        let mut affecting: Vec<_> = lost.iter_mut().filter(|it| (it.affects)(cell.id)).collect();
-        for lost in &mut affecting {
-            lost.told.insert(cell.id);
-        }
-        if let Some(since) = affecting.iter().map(|lost| lost.since).min() {
-            self.update(cell, |room, cx, now| room.gateway(cx, now, Gateway::Lost(since)));
-        }
     }
 }
 

@@ -3,16 +3,16 @@
 use std::future::{Future, poll_fn};
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::task::Poll;
 
-use dirigent_core::Timestamp;
+use dirigent_core::{AgentKey, Timestamp};
 use futures_util::FutureExt;
 use futures_util::future::{AbortRegistration, Abortable};
 
-use super::Runtime;
 use super::admission::{Claim, Report};
-use super::cell::{Awaited, CellState};
+use super::cell::CellState;
+use super::registry::Registry;
 use super::room_table::RoomRef;
 use crate::agent::TurnLink;
 use crate::room::action::{
@@ -22,8 +22,9 @@ use crate::room::action::{
 use crate::room::attempts::{Failure, Trouble};
 use crate::room::refused::is_refusal;
 use crate::{
-    AgentId, ApiError, Certainty, ChannelId, CommitError, Consultation, DiscordApi, ErrorKind,
-    Input, LoadError, Reply, Revision, Turn, WakeCall, WakeCause,
+    AgentId, AgentWaker, ApiError, Certainty, ChannelId, ChannelStore, Clock, CommitError,
+    Consultation, DiscordApi, ErrorKind, LoadError, Orchestrator, Reply, Revision, Settings, Turn,
+    WakeCall,
 };
 
 /// An action that ended.
@@ -51,7 +52,18 @@ pub(super) struct Limits {
     not_after: Option<Timestamp>,
 }
 
-impl Runtime {
+/// Performs what rooms decide: asks the chat, the store, the host's waker, agents and the orchestrator.
+pub(super) struct Performer {
+    pub(super) discord: Arc<dyn DiscordApi>,
+    pub(super) store: Arc<dyn ChannelStore>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) waker: Option<Arc<dyn AgentWaker>>,
+    pub(super) orchestrator: Arc<RwLock<Option<Arc<dyn Orchestrator>>>>,
+    pub(super) registry: Arc<Registry>,
+    pub(super) settings: Arc<Settings>,
+}
+
+impl Performer {
     /// Makes a request. Nothing is awaited between the room's decision and the first poll.
     pub(super) async fn request(
         self: Arc<Self>,
@@ -67,14 +79,7 @@ impl Runtime {
                 let committed = committed.unwrap_or_else(|error| Err(CommitError::Store(error)));
                 conclude_commit(committed, &room, &limits)
             }
-            Action::ReadBack => {
-                let read = self.limited(&limits, self.store.load(channel)).await;
-                match read.map_err(LoadError::from).and_then(|read| read) {
-                    Ok(found) => Outcome::Record(found.map(Box::new)),
-                    Err(LoadError::Store(error)) => failed(channel, "the store", &error, &limits),
-                    Err(LoadError::Barred { .. }) => Outcome::Record(None),
-                }
-            }
+            Action::ReadBack => self.read_back(channel, &limits).await,
             Action::Post { account, post } => match self.chat_of(account) {
                 Some(chat) => {
                     let posted = self.limited(&limits, chat.post(post)).await;
@@ -111,19 +116,22 @@ impl Runtime {
                 None => unknown_account(&limits),
             },
             Action::Wake(request) => self.wake(channel, *request, &limits).await,
-            Action::WakeRoom { room, first } => {
-                let wake = Input::Wake { first, cause: WakeCause::Result };
-                match self.limited(&limits, Box::pin(self.wake_room(room, &wake))).await {
-                    Ok(Ok(())) => Outcome::RoomWoken,
-                    Ok(Err(error)) | Err(error) => {
-                        failed(channel, "a callback room", &error, &limits)
-                    }
-                }
-            }
             // Prepared on their own.
-            Action::Call(_) | Action::Consult(_) => unknown_account(&limits),
+            Action::WakeRoom { .. } | Action::Call(_) | Action::Consult(_) => {
+                unknown_account(&limits)
+            }
         };
         Finished { room, id, claim, outcome }
+    }
+
+    /// What the store holds of the channel.
+    async fn read_back(&self, channel: ChannelId, limits: &Limits) -> Outcome {
+        let read = self.limited(limits, self.store.load(channel)).await;
+        match read.map_err(LoadError::from).and_then(|read| read) {
+            Ok(found) => Outcome::Record(found.map(Box::new)),
+            Err(LoadError::Store(error)) => failed(channel, "the store", &error, limits),
+            Err(LoadError::Barred { .. }) => Outcome::Record(None),
+        }
     }
 
     async fn wake(&self, channel: ChannelId, request: WakeRequest, limits: &Limits) -> Outcome {
@@ -136,12 +144,14 @@ impl Runtime {
         conclude(woken, channel, "the waker", limits, Outcome::Woken)
     }
 
+    /// Calls a hosted agent. `returned` is told whether that failed, unless it was cancelled.
     pub(super) async fn call(
-        self: &Arc<Self>,
+        &self,
         room: &RoomRef,
         request: CallRequest,
         link: Arc<TurnLink>,
         registration: AbortRegistration,
+        returned: impl FnOnce(bool),
     ) -> Outcome {
         let (agent, run) = (request.agent, request.run);
         let Some((name, hosted)) = self.registry.hosted(agent) else {
@@ -163,7 +173,7 @@ impl Runtime {
             let failed = !matches!(spoken, Ok(Ok(_)));
             // An agent may end a call with an error because it was cancelled.
             if !failed || !link.is_cancelled() {
-                self.call_ended(agent, failed);
+                returned(failed);
             }
         }
         let answer = match spoken {
@@ -173,12 +183,12 @@ impl Runtime {
             },
             Ok(Ok(Ok(Reply::Pass))) => AgentAnswer::Pass,
             Ok(Ok(Err(_)) | Err(_)) => {
-                let agent = self.log_name(agent);
+                let agent = self.registry.log_name(agent);
                 tracing::warn!(channel = %room.id, %agent, run = run.get(), "a hosted agent failed");
                 AgentAnswer::Failed
             }
             Err(_) => {
-                let agent = self.log_name(agent);
+                let agent = self.registry.log_name(agent);
                 tracing::warn!(channel = %room.id, %agent, "a cancelled call is dropped");
                 AgentAnswer::Failed
             }
@@ -186,6 +196,7 @@ impl Runtime {
         answered(answer, took_all)
     }
 
+    /// Asks the orchestrator.
     pub(super) async fn consult(
         &self,
         channel: ChannelId,
@@ -211,29 +222,6 @@ impl Runtime {
         })
     }
 
-    /// Wakes the callback room of a discussion. Done when that is stored: a kill in between wakes twice
-    /// rather than never.
-    async fn wake_room(self: &Arc<Self>, channel: ChannelId, wake: &Input) -> Result<(), ApiError> {
-        let room = match self.room(channel).await {
-            Ok(Some(room)) => room,
-            Ok(None) => return Ok(()),
-            Err(crate::CallError::Failed(error)) => return Err(error),
-            Err(error) => return Err(ApiError::new(ErrorKind::Store).with_source(error)),
-        };
-        let woken = self.update_cell(&room, None, |state, cx, now| {
-            let (answer, stamp) = state.room.input(cx, now, wake, false);
-            answer.map(|_| state.wait_for(Awaited::Stored(stamp)))
-        });
-        let stored = match woken {
-            Ok(stored) => stored,
-            Err(refusal) => {
-                tracing::debug!(%channel, %refusal, "a result wakes no room");
-                return Ok(());
-            }
-        };
-        stored.await.map_err(|_| ApiError::new(ErrorKind::Store))
-    }
-
     /// The chat as this account sees it.
     fn chat_of(&self, account: Account) -> Option<Arc<dyn DiscordApi>> {
         match account {
@@ -242,16 +230,26 @@ impl Runtime {
         }
     }
 
-    /// Polls a request until its time is over. It is polled at least once before anything waits.
     async fn limited<T>(
         &self,
         limits: &Limits,
         request: impl Future<Output = T>,
     ) -> Result<T, ApiError> {
+        limits.keep(self.clock.as_ref(), request).await
+    }
+}
+
+impl Limits {
+    /// Polls a request until its time is over. It is polled at least once before anything waits.
+    pub(super) async fn keep<T>(
+        &self,
+        clock: &dyn Clock,
+        request: impl Future<Output = T>,
+    ) -> Result<T, ApiError> {
         let mut request = pin!(request);
         let polled = poll_fn(|context| {
             // The machine may have slept: beyond this the chat may have forgotten the nonce.
-            if limits.not_after.is_some_and(|limit| self.clock.now() >= limit) {
+            if self.not_after.is_some_and(|limit| clock.now() >= limit) {
                 return Poll::Ready(Err(ApiError::new(ErrorKind::NoAnswer)));
             }
             request.as_mut().poll(context).map(Ok)
@@ -260,29 +258,29 @@ impl Runtime {
         if let Some(done) = polled.as_mut().now_or_never() {
             return done;
         }
-        let Some(time_out) = limits.time_out else {
+        let Some(time_out) = self.time_out else {
             return polled.await;
         };
         tokio::select! {
             biased;
             done = polled => done,
-            () = self.clock.sleep_until(time_out) => Err(ApiError::new(ErrorKind::NoAnswer)),
+            () = clock.sleep_until(time_out) => Err(ApiError::new(ErrorKind::NoAnswer)),
         }
     }
+}
 
-    /// What the admission is told of a request that ended.
-    pub(crate) fn report_of(outcome: &Outcome, now: Timestamp) -> Report {
-        let Outcome::Failed(failure) = outcome else {
-            return Report::Answered;
-        };
-        match failure.trouble() {
-            Trouble::Definite => Report::Answered,
-            Trouble::Limited(wait) => Report::RateLimited { until: now + wait },
-            Trouble::Away => {
-                let refused = failure.kind == ErrorKind::Unavailable
-                    && failure.certainty == Certainty::NotDone;
-                Report::Away { refused }
-            }
+/// What the admission is told of a request that ended.
+pub(crate) fn report_of(outcome: &Outcome, now: Timestamp) -> Report {
+    let Outcome::Failed(failure) = outcome else {
+        return Report::Answered;
+    };
+    match failure.trouble() {
+        Trouble::Definite => Report::Answered,
+        Trouble::Limited(wait) => Report::RateLimited { until: now + wait },
+        Trouble::Away => {
+            let refused =
+                failure.kind == ErrorKind::Unavailable && failure.certainty == Certainty::NotDone;
+            Report::Away { refused }
         }
     }
 }
@@ -293,6 +291,8 @@ pub(super) enum Prepared {
     Request(Action),
     Call(CallRequest, Arc<TurnLink>, AbortRegistration),
     Consult(Box<ConsultRequest>, AbortRegistration),
+    /// The callback room of a discussion is woken; this agent speaks first.
+    WakeRoom(ChannelId, Option<AgentKey>),
 }
 
 /// What a hosted agent is called with.
@@ -358,7 +358,12 @@ fn conclude<T>(
     }
 }
 
-fn failed(channel: ChannelId, what: &'static str, error: &ApiError, limits: &Limits) -> Outcome {
+pub(super) fn failed(
+    channel: ChannelId,
+    what: &'static str,
+    error: &ApiError,
+    limits: &Limits,
+) -> Outcome {
     tracing::warn!(%channel, %error, "a request failed: {what}");
     failure(error, limits)
 }
@@ -384,14 +389,14 @@ impl CellState {
                 Prepared::Call(request, link, registration)
             }
             Action::Consult(request) => Prepared::Consult(request, self.call(id, None)),
+            Action::WakeRoom { room, first } => Prepared::WakeRoom(room, first),
             action @ (Action::Commit(_)
             | Action::ReadBack
             | Action::Post { .. }
             | Action::Wake(_)
             | Action::Delete(_)
             | Action::Members
-            | Action::History { .. }
-            | Action::WakeRoom { .. }) => Prepared::Request(action),
+            | Action::History { .. }) => Prepared::Request(action),
         };
         Begun { id, prepared, claim, limits: Limits { began, time_out, not_after } }
     }

@@ -132,6 +132,11 @@ impl Registry {
         self.directory().name(key).cloned()
     }
 
+    /// An agent's id as the log shows it.
+    pub(crate) fn log_name(&self, agent: AgentKey) -> AgentId {
+        self.name(agent).unwrap_or_else(|| "unknown".into())
+    }
+
     /// The library's own account.
     pub(crate) fn moderator(&self) -> Option<UserId> {
         self.directory().moderator()

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Runtime;
-use crate::ApiError;
+use crate::{ApiError, Clock, ErrorKind};
 
 /// The wait before the first repetition, where the other side did not say how long.
 const BACK_OFF: Duration = Duration::from_millis(500);
@@ -31,5 +31,19 @@ impl Runtime {
             left -= 1;
             self.clock.sleep_until(next).await;
         }
+    }
+}
+
+/// Waits for something, but not for ever.
+pub(super) async fn within<T>(
+    clock: &dyn Clock,
+    limit: Duration,
+    work: impl Future<Output = T>,
+) -> Result<T, ApiError> {
+    let deadline = clock.now() + limit;
+    tokio::select! {
+        biased;
+        done = work => Ok(done),
+        () = clock.sleep_until(deadline) => Err(ApiError::new(ErrorKind::NoAnswer)),
     }
 }

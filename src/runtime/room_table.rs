@@ -2,29 +2,27 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use dirigent_core::{MessageId, Timestamp};
+use dirigent_core::MessageId;
 use rustc_hash::FxHashMap;
 
-use super::Runtime;
 use super::cell::{Epochs, RoomCell};
-use crate::room::Room;
-use crate::room::context::Context;
-use crate::room::record::Origin;
-use crate::{Barred, CallError, ChannelId, Input, LoadError, Revision};
+use super::timers::Timers;
+use crate::{Barred, CallError, ChannelId, Revision};
 
 /// Every channel that has a record, or is about to have one.
 #[derive(Debug, Default)]
 pub(crate) struct RoomTable {
+    /// A channel that leaves memory leaves no deadline behind.
+    timers: Arc<Timers>,
     slots: Mutex<FxHashMap<ChannelId, Slot>>,
     loading: Mutex<HashMap<ChannelId, Weak<tokio::sync::Mutex<()>>>>,
 }
 
 /// A channel that the store knows.
 #[derive(Debug)]
-enum Slot {
+pub(super) enum Slot {
     /// Only in the store, as an earlier process, or another one, left it.
     Stored,
     /// Only in the store, as this process left it.
@@ -37,22 +35,22 @@ enum Slot {
 
 /// Why a record cannot be used.
 #[derive(Clone, Copy, Debug)]
-struct Bar {
+pub(super) struct Bar {
     why: Barred,
     /// The record's revision, where the store takes it for a sound one.
-    sound: Option<Revision>,
+    pub(super) sound: Option<Revision>,
 }
 
 /// What is known of a parked channel beyond its record.
 #[derive(Clone, Copy, Debug, Default)]
-struct Parked {
+pub(super) struct Parked {
     /// It keeps no turns: what is said there does not matter.
     is_closed: bool,
     /// The newest message, 0 for none: where no turns are kept, it alone is no reason to store anything. (A
     /// number takes less room than an option.)
-    newest: u64,
+    pub(super) newest: u64,
     /// Up to what it was told of what concerns all channels.
-    epochs: Epochs,
+    pub(super) epochs: Epochs,
 }
 
 /// The lock of a channel that is on its way into memory. It is forgotten when the last one who
@@ -81,7 +79,11 @@ impl Drop for LoadGuard<'_> {
 }
 
 impl RoomTable {
-    fn slots(&self) -> MutexGuard<'_, FxHashMap<ChannelId, Slot>> {
+    pub(crate) fn new(timers: Arc<Timers>) -> Self {
+        Self { timers, ..Self::default() }
+    }
+
+    pub(super) fn slots(&self) -> MutexGuard<'_, FxHashMap<ChannelId, Slot>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -129,163 +131,76 @@ impl RoomTable {
         slots.iter().filter(|(_, slot)| is_asleep(slot)).map(|(channel, _)| *channel).collect()
     }
 
-    fn bar(&self, channel: ChannelId) -> Option<Bar> {
+    /// The channel, where it is in memory.
+    ///
+    /// # Errors
+    ///
+    /// Why its record cannot be used.
+    pub(super) fn find(self: &Arc<Self>, channel: ChannelId) -> Result<Found, CallError> {
+        match self.slots().get_mut(&channel) {
+            None => Ok(Found::Unknown),
+            Some(Slot::Barred(bar)) => Err(bar.why.into()),
+            Some(slot) => Ok(self.pin(slot).map_or(Found::Asleep, Found::Awake)),
+        }
+    }
+
+    /// The channel's record cannot be used.
+    pub(super) fn bar(
+        &self,
+        channel: ChannelId,
+        why: Barred,
+        sound: Option<Revision>,
+    ) -> CallError {
+        tracing::error!(%channel, %why, "a channel is barred");
+        self.slots().insert(channel, Slot::Barred(Bar { why, sound }));
+        why.into()
+    }
+
+    /// Why the channel's record cannot be used, if it cannot.
+    pub(super) fn barred(&self, channel: ChannelId) -> Option<Bar> {
         match self.slots().get(&channel)? {
             Slot::Barred(bar) => Some(*bar),
             Slot::Stored | Slot::Parked(_) | Slot::Awake { .. } => None,
         }
     }
 
-    fn parked(&self, channel: ChannelId) -> Option<Parked> {
+    /// From now on every task can get hold of this room.
+    pub(super) fn publish(self: &Arc<Self>, cell: &Arc<RoomCell>) -> RoomRef {
+        self.slots().insert(cell.id, Slot::Awake { cell: Arc::clone(cell), pins: 1 });
+        RoomRef { table: Arc::clone(self), cell: Arc::clone(cell) }
+    }
+
+    pub(super) fn parked(&self, channel: ChannelId) -> Option<Parked> {
         match self.slots().get(&channel)? {
             Slot::Parked(parked) => Some(*parked),
             Slot::Stored | Slot::Awake { .. } | Slot::Barred(_) => None,
         }
     }
-}
 
-impl Runtime {
     /// The channel in memory, if it is there.
     pub(crate) fn awake(self: &Arc<Self>, channel: ChannelId) -> Option<RoomRef> {
-        self.rooms.slots().get_mut(&channel).and_then(|slot| self.pin(slot))
+        self.slots().get_mut(&channel).and_then(|slot| self.pin(slot))
     }
 
     /// The channels in memory.
     pub(crate) fn all_awake(self: &Arc<Self>) -> Vec<RoomRef> {
-        self.rooms.slots().values_mut().filter_map(|slot| self.pin(slot)).collect()
+        self.slots().values_mut().filter_map(|slot| self.pin(slot)).collect()
     }
 
     fn pin(self: &Arc<Self>, slot: &mut Slot) -> Option<RoomRef> {
         match slot {
             Slot::Awake { cell, pins } => {
                 *pins += 1;
-                Some(RoomRef { runtime: Arc::clone(self), cell: Arc::clone(cell) })
+                Some(RoomRef { table: Arc::clone(self), cell: Arc::clone(cell) })
             }
             Slot::Stored | Slot::Parked(_) | Slot::Barred(_) => None,
-        }
-    }
-
-    /// The channel, taken into memory if it must be; `None` when it was never given a mode. However many wait
-    /// for the same channel, each waits no longer than a call may.
-    pub(crate) async fn room(
-        self: &Arc<Self>,
-        channel: ChannelId,
-    ) -> Result<Option<RoomRef>, CallError> {
-        match self.rooms.slots().get_mut(&channel) {
-            None => return Ok(None),
-            Some(Slot::Barred(bar)) => return Err(bar.why.into()),
-            Some(slot) => {
-                if let Some(room) = self.pin(slot) {
-                    return Ok(Some(room));
-                }
-            }
-        }
-        self.within(self.settings.call_deadline, self.load(channel)).await?
-    }
-
-    /// The channel, made if there is none. An operator's act ends a bar: the new record takes the place
-    /// of the damaged one.
-    pub(crate) async fn room_or_new(
-        self: &Arc<Self>,
-        channel: ChannelId,
-    ) -> Result<RoomRef, CallError> {
-        match self.room(channel).await {
-            Ok(Some(room)) => return Ok(room),
-            Ok(None) | Err(CallError::Barred(Barred::Damaged)) => {}
-            Err(error) => return Err(error),
-        }
-        let guard = self.rooms.load_guard(channel);
-        let limit = self.settings.call_deadline;
-        let _one_at_a_time = self.within(limit, guard.lock.lock()).await?;
-        if let Some(room) = self.awake(channel) {
-            return Ok(room);
-        }
-        let now = self.clock.now();
-        let seed = self.seed_of(channel);
-        let mut room = Room::new(channel, self.config(), seed, self.process, now);
-        if let Some(bar) = self.rooms.bar(channel) {
-            room.replace_damaged(bar.sound);
-        }
-        let epochs = Epochs { gap: self.gap_epoch.load(Ordering::Acquire), presence: 0 };
-        Ok(self.publish_room(room, epochs, |_, _, _| {}))
-    }
-
-    async fn load(self: &Arc<Self>, channel: ChannelId) -> Result<Option<RoomRef>, CallError> {
-        let guard = self.rooms.load_guard(channel);
-        let _one_at_a_time = guard.lock.lock().await;
-        if let Some(room) = self.awake(channel) {
-            return Ok(Some(room));
-        }
-        let stored = match self.store.load(channel).await {
-            Ok(Some(stored)) => stored,
-            Ok(None) => return Ok(None),
-            Err(LoadError::Barred { barred, .. }) => return Err(self.bar(channel, barred, None)),
-            Err(error) => return Err(error.into()),
-        };
-        let parked = self.rooms.parked(channel);
-        let revision = stored.revision;
-        let restored =
-            Room::restore(channel, self.config(), self.process, self.clock.now(), stored);
-        let mut room = match restored {
-            Ok(room) => room,
-            Err(error) => return Err(self.bar(channel, Barred::from(&error), Some(revision))),
-        };
-        let origin = if parked.is_some() { Origin::Parked } else { Origin::EarlierProcess };
-        let parked = parked.unwrap_or_default();
-        room.know_newest(Some(MessageId::new(parked.newest)).filter(|id| id.get() > 0));
-        let gap = self.gap_epoch.load(Ordering::Acquire);
-        let is_behind = parked.epochs.gap != gap;
-        let epochs = Epochs { gap, ..parked.epochs };
-        let room = self.publish_room(room, epochs, |room, cx, now| {
-            room.take_up(cx, now, origin, is_behind);
-        });
-        Ok(Some(room))
-    }
-
-    fn bar(&self, channel: ChannelId, why: Barred, sound: Option<Revision>) -> CallError {
-        tracing::error!(%channel, %why, "a channel is barred");
-        self.rooms.slots().insert(channel, Slot::Barred(Bar { why, sound }));
-        why.into()
-    }
-
-    /// Takes the room up and puts it into the table: from now on every task can get hold of it.
-    pub(super) fn publish_room(
-        self: &Arc<Self>,
-        mut room: Room,
-        epochs: Epochs,
-        take_up: impl FnOnce(&mut Room, &Context<'_>, Timestamp),
-    ) -> RoomRef {
-        if let Some(recorder) = &self.recorder {
-            recorder.began(room.id(), &self.config(), room.snapshot());
-        }
-        // Taken up while it is a bare value: no other task sees it half done, and the driver is not called
-        // for a room that the table does not have.
-        self.with_context(|cx| take_up(&mut room, cx, self.clock.now()));
-        let cell = Arc::new(RoomCell::new(room, epochs));
-        let slot = Slot::Awake { cell: Arc::clone(&cell), pins: 1 };
-        self.publish_and_tell_lost(&cell, || {
-            self.rooms.slots().insert(cell.id, slot);
-        });
-        self.tell_rules(&cell);
-        // What is said from now on reaches the channel here. Also performs what `take_up` asked for.
-        self.tell_news(&cell);
-        RoomRef { runtime: Arc::clone(self), cell }
-    }
-
-    /// The rules may have changed after the room was made with them, before the table had it.
-    fn tell_rules(self: &Arc<Self>, cell: &Arc<RoomCell>) {
-        let config = self.config();
-        let is_old = !Arc::ptr_eq(cell.lock().room.machine().config(), &config);
-        if is_old {
-            // They were accepted when they were given.
-            let _ = self.submit(cell, &Input::Reconfigure(config));
         }
     }
 
     /// One holder fewer of the channel. Once there is none and it rests, it leaves memory. All that happens
     /// under the table's lock, so that of two who release it at once, one is the last.
     fn park(&self, cell: &Arc<RoomCell>) {
-        let mut slots = self.rooms.slots();
+        let mut slots = self.slots();
         let Some(slot) = slots.get_mut(&cell.id) else {
             return;
         };
@@ -319,7 +234,7 @@ impl Runtime {
         let newest = state.room.machine().view().newest().map_or(0, MessageId::get);
         let is_closed = !state.room.machine().view().mode().keeps_turns();
         *slot = Slot::Parked(Parked { is_closed, newest, epochs: state.epochs });
-        if state.room.commit().is_unstored() {
+        if state.room.commit().stored().is_none() {
             // It was never given anything to remember.
             slots.remove(&cell.id);
         }
@@ -328,7 +243,7 @@ impl Runtime {
     /// The channel is not in the table any more; those who hold its room cannot change anything. Returns whether
     /// it was there.
     pub(crate) fn forget(&self, channel: ChannelId) -> bool {
-        let forgotten = self.rooms.slots().remove(&channel);
+        let forgotten = self.slots().remove(&channel);
         if let Some(Slot::Awake { cell, .. }) = &forgotten {
             self.timers.set(channel, cell.lock().due.take(), None);
         }
@@ -339,7 +254,7 @@ impl Runtime {
     pub(crate) fn release_taken_over(&self, cell: &Arc<RoomCell>) {
         // Before the table: a room asks the adapter, and the adapter may ask the table.
         let mut state = cell.lock();
-        let mut slots = self.rooms.slots();
+        let mut slots = self.slots();
         if let Some(slot @ Slot::Awake { .. }) = slots.get_mut(&cell.id) {
             let is_it = matches!(slot, Slot::Awake { cell: known, .. } if Arc::ptr_eq(known, cell));
             if is_it {
@@ -351,10 +266,18 @@ impl Runtime {
     }
 }
 
+/// What the table has of a channel.
+pub(super) enum Found {
+    Awake(RoomRef),
+    /// Only the store has it.
+    Asleep,
+    Unknown,
+}
+
 /// A channel that is held in memory. When the last one who holds it drops this, and it rests, it leaves
 /// memory.
 pub(crate) struct RoomRef {
-    runtime: Arc<Runtime>,
+    table: Arc<RoomTable>,
     cell: Arc<RoomCell>,
 }
 
@@ -368,56 +291,6 @@ impl Deref for RoomRef {
 
 impl Drop for RoomRef {
     fn drop(&mut self) {
-        self.runtime.park(&self.cell);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::thread;
-    use std::time::Duration;
-
-    use dirigent_core::Mode;
-
-    use super::*;
-    use crate::MemoryChannels;
-    use crate::runtime::fixture::built;
-
-    #[test]
-    fn rules_that_are_given_while_a_channel_is_taken_up_are_those_it_follows() {
-        let (dirigent, _driver) = built(Arc::default(), &MemoryChannels::default());
-        let runtime = &dirigent.runtime;
-        let room = Room::new(ChannelId::new(7), runtime.config(), 0, 0, runtime.clock.now());
-        let newer = Arc::new(crate::Config::default());
-        let room = runtime.publish_room(room, Epochs::default(), |_, _, _| {
-            *runtime.config.write().unwrap() = Arc::clone(&newer);
-        });
-        assert!(Arc::ptr_eq(room.lock().room.machine().config(), &newer));
-    }
-
-    #[test]
-    fn the_driver_is_not_called_for_a_room_that_the_table_does_not_have() {
-        let (dirigent, mut driver) = built(Arc::default(), &MemoryChannels::default());
-        let runtime = &dirigent.runtime;
-        let now = runtime.clock.now();
-        let room = Room::new(ChannelId::new(7), runtime.config(), 0, 0, now);
-        // Nothing can be put into the table while the test holds it.
-        let slots = runtime.rooms.slots();
-        thread::scope(|scope| {
-            let publishing = scope.spawn(|| {
-                runtime.publish_room(room, Epochs::default(), |room, cx, now| {
-                    let (answer, _) = room.input(cx, now, &Input::SetMode(Mode::Chat), true);
-                    assert!(answer.is_ok());
-                })
-            });
-            let until = now + Duration::from_millis(200);
-            while runtime.clock.now() < until {
-                assert!(driver.ready.try_recv().is_err(), "the driver would find no room");
-            }
-            drop(slots);
-            let room = publishing.join().unwrap();
-            assert!(driver.ready.try_recv().is_ok(), "there is something to store");
-            drop(room);
-        });
+        self.table.park(&self.cell);
     }
 }

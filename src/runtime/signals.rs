@@ -1,9 +1,10 @@
 //! Performs the instant actions of a room, under its lock.
 
 use dirigent_core::{Cause, MessageId, Timestamp, Transition};
+use tokio::sync::broadcast;
 
-use super::Runtime;
 use super::cell::CellState;
+use super::recognition::Recognition;
 use crate::agent::TurnLink;
 use crate::events::{ChannelEvent, Heard};
 use crate::room::action::Signal;
@@ -11,14 +12,15 @@ use crate::room::context::Context;
 use crate::room::directory::Directory;
 use crate::{AgentId, ChannelId};
 
-impl Runtime {
+/// Performs signals, and tells listeners what they are of.
+pub(super) struct Signals<'a> {
+    pub(super) events: &'a broadcast::Sender<Heard>,
+    pub(super) recognition: &'a Recognition,
+}
+
+impl Signals<'_> {
     /// Returns whether there were any.
-    pub(super) fn perform_signals(
-        &self,
-        state: &mut CellState,
-        cx: &Context<'_>,
-        now: Timestamp,
-    ) -> bool {
+    pub(super) fn perform(&self, state: &mut CellState, cx: &Context<'_>, now: Timestamp) -> bool {
         let mut any = false;
         while let Some(signal) = state.room.next_signal() {
             any = true;

@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 
-use super::Runtime;
+use super::perform::Performer;
+use super::retry::within;
 use crate::agent::TurnLink;
 use crate::{ChannelId, DiscordApi, ErrorKind};
 
 /// What is shown lasts ten seconds; it is shown again a little before.
 const AGAIN_AFTER: Duration = Duration::from_secs(8);
 
-impl Runtime {
+impl Performer {
     /// Waits for the agent, and shows meanwhile that it is typing.
     pub(super) async fn while_typing<T>(
         &self,
@@ -31,7 +32,8 @@ impl Runtime {
     /// Returns when it is of no use any more: the run was taken away, or the chat refuses it.
     async fn show_typing(&self, channel: ChannelId, link: &TurnLink, discord: &dyn DiscordApi) {
         while !link.is_cancelled() {
-            let shown = self.within(self.settings.work_deadline, discord.typing(channel)).await;
+            let most = self.settings.work_deadline;
+            let shown = within(self.clock.as_ref(), most, discord.typing(channel)).await;
             let mut wait = AGAIN_AFTER;
             if let Err(error) = shown.and_then(|shown| shown) {
                 tracing::debug!(%channel, %error, "typing is not shown");

@@ -63,7 +63,7 @@ impl Tools {
     /// channel that is not in memory stays in the store.
     async fn is_open(&self, channel: ChannelId) -> Result<bool, ApiError> {
         let shared = &self.dirigent.runtime;
-        if let Some(room) = shared.awake(channel) {
+        if let Some(room) = shared.rooms.awake(channel) {
             let state = room.lock();
             let view = state.room.machine().view();
             return Ok(view.mode() != Mode::None && view.turn_state() != TurnState::Archived);

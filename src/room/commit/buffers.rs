@@ -52,3 +52,35 @@ impl BufferPool {
         }
     }
 }
+
+/// What a room handed to the store, and has back.
+#[derive(Debug, Default)]
+pub(crate) struct Returned {
+    /// What the last commit handed to the store, if the store kept it.
+    kept_by_store: Option<Buffers>,
+    /// What an earlier commit handed to the store, for the next one.
+    spare: Option<Buffers>,
+}
+
+impl Returned {
+    /// What no commit needs now.
+    pub(crate) const fn take(&mut self) -> Option<Buffers> {
+        self.spare.take()
+    }
+
+    /// The store has taken this, and may keep it until the next commit.
+    pub(super) fn stored(&mut self, mut buffers: Buffers) {
+        let replaced = self.kept_by_store.take();
+        self.spare = replaced.and_then(Buffers::take_back);
+        if buffers.are_free() {
+            self.spare = Some(buffers);
+        } else {
+            self.kept_by_store = Some(buffers);
+        }
+    }
+
+    /// The store has not taken this.
+    pub(super) fn refused(&mut self, buffers: Buffers) {
+        self.spare = buffers.take_back();
+    }
+}

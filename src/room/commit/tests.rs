@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use dirigent_core::{Cause, PhaseKind, TurnId};
 
+use super::news::WAITING_MAX;
 use super::*;
 use crate::ErrorKind;
 
@@ -50,15 +51,17 @@ fn of_the_history_the_oldest_goes_first_also_while_the_store_fails() {
 fn while_the_store_fails_listeners_are_owed_the_newest_transitions_and_the_number_of_the_others() {
     let mut commit = CommitState::new(Revision::default(), 0, 7);
     record(&mut commit, 0..1_000);
-    assert_eq!(commit.unpublished.len(), UNPUBLISHED_MAX);
-    assert_eq!((commit.take_dropped(), commit.next_published()), (None, None), "not stored");
+    assert!(commit.next_news().is_none(), "not stored");
     begin(&mut commit, NOW).unwrap();
     commit.committed(Revision::new(1));
-    let kept = u64::try_from(UNPUBLISHED_MAX).unwrap();
-    assert_eq!(commit.take_dropped(), Some(1_000 - kept));
-    assert_eq!(commit.take_dropped(), None, "once");
-    let told = std::iter::from_fn(|| commit.next_published());
-    let told: Vec<u64> = told.map(|transition| transition.turn.get()).collect();
+    let kept = u64::try_from(WAITING_MAX).unwrap();
+    let Some(Signal::PublishGap(dropped)) = commit.next_news() else {
+        panic!("the number of those that were dropped comes first");
+    };
+    assert_eq!(dropped, 1_000 - kept);
+    let told = std::iter::from_fn(|| commit.next_news());
+    let turn = |news| if let Signal::Publish(told) = news { Some(told.turn.get()) } else { None };
+    let told: Vec<u64> = told.map(|news| turn(news).expect("told once")).collect();
     assert_eq!(told, (1_000 - kept..1_000).collect::<Vec<_>>());
 }
 

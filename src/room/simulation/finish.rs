@@ -10,8 +10,8 @@ use super::chat::{MODERATOR, PERSON, ROOM, user_of};
 use super::flight::{Fate, Flight, What};
 use super::start::later;
 use super::world::{Plan, World, note};
-use crate::runtime::Runtime;
 use crate::runtime::admission::ClaimKind;
+use crate::runtime::perform::report_of;
 use crate::{Certainty, ErrorKind, ReplyEnd, Woken};
 
 impl World {
@@ -47,7 +47,7 @@ impl World {
         if let Some(claim) = flight.claim {
             wakeups = match claim.kind {
                 ClaimKind::Post | ClaimKind::Read => {
-                    let report = Runtime::report_of(&outcome, self.now);
+                    let report = report_of(&outcome, self.now);
                     self.admission.report(self.now, &claim, report)
                 }
                 ClaimKind::Call | ClaimKind::Consult => {

@@ -83,7 +83,7 @@ impl World {
             && self.flights.is_empty()
             && self.asking.is_none()
         {
-            if self.room.commit().is_unstored() {
+            if self.room.commit().stored().is_none() {
                 return;
             }
             note!(self, "park");

@@ -15,7 +15,7 @@ use super::super::commit::buffers::BufferPool;
 use super::super::connection::Gateway;
 use super::super::context::Context;
 use super::super::directory::Directory;
-use super::super::offer::Doorway;
+use super::super::doorway::Doorway;
 use super::super::record::Origin;
 use super::books::Books;
 use super::chat::{Answers, CALLBACK, Chat, Facts, MODERATOR, ROOM, user_of};

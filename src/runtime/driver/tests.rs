@@ -20,7 +20,7 @@ async fn parked(dirigent: &Dirigent) -> (ChannelId, Arc<Runtime>) {
 
 async fn until_parked(runtime: &Arc<Runtime>, channel: ChannelId) {
     for _ in 0..10_000 {
-        if runtime.awake(channel).is_none() {
+        if runtime.rooms.awake(channel).is_none() {
             return;
         }
         runtime.clock.sleep_until(runtime.clock.now() + Duration::from_millis(1)).await;
@@ -32,9 +32,9 @@ async fn until_parked(runtime: &Arc<Runtime>, channel: ChannelId) {
 async fn the_driver_can_be_called_again_for_a_room_that_left_memory() {
     let (dirigent, driver) = built(Arc::default(), &MemoryChannels::default());
     let (channel, runtime) = (ChannelId::new(7), &dirigent.runtime);
-    let room = Room::new(channel, runtime.config(), 0, 0, runtime.clock.now());
+    let room = Room::new(channel, runtime.rules.config(), 0, 0, runtime.clock.now());
     let cell = Arc::new(RoomCell::new(room, Epochs::default()));
-    runtime.call_driver(&cell, &mut cell.lock());
+    runtime.schedule.call_driver(&cell, &mut cell.lock());
     Loop::new(driver).serve(&cell);
     assert!(!cell.lock().is_ready);
 }
@@ -45,13 +45,13 @@ async fn what_is_over_at_once_follows_at_once_up_to_a_bound() {
         let (dirigent, driver) = built(Arc::default(), &MemoryChannels::default());
         let runtime = &dirigent.runtime;
         let (channel, now) = (ChannelId::new(7), runtime.clock.now());
-        let room = Room::new(channel, runtime.config(), 0, 0, now);
+        let room = Room::new(channel, runtime.rules.config(), 0, 0, now);
         let room = runtime.publish_room(room, Epochs::default(), |room, cx, now| {
             room.input(cx, now, &Input::SetMode(Mode::Chat), true).0.unwrap();
         });
         let mut driver = Loop::new(driver);
         // The mode is stored, and then the members are read.
-        driver.look_at(runtime.awake(channel).unwrap(), None, true, None);
+        driver.look_at(runtime.rooms.awake(channel).unwrap(), None, true, None);
         assert_eq!(driver.over.len(), 1, "the commit");
         driver.follow(bound, None);
         assert!(driver.over.is_empty() && room.lock().room.commit().stored().is_some());
@@ -69,7 +69,7 @@ async fn a_channel_that_leaves_memory_while_a_gap_is_told_opens_it_when_it_is_re
     // As `reconnected` does; before it goes through the channels in memory, this one leaves.
     runtime.gap_epoch.fetch_add(1, Ordering::AcqRel);
     drop(room);
-    assert!(runtime.awake(channel).is_none());
+    assert!(runtime.rooms.awake(channel).is_none());
     let room = runtime.room(channel).await.unwrap().unwrap();
     assert!(room.lock().room.look().has_gap());
 }
@@ -85,10 +85,10 @@ async fn a_channel_that_comes_into_memory_while_a_gap_is_told_opens_it_when_it_i
     // `reconnected` went through the channels in memory before this one was there.
     runtime.gap_epoch.fetch_add(1, Ordering::AcqRel);
     let reads = discord.reads.load(Ordering::SeqCst);
-    runtime.bring_up_to_date(vec![channel], Runtime::tell_gap).await;
+    Backfilling { runtime: &runtime }.bring_up_to_date(vec![channel], Runtime::tell_gap).await;
     assert_eq!(discord.reads.load(Ordering::SeqCst), reads + 1);
     assert!(!room.lock().room.look().has_gap());
-    runtime.bring_up_to_date(vec![channel], Runtime::tell_gap).await;
+    Backfilling { runtime: &runtime }.bring_up_to_date(vec![channel], Runtime::tell_gap).await;
     assert_eq!(discord.reads.load(Ordering::SeqCst), reads + 1, "once");
 }
 
@@ -102,9 +102,9 @@ async fn a_channel_that_leaves_memory_while_an_agent_goes_offline_hears_of_it_wh
     let room = runtime.room(channel).await.unwrap().unwrap();
     assert_ne!(room.lock().room.machine().explain(agent), Reason::Offline);
     // As `agent_offline` does; before it goes through the channels in memory, this one leaves.
-    runtime.presence().offline(agent);
+    runtime.presence.lock().offline(agent);
     drop(room);
-    assert!(runtime.awake(channel).is_none());
+    assert!(runtime.rooms.awake(channel).is_none());
     let room = runtime.room(channel).await.unwrap().unwrap();
     assert_eq!(room.lock().room.machine().explain(agent), Reason::Offline);
 }

@@ -1,0 +1,54 @@
+//! Who is online, with its lock and clock.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dirigent_core::{AgentKey, Input, Timestamp};
+
+use super::Presence;
+use crate::{Clock, Heartbeat};
+
+/// Who is online, told by hosts and by time.
+pub(crate) struct PresenceBoard {
+    presence: Mutex<Presence>,
+    clock: Arc<dyn Clock>,
+    /// Whether heartbeats are expected.
+    is_watching: bool,
+}
+
+impl PresenceBoard {
+    pub(crate) fn new(heartbeat: Option<Heartbeat>, clock: Arc<dyn Clock>) -> Self {
+        let is_watching = heartbeat.is_some();
+        Self { presence: Mutex::new(Presence::new(heartbeat)), clock, is_watching }
+    }
+
+    /// Which agents are online. While this is locked, nothing else gets locked.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Presence> {
+        self.presence.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The agent asked to speak or ended a run.
+    pub(crate) fn sign_of_life(&self, agent: AgentKey) {
+        if self.is_watching {
+            let now = self.clock.now();
+            self.lock().sign_of_life(agent, now);
+        }
+    }
+
+    /// When the next agent counts as offline, if nothing is heard of it before.
+    pub(crate) fn next_silence(&self) -> Option<Timestamp> {
+        if self.is_watching { self.lock().next_silence() } else { None }
+    }
+
+    /// The agents that are offline from now on, since their heartbeats are missing.
+    pub(super) fn expire(&self, now: Timestamp) -> Vec<AgentKey> {
+        if self.is_watching { self.lock().expire(now) } else { Vec::new() }
+    }
+
+    /// What a channel was not told that was told of everything up to this epoch.
+    pub(super) fn news_since(&self, epoch: &mut u64) -> Vec<Input> {
+        let presence = self.lock();
+        let news = presence.news_since(*epoch);
+        *epoch = presence.epoch();
+        news
+    }
+}

@@ -1,0 +1,71 @@
+//! Transitions on their way to listeners and into the store's history: neither learns of what is not stored.
+
+use std::collections::VecDeque;
+
+use dirigent_core::Transition;
+
+use super::Stamp;
+use crate::room::action::Signal;
+
+/// How many transitions wait at most until their state is stored and listeners are told.
+pub(super) const WAITING_MAX: usize = 256;
+/// For how many transitions a room keeps memory while none waits.
+const WAITING_KEPT: usize = 8;
+
+/// What listeners were not told of yet, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    waiting: VecDeque<(Stamp, Transition)>,
+    /// Up to here the store took, or refused, the transitions for its history.
+    in_history: Stamp,
+    /// How many older ones were dropped, since the store takes nothing: listeners are told the number.
+    dropped: u64,
+}
+
+impl News {
+    /// A transition of this state. The oldest goes where too many wait.
+    pub(super) fn record(&mut self, stamp: Stamp, transition: Transition) {
+        if self.waiting.len() >= WAITING_MAX {
+            self.waiting.pop_front();
+            self.dropped += 1;
+        }
+        self.waiting.push_back((stamp, transition));
+    }
+
+    /// What listeners are told next: how many transitions were dropped, or the oldest one whose state is
+    /// committed.
+    pub(super) fn next(&mut self, committed: Stamp) -> Option<Signal> {
+        let &(stamp, transition) = self.waiting.front()?;
+        if stamp > committed {
+            return None;
+        }
+        if self.dropped > 0 {
+            return Some(Signal::PublishGap(std::mem::take(&mut self.dropped)));
+        }
+        self.waiting.pop_front();
+        if self.waiting.is_empty() && self.waiting.capacity() > WAITING_KEPT {
+            // The store has failed for a while.
+            self.waiting = VecDeque::new();
+        }
+        Some(Signal::Publish(transition))
+    }
+
+    /// Writes down the newest transitions that the history does not have, at most so many.
+    pub(super) fn write(&self, out: &mut Vec<Transition>, history_max: usize) {
+        out.clear();
+        let too_many = self.waiting.len().saturating_sub(history_max);
+        let newest = self.waiting.iter().skip(too_many);
+        let new = newest.filter(|(stamp, _)| *stamp > self.in_history);
+        out.extend(new.map(|(_, transition)| *transition));
+    }
+
+    /// The history has what led to the state of this stamp. Returns up to where it reached before.
+    pub(super) const fn written_up_to(&mut self, stamp: Stamp) -> Stamp {
+        std::mem::replace(&mut self.in_history, stamp)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.waiting.clear();
+        self.dropped = 0;
+    }
+}

@@ -1,0 +1,174 @@
+//! Takes channels into memory.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use dirigent_core::{MessageId, Timestamp};
+
+use super::Runtime;
+use super::cell::{Epochs, RoomCell};
+use super::room_table::{Found, RoomRef};
+use crate::room::Room;
+use crate::room::context::Context;
+use crate::room::record::Origin;
+use crate::{Barred, CallError, ChannelId, Input, LoadError};
+
+impl Runtime {
+    /// The channel, taken into memory if it must be; `None` when it was never given a mode. However many wait
+    /// for the same channel, each waits no longer than a call may.
+    pub(crate) async fn room(
+        self: &Arc<Self>,
+        channel: ChannelId,
+    ) -> Result<Option<RoomRef>, CallError> {
+        match self.rooms.find(channel)? {
+            Found::Awake(room) => return Ok(Some(room)),
+            Found::Unknown => return Ok(None),
+            Found::Asleep => {}
+        }
+        self.within(self.settings.call_deadline, self.load(channel)).await?
+    }
+
+    /// The channel, made if there is none. An operator's act ends a bar: the new record takes the place
+    /// of the damaged one.
+    pub(crate) async fn room_or_new(
+        self: &Arc<Self>,
+        channel: ChannelId,
+    ) -> Result<RoomRef, CallError> {
+        match self.room(channel).await {
+            Ok(Some(room)) => return Ok(room),
+            Ok(None) | Err(CallError::Barred(Barred::Damaged)) => {}
+            Err(error) => return Err(error),
+        }
+        let guard = self.rooms.load_guard(channel);
+        let limit = self.settings.call_deadline;
+        let _one_at_a_time = self.within(limit, guard.lock().lock()).await?;
+        if let Some(room) = self.rooms.awake(channel) {
+            return Ok(room);
+        }
+        let now = self.clock.now();
+        let seed = self.rules.seed_of(channel);
+        let mut room = Room::new(channel, self.rules.config(), seed, self.process, now);
+        if let Some(bar) = self.rooms.barred(channel) {
+            room.replace_damaged(bar.sound);
+        }
+        let epochs = Epochs { gap: self.gap_epoch.load(Ordering::Acquire), presence: 0 };
+        Ok(self.publish_room(room, epochs, |_, _, _| {}))
+    }
+
+    async fn load(self: &Arc<Self>, channel: ChannelId) -> Result<Option<RoomRef>, CallError> {
+        let guard = self.rooms.load_guard(channel);
+        let _one_at_a_time = guard.lock().lock().await;
+        if let Some(room) = self.rooms.awake(channel) {
+            return Ok(Some(room));
+        }
+        let stored = match self.store.load(channel).await {
+            Ok(Some(stored)) => stored,
+            Ok(None) => return Ok(None),
+            Err(LoadError::Barred { barred, .. }) => {
+                return Err(self.rooms.bar(channel, barred, None));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let parked = self.rooms.parked(channel);
+        let revision = stored.revision;
+        let restored =
+            Room::restore(channel, self.rules.config(), self.process, self.clock.now(), stored);
+        let mut room = match restored {
+            Ok(room) => room,
+            Err(error) => {
+                return Err(self.rooms.bar(channel, Barred::from(&error), Some(revision)));
+            }
+        };
+        let origin = if parked.is_some() { Origin::Parked } else { Origin::EarlierProcess };
+        let parked = parked.unwrap_or_default();
+        room.know_newest(Some(MessageId::new(parked.newest)).filter(|id| id.get() > 0));
+        let gap = self.gap_epoch.load(Ordering::Acquire);
+        let is_behind = parked.epochs.gap != gap;
+        let epochs = Epochs { gap, ..parked.epochs };
+        let room = self.publish_room(room, epochs, |room, cx, now| {
+            room.take_up(cx, now, origin, is_behind);
+        });
+        Ok(Some(room))
+    }
+
+    /// Takes the room up and puts it into the table: from now on every task can get hold of it.
+    pub(super) fn publish_room(
+        self: &Arc<Self>,
+        mut room: Room,
+        epochs: Epochs,
+        take_up: impl FnOnce(&mut Room, &Context<'_>, Timestamp),
+    ) -> RoomRef {
+        if let Some(recorder) = &self.recorder {
+            recorder.began(room.id(), &self.rules.config(), room.snapshot());
+        }
+        // Taken up while it is a bare value: no other task sees it half done, and the driver is not called
+        // for a room that the table does not have.
+        self.with_context(|cx| take_up(&mut room, cx, self.clock.now()));
+        let cell = Arc::new(RoomCell::new(room, epochs));
+        let room = self.publish_and_tell_lost(&cell, || self.rooms.publish(&cell));
+        self.tell_rules(&cell);
+        // What is said from now on reaches the channel here. Also performs what `take_up` asked for.
+        self.tell_news(&cell);
+        room
+    }
+
+    /// The rules may have changed after the room was made with them, before the table had it.
+    fn tell_rules(self: &Arc<Self>, cell: &Arc<RoomCell>) {
+        let config = self.rules.config();
+        let is_old = !Arc::ptr_eq(cell.lock().room.machine().config(), &config);
+        if is_old {
+            // They were accepted when they were given.
+            let _ = self.submit(cell, &Input::Reconfigure(config));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::Duration;
+
+    use dirigent_core::Mode;
+
+    use super::*;
+    use crate::MemoryChannels;
+    use crate::runtime::fixture::built;
+
+    #[test]
+    fn rules_that_are_given_while_a_channel_is_taken_up_are_those_it_follows() {
+        let (dirigent, _driver) = built(Arc::default(), &MemoryChannels::default());
+        let runtime = &dirigent.runtime;
+        let room = Room::new(ChannelId::new(7), runtime.rules.config(), 0, 0, runtime.clock.now());
+        let newer = Arc::new(crate::Config::default());
+        let room = runtime.publish_room(room, Epochs::default(), |_, _, _| {
+            *runtime.rules.config.write().unwrap() = Arc::clone(&newer);
+        });
+        assert!(Arc::ptr_eq(room.lock().room.machine().config(), &newer));
+    }
+
+    #[test]
+    fn the_driver_is_not_called_for_a_room_that_the_table_does_not_have() {
+        let (dirigent, mut driver) = built(Arc::default(), &MemoryChannels::default());
+        let runtime = &dirigent.runtime;
+        let now = runtime.clock.now();
+        let room = Room::new(ChannelId::new(7), runtime.rules.config(), 0, 0, now);
+        // Nothing can be put into the table while the test holds it.
+        let slots = runtime.rooms.slots();
+        thread::scope(|scope| {
+            let publishing = scope.spawn(|| {
+                runtime.publish_room(room, Epochs::default(), |room, cx, now| {
+                    let (answer, _) = room.input(cx, now, &Input::SetMode(Mode::Chat), true);
+                    assert!(answer.is_ok());
+                })
+            });
+            let until = now + Duration::from_millis(200);
+            while runtime.clock.now() < until {
+                assert!(driver.ready.try_recv().is_err(), "the driver would find no room");
+            }
+            drop(slots);
+            let room = publishing.join().unwrap();
+            assert!(driver.ready.try_recv().is_ok(), "there is something to store");
+            drop(room);
+        });
+    }
+}

@@ -1,0 +1,48 @@
+//! What is read at the start: who is who. The registry also when it has changed.
+
+use std::time::Duration;
+
+use dirigent_core::AgentKey;
+
+use super::Runtime;
+use crate::{ApiError, RunError, UserId};
+
+/// The wait before a chat that did not answer at the start is asked again.
+const START_AGAIN: Duration = Duration::from_secs(10);
+
+/// The moderator's account. A chat that is away is waited for; one that refuses is not.
+async fn own_account(runtime: &Runtime) -> Result<UserId, ApiError> {
+    loop {
+        match runtime.retry(|| runtime.discord.me()).await {
+            Err(error) if error.kind().is_retryable() => {
+                tracing::warn!(%error, "the chat did not answer; trying again");
+                runtime.clock.sleep_until(runtime.clock.now() + START_AGAIN).await;
+            }
+            known => return known,
+        }
+    }
+}
+
+impl Runtime {
+    /// Reads the registry; returns the agents that are gone. One read at a time, so that the newest list
+    /// stays. The chat is asked for the own account once: a change of the registry needs no chat.
+    pub(crate) async fn load_registry(&self) -> Result<Vec<AgentKey>, RunError> {
+        let _one_at_a_time = self.registry.start_load().await;
+        let moderator = match self.registry.moderator() {
+            Some(known) => known,
+            None => own_account(self).await.map_err(RunError::Discord)?,
+        };
+        let identities =
+            in_time(self, self.identities.all()).await.map_err(RunError::Identities)?;
+        let loaded = self.registry.load(moderator, identities, self.store.as_ref());
+        in_time(self, loaded).await.map_err(RunError::Channels)
+    }
+}
+
+/// A store that does not answer is a store that failed.
+pub(super) async fn in_time<T>(
+    runtime: &Runtime,
+    asked: impl Future<Output = Result<T, ApiError>>,
+) -> Result<T, ApiError> {
+    runtime.within(runtime.settings.work_deadline, asked).await?
+}
