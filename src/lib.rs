@@ -26,98 +26,70 @@
 //! [`IdentityStore`] and [`ChannelStore`]. What it may choose: [`Config`] for the rules, [`Settings`]
 //! for how they are carried out.
 
-mod agent;
-mod builder;
-mod call_error;
-mod clock;
-pub mod command;
-mod deferral;
-mod discord;
-mod discussion;
-mod erasure;
-mod error;
-mod events;
-mod explanation;
-mod gateway;
-mod guard;
-mod handle;
-mod held;
-mod id;
-mod identity;
-mod identity_line;
-mod into_shared;
-mod letter;
-mod lifecycle;
-mod load_error;
+mod host;
 mod memory;
-mod mentions;
-mod message;
-mod operate;
-mod orchestrator;
-pub mod plain;
-mod presence;
-mod profile;
-mod recorder;
+mod ports;
+mod record;
+mod replay;
 mod room;
 mod runtime;
 mod settings;
-mod split;
-mod status;
-mod store;
+mod text;
 pub mod tools;
-mod trace;
-mod transcript;
-mod waker;
-mod words;
+mod values;
 
-pub use agent::{Agent, AgentError, Reply, Turn};
 pub use async_trait::async_trait;
-pub use builder::{BuildError, Builder};
-pub use call_error::CallError;
-pub use clock::{Clock, SystemClock};
-pub use deferral::{Deferral, DeferralKey};
 pub use dirigent_core::{
     AgentKey, AgentState, Cause, CompletionPolicy, Config, ConfigError, Deadline, DeadlineReason,
     HumanInterrupt, HumanMarker, Input, InterruptPolicy, MessageId, Mode, Outcome, Pause,
     PhaseKind, Reason, Refusal, RestoreError, RunId, Seat, SeatTurn, Signal, SilencePolicy,
     Snapshot, Timestamp, Transition, TriggerCleanup, TurnId, TurnState, WakeCause, WakeRule,
 };
-pub use discord::{
+pub use host::builder::{BuildError, Builder};
+pub use host::command;
+pub use host::deferral::Deferral;
+pub use host::discussion::{DiscussionState, DiscussionStatus};
+pub use host::explanation::{Explanation, OutageNote};
+pub use host::guard::{Decision, Ending, RunGuard};
+pub use host::handle::Dirigent;
+pub use host::identity_line::{IdentityLine, UnknownField};
+pub use host::operate::{CreatedChannel, Opening, ResultPost};
+pub use host::status::Status;
+pub use memory::{MemoryChannels, MemoryIdentities};
+pub use ports::agent::{Agent, AgentError, Reply, Turn};
+pub use ports::clock::{Clock, SystemClock};
+pub use ports::discord::{
     Access, ChannelInfo, ChannelKind, DiscordApi, GuildApi, HistoryRequest, Mentions, NewChannel,
     Post, Posted,
 };
-pub use discussion::{Discussion, DiscussionState, DiscussionStatus};
-pub use error::{ApiError, Certainty, ErrorKind};
-pub use events::{ChannelEvent, Heard, Transitions};
-pub use explanation::{Explanation, OutageNote};
-pub use guard::{Decision, Ending, RunGuard};
-pub use handle::Dirigent;
-pub use held::Held;
-pub use id::{AgentId, BadSnowflake, ChannelId, GuildId, UserId};
-pub use identity::{Identity, IdentityStore, RegisterError};
-pub use identity_line::{IdentityLine, UnknownField};
-pub use into_shared::IntoShared;
-pub use letter::{Letter, LetterKind};
-pub use load_error::{Barred, LoadError};
-pub use memory::{MemoryChannels, MemoryIdentities};
-pub use message::{AuthorKind, BadNonce, ChatKind, ChatMessage, Nonce};
-pub use operate::{CreatedChannel, Opening, ResultPost};
-pub use orchestrator::{Consultation, Orchestrator};
-pub use presence::Heartbeat;
-pub use profile::{FlowConfig, InterruptMode, Profile, TurnBehavior};
-pub use recorder::{RecordedChannel, Recorder, Recording, ReplayedStep};
-pub use runtime::driver::Driver;
-pub use runtime::run_error::RunError;
-pub use settings::{CreationLimits, Lookout, LostRuns, Pace, Pacing, Settings};
-pub use split::split_reply;
-pub use status::Status;
-pub use store::{
-    ChannelRecord, ChannelStore, Commit, CommitError, Durability, GapFrom, Outgoing, OutgoingPart,
-    ReplyEnd, Revision, StoredChannel, Writer,
+pub use ports::identity::{Identity, IdentityStore, RegisterError};
+pub use ports::into_shared::IntoShared;
+pub use ports::orchestrator::{Consultation, Orchestrator};
+pub use ports::store::{ChannelStore, Commit, CommitError, Durability};
+pub use ports::waker::{AgentWaker, WakeCall, Woken};
+pub use record::channel::{
+    ChannelRecord, GapFrom, Outgoing, OutgoingPart, ReplyEnd, Revision, StoredChannel, Writer,
 };
-pub use trace::{Told, Trace, TraceEntry};
-pub use transcript::{Content, Part, Role, TranscriptMessage, final_text};
-pub use waker::{AgentWaker, WakeCall, Woken};
+pub use record::discussion::Discussion;
+pub use record::held::Held;
+pub use record::letter::{Letter, LetterKind};
+pub use replay::recorder::{RecordedChannel, Recorder, Recording, ReplayedStep};
+pub use replay::trace::{Told, Trace, TraceEntry};
+pub use runtime::driver::Driver;
+pub use runtime::events::{ChannelEvent, Heard, Transitions};
+pub use runtime::run_error::RunError;
+pub use settings::heartbeat::Heartbeat;
+pub use settings::profile::{FlowConfig, InterruptMode, Profile, TurnBehavior};
+pub use settings::{CreationLimits, Lookout, LostRuns, Pace, Pacing, Settings};
+pub use text::plain;
+pub use text::split::split_reply;
+pub use text::transcript::{Content, Part, Role, TranscriptMessage, final_text};
+pub use values::call_error::CallError;
+pub use values::deferral_key::DeferralKey;
+pub use values::error::{ApiError, Certainty, ErrorKind};
+pub use values::id::{AgentId, BadSnowflake, ChannelId, GuildId, UserId};
+pub use values::load_error::{Barred, LoadError};
+pub use values::message::{AuthorKind, BadNonce, ChatKind, ChatMessage, Nonce};
 
 /// The code of the README runs.
 #[cfg(doctest)]

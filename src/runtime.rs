@@ -9,12 +9,16 @@ mod callback;
 pub(crate) mod catch_up;
 pub(crate) mod cell;
 mod connections;
+pub(crate) mod creations;
 pub(crate) mod driver;
+pub(crate) mod events;
 #[cfg(test)]
 pub(crate) mod fixture;
+pub(crate) mod lifecycle;
 mod loading;
 mod lost;
 pub(crate) mod perform;
+pub(crate) mod presence;
 mod recognition;
 pub(crate) mod registry;
 pub(crate) mod retry;
@@ -37,6 +41,7 @@ use tokio::sync::{broadcast, mpsc};
 
 use self::catch_up::CatchUp;
 use self::cell::{CellState, RoomCell};
+use self::creations::Creations;
 use self::lost::LostConnections;
 use self::perform::Performer;
 use self::recognition::Recognition;
@@ -45,13 +50,12 @@ use self::room_table::RoomTable;
 use self::schedule::Schedule;
 use self::signals::Signals;
 use self::timers::Timers;
-use crate::events::Heard;
-use crate::lifecycle::Lifecycle;
-use crate::presence::PresenceBoard;
-use crate::recorder::Recorder;
+use crate::replay::recorder::Recorder;
 use crate::room::Room;
 use crate::room::context::{ChatFacts, Context};
-use crate::tools::creations::Creations;
+use crate::runtime::events::Heard;
+use crate::runtime::lifecycle::Lifecycle;
+use crate::runtime::presence::PresenceBoard;
 use crate::{
     AgentId, AgentWaker, ApiError, ChannelId, ChannelStore, Clock, DiscordApi, IdentityStore,
     Orchestrator, Settings,

@@ -1,10 +1,14 @@
 //! What a host may choose about carrying decisions out.
 
+pub(crate) mod heartbeat;
+pub(crate) mod profile;
+pub(crate) mod words;
+
 use std::time::Duration;
 
 use dirigent_core::{CompletionPolicy, HumanMarker, Outcome, Reading, Signal, SilencePolicy, Tail};
 
-use crate::plain::literal;
+use crate::text::plain::literal;
 use crate::{Heartbeat, ReplyEnd};
 
 /// How decisions are carried out; the rules themselves are in [`Config`](crate::Config).

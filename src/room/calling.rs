@@ -15,9 +15,9 @@ use super::handing::Handing;
 use super::requests::{Ask, Requests};
 use super::turns::Turns;
 use crate::Held;
-use crate::lifecycle::Stage;
 use crate::runtime::admission::ClaimKind;
 use crate::settings::LostRuns;
+use crate::values::stage::Stage;
 
 /// How long a run of another process is waited for after a restart, where no deadline is set.
 const KEPT_RUN_MAX: Duration = Duration::from_secs(600);

@@ -13,7 +13,7 @@ use self::news::News;
 use super::action::Signal;
 use super::attempts::{Attempts, Failure};
 use super::refused::{Refused, is_refusal};
-use crate::store::Writer;
+use crate::record::channel::Writer;
 use crate::{Certainty, Durability, Revision};
 
 /// The wait after a failed commit; doubles up to [`WAIT_MAX`].

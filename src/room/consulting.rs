@@ -21,8 +21,8 @@ use super::requests::{Ask, Requests};
 use super::speaking::Saying;
 use super::turns::Turns;
 use super::voice::{VoiceItem, VoiceLane};
-use crate::lifecycle::Stage;
 use crate::runtime::admission::ClaimKind;
+use crate::values::stage::Stage;
 use crate::{ChatKind, Mentions, Nonce, Post};
 
 /// Asks the orchestrator, and posts what it says.

@@ -3,7 +3,7 @@
 use dirigent_core::{Input, MessageId, Timestamp};
 
 use super::directory::Directory;
-use crate::lifecycle::Stage;
+use crate::values::stage::Stage;
 use crate::{ChannelId, Settings};
 
 /// What the chat says of ids and rights without being asked.

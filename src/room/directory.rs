@@ -6,8 +6,8 @@ use std::sync::Arc;
 use dirigent_core::{AgentKey, Author};
 use rustc_hash::FxHashMap;
 
-use crate::mentions::mentioned;
-use crate::plain::is_visible;
+use crate::text::mentions::mentioned;
+use crate::text::plain::is_visible;
 use crate::{AgentId, AuthorKind, ChatMessage, UserId};
 
 /// Who is who at one moment. Replaced as a whole when the registry or the hosted agents change.

@@ -14,8 +14,8 @@ use super::record::write_record;
 use super::requests::Ask;
 use super::step::Step;
 use super::voice::VoiceItem;
-use crate::lifecycle::Stage;
 use crate::runtime::admission::ClaimKind;
+use crate::values::stage::Stage;
 use crate::{Commit, ErrorKind, GapFrom, HistoryRequest};
 
 /// A room that is asked what may start.

@@ -19,7 +19,7 @@ use super::outbox::OutboxMachine;
 use super::reply::ReplyDelivery;
 use super::turns::{Follow, Turns, What};
 use super::voice::VoiceItem;
-use crate::store::Writer;
+use crate::record::channel::Writer;
 use crate::{ChannelId, ChannelRecord, Discussion, Revision, StoredChannel};
 
 /// Where the record of a room that is restored comes from.

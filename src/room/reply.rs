@@ -12,7 +12,7 @@ pub(crate) use self::search::SearchFacts;
 use super::action::ActionId;
 use super::attempts::{Attempts, Failure, LANDS_WITHIN, REPEAT_WITHIN, Trouble, is_forgotten};
 use super::commit::Stamp;
-use crate::split::{is_one_message, split_up_to};
+use crate::text::split::{is_one_message, split_up_to};
 use crate::{Certainty, ChannelId, Nonce, Outgoing, OutgoingPart, ReplyEnd, Settings};
 
 /// Keeps the nonces of replies apart from those of effects.

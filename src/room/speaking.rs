@@ -16,8 +16,8 @@ use super::recollection::Recollection;
 use super::requests::{Ask, Requests};
 use super::voice::{Progress, VoiceItem, VoiceLane};
 use super::words::{Words, words_for};
-use crate::lifecycle::Stage;
 use crate::runtime::admission::ClaimKind;
+use crate::values::stage::Stage;
 use crate::{Certainty, ChannelId, DeferralKey, Discussion, Post, Woken};
 
 /// Which agent knows that its turn has come.

@@ -4,7 +4,7 @@ use dirigent_core::{AgentKey, Effect, MessageId, Notice, ReminderPlace};
 
 use super::context::Context;
 use super::turns::Turns;
-use crate::plain::{literal, shown};
+use crate::text::plain::{literal, shown};
 use crate::{ChannelId, Discussion, Mentions};
 
 /// How much of an agent's name a notice shows.

@@ -16,9 +16,9 @@ use super::catch_up::AT_ONCE;
 use super::cell::{Awaited, RoomCell};
 use super::lost::Affects;
 use super::room_table::RoomRef;
-use crate::lifecycle::Stage;
 use crate::room::chat_health::NEWEST_WITHIN;
 use crate::room::connection::Gateway;
+use crate::values::stage::Stage;
 use crate::{CallError, ChannelId};
 
 /// The shortest time between two rounds.

@@ -6,7 +6,7 @@ use dirigent_core::{Timestamp, TurnId};
 use futures_util::future::{AbortHandle, AbortRegistration};
 use tokio::sync::oneshot;
 
-use crate::agent::TurnLink;
+use crate::ports::agent::TurnLink;
 use crate::room::Room;
 use crate::room::action::ActionId;
 use crate::room::commit::Stamp;

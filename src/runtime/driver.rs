@@ -19,11 +19,11 @@ use super::perform::{Begun, Finished, Performer, Prepared, report_of};
 use super::room_table::RoomRef;
 use super::run_error::RunError;
 use super::startup::in_time;
-use crate::lifecycle::Stage;
 use crate::room::Room;
 use crate::room::action::Outcome;
 use crate::room::commit::buffers::BufferPool;
 use crate::room::doorway::Doorway;
+use crate::values::stage::Stage;
 
 /// The longest the driver sleeps, so that a clock that was set is noticed.
 const SLEEP_MAX: Duration = Duration::from_secs(30);

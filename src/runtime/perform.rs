@@ -14,7 +14,7 @@ use super::admission::{Claim, Report};
 use super::cell::CellState;
 use super::registry::Registry;
 use super::room_table::RoomRef;
-use crate::agent::TurnLink;
+use crate::ports::agent::TurnLink;
 use crate::room::action::{
     Account, Action, ActionId, AgentAnswer, CallRequest, ConsultAnswer, ConsultRequest, Outcome,
     Started, WakeRequest,

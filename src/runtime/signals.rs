@@ -5,11 +5,11 @@ use tokio::sync::broadcast;
 
 use super::cell::CellState;
 use super::recognition::Recognition;
-use crate::agent::TurnLink;
-use crate::events::{ChannelEvent, Heard};
+use crate::ports::agent::TurnLink;
 use crate::room::action::Signal;
 use crate::room::context::Context;
 use crate::room::directory::Directory;
+use crate::runtime::events::{ChannelEvent, Heard};
 use crate::{AgentId, ChannelId};
 
 /// Performs signals, and tells listeners what they are of.

@@ -7,7 +7,7 @@ use futures_util::future::{Either, select};
 
 use super::perform::Performer;
 use super::retry::within;
-use crate::agent::TurnLink;
+use crate::ports::agent::TurnLink;
 use crate::{ChannelId, DiscordApi, ErrorKind};
 
 /// What is shown lasts ten seconds; it is shown again a little before.

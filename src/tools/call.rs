@@ -1,12 +1,13 @@
 //! A call as a model made it, and what it means.
 
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
 
+use super::arguments::Arguments;
 use super::fields::Fields;
 use super::{
-    CreateChatChannel, CreateDiscussionChannel, CreateReportChannel, CreateWorkChannel,
-    DirigentRegister, DiscussionComplete, ToolError,
+    Caller, CreateChatChannel, CreateDiscussionChannel, CreateReportChannel, CreateWorkChannel,
+    DirigentRegister, DiscussionComplete, ToolError, Tools,
 };
 
 /// A call with arguments that make sense.
@@ -58,19 +59,6 @@ pub fn parse(name: &str, arguments: &Value) -> Result<ToolCall, ToolError> {
     }
 }
 
-/// The arguments of one tool.
-pub(super) trait Arguments: Sized {
-    /// The tool's name.
-    const TOOL: &'static str;
-
-    /// Takes the arguments as they were written.
-    fn read(fields: &Fields<'_>) -> Result<Self, ToolError>;
-
-    /// Looks at what they say: texts without white space around them, nothing too long or empty.
-    /// Checking twice changes nothing.
-    fn checked(self) -> Result<Self, ToolError>;
-}
-
 fn read<T: Arguments>(arguments: &Value) -> Result<T, ToolError> {
     T::read(&Fields::of(arguments)?)?.checked()
 }
@@ -89,4 +77,44 @@ macro_rules! deserialize {
 deserialize! {
     CreateChatChannel CreateReportChannel CreateWorkChannel CreateDiscussionChannel
     DiscussionComplete DirigentRegister
+}
+
+impl Tools {
+    /// Carries out a call as a model made it.
+    ///
+    /// # Errors
+    ///
+    /// Each says what may be concluded and what to do; serialise it as the model's answer.
+    pub async fn call(
+        &self,
+        caller: &Caller,
+        name: &str,
+        arguments: &Value,
+    ) -> Result<Value, ToolError> {
+        match parse(name, arguments)? {
+            ToolCall::CreateChatChannel(arguments) => {
+                self.create_chat_channel(caller, arguments).await.map(answer)
+            }
+            ToolCall::CreateReportChannel(arguments) => {
+                self.create_report_channel(caller, arguments).await.map(answer)
+            }
+            ToolCall::CreateWorkChannel(arguments) => {
+                self.create_work_channel(caller, arguments).await.map(answer)
+            }
+            ToolCall::CreateDiscussionChannel(arguments) => {
+                self.create_discussion_channel(caller, arguments).await.map(answer)
+            }
+            ToolCall::DiscussionComplete(arguments) => {
+                self.discussion_complete(caller, arguments).await.map(answer)
+            }
+            ToolCall::DirigentRegister(arguments) => {
+                self.dirigent_register(caller, arguments).await.map(answer)
+            }
+        }
+    }
+}
+
+/// A result as JSON. Structs of texts, numbers and lists always convert.
+fn answer(result: impl Serialize) -> Value {
+    serde_json::to_value(result).unwrap_or_default()
 }

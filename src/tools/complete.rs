@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::call::Arguments;
+use super::arguments::Arguments;
 use super::fields::{Fields, needed};
 use super::summary::{self, Summary};
 use super::{Caller, ToolError, Tools};

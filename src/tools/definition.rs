@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::call::Arguments;
+use super::arguments::Arguments;
 use super::schema::parameters;
 use super::{
     CreateChatChannel, CreateDiscussionChannel, CreateReportChannel, CreateWorkChannel,

@@ -5,11 +5,11 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::Arguments;
+use super::arguments::Arguments;
 use super::fields::{Fields, needed};
 use super::opening::is_absent;
 use super::{CallbackPolicy, Caller, ToolError, Tools};
-use crate::plain::is_visible;
+use crate::text::plain::is_visible;
 use crate::{
     ChannelId, ChannelKind, CreatedChannel, Discussion, GuildId, Mode, NewChannel, Opening, UserId,
 };

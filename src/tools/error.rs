@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
+use crate::runtime::creations::CreationScope;
 use crate::{AgentId, ApiError, CallError, ChannelId, ErrorKind, Pace, RegisterError, UserId};
 
 /// Why a call was not carried out. `Display` is for the agent: what is wrong, and what to do. It
@@ -429,31 +430,6 @@ const fn advice(error: &ApiError) -> &'static str {
     }
 }
 
-/// Whose creations of channels were counted.
-///
-/// ```
-/// use dirigent::tools::CreationScope;
-/// assert_eq!(CreationScope::Agent.to_string(), "you");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum CreationScope {
-    /// Those of the calling agent, in all guilds.
-    Agent,
-    /// Those of all agents, in the guild.
-    Guild,
-}
-
-/// For the agent that called.
-impl fmt::Display for CreationScope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Agent => "you",
-            Self::Guild => "all agents together in this Discord server",
-        })
-    }
-}
-
 /// A length of time in whole seconds, or from two minutes on in whole minutes, rounded up.
 struct Span(Duration);
 
@@ -500,6 +476,6 @@ struct Short<'a>(&'a AgentId);
 
 impl fmt::Display for Short<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::plain::shown(self.0.as_str(), 100))
+        f.write_str(&crate::text::plain::shown(self.0.as_str(), 100))
     }
 }

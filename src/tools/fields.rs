@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde_json::{Map, Value};
 
 use super::ToolError;
-use crate::plain::is_name;
+use crate::text::plain::is_name;
 use crate::{BadSnowflake, ChannelId, GuildId, UserId};
 
 /// The longest name of a channel or an agent.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::Arguments;
+use super::arguments::Arguments;
 use super::fields::{Fields, needed, plain_name};
 use super::opening::is_absent;
 use super::{Caller, ToolError, Tools};

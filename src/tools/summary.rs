@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Component, Path};
 
 use super::ToolError;
-use crate::plain::{is_plain, is_visible, literal};
+use crate::text::plain::{is_plain, is_visible, literal};
 
 #[cfg(unix)]
 mod beneath;

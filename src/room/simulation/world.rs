@@ -23,8 +23,8 @@ use super::dice::Dice;
 use super::flight::{Flight, What};
 use super::neighbours::Neighbours;
 use super::store::Store;
-use crate::lifecycle::Stage;
 use crate::runtime::admission::{Admission, Limits, Wakeup};
+use crate::values::stage::Stage;
 use crate::{AgentId, Discussion, Pacing, Settings};
 
 /// What does not change while the world goes on.

@@ -50,9 +50,8 @@ impl Imports {
 
 /// The names of the modules that a file declares.
 fn first_names(source: &Source) -> Vec<String> {
-    let declared = source.file.items.iter().filter_map(|item| match item {
-        syn::Item::Mod(module) => Some(module.ident.to_string()),
-        _ => None,
+    let declared = source.file.items.iter().filter_map(|item| {
+        if let syn::Item::Mod(module) = item { Some(module.ident.to_string()) } else { None }
     });
     declared.collect()
 }
@@ -89,7 +88,8 @@ impl Paths {
         let with = |name: &syn::Ident| before.iter().cloned().chain([name.to_string()]).collect();
         match tree {
             UseTree::Path(path) => {
-                self.walk(&path.tree, &Vec::from_iter::<Vec<String>>(with(&path.ident)))
+                let longer: Vec<String> = with(&path.ident);
+                self.walk(&path.tree, &longer);
             }
             UseTree::Name(name) => self.add(with(&name.ident), name.ident.to_string()),
             UseTree::Rename(name) => self.add(with(&name.ident), name.rename.to_string()),

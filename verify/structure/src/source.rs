@@ -81,19 +81,22 @@ fn module_of(path: &Path) -> Vec<String> {
 
 /// The modules that a file declares for tests alone.
 fn test_modules(source: &Source) -> Vec<Vec<String>> {
-    let declared = source.file.items.iter().filter_map(|item| match item {
-        Item::Mod(ItemMod { attrs, ident, content: None, .. }) if is_for_tests(attrs) => {
-            Some(source.module.iter().cloned().chain([ident.to_string()]).collect())
-        }
-        _ => None,
+    let declared = source.file.items.iter().filter_map(|item| {
+        let Item::Mod(ItemMod { attrs, ident, content: None, .. }) = item else {
+            return None;
+        };
+        let below = || source.module.iter().cloned().chain([ident.to_string()]).collect();
+        is_for_tests(attrs).then(below)
     });
     declared.collect()
 }
 
 pub(crate) fn is_for_tests(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| match &attribute.meta {
-        syn::Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string() == "test",
-        _ => attribute.path().is_ident("test"),
+    attributes.iter().any(|attribute| {
+        let condition = attribute.meta.require_list().map(|list| list.tokens.to_string());
+        let is_condition =
+            attribute.path().is_ident("cfg") && condition.is_ok_and(|it| it == "test");
+        is_condition || attribute.path().is_ident("test")
     })
 }
 

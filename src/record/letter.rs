@@ -2,7 +2,7 @@
 
 use dirigent_core::{MessageId, Timestamp};
 
-use crate::split::split_reply;
+use crate::text::split::split_reply;
 use crate::{ChannelId, Nonce, OutgoingPart};
 
 /// A post that must arrive exactly once, however often the process is restarted meanwhile. It is

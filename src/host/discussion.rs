@@ -1,46 +1,11 @@
-//! A discussion's terms, and how far it has come.
+//! How far a discussion has come.
 
-use std::fmt;
 use std::sync::Arc;
 
 use dirigent_core::TurnState;
 
 use crate::room::Room;
-use crate::{AgentId, CallError, ChannelId, Dirigent, GuildId};
-
-/// What was written down when a discussion was opened, before its guide was posted. `Debug`
-/// shows no text.
-///
-/// ```
-/// use dirigent::{ChannelId, Discussion, GuildId};
-///
-/// let terms = Discussion {
-///     callback: ChannelId::new(1),
-///     callback_guild: Some(GuildId::new(2)),
-///     guide: "Which plan?".to_owned(),
-/// };
-/// assert!(!format!("{terms:?}").contains("plan"));
-/// ```
-#[derive(Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
-pub struct Discussion {
-    /// Where it was opened from, and its result goes to.
-    pub callback: ChannelId,
-    /// The guild of that channel, in a chat that has guilds.
-    pub callback_guild: Option<GuildId>,
-    /// Topic, goals, and when it is done: posted first.
-    pub guide: String,
-}
-
-impl fmt::Debug for Discussion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Discussion")
-            .field("callback", &self.callback)
-            .field("callback_guild", &self.callback_guild)
-            .field("guide", &format_args!("{} bytes", self.guide.len()))
-            .finish()
-    }
-}
+use crate::{AgentId, CallError, ChannelId, Dirigent, Discussion};
 
 /// How far a discussion has come.
 ///

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use dirigent_core::{Config, ConfigError};
 use tokio::sync::mpsc;
 
-use crate::handle::Dirigent;
-use crate::recorder::Recorder;
+use crate::host::handle::Dirigent;
+use crate::replay::recorder::Recorder;
 use crate::runtime::driver::Driver;
 use crate::runtime::registry::Hosted;
 use crate::runtime::{Parts, Runtime};

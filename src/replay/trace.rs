@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use dirigent_core::{
-    AgentKey, Answer, Author, Cause, Effect, Input, MessageKind, Notice, Outcome, Reason, Refusal,
-    RestoreError, Settlement, Timestamp, Transition, TurnId, Verdict,
+    AgentKey, Answer, Author, Cause, Effect, Input, Message, MessageKind, Notice, Outcome, Reason,
+    Refusal, RestoreError, Settlement, Timestamp, Transition, TurnId, Verdict,
 };
 
 use crate::{AgentId, RecordedChannel, ReplayedStep};
@@ -297,18 +297,9 @@ fn told_input(input: &Input, answer: &Result<Answer, Refusal>) -> Option<(Option
             Some(*agent),
             answer.map_or_else(Told::EndRefused, |_| Told::Ended(ended(outcome))),
         )),
-        Input::Message(message) | Input::Addressed { message, .. } => {
-            // Repetitions are refused, and are nothing new.
-            if answer.is_err() || message.kind == MessageKind::System {
-                return None;
-            }
-            match message.author {
-                Author::Human => Some((None, Told::PersonWrote)),
-                Author::Agent(agent) => Some((Some(agent), Told::AgentWrote)),
-                Author::Bot => Some((None, Told::BotWrote)),
-                Author::Moderator | _ => None,
-            }
-        }
+        // Repetitions are refused, and are nothing new.
+        Input::Message(_) | Input::Addressed { .. } if answer.is_err() => None,
+        Input::Message(message) | Input::Addressed { message, .. } => told_message(message),
         Input::Settled { settlement: Settlement::Done { .. } | Settlement::Dropped, .. } => None,
         Input::Settled { .. } => order(None, "an effect failed"),
         Input::Create(_) => order(None, "created"),
@@ -342,6 +333,16 @@ fn told_input(input: &Input, answer: &Result<Answer, Refusal>) -> Option<(Option
         | Input::Spent { .. }
         | Input::Tick
         | _ => None,
+    }
+}
+
+fn told_message(message: &Message) -> Option<(Option<AgentKey>, Told)> {
+    match message.author {
+        _ if message.kind == MessageKind::System => None,
+        Author::Human => Some((None, Told::PersonWrote)),
+        Author::Agent(agent) => Some((Some(agent), Told::AgentWrote)),
+        Author::Bot => Some((None, Told::BotWrote)),
+        Author::Moderator | _ => None,
     }
 }
 

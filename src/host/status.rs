@@ -4,8 +4,8 @@ use dirigent_core::{
     AgentState, Mode, Pause, PhaseKind, Reason, Seat, Timestamp, Transition, TurnId, TurnState,
 };
 
-use crate::events::{ChannelEvent, Transitions};
 use crate::room::Room;
+use crate::runtime::events::{ChannelEvent, Transitions};
 use crate::{AgentId, Barred, CallError, ChannelId, Dirigent, Explanation, OutageNote};
 
 /// A channel's state at one moment.

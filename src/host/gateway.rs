@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use dirigent_core::{Input, MessageId, Mode};
 
-use crate::erasure::is_unsupported;
+use crate::host::erasure::is_unsupported;
 use crate::room::connection::Gateway;
 use crate::runtime::cell::RoomCell;
 use crate::runtime::room_table::RoomRef;

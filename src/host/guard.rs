@@ -8,7 +8,7 @@ use dirigent_core::{Input, MessageId, Outcome, Reason, Refusal, TurnId};
 use crate::room::calls::Guarded;
 use crate::runtime::Runtime;
 use crate::runtime::room_table::RoomRef;
-use crate::transcript::{TranscriptMessage, final_text};
+use crate::text::transcript::{TranscriptMessage, final_text};
 use crate::{AgentId, Deferral, Settings};
 
 /// Whether an agent may run now, and why.

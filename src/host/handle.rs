@@ -7,16 +7,16 @@ use std::time::Duration;
 use dirigent_core::{AgentKey, Answer, Input, MessageId, Reason, Refusal, RunId, Verdict};
 use tokio::sync::oneshot;
 
-use crate::builder::Builder;
-use crate::guard::{Decision, Ending, RunGuard};
-use crate::lifecycle::Stage;
+use crate::host::builder::Builder;
+use crate::host::guard::{Decision, Ending, RunGuard};
+use crate::host::status::reason_of;
 use crate::room::Room;
 use crate::room::calls::Guarded;
 use crate::runtime::Runtime;
 use crate::runtime::cell::{Awaited, RoomCell};
 use crate::runtime::registry::Hosted;
 use crate::runtime::room_table::RoomRef;
-use crate::status::reason_of;
+use crate::values::stage::Stage;
 use crate::{
     Agent, AgentId, ApiError, Barred, CallError, ChannelId, ChatMessage, Clock, Deferral,
     DeferralKey, DiscordApi, ErrorKind, IdentityStore, IntoShared, RunError, UserId,

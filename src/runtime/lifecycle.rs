@@ -4,28 +4,13 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use tokio::sync::Notify;
 
+use crate::values::stage::Stage;
+
 /// Whether the driver lives.
 #[derive(Debug, Default)]
 pub(crate) struct Lifecycle {
     stage: AtomicU8,
     changed: Notify,
-}
-
-/// How far the driver's life got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stage {
-    /// `run` was not called yet.
-    NotStarted = 0,
-    /// `run` is reading the stores.
-    Starting = 1,
-    /// Calls are answered.
-    Running = 2,
-    /// No new calls; what is under way is finished.
-    Stopping = 3,
-    /// What is still under way is dropped.
-    Ending = 4,
-    /// Over: `run` has returned or was dropped.
-    Ended = 5,
 }
 
 impl Lifecycle {

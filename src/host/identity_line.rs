@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::Identity;
-use crate::plain::shown;
+use crate::text::plain::shown;
 
 /// The longest that a name or an account may stand in a line.
 const FIELD_CHARS_MAX: usize = 100;

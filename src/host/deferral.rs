@@ -1,37 +1,10 @@
 //! Calling a host back when the turn of an agent comes that was denied (seed "Wake-up problem",
 //! solution 4).
 
-use std::fmt;
-
 use dirigent_core::TurnId;
 use tokio::sync::oneshot;
 
-/// Names a run that waits for its turn, within this process.
-///
-/// ```
-/// fn log(key: dirigent::DeferralKey) -> String {
-///     format!("called back as {key}")
-/// }
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct DeferralKey(u64);
-
-impl DeferralKey {
-    pub(crate) const fn new(number: u64) -> Self {
-        Self(number)
-    }
-
-    /// The number inside.
-    pub const fn get(self) -> u64 {
-        self.0
-    }
-}
-
-impl fmt::Display for DeferralKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
-    }
-}
+use crate::DeferralKey;
 
 /// A run that was not denied but put off: from
 /// [`Dirigent::may_speak_or_defer`](crate::Dirigent::may_speak_or_defer).

@@ -1,0 +1,6 @@
+//! What is stored of a channel: values come from the room, and stores write and read them.
+
+pub(crate) mod channel;
+pub(crate) mod discussion;
+pub(crate) mod held;
+pub(crate) mod letter;

@@ -1,0 +1,39 @@
+//! What was agreed when a discussion was opened.
+
+use std::fmt;
+
+use crate::{ChannelId, GuildId};
+
+/// What was written down when a discussion was opened, before its guide was posted. `Debug`
+/// shows no text.
+///
+/// ```
+/// use dirigent::{ChannelId, Discussion, GuildId};
+///
+/// let terms = Discussion {
+///     callback: ChannelId::new(1),
+///     callback_guild: Some(GuildId::new(2)),
+///     guide: "Which plan?".to_owned(),
+/// };
+/// assert!(!format!("{terms:?}").contains("plan"));
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
+pub struct Discussion {
+    /// Where it was opened from, and its result goes to.
+    pub callback: ChannelId,
+    /// The guild of that channel, in a chat that has guilds.
+    pub callback_guild: Option<GuildId>,
+    /// Topic, goals, and when it is done: posted first.
+    pub guide: String,
+}
+
+impl fmt::Debug for Discussion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Discussion")
+            .field("callback", &self.callback)
+            .field("callback_guild", &self.callback_guild)
+            .field("guide", &format_args!("{} bytes", self.guide.len()))
+            .finish()
+    }
+}

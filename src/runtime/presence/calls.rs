@@ -1,0 +1,66 @@
+//! What hosts report of their agents, and how channels are told.
+
+use std::sync::Arc;
+
+use dirigent_core::{AgentKey, Input, Timestamp};
+
+use crate::AgentId;
+use crate::room::Room;
+use crate::room::context::Context;
+use crate::runtime::Runtime;
+use crate::runtime::cell::RoomCell;
+
+impl Runtime {
+    /// Marks the agents offline whose heartbeats are missing.
+    pub(crate) fn miss_heartbeats(self: &Arc<Self>, now: Timestamp) {
+        let silent = self.presence.expire(now);
+        for agent in &silent {
+            tracing::warn!(agent = %self.registry.log_name(*agent), "an agent's heartbeats are missing: it is offline");
+        }
+        if !silent.is_empty() {
+            self.tell_all();
+        }
+    }
+
+    /// A call of a hosted agent ended. One that fails too often in a row counts as offline.
+    pub(crate) fn call_ended(self: &Arc<Self>, agent: AgentKey, failed: bool) {
+        let Some(most) = self.settings.offline_after_failures else {
+            return;
+        };
+        if self.presence.lock().call_ended(agent, failed, most) {
+            tracing::warn!(agent = %self.registry.log_name(agent), "the calls of an agent fail: it is offline");
+            self.tell_all();
+        }
+    }
+
+    pub(crate) fn tell_all(self: &Arc<Self>) {
+        for room in self.rooms.all_awake() {
+            self.tell_news(&room);
+        }
+    }
+
+    /// Tells a channel in memory what it was not told. What it was told is noted under its lock: it misses
+    /// nothing when it leaves memory meanwhile, and hears of two changes in their order.
+    pub(crate) fn tell_news(&self, cell: &Arc<RoomCell>) {
+        self.update_cell(cell, None, |state, cx, now| {
+            for input in self.presence.news_since(&mut state.epochs.presence) {
+                if let Input::Offline(agent) = input {
+                    warn_of_turn(&state.room, cx, agent);
+                }
+                if let (Err(refusal), _) = state.room.input(cx, now, &input, false) {
+                    tracing::warn!(channel = %cell.id, %refusal, "a channel cannot take note of who is online");
+                }
+            }
+        });
+    }
+}
+
+/// An agent goes offline: where it has the floor, its turn is lost.
+fn warn_of_turn(room: &Room, cx: &Context<'_>, agent: AgentKey) {
+    let view = room.machine().view();
+    if view.speaker() == Some(agent) {
+        let agent = cx.directory.name(agent).map(AgentId::as_str);
+        let (was, turn) = (view.phase().as_str(), view.turn().get());
+        tracing::warn!(channel = %room.id(), agent, turn, was, "an agent went offline in its turn");
+    }
+}

@@ -1,0 +1,9 @@
+//! Plain values that everything else passes around: ids, messages, errors.
+
+pub(crate) mod call_error;
+pub(crate) mod deferral_key;
+pub(crate) mod error;
+pub(crate) mod id;
+pub(crate) mod load_error;
+pub(crate) mod message;
+pub(crate) mod stage;

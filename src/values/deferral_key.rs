@@ -1,0 +1,30 @@
+//! The name of a run that was put off.
+
+use std::fmt;
+
+/// Names a run that waits for its turn, within this process.
+///
+/// ```
+/// fn log(key: dirigent::DeferralKey) -> String {
+///     format!("called back as {key}")
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DeferralKey(u64);
+
+impl DeferralKey {
+    pub(crate) const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The number inside.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for DeferralKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
