@@ -6,7 +6,7 @@ mod news;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{Timestamp, Transition};
+use dirigent_core::Timestamp;
 
 use self::buffers::{BufferPool, Buffers, Returned};
 use self::news::News;
@@ -194,14 +194,14 @@ impl CommitState {
         }
     }
 
-    /// A transition of the newest state, for the history and for listeners.
-    pub(crate) fn record(&mut self, transition: Transition) {
-        self.news.record(self.changed, transition);
-    }
-
     /// What listeners are told next: only of what is stored.
     pub(crate) fn next_news(&mut self) -> Option<Signal> {
         self.news.next(self.committed)
+    }
+
+    /// Whether there is any.
+    pub(crate) fn has_news(&self) -> bool {
+        self.news.is_due(self.committed)
     }
 
     /// Counts a change of the machine, if there was one.

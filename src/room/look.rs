@@ -132,6 +132,11 @@ impl Look<'_> {
         commits || self.active.is_some_and(Active::may_act)
     }
 
+    /// Whether there is an instant action to be performed.
+    pub(crate) fn has_signals(&self) -> bool {
+        self.turns.commit.has_news() || self.active.is_some_and(|active| !active.signals.is_empty())
+    }
+
     /// Whether nothing is under way, so that the room may leave memory: its record says it all.
     pub(crate) fn is_at_rest(&self) -> bool {
         let idle = self.active.is_none_or(Active::is_idle);

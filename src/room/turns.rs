@@ -169,7 +169,7 @@ impl Turns {
         let stamp = self.commit.newest();
         for effect in self.effects.drain(..) {
             if let Effect::Transition(transition) = effect {
-                self.commit.record(transition);
+                self.commit.news.record(stamp, transition);
                 if !concerns_lanes(&transition) {
                     continue;
                 }

@@ -270,10 +270,10 @@ impl Loop {
     fn start(&mut self, room: RoomRef, action: Begun, tries: bool) {
         let Begun { id, prepared, claim, limits } = action;
         let performer = Arc::clone(&self.performer);
-        let runtime = Arc::clone(&self.runtime);
         // Requests and calls differ in size: only requests share a box.
         match prepared {
             Prepared::Call(request, link, registration) => {
+                let runtime = Arc::clone(&self.runtime);
                 self.running.push(ReusableBoxFuture::new(async move {
                     let agent = request.agent;
                     let returned = |failed| runtime.call_ended(agent, failed);
@@ -289,6 +289,7 @@ impl Loop {
                 }));
             }
             Prepared::WakeRoom(callback, first) => {
+                let runtime = Arc::clone(&self.runtime);
                 self.start_request(tries, async move {
                     let outcome = runtime.wake_callback(callback, first, &limits).await;
                     Finished { room, id, claim, outcome }

@@ -115,7 +115,8 @@ impl Performer {
                 }
                 None => unknown_account(&limits),
             },
-            Action::Wake(request) => self.wake(channel, *request, &limits).await,
+            // In a box of its own: every request would have room for it.
+            Action::Wake(request) => Box::pin(self.wake(channel, *request, &limits)).await,
             // Prepared on their own.
             Action::WakeRoom { .. } | Action::Call(_) | Action::Consult(_) => {
                 unknown_account(&limits)

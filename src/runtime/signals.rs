@@ -21,9 +21,16 @@ pub(super) struct Signals<'a> {
 impl Signals<'_> {
     /// Returns whether there were any.
     pub(super) fn perform(&self, state: &mut CellState, cx: &Context<'_>, now: Timestamp) -> bool {
-        let mut any = false;
+        // Mostly there is none.
+        let any = state.room.look().has_signals();
+        if any {
+            self.perform_all(state, cx, now);
+        }
+        any
+    }
+
+    fn perform_all(&self, state: &mut CellState, cx: &Context<'_>, now: Timestamp) {
         while let Some(signal) = state.room.next_signal() {
-            any = true;
             match signal {
                 Signal::Publish(transition) => {
                     // Without a fingerprint no reply is to be recognised.
@@ -73,7 +80,6 @@ impl Signals<'_> {
                 }
             }
         }
-        any
     }
 
     fn note_recognition(&self, channel: ChannelId, directory: &Directory, transition: &Transition) {

@@ -24,12 +24,17 @@ pub(crate) struct News {
 
 impl News {
     /// A transition of this state. The oldest goes where too many wait.
-    pub(super) fn record(&mut self, stamp: Stamp, transition: Transition) {
+    pub(crate) fn record(&mut self, stamp: Stamp, transition: Transition) {
         if self.waiting.len() >= WAITING_MAX {
             self.waiting.pop_front();
             self.dropped += 1;
         }
         self.waiting.push_back((stamp, transition));
+    }
+
+    /// Whether listeners are to be told something.
+    pub(super) fn is_due(&self, committed: Stamp) -> bool {
+        self.waiting.front().is_some_and(|(stamp, _)| *stamp <= committed)
     }
 
     /// What listeners are told next: how many transitions were dropped, or the oldest one whose state is

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dirigent_core::{Cause, PhaseKind, TurnId};
+use dirigent_core::{Cause, PhaseKind, Transition, TurnId};
 
 use super::news::WAITING_MAX;
 use super::*;
@@ -15,7 +15,8 @@ fn record(commit: &mut CommitState, numbers: Range<u64>) {
     for number in numbers {
         commit.change();
         let (at, turn, cause) = (NOW, TurnId::new(number), Cause::HumanMessage);
-        commit.record(Transition { at, from, to, agent: None, turn, cause });
+        let transition = Transition { at, from, to, agent: None, turn, cause };
+        commit.news.record(commit.newest(), transition);
     }
 }
 
