@@ -15,7 +15,7 @@ use crate::{AgentId, AuthorKind, ChatMessage, UserId};
 pub(crate) struct Directory {
     /// Every agent that ever had a key, by key.
     agents: Vec<Entry>,
-    by_id: HashMap<AgentId, AgentKey>,
+    by_id: FxHashMap<AgentId, AgentKey>,
     by_user: FxHashMap<UserId, AgentKey>,
     moderator: Option<UserId>,
 }

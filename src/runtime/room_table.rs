@@ -1,6 +1,5 @@
 //! Which channels there are, and which of them are in memory.
 
-use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -17,7 +16,7 @@ pub(crate) struct RoomTable {
     /// A channel that leaves memory leaves no deadline behind.
     timers: Arc<Timers>,
     slots: Mutex<FxHashMap<ChannelId, Slot>>,
-    loading: Mutex<HashMap<ChannelId, Weak<tokio::sync::Mutex<()>>>>,
+    loading: Mutex<FxHashMap<ChannelId, Weak<tokio::sync::Mutex<()>>>>,
 }
 
 /// A channel that the store knows.

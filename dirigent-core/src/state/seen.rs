@@ -4,6 +4,8 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use core::ops::Range;
+
 use crate::{MessageId, RunId};
 
 /// How many message ids are remembered one by one.
@@ -70,8 +72,13 @@ impl Default for Runs {
 impl Runs {
     /// All runs with their fates, oldest first.
     fn iter(&self) -> impl Iterator<Item = (RunId, RunFate)> + '_ {
-        let all = self.ids.iter().copied().zip(self.fates.iter().copied());
-        all.cycle().skip(self.oldest).take(self.len)
+        let part = |places: Range<usize>| {
+            let ids = self.ids.get(places.clone()).unwrap_or_default();
+            let fates = self.fates.get(places).unwrap_or_default();
+            ids.iter().copied().zip(fates.iter().copied())
+        };
+        // The ring turns only when it is full.
+        part(self.oldest..self.len).chain(part(0..self.oldest))
     }
 
     #[inline]
