@@ -85,7 +85,7 @@ const RULES: &[Rule] = &[
     ("a list is read only where turns are kept", |c| {
         c.roster.refresh.is_none() || c.standing.keeps_turns()
     }),
-    ("nobody is granted while the list is read", |c| {
+    ("no agent is granted while the list is read", |c| {
         c.roster.refresh.is_none() || c.floor.speaker().is_none()
     }),
     ("remembered messages ascend", |c| {

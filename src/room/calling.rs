@@ -67,7 +67,7 @@ impl Calling<'_> {
             return None;
         }
         let view = self.turns.machine.view();
-        // A hold lets go on what runs; this agent was not called yet.
+        // What runs goes on while the channel is on hold; this agent was not called yet.
         if view.pause().is_some() || !self.handing.has_context() {
             return None;
         }

@@ -139,3 +139,20 @@ impl Requests {
         self.under_way.push((id, purpose, request));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_room_is_asked_when_the_turn_of_a_lane_has_come_that_wants_nothing_any_more() {
+        let (mut requests, id) = (Requests::default(), ActionId(1));
+        requests.claims.wait(Lane::Cleanup, Account::Moderator, ChannelId::new(1), id);
+        assert!(!requests.may_act(), "it waits");
+        requests.claims.call(id);
+        assert!(requests.may_act(), "else its place would be kept for ten seconds");
+        requests.claims.pass_on();
+        assert_eq!((requests.may_act(), requests.claims.withdrawn().as_slice()), (true, &[id][..]));
+        assert!(!requests.may_act(), "the admission was told");
+    }
+}

@@ -100,7 +100,7 @@ impl Ending<'_, '_> {
         if let Some(waiting) = self.floor.waiting.take() {
             self.out.pending.settle(waiting.consult);
             for span in waiting.everything_open() {
-                // Nobody answered it, so the next agent is handed it.
+                // No agent answered it, so the next one is handed it.
                 let is_change = self.words.enqueue(span);
                 self.out.changed_if(is_change);
             }

@@ -22,7 +22,7 @@ impl Listing<'_, '_> {
         step.out.changed();
         let ended = EndedCycle::of(&step.state.roster, &step.state.cycle);
         let anybody_new = step.members().read(agents);
-        // Whoever has left begins with a free hour when it comes back.
+        // An agent that has left begins with a free hour when it comes back.
         let list = &step.state.roster.list;
         step.state.quota.recount_spoken(step.out.config, |agent| list.position(agent).is_some());
         self.go_on(ended, anybody_new);

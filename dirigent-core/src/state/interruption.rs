@@ -86,12 +86,12 @@ impl Waiting {
         matches!(self.rested, Rested::Running { replied: true, .. })
     }
 
-    /// The answer to what was asked did not come: nobody dealt with it.
+    /// The orchestrator gave no answer: what was asked stays open.
     pub(crate) fn fail_to_answer(&mut self) {
         join(&mut self.unanswered, Some(self.asked));
     }
 
-    /// What people have said that nobody has answered yet.
+    /// What people have said and no agent has answered yet.
     pub(crate) fn everything_open(&self) -> [Option<Span>; 3] {
         [Some(self.asked), self.more, self.unanswered]
     }

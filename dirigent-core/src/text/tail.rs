@@ -138,7 +138,7 @@ impl Tail {
         self.append(end, u8::try_from(kept).unwrap_or(0));
     }
 
-    /// Where the last `count` scalars begin, of which there are so many.
+    /// Where the last `count` scalars begin; `count` is at most [`Self::len`].
     fn start_of_last(&self, count: usize) -> usize {
         let bytes = self.as_bytes();
         if count == self.len() {

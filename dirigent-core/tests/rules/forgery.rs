@@ -204,7 +204,7 @@ fn a_list_is_read_when_it_is_owed_and_for_nobody_with_the_floor() {
         "a list is pending only while it is read",
         &[&|it| (it.pending, it.next_ticket) = (vec![fetch(0)], 1)],
     );
-    forged(&good, "nobody is granted while the list is read", &[&|it| it.phase = floor(A)]);
+    forged(&good, "no agent is granted while the list is read", &[&|it| it.phase = floor(A)]);
 }
 
 /// D77

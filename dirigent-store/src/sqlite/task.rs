@@ -82,8 +82,11 @@ where
     }
 
     fn answer(self: Box<Self>) {
-        if let Some(outcome) = self.outcome {
-            let _ = self.answer.send(outcome);
+        let Self { work, outcome, answer, .. } = *self;
+        // Who asked uses the memory of a commit again.
+        drop(work);
+        if let Some(outcome) = outcome {
+            let _ = answer.send(outcome);
         }
     }
 }

@@ -279,3 +279,9 @@ fn a_store_opens_from_any_kind_of_path() {
     JsonChannels::open(path.to_str().unwrap().to_owned()).unwrap();
     JsonChannels::open(path).unwrap();
 }
+
+#[tokio::test]
+async fn nothing_of_a_commit_is_kept() {
+    let (_place, store) = Place::opened();
+    crate::commits::nothing_of_a_commit_is_kept(&store, HERE).await;
+}

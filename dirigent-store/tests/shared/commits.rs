@@ -55,6 +55,17 @@ pub(crate) async fn fact(store: &dyn ChannelStore, channel: ChannelId, expected:
     assert_eq!(made, Revision::new(expected + 1));
 }
 
+/// What a commit hands over is dropped before the commit is answered: the driver uses its memory again.
+pub(crate) async fn nothing_of_a_commit_is_kept(store: &dyn ChannelStore, channel: ChannelId) {
+    for (expected, durability) in [(0, Durability::Fact), (1, Durability::Turn)] {
+        let commit = Commit { durability, ..request(channel, expected, expected + 1) };
+        let (record, transitions) = (Arc::clone(&commit.record), Arc::clone(&commit.transitions));
+        store.commit(commit).await.unwrap();
+        let shares = (Arc::strong_count(&record), Arc::strong_count(&transitions));
+        assert_eq!(shares, (1, 1), "{durability:?}");
+    }
+}
+
 /// The revision and the mark of what is stored.
 pub(crate) async fn stored(store: &dyn ChannelStore, channel: ChannelId) -> Option<(u64, u64)> {
     let found = store.load(channel).await.unwrap()?;

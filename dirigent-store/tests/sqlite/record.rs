@@ -103,3 +103,9 @@ async fn a_history_is_cut_with_every_commit() {
         assert_eq!(count, kept.to_string());
     }
 }
+
+#[tokio::test]
+async fn nothing_of_a_commit_is_kept() {
+    let place = Place::new();
+    crate::commits::nothing_of_a_commit_is_kept(&place.open(), HERE).await;
+}

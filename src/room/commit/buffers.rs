@@ -46,8 +46,13 @@ impl BufferPool {
         self.spare.pop().unwrap_or_default()
     }
 
-    pub(crate) fn put(&mut self, buffers: Buffers) {
-        if self.spare.len() < SPARE_MAX {
+    /// Keeps the memory, but no text: what was said in a channel is not kept for another one.
+    pub(crate) fn put(&mut self, mut buffers: Buffers) {
+        if let Some(record) =
+            Arc::get_mut(&mut buffers.record).filter(|_| self.spare.len() < SPARE_MAX)
+        {
+            (record.discussion, record.outgoing) = (None, None);
+            record.letters.clear();
             self.spare.push(buffers);
         }
     }
@@ -82,5 +87,39 @@ impl Returned {
     /// The store has not taken this.
     pub(super) fn refused(&mut self, buffers: Buffers) {
         self.spare = buffers.take_back();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ChannelId, Discussion};
+
+    #[test]
+    fn what_the_store_keeps_is_used_again_once_it_was_replaced() {
+        let mut returned = Returned::default();
+        let (first, second) = (Buffers::default(), Buffers::default());
+        let kept = first.share();
+        returned.stored(first);
+        assert!(returned.take().is_none(), "the store has it");
+        drop(kept);
+        returned.stored(second);
+        assert!(returned.take().is_some() && returned.take().is_none(), "one of the two");
+    }
+
+    #[test]
+    fn memory_that_goes_to_another_channel_has_no_text_and_is_bounded() {
+        let terms = Discussion {
+            callback: ChannelId::new(1),
+            callback_guild: None,
+            guide: "a secret".to_owned(),
+        };
+        let record =
+            ChannelRecord { discussion: Some(Arc::new(terms)), ..ChannelRecord::default() };
+        let mut pool = BufferPool::default();
+        pool.put(Buffers { record: Arc::new(record), ..Buffers::default() });
+        assert_eq!(*pool.take().record, ChannelRecord::default());
+        (0..=SPARE_MAX).for_each(|_| pool.put(Buffers::default()));
+        assert_eq!(pool.spare.len(), SPARE_MAX);
     }
 }

@@ -55,7 +55,7 @@ impl News {
         Some(Signal::Publish(transition))
     }
 
-    /// Writes down the newest transitions that the history does not have, at most so many.
+    /// Writes down the newest transitions that the history does not have, at most `history_max`.
     pub(super) fn write(&self, out: &mut Vec<Transition>, history_max: usize) {
         out.clear();
         let too_many = self.waiting.len().saturating_sub(history_max);

@@ -60,6 +60,21 @@ async fn what_is_over_at_once_follows_at_once_up_to_a_bound() {
 }
 
 #[tokio::test]
+async fn a_time_that_was_read_before_another_thread_told_the_room_a_later_one_is_read_again() {
+    let (dirigent, driver) = built(Arc::default(), &MemoryChannels::default());
+    let runtime = &dirigent.runtime;
+    let (channel, now) = (ChannelId::new(7), runtime.clock.now());
+    let room = Room::new(channel, runtime.rules.config(), 0, 0, now);
+    let room = runtime.publish_room(room, Epochs::default(), |room, cx, now| {
+        room.input(cx, now, &Input::SetMode(Mode::Chat), true).0.unwrap();
+    });
+    let mut driver = Loop::new(driver);
+    let read = now.saturating_sub(Duration::from_secs(60));
+    driver.look_at(runtime.rooms.awake(channel).unwrap(), None, true, Some(read));
+    assert!(room.lock().room.time() >= now, "nothing is taken for a clock that was set back");
+}
+
+#[tokio::test]
 async fn a_channel_that_leaves_memory_while_a_gap_is_told_opens_it_when_it_is_read_again() {
     let (dirigent, driver) = built(Arc::default(), &MemoryChannels::default());
     let _running = tokio::spawn(driver.run());

@@ -14,14 +14,18 @@ use crate::circles::largest_circle;
 use crate::imports::Imports;
 use crate::source::{Source, sources};
 
-/// The crates that are published and what they contain: their folder, and the largest circle of imports that each
-/// may have.
-const CRATES: [(&str, &str); 4] = [
+/// The crates that are published, with their folders.
+const CRATES: [(&str, &str); 6] = [
     ("dirigent-core", "dirigent-core/src"),
     ("dirigent", "src"),
     ("dirigent-store", "dirigent-store/src"),
     ("dirigent-discord", "dirigent-discord/src"),
+    ("dirigent-testkit", "dirigent-testkit/src"),
+    ("dirigent-loopback", "dirigent-loopback/src"),
 ];
+
+/// Of these the lines are added up.
+const ADDED_UP: usize = 4;
 
 const FILE_LINES_MAX: usize = 500;
 const FUNCTION_LINES_MAX: usize = 60;
@@ -35,10 +39,12 @@ fn main() -> ExitCode {
     );
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     let mut total = 0;
-    for (name, folder) in CRATES {
+    for (at, (name, folder)) in CRATES.into_iter().enumerate() {
         match sources(&Path::new(&root).join(folder)) {
             Ok(sources) => {
-                total += sources.iter().map(|source| source.code_lines).sum::<usize>();
+                if at < ADDED_UP {
+                    total += sources.iter().map(|source| source.code_lines).sum::<usize>();
+                }
                 print_crate(name, &sources);
             }
             Err(error) => {
@@ -47,7 +53,7 @@ fn main() -> ExitCode {
             }
         }
     }
-    println!("\n{total} lines without comments and blanks in all.");
+    println!("\n{total} lines without comments and blanks in the first {ADDED_UP} together.");
     ExitCode::SUCCESS
 }
 
