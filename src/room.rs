@@ -61,6 +61,7 @@ use dirigent_core::{
 use self::action::{ActionId, Outcome, Signal, Started};
 use self::active::Active;
 use self::commit::buffers::BufferPool;
+use self::commit::news::Announcement;
 use self::commit::{CommitState, Stamp};
 use self::connection::Gateway;
 use self::context::Context;
@@ -338,10 +339,14 @@ impl Room {
 
 /// What is to be done, and what came of it.
 impl Room {
+    /// What listeners are to be told at once, by the caller.
+    pub(crate) fn next_news(&mut self) -> Option<Announcement> {
+        self.turns.commit.next_news()
+    }
+
     /// An instant action, to be performed at once by the caller.
     pub(crate) fn next_signal(&mut self) -> Option<Signal> {
-        let news = self.turns.commit.next_news();
-        news.or_else(|| self.active.as_mut()?.signals.pop_front())
+        self.active.as_mut()?.signals.pop_front()
     }
 
     /// The next action that may start now. Asked by the driver's loop only, until there is none.

@@ -21,6 +21,7 @@ pub(crate) mod perform;
 pub(crate) mod presence;
 mod recognition;
 pub(crate) mod registry;
+mod request;
 pub(crate) mod retry;
 pub(crate) mod room_table;
 pub(crate) mod run_error;
@@ -76,7 +77,6 @@ pub(crate) struct Runtime {
     /// When this process began.
     up_since: Timestamp,
     pub(crate) registry: Arc<Registry>,
-    pub(crate) orchestrator: Arc<RwLock<Option<Arc<dyn Orchestrator>>>>,
     pub(crate) presence: PresenceBoard,
     /// Names runs that were put off.
     pub(crate) deferrals: AtomicU64,
@@ -146,8 +146,7 @@ impl Runtime {
             recorder: parts.recorder,
             settings: Arc::new(parts.settings),
             rules: Rules { config: RwLock::new(parts.config), seed: parts.seed },
-            registry: Arc::new(Registry::new(parts.hosts)),
-            orchestrator: Arc::new(RwLock::new(parts.orchestrator)),
+            registry: Arc::new(Registry::new(parts.hosts, parts.orchestrator)),
             deferrals: AtomicU64::default(),
             rooms: Arc::new(RoomTable::new(Arc::clone(&timers))),
             life: Lifecycle::default(),
@@ -196,10 +195,7 @@ impl Runtime {
 
     /// Does something with what a room looks at and does not own, as it is now.
     pub(crate) fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> T) -> T {
-        let directory = self.registry.directory();
-        let orchestrator = self.orchestrator.read().unwrap_or_else(PoisonError::into_inner);
-        let has_orchestrator = orchestrator.is_some();
-        drop(orchestrator);
+        let (directory, has_orchestrator) = self.registry.directory_and_orchestrator();
         let record = self
             .recorder
             .as_ref()
@@ -237,7 +233,6 @@ impl Runtime {
             store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),
             waker: self.waker.clone(),
-            orchestrator: Arc::clone(&self.orchestrator),
             registry: Arc::clone(&self.registry),
             settings: Arc::clone(&self.settings),
         }

@@ -200,8 +200,7 @@ impl Dirigent {
 
     /// Sets who answers people that speak during a turn, from now on; with `None` no orchestrator does.
     pub fn set_orchestrator(&self, orchestrator: Option<Arc<dyn Orchestrator>>) {
-        let mut known = self.runtime.orchestrator.write().unwrap_or_else(PoisonError::into_inner);
-        *known = orchestrator;
+        self.runtime.registry.set_orchestrator(orchestrator);
     }
 
     /// Gives the agent no turns in this channel. Stored for good when it returns.

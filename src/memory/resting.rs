@@ -1,6 +1,6 @@
 //! A resting channel's record in little room: a chat may have a million of them.
 
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use dirigent_core::{
@@ -14,14 +14,12 @@ use crate::{ChannelRecord, Discussion, Writer};
 #[derive(Clone, Debug)]
 pub(super) struct Resting {
     list: Box<[Slot]>,
-    muted: Box<[AgentKey]>,
     now: Timestamp,
     stirred_at: Timestamp,
     list_at: Option<Timestamp>,
     asked_at: Option<Timestamp>,
-    reminded_at: Option<Timestamp>,
     talk_since: Timestamp,
-    discussion: Option<Arc<Discussion>>,
+    rare: Option<Box<Rare>>,
     newest: PackedId,
     heard: PackedId,
     /// Of the writer, where one is known.
@@ -32,7 +30,6 @@ pub(super) struct Resting {
     next_ticket: u64,
     rng: u64,
     revision: u64,
-    initiator: PackedKey,
     turns: u32,
     cycles: u32,
     mode: Mode,
@@ -55,17 +52,25 @@ impl PackedId {
     }
 }
 
-/// The same for an agent.
-#[derive(Clone, Copy, Debug)]
-struct PackedKey(Option<NonZeroU32>);
+/// What most channels do not have: they are no discussions, and nobody is muted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Rare {
+    muted: Vec<AgentKey>,
+    initiator: Option<AgentKey>,
+    discussion: Option<Arc<Discussion>>,
+    reminded_at: Option<Timestamp>,
+}
 
-impl PackedKey {
-    fn of(agent: Option<AgentKey>) -> Self {
-        Self(agent.and_then(|agent| NonZeroU32::new(!agent.get())))
-    }
-
-    fn agent(self) -> Option<AgentKey> {
-        self.0.map(|packed| AgentKey::new(!packed.get()))
+impl Rare {
+    fn of(record: &ChannelRecord) -> Option<Box<Self>> {
+        let Snapshot { muted, initiator, reminded_at, .. } = &record.snapshot;
+        let rare = Self {
+            muted: muted.clone(),
+            initiator: *initiator,
+            discussion: record.discussion.clone(),
+            reminded_at: *reminded_at,
+        };
+        (rare != Self::default()).then(|| Box::new(rare))
     }
 }
 
@@ -86,14 +91,12 @@ impl Resting {
         }
         let resting = Self {
             list: snapshot.list.as_slice().into(),
-            muted: snapshot.muted.as_slice().into(),
             now: snapshot.now,
             stirred_at: snapshot.last_activity_at,
             list_at: snapshot.list_at,
             asked_at: snapshot.asked_at,
-            reminded_at: snapshot.reminded_at,
             talk_since: snapshot.talk_since,
-            discussion: record.discussion.clone(),
+            rare: Rare::of(record),
             newest: PackedId::of(snapshot.newest),
             heard: PackedId::of(record.heard),
             process: record.writer.map_or(0, |writer| writer.process),
@@ -102,7 +105,6 @@ impl Resting {
             next_ticket: snapshot.next_ticket,
             rng: snapshot.rng,
             revision: snapshot.revision,
-            initiator: PackedKey::of(snapshot.initiator),
             turns: snapshot.turns,
             cycles: snapshot.cycles,
             mode: snapshot.mode,
@@ -123,14 +125,16 @@ impl Resting {
             TurnState::Archived => PhaseData::Archived,
         };
         let (newest, process) = (self.newest.id(), self.process);
+        let Rare { muted, initiator, discussion, reminded_at } =
+            self.rare.as_deref().cloned().unwrap_or_default();
         let snapshot = Snapshot {
             list: self.list.to_vec(),
-            muted: self.muted.to_vec(),
+            muted,
             now: self.now,
             last_activity_at: self.stirred_at,
             list_at: self.list_at,
             asked_at: self.asked_at,
-            reminded_at: self.reminded_at,
+            reminded_at,
             talk_since: self.talk_since,
             newest,
             horizon: newest,
@@ -138,7 +142,7 @@ impl Resting {
             next_ticket: self.next_ticket,
             rng: self.rng,
             revision: self.revision,
-            initiator: self.initiator.agent(),
+            initiator,
             turns: self.turns,
             cycles: self.cycles,
             mode: self.mode,
@@ -151,7 +155,7 @@ impl Resting {
         };
         ChannelRecord {
             snapshot,
-            discussion: self.discussion.clone(),
+            discussion,
             letters: Vec::new(),
             outgoing: None,
             held: None,
@@ -187,7 +191,7 @@ mod tests {
     #[test]
     fn a_resting_channel_takes_little_room_and_is_given_back_as_it_was() {
         // What docs/performance.md says of a million channels counts on it.
-        assert!(size_of::<Resting>() <= 168);
+        assert!(size_of::<Resting>() <= 144);
         let record = resting_chat();
         assert_eq!(Resting::of(&record).unwrap().record(), record);
     }
@@ -220,10 +224,9 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_kept_in_full() {
-        let records: [fn(&mut ChannelRecord); 5] = [
+        let records: [fn(&mut ChannelRecord); 4] = [
             |record| record.verified = Some(MessageId::new(5)),
             |record| record.heard = Some(MessageId::new(u64::MAX)),
-            |record| record.snapshot.initiator = Some(AgentKey::new(u32::MAX)),
             |record| record.writer = Some(Writer { process: 3, count: 0 }),
             |record| record.commanded_at = Some(Timestamp::from_millis(1)),
         ];

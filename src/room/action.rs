@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, Transition, TurnId};
+use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, TurnId};
 
 use super::attempts::Failure;
 use crate::runtime::admission::Claim;
@@ -202,10 +202,6 @@ pub(crate) enum Purpose {
 /// An action without duration: performed by the caller of the room, at once and in order.
 #[derive(Debug)]
 pub(crate) enum Signal {
-    /// Tell listeners.
-    Publish(Transition),
-    /// Tell listeners that they are not told of this number of transitions.
-    PublishGap(u64),
     /// Tell the agent of this call that its turn was taken away.
     Cancel(ActionId),
     /// Drop the call of an agent that did not return after it was cancelled.

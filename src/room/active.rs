@@ -10,6 +10,7 @@ use super::calls::{Calls, Consult};
 use super::chat_health::ChatHealth;
 use super::claims::Lane;
 use super::cleanup::Cleanup;
+use super::commit::CommitState;
 use super::deferrals::Deferrals;
 use super::hearing::Commands;
 use super::inbox::Inbox;
@@ -75,11 +76,22 @@ impl Active {
             && self.letters.outbox.is_at_rest()
     }
 
-    pub(super) fn may_act(&self) -> bool {
-        let voice = !self.voice.is_empty() && !self.voice.is_under_way();
+    /// Whether a lane may have an action to offer. What waits for its state to be stored has none: the end of the commit
+    /// is an event.
+    pub(super) fn may_act(&self, commit: &CommitState) -> bool {
+        let is_stored = |stamp| commit.is_committed(stamp);
+        let voice = !self.voice.is_under_way()
+            && match self.voice.head() {
+                Some(VoiceItem::Effect(_, stamp)) => is_stored(stamp),
+                Some(VoiceItem::Reply) => {
+                    self.reply.as_ref().is_none_or(|reply| is_stored(reply.stamp()))
+                }
+                Some(VoiceItem::Answer) => true,
+                None => false,
+            };
         let consult = self.consult.as_ref().is_some_and(|consult| consult.under_way.is_none());
         voice
-            || self.calls.is_waiting()
+            || self.calls.waits_since().is_some_and(is_stored)
             || consult
             || !self.cleanup.is_empty()
             || self.reads.may_act()

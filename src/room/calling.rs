@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use dirigent_core::{
-    AgentKey, Input, PermitRun, PhaseData, PhaseKind, RunId, Settlement, Snapshot, Ticket, TurnId,
+    AgentKey, Input, PermitRun, PhaseData, PhaseKind, RunId, Snapshot, Ticket, TurnId,
 };
 
 use super::action::{Account, Action, CallRequest, Purpose, Signal, Started};
@@ -96,26 +96,6 @@ impl Calling<'_> {
                 None => self.requests.withdraw(Lane::Call),
             }
         }
-    }
-
-    /// An agent that the library calls may ask at the gate itself, under another name: that run takes the
-    /// place of the call.
-    pub(super) fn cancel_replaced(&mut self) {
-        let Some((agent, run)) = self.calls.current().map(|call| (call.agent, call.run)) else {
-            return;
-        };
-        if self.turns.view().run().is_some_and(|current| current != run) {
-            self.cancel(agent, Some(run));
-        }
-    }
-
-    /// The turn of an agent that was still to be called is over: its trigger is owed no more.
-    pub(super) fn settle_never_begun(&mut self) -> bool {
-        let dropped = self.calls.take_never_begun();
-        if let Some(ticket) = dropped {
-            self.turns.settle(self.handing.cx, self.handing.now, ticket, Settlement::Dropped);
-        }
-        dropped.is_some()
     }
 
     /// People's messages are handed to the agent of this turn: now if the library has called it, else

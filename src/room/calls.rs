@@ -121,6 +121,11 @@ impl Calls {
         self.current.as_ref().is_some_and(|call| call.under_way.is_none())
     }
 
+    /// The state that permitted the run that waits for its call.
+    pub(crate) fn waits_since(&self) -> Option<Stamp> {
+        self.current.as_ref().filter(|call| call.under_way.is_none()).map(|call| call.stamp)
+    }
+
     /// The action of the call under way.
     pub(crate) fn under_way(&self) -> Option<ActionId> {
         self.current.as_ref()?.under_way

@@ -62,6 +62,12 @@ impl Trouble {
 }
 
 impl ChatHealth {
+    /// Whether nothing is known to be wrong, nothing was told to be, and nothing is waited for.
+    pub(crate) const fn is_well(&self) -> bool {
+        let is_heard = self.deaf.is_none() && self.newest_by.is_none();
+        self.trouble.is_none() && is_heard && self.unstored_since.is_none() && !self.is_told
+    }
+
     /// Since when requests fail, and how.
     pub(crate) fn failing(&self) -> Option<(Timestamp, ErrorKind)> {
         self.trouble.map(|trouble| (trouble.since, trouble.kind))
@@ -177,6 +183,9 @@ impl ChatHealth {
 
     /// Whether the machine is to be told now that the chat is away, or that it is back.
     pub(crate) fn due(&mut self, now: Timestamp) -> Option<bool> {
+        if self.is_well() {
+            return None;
+        }
         self.trouble.take_if(|trouble| trouble.until.is_some_and(|until| until <= now));
         let is_away = self.matters_at().is_some_and(|at| at <= now);
         // Less than that is no outage yet; but one that was told ends with its cause.
@@ -223,6 +232,9 @@ impl ChatHealth {
 
     /// When there is something to be told, or to be probed.
     pub(crate) fn next_at(&self) -> Option<Timestamp> {
+        if self.is_well() {
+            return None;
+        }
         if !self.is_told {
             return self.matters_at().into_iter().chain(self.newest_by).min();
         }

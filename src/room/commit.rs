@@ -1,7 +1,7 @@
 //! What of a room is stored, and what is to be stored next.
 
 pub(crate) mod buffers;
-mod news;
+pub(crate) mod news;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,8 +9,7 @@ use std::time::Duration;
 use dirigent_core::Timestamp;
 
 use self::buffers::{BufferPool, Buffers, Returned};
-use self::news::News;
-use super::action::Signal;
+use self::news::{Announcement, News};
 use super::attempts::{Attempts, Failure};
 use super::refused::{Refused, is_refusal};
 use crate::record::channel::Writer;
@@ -195,7 +194,7 @@ impl CommitState {
     }
 
     /// What listeners are told next: only of what is stored.
-    pub(crate) fn next_news(&mut self) -> Option<Signal> {
+    pub(crate) fn next_news(&mut self) -> Option<Announcement> {
         self.news.next(self.committed)
     }
 

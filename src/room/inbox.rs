@@ -128,15 +128,17 @@ impl Inbox {
             }
         };
         let from = after.map_or(0, |id| self.recent.partition_point(|message| message.id <= id));
-        let looked_through = if late.is_empty() { 0 } else { from };
-        let earlier = self.recent.range(..looked_through);
-        let first = earlier.filter(|message| late.contains(&message.id));
-        let missed = first.chain(self.recent.range(from..));
         let is_new = |message: &&Arc<ChatMessage>| {
             Some(message.author) != own && !taken.contains(&message.id)
         };
         let mut new = Vec::with_capacity(self.recent.len() - from);
-        missed.filter(is_new).for_each(|message| new.push(Arc::clone(message)));
+        if !late.is_empty() {
+            let earlier = self.recent.range(..from).filter(|message| late.contains(&message.id));
+            new.extend(earlier.filter(is_new).cloned());
+        }
+        for message in self.recent.range(from..).filter(is_new) {
+            new.push(Arc::clone(message));
+        }
         let until = self.recent.back().map(|message| message.id).or(after);
         let exceptions = late.into_iter().map(|message| (message, Exception::Late)).collect();
         self.given.reserve_exact(1);

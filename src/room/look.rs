@@ -129,7 +129,7 @@ impl Look<'_> {
     pub(crate) fn may_act(&self) -> bool {
         let commit = &self.turns.commit;
         let commits = !commit.is_clean() && !commit.is_under_way();
-        commits || self.active.is_some_and(Active::may_act)
+        commits || self.active.is_some_and(|active| active.may_act(commit))
     }
 
     /// Whether there is an instant action to be performed.

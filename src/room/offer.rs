@@ -63,13 +63,17 @@ impl Offering<'_, '_, '_> {
         }
         let Step { marks, .. } = &*self.step;
         let is_holding = marks.is_holding(self.step.now);
-        if let Some(started) = self.step.calling().offer(self.door, is_holding) {
-            return Some(started);
+        if self.step.lanes.calls.is_waiting() {
+            if let Some(started) = self.step.calling().offer(self.door, is_holding) {
+                return Some(started);
+            }
         }
-        match self.step.consulting().offer(self.door) {
-            Offer::Started(started) => return Some(started),
-            Offer::Anew => return self.anew(),
-            Offer::Waits(..) | Offer::Over | Offer::Nothing => {}
+        if self.step.lanes.consult.is_some() {
+            match self.step.consulting().offer(self.door) {
+                Offer::Started(started) => return Some(started),
+                Offer::Anew => return self.anew(),
+                Offer::Waits(..) | Offer::Over | Offer::Nothing => {}
+            }
         }
         let next = self.read().or_else(|| self.letter());
         let next = next.or_else(|| self.deletion()).or_else(|| self.probe());
@@ -140,6 +144,9 @@ impl Offering<'_, '_, '_> {
 
     fn read(&mut self) -> Option<Started> {
         let Step { cx, now, turns, marks, lanes, .. } = &mut *self.step;
+        if lanes.reads.is_idle() {
+            return None;
+        }
         let gap_from = marks.gap_from().and_then(GapFrom::message);
         for read in lanes.reads.due(*now, &turns.commit) {
             let action = read.action(turns.channel, gap_from, cx.settings);

@@ -123,16 +123,16 @@ impl Room {
             reply.was_down(down);
             step.lanes.voice.push(VoiceItem::Reply);
         }
-        let is_owed = |debt: &PendingEffect| matches!(debt.effect, Effect::Trigger { .. });
+        let is_owed = |pending: &PendingEffect| matches!(pending.effect, Effect::Trigger { .. });
         let owes_trigger = owed.iter().any(is_owed);
-        for debt in owed {
-            if let Effect::Trigger { ticket, .. } = debt.effect {
-                let nonce = step.turns.nonce(ticket, debt.since);
+        for pending in owed {
+            if let Effect::Trigger { ticket, .. } = pending.effect {
+                let nonce = step.turns.nonce(ticket, pending.since);
                 step.turns.restored.add(ticket, nonce);
             }
             let stamp = step.turns.commit.newest();
-            let follow = Follow { at: debt.since, stamp, what: What::Effect(debt.effect) };
-            step.take_effect(&follow, debt.effect);
+            let follow = Follow { at: pending.since, stamp, what: What::Effect(pending.effect) };
+            step.take_effect(&follow, pending.effect);
         }
         if let Some(since) = step.turns.view().chat_away_since() {
             step.lanes.chat = ChatHealth::restored(since, now);

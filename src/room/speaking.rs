@@ -202,9 +202,9 @@ impl<'a> Speaking<'a> {
             self.refuse_head();
             return Offer::Anew;
         };
-        let mut debts = turns.machine.pending().iter();
-        let debt = debts.find(|debt| debt.effect.ticket() == Some(ticket));
-        let nonce = turns.nonce(ticket, debt.map_or(self.now(), |debt| debt.since));
+        let mut pending = turns.machine.pending().iter();
+        let asked = pending.find(|asked| asked.effect.ticket() == Some(ticket));
+        let nonce = turns.nonce(ticket, asked.map_or(self.now(), |asked| asked.since));
         let post = Post { channel: place, content: content.into(), nonce, mentions, reply_to };
         self.offer_post(post, paced, door)
     }

@@ -216,7 +216,7 @@ impl Step<'_> {
     /// Brings everything in line with what the machine says now. Called at the end of each event.
     pub(super) fn settle(&mut self) {
         self.sort();
-        self.calling().cancel_replaced();
+        self.cancel_replaced();
         // Each round either starts, ends or withdraws something; the bound is never reached.
         let mut goes_on = true;
         for _ in 0..64 {
@@ -228,31 +228,42 @@ impl Step<'_> {
         }
         let now = self.now;
         debug_assert!(!goes_on, "what is to be settled at {now:?} has no end: {:?}", self.lanes);
-        if self.connection().look_while_deaf() {
+        if !self.lanes.chat.is_well() && self.connection().look_while_deaf() {
             self.tell_chat();
         }
         self.lanes.letters.count(&mut self.turns.commit);
         self.clear_delivered();
-        self.calling().inject_pending();
+        if self.lanes.calls.inject.is_some() {
+            self.calling().inject_pending();
+        }
         self.lanes.overruns.tell(self.turns, self.now, &mut self.lanes.signals);
         self.expire();
     }
 
     /// The first thing that is out of line, in the order of importance. Returns whether there was one.
     fn settle_one(&mut self) -> bool {
-        self.tell_chat()
+        (!self.lanes.chat.is_well() && self.tell_chat())
             || self.trigger_again()
             || self.take_arrived()
             || self.replying().withdraw()
             || self.settle_replaced()
-            || self.calling().settle_never_begun()
+            || self.settle_never_begun()
             || Reading { step: self }.drop_unwanted()
-            || self.speaking().withdraw_head()
-            || self.handing().give_context_up()
-            || self.speaking().start_head()
-            || self.step_aside()
-            || self.calling().end_kept_run()
+            || self.settle_head()
+            || (self.lanes.calls.kept.is_some() && self.calling().end_kept_run())
             || self.wake_for_pending()
+    }
+
+    /// An agent that the library calls may ask at the gate itself, under another name: that run takes the
+    /// place of the call.
+    fn cancel_replaced(&mut self) {
+        let Some((agent, run)) = self.lanes.calls.current().map(|call| (call.agent, call.run))
+        else {
+            return;
+        };
+        if self.turns.view().run().is_some_and(|current| current != run) {
+            self.calling().cancel(agent, Some(run));
+        }
     }
 
     /// Tells the machine that the chat is away, or back, when that is due.
@@ -301,6 +312,26 @@ impl Step<'_> {
             self.settled(ticket, Settlement::Dropped);
         }
         older.is_some()
+    }
+
+    /// The turn of an agent that was still to be called is over: its trigger is owed no more.
+    fn settle_never_begun(&mut self) -> bool {
+        let dropped = self.lanes.calls.take_never_begun();
+        if let Some(ticket) = dropped {
+            self.settled(ticket, Settlement::Dropped);
+        }
+        dropped.is_some()
+    }
+
+    /// The head of the voice lane leaves, begins, or lets others pass.
+    fn settle_head(&mut self) -> bool {
+        // A reply is the matter of its handler, and so is the orchestrator's answer.
+        let is_effect = matches!(self.lanes.voice.head(), Some(VoiceItem::Effect(..)));
+        if is_effect && self.speaking().withdraw_head() {
+            return true;
+        }
+        let gives_up = self.lanes.reads.context_until.is_some() && self.handing().give_context_up();
+        gives_up || (is_effect && (self.speaking().start_head() || self.step_aside()))
     }
 
     /// A notice that cannot be posted holds no turn back.

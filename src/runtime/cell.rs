@@ -145,7 +145,9 @@ impl CellState {
 
     /// The action ended: where it was a call, it has returned.
     pub(super) fn returned(&mut self, id: ActionId) {
-        self.called.retain(|called| called.id != id);
+        if let Some(at) = self.called.iter().position(|called| called.id == id) {
+            self.called.swap_remove(at);
+        }
     }
 
     /// Whether the room may leave memory.

@@ -1,21 +1,24 @@
 //! The loop that everything happens in.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use dirigent_core::Timestamp;
+use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
-use futures_util::{FutureExt, StreamExt};
+use futures_util::{FutureExt, StreamExt, TryFutureExt};
 use tokio::sync::mpsc;
-use tokio_util::sync::ReusableBoxFuture;
 
 use super::Runtime;
 use super::admission::{ActionId, Admission, Claim, ClaimKind, Limits, Wakeup};
 use super::backfill::Backfilling;
 use super::cell::RoomCell;
-use super::perform::{Begun, Finished, Performer, Prepared, report_of};
+use super::perform::{Begun, Performer, Prepared, report_of};
+use super::request::{Asked, Finished, Request, Spare};
 use super::room_table::RoomRef;
 use super::run_error::RunError;
 use super::startup::in_time;
@@ -67,7 +70,8 @@ impl Driver {
             started = self.start() => started?,
         }
         self.runtime.life.reach(Stage::Running);
-        Loop::new(self).run().await;
+        let Self { runtime, ready } = self;
+        Loop::new(&runtime, &runtime.performer(), ready).run().await;
         Ok(())
     }
 
@@ -96,25 +100,28 @@ struct Done {
 }
 
 /// The driver at work.
-struct Loop {
-    runtime: Arc<Runtime>,
-    performer: Arc<Performer>,
+struct Loop<'p> {
+    runtime: &'p Arc<Runtime>,
+    performer: &'p Performer,
     ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
     admission: Admission,
-    running: FuturesUnordered<ReusableBoxFuture<'static, Finished>>,
-    /// The box of a request that was over at once, for the next one.
-    spare: Option<ReusableBoxFuture<'static, Finished>>,
-    /// A buffer for what is begun by one look at a room.
-    begun: Vec<Begun>,
+    running: FuturesUnordered<BoxFuture<'p, Finished>>,
+    /// The memory of a request that was over at once, for the next one.
+    spare: Option<Spare<'p>>,
+    /// What a look at a room has begun and is still to be started.
+    begun: VecDeque<Begun>,
     /// What was over as soon as it had begun, and no room was told of yet.
     over: Vec<Finished>,
     /// Memory that commits use in turn.
     buffers: BufferPool,
 }
 
-impl Loop {
-    fn new(driver: Driver) -> Self {
-        let Driver { runtime, ready } = driver;
+impl<'p> Loop<'p> {
+    fn new(
+        runtime: &'p Arc<Runtime>,
+        performer: &'p Performer,
+        ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
+    ) -> Self {
         let settings = &runtime.settings;
         let admission = Admission::new(Limits {
             pacing: settings.pacing,
@@ -123,21 +130,21 @@ impl Loop {
             attempt_timeout: settings.attempt_timeout,
         });
         Self {
-            performer: Arc::new(runtime.performer()),
+            performer,
             runtime,
             ready,
             admission,
             running: FuturesUnordered::new(),
             spare: None,
-            begun: Vec::new(),
+            begun: VecDeque::new(),
             over: Vec::new(),
             buffers: BufferPool::default(),
         }
     }
 
     async fn run(mut self) {
-        let runtime = Arc::clone(&self.runtime);
-        let backfilling = Backfilling { runtime: &runtime };
+        let runtime = self.runtime;
+        let backfilling = Backfilling { runtime };
         let mut backfill = pin!(backfilling.run());
         let mut backfills = true;
         let mut last = runtime.clock.now();
@@ -157,7 +164,7 @@ impl Loop {
                 Some(finished) = self.running.next() => self.finish(finished),
                 () = &mut backfill, if backfills => backfills = false,
                 () = runtime.timers.woken() => {}
-                () = sleep_until(&runtime, deadline) => {}
+                () = sleep_until(runtime, deadline) => {}
                 () = runtime.life.until(Stage::Stopping), if !is_stopping => {}
                 () = runtime.life.until(Stage::Ending), if is_stopping => break,
             }
@@ -269,12 +276,11 @@ impl Loop {
     /// Begins an action. `tries`: one that may be over at once is polled before anything else happens.
     fn start(&mut self, room: RoomRef, action: Begun, tries: bool) {
         let Begun { id, prepared, claim, limits } = action;
-        let performer = Arc::clone(&self.performer);
-        // Requests and calls differ in size: only requests share a box.
-        match prepared {
+        let Self { runtime, performer, spare, .. } = self;
+        let (runtime, performer) = (*runtime, *performer);
+        let asked = match prepared {
             Prepared::Call(request, link, registration) => {
-                let runtime = Arc::clone(&self.runtime);
-                self.running.push(ReusableBoxFuture::new(async move {
+                return self.running.push(Box::pin(async move {
                     let agent = request.agent;
                     let returned = |failed| runtime.call_ended(agent, failed);
                     let called = performer.call(&room, request, link, registration, returned);
@@ -283,46 +289,35 @@ impl Loop {
                 }));
             }
             Prepared::Consult(request, registration) => {
-                self.running.push(ReusableBoxFuture::new(async move {
+                return self.running.push(Box::pin(async move {
                     let outcome = performer.consult(room.id, *request, registration).await;
                     Finished { room, id, claim, outcome }
                 }));
             }
             Prepared::WakeRoom(callback, first) => {
-                let runtime = Arc::clone(&self.runtime);
-                self.start_request(tries, async move {
-                    let outcome = runtime.wake_callback(callback, first, &limits).await;
-                    Finished { room, id, claim, outcome }
-                });
+                let waking = runtime.wake_callback(callback, first);
+                Asked::other("a callback room", spare, waking.map_ok(|()| Outcome::RoomWoken))
             }
-            Prepared::Request(request) => {
-                self.start_request(tries, performer.request(room, (id, claim), request, limits));
-            }
-        }
+            Prepared::Request(request) => performer.request(room.id, request, spare),
+        };
+        let clock = performer.clock.as_ref();
+        let request = Request { room, id, claim, limits, clock, asked, time_out: None };
+        self.start_request(request, tries);
     }
 
     /// Begins a request to the chat or the store: one that nothing but its answer is waited for.
-    fn start_request(
-        &mut self,
-        tries: bool,
-        request: impl Future<Output = Finished> + Send + 'static,
-    ) {
-        let mut running = match self.spare.take() {
-            Some(mut spare) => {
-                spare.set(request);
-                spare
-            }
-            None => ReusableBoxFuture::new(request),
-        };
-        // One that waits is polled again, with a waker.
-        let over = if tries { (&mut running).now_or_never() } else { None };
-        match over {
-            Some(finished) => {
+    fn start_request(&mut self, mut request: Request<'p>, tries: bool) {
+        if tries {
+            // One that waits is polled again, with a waker.
+            let mut context = Context::from_waker(Waker::noop());
+            if let Poll::Ready(outcome) = request.poll(&mut context) {
+                let (finished, spare) = request.finished(outcome);
                 self.over.push(finished);
-                self.spare = Some(running);
+                self.spare = spare.or(self.spare.take());
+                return;
             }
-            None => self.running.push(running),
         }
+        self.running.push(Box::pin(request.wait()));
     }
 
     /// Starts every action that the room offers, after it learned what came of an earlier one. Returns what time it
@@ -335,11 +330,10 @@ impl Loop {
         read: Option<Timestamp>,
     ) -> Timestamp {
         let mut wakeups = Vec::new();
-        let mut begun = std::mem::take(&mut self.begun);
-        let (now, is_taken_over) = self.next_actions(&pin, done, read, &mut begun, &mut wakeups);
+        let (now, is_taken_over) = self.next_actions(&pin, done, read, &mut wakeups);
         // Pinned outside the room's lock, which is taken after the table's. The last action has `pin`.
-        let last = begun.pop();
-        for action in begun.drain(..) {
+        let last = self.begun.pop_back();
+        while let Some(action) = self.begun.pop_front() {
             if let Some(room) = self.runtime.rooms.awake(pin.id) {
                 self.start(room, action, tries);
             }
@@ -347,10 +341,14 @@ impl Loop {
         if is_taken_over {
             self.runtime.rooms.release_taken_over(&pin);
         }
+        let cell = Arc::clone(&pin);
         if let Some(action) = last {
             self.start(pin, action, tries);
         }
-        self.begun = begun;
+        // Else the room is looked at again at once.
+        if self.over.is_empty() {
+            self.runtime.schedule.after_look(&cell, &mut cell.lock());
+        }
         self.wake(&wakeups);
         now
     }
@@ -362,10 +360,9 @@ impl Loop {
         cell: &Arc<RoomCell>,
         done: Option<Done>,
         read: Option<Timestamp>,
-        begun: &mut Vec<Begun>,
         wakeups: &mut Vec<Wakeup>,
     ) -> (Timestamp, bool) {
-        let Self { runtime, admission, buffers, .. } = self;
+        let Self { runtime, admission, buffers, begun, .. } = self;
         runtime.with_context(|cx| {
             let mut state = cell.lock();
             state.is_ready = false;
@@ -384,14 +381,13 @@ impl Loop {
             let mut door = Doorway { admission, wakeups, buffers };
             loop {
                 while let Some(started) = state.room.next_action(cx, now, &mut door) {
-                    begun.push(state.prepare(started, now));
+                    begun.push_back(state.prepare(started, now));
                 }
                 if !runtime.signals().perform(&mut state, cx, now) {
                     break;
                 }
             }
             state.room.give_back_buffers(door.buffers);
-            runtime.schedule.after_look(cell, &mut state);
             (now, is_done && state.room.commit().is_taken_over())
         })
     }
@@ -437,7 +433,7 @@ impl Drop for EndOnDrop {
     }
 }
 
-impl fmt::Debug for Loop {
+impl fmt::Debug for Loop<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loop").field("running", &self.running.len()).finish_non_exhaustive()
     }

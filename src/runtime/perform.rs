@@ -1,10 +1,8 @@
 //! Performs the actions of a room: one request each, one outcome.
 
-use std::future::{Future, poll_fn};
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::sync::{Arc, PoisonError, RwLock};
-use std::task::Poll;
+use std::sync::Arc;
 
 use dirigent_core::{AgentKey, Timestamp};
 use futures_util::FutureExt;
@@ -13,28 +11,18 @@ use futures_util::future::{AbortRegistration, Abortable};
 use super::admission::{Claim, Report};
 use super::cell::CellState;
 use super::registry::Registry;
+use super::request::{Asked, Limits, STORE, Spare};
 use super::room_table::RoomRef;
 use crate::ports::agent::TurnLink;
 use crate::room::action::{
     Account, Action, ActionId, AgentAnswer, CallRequest, ConsultAnswer, ConsultRequest, Outcome,
     Started, WakeRequest,
 };
-use crate::room::attempts::{Failure, Trouble};
-use crate::room::refused::is_refusal;
+use crate::room::attempts::Trouble;
 use crate::{
-    AgentId, AgentWaker, ApiError, Certainty, ChannelId, ChannelStore, Clock, CommitError,
-    Consultation, DiscordApi, ErrorKind, LoadError, Orchestrator, Reply, Revision, Settings, Turn,
-    WakeCall,
+    AgentId, AgentWaker, ApiError, Certainty, ChannelId, ChannelStore, Clock, Consultation,
+    DiscordApi, ErrorKind, LoadError, Reply, Settings, Turn, WakeCall,
 };
-
-/// An action that ended.
-pub(super) struct Finished {
-    /// Keeps the channel in memory until its outcome is told.
-    pub(super) room: RoomRef,
-    pub(super) id: ActionId,
-    pub(super) claim: Option<Claim>,
-    pub(super) outcome: Outcome,
-}
 
 /// An action that is about to be polled.
 pub(super) struct Begun {
@@ -44,105 +32,77 @@ pub(super) struct Begun {
     pub(super) limits: Limits,
 }
 
-/// How an action is to be cut short.
-#[derive(Clone, Copy)]
-pub(super) struct Limits {
-    began: Timestamp,
-    time_out: Option<Timestamp>,
-    not_after: Option<Timestamp>,
-}
-
 /// Performs what rooms decide: asks the chat, the store, the host's waker, agents and the orchestrator.
 pub(super) struct Performer {
     pub(super) discord: Arc<dyn DiscordApi>,
     pub(super) store: Arc<dyn ChannelStore>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) waker: Option<Arc<dyn AgentWaker>>,
-    pub(super) orchestrator: Arc<RwLock<Option<Arc<dyn Orchestrator>>>>,
     pub(super) registry: Arc<Registry>,
     pub(super) settings: Arc<Settings>,
 }
 
 impl Performer {
     /// Makes a request. Nothing is awaited between the room's decision and the first poll.
-    pub(super) async fn request(
-        self: Arc<Self>,
-        room: RoomRef,
-        (id, claim): (ActionId, Option<Claim>),
+    pub(super) fn request<'p>(
+        &'p self,
+        channel: ChannelId,
         action: Action,
-        limits: Limits,
-    ) -> Finished {
-        let channel = room.id;
-        let outcome = match action {
-            Action::Commit(commit) => {
-                let committed = self.limited(&limits, self.store.commit(commit)).await;
-                let committed = committed.unwrap_or_else(|error| Err(CommitError::Store(error)));
-                conclude_commit(committed, &room, &limits)
+        spare: &mut Option<Spare<'p>>,
+    ) -> Asked<'p> {
+        match action {
+            Action::Commit(commit) => Asked::Commit(self.store.commit(commit)),
+            Action::ReadBack => Asked::other(STORE, spare, self.read_back(channel)),
+            Action::Post { account, post } => {
+                let chat = self.chat_of(account);
+                Asked::other("a post", spare, async move {
+                    Ok(Outcome::Posted(chat?.post(post).await?.id))
+                })
             }
-            Action::ReadBack => self.read_back(channel, &limits).await,
-            Action::Post { account, post } => match self.chat_of(account) {
-                Some(chat) => {
-                    let posted = self.limited(&limits, chat.post(post)).await;
-                    let posted = posted.and_then(|posted| posted);
-                    conclude(posted, channel, "a post", &limits, |posted| {
-                        Outcome::Posted(posted.id)
-                    })
-                }
-                None => unknown_account(&limits),
-            },
-            Action::Delete(message) => {
-                let deleted = self.limited(&limits, self.discord.delete(channel, message)).await;
-                match deleted.and_then(|deleted| deleted) {
+            Action::Delete(message) => Asked::other("a deletion", spare, async move {
+                match self.discord.delete(channel, message).await {
                     // It was removed before: that is what was asked for.
-                    Err(error) if error.kind() == ErrorKind::Gone => Outcome::Deleted,
-                    deleted => {
-                        conclude(deleted, channel, "a deletion", &limits, |()| Outcome::Deleted)
-                    }
+                    Err(error) if error.kind() != ErrorKind::Gone => Err(error),
+                    Ok(()) | Err(_) => Ok(Outcome::Deleted),
                 }
-            }
+            }),
             Action::Members => {
                 // Who is registered during the read is counted by the next one.
                 let accounts = self.registry.accounts();
-                let read = self.limited(&limits, self.discord.members(channel, accounts)).await;
-                let read = read.and_then(|read| read);
-                conclude(read, channel, "the member list", &limits, Outcome::Members)
+                Asked::other("the member list", spare, async move {
+                    Ok(Outcome::Members(self.discord.members(channel, accounts).await?))
+                })
             }
-            Action::History { account, request } => match self.chat_of(account) {
-                Some(chat) => {
-                    let page = self.limited(&limits, chat.history(request)).await;
-                    let page = page.and_then(|page| page);
-                    conclude(page, channel, "the history", &limits, Outcome::Page)
-                }
-                None => unknown_account(&limits),
-            },
-            // In a box of its own: every request would have room for it.
-            Action::Wake(request) => Box::pin(self.wake(channel, *request, &limits)).await,
+            Action::History { account, request } => {
+                let chat = self.chat_of(account);
+                Asked::other("the history", spare, async move {
+                    Ok(Outcome::Page(chat?.history(request).await?))
+                })
+            }
+            Action::Wake(request) => Asked::other("the waker", spare, self.wake(channel, *request)),
             // Prepared on their own.
             Action::WakeRoom { .. } | Action::Call(_) | Action::Consult(_) => {
-                unknown_account(&limits)
+                Asked::other("a call", spare, async { Err(unknown_account()) })
             }
-        };
-        Finished { room, id, claim, outcome }
-    }
-
-    /// What the store holds of the channel.
-    async fn read_back(&self, channel: ChannelId, limits: &Limits) -> Outcome {
-        let read = self.limited(limits, self.store.load(channel)).await;
-        match read.map_err(LoadError::from).and_then(|read| read) {
-            Ok(found) => Outcome::Record(found.map(Box::new)),
-            Err(LoadError::Store(error)) => failed(channel, "the store", &error, limits),
-            Err(LoadError::Barred { .. }) => Outcome::Record(None),
         }
     }
 
-    async fn wake(&self, channel: ChannelId, request: WakeRequest, limits: &Limits) -> Outcome {
+    /// What the store holds of the channel.
+    async fn read_back(&self, channel: ChannelId) -> Result<Outcome, ApiError> {
+        match self.store.load(channel).await {
+            Ok(found) => Ok(Outcome::Record(found.map(Box::new))),
+            Err(LoadError::Store(error)) => Err(error),
+            Err(LoadError::Barred { .. }) => Ok(Outcome::Record(None)),
+        }
+    }
+
+    async fn wake(&self, channel: ChannelId, request: WakeRequest) -> Result<Outcome, ApiError> {
         let WakeRequest { agent, turn, attempt, newest, missed, deferral } = request;
         let (Some(waker), Some(agent)) = (&self.waker, self.registry.name(agent)) else {
-            return Outcome::Woken(crate::Woken::PostTrigger);
+            return Ok(Outcome::Woken(crate::Woken::PostTrigger));
         };
         let call = WakeCall { channel, agent, turn, attempt, newest, missed, deferral };
-        let woken = self.limited(limits, waker.wake(call)).await.and_then(|woken| woken);
-        conclude(woken, channel, "the waker", limits, Outcome::Woken)
+        waker.wake(call).await.map(Outcome::Woken)
     }
 
     /// Calls a hosted agent. `returned` is told whether that failed, unless it was cancelled.
@@ -204,9 +164,8 @@ impl Performer {
         request: ConsultRequest,
         registration: AbortRegistration,
     ) -> Outcome {
-        let orchestrator = self.orchestrator.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let (Some(orchestrator), Some(agent)) = (orchestrator, self.registry.name(request.agent))
-        else {
+        let named = (self.registry.orchestrator(), self.registry.name(request.agent));
+        let (Some(orchestrator), Some(agent)) = named else {
             return Outcome::Consulted(ConsultAnswer::Failed);
         };
         let ConsultRequest { turn, messages, .. } = request;
@@ -224,50 +183,17 @@ impl Performer {
     }
 
     /// The chat as this account sees it.
-    fn chat_of(&self, account: Account) -> Option<Arc<dyn DiscordApi>> {
+    fn chat_of(&self, account: Account) -> Result<Arc<dyn DiscordApi>, ApiError> {
         match account {
-            Account::Moderator => Some(Arc::clone(&self.discord)),
-            Account::Agent(agent) => self.registry.hosted(agent).map(|(_, hosted)| hosted.discord),
+            Account::Moderator => Ok(Arc::clone(&self.discord)),
+            Account::Agent(agent) => self.registry.account(agent).ok_or_else(unknown_account),
         }
-    }
-
-    async fn limited<T>(
-        &self,
-        limits: &Limits,
-        request: impl Future<Output = T>,
-    ) -> Result<T, ApiError> {
-        limits.keep(self.clock.as_ref(), request).await
     }
 }
 
-impl Limits {
-    /// Polls a request until its time is over. It is polled at least once before anything waits.
-    pub(super) async fn keep<T>(
-        &self,
-        clock: &dyn Clock,
-        request: impl Future<Output = T>,
-    ) -> Result<T, ApiError> {
-        let mut request = pin!(request);
-        let polled = poll_fn(|context| {
-            // The machine may have slept: beyond this the chat may have forgotten the nonce.
-            if self.not_after.is_some_and(|limit| clock.now() >= limit) {
-                return Poll::Ready(Err(ApiError::new(ErrorKind::NoAnswer)));
-            }
-            request.as_mut().poll(context).map(Ok)
-        });
-        let mut polled = pin!(polled);
-        if let Some(done) = polled.as_mut().now_or_never() {
-            return done;
-        }
-        let Some(time_out) = self.time_out else {
-            return polled.await;
-        };
-        tokio::select! {
-            biased;
-            done = polled => done,
-            () = clock.sleep_until(time_out) => Err(ApiError::new(ErrorKind::NoAnswer)),
-        }
-    }
+/// The account has no connection to the chat any more.
+fn unknown_account() -> ApiError {
+    ApiError::new(ErrorKind::Unauthorized)
 }
 
 /// What the admission is told of a request that ended.
@@ -305,77 +231,6 @@ fn turn_of(channel: ChannelId, name: AgentId, request: CallRequest, link: &Arc<T
 
 const fn answered(answer: AgentAnswer, took_all: bool) -> Outcome {
     Outcome::Answered { answer, took_all }
-}
-
-fn conclude_commit(
-    committed: Result<Revision, CommitError>,
-    room: &RoomRef,
-    limits: &Limits,
-) -> Outcome {
-    let channel = room.id;
-    match committed {
-        Ok(revision) => Outcome::Committed(revision),
-        Err(CommitError::Conflict { .. }) => Outcome::Conflict,
-        Err(CommitError::Barred(barred)) => {
-            tracing::error!(%channel, %barred, "the record cannot be replaced");
-            Outcome::Conflict
-        }
-        Err(CommitError::Store(error)) if is_refusal(error.kind()) => {
-            // Said once, and not with each of the attempts that follow.
-            if room.lock().room.commit().refused_since().is_none() {
-                tracing::error!(
-                    %channel,
-                    %error,
-                    "the store refuses the channel's record as it is: nothing of the channel is stored, and no agent is \
-                     called there, until it takes it. It is tried again later and later, and after each command"
-                );
-            }
-            failure(&error, limits)
-        }
-        Err(CommitError::Store(error)) => failed(channel, "the store", &error, limits),
-    }
-}
-
-/// The account has no connection to the chat any more.
-const fn unknown_account(limits: &Limits) -> Outcome {
-    Outcome::Failed(Failure {
-        kind: ErrorKind::Unauthorized,
-        certainty: Certainty::NotDone,
-        retry_after: None,
-        began: limits.began,
-    })
-}
-
-fn conclude<T>(
-    result: Result<T, ApiError>,
-    channel: ChannelId,
-    what: &'static str,
-    limits: &Limits,
-    done: impl FnOnce(T) -> Outcome,
-) -> Outcome {
-    match result {
-        Ok(value) => done(value),
-        Err(error) => failed(channel, what, &error, limits),
-    }
-}
-
-pub(super) fn failed(
-    channel: ChannelId,
-    what: &'static str,
-    error: &ApiError,
-    limits: &Limits,
-) -> Outcome {
-    tracing::warn!(%channel, %error, "a request failed: {what}");
-    failure(error, limits)
-}
-
-fn failure(error: &ApiError, limits: &Limits) -> Outcome {
-    Outcome::Failed(Failure {
-        kind: error.kind(),
-        certainty: error.certainty(),
-        retry_after: error.retry_after(),
-        began: limits.began,
-    })
 }
 
 impl CellState {

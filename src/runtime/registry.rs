@@ -8,7 +8,7 @@ use dirigent_core::AgentKey;
 use rustc_hash::FxHashMap;
 
 use crate::room::directory::Directory;
-use crate::{Agent, AgentId, ApiError, ChannelStore, DiscordApi, Identity, UserId};
+use crate::{Agent, AgentId, ApiError, ChannelStore, DiscordApi, Identity, Orchestrator, UserId};
 
 /// An agent that the library calls, and the account it speaks with.
 #[derive(Clone)]
@@ -31,6 +31,8 @@ struct Current {
     hosts: HashMap<AgentId, Hosted>,
     /// The same for agents that have a key: a turn looks them up by that.
     by_key: FxHashMap<AgentKey, Hosted>,
+    /// Who answers people that speak during a turn.
+    orchestrator: Option<Arc<dyn Orchestrator>>,
 }
 
 impl Current {
@@ -46,8 +48,11 @@ impl Current {
 }
 
 impl Registry {
-    pub(crate) fn new(hosts: HashMap<AgentId, Hosted>) -> Self {
-        let current = Current { hosts, ..Current::default() };
+    pub(crate) fn new(
+        hosts: HashMap<AgentId, Hosted>,
+        orchestrator: Option<Arc<dyn Orchestrator>>,
+    ) -> Self {
+        let current = Current { hosts, orchestrator, ..Current::default() };
         Self { current: RwLock::new(current), ..Self::default() }
     }
 
@@ -62,6 +67,22 @@ impl Registry {
     /// The directory as it is now.
     pub(crate) fn directory(&self) -> Arc<Directory> {
         Arc::clone(&self.read().directory)
+    }
+
+    /// The same, and whether there is an orchestrator.
+    pub(crate) fn directory_and_orchestrator(&self) -> (Arc<Directory>, bool) {
+        let current = self.read();
+        (Arc::clone(&current.directory), current.orchestrator.is_some())
+    }
+
+    pub(crate) fn orchestrator(&self) -> Option<Arc<dyn Orchestrator>> {
+        self.read().orchestrator.clone()
+    }
+
+    pub(crate) fn set_orchestrator(&self, orchestrator: Option<Arc<dyn Orchestrator>>) {
+        let replaced = std::mem::replace(&mut self.write().orchestrator, orchestrator);
+        // Outside the lock: it is the host's code.
+        drop(replaced);
     }
 
     /// Waits until no other load is under way. To be held until [`Registry::load`] has returned.
@@ -120,6 +141,11 @@ impl Registry {
         let current = self.read();
         let hosted = current.by_key.get(&agent)?.clone();
         Some((current.directory.name(agent)?.clone(), hosted))
+    }
+
+    /// The account that an agent speaks with.
+    pub(crate) fn account(&self, agent: AgentKey) -> Option<Arc<dyn DiscordApi>> {
+        Some(Arc::clone(&self.read().by_key.get(&agent)?.discord))
     }
 
     /// The key of a registered agent.

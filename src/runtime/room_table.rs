@@ -19,23 +19,31 @@ pub(crate) struct RoomTable {
     loading: Mutex<FxHashMap<ChannelId, Weak<tokio::sync::Mutex<()>>>>,
 }
 
-/// A channel that the store knows.
+/// A channel that the store knows. Each field stands for itself, which takes less room than a value of several: there may
+/// be a million of them.
 #[derive(Debug)]
 pub(super) enum Slot {
     /// Only in the store, as an earlier process, or another one, left it.
     Stored,
     /// Only in the store, as this process left it.
-    Parked(Parked),
+    Parked {
+        /// It keeps no turns: what is said there does not matter.
+        is_closed: bool,
+        /// The newest message, 0 for none. (A number takes less room than an option.)
+        newest: u64,
+        /// See [`Epochs`].
+        gap: u32,
+        presence: u64,
+    },
     /// In memory, with the number of its users.
     Awake { cell: Arc<RoomCell>, pins: usize },
     /// Its record cannot be used: everything is denied until an operator decides.
-    Barred(Bar),
+    Barred { why: Barred, sound: Option<Revision> },
 }
 
-/// Why a record cannot be used.
+/// That a record cannot be used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bar {
-    why: Barred,
     /// The record's revision, where the store takes it for a sound one.
     pub(super) sound: Option<Revision>,
 }
@@ -43,8 +51,6 @@ pub(super) struct Bar {
 /// What is known of a parked channel beyond its record.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parked {
-    /// It keeps no turns: what is said there does not matter.
-    is_closed: bool,
     /// The newest message, 0 for none: where no turns are kept, it alone is no reason to store anything. (A
     /// number takes less room than an option.)
     pub(super) newest: u64,
@@ -123,8 +129,8 @@ impl RoomTable {
     pub(crate) fn asleep(&self) -> Vec<ChannelId> {
         let is_asleep = |slot: &Slot| match slot {
             Slot::Stored => true,
-            Slot::Parked(parked) => !parked.is_closed,
-            Slot::Awake { .. } | Slot::Barred(_) => false,
+            Slot::Parked { is_closed, .. } => !is_closed,
+            Slot::Awake { .. } | Slot::Barred { .. } => false,
         };
         let slots = self.slots();
         slots.iter().filter(|(_, slot)| is_asleep(slot)).map(|(channel, _)| *channel).collect()
@@ -138,7 +144,7 @@ impl RoomTable {
     pub(super) fn find(self: &Arc<Self>, channel: ChannelId) -> Result<Found, CallError> {
         match self.slots().get_mut(&channel) {
             None => Ok(Found::Unknown),
-            Some(Slot::Barred(bar)) => Err(bar.why.into()),
+            Some(Slot::Barred { why, .. }) => Err((*why).into()),
             Some(slot) => Ok(self.pin(slot).map_or(Found::Asleep, Found::Awake)),
         }
     }
@@ -151,15 +157,15 @@ impl RoomTable {
         sound: Option<Revision>,
     ) -> CallError {
         tracing::error!(%channel, %why, "a channel is barred");
-        self.slots().insert(channel, Slot::Barred(Bar { why, sound }));
+        self.slots().insert(channel, Slot::Barred { why, sound });
         why.into()
     }
 
     /// Why the channel's record cannot be used, if it cannot.
     pub(super) fn barred(&self, channel: ChannelId) -> Option<Bar> {
         match self.slots().get(&channel)? {
-            Slot::Barred(bar) => Some(*bar),
-            Slot::Stored | Slot::Parked(_) | Slot::Awake { .. } => None,
+            Slot::Barred { sound, .. } => Some(Bar { sound: *sound }),
+            Slot::Stored | Slot::Parked { .. } | Slot::Awake { .. } => None,
         }
     }
 
@@ -171,8 +177,11 @@ impl RoomTable {
 
     pub(super) fn parked(&self, channel: ChannelId) -> Option<Parked> {
         match self.slots().get(&channel)? {
-            Slot::Parked(parked) => Some(*parked),
-            Slot::Stored | Slot::Awake { .. } | Slot::Barred(_) => None,
+            Slot::Parked { newest, gap, presence, .. } => {
+                let epochs = Epochs { gap: *gap, presence: *presence };
+                Some(Parked { newest: *newest, epochs })
+            }
+            Slot::Stored | Slot::Awake { .. } | Slot::Barred { .. } => None,
         }
     }
 
@@ -192,7 +201,7 @@ impl RoomTable {
                 *pins += 1;
                 Some(RoomRef { table: Arc::clone(self), cell: Arc::clone(cell) })
             }
-            Slot::Stored | Slot::Parked(_) | Slot::Barred(_) => None,
+            Slot::Stored | Slot::Parked { .. } | Slot::Barred { .. } => None,
         }
     }
 
@@ -210,7 +219,7 @@ impl RoomTable {
                     return;
                 }
             }
-            Slot::Awake { .. } | Slot::Stored | Slot::Parked(_) | Slot::Barred(_) => return,
+            Slot::Awake { .. } | Slot::Stored | Slot::Parked { .. } | Slot::Barred { .. } => return,
         }
         // There is no other user: the lock is not waited for.
         let mut state = cell.lock();
@@ -227,12 +236,13 @@ impl RoomTable {
         if state.room.commit().is_damaged() {
             // No operator gave it a mode.
             let sound = state.room.commit().stored();
-            *slot = Slot::Barred(Bar { why: Barred::Damaged, sound });
+            *slot = Slot::Barred { why: Barred::Damaged, sound };
             return;
         }
         let newest = state.room.machine().view().newest().map_or(0, MessageId::get);
         let is_closed = !state.room.machine().view().mode().keeps_turns();
-        *slot = Slot::Parked(Parked { is_closed, newest, epochs: state.epochs });
+        let Epochs { gap, presence } = state.epochs;
+        *slot = Slot::Parked { is_closed, newest, gap, presence };
         if state.room.commit().stored().is_none() {
             // It was never given anything to remember.
             slots.remove(&cell.id);
@@ -291,5 +301,15 @@ impl Deref for RoomRef {
 impl Drop for RoomRef {
     fn drop(&mut self) {
         self.table.park(&self.cell);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_channel_that_left_memory_takes_three_words() {
+        assert_eq!(size_of::<Slot>(), 24);
     }
 }

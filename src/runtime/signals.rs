@@ -6,7 +6,9 @@ use tokio::sync::broadcast;
 use super::cell::CellState;
 use super::recognition::Recognition;
 use crate::ports::agent::TurnLink;
+use crate::room::Room;
 use crate::room::action::Signal;
+use crate::room::commit::news::Announcement;
 use crate::room::context::Context;
 use crate::room::directory::Directory;
 use crate::runtime::events::{ChannelEvent, Heard};
@@ -30,21 +32,14 @@ impl Signals<'_> {
     }
 
     fn perform_all(&self, state: &mut CellState, cx: &Context<'_>, now: Timestamp) {
-        while let Some(signal) = state.room.next_signal() {
+        loop {
+            while let Some(news) = state.room.next_news() {
+                self.announce(&state.room, cx.directory, news);
+            }
+            let Some(signal) = state.room.next_signal() else {
+                break;
+            };
             match signal {
-                Signal::Publish(transition) => {
-                    // Without a fingerprint no reply is to be recognised.
-                    if state.room.machine().config().fingerprint_length > 0 {
-                        self.note_recognition(state.room.id(), cx.directory, &transition);
-                    }
-                    self.publish(state.room.id(), cx.directory, transition);
-                }
-                Signal::PublishGap(changes) => {
-                    let channel = state.room.id();
-                    tracing::warn!(%channel, changes, "listeners are not told of older changes: the store took none of them for too long");
-                    // A channel without a listener is fine.
-                    let _ = self.events.send(Heard::Missed(changes));
-                }
                 Signal::Cancel(id) => {
                     tracing::debug!(channel = %state.room.id(), "a run is cancelled");
                     state.link(id).into_iter().for_each(TurnLink::cancel);
@@ -82,6 +77,24 @@ impl Signals<'_> {
         }
     }
 
+    fn announce(&self, room: &Room, directory: &Directory, news: Announcement) {
+        let channel = room.id();
+        match news {
+            Announcement::Transition(transition) => {
+                // Without a fingerprint no reply is to be recognised.
+                if room.machine().config().fingerprint_length > 0 {
+                    self.note_recognition(channel, directory, &transition);
+                }
+                self.publish(channel, directory, transition);
+            }
+            Announcement::Missed(changes) => {
+                tracing::warn!(%channel, changes, "listeners are not told of older changes: the store took none of them for too long");
+                // A channel without a listener is fine.
+                let _ = self.events.send(Heard::Missed(changes));
+            }
+        }
+    }
+
     fn note_recognition(&self, channel: ChannelId, directory: &Directory, transition: &Transition) {
         if let Some(replies) = self.recognition.note(transition) {
             let agent = transition.agent.and_then(|key| directory.name(key));
@@ -107,30 +120,35 @@ impl Signals<'_> {
 }
 
 /// What a person who runs the bot should know of.
-const TROUBLES: [(Cause, &str); 9] = [
-    (Cause::Retriggered, "an agent has not started in time and is woken once more"),
-    (Cause::StartTimedOut, "an agent has not started in time and is skipped"),
-    (Cause::RunTimedOut, "a run took too long: its agent is skipped"),
-    (Cause::RunFailed, "a run broke off"),
-    (Cause::RunLost, "a run was lost with the process that ran it"),
-    (Cause::SignalMissing, "an agent has not told the end of its turn: it is skipped"),
-    (Cause::DeliveryTimedOut, "a reply was not seen in time: the next agent has its turn"),
-    (Cause::Undelivered, "a reply could not be delivered"),
-    (Cause::NobodyAnswered, "no agent has answered: the channel is dormant"),
-];
+#[expect(clippy::wildcard_enum_match_arm, reason = "what is not named here is no trouble")]
+const fn trouble(cause: Cause) -> Option<&'static str> {
+    Some(match cause {
+        Cause::Retriggered => "an agent has not started in time and is woken once more",
+        Cause::StartTimedOut => "an agent has not started in time and is skipped",
+        Cause::RunTimedOut => "a run took too long: its agent is skipped",
+        Cause::RunFailed => "a run broke off",
+        Cause::RunLost => "a run was lost with the process that ran it",
+        Cause::SignalMissing => "an agent has not told the end of its turn: it is skipped",
+        Cause::DeliveryTimedOut => "a reply was not seen in time: the next agent has its turn",
+        Cause::Undelivered => "a reply could not be delivered",
+        Cause::NobodyAnswered => "no agent has answered: the channel is dormant",
+        _ => return None,
+    })
+}
 
 /// Agents are named by their ids. The phase before tells what an agent was doing.
 fn log(channel: ChannelId, directory: &Directory, transition: &Transition) {
     let Transition { from, to, cause, turn, .. } = *transition;
-    let agent = transition.agent.and_then(|key| directory.name(key)).map(AgentId::as_str);
+    let agent = || transition.agent.and_then(|key| directory.name(key)).map(AgentId::as_str);
     let (was, is, turn) = (from.as_str(), to.as_str(), turn.get());
     // Of an agent that the library calls its failure was logged when it returned.
-    let is_told = cause == Cause::RunFailed
-        && transition.agent.is_some_and(|agent| directory.is_hosted(agent));
-    let trouble = TROUBLES.iter().find(|(known, _)| *known == cause && !is_told);
-    if let Some((_, what)) = trouble {
-        tracing::warn!(%channel, agent, turn, was, is, "{what}");
+    let is_told = || {
+        cause == Cause::RunFailed
+            && transition.agent.is_some_and(|agent| directory.is_hosted(agent))
+    };
+    if let Some(what) = trouble(cause).filter(|_| !is_told()) {
+        tracing::warn!(%channel, agent = agent(), turn, was, is, "{what}");
     } else {
-        tracing::debug!(%channel, agent, turn, was, is, "{}", cause.as_str());
+        tracing::debug!(%channel, agent = agent(), turn, was, is, "{}", cause.as_str());
     }
 }

@@ -36,11 +36,11 @@ struct Recent {
 /// The newest runs that can no longer speak, in a ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Runs {
-    ids: [RunId; RUNS_MAX],
+    /// Each with its fate; a place that is not in use holds the default id.
+    known: [(RunId, RunFate); RUNS_MAX],
     /// The lowest byte of each id. Most runs that are looked for are unknown, and this tells so in
     /// few instructions: a gate call and the end of its run look once each.
     marks: [u8; RUNS_MAX],
-    fates: [RunFate; RUNS_MAX],
     /// Where the oldest stands.
     oldest: usize,
     /// How many are in use.
@@ -60,9 +60,8 @@ pub enum RunFate {
 impl Default for Runs {
     fn default() -> Self {
         Self {
-            ids: [RunId::default(); RUNS_MAX],
+            known: [(RunId::default(), RunFate::Ended); RUNS_MAX],
             marks: [0; RUNS_MAX],
-            fates: [RunFate::Ended; RUNS_MAX],
             oldest: 0,
             len: 0,
         }
@@ -70,15 +69,16 @@ impl Default for Runs {
 }
 
 impl Runs {
+    /// All runs with their fates, oldest first, in two pieces.
+    fn pieces(&self) -> [&[(RunId, RunFate)]; 2] {
+        // The ring turns only when it is full.
+        [self.oldest..self.len, 0..self.oldest]
+            .map(|places: Range<usize>| self.known.get(places).unwrap_or_default())
+    }
+
     /// All runs with their fates, oldest first.
     fn iter(&self) -> impl Iterator<Item = (RunId, RunFate)> + '_ {
-        let part = |places: Range<usize>| {
-            let ids = self.ids.get(places.clone()).unwrap_or_default();
-            let fates = self.fates.get(places).unwrap_or_default();
-            ids.iter().copied().zip(fates.iter().copied())
-        };
-        // The ring turns only when it is full.
-        part(self.oldest..self.len).chain(part(0..self.oldest))
+        self.pieces().into_iter().flatten().copied()
     }
 
     #[inline]
@@ -92,7 +92,7 @@ impl Runs {
         if !may_be_known {
             return None;
         }
-        // A place that is not in use holds the default id, which may be a run's.
+        // The default id may be a run's, too.
         self.iter().filter(|(known, _)| *known == run).last().map(|(_, fate)| fate)
     }
 
@@ -104,9 +104,8 @@ impl Runs {
         } else {
             self.len += 1;
         }
-        let places = (self.ids.get_mut(at), self.marks.get_mut(at), self.fates.get_mut(at));
-        if let (Some(id), Some(known), Some(place)) = places {
-            (*id, *known, *place) = (run, mark(run), fate);
+        if let (Some(known), Some(marked)) = (self.known.get_mut(at), self.marks.get_mut(at)) {
+            (*known, *marked) = ((run, fate), mark(run));
         }
     }
 
@@ -224,7 +223,9 @@ impl Seen {
             messages.reserve(recent.messages.len());
             messages.extend_from_slice(front);
             messages.extend_from_slice(back);
-            runs.extend(recent.runs.iter());
+            for piece in recent.runs.pieces() {
+                runs.extend_from_slice(piece);
+            }
         }
     }
 

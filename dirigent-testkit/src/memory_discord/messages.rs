@@ -59,12 +59,12 @@ impl World {
         let answers = post.reply_to.is_some_and(|answered| room.messages.find(answered).is_some());
         let content = acceptable(post.content)?;
         let details = Details::of_post(post.mentions, post.reply_to.filter(|_| answers));
-        let now = self.clock.now();
-        if let Some(id) = self.nonces.find(now, me, post.nonce.as_str()) {
+        let (now, nonce) = (self.clock.now(), post.nonce.as_str());
+        if let Some(id) = self.nonces.find(now, me, nonce) {
             return Ok(Posted { id, deduplicated: true });
         }
         let id = MessageId::new(self.ids.next(now));
-        self.nonces.remember(now, me, post.nonce.as_str(), id);
+        self.nonces.remember(now, me, nonce, id);
         let message = ChatMessage {
             id,
             channel: post.channel,
@@ -73,7 +73,7 @@ impl World {
             kind: if answers { ChatKind::Reply } else { ChatKind::Default },
             content,
             has_attachments: false,
-            nonce: Some(post.nonce.as_str().to_owned()),
+            nonce: Some(nonce.to_owned()),
         };
         self.append(message, details);
         Ok(Posted { id, deduplicated: false })

@@ -5,12 +5,19 @@ use std::collections::VecDeque;
 use dirigent_core::Transition;
 
 use super::Stamp;
-use crate::room::action::Signal;
 
 /// How many transitions wait at most until their state is stored and listeners are told.
 pub(super) const WAITING_MAX: usize = 256;
 /// For how many transitions a room keeps memory while none waits.
 const WAITING_KEPT: usize = 8;
+
+/// What listeners are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Announcement {
+    Transition(Transition),
+    /// They are not told of this number of older transitions.
+    Missed(u64),
+}
 
 /// What listeners were not told of yet, oldest first.
 #[derive(Debug, Default)]
@@ -39,20 +46,20 @@ impl News {
 
     /// What listeners are told next: how many transitions were dropped, or the oldest one whose state is
     /// committed.
-    pub(super) fn next(&mut self, committed: Stamp) -> Option<Signal> {
+    pub(super) fn next(&mut self, committed: Stamp) -> Option<Announcement> {
         let &(stamp, transition) = self.waiting.front()?;
         if stamp > committed {
             return None;
         }
         if self.dropped > 0 {
-            return Some(Signal::PublishGap(std::mem::take(&mut self.dropped)));
+            return Some(Announcement::Missed(std::mem::take(&mut self.dropped)));
         }
         self.waiting.pop_front();
         if self.waiting.is_empty() && self.waiting.capacity() > WAITING_KEPT {
             // The store has failed for a while.
             self.waiting = VecDeque::new();
         }
-        Some(Signal::Publish(transition))
+        Some(Announcement::Transition(transition))
     }
 
     /// Writes down the newest transitions that the history does not have, at most `history_max`.

@@ -56,12 +56,15 @@ fn while_the_store_fails_listeners_are_owed_the_newest_transitions_and_the_numbe
     begin(&mut commit, NOW).unwrap();
     commit.committed(Revision::new(1));
     let kept = u64::try_from(WAITING_MAX).unwrap();
-    let Some(Signal::PublishGap(dropped)) = commit.next_news() else {
+    let Some(Announcement::Missed(dropped)) = commit.next_news() else {
         panic!("the number of those that were dropped comes first");
     };
     assert_eq!(dropped, 1_000 - kept);
     let told = std::iter::from_fn(|| commit.next_news());
-    let turn = |news| if let Signal::Publish(told) = news { Some(told.turn.get()) } else { None };
+    let turn = |news| match news {
+        Announcement::Transition(told) => Some(told.turn.get()),
+        Announcement::Missed(_) => None,
+    };
     let told: Vec<u64> = told.map(|news| turn(news).expect("told once")).collect();
     assert_eq!(told, (1_000 - kept..1_000).collect::<Vec<_>>());
 }

@@ -82,7 +82,7 @@ pub(super) struct Chat {
     pub(super) until: Timestamp,
     /// Posts that arrive long after their request was given up.
     pub(super) late: Vec<(Timestamp, Account, Post)>,
-    nonces: VecDeque<Remembered>,
+    nonces: Vec<Remembered>,
     nonce_kept: Duration,
     last: u64,
 }
@@ -98,7 +98,7 @@ impl Chat {
             gateway: true,
             until: Timestamp::from_millis(0),
             late: Vec::new(),
-            nonces: VecDeque::new(),
+            nonces: Vec::new(),
             nonce_kept,
             last: 0,
         }
@@ -147,11 +147,10 @@ impl Chat {
         account: Account,
         post: &Post,
     ) -> (MessageId, bool) {
-        while self.nonces.front().is_some_and(|old| now.since(old.at) >= self.nonce_kept) {
-            self.nonces.pop_front();
-        }
+        // None is dropped: a post may be late, and land at a time that has passed.
         let known = self.nonces.iter().find(|known| {
-            known.account == account
+            now.since(known.at) < self.nonce_kept
+                && known.account == account
                 && known.channel == post.channel
                 && known.nonce == post.nonce.as_str()
         });
@@ -170,7 +169,7 @@ impl Chat {
             has_attachments: false,
             nonce: Some(nonce.clone()),
         };
-        self.nonces.push_back(Remembered { account, channel: post.channel, nonce, id, at: now });
+        self.nonces.push(Remembered { account, channel: post.channel, nonce, id, at: now });
         if post.channel == ROOM {
             self.tell(&message, false);
             self.said.push(message);

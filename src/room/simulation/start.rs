@@ -199,7 +199,7 @@ impl World {
                 if paused {
                     self.books.fail("an agent is woken although the room rests".to_owned());
                 }
-                self.check_debt("a wake", is_it);
+                self.check_pending("a wake", is_it);
                 self.check_voice(None, false);
             }
             Action::Call(request) => {
@@ -219,7 +219,7 @@ impl World {
             Action::Consult(request) => {
                 let turn = request.turn;
                 let is_it = |effect: &Effect| matches!(effect, Effect::Consult { turn: known, .. } if *known == turn);
-                self.check_debt("a consultation", is_it);
+                self.check_pending("a consultation", is_it);
             }
             Action::Commit(_)
             | Action::ReadBack
@@ -237,9 +237,9 @@ impl World {
         if said.author != super::chat::MODERATOR {
             return self.books.fail("what somebody else wrote is deleted".to_owned());
         }
-        let owed = |debt: &dirigent_core::PendingEffect| match debt.effect {
+        let owed = |pending: &dirigent_core::PendingEffect| match pending.effect {
             Effect::Trigger { ticket, .. } => {
-                let nonce = self.room.turns.nonce(ticket, debt.since);
+                let nonce = self.room.turns.nonce(ticket, pending.since);
                 said.nonce.as_deref() == Some(nonce.as_str())
             }
             _ => false,
@@ -250,10 +250,11 @@ impl World {
         }
     }
 
-    fn check_debt(&mut self, what: &str, is_it: impl Fn(&Effect) -> bool) {
+    fn check_pending(&mut self, what: &str, is_it: impl Fn(&Effect) -> bool) {
         let record = self.store.record.as_ref();
-        let owed = record
-            .is_some_and(|record| record.snapshot.pending.iter().any(|debt| is_it(&debt.effect)));
+        let owed = record.is_some_and(|record| {
+            record.snapshot.pending.iter().any(|pending| is_it(&pending.effect))
+        });
         if !owed {
             self.books.fail(format!("{what} starts, and no record says that it is owed"));
         }
@@ -309,20 +310,20 @@ impl World {
                 return if letter.tried && before { Stored::Letter } else { Stored::Nothing };
             }
         }
-        for debt in &record.snapshot.pending {
-            let Some(ticket) = debt.effect.ticket() else {
+        for pending in &record.snapshot.pending {
+            let Some(ticket) = pending.effect.ticket() else {
                 continue;
             };
-            let since = debt.since.as_millis();
+            let since = pending.since.as_millis();
             let named = |number| Nonce::from_parts(ROOM.get(), since, number);
-            let is_answer = matches!(debt.effect, Effect::Consult { .. });
+            let is_answer = matches!(pending.effect, Effect::Consult { .. });
             let is_it = named(ticket.get()).as_str() == nonce
                 || (is_answer
                     && (0..4).any(|part| {
                         named(ticket.get() & 0xff_ffff | part << 24).as_str() == nonce
                     }));
             if is_it {
-                return match debt.effect {
+                return match pending.effect {
                     Effect::Trigger { .. } => Stored::Trigger,
                     Effect::Reminder { .. } => Stored::Reminder,
                     Effect::Consult { .. } => Stored::Answer,

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{
-    AgentKey, Config, HumanInterrupt, Input, Mode, RunId, Timestamp, TriggerCleanup,
+    AgentKey, Config, HumanInterrupt, Input, Mode, RunId, Timestamp, Transition, TriggerCleanup,
 };
 
 use super::super::Room;
 use super::super::action::Signal;
 use super::super::commit::Stamp;
 use super::super::commit::buffers::BufferPool;
+use super::super::commit::news::Announcement;
 use super::super::connection::Gateway;
 use super::super::context::Context;
 use super::super::directory::Directory;
@@ -212,34 +213,34 @@ impl World {
 
     fn signals(&mut self) -> bool {
         let mut any = false;
-        while let Some(signal) = self.room.next_signal() {
-            any = true;
-            if !matches!(signal, Signal::Publish(_)) {
-                note!(self, "signal {signal:?}");
+        loop {
+            while let Some(news) = self.room.next_news() {
+                any = true;
+                if let Announcement::Transition(transition) = news {
+                    self.hear(transition);
+                }
             }
+            let Some(signal) = self.room.next_signal() else {
+                return any;
+            };
+            any = true;
+            note!(self, "signal {signal:?}");
             self.perform(signal);
         }
-        any
+    }
+
+    fn hear(&mut self, transition: Transition) {
+        note!(self, "-> {:?} {:?} ({:?})", transition.to, transition.agent, transition.cause);
+        // It finds in the channel what people said, whether or not it comes.
+        let granted = transition.to == dirigent_core::PhaseKind::Granted;
+        if granted && transition.agent.is_some_and(|agent| !self.is_hosted(agent)) {
+            self.books.all_seen();
+        }
     }
 
     fn perform(&mut self, signal: Signal) {
         let now = self.now;
         match signal {
-            Signal::Publish(transition) => {
-                note!(
-                    self,
-                    "-> {:?} {:?} ({:?})",
-                    transition.to,
-                    transition.agent,
-                    transition.cause
-                );
-                // It finds in the channel what people said, whether or not it comes.
-                let granted = transition.to == dirigent_core::PhaseKind::Granted;
-                if granted && transition.agent.is_some_and(|agent| !self.is_hosted(agent)) {
-                    self.books.all_seen();
-                }
-            }
-            Signal::PublishGap(_) => {}
             Signal::Cancel(id) => {
                 if let Some(flight) = self.flights.iter_mut().find(|flight| flight.id == id) {
                     flight.cancelled.get_or_insert(now);

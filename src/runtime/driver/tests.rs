@@ -35,7 +35,8 @@ async fn the_driver_can_be_called_again_for_a_room_that_left_memory() {
     let room = Room::new(channel, runtime.rules.config(), 0, 0, runtime.clock.now());
     let cell = Arc::new(RoomCell::new(room, Epochs::default()));
     runtime.schedule.call_driver(&cell, &mut cell.lock());
-    Loop::new(driver).serve(&cell);
+    let performer = runtime.performer();
+    Loop::new(runtime, &performer, driver.ready).serve(&cell);
     assert!(!cell.lock().is_ready);
 }
 
@@ -49,7 +50,8 @@ async fn what_is_over_at_once_follows_at_once_up_to_a_bound() {
         let room = runtime.publish_room(room, Epochs::default(), |room, cx, now| {
             room.input(cx, now, &Input::SetMode(Mode::Chat), true).0.unwrap();
         });
-        let mut driver = Loop::new(driver);
+        let performer = runtime.performer();
+        let mut driver = Loop::new(runtime, &performer, driver.ready);
         // The mode is stored, and then the members are read.
         driver.look_at(runtime.rooms.awake(channel).unwrap(), None, true, None);
         assert_eq!(driver.over.len(), 1, "the commit");
@@ -68,7 +70,8 @@ async fn a_time_that_was_read_before_another_thread_told_the_room_a_later_one_is
     let room = runtime.publish_room(room, Epochs::default(), |room, cx, now| {
         room.input(cx, now, &Input::SetMode(Mode::Chat), true).0.unwrap();
     });
-    let mut driver = Loop::new(driver);
+    let performer = runtime.performer();
+    let mut driver = Loop::new(runtime, &performer, driver.ready);
     let read = now.saturating_sub(Duration::from_secs(60));
     driver.look_at(runtime.rooms.awake(channel).unwrap(), None, true, Some(read));
     assert!(room.lock().room.time() >= now, "nothing is taken for a clock that was set back");

@@ -1,0 +1,184 @@
+//! A request to the chat or the store. The loop polls it as soon as it has begun; only one that must be waited for
+//! gets memory of its own.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use dirigent_core::Timestamp;
+use futures_util::future::BoxFuture;
+use tokio_util::sync::ReusableBoxFuture;
+
+use super::admission::Claim;
+use super::cell::RoomCell;
+use super::room_table::RoomRef;
+use crate::room::action::{ActionId, Outcome};
+use crate::room::attempts::Failure;
+use crate::room::refused::is_refusal;
+use crate::{ApiError, ChannelId, Clock, CommitError, ErrorKind, Revision};
+
+/// A request under way.
+pub(super) struct Request<'p> {
+    /// Keeps the channel in memory until the outcome is told.
+    pub(super) room: RoomRef,
+    pub(super) id: ActionId,
+    pub(super) claim: Option<Claim>,
+    pub(super) limits: Limits,
+    pub(super) clock: &'p dyn Clock,
+    pub(super) asked: Asked<'p>,
+    /// Made when the request is not over at once.
+    pub(super) time_out: Option<BoxFuture<'p, ()>>,
+}
+
+/// An action that ended.
+pub(super) struct Finished {
+    /// Keeps the channel in memory until its outcome is told.
+    pub(super) room: RoomRef,
+    pub(super) id: ActionId,
+    pub(super) claim: Option<Claim>,
+    pub(super) outcome: Outcome,
+}
+
+/// What is asked for.
+pub(super) enum Asked<'p> {
+    /// Apart from the others, since every turn has two: it is polled as the store gave it.
+    Commit(BoxFuture<'p, Result<Revision, CommitError>>),
+    /// `what` it is, for the log.
+    Other { what: &'static str, asked: ReusableBoxFuture<'p, Result<Outcome, ApiError>> },
+}
+
+/// How an action is to be cut short.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) began: Timestamp,
+    pub(super) time_out: Option<Timestamp>,
+    pub(super) not_after: Option<Timestamp>,
+}
+
+impl<'p> Request<'p> {
+    /// Polls until there is an outcome, or the time is over.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
+        let Self { room, limits, clock, asked, time_out, .. } = self;
+        // The machine may have slept: beyond this the chat may have forgotten the nonce.
+        if limits.not_after.is_some_and(|limit| clock.now() >= limit) {
+            return Poll::Ready(asked.given_up(room.id, limits));
+        }
+        if let Poll::Ready(outcome) = asked.poll(context, room, limits) {
+            return Poll::Ready(outcome);
+        }
+        let Some(over_at) = limits.time_out else {
+            return Poll::Pending;
+        };
+        let clock = *clock;
+        let time_out = time_out.get_or_insert_with(|| clock.sleep_until(over_at));
+        time_out.as_mut().poll(context).map(|()| asked.given_up(room.id, limits))
+    }
+
+    /// What is left of a request with this outcome, and its memory for the next one.
+    pub(super) fn finished(self, outcome: Outcome) -> (Finished, Option<Spare<'p>>) {
+        let Self { room, id, claim, asked, .. } = self;
+        let spare = match asked {
+            Asked::Other { asked, .. } => Some(asked),
+            Asked::Commit(_) => None,
+        };
+        (Finished { room, id, claim, outcome }, spare)
+    }
+
+    /// Waits for the outcome.
+    pub(super) async fn wait(mut self) -> Finished {
+        let outcome = poll_fn(|context| self.poll(context)).await;
+        self.finished(outcome).0
+    }
+}
+
+/// The memory of a request that is over.
+pub(super) type Spare<'p> = ReusableBoxFuture<'p, Result<Outcome, ApiError>>;
+
+impl<'p> Asked<'p> {
+    /// Anything but a commit.
+    pub(super) fn other(
+        what: &'static str,
+        spare: &mut Option<Spare<'p>>,
+        asked: impl Future<Output = Result<Outcome, ApiError>> + Send + 'p,
+    ) -> Self {
+        let asked = match spare.take() {
+            Some(mut spare) => {
+                spare.set(asked);
+                spare
+            }
+            None => ReusableBoxFuture::new(asked),
+        };
+        Self::Other { what, asked }
+    }
+
+    fn poll(
+        &mut self,
+        context: &mut Context<'_>,
+        room: &RoomCell,
+        limits: &Limits,
+    ) -> Poll<Outcome> {
+        match self {
+            Self::Commit(asked) => asked
+                .as_mut()
+                .poll(context)
+                .map(|committed| conclude_commit(committed, room, limits)),
+            Self::Other { what, asked } => asked
+                .poll(context)
+                .map(|answer| answer.unwrap_or_else(|error| failed(room.id, what, &error, limits))),
+        }
+    }
+
+    /// No answer came in time.
+    fn given_up(&self, channel: ChannelId, limits: &Limits) -> Outcome {
+        let what = match self {
+            Self::Commit(_) => STORE,
+            Self::Other { what, .. } => what,
+        };
+        failed(channel, what, &ApiError::new(ErrorKind::NoAnswer), limits)
+    }
+}
+
+/// A request to the store, in the log.
+pub(super) const STORE: &str = "the store";
+
+fn conclude_commit(
+    committed: Result<Revision, CommitError>,
+    room: &RoomCell,
+    limits: &Limits,
+) -> Outcome {
+    let channel = room.id;
+    match committed {
+        Ok(revision) => Outcome::Committed(revision),
+        Err(CommitError::Conflict { .. }) => Outcome::Conflict,
+        Err(CommitError::Barred(barred)) => {
+            tracing::error!(%channel, %barred, "the record cannot be replaced");
+            Outcome::Conflict
+        }
+        Err(CommitError::Store(error)) if is_refusal(error.kind()) => {
+            // Said once, and not with each of the attempts that follow.
+            if room.lock().room.commit().refused_since().is_none() {
+                tracing::error!(
+                    %channel,
+                    %error,
+                    "the store refuses the channel's record as it is: nothing of the channel is stored, and no agent is \
+                     called there, until it takes it. It is tried again later and later, and after each command"
+                );
+            }
+            failure(&error, limits)
+        }
+        Err(CommitError::Store(error)) => failed(channel, STORE, &error, limits),
+    }
+}
+
+fn failed(channel: ChannelId, what: &'static str, error: &ApiError, limits: &Limits) -> Outcome {
+    tracing::warn!(%channel, %error, "a request failed: {what}");
+    failure(error, limits)
+}
+
+fn failure(error: &ApiError, limits: &Limits) -> Outcome {
+    Outcome::Failed(Failure {
+        kind: error.kind(),
+        certainty: error.certainty(),
+        retry_after: error.retry_after(),
+        began: limits.began,
+    })
+}
