@@ -36,14 +36,14 @@ fn desk_with(settings: impl FnOnce(&mut Settings)) -> Stage {
         .hosted("c", ["c1".into()])
         .settings(settings)
         .stage();
-    stage.discord().set_channel_manager(stage.guild(), stage.moderator(), true);
+    stage.discord().guild(stage.guild()).set_channel_manager(stage.moderator(), true);
     stage
 }
 
 /// The same, and the moderator is an administrator.
 fn court() -> Stage {
     let stage = desk();
-    stage.discord().set_administrator(stage.guild(), stage.moderator(), true);
+    stage.discord().guild(stage.guild()).set_administrator(stage.moderator(), true);
     stage
 }
 

@@ -84,14 +84,14 @@ impl State {
     pub(crate) fn holder(&self, token: &str) -> Option<UserId> {
         let bot = token::holder(token.strip_prefix("Bot ").unwrap_or(token))?;
         let world = self.discord.world();
-        let account = world.accounts.get(&bot)?;
+        let account = world.accounts.get(bot)?;
         (account.kind == AuthorKind::Bot && !account.revoked).then_some(bot)
     }
 
     /// The privileged intents that are switched on for a bot, as bits of its identification.
     pub(crate) fn privileged_intents(&self, bot: UserId) -> u64 {
         let world = self.discord.world();
-        world.accounts.get(&bot).map_or(0, |account| {
+        world.accounts.get(bot).map_or(0, |account| {
             let content = if account.content_hidden { 0 } else { super::wire::intent::CONTENT };
             let members = if account.members_hidden { 0 } else { super::wire::intent::MEMBERS };
             content | members | super::wire::intent::PRESENCES

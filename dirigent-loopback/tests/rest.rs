@@ -48,7 +48,7 @@ impl Stage {
         let owner = discord.add_human();
         let (moderator, bot) = (discord.add_bot(), discord.add_bot());
         let guild = discord.add_guild(owner);
-        discord.set_channel_manager(guild, moderator, true);
+        discord.guild(guild).set_channel_manager(moderator, true);
         let channel = discord.add_channel(guild, "round-table", &[moderator, bot]);
         let loopback = LoopbackDiscord::start(discord.clone()).await.unwrap();
         loopback.set_limits(limits);

@@ -223,7 +223,7 @@ async fn texts_are_hidden_from_who_did_not_ask_for_them() {
 #[tokio::test]
 async fn a_disallowed_intent_ends_the_stream() {
     let scene = Scene::new().await;
-    scene.discord.set_content_hidden(scene.bot, true);
+    scene.discord.account(scene.bot).set_content_hidden(true);
     let mut shard = scene.shard(scene.bot, INTENTS, ShardId::ONE);
     let mut code = None;
     while let Some(message) = tokio::time::timeout(PATIENCE, shard.next()).await.unwrap() {
@@ -260,22 +260,26 @@ async fn every_kind_of_event_is_one_that_twilight_knows() {
     for _ in 0..2 {
         event(&mut shard).await;
     }
-    discord.add_member(guild, newcomer);
+    discord.guild(guild).add_member(newcomer);
     happens(&[EventType::MemberAdd]);
-    let role = discord.add_role(guild, "talkers", Permissions::TALK);
-    discord.set_role(guild, newcomer, role, true);
-    discord.set_role_permissions(guild, role, Permissions::NONE);
-    discord.delete_role(guild, role);
+    let role = discord.guild(guild).add_role("talkers", Permissions::TALK);
+    discord.guild(guild).set_role(newcomer, role, true);
+    discord.guild(guild).set_role_permissions(role, Permissions::NONE);
+    discord.guild(guild).delete_role(role);
     happens(&[EventType::RoleCreate, EventType::MemberUpdate]);
     happens(&[EventType::RoleUpdate, EventType::RoleDelete]);
     let open = discord.add_open_channel(guild, "market-place");
-    discord.set_member_overwrite(open, newcomer, Permissions::NONE, Permissions::VIEW_CHANNEL);
+    discord.channel(open).set_member_overwrite(
+        newcomer,
+        Permissions::NONE,
+        Permissions::VIEW_CHANNEL,
+    );
     happens(&[EventType::ChannelCreate, EventType::ChannelUpdate]);
-    let thread = discord.add_thread(open, "corner", &[scene.bot]);
+    let thread = discord.channel(open).add_thread("corner", &[scene.bot]);
     discord.join(thread, scene.person);
     happens(&[EventType::ThreadCreate, EventType::ThreadMembersUpdate]);
-    discord.delete_channel(thread);
-    discord.delete_channel(open);
+    discord.channel(thread).delete();
+    discord.channel(open).delete();
     happens(&[EventType::ThreadDelete, EventType::ChannelDelete]);
     discord.account(scene.bot).typing(scene.channel).await.unwrap();
     happens(&[EventType::TypingStart]);
@@ -283,10 +287,10 @@ async fn every_kind_of_event_is_one_that_twilight_knows() {
     discord.reply(scene.channel, scene.bot, "Good morning to you");
     discord.system_message(scene.channel, scene.person, "");
     happens(&[EventType::MessageCreate; 3]);
-    discord.remove_member(guild, newcomer);
+    discord.guild(guild).remove_member(newcomer);
     happens(&[EventType::MemberRemove]);
-    discord.remove_member(guild, scene.bot);
-    discord.add_member(guild, scene.bot);
+    discord.guild(guild).remove_member(scene.bot);
+    discord.guild(guild).add_member(scene.bot);
     happens(&[EventType::GuildDelete, EventType::GuildCreate]);
     let mut told = vec![EventType::Ready, EventType::GuildCreate];
     while told.len() == 2 || told.last() != happened.last() {

@@ -31,19 +31,3 @@ pub use discord_api::{DiscordHarness, discord_api};
 pub use guild_api::{GuildHarness, guild_api};
 pub use identity_store::{IdentityStoreHarness, identity_store};
 pub use report::{Failure, Failures, Report};
-
-/// Runs these checks, each a function of the harness, and reports them under their names.
-macro_rules! checks {
-    ($report:expr, $harness:expr; $($check:ident),+ $(,)?) => {
-        $($report.record(stringify!($check), $check($harness).await);)+
-    };
-}
-
-/// Reports these checks as left out.
-macro_rules! left_out {
-    ($report:expr; $($check:ident),+ $(,)?) => {
-        $($report.leave_out(stringify!($check));)+
-    };
-}
-
-use {checks, left_out};

@@ -12,6 +12,6 @@ pub mod scripted_agent;
 
 pub use log::{Listening, Log, print_warnings};
 pub use manual_clock::ManualClock;
-pub use memory_discord::{MemoryAccount, MemoryDiscord};
+pub use memory_discord::{MemoryAccount, MemoryChannel, MemoryDiscord, MemoryGuild};
 pub use random::Random;
 pub use scripted_agent::ScriptedAgent;

@@ -11,23 +11,29 @@
 )]
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
-use dirigent::{Clock, UserId};
+use dirigent::{ChannelId, Clock, GuildId, UserId};
 
 mod account;
+mod channel;
 mod faults;
+mod guild;
 mod hash;
 mod history;
 mod ledger;
+mod limits;
 mod nonces;
 mod outage;
 mod people;
+mod shared;
 mod snowflake;
 mod stage;
 
 // The state itself, which `dirigent-loopback` puts behind HTTP; promised to no other crate.
+#[doc(hidden)]
+pub mod accounts;
 #[doc(hidden)]
 pub mod applications;
 #[doc(hidden)]
@@ -38,6 +44,8 @@ pub mod event;
 mod membership;
 #[doc(hidden)]
 mod messages;
+#[doc(hidden)]
+pub mod outlets;
 #[doc(hidden)]
 pub mod permissions;
 #[doc(hidden)]
@@ -56,20 +64,24 @@ pub mod rules;
 pub mod world;
 
 pub use account::MemoryAccount;
+pub use channel::MemoryChannel;
 pub use event::{Event, Events};
 pub use faults::{Fault, Faults, PushFault};
+pub use guild::MemoryGuild;
 pub use ledger::{Call, Calls, PostRecord};
 pub use outage::Outage;
 pub use permissions::Permissions;
 pub use pings::Pings;
 pub use role::RoleId;
 
+use shared::SharedWorld;
 use world::World;
 
 /// An in-memory Discord. Clones share the same one.
 ///
 /// Accounts act through [`account`](Self::account), with a token's rights; people and the test
-/// itself act through the methods here, which count as no request.
+/// itself act through the methods here and of [`guild`](Self::guild) and [`channel`](Self::channel),
+/// which count as no request.
 ///
 /// Ids rise and hold the clock's time; channels have access lists, owner and administrators see
 /// all; a post with a known nonce makes no second message; contents are trimmed and 1 to 2,000
@@ -88,19 +100,18 @@ use world::World;
 ///
 /// let id = discord.say(channel, person, "Good morning");
 /// assert_eq!(discord.message(channel, id).unwrap().author, person);
-/// assert_eq!(discord.audience(channel), [person, agent]);
+/// assert_eq!(discord.channel(channel).audience(), [person, agent]);
 /// ```
 #[derive(Clone)]
 pub struct MemoryDiscord {
-    world: Arc<Mutex<World>>,
-    clock: Arc<dyn Clock>,
+    shared: SharedWorld,
 }
 
 impl MemoryDiscord {
     /// An empty Discord that takes its time from this clock. It keeps 1,000 messages a channel,
     /// remembers nonces for five minutes, and nothing goes wrong.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { world: Arc::new(Mutex::new(World::new(Arc::clone(&clock)))), clock }
+        Self { shared: SharedWorld::new(clock) }
     }
 
     /// Keeps this many messages a channel, at least one; the oldest are forgotten.
@@ -132,21 +143,24 @@ impl MemoryDiscord {
         self
     }
 
-    /// Lets things go wrong by this plan.
-    #[must_use]
-    pub fn with_faults(self, faults: Faults) -> Self {
-        self.set_faults(faults);
-        self
+    /// An account, and the chat as it may use it. An unknown account gets `Unauthorized` from every call.
+    pub fn account(&self, user: UserId) -> MemoryAccount {
+        MemoryAccount::new(self.shared.clone(), user)
     }
 
-    /// The chat as this account may use it. An unknown account gets `Unauthorized` from every call.
-    pub fn account(&self, user: UserId) -> MemoryAccount {
-        MemoryAccount::new(self.clone(), user)
+    /// A guild, to change who is in it and what roles allow.
+    pub fn guild(&self, id: GuildId) -> MemoryGuild {
+        MemoryGuild::new(self.shared.clone(), id)
+    }
+
+    /// A channel or a thread, to change and to look up who may do what there.
+    pub fn channel(&self, id: ChannelId) -> MemoryChannel {
+        MemoryChannel::new(self.shared.clone(), id)
     }
 
     /// Everything that happens from now on, in every channel.
     pub fn events(&self) -> Events {
-        self.events_of(None, false)
+        self.world().subscribe(None, false)
     }
 
     /// How often each operation was asked for.
@@ -159,13 +173,8 @@ impl MemoryDiscord {
         self.world().ledger.take_posts()
     }
 
-    /// Lets things go wrong by another plan from now on.
-    pub fn set_faults(&self, faults: Faults) {
-        self.world().faults = faults;
-    }
-
     /// Changes the plan of what goes wrong, for instance
-    /// `discord.inject(|faults| faults.next_post(Fault::LostAnswer))`.
+    /// `discord.inject(|faults| *faults = Faults::hostile(42))`.
     pub fn inject(&self, change: impl FnOnce(&mut Faults)) {
         change(&mut self.world().faults);
     }
@@ -222,7 +231,7 @@ impl MemoryDiscord {
                 Some(at) => tokio::select! {
                     biased;
                     () = posted.notified() => {}
-                    () = self.clock.sleep_until(at) => {}
+                    () = self.shared.clock().sleep_until(at) => {}
                 },
             }
         }
@@ -233,24 +242,18 @@ impl MemoryDiscord {
         let mut world = self.world();
         world.outages.end();
         world.faults.stop();
-        world.lift_limits();
-        world.flush_pushes();
-    }
-
-    fn events_of(&self, account: Option<UserId>, is_gateway: bool) -> Events {
-        Events::new(self.world().subscribe(account, is_gateway), Arc::clone(&self.clock))
+        world.limits.lift();
+        world.outlets.flush();
     }
 
     #[doc(hidden)]
     pub fn clock(&self) -> &dyn Clock {
-        &*self.clock
+        self.shared.clock()
     }
 
     #[doc(hidden)]
     pub fn world(&self) -> MutexGuard<'_, World> {
-        let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
-        world.land_due();
-        world
+        self.shared.lock()
     }
 }
 

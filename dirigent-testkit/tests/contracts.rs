@@ -36,9 +36,9 @@ impl Stage {
             outsider: discord.add_bot(),
             discord,
         };
-        stage.discord.set_channel_manager(guild, stage.moderator, true);
+        stage.discord.guild(guild).set_channel_manager(stage.moderator, true);
         for bot in stage.bots {
-            stage.discord.add_member(guild, bot);
+            stage.discord.guild(guild).add_member(bot);
         }
         stage
     }

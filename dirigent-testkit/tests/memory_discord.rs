@@ -102,7 +102,8 @@ fn an_id_holds_the_time_and_rises_when_the_clock_steps_back() {
 #[test]
 fn the_same_steps_give_the_same_ids_events_and_faults() {
     let run = || {
-        let room = room_of(|discord| discord.with_faults(Faults::hostile(7)));
+        let room = room();
+        room.discord.inject(|faults| *faults = Faults::hostile(7));
         let mut events = room.discord.events();
         let mut seen = Vec::new();
         for step in 0..500 {

@@ -59,8 +59,8 @@ impl Town {
         let discord = MemoryDiscord::new(Arc::new(clock));
         let (moderator, person) = (discord.add_bot(), discord.add_human());
         let guild = discord.add_guild(person);
-        discord.add_member(guild, moderator);
-        discord.set_administrator(guild, moderator, true);
+        discord.guild(guild).add_member(moderator);
+        discord.guild(guild).set_administrator(moderator, true);
         let scripts: [(&str, &[&str]); 3] = [
             ("planner", &["Anything that runs without a server.", "SQLite it is, then."]),
             ("builder", &["SQLite: one file, and backups are copies."]),
@@ -68,7 +68,7 @@ impl Town {
         ];
         let members = scripts.map(|(name, lines)| {
             let user = discord.add_bot();
-            discord.add_member(guild, user);
+            discord.guild(guild).add_member(user);
             Member { name, user, lines }
         });
         let pushed = discord.events();

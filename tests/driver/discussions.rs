@@ -148,7 +148,7 @@ fn a_result_that_cannot_be_posted_is_kept_and_posted_later() {
     stage.until_dormant();
     let (_, callback) = places(&stage);
     let moderator = stage.moderator();
-    stage.discord().set_read_only(callback, moderator, true);
+    stage.discord().channel(callback).set_read_only(moderator, true);
     assert_eq!(conclude(&mut stage), ResultPost::Queued);
     assert_eq!(outbox(&stage), [LetterKind::Result]);
     stage.advance(MINUTE * 30);
@@ -156,7 +156,7 @@ fn a_result_that_cannot_be_posted_is_kept_and_posted_later() {
     stage.advance(MINUTE * 60);
     let tries = stage.discord().calls().since(&before).of(Call::Post);
     assert!((1..=12).contains(&tries), "{tries} attempts in an hour");
-    stage.discord().set_read_only(callback, moderator, false);
+    stage.discord().channel(callback).set_read_only(moderator, false);
     stage.advance(MINUTE * 11);
     assert_eq!(results(&stage), [result(&stage)]);
     assert!(outbox(&stage).is_empty());
@@ -169,7 +169,7 @@ fn a_result_survives_restarts_and_is_posted_once() {
     stage.until_dormant();
     let (_, callback) = places(&stage);
     let moderator = stage.moderator();
-    stage.discord().set_read_only(callback, moderator, true);
+    stage.discord().channel(callback).set_read_only(moderator, true);
     conclude(&mut stage);
     for _ in 0..3 {
         stage.crash();
@@ -177,7 +177,7 @@ fn a_result_survives_restarts_and_is_posted_once() {
         stage.restart();
         stage.advance(SECOND);
     }
-    stage.discord().set_read_only(callback, moderator, false);
+    stage.discord().channel(callback).set_read_only(moderator, false);
     stage.crash();
     stage.restart();
     stage.advance(MINUTE);
@@ -223,13 +223,13 @@ fn while_nobody_can_tell_whether_a_result_was_posted_it_is_not_posted_again() {
     stage.settle();
     stage.crash();
     let moderator = stage.moderator();
-    stage.discord().set_history_hidden(callback, moderator, true);
+    stage.discord().channel(callback).set_history_hidden(moderator, true);
     stage.clock().advance(MINUTE * 600);
     stage.restart();
     stage.advance(MINUTE * 30);
     assert_eq!(results(&stage).len(), 1);
     assert_eq!(outbox(&stage), [LetterKind::Result], "it is still to be seen to");
-    stage.discord().set_history_hidden(callback, moderator, false);
+    stage.discord().channel(callback).set_history_hidden(moderator, false);
     stage.advance(MINUTE * 11);
     assert_eq!(results(&stage).len(), 1);
     assert!(outbox(&stage).is_empty());
@@ -241,7 +241,7 @@ fn a_callback_channel_that_is_gone_costs_one_attempt_a_start() {
     let mut stage = open(hosted());
     stage.until_dormant();
     let (_, callback) = places(&stage);
-    stage.discord().delete_channel(callback);
+    stage.discord().channel(callback).delete();
     assert_eq!(conclude(&mut stage), ResultPost::Queued);
     let before = stage.discord().calls();
     stage.advance(MINUTE * 600);

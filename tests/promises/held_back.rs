@@ -271,7 +271,7 @@ fn a_word_that_nobody_can_take_does_not_wake_a_channel_again_and_again() {
     stage.say("Hello");
     stage.advance(SECOND * 3);
     let (channel, moderator) = (stage.channel(), stage.moderator());
-    stage.discord().set_read_only(channel, moderator, true);
+    stage.discord().channel(channel).set_read_only(moderator, true);
     stage.say("And this?");
     stage.advance(HOUR);
     let posts = stage.discord().calls().of(Call::Post);

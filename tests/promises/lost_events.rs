@@ -36,7 +36,7 @@ fn spoken(setup: Setup) -> Stage {
 /// A bot that is no agent, in the channel.
 fn guest(stage: &Stage) -> UserId {
     let bot = stage.discord().add_bot();
-    stage.discord().add_member(stage.guild(), bot);
+    stage.discord().guild(stage.guild()).add_member(bot);
     stage.discord().join(stage.channel(), bot);
     bot
 }

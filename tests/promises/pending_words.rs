@@ -50,10 +50,10 @@ fn words_that_cannot_be_read_are_handed_over_once_they_can() {
     stage.advance(SECOND);
     let words = say_many(&mut stage, 12);
     let (channel, moderator) = (stage.channel(), stage.moderator());
-    stage.discord().set_history_hidden(channel, moderator, true);
+    stage.discord().channel(channel).set_history_hidden(moderator, true);
     stage.until_dormant();
     assert!(!unheard(&stage, &words).is_empty(), "they could not be read");
-    stage.discord().set_history_hidden(channel, moderator, false);
+    stage.discord().channel(channel).set_history_hidden(moderator, false);
     stage.say("Go on");
     stage.until_dormant();
     assert_eq!(unheard(&stage, &words), [""; 0]);

@@ -104,7 +104,7 @@ fn a_part_that_was_under_way_at_a_kill_is_not_posted_again_where_the_history_is_
         stage.say("Hello");
         down(&mut stage, MINUTE * 5);
         let (channel, moderator) = (stage.channel(), stage.moderator());
-        stage.discord().set_history_hidden(channel, moderator, is_posted);
+        stage.discord().channel(channel).set_history_hidden(moderator, is_posted);
         stage.restart();
         stage.until_dormant();
         stage.advance(MINUTE);

@@ -132,7 +132,7 @@ fn a_reply_in_doubt_over_a_hidden_history_does_not_keep_a_person_waiting() {
     stage.discord().begin_outage(Outage::hanging());
     stage.advance(MINUTE * 5);
     let (channel, moderator) = (stage.channel(), stage.moderator());
-    stage.discord().set_history_hidden(channel, moderator, true);
+    stage.discord().channel(channel).set_history_hidden(moderator, true);
     stage.discord().end_outages();
     stage.advance(MINUTE * 5);
     assert_eq!(stage.words(), ["Hello"]);

@@ -35,9 +35,9 @@ fn creations(stage: &Stage) -> u64 {
 fn each_tool_creates_a_channel_in_the_callers_guild_and_records_its_mode() {
     let mut stage = desk();
     let elsewhere = stage.discord().add_guild(stage.person());
-    stage.discord().set_channel_manager(elsewhere, stage.moderator(), true);
+    stage.discord().guild(elsewhere).set_channel_manager(stage.moderator(), true);
     for agent in ["a", "b", "c"] {
-        stage.discord().add_member(elsewhere, user(&stage, agent));
+        stage.discord().guild(elsewhere).add_member(user(&stage, agent));
     }
     for (tool, list, mode) in TOOLS {
         let caller = Caller { guild: Some(elsewhere), ..Caller::new("a") };
@@ -62,7 +62,7 @@ fn a_work_channel_keeps_its_mode_for_good() {
     let caller = session(&stage, "a");
     let answer = call(&mut stage, &caller, "create-work-channel", json!({ "name": "x" })).unwrap();
     let channel = id(&answer, "channelId");
-    assert!(stage.discord().audience(channel).contains(&user(&stage, "a")));
+    assert!(stage.discord().channel(channel).audience().contains(&user(&stage, "a")));
     let set = stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await });
     assert!(set.is_err());
 }
@@ -98,7 +98,7 @@ fn moderator_caller_and_members_see_the_channel_and_may_write_in_it() {
 fn nobody_else_sees_the_channel() {
     let mut stage = desk();
     let outsider = stage.discord().add_human();
-    stage.discord().add_member(stage.guild(), outsider);
+    stage.discord().guild(stage.guild()).add_member(outsider);
     for (tool, list, _) in TOOLS {
         let caller = session(&stage, "a");
         let arguments = json!({ "name": "x", list: [user(&stage, "b")] });
@@ -106,7 +106,11 @@ fn nobody_else_sees_the_channel() {
         let mut expected =
             vec![stage.moderator(), stage.person(), user(&stage, "a"), user(&stage, "b")];
         expected.sort_unstable();
-        assert_eq!(stage.discord().audience(channel), expected, "the person owns the guild");
+        assert_eq!(
+            stage.discord().channel(channel).audience(),
+            expected,
+            "the person owns the guild"
+        );
     }
 }
 
@@ -143,7 +147,7 @@ fn when_discord_refuses_nothing_is_recorded() {
 #[test]
 fn a_moderator_without_the_permission_creates_nothing() {
     let mut stage = desk();
-    stage.discord().set_channel_manager(stage.guild(), stage.moderator(), false);
+    stage.discord().guild(stage.guild()).set_channel_manager(stage.moderator(), false);
     let caller = session(&stage, "a");
     let answer = call(&mut stage, &caller, "create-chat-channel", json!({ "name": "x" }));
     let message = assert_refused(answer, "creation-refused");
@@ -264,12 +268,12 @@ fn accounts_named_twice_count_once_and_the_moderator_is_no_member() {
 fn people_and_unregistered_accounts_are_members_and_are_reported() {
     let mut stage = desk();
     let stranger = stage.discord().add_bot();
-    stage.discord().add_member(stage.guild(), stranger);
+    stage.discord().guild(stage.guild()).add_member(stranger);
     let (b, person) = (user(&stage, "b"), stage.person());
     let answer = chat(&mut stage, &[person, b, stranger]);
     assert_eq!(answer["unregistered"], ids([person, stranger]));
     let channel = id(&answer, "channelId");
-    assert!(stage.discord().audience(channel).contains(&stranger));
+    assert!(stage.discord().channel(channel).audience().contains(&stranger));
     assert_eq!(stage.status_of(channel).unwrap().list.len(), 2);
 }
 
@@ -318,7 +322,7 @@ fn more_members_than_a_channel_takes_are_refused_before_anything_is_created() {
     let many: Vec<_> = (0..64).map(|at| UserId::new(900_000_000_000_000_000 + at)).collect();
     for account in &many {
         stage.discord().add_account(*account, AuthorKind::Human);
-        stage.discord().add_member(stage.guild(), *account);
+        stage.discord().guild(stage.guild()).add_member(*account);
     }
     for (tool, list, _) in TOOLS {
         let caller = session(&stage, "a");

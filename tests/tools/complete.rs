@@ -175,7 +175,7 @@ fn completing_in_the_middle_of_a_turn_ends_it_at_once() {
     let workspace = Workspace::new();
     workspace.write("discussion-summary/plan.md", "We take both.");
     let mut stage = Setup::new().hosted("a", []).hosted("b", [Act::Hang.into()]).stage();
-    stage.discord().set_administrator(stage.guild(), stage.moderator(), true);
+    stage.discord().guild(stage.guild()).set_administrator(stage.moderator(), true);
     let channel = opened(&mut stage, &["b"]);
     assert_eq!(stage.status_of(channel).unwrap().phase, PhaseKind::Running);
     let caller = at(&stage, "a", &workspace);

@@ -50,7 +50,7 @@ fn only(change: impl Fn(&mut CreationLimits)) -> impl FnOnce(&mut Settings) {
 fn an_agent_creates_five_channels_an_hour_with_whatever_tool() {
     for tool in TOOLS {
         let mut stage = desk();
-        stage.discord().set_administrator(stage.guild(), stage.moderator(), true);
+        stage.discord().guild(stage.guild()).set_administrator(stage.moderator(), true);
         for other in TOOLS.into_iter().chain(["create-chat-channel"]) {
             create(&mut stage, "a", other).unwrap();
         }
@@ -144,7 +144,7 @@ fn a_creation_that_is_given_up_counts() {
 #[test]
 fn no_more_channels_are_open_in_a_guild_than_the_host_allows() {
     let mut stage = desk_with(only(|limits| limits.open = Some(3)));
-    stage.discord().set_administrator(stage.guild(), stage.moderator(), true);
+    stage.discord().guild(stage.guild()).set_administrator(stage.moderator(), true);
     let chat = id(&create(&mut stage, "a", "create-chat-channel").unwrap(), "channelId");
     let discussion =
         id(&create(&mut stage, "a", "create-discussion-channel").unwrap(), "discussionChannel");
@@ -196,7 +196,7 @@ fn a_record_that_cannot_be_used_counts_as_an_open_channel() {
 #[test]
 fn agents_leave_channels_of_a_guild_to_people() {
     let mut stage = desk_with(only(|limits| limits.total = Some(4)));
-    stage.discord().set_administrator(stage.guild(), stage.moderator(), true);
+    stage.discord().guild(stage.guild()).set_administrator(stage.moderator(), true);
     let present = channels_of(&mut stage).len();
     for _ in present..4 {
         let discussion = create(&mut stage, "a", "create-discussion-channel").unwrap();

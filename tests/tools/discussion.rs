@@ -57,7 +57,7 @@ fn the_moderator_must_be_administrator_of_the_callback_guild() {
     let elsewhere = changed(arguments.clone(), "callback-guild", json!(foreign));
     let there = Caller { guild: Some(foreign), ..Caller::new("a") };
     refused(&mut stage, &there, elsewhere, "moderator-missing");
-    stage.discord().set_administrator(stage.guild(), stage.moderator(), true);
+    stage.discord().guild(stage.guild()).set_administrator(stage.moderator(), true);
     call(&mut stage, &caller, TOOL, arguments).unwrap();
 }
 
@@ -77,7 +77,7 @@ fn the_callback_channel_must_be_there_and_belong_to_the_callback_guild() {
     let other = stage.discord().add_channel(guild, "x", &[stage.moderator()]);
     refused(&mut stage, &caller, with(other), "callback-elsewhere");
     let inside = [stage.moderator(), user(&stage, "a")];
-    let thread = stage.discord().add_thread(stage.channel(), "x", &inside);
+    let thread = stage.discord().channel(stage.channel()).add_thread("x", &inside);
     call(&mut stage, &caller, TOOL, with(thread)).unwrap();
 }
 
@@ -127,8 +127,8 @@ fn it_is_a_private_channel_of_the_callback_guild_with_moderator_initiator_and_pa
     let mut stage = court();
     let outsider = stage.discord().add_human();
     let guest = stage.discord().add_human();
-    stage.discord().add_member(stage.guild(), outsider);
-    stage.discord().add_member(stage.guild(), guest);
+    stage.discord().guild(stage.guild()).add_member(outsider);
+    stage.discord().guild(stage.guild()).add_member(guest);
     let participants = ids([user(&stage, "c"), guest, user(&stage, "b"), guest]);
     let arguments = changed(terms(&stage, &[]), "participants", participants);
     let caller = session(&stage, "a");
@@ -138,7 +138,7 @@ fn it_is_a_private_channel_of_the_callback_guild_with_moderator_initiator_and_pa
     assert_eq!(answer["members"], ids([c, guest, b, a]));
     assert_eq!(answer["unregistered"], ids([guest]));
     assert!(channels_of(&mut stage).contains(&channel));
-    let audience = stage.discord().audience(channel);
+    let audience = stage.discord().channel(channel).audience();
     for account in [a, b, c, guest, stage.moderator()] {
         assert!(audience.contains(&account));
     }
@@ -227,7 +227,7 @@ fn an_agent_of_one_guild_opens_nothing_in_another() {
     let mut stage = court();
     let (foreign, moderator) = (stage.discord().add_guild(stage.person()), stage.moderator());
     let account = user(&stage, "a");
-    stage.discord().set_administrator(foreign, moderator, true);
+    stage.discord().guild(foreign).set_administrator(moderator, true);
     let members = [moderator, account];
     let callback = stage.discord().add_channel(foreign, "x", &members);
     let mut arguments = changed(terms(&stage, &[]), "callback-guild", json!(foreign));
@@ -273,8 +273,8 @@ fn a_host_may_let_its_agents_open_discussions_in_any_guild() {
     let mut stage = court();
     let moderator = stage.moderator();
     let foreign = stage.discord().add_guild(stage.person());
-    stage.discord().set_administrator(foreign, moderator, true);
-    stage.discord().add_member(foreign, user(&stage, "a"));
+    stage.discord().guild(foreign).set_administrator(moderator, true);
+    stage.discord().guild(foreign).add_member(user(&stage, "a"));
     let callback = stage.discord().add_channel(foreign, "x", &[moderator]);
     let mut arguments = changed(terms(&stage, &[]), "callback-guild", json!(foreign));
     arguments["callback-channel"] = json!(callback);

@@ -21,7 +21,7 @@ fn entry(stage: &mut Stage, agent: &str) -> Option<Identity> {
 /// A bot that was invited.
 fn invited(stage: &Stage) -> UserId {
     let account = stage.discord().add_bot();
-    stage.discord().add_member(stage.guild(), account);
+    stage.discord().guild(stage.guild()).add_member(account);
     account
 }
 
@@ -52,7 +52,7 @@ fn an_unknown_agent_is_added_under_its_own_name() {
 #[test]
 fn a_newcomer_is_given_turns_without_a_restart() {
     let mut stage = Setup::new().hosted("a", ["a1".into()]).stage();
-    stage.discord().set_channel_manager(stage.guild(), stage.moderator(), true);
+    stage.discord().guild(stage.guild()).set_channel_manager(stage.moderator(), true);
     let account = invited(&stage);
     register(&mut stage, "newcomer", account, Some("New"));
     let caller = session(&stage, "a");
@@ -159,7 +159,7 @@ fn a_persons_account_is_refused() {
     let mut stage = desk();
     let before = entries(&mut stage);
     let guest = stage.discord().add_human();
-    stage.discord().add_member(stage.guild(), guest);
+    stage.discord().guild(stage.guild()).add_member(guest);
     for agent in ["a", "newcomer"] {
         for account in [stage.person(), guest] {
             let caller = session(&stage, agent);
@@ -178,8 +178,8 @@ fn an_account_that_is_not_in_the_sessions_guild_is_refused() {
     let before = entries(&mut stage);
     let stranger = stage.discord().add_bot();
     let elsewhere = stage.discord().add_guild(stage.person());
-    stage.discord().add_member(elsewhere, stranger);
-    stage.discord().add_member(elsewhere, stage.moderator());
+    stage.discord().guild(elsewhere).add_member(stranger);
+    stage.discord().guild(elsewhere).add_member(stage.moderator());
     let nowhere = UserId::new(999_999_999_999_999_999);
     for account in [stranger, nowhere] {
         let caller = session(&stage, "newcomer");

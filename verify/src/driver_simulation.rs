@@ -169,7 +169,7 @@ impl Play {
             Some(talks) => talks.faults(faults),
             None => faults,
         };
-        stage.discord().set_faults(faults);
+        stage.discord().inject(|plan| *plan = faults);
         for (fault, per_mille) in [
             (StoreFault::Fails, 10),
             (StoreFault::FailsInDoubt, 10),

@@ -36,9 +36,9 @@ impl Stage {
         let person = discord.add_human();
         let bots = [discord.add_bot(), discord.add_bot()];
         let (moderator, outsider) = (discord.add_bot(), discord.add_bot());
-        discord.set_channel_manager(guild, moderator, true);
+        discord.guild(guild).set_channel_manager(moderator, true);
         for bot in bots {
-            discord.add_member(guild, bot);
+            discord.guild(guild).add_member(bot);
         }
         let loopback = LoopbackDiscord::start(discord).await.unwrap();
         loopback.set_limits(Limits::generous());

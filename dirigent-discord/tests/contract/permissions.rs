@@ -32,7 +32,7 @@ impl Town {
         let owner = discord.add_human();
         let guild = discord.add_guild(owner);
         let reader = discord.add_bot();
-        discord.set_administrator(guild, reader, true);
+        discord.guild(guild).set_administrator(reader, true);
         let members = vec![owner, reader];
         let roles = vec![RoleId::everyone(guild)];
         let dice = Random::new(seed);
@@ -70,24 +70,25 @@ impl Town {
 
     fn build(&mut self) {
         let everyone = self.permissions(false);
-        self.discord.set_role_permissions(self.guild, RoleId::everyone(self.guild), everyone);
+        self.discord.guild(self.guild).set_role_permissions(RoleId::everyone(self.guild), everyone);
         for number in 0..self.below(5) {
             let permissions = self.permissions(true);
-            let role = self.discord.add_role(self.guild, format!("role-{number}"), permissions);
+            let role =
+                self.discord.guild(self.guild).add_role(format!("role-{number}"), permissions);
             self.roles.push(role);
         }
         for _ in 0..3 + self.below(8) {
             let user = self.discord.add_human();
-            self.discord.add_member(self.guild, user);
+            self.discord.guild(self.guild).add_member(user);
             self.members.push(user);
             for role in self.roles.clone() {
                 if self.below(3) == 0 {
-                    self.discord.set_role(self.guild, user, role, true);
+                    self.discord.guild(self.guild).set_role(user, role, true);
                 }
             }
             if self.below(4) == 0 {
                 let time = Duration::from_secs(60 * (1 + self.dice.draw() % 3));
-                self.discord.set_timed_out(self.guild, user, Some(time));
+                self.discord.guild(self.guild).set_timed_out(user, Some(time));
             }
         }
         for number in 0..=self.below(4) {
@@ -98,8 +99,8 @@ impl Town {
                 let added: Vec<_> =
                     self.members.clone().into_iter().filter(|_| self.below(3) == 0).collect();
                 let thread = match self.below(3) {
-                    0 => self.discord.add_public_thread(channel, "aside"),
-                    _ => self.discord.add_thread(channel, "aside", &added),
+                    0 => self.discord.channel(channel).add_public_thread("aside"),
+                    _ => self.discord.channel(channel).add_thread("aside", &added),
                 };
                 self.channels.push(thread);
             }
@@ -111,10 +112,10 @@ impl Town {
             let (allow, deny) = (self.permissions(false), self.permissions(false));
             if self.below(2) == 0 {
                 let role = self.one_of(&self.roles.clone());
-                self.discord.set_role_overwrite(channel, role, allow, deny);
+                self.discord.channel(channel).set_role_overwrite(role, allow, deny);
             } else {
                 let user = self.one_of(&self.members.clone());
-                self.discord.set_member_overwrite(channel, user, allow, deny);
+                self.discord.channel(channel).set_member_overwrite(user, allow, deny);
             }
         }
     }
@@ -122,9 +123,9 @@ impl Town {
     /// Whether somebody sees a channel who came just now.
     fn newcomer_sees(&self, channel: ChannelId) -> bool {
         let newcomer = self.discord.add_human();
-        self.discord.add_member(self.guild, newcomer);
-        let sees = self.discord.audience(channel).contains(&newcomer);
-        self.discord.remove_member(self.guild, newcomer);
+        self.discord.guild(self.guild).add_member(newcomer);
+        let sees = self.discord.channel(channel).audience().contains(&newcomer);
+        self.discord.guild(self.guild).remove_member(newcomer);
         sees
     }
 
@@ -137,18 +138,18 @@ impl Town {
             0 => {
                 let role = self.one_of(&self.roles.clone());
                 let permissions = self.permissions(true);
-                self.discord.set_role_permissions(guild, role, permissions);
+                self.discord.guild(guild).set_role_permissions(role, permissions);
             }
             1 => {
                 let (role, has_it) = (self.one_of(&self.roles.clone()), self.below(2) == 0);
-                self.discord.set_role(guild, user, role, has_it);
+                self.discord.guild(guild).set_role(user, role, has_it);
             }
             2 => {
                 let channel = self.one_of(&self.channels.clone());
                 self.overwrite(channel);
             }
             _ => {
-                self.discord.remove_member(guild, user);
+                self.discord.guild(guild).remove_member(user);
             }
         }
     }
@@ -164,14 +165,14 @@ async fn both_implementations_of_permissions_agree_about_random_guilds() {
         let discord = MemoryDiscord::new(Arc::new(clock.clone()));
         let mut town = Town::new(seed, discord.clone());
         // Few accounts are asked for one by one, which takes no privileged intent.
-        discord.set_members_hidden(town.reader, true);
+        discord.account(town.reader).set_members_hidden(true);
         let loopback = LoopbackDiscord::start(discord).await.unwrap();
         loopback.set_limits(Limits::generous());
         let reader = account(&loopback, town.reader, &clock);
         let memory = town.discord.account(town.reader);
         for round in 0..3 {
             for channel in town.channels.clone() {
-                let expected = town.discord.audience(channel);
+                let expected = town.discord.channel(channel).audience();
                 let asked = town.members.clone();
                 let found = reader.members(channel, asked).await.expect("the reader sees all");
                 let found: BTreeSet<_> = found.into_iter().collect();

@@ -72,7 +72,7 @@ impl Gateway {
         }
         let id = session.id.clone();
         let subscriber = Arc::new(Subscriber::new(session));
-        world.listen(Arc::clone(&subscriber) as _);
+        world.outlets.listen(Arc::clone(&subscriber) as _);
         drop(world);
         self.inner().subscribers.insert(id, Arc::clone(&subscriber));
         Ok(subscriber)

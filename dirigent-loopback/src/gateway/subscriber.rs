@@ -11,7 +11,8 @@ use super::line::News;
 use super::picture;
 use super::session::Session;
 use crate::wire::{self, Dispatch, intent};
-use dirigent_testkit::memory_discord::world::{Listener, World};
+use dirigent_testkit::memory_discord::outlets::Listener;
+use dirigent_testkit::memory_discord::world::World;
 use dirigent_testkit::memory_discord::{Event, PushFault};
 
 /// A session that connections and the world share. The world's lock is taken before the session's.
@@ -50,7 +51,7 @@ impl Subscriber {
 
     /// Whether the session reads what others say: it asked for that, and the account still may.
     fn reads(&self, session: &Session, world: &World) -> bool {
-        let account = world.accounts.get(&self.user);
+        let account = world.accounts.get(self.user);
         session.intents.has(intent::CONTENT)
             && account.is_some_and(|account| !account.content_hidden)
     }

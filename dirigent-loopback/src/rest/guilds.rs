@@ -32,7 +32,7 @@ pub(super) fn channels(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
 /// Members by rising id. It takes the members intent, and one is all that comes unasked.
 pub(super) fn members(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let guild = joined(world, ask.guild(), ask.me)?;
-    if world.accounts.get(&ask.me).is_some_and(|account| account.members_hidden) {
+    if world.accounts.get(ask.me).is_some_and(|account| account.members_hidden) {
         return Err(Refusal::missing_access());
     }
     let limit = ask.limit(1, 1_000)?;
@@ -50,7 +50,7 @@ pub(super) fn search(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let required = || Refusal::invalid("query", "BASE_TYPE_REQUIRED", "This field is required");
     let begin = begin.ok_or_else(required)?.to_lowercase();
     let named = guild.members.keys().filter(|user| {
-        let account = world.accounts.get(user);
+        let account = world.accounts.get(**user);
         account.is_some_and(|account| account.name.to_lowercase().starts_with(&begin))
     });
     let found = named.take(limit).filter_map(|user| wire::member(world, ask.guild(), *user));

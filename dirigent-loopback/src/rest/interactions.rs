@@ -127,7 +127,7 @@ pub(super) fn delete(world: &mut World, ask: &Ask, original: bool) -> Result<Rep
 fn found(world: &mut World, ask: &Ask) -> Result<(u64, Answered), Refusal> {
     let now = world.clock.now();
     let application = ask.user(0);
-    if !world.accounts.contains_key(&application) {
+    if world.accounts.get(application).is_none() {
         return Err(Refusal::unknown_webhook());
     }
     let found = world.applications.by_token(now, application, &ask.matched.text);

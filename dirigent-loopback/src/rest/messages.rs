@@ -123,5 +123,5 @@ pub(super) fn typing(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
 }
 
 pub(super) fn shown(world: &World, ask: &Ask, message: &ChatMessage) -> Value {
-    wire::message(world, ask.me, &world.as_shown_to(ask.me, message))
+    wire::message(world, ask.me, &world.accounts.as_shown_to(ask.me, message))
 }

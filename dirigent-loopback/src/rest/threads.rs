@@ -68,7 +68,7 @@ pub(super) fn create_from_message(world: &mut World, ask: &Ask) -> Result<Reply,
 /// Those who were added, by rising id. It takes the members intent.
 pub(super) fn members(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let thread = seen_thread(world, ask)?;
-    if world.accounts.get(&ask.me).is_some_and(|account| account.members_hidden) {
+    if world.accounts.get(ask.me).is_some_and(|account| account.members_hidden) {
         return Err(Refusal::missing_access());
     }
     let limit = ask.limit(100, 100)?;

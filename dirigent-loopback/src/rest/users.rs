@@ -17,7 +17,7 @@ pub(super) fn current(world: &World, ask: &Ask) -> Reply {
 
 pub(super) fn one(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let user = ask.user(0);
-    if !world.accounts.contains_key(&user) {
+    if world.accounts.get(user).is_none() {
         return Err(Refusal::unknown_user());
     }
     Ok(Reply::json(wire::user(world, user)))
@@ -48,7 +48,7 @@ pub(super) fn guilds(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
 pub(super) fn direct(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let fields = ask.fields(&["recipient_id"])?;
     let other = number(fields, "recipient_id")?.map(dirigent::UserId::new);
-    let other = other.filter(|other| world.accounts.contains_key(other));
+    let other = other.filter(|other| world.accounts.get(*other).is_some());
     let other = other.ok_or_else(Refusal::unknown_user)?;
     if other == ask.me {
         return Err(Refusal::cannot_talk_to());

@@ -50,32 +50,20 @@ pub(crate) fn dispatch(world: &World, account: UserId, event: &Event) -> Option<
         Event::ChannelDeleted { channel, guild, kind, parent } => {
             let data = json!({ "id": channel.to_string(), "type": kind, "name": "deleted",
                 "parent_id": parent.map(|parent| parent.to_string()) });
-            let is_thread = matches!(kind, 10..=12);
-            let name = if is_thread { "THREAD_DELETE" } else { "CHANNEL_DELETE" };
-            made(name, intent::GUILDS, within(*guild, data))
+            made(name_of_deletion(*kind), intent::GUILDS, within(*guild, data))
         }
         Event::ThreadMembersChanged { thread, guild, added, removed } => {
             thread_members(world, account, *thread, *guild, (added, removed))
         }
-        Event::GuildMemberAdded { guild, user } if *user == account => {
-            made("GUILD_CREATE", intent::GUILDS, guild_create(world, *guild, account)?)
-        }
-        Event::GuildMemberAdded { guild, user } => {
-            let member = within(Some(*guild), member(world, *guild, *user)?);
-            made("GUILD_MEMBER_ADD", intent::MEMBERS, member)
-        }
+        Event::GuildMemberAdded { guild, user } => member_added(world, account, *guild, *user),
         Event::GuildMemberChanged { guild, user } => {
             let member = within(Some(*guild), member(world, *guild, *user)?);
             // Of itself an account is told all the same.
             let intents = if *user == account { intent::GUILDS } else { intent::MEMBERS };
             made("GUILD_MEMBER_UPDATE", intents, member)
         }
-        Event::GuildMemberRemoved { guild, user } if *user == account => {
-            made("GUILD_DELETE", intent::GUILDS, json!({ "id": guild.to_string() }))
-        }
-        Event::GuildMemberRemoved { guild, user: gone } => {
-            let data = json!({ "user": user(world, *gone) });
-            made("GUILD_MEMBER_REMOVE", intent::MEMBERS, within(Some(*guild), data))
+        Event::GuildMemberRemoved { guild, user } => {
+            Some(member_removed(world, account, *guild, *user))
         }
         Event::RoleCreated { guild, role: id } | Event::RoleChanged { guild, role: id } => {
             let found = world.places.guilds.get(guild)?.roles.get(id)?;
@@ -96,6 +84,31 @@ pub(crate) fn dispatch(world: &World, account: UserId, event: &Event) -> Option<
             None
         }
     }
+}
+
+/// Threads are deleted by another name than channels; `kind` is Discord's number.
+const fn name_of_deletion(kind: u8) -> &'static str {
+    if matches!(kind, 10..=12) { "THREAD_DELETE" } else { "CHANNEL_DELETE" }
+}
+
+/// To an account that joins the whole guild is told.
+fn member_added(world: &World, account: UserId, guild: GuildId, user: UserId) -> Option<Dispatch> {
+    let (name, intents, data) = if user == account {
+        ("GUILD_CREATE", intent::GUILDS, guild_create(world, guild, account)?)
+    } else {
+        let member = within(Some(guild), member(world, guild, user)?);
+        ("GUILD_MEMBER_ADD", intent::MEMBERS, member)
+    };
+    Some(Dispatch { name, data, intents })
+}
+
+fn member_removed(world: &World, account: UserId, guild: GuildId, gone: UserId) -> Dispatch {
+    if gone == account {
+        let data = json!({ "id": guild.to_string() });
+        return Dispatch { name: "GUILD_DELETE", data, intents: intent::GUILDS };
+    }
+    let data = within(Some(guild), json!({ "user": user(world, gone) }));
+    Dispatch { name: "GUILD_MEMBER_REMOVE", data, intents: intent::MEMBERS }
 }
 
 /// Empties what the message-content intent guards in the data of a message's dispatch, if it is not

@@ -34,8 +34,8 @@ pub(crate) fn message(world: &World, viewer: UserId, shown: &ChatMessage) -> Val
         });
         fields.insert("message_reference".to_owned(), reference);
         let original = room.and_then(|room| room.messages.find(answered));
-        let original =
-            original.map(|original| bare(world, viewer, &world.as_shown_to(viewer, original)));
+        let original = original
+            .map(|original| bare(world, viewer, &world.accounts.as_shown_to(viewer, original)));
         fields.insert("referenced_message".to_owned(), original.unwrap_or(Value::Null));
     }
     written
@@ -64,7 +64,7 @@ fn rare(room: Option<&Room>, id: MessageId) -> Option<&Rare> {
 fn bare(world: &World, viewer: UserId, shown: &ChatMessage) -> Value {
     let room = world.places.rooms.get(&shown.channel);
     let rare = rare(room, shown.id);
-    let pings = world.pings(shown.channel, shown.id).unwrap_or_default();
+    let pings = room.and_then(|room| room.pings(shown.id)).unwrap_or_default();
     let Pings { everyone, users, roles, .. } = pings;
     let mut written = json!({
         "id": shown.id.get().to_string(),

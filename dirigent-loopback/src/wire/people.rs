@@ -10,7 +10,7 @@ use dirigent_testkit::memory_discord::world::World;
 
 /// A user.
 pub(crate) fn user(world: &World, id: UserId) -> Value {
-    let account = world.accounts.get(&id);
+    let account = world.accounts.get(id);
     let name = account.map_or("nobody", |account| account.name.as_str());
     let is_bot = account.is_some_and(|account| account.kind != AuthorKind::Human);
     json!({
@@ -85,7 +85,7 @@ pub(crate) fn role(id: RoleId, role: &Role) -> Value {
 
 /// A bot's application, which has the bot's id.
 pub(crate) fn application(world: &World, bot: UserId) -> Value {
-    let account = world.accounts.get(&bot);
+    let account = world.accounts.get(bot);
     let name = account.map_or("nobody", |account| account.name.as_str());
     let flags = application_flags(world, bot);
     json!({
@@ -126,7 +126,7 @@ fn application_flags(world: &World, bot: UserId) -> u64 {
     const PRESENCE_LIMITED: u64 = 1 << 13;
     const MEMBERS_LIMITED: u64 = 1 << 15;
     const CONTENT_LIMITED: u64 = 1 << 19;
-    world.accounts.get(&bot).map_or(0, |account| {
+    world.accounts.get(bot).map_or(0, |account| {
         let members = if account.members_hidden { 0 } else { MEMBERS_LIMITED };
         let content = if account.content_hidden { 0 } else { CONTENT_LIMITED };
         PRESENCE_LIMITED | members | content

@@ -24,7 +24,7 @@ async fn whoever_is_not_let_in_is_told_why() {
     assert_eq!(code_for(&scene, &with(identify.clone(), "shard", json!([2, 2]))).await, 4010);
     assert_eq!(code_for(&scene, &with(identify.clone(), "intents", json!(1 << 30))).await, 4013);
     assert_eq!(code_for(&scene, &with(identify.clone(), "properties", json!(null))).await, 4002);
-    scene.discord.set_revoked(scene.bot, true);
+    scene.discord.account(scene.bot).set_revoked(true);
     assert_eq!(code_for(&scene, &identify).await, 4004);
     assert_eq!(scene.server.identified(scene.bot), 0);
 }
@@ -33,10 +33,10 @@ async fn whoever_is_not_let_in_is_told_why() {
 async fn a_token_that_works_no_more_ends_its_sessions() {
     let scene = Scene::new().await;
     let (mut client, _) = scene.session(INTENTS).await;
-    scene.discord.set_revoked(scene.discord.add_bot(), true);
+    scene.discord.account(scene.discord.add_bot()).set_revoked(true);
     scene.mark(1);
     client.mark(1).await;
-    scene.discord.set_revoked(scene.bot, true);
+    scene.discord.account(scene.bot).set_revoked(true);
     assert_eq!(client.closed().await, 4004);
     assert!(scene.server.sessions(scene.bot).is_empty());
 }
@@ -44,7 +44,7 @@ async fn a_token_that_works_no_more_ends_its_sessions() {
 #[tokio::test]
 async fn a_privileged_intent_must_be_allowed() {
     let scene = Scene::new().await;
-    scene.discord.set_content_hidden(scene.bot, true);
+    scene.discord.account(scene.bot).set_content_hidden(true);
     assert_eq!(code_for(&scene, &scene.identify(INTENTS)).await, 4014);
     let (_client, _) = scene.session(1 | 1 << 9).await;
 }

@@ -39,7 +39,7 @@ async fn all_members_of_a_small_guild_are_listed_to_who_asked_for_presences() {
     let scene = Scene::new().await;
     for (extra, listed) in [(0, 2), (49, 1)] {
         for _ in 0..extra {
-            scene.discord.add_member(scene.guild, scene.discord.add_human());
+            scene.discord.guild(scene.guild).add_member(scene.discord.add_human());
         }
         let mut client = scene.connect().await;
         client.send(&scene.identify(GUILDS | PRESENCES)).await;
@@ -97,8 +97,8 @@ async fn what_nobody_asked_for_is_not_told() {
     let (mut client, _) = scene.session(GUILDS).await;
     let (mut writer, _) = scene.session(MESSAGES | CONTENT).await;
     scene.discord.say(scene.channel, scene.person, "Good morning");
-    scene.discord.add_member(scene.guild, scene.discord.add_human());
-    scene.discord.delete_channel(scene.channel);
+    scene.discord.guild(scene.guild).add_member(scene.discord.add_human());
+    scene.discord.channel(scene.channel).delete();
     scene.mark(1);
     client.event("CHANNEL_DELETE").await;
     client.mark(1).await;
@@ -124,9 +124,9 @@ async fn members_who_come_and_go_are_told_to_who_asked_for_them() {
     let scene = Scene::new().await;
     let (mut client, _) = scene.session(GUILDS | MEMBERS).await;
     let newcomer = scene.discord.add_human();
-    scene.discord.add_member(scene.guild, newcomer);
+    scene.discord.guild(scene.guild).add_member(newcomer);
     assert_eq!(client.event("GUILD_MEMBER_ADD").await["user"]["id"], newcomer.to_string());
-    scene.discord.remove_member(scene.guild, newcomer);
+    scene.discord.guild(scene.guild).remove_member(newcomer);
     assert_eq!(client.event("GUILD_MEMBER_REMOVE").await["user"]["id"], newcomer.to_string());
 }
 
@@ -135,10 +135,10 @@ async fn an_account_that_comes_into_a_guild_is_told_of_it_and_when_it_leaves() {
     let scene = Scene::new().await;
     let (mut client, _) = scene.session(GUILDS | MESSAGES).await;
     let second = scene.discord.add_guild(scene.person);
-    scene.discord.add_member(second, scene.bot);
+    scene.discord.guild(second).add_member(scene.bot);
     let told = client.event("GUILD_CREATE").await;
     assert_eq!((&told["id"], &told["member_count"]), (&json!(second.to_string()), &json!(2)));
-    scene.discord.remove_member(second, scene.bot);
+    scene.discord.guild(second).remove_member(scene.bot);
     let left = client.event("GUILD_DELETE").await;
     assert_eq!((&left["id"], left.get("unavailable")), (&json!(second.to_string()), None));
 }
@@ -243,7 +243,7 @@ async fn a_command_that_somebody_uses_is_told_whatever_the_intents() {
 #[tokio::test]
 async fn messages_that_go_together_are_told_together() {
     let scene = Scene::new().await;
-    scene.discord.set_administrator(scene.guild, scene.bot, true);
+    scene.discord.guild(scene.guild).set_administrator(scene.bot, true);
     let (mut client, _) = scene.session(MESSAGES).await;
     let say = |text| scene.discord.say(scene.channel, scene.person, text).get().to_string();
     let ids = [say("one"), say("two"), say("three")];

@@ -26,7 +26,7 @@ async fn messages_come_newest_first_from_wherever_is_asked() {
         let found = stage.get(&format!("{path}{query}")).await.ids();
         assert_eq!(found, expected, "{query}");
     }
-    stage.discord.set_history_hidden(stage.channel, stage.bot, true);
+    stage.discord.channel(stage.channel).set_history_hidden(stage.bot, true);
     let answer = stage.get(&path).await;
     assert_eq!((answer.status, answer.ids()), (200, Vec::new()), "an empty list, and no error");
 }
@@ -43,7 +43,7 @@ async fn members_come_by_rising_id_one_unless_more_are_asked_for() {
     let stage = Stage::new().await;
     for _ in 0..4 {
         let user = stage.discord.add_human();
-        stage.discord.add_member(stage.guild, user);
+        stage.discord.guild(stage.guild).add_member(user);
     }
     let path = format!("guilds/{}/members", stage.guild);
     assert_eq!(users(&stage.get(&path).await), [stage.owner.get()]);
@@ -60,7 +60,7 @@ async fn members_come_by_rising_id_one_unless_more_are_asked_for() {
     }
     assert_eq!(read, all);
     assert_eq!(stage.get(&format!("{path}?limit=1001")).await.refusal(), (400, 50035));
-    stage.discord.set_members_hidden(stage.bot, true);
+    stage.discord.account(stage.bot).set_members_hidden(true);
     assert_eq!(stage.get(&format!("{path}?limit=10")).await.refusal(), (403, 50001));
     assert_eq!(stage.get(&format!("{path}/{}", stage.owner)).await.status, 200, "one by id");
     let found = stage.get(&format!("{path}/search?query=PERSON-1&limit=10")).await;
@@ -72,7 +72,7 @@ async fn guilds_come_by_rising_id_forwards_and_backwards() {
     let stage = Stage::new().await;
     for _ in 0..4 {
         let guild = stage.discord.add_guild(stage.owner);
-        stage.discord.add_member(guild, stage.bot);
+        stage.discord.guild(guild).add_member(stage.bot);
     }
     stage.discord.add_guild(stage.owner);
     let all = stage.get("users/@me/guilds").await.ids();

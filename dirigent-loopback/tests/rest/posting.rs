@@ -65,7 +65,8 @@ async fn only_those_are_pinged_whom_the_poster_allows() {
     for (allowed, everyone, users, roles) in cases {
         let body = json!({ "content": text, "allowed_mentions": allowed });
         let answer = stage.ask(stage.bot, "POST", &path, body).await;
-        let pings = stage.discord.pings(stage.channel, MessageId::new(id(&answer))).unwrap();
+        let pings =
+            stage.discord.channel(stage.channel).pings(MessageId::new(id(&answer))).unwrap();
         assert_eq!((pings.everyone, &pings.users[..], &pings.roles[..]), (everyone, users, roles));
         assert_eq!(answer.json()["mention_everyone"], everyone);
         assert_eq!(answer.json()["mentions"].as_array().unwrap().len(), users.len());
@@ -99,7 +100,7 @@ async fn a_reply_shows_what_it_answers() {
     assert_eq!(lost.refusal(), (400, 50035));
     let orphan = stage.ask(stage.bot, "POST", &path, reply(false, 77, false)).await.json();
     assert_eq!((&orphan["type"], orphan.get("message_reference")), (&json!(0), None));
-    stage.discord.set_history_hidden(stage.channel, stage.bot, true);
+    stage.discord.channel(stage.channel).set_history_hidden(stage.bot, true);
     let blind = stage.ask(stage.bot, "POST", &path, reply(true, said, false)).await;
     assert_eq!(blind.refusal(), (400, 160_002));
 }
@@ -121,7 +122,7 @@ async fn a_message_is_changed_and_deleted() {
     assert_eq!((gone.status, gone.text.as_str()), (204, ""));
     assert_eq!(stage.get(&path).await.refusal(), (404, 10008));
     let (one, two) = (id(&stage.post("one").await), id(&stage.post("two").await));
-    stage.discord.set_administrator(stage.guild, stage.moderator, true);
+    stage.discord.guild(stage.guild).set_administrator(stage.moderator, true);
     let bulk = format!("channels/{}/messages/bulk-delete", stage.channel);
     let messages = json!({ "messages": [one.to_string(), two.to_string()] });
     assert_eq!(stage.ask(stage.moderator, "POST", &bulk, messages).await.status, 204);
@@ -132,7 +133,7 @@ async fn a_message_is_changed_and_deleted() {
 #[tokio::test(flavor = "current_thread")]
 async fn without_the_content_intent_texts_are_empty() {
     let stage = Stage::new().await;
-    stage.discord.set_content_hidden(stage.bot, true);
+    stage.discord.account(stage.bot).set_content_hidden(true);
     stage.discord.say(stage.channel, stage.owner, "among ourselves");
     stage.discord.say(stage.channel, stage.owner, format!("<@{}> hello", stage.bot));
     stage

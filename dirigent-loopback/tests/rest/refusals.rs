@@ -47,7 +47,7 @@ async fn every_refusal_has_its_status_and_code() {
         let answer = stage.ask(bot, method, &path, body).await;
         assert_eq!(answer.refusal(), (status, code), "{method} {path}: {}", answer.text);
     }
-    discord.set_administrator(guild, bot, true);
+    discord.guild(guild).set_administrator(bot, true);
     let path = format!("channels/{channel}/messages/bulk-delete");
     for (messages, code) in [
         (json!(["11"]), 50016),
@@ -75,7 +75,7 @@ async fn who_is_nobody_or_no_bot_is_refused() {
     let answer = stage.send("GET", "users/@me", &headers, Value::Null).await.unwrap();
     assert_eq!(answer.refusal(), (403, 40333));
     assert_eq!(stage.get("users/@me").await.status, 200);
-    stage.discord.set_revoked(stage.bot, true);
+    stage.discord.account(stage.bot).set_revoked(true);
     assert_eq!(stage.get("users/@me").await.refusal(), (401, 0));
     assert_eq!(stage.loopback.traffic().invalid(), 6);
 }

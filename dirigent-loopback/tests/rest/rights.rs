@@ -79,7 +79,7 @@ async fn an_account_gives_only_rights_that_it_has() {
 #[tokio::test(flavor = "current_thread")]
 async fn an_administrator_gives_every_right() {
     let stage = Stage::new().await;
-    stage.discord.set_administrator(stage.guild, stage.moderator, true);
+    stage.discord.guild(stage.guild).set_administrator(stage.moderator, true);
     let created = stage.create("den", json!([member(stage.bot, 1 << 28, 0)])).await;
     assert_eq!(created.status, 201);
 }
@@ -104,7 +104,7 @@ async fn a_channels_name_has_one_to_a_hundred_characters() {
 #[tokio::test(flavor = "current_thread")]
 async fn a_time_out_silences_until_it_is_over() {
     let stage = Stage::new().await;
-    stage.discord.set_timed_out(stage.guild, stage.bot, Some(60 * SECOND));
+    stage.discord.guild(stage.guild).set_timed_out(stage.bot, Some(60 * SECOND));
     assert_eq!(stage.post("hello").await.refusal(), (403, 50013));
     let path = format!("guilds/{}/members/{}", stage.guild, stage.bot);
     let told = stage.get(&path).await.json();
@@ -118,14 +118,14 @@ async fn a_time_out_silences_until_it_is_over() {
 async fn a_role_gives_what_it_allows_and_is_given_by_those_above_it() {
     let stage = Stage::new().await;
     let (guild, discord) = (stage.guild, &stage.discord);
-    let role = discord.add_role(guild, "listeners", Permissions::NONE);
+    let role = discord.guild(guild).add_role("listeners", Permissions::NONE);
     let hidden = discord.add_channel(guild, "hidden", &[]);
-    discord.set_role_overwrite(hidden, role, Permissions::VIEW_CHANNEL, Permissions::NONE);
+    discord.channel(hidden).set_role_overwrite(role, Permissions::VIEW_CHANNEL, Permissions::NONE);
     let path = format!("guilds/{guild}/members/{}/roles/{role}", stage.bot);
     let refused = stage.ask(stage.moderator, "PUT", &path, Value::Null).await;
     assert_eq!(refused.refusal(), (403, 50013), "the role stands above the moderator's");
-    let high = discord.add_role(guild, "high", Permissions::MANAGE_ROLES);
-    discord.set_role(guild, stage.moderator, high, true);
+    let high = discord.guild(guild).add_role("high", Permissions::MANAGE_ROLES);
+    discord.guild(guild).set_role(stage.moderator, high, true);
     assert_eq!(stage.ask(stage.moderator, "PUT", &path, Value::Null).await.status, 204);
     assert_eq!(stage.get(&format!("channels/{hidden}")).await.status, 200);
     let post = format!("channels/{hidden}/messages");

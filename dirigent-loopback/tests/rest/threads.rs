@@ -26,7 +26,7 @@ async fn a_private_thread_is_for_those_who_are_added() {
     let ids: Vec<_> = members.as_array().unwrap().iter().map(|it| &it["user_id"]).collect();
     assert_eq!(ids, [&json!(stage.moderator.to_string()), &json!(stage.bot.to_string())]);
     assert_eq!(members[0]["member"]["user"]["id"], stage.moderator.to_string());
-    stage.discord.set_members_hidden(stage.bot, true);
+    stage.discord.account(stage.bot).set_members_hidden(true);
     let listed = stage.get(&format!("channels/{thread}/thread-members")).await;
     assert_eq!(listed.refusal(), (403, 50001), "the list takes the members intent");
     let active = stage.get(&format!("guilds/{}/threads/active", stage.guild)).await.json();
@@ -39,9 +39,9 @@ async fn a_private_thread_is_for_those_who_are_added() {
 #[tokio::test(flavor = "current_thread")]
 async fn a_locked_thread_takes_no_posts_but_from_its_keepers() {
     let stage = Stage::new().await;
-    let keepers = stage.discord.add_role(stage.guild, "keepers", Permissions::MANAGE_THREADS);
-    stage.discord.set_role(stage.guild, stage.moderator, keepers, true);
-    let thread = stage.discord.add_public_thread(stage.channel, "aside");
+    let keepers = stage.discord.guild(stage.guild).add_role("keepers", Permissions::MANAGE_THREADS);
+    stage.discord.guild(stage.guild).set_role(stage.moderator, keepers, true);
+    let thread = stage.discord.channel(stage.channel).add_public_thread("aside");
     let path = format!("channels/{thread}/messages");
     let text = json!({ "content": "hello" });
     assert_eq!(stage.ask(stage.bot, "POST", &path, text.clone()).await.status, 200);

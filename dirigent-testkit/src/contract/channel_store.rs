@@ -12,8 +12,7 @@ use dirigent::{
 };
 use dirigent_core::{AgentKey, Channel, Creation, Input, Timestamp};
 
-use super::report::{Failures, Outcome, Report, ensure, equal, works};
-use super::{checks, left_out};
+use super::report::{Failures, Outcome, Report, checks, ensure, equal, left_out, works};
 use barred::{
     a_damaged_record_bars_its_channel_alone_and_stays_listed,
     a_damaged_record_can_be_deleted_and_a_newer_one_cannot,

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use dirigent::{Clock, Timestamp};
 
-use super::report::{Failures, Outcome, Report, ensure, equal};
-use super::{checks, left_out};
+use super::report::{Failures, Outcome, Report, checks, ensure, equal, left_out};
 
 /// A clock, and where it can be done, the power to let time pass. Call the suite within a runtime
 /// if the clock needs one.

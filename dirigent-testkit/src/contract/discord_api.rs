@@ -1,19 +1,10 @@
-//! What every [`DiscordApi`] must do.
+//! What every [`DiscordApi`](dirigent::DiscordApi) must do.
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
-use dirigent::{
-    ChannelId, ChatMessage, DiscordApi, HistoryRequest, Mentions, MessageId, Nonce, Post, Posted,
-    UserId,
-};
-
-use super::report::{Failures, Report, works};
-use super::{checks, left_out};
-use crate::memory_discord::Fault;
+use super::report::{Failures, Report, checks, left_out};
 
 mod access;
 mod doubt;
+mod harness;
 mod posting;
 mod reading;
 
@@ -40,78 +31,7 @@ use reading::{
     pages_after_a_message_follow_on_each_other, without_a_start_the_newest_come,
 };
 
-/// A chat in which the suite may play.
-///
-/// ```
-/// use std::sync::Arc;
-/// use async_trait::async_trait;
-/// use dirigent::{ChannelId, DiscordApi, MessageId, UserId};
-/// use dirigent_testkit::{ManualClock, MemoryDiscord, contract};
-///
-/// struct InMemory { discord: MemoryDiscord, person: UserId, bots: [UserId; 2] }
-///
-/// #[async_trait]
-/// impl contract::DiscordHarness for InMemory {
-///     fn account(&self) -> Arc<dyn DiscordApi> {
-///         Arc::new(self.discord.account(self.bots[0]))
-///     }
-///     fn colleague(&self) -> Arc<dyn DiscordApi> {
-///         Arc::new(self.discord.account(self.bots[1]))
-///     }
-///     fn person(&self) -> UserId {
-///         self.person
-///     }
-///     async fn fresh_channel(&self) -> ChannelId {
-///         let guild = self.discord.add_guild(self.person);
-///         self.discord.add_channel(guild, "suite", &self.bots)
-///     }
-///     async fn person_says(&self, channel: ChannelId, text: &str) -> MessageId {
-///         self.discord.say(channel, self.person, text)
-///     }
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), contract::Failures> {
-/// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
-/// let (person, bots) = (discord.add_human(), [discord.add_bot(), discord.add_bot()]);
-/// contract::discord_api(&InMemory { discord, person, bots }).await?;
-/// # Ok(())
-/// # }
-/// ```
-#[async_trait]
-pub trait DiscordHarness: Send + Sync {
-    /// A bot's account.
-    fn account(&self) -> Arc<dyn DiscordApi>;
-
-    /// Another bot's account, in the same channels, without special rights.
-    fn colleague(&self) -> Arc<dyn DiscordApi>;
-
-    /// A person, in the same channels.
-    fn person(&self) -> UserId;
-
-    /// A bot's account that sees none of the channels; without one some checks are left out.
-    fn stranger(&self) -> Option<Arc<dyn DiscordApi>> {
-        None
-    }
-
-    /// A new private channel without messages, seen by the account, the colleague, the person, and
-    /// otherwise only by who sees everything.
-    async fn fresh_channel(&self) -> ChannelId;
-
-    /// Lets the person say something.
-    async fn person_says(&self, channel: ChannelId, text: &str) -> MessageId;
-
-    /// Whether [`break_next_post`](Self::break_next_post) works; without it some checks are left
-    /// out.
-    fn can_break_posts(&self) -> bool {
-        false
-    }
-
-    /// Lets this happen to the next post.
-    fn break_next_post(&self, fault: Fault) {
-        let _ = fault;
-    }
-}
+pub use harness::DiscordHarness;
 
 /// Runs all checks of the contract.
 ///
@@ -166,40 +86,4 @@ pub async fn discord_api(harness: &dyn DiscordHarness) -> Result<Report, Failure
         );
     }
     report.finish()
-}
-
-/// A post with the channel's nonce of this number.
-fn post(channel: ChannelId, content: &str, number: u64) -> Post {
-    Post {
-        channel,
-        content: content.into(),
-        nonce: Nonce::from_parts(channel.get(), 0, number),
-        mentions: Mentions::Nobody,
-        reply_to: None,
-    }
-}
-
-/// Posts what must be accepted.
-async fn posted(account: &dyn DiscordApi, post: Post) -> Result<Posted, String> {
-    works("a post", account.post(post).await)
-}
-
-/// The newest messages, oldest first.
-async fn newest(account: &dyn DiscordApi, channel: ChannelId) -> Result<Vec<ChatMessage>, String> {
-    page(account, HistoryRequest { channel, after: None, limit: 100 }).await
-}
-
-/// A page of messages, oldest first.
-async fn page(
-    account: &dyn DiscordApi,
-    request: HistoryRequest,
-) -> Result<Vec<ChatMessage>, String> {
-    let mut messages = works("reading the history", account.history(request).await)?;
-    messages.sort_by_key(|message| message.id);
-    Ok(messages)
-}
-
-/// The ids of messages.
-fn ids(messages: &[ChatMessage]) -> Vec<MessageId> {
-    messages.iter().map(|message| message.id).collect()
 }

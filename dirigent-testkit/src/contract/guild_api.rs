@@ -6,8 +6,7 @@ use dirigent::{
     Access, ChannelId, ChannelInfo, ChannelKind, ErrorKind, GuildApi, GuildId, NewChannel, UserId,
 };
 
-use super::checks;
-use super::report::{Failures, Outcome, Report, ensure, equal, is_refused, works};
+use super::report::{Failures, Outcome, Report, checks, ensure, equal, is_refused, works};
 
 /// A guild in which the suite may play.
 ///
@@ -44,8 +43,8 @@ use super::report::{Failures, Outcome, Report, ensure, equal, is_refused, works}
 /// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
 /// let (owner, moderator, member) = (discord.add_human(), discord.add_bot(), discord.add_bot());
 /// let guild = discord.add_guild(owner);
-/// discord.set_channel_manager(guild, moderator, true);
-/// discord.add_member(guild, member);
+/// discord.guild(guild).set_channel_manager(moderator, true);
+/// discord.guild(guild).add_member(member);
 /// contract::guild_api(&InMemory { discord, guild, owner, moderator, member }).await?;
 /// # Ok(())
 /// # }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use dirigent::{Identity, IdentityStore, RegisterError, UserId};
 
-use super::report::{Failures, Outcome, Report, ensure, equal, works};
-use super::{checks, left_out};
+use super::report::{Failures, Outcome, Report, checks, ensure, equal, left_out, works};
 
 /// Makes stores for the suite. A function that makes an empty store is one.
 ///

@@ -172,3 +172,19 @@ pub(super) fn is_refused<T>(what: &str, result: Result<T, ApiError>, kind: Error
         }
     }
 }
+
+/// Runs these checks, each a function of the harness, and reports them under their names.
+macro_rules! checks {
+    ($report:expr, $harness:expr; $($check:ident),+ $(,)?) => {
+        $($report.record(stringify!($check), $check($harness).await);)+
+    };
+}
+
+/// Reports these checks as left out.
+macro_rules! left_out {
+    ($report:expr; $($check:ident),+ $(,)?) => {
+        $($report.leave_out(stringify!($check));)+
+    };
+}
+
+pub(super) use {checks, left_out};

@@ -9,7 +9,7 @@ use dirigent::{Access, ApiError, ChannelId, ChannelInfo, ChatMessage, DiscordApi
 use dirigent::{AuthorKind, UserId};
 use dirigent::{ErrorKind, GuildApi, GuildId, HistoryRequest, MessageId, NewChannel, Post, Posted};
 
-use super::MemoryDiscord;
+use super::accounts::Account;
 use super::event::{Event, Events};
 use super::faults::Fault;
 use super::ledger::Call;
@@ -17,12 +17,14 @@ use super::outage::Regime;
 use super::permissions::Permissions;
 use super::room::{Room, kind};
 use super::rules::private_for;
+use super::shared::SharedWorld;
 use super::world::World;
 
 /// The longest name of a channel (resources/channel).
 pub(crate) const NAME_CHARS_MAX: usize = 100;
 
-/// One account's token: a [`DiscordApi`] and a [`GuildApi`]. A cheap clone.
+/// One account: a [`DiscordApi`] and a [`GuildApi`] by its token, and what a test sets of the account,
+/// which counts as no request. A cheap clone.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -48,13 +50,13 @@ pub(crate) const NAME_CHARS_MAX: usize = 100;
 /// ```
 #[derive(Clone)]
 pub struct MemoryAccount {
-    discord: MemoryDiscord,
+    world: SharedWorld,
     user: UserId,
 }
 
 impl MemoryAccount {
-    pub(crate) const fn new(discord: MemoryDiscord, user: UserId) -> Self {
-        Self { discord, user }
+    pub(super) const fn new(world: SharedWorld, user: UserId) -> Self {
+        Self { world, user }
     }
 
     /// Whose token it is.
@@ -64,7 +66,7 @@ impl MemoryAccount {
 
     /// What is pushed to this account from now on: only from channels that it sees.
     pub fn events(&self) -> Events {
-        self.discord.events_of(Some(self.user), false)
+        self.world.lock().subscribe(Some(self.user), false)
     }
 
     /// What Discord's gateway would push to this account from now on: besides what happens in
@@ -79,11 +81,44 @@ impl MemoryAccount {
     /// let (bot, newcomer) = (discord.add_bot(), discord.add_human());
     /// let guild = discord.add_guild(bot);
     /// let mut events = discord.account(bot).gateway_events();
-    /// discord.add_member(guild, newcomer);
+    /// discord.guild(guild).add_member(newcomer);
     /// assert_eq!(events.try_next(), Some(Event::GuildMemberAdded { guild, user: newcomer }));
     /// ```
     pub fn gateway_events(&self) -> Events {
-        self.discord.events_of(Some(self.user), true)
+        self.world.lock().subscribe(Some(self.user), true)
+    }
+
+    /// What others call it, if there is such an account.
+    pub fn name(&self) -> Option<String> {
+        self.world.lock().accounts.get(self.user).map(|account| account.name.clone())
+    }
+
+    /// Changes what others call it; each has a name from the beginning.
+    pub fn set_name(&self, name: impl Into<String>) {
+        self.change(|account| account.name = name.into());
+    }
+
+    /// Takes a bot's message-content intent, or gives it back. Without it the text of others'
+    /// messages is empty, pushed and read, unless they mention it.
+    pub fn set_content_hidden(&self, is_hidden: bool) {
+        self.change(|account| account.content_hidden = is_hidden);
+    }
+
+    /// Takes a bot's guild-members intent, or gives it back. Without it a bot cannot list the members
+    /// of a guild or a thread through the loopback server, and hears of no comings and goings.
+    pub fn set_members_hidden(&self, is_hidden: bool) {
+        self.change(|account| account.members_hidden = is_hidden);
+    }
+
+    /// Makes its token invalid, or valid again.
+    pub fn set_revoked(&self, is_revoked: bool) {
+        self.world.lock().set_revoked(self.user, is_revoked);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Account)) {
+        if let Some(account) = self.world.lock().accounts.get_mut(self.user) {
+            change(account);
+        }
     }
 
     /// One attempt of a request that a fault may keep from being carried out.
@@ -118,7 +153,7 @@ impl MemoryAccount {
         F: FnOnce(&mut World, UserId, Option<Fault>) -> Result<T, ApiError> + Send,
     {
         let hangs = {
-            let mut world = self.discord.world();
+            let mut world = self.world.lock();
             world.ledger.count(call);
             world.outages.regime(self.user, call) == Some(Regime::Hanging)
         };
@@ -126,7 +161,7 @@ impl MemoryAccount {
             self.outlast(call).await;
         }
         let (fault, apply) = {
-            let mut world = self.discord.world();
+            let mut world = self.world.lock();
             match world.admit(self.user, call, channel)? {
                 None => return apply(&mut world, self.user, None),
                 Some(fault) => (fault, apply),
@@ -135,7 +170,7 @@ impl MemoryAccount {
         if let Fault::SlowRequest { by } = fault {
             self.wait(by).await;
         }
-        let answer = apply(&mut self.discord.world(), self.user, Some(fault));
+        let answer = apply(&mut self.world.lock(), self.user, Some(fault));
         if let Fault::SlowAnswer { by } = fault {
             self.wait(by).await;
         }
@@ -146,7 +181,7 @@ impl MemoryAccount {
     async fn outlast(&self, call: Call) {
         loop {
             let lifted = {
-                let world = self.discord.world();
+                let world = self.world.lock();
                 if world.outages.regime(self.user, call) != Some(Regime::Hanging) {
                     return;
                 }
@@ -155,7 +190,7 @@ impl MemoryAccount {
             let mut lifting = std::pin::pin!(lifted.notified());
             lifting.as_mut().enable();
             // It may have been lifted before the wait began.
-            let hangs = self.discord.world().outages.regime(self.user, call);
+            let hangs = self.world.lock().outages.regime(self.user, call);
             if hangs == Some(Regime::Hanging) {
                 lifting.await;
             }
@@ -163,7 +198,7 @@ impl MemoryAccount {
     }
 
     async fn wait(&self, by: std::time::Duration) {
-        let clock = self.discord.clock();
+        let clock = self.world.clock();
         let due = clock.now() + by;
         clock.sleep_until(due).await;
     }
@@ -302,7 +337,7 @@ impl GuildApi for MemoryAccount {
         self.ask(Call::IsBot, None, |world, me| {
             world.places.joined(guild, me)?;
             world.places.joined(guild, user)?;
-            Ok(world.accounts.get(&user).is_some_and(|account| account.kind == AuthorKind::Bot))
+            Ok(world.accounts.kind_of(user) == AuthorKind::Bot)
         })
         .await
     }

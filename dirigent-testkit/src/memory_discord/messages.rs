@@ -10,7 +10,6 @@ use super::event::Event;
 use super::faults::Fault;
 use super::ledger::PostRecord;
 use super::permissions::Permissions;
-use super::pings::Pings;
 use super::world::World;
 
 /// The most characters that a message may have (resources/message).
@@ -69,7 +68,7 @@ impl World {
             id,
             channel: post.channel,
             author: me,
-            author_kind: self.kind_of(me),
+            author_kind: self.accounts.kind_of(me),
             kind: if answers { ChatKind::Reply } else { ChatKind::Default },
             content,
             has_attachments: false,
@@ -87,7 +86,7 @@ impl World {
         kind: ChatKind,
         content: Arc<str>,
     ) -> Result<MessageId, ApiError> {
-        let author_kind = self.kind_of(author);
+        let author_kind = self.accounts.kind_of(author);
         let is_free = author_kind == AuthorKind::Webhook || kind == ChatKind::System;
         if !self.places.rooms.contains_key(&channel) {
             return Err(ApiError::new(ErrorKind::Gone));
@@ -107,7 +106,7 @@ impl World {
     /// Keeps a new message and pushes it.
     pub fn append(&mut self, message: ChatMessage, details: Details) {
         let history_max = self.history_max;
-        let pushed = self.is_heard().then(|| message.clone());
+        let pushed = self.outlets.is_heard(&*self.clock).then(|| message.clone());
         if let Some(room) = self.places.rooms.get_mut(&message.channel) {
             room.messages.keep(message, details, history_max);
         }
@@ -185,28 +184,7 @@ impl World {
             return Ok(Vec::new());
         }
         let page = room.messages.page(request.after, usize::from(request.limit));
-        Ok(page.into_iter().map(|message| self.as_shown_to(me, message)).collect())
-    }
-
-    pub fn as_shown_to(&self, me: UserId, message: &ChatMessage) -> ChatMessage {
-        let mut shown = message.clone();
-        if !self.shows_content(me, message.author, &message.content) {
-            shown.content = Arc::default();
-        }
-        shown
-    }
-
-    pub fn kind_of(&self, user: UserId) -> AuthorKind {
-        self.accounts.get(&user).map_or(AuthorKind::Human, |account| account.kind)
-    }
-
-    /// Whom a message pings, if it is there.
-    pub fn pings(&self, channel: ChannelId, id: MessageId) -> Option<Pings> {
-        let messages = &self.places.rooms.get(&channel)?.messages;
-        let (message, details) = (messages.find(id)?, messages.details(id)?);
-        let answered = details.rare.as_ref().and_then(|rare| rare.reply_to);
-        let answered = answered.and_then(|answered| messages.find(answered));
-        Some(Pings::of(message, details, answered.map(|answered| answered.author)))
+        Ok(page.into_iter().map(|message| self.accounts.as_shown_to(me, message)).collect())
     }
 }
 

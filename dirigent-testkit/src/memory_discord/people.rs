@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use dirigent::{ApiError, ChannelId, ChatKind, ChatMessage, GuildId, MessageId, UserId};
+use dirigent::{ApiError, ChannelId, ChatKind, ChatMessage, MessageId, UserId};
 
 use super::MemoryDiscord;
-use super::permissions::Permissions;
-use super::pings::Pings;
 
 impl MemoryDiscord {
     /// Lets an account say something: a person, a webhook, or a bot that is none of ours.
@@ -91,35 +89,6 @@ impl MemoryDiscord {
     /// One message, with no request counted.
     pub fn message(&self, channel: ChannelId, message: MessageId) -> Option<ChatMessage> {
         self.world().places.rooms.get(&channel)?.messages.find(message).cloned()
-    }
-
-    /// Everybody who sees a channel, by id, with no request counted.
-    pub fn audience(&self, channel: ChannelId) -> Vec<UserId> {
-        self.world().places.audience(channel)
-    }
-
-    /// Whom a message pings, if it is there, with no request counted.
-    pub fn pings(&self, channel: ChannelId, message: MessageId) -> Option<Pings> {
-        self.world().pings(channel, message)
-    }
-
-    /// What an account may do in a channel, with no request counted: nothing where it does not see
-    /// it.
-    pub fn permissions(&self, channel: ChannelId, user: UserId) -> Permissions {
-        self.world().places.permissions(channel, user)
-    }
-
-    /// What others call an account.
-    pub fn name(&self, user: UserId) -> Option<String> {
-        self.world().accounts.get(&user).map(|account| account.name.clone())
-    }
-
-    /// The channels and threads of a guild with their names, in the order of creation.
-    pub fn channel_names(&self, guild: GuildId) -> Vec<(ChannelId, String)> {
-        let world = self.world();
-        let channels = world.places.guilds.get(&guild).into_iter().flat_map(|it| &it.channels);
-        let rooms = channels.filter_map(|id| world.places.rooms.get(id));
-        rooms.map(|room| (room.id, room.name.clone())).collect()
     }
 
     #[track_caller]

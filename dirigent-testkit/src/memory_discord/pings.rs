@@ -33,7 +33,7 @@ pub struct AllowedMentions {
 /// let (person, bot) = (discord.add_human(), discord.add_bot());
 /// let channel = discord.add_channel(discord.add_guild(person), "round-table", &[bot]);
 /// let id = discord.say(channel, person, format!("<@{bot}> are you there?"));
-/// assert_eq!(discord.pings(channel, id).unwrap().users, [bot]);
+/// assert_eq!(discord.channel(channel).pings(id).unwrap().users, [bot]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -3,10 +3,11 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use dirigent::{ChannelId, ChannelInfo, ChannelKind, GuildId, Timestamp, UserId};
+use dirigent::{ChannelId, ChannelInfo, ChannelKind, GuildId, MessageId, Timestamp, UserId};
 
 use super::history::History;
 use super::permissions::Permissions;
+use super::pings::Pings;
 use super::places::{Known, Places};
 use super::rules::{Overwrites, Target};
 
@@ -97,6 +98,14 @@ impl Room {
     pub(crate) fn own_overwrite(&self, user: UserId, permissions: Permissions) -> Permissions {
         let own = self.overwrites.get(&Target::Member(user)).copied().unwrap_or_default();
         permissions.without(own.deny)
+    }
+
+    /// Whom a message pings, if it is there.
+    pub fn pings(&self, id: MessageId) -> Option<Pings> {
+        let (message, details) = (self.messages.find(id)?, self.messages.details(id)?);
+        let answered = details.rare.as_ref().and_then(|rare| rare.reply_to);
+        let answered = answered.and_then(|answered| self.messages.find(answered));
+        Some(Pings::of(message, details, answered.map(|answered| answered.author)))
     }
 
     /// What the chat tells about it.

@@ -103,7 +103,7 @@ async fn a_delayed_event_is_waited_for_by_the_clock() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn when_the_faults_stop_all_is_well_at_once() {
-    let room = room_of(|discord| discord.with_faults(Faults::new(1)));
+    let room = room();
     let mut events = room.discord.events();
     room.discord.inject(|faults| {
         faults.next_push(PushFault::Delayed { by: 3_600 * SECOND });
@@ -122,7 +122,8 @@ async fn chance_keeps_to_its_rates() {
         .with_call_rate(Call::Post, Fault::LostAnswer, 100)
         .with_call_rate(Call::Post, Fault::NotDelivered, 50)
         .with_push_rate(PushFault::Dropped, 200);
-    let room = room_of(|discord| discord.with_faults(faults).with_post_log(20_000));
+    let room = room_of(|discord| discord.with_post_log(20_000));
+    room.discord.inject(|plan| *plan = faults);
     let mut events = room.discord.events();
     for number in 0..10_000 {
         let _ = room.bot.post(room.post(number)).await;

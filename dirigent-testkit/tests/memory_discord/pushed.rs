@@ -16,7 +16,7 @@ async fn everything_that_happens_is_pushed_in_order() {
     room.discord.delete_message(channel, said);
     assert!(room.discord.leave(channel, newcomer));
     assert!(!room.discord.leave(channel, newcomer));
-    room.discord.delete_channel(channel);
+    room.discord.channel(channel).delete();
 
     let pushed = arrived(&mut events);
     let [Event::MessageCreated(first), Event::MessageCreated(second), rest @ ..] = &pushed[..]

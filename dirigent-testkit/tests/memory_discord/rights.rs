@@ -7,13 +7,13 @@ async fn owner_and_administrators_see_what_they_are_not_named_in() {
     let room = room();
     let guild = room.discord.account(room.person).guilds().await.unwrap()[0];
     let admin = room.discord.add_bot();
-    room.discord.set_administrator(guild, admin, true);
-    assert_eq!(room.discord.audience(room.channel), [room.person, room.agent, admin]);
+    room.discord.guild(guild).set_administrator(admin, true);
+    assert_eq!(room.discord.channel(room.channel).audience(), [room.person, room.agent, admin]);
     let message = room.bot.post(room.post(1)).await.unwrap().id;
     room.discord.account(admin).delete(room.channel, message).await.unwrap();
     assert!(!room.discord.leave(room.channel, admin), "an administrator cannot be kept out");
-    room.discord.set_administrator(guild, admin, false);
-    assert_eq!(room.discord.audience(room.channel), [room.person, room.agent]);
+    room.discord.guild(guild).set_administrator(admin, false);
+    assert_eq!(room.discord.channel(room.channel).audience(), [room.person, room.agent]);
 }
 
 #[tokio::test(flavor = "current_thread")]
@@ -21,9 +21,9 @@ async fn an_open_channel_is_seen_by_the_whole_guild_but_for_those_kept_out() {
     let room = room();
     let guild = room.bot.guilds().await.unwrap()[0];
     let open = room.discord.add_open_channel(guild, "plaza");
-    assert_eq!(room.discord.audience(open), [room.person, room.agent]);
+    assert_eq!(room.discord.channel(open).audience(), [room.person, room.agent]);
     assert!(room.discord.leave(open, room.agent));
-    assert_eq!(room.discord.audience(open), [room.person]);
+    assert_eq!(room.discord.channel(open).audience(), [room.person]);
     assert_eq!(room.bot.channel(open).await.unwrap_err().kind(), ErrorKind::Forbidden);
     assert!(room.discord.join(open, room.agent));
 }
@@ -32,15 +32,15 @@ async fn an_open_channel_is_seen_by_the_whole_guild_but_for_those_kept_out() {
 async fn a_thread_is_seen_by_those_named_who_see_its_channel() {
     let room = room();
     let elsewhere = room.discord.add_bot();
-    let thread = room.discord.add_thread(room.channel, "aside", &[room.agent, elsewhere]);
-    assert_eq!(room.discord.audience(thread), [room.person, room.agent]);
+    let thread = room.discord.channel(room.channel).add_thread("aside", &[room.agent, elsewhere]);
+    assert_eq!(room.discord.channel(thread).audience(), [room.person, room.agent]);
     let info = room.bot.channel(thread).await.unwrap();
     assert_eq!(info.parent, Some(room.channel));
     let listed = room.bot.channels(info.guild.unwrap()).await.unwrap();
     assert!(listed.iter().all(|channel| channel.id != thread));
     room.discord.leave(room.channel, room.agent);
-    assert_eq!(room.discord.audience(thread), [room.person]);
-    room.discord.delete_channel(room.channel);
+    assert_eq!(room.discord.channel(thread).audience(), [room.person]);
+    room.discord.channel(room.channel).delete();
     let read = room.discord.account(room.person).channel(thread).await;
     assert_eq!(read.unwrap_err().kind(), ErrorKind::Gone);
 }
@@ -49,11 +49,11 @@ async fn a_thread_is_seen_by_those_named_who_see_its_channel() {
 async fn rights_can_be_taken_one_by_one() {
     let room = room();
     room.discord.say(room.channel, room.person, "hello");
-    room.discord.set_read_only(room.channel, room.agent, true);
+    room.discord.channel(room.channel).set_read_only(room.agent, true);
     let refused = room.bot.post(room.post(1)).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Forbidden);
     assert_eq!(room.read().await, ["hello"]);
-    room.discord.set_history_hidden(room.channel, room.agent, true);
+    room.discord.channel(room.channel).set_history_hidden(room.agent, true);
     assert_eq!(room.read().await, [""; 0], "an empty list, and no error");
 }
 
@@ -61,7 +61,7 @@ async fn rights_can_be_taken_one_by_one() {
 async fn without_the_content_intent_others_texts_are_empty_unless_they_mention_the_bot() {
     let room = room();
     let mut events = room.bot.events();
-    room.discord.set_content_hidden(room.agent, true);
+    room.discord.account(room.agent).set_content_hidden(true);
     room.discord.say(room.channel, room.person, "among ourselves");
     room.discord.say(room.channel, room.person, format!("<@{}> your turn", room.agent));
     room.bot.post(room.post(1)).await.unwrap();
@@ -74,7 +74,7 @@ async fn without_the_content_intent_others_texts_are_empty_unless_they_mention_t
 #[tokio::test(flavor = "current_thread")]
 async fn a_revoked_token_gets_nothing_and_is_counted() {
     let room = room();
-    room.discord.set_revoked(room.agent, true);
+    room.discord.account(room.agent).set_revoked(true);
     let stranger = room.discord.account(UserId::new(5));
     assert_eq!(room.bot.me().await.unwrap_err().kind(), ErrorKind::Unauthorized);
     assert_eq!(stranger.me().await.unwrap_err().kind(), ErrorKind::Unauthorized);

@@ -26,7 +26,7 @@ impl Stage {
         let guild = discord.add_guild(owner);
         let bots = [discord.add_bot(), discord.add_bot()];
         for bot in bots {
-            discord.add_member(guild, bot);
+            discord.guild(guild).add_member(bot);
         }
         let outsider = discord.add_bot();
         let loopback = LoopbackDiscord::start(discord).await.unwrap();

@@ -24,12 +24,12 @@ fn archive(stage: &mut Stage) {
 fn a_result_does_not_wait_for_a_guide_that_may_not_be_posted() {
     let mut stage = hosted().stage();
     let (channel, moderator) = (places(&stage).0, stage.moderator());
-    stage.discord().set_read_only(channel, moderator, true);
+    stage.discord().channel(channel).set_read_only(moderator, true);
     open_with(&mut stage, GUIDE);
     archive(&mut stage);
     assert_eq!(results(&stage), [closed(&stage)]);
     assert_eq!(outbox(&stage), [LetterKind::Guide]);
-    stage.discord().set_read_only(channel, moderator, false);
+    stage.discord().channel(channel).set_read_only(moderator, false);
     stage.advance(MINUTE * 11);
     assert_eq!(stage.moderation(channel)[0], GUIDE);
     assert_eq!(results(&stage).len(), 1);
@@ -45,7 +45,7 @@ fn a_result_does_not_wait_for_a_guide_whose_channel_is_gone() {
     open_with(&mut stage, GUIDE);
     // The library is not told.
     stage.discord().next_push(PushFault::Dropped);
-    stage.discord().delete_channel(channel);
+    stage.discord().channel(channel).delete();
     stage.advance(MINUTE);
     assert_eq!(conclude(&mut stage), ResultPost::Posted);
     assert_eq!(results(&stage), [result(&stage)]);
@@ -64,14 +64,14 @@ fn however_much_is_said_meanwhile_a_result_is_posted_once() {
         stage.until_dormant();
         let (callback, person) = (places(&stage).1, stage.person());
         let moderator = stage.moderator();
-        stage.discord().set_read_only(callback, moderator, true);
+        stage.discord().channel(callback).set_read_only(moderator, true);
         assert_eq!(conclude(&mut stage), ResultPost::Queued);
         for number in 0..messages {
             stage.discord().say(callback, person, format!("word {number}"));
         }
         stage.settle();
         stage.advance(MINUTE * 60);
-        stage.discord().set_read_only(callback, moderator, false);
+        stage.discord().channel(callback).set_read_only(moderator, false);
         stage.advance(MINUTE * minutes);
         assert_eq!(results(&stage), [result(&stage)], "after {messages} messages");
         assert!(outbox(&stage).is_empty());
@@ -124,11 +124,11 @@ fn a_letter_is_taken_up_however_long_the_store_could_not_be_read() {
     stage.until_dormant();
     let (channel, callback) = places(&stage);
     let moderator = stage.moderator();
-    stage.discord().set_read_only(callback, moderator, true);
+    stage.discord().channel(callback).set_read_only(moderator, true);
     conclude(&mut stage);
     stage.crash();
     stage.store().slow_to_load(channel, MINUTE);
-    stage.discord().set_read_only(callback, moderator, false);
+    stage.discord().channel(callback).set_read_only(moderator, false);
     stage.restart();
     stage.advance(MINUTE * 300);
     assert!(results(&stage).is_empty(), "nobody knows of it");
@@ -164,7 +164,7 @@ fn where_the_history_was_never_shown_a_result_in_doubt_is_not_posted_again() {
     stage.until_dormant();
     let (channel, callback) = places(&stage);
     let moderator = stage.moderator();
-    stage.discord().set_history_hidden(callback, moderator, true);
+    stage.discord().channel(callback).set_history_hidden(moderator, true);
     stage.discord().next_post(Fault::LostAnswer);
     stage.begin(move |d| async move { d.conclude(channel, &"a".into(), None).await.map(drop) });
     stage.settle();
@@ -174,7 +174,7 @@ fn where_the_history_was_never_shown_a_result_in_doubt_is_not_posted_again() {
     stage.restart();
     stage.advance(MINUTE * 60);
     assert_eq!(results(&stage).len(), 1);
-    stage.discord().set_history_hidden(callback, moderator, false);
+    stage.discord().channel(callback).set_history_hidden(moderator, false);
     stage.advance(MINUTE * 11);
     assert_eq!(results(&stage).len(), 1);
     assert_eq!(stage.store().stored(channel).unwrap().record.letters, []);
@@ -206,7 +206,7 @@ fn a_discussion_whose_channel_is_deleted_is_over() {
     let mut stage = open(hosted());
     stage.until_dormant();
     let channel = places(&stage).0;
-    stage.discord().delete_channel(channel);
+    stage.discord().channel(channel).delete();
     stage.advance(MINUTE);
     assert_eq!(results(&stage).len(), 1);
     stage.call(move |d| async move { d.channel_deleted(channel).await }).unwrap();
@@ -222,7 +222,7 @@ fn a_discussion_whose_channel_is_deleted_is_over_once_that_is_stored() {
     stage.until_dormant();
     stage.advance(MINUTE);
     let channel = places(&stage).0;
-    stage.discord().delete_channel(channel);
+    stage.discord().channel(channel).delete();
     stage.store().next_commit(StoreFault::TakesSoLong(MINUTE));
     for _ in 0..2 {
         let told = stage.call(move |d| async move { d.channel_deleted(channel).await });

@@ -76,7 +76,7 @@ impl Talks {
     }
 
     fn delete(&mut self, stage: &Stage, channel: ChannelId) {
-        stage.discord().delete_channel(channel);
+        stage.discord().channel(channel).delete();
         self.plain.retain(|plain| *plain != channel);
         self.deleted.push(channel);
     }
@@ -181,9 +181,9 @@ impl Play {
     fn change_rights(&self, posting: bool, channel: ChannelId, is_taken: bool) {
         let (discord, moderator) = (self.stage.discord(), self.stage.moderator());
         if posting {
-            discord.set_read_only(channel, moderator, is_taken);
+            discord.channel(channel).set_read_only(moderator, is_taken);
         } else if !is_taken || !discord.messages(channel).is_empty() {
-            discord.set_history_hidden(channel, moderator, is_taken);
+            discord.channel(channel).set_history_hidden(moderator, is_taken);
         }
     }
 

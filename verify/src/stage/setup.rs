@@ -218,7 +218,7 @@ impl Setup {
             .map(|at| discord.add_channel(guild, &format!("room-{at}"), &members))
             .collect();
         if let Some(faults) = self.faults {
-            discord.set_faults(faults);
+            discord.inject(|plan| *plan = faults);
         }
         let place = Place {
             clock,

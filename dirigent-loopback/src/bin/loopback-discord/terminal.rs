@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use dirigent::{AuthorKind, ChannelId, ChatMessage, Clock, SystemClock};
-use dirigent_loopback::{InteractionId, LoopbackDiscord};
+use dirigent_loopback::{InteractionId, LoopbackDiscord, Traffic};
 use dirigent_testkit::memory_discord::Event;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -88,17 +88,21 @@ impl<'a> Terminal<'a> {
                 }
             }
             Order::Who => {
-                for user in discord.audience(self.channel) {
-                    writeln!(out, "  {user}  {}", discord.name(user).unwrap_or_default())?;
+                for user in discord.channel(self.channel).audience() {
+                    writeln!(
+                        out,
+                        "  {user}  {}",
+                        discord.account(user).name().unwrap_or_default()
+                    )?;
                 }
             }
             Order::Channels => {
-                for (id, name) in discord.channel_names(self.town.guild) {
+                for (id, name) in discord.guild(self.town.guild).channel_names() {
                     writeln!(out, "  {id}  #{name}")?;
                 }
             }
             Order::Go(to) => {
-                let all = discord.channel_names(self.town.guild);
+                let all = discord.guild(self.town.guild).channel_names();
                 match all.into_iter().find(|(id, name)| name == to || id.to_string() == *to) {
                     Some((id, name)) => {
                         self.channel = id;
@@ -107,15 +111,7 @@ impl<'a> Terminal<'a> {
                     None => writeln!(out, "  there is no channel {to}")?,
                 }
             }
-            Order::Traffic => {
-                let traffic = self.loopback.traffic();
-                writeln!(out, "  {} requests, {} invalid", traffic.total(), traffic.invalid())?;
-                for status in [200, 201, 204, 400, 401, 403, 404, 405, 429, 500, 501, 502] {
-                    if traffic.with_status(status) > 0 {
-                        writeln!(out, "  {status}: {}", traffic.with_status(status))?;
-                    }
-                }
-            }
+            Order::Traffic => write_traffic(&mut out, &self.loopback.traffic())?,
             Order::Outage { parts, duration } => {
                 for part in parts.iter().copied() {
                     match duration {
@@ -183,11 +179,11 @@ impl<'a> Terminal<'a> {
                 writeln!(out, "{}: a message was deleted", self.named(*channel))
             }
             Event::MemberJoined { channel, user } => {
-                let name = discord.name(*user).unwrap_or_default();
+                let name = discord.account(*user).name().unwrap_or_default();
                 writeln!(out, "{}: {name} joined", self.named(*channel))
             }
             Event::MemberLeft { channel, user } => {
-                let name = discord.name(*user).unwrap_or_default();
+                let name = discord.account(*user).name().unwrap_or_default();
                 writeln!(out, "{}: {name} left", self.named(*channel))
             }
             Event::ChannelDeleted { channel, .. } => writeln!(out, "channel {channel} was deleted"),
@@ -200,14 +196,25 @@ impl<'a> Terminal<'a> {
             // It stands in the terminal already.
             return Ok(());
         }
-        let name = self.loopback.discord().name(message.author).unwrap_or_default();
+        let name = self.loopback.discord().account(message.author).name().unwrap_or_default();
         let place = self.named(message.channel);
         writeln!(io::stdout(), "{place} {name}{what}: {}", message.content)
     }
 
     fn named(&self, channel: ChannelId) -> String {
-        let all = self.loopback.discord().channel_names(self.town.guild);
+        let all = self.loopback.discord().guild(self.town.guild).channel_names();
         let found = all.into_iter().find(|(id, _)| *id == channel);
         found.map_or_else(|| channel.to_string(), |(_, name)| format!("#{name}"))
     }
+}
+
+/// How much was asked of the server, and what became of it.
+fn write_traffic(out: &mut impl Write, traffic: &Traffic) -> io::Result<()> {
+    writeln!(out, "  {} requests, {} invalid", traffic.total(), traffic.invalid())?;
+    for status in [200, 201, 204, 400, 401, 403, 404, 405, 429, 500, 501, 502] {
+        if traffic.with_status(status) > 0 {
+            writeln!(out, "  {status}: {}", traffic.with_status(status))?;
+        }
+    }
+    Ok(())
 }

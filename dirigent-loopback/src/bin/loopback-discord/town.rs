@@ -17,13 +17,13 @@ pub(crate) struct Town {
 impl Town {
     pub(crate) fn new(discord: &MemoryDiscord) -> Self {
         let person = discord.add_human();
-        discord.set_name(person, "you");
+        discord.account(person).set_name("you");
         let guild = discord.add_guild(person);
         let names = ["moderator", "developer", "reviewer", "tester"];
         let bots: Vec<_> = names.into_iter().map(|name| (name, discord.add_bot())).collect();
         for (number, (name, bot)) in bots.iter().enumerate() {
-            discord.set_name(*bot, *name);
-            discord.set_channel_manager(guild, *bot, number == 0);
+            discord.account(*bot).set_name(*name);
+            discord.guild(guild).set_channel_manager(*bot, number == 0);
         }
         let members: Vec<_> = bots.iter().map(|(_, bot)| *bot).chain([person]).collect();
         let channel = discord.add_channel(guild, "round-table", &members);

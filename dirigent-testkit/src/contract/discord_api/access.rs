@@ -2,7 +2,7 @@
 
 use dirigent::{ChannelId, DiscordApi, ErrorKind, HistoryRequest, MessageId, UserId};
 
-use super::{DiscordHarness, newest, post, posted};
+use super::harness::{DiscordHarness, newest, post, posted};
 use crate::contract::report::{Outcome, ensure, equal, is_refused, works};
 
 /// An id that no chat has given: from the first milliseconds of Discord's time.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dirigent::{ApiError, Certainty, ErrorKind};
 
-use super::{DiscordHarness, ids, newest, post, posted};
+use super::harness::{DiscordHarness, ids, newest, post, posted};
 use crate::contract::report::{Outcome, equal, is_refused};
 use crate::memory_discord::Fault;
 

@@ -2,7 +2,7 @@
 
 use dirigent::{AuthorKind, ChatKind, ErrorKind};
 
-use super::{DiscordHarness, ids, newest, post, posted};
+use super::harness::{DiscordHarness, ids, newest, post, posted};
 use crate::contract::report::{Outcome, ensure, equal, is_refused, works};
 
 pub(super) async fn a_posted_message_is_read_back(harness: &dyn DiscordHarness) -> Outcome {

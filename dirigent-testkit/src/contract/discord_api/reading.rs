@@ -2,7 +2,7 @@
 
 use dirigent::{AuthorKind, ChatKind, ErrorKind, HistoryRequest, MessageId};
 
-use super::{DiscordHarness, ids, newest, page, post, posted};
+use super::harness::{DiscordHarness, ids, newest, page, post, posted};
 use crate::contract::report::{Outcome, ensure, equal, is_refused};
 
 pub(super) async fn a_quiet_channel_has_an_empty_history(harness: &dyn DiscordHarness) -> Outcome {

@@ -83,14 +83,14 @@ pub(crate) async fn with_loopback() -> Result<Recording, Problem> {
     let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
     let (owner, member, bot) = (discord.add_human(), discord.add_human(), discord.add_bot());
     let guild = discord.add_guild(owner);
-    discord.add_member(guild, bot);
-    discord.add_member(guild, member);
-    discord.set_administrator(guild, bot, true);
+    discord.guild(guild).add_member(bot);
+    discord.guild(guild).add_member(member);
+    discord.guild(guild).set_administrator(bot, true);
     let text = discord.add_channel(guild, "round-table", &[bot, member]);
     let hall = discord.add_open_channel(guild, "hall");
     let threads = [
-        discord.add_thread(text, "aside", &[bot, member]),
-        discord.add_public_thread(hall, "beside"),
+        discord.channel(text).add_thread("aside", &[bot, member]),
+        discord.channel(hall).add_public_thread("beside"),
     ];
     let direct = discord.add_direct(&[bot, member]);
     discord.say(text, member, "hello");

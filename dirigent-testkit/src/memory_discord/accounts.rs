@@ -1,0 +1,95 @@
+//! Accounts, and what of others' texts each is shown.
+
+use std::sync::Arc;
+
+use dirigent::{AuthorKind, ChatMessage, UserId};
+
+use super::event::Event;
+use super::hash::IdMap;
+
+/// An account.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// What others call it.
+    pub name: String,
+    /// What it is.
+    pub kind: AuthorKind,
+    /// Whether its token works no more.
+    pub revoked: bool,
+    /// Whether it lacks the message-content intent.
+    pub content_hidden: bool,
+    /// Whether it lacks the guild-members intent.
+    pub members_hidden: bool,
+}
+
+impl Account {
+    const fn new(name: String, kind: AuthorKind) -> Self {
+        Self { name, kind, revoked: false, content_hidden: false, members_hidden: false }
+    }
+}
+
+/// All accounts.
+#[derive(Debug, Default)]
+pub struct Accounts {
+    by_id: IdMap<UserId, Account>,
+}
+
+impl Accounts {
+    /// Adds an account with a name of its own, or changes what it is.
+    pub(crate) fn add(&mut self, user: UserId, kind: AuthorKind) {
+        let number = self.by_id.len() + 1;
+        let name = match kind {
+            AuthorKind::Human => format!("person-{number}"),
+            AuthorKind::Webhook => format!("webhook-{number}"),
+            AuthorKind::Bot | _ => format!("bot-{number}"),
+        };
+        self.by_id.insert(user, Account::new(name, kind));
+    }
+
+    pub fn get(&self, user: UserId) -> Option<&Account> {
+        self.by_id.get(&user)
+    }
+
+    pub(crate) fn get_mut(&mut self, user: UserId) -> Option<&mut Account> {
+        self.by_id.get_mut(&user)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// What an account is; one that is unknown is taken for a person.
+    pub fn kind_of(&self, user: UserId) -> AuthorKind {
+        self.get(user).map_or(AuthorKind::Human, |account| account.kind)
+    }
+
+    /// Whether an account has a token that works.
+    pub(crate) fn has_token(&self, user: UserId) -> bool {
+        self.get(user).is_some_and(|account| !account.revoked)
+    }
+
+    /// A message as the account is shown it. Without the message-content intent a bot is shown only
+    /// the texts of its own messages and of those that mention it (events/gateway).
+    pub fn as_shown_to(&self, account: UserId, message: &ChatMessage) -> ChatMessage {
+        let mut shown = message.clone();
+        self.hide_text(account, &mut shown);
+        shown
+    }
+
+    /// Takes out of an event what the account is not shown.
+    pub(crate) fn hide_content(&self, account: UserId, event: &mut Event) {
+        if let Event::MessageCreated(message) | Event::MessageEdited(message) = event {
+            self.hide_text(account, message);
+        }
+    }
+
+    fn hide_text(&self, account: UserId, message: &mut ChatMessage) {
+        let is_hidden = self.get(account).is_some_and(|account| account.content_hidden);
+        if is_hidden
+            && message.author != account
+            && !message.content.contains(&format!("<@{account}>"))
+        {
+            message.content = Arc::default();
+        }
+    }
+}

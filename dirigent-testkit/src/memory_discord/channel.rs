@@ -1,0 +1,133 @@
+//! A channel as a test sets it up and looks at it: who may do what there.
+
+use std::fmt;
+
+use dirigent::{ChannelId, MessageId, UserId};
+
+use super::permissions::Permissions;
+use super::pings::Pings;
+use super::role::RoleId;
+use super::room::{Room, kind};
+use super::rules::{Overwrite, Target};
+use super::shared::SharedWorld;
+
+/// A channel or a thread: who sees it, and who may do what there. A cheap clone; what it does counts
+/// as no request.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent_testkit::{ManualClock, MemoryDiscord};
+///
+/// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
+/// let (person, bot) = (discord.add_human(), discord.add_bot());
+/// let id = discord.add_channel(discord.add_guild(person), "round-table", &[bot]);
+///
+/// let channel = discord.channel(id);
+/// let aside = discord.channel(channel.add_thread("aside", &[bot]));
+/// assert_eq!(aside.audience(), [person, bot]);
+/// ```
+#[derive(Clone)]
+pub struct MemoryChannel {
+    world: SharedWorld,
+    id: ChannelId,
+}
+
+impl MemoryChannel {
+    pub(super) const fn new(world: SharedWorld, id: ChannelId) -> Self {
+        Self { world, id }
+    }
+
+    /// Adds a private thread, for those of these accounts who see the channel.
+    pub fn add_thread(&self, name: &str, members: &[UserId]) -> ChannelId {
+        self.add_thread_of(kind::PRIVATE_THREAD, name, members)
+    }
+
+    /// Adds a thread that everybody sees who sees the channel.
+    pub fn add_public_thread(&self, name: &str) -> ChannelId {
+        self.add_thread_of(kind::PUBLIC_THREAD, name, &[])
+    }
+
+    /// Deletes the channel with its threads; says whether there was one.
+    pub fn delete(&self) -> bool {
+        self.world.lock().delete_channel(self.id)
+    }
+
+    /// Takes an account's right to post in a channel that it sees, or gives it back. A thread has no
+    /// rights of its own: the right to post in all threads of its channel is meant.
+    pub fn set_read_only(&self, user: UserId, is_read_only: bool) {
+        let post = Permissions::SEND_MESSAGES | Permissions::SEND_MESSAGES_IN_THREADS;
+        self.set_right(user, post, !is_read_only);
+    }
+
+    /// Takes an account's right to read the history, or gives it back. Discord then answers with an
+    /// empty list and no error.
+    pub fn set_history_hidden(&self, user: UserId, is_hidden: bool) {
+        self.set_right(user, Permissions::READ_MESSAGE_HISTORY, !is_hidden);
+    }
+
+    /// Sets what the channel allows a role and denies it. A thread has no overwrites.
+    pub fn set_role_overwrite(&self, role: RoleId, allow: Permissions, deny: Permissions) {
+        let overwrite = Some(Overwrite { allow, deny });
+        self.world.lock().overwrite(self.id, Target::Role(role), overwrite);
+    }
+
+    /// Sets what the channel allows a member and denies it. A thread has no overwrites.
+    pub fn set_member_overwrite(&self, user: UserId, allow: Permissions, deny: Permissions) {
+        let overwrite = Some(Overwrite { allow, deny });
+        self.world.lock().overwrite(self.id, Target::Member(user), overwrite);
+    }
+
+    /// What an account may do here: nothing where it does not see the channel.
+    pub fn permissions(&self, user: UserId) -> Permissions {
+        self.world.lock().places.permissions(self.id, user)
+    }
+
+    /// Everybody who sees the channel, by id.
+    pub fn audience(&self) -> Vec<UserId> {
+        self.world.lock().places.audience(self.id)
+    }
+
+    /// Whom a message pings, if it is there.
+    pub fn pings(&self, message: MessageId) -> Option<Pings> {
+        self.world.lock().places.rooms.get(&self.id)?.pings(message)
+    }
+
+    fn add_thread_of(&self, kind: u8, name: &str, members: &[UserId]) -> ChannelId {
+        let mut world = self.world.lock();
+        let guild = world.places.rooms.get(&self.id).and_then(|room| room.guild);
+        for (guild, user) in
+            guild.iter().flat_map(|guild| members.iter().map(|user| (*guild, *user)))
+        {
+            world.join_guild(guild, user);
+        }
+        let id = ChannelId::new(world.next_id());
+        let now = world.clock.now();
+        let mut room = Room::new(id, guild, kind, name.to_owned());
+        room.parent = Some(self.id);
+        // Every thread has a maker.
+        let guild = guild.and_then(|guild| world.places.guilds.get(&guild));
+        room.creator = guild.map(|guild| guild.owner);
+        room.added = members.iter().map(|user| (*user, now)).collect();
+        world.add_room(room);
+        id
+    }
+
+    /// Gives or takes rights by the account's own overwrite, which otherwise opens the channel to it.
+    fn set_right(&self, user: UserId, right: Permissions, has_it: bool) {
+        let mut world = self.world.lock();
+        let Some(room) = world.places.rooms.get(&self.id) else { return };
+        let decisive = if room.is_thread() { room.parent.unwrap_or(self.id) } else { self.id };
+        world.change_room(decisive, |room| {
+            let open = Overwrite { allow: Permissions::TALK, deny: Permissions::NONE };
+            let own = room.overwrites.entry(Target::Member(user)).or_insert(open);
+            own.allow = if has_it { own.allow.with(right) } else { own.allow.without(right) };
+            own.deny = if has_it { own.deny.without(right) } else { own.deny.with(right) };
+        });
+    }
+}
+
+impl fmt::Debug for MemoryChannel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryChannel").field("id", &self.id).finish_non_exhaustive()
+    }
+}
