@@ -1,11 +1,15 @@
 //! The driver on a stage: chat, store and clock in memory, agents by script.
 
 mod calls;
+mod consulting;
 mod delivery;
 mod demands;
 mod discussions;
 mod flow;
 mod gaps;
+mod interrupting;
+mod lifecycle;
+mod notices;
 mod operator;
 mod presence;
 mod restart;

@@ -12,11 +12,11 @@ use dirigent_verify::stage::{Setup, Stage};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn hosted() -> Setup {
+pub(super) fn hosted() -> Setup {
     Setup::new().hosted("a", ["a1".into(), "a2".into()]).hosted("b", ["b1".into()])
 }
 
-fn slow() -> Setup {
+pub(super) fn slow() -> Setup {
     Setup::new()
         .hosted("a", [Line::from("a1").taking(SECOND * 5)])
         .hosted("b", [Line::from("b1").taking(SECOND * 5)])
@@ -268,111 +268,6 @@ fn two_tasks_that_tell_of_one_channel_cannot_interleave() {
     stage.settle();
     let granted: Vec<_> = asks.iter().filter_map(|ask| ask.take().flatten()).collect();
     assert!(granted.iter().filter(|ended| ended.is_ok()).count() <= 2, "one run each");
-}
-
-#[test]
-fn calls_without_a_live_driver_say_so() {
-    let mut stage = hosted().stage();
-    stage.chat();
-    let old = stage.dirigent();
-    stage.crash();
-    stage.restart();
-    let channel = stage.channel();
-    let late = stage.call(move |_| async move { old.stop(channel).await });
-    assert!(matches!(late, Err(CallError::NotRunning)), "{late:?}");
-}
-
-#[test]
-fn a_shutdown_waits_for_what_is_under_way_and_no_longer() {
-    let mut stage = slow().stage();
-    stage.chat();
-    stage.say("Hello");
-    let began = stage.clock().now();
-    let done = stage.begin(|d| async move { d.shutdown(SECOND * 60).await });
-    stage.advance(SECOND * 60);
-    assert!(done.take().is_some());
-    assert!(matches!(stage.take_end(), Some(Ok(()))));
-    assert!(stage.words().contains(&"a1".to_owned()));
-    assert!(stage.clock().now().since(began) <= SECOND * 61);
-    let channel = stage.channel();
-    let late = stage.call(move |d| async move { d.status(channel).await });
-    assert!(matches!(late, Err(CallError::NotRunning)));
-}
-
-#[test]
-fn a_shutdown_cancels_who_does_not_come_to_an_end() {
-    let mut stage = Setup::new().hosted("a", [Act::Deaf.into()]).hosted("b", []).stage();
-    stage.chat();
-    stage.say("Hello");
-    let done = stage.begin(|d| async move { d.shutdown(SECOND * 3).await });
-    stage.advance(SECOND * 2);
-    assert!(done.take().is_none());
-    stage.advance(SECOND * 2);
-    assert!(done.take().is_some());
-    assert!(stage.take_end().is_some());
-    stage.restart();
-    stage.until_dormant();
-}
-
-/// An empty registry that answers so many times and then never again.
-struct Tired(std::sync::atomic::AtomicUsize);
-
-#[async_trait::async_trait]
-impl IdentityStore for Tired {
-    async fn all(&self) -> Result<Vec<Identity>, dirigent::ApiError> {
-        use std::sync::atomic::Ordering;
-        match self.0.load(Ordering::Relaxed) {
-            0 => std::future::pending().await,
-            left => self.0.store(left - 1, Ordering::Relaxed),
-        }
-        Ok(Vec::new())
-    }
-
-    async fn register(&self, _: Identity) -> Result<(), dirigent::RegisterError> {
-        Ok(())
-    }
-
-    async fn remove(&self, _: dirigent::AgentId) -> Result<bool, dirigent::ApiError> {
-        Ok(false)
-    }
-}
-
-#[tokio::test]
-async fn a_shutdown_returns_when_the_driver_has_ended() {
-    let clock = dirigent_testkit::ManualClock::new();
-    let discord = dirigent_testkit::MemoryDiscord::new(std::sync::Arc::new(clock.clone()));
-    let account = std::sync::Arc::new(discord.account(discord.add_bot()));
-    let (dirigent, driver) =
-        dirigent::Dirigent::builder(account, dirigent::MemoryIdentities::new(), clock)
-            .build()
-            .unwrap();
-    let running = tokio::spawn(driver.run());
-    assert!(dirigent.status(dirigent::ChannelId::new(1)).await.unwrap().is_none());
-    dirigent.shutdown(Duration::ZERO).await;
-    assert!(running.is_finished(), "nothing winds up any more");
-}
-
-/// F17
-#[tokio::test]
-async fn neither_a_start_nor_a_change_waits_for_ever_for_the_registry() {
-    for answers in [0, 1] {
-        let clock = dirigent_testkit::ManualClock::new();
-        let discord = dirigent_testkit::MemoryDiscord::new(std::sync::Arc::new(clock.clone()));
-        let account = std::sync::Arc::new(discord.account(discord.add_bot()));
-        let (dirigent, driver) =
-            dirigent::Dirigent::builder(account, Tired(answers.into()), clock.clone())
-                .build()
-                .unwrap();
-        let running = tokio::spawn(driver.run());
-        let changed = tokio::spawn(async move { dirigent.identities_changed().await });
-        for _ in 0..40 {
-            tokio::task::yield_now().await;
-            clock.advance(SECOND);
-        }
-        assert!(changed.is_finished());
-        assert!(changed.await.unwrap().is_err());
-        assert_eq!(running.is_finished(), answers == 0, "without a registry there is no start");
-    }
 }
 
 #[test]

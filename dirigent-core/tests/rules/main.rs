@@ -31,6 +31,7 @@ mod replies;
 mod restart;
 mod room;
 mod rotation;
+mod rounds;
 mod run_end;
 mod scenarios;
 mod settings;
