@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use syn::visit::{self, Visit};
-use syn::{ItemMod, ItemUse, UseTree};
+use syn::{Attribute, Expr, ItemMod, ItemUse, Stmt, UseTree};
 
 use crate::source::{Source, is_for_tests};
 
@@ -112,6 +112,12 @@ impl<'ast> Visit<'ast> for Paths {
         }
     }
 
+    fn visit_stmt(&mut self, statement: &'ast Stmt) {
+        if !is_for_tests(attributes(statement)) {
+            visit::visit_stmt(self, statement);
+        }
+    }
+
     fn visit_path(&mut self, path: &'ast syn::Path) {
         if path.segments.len() > 1 {
             let parts: Vec<String> =
@@ -120,6 +126,19 @@ impl<'ast> Visit<'ast> for Paths {
             self.add(parts, name);
         }
         visit::visit_path(self, path);
+    }
+}
+
+/// The attributes of a statement, where the kinds of it that stand with a condition can have some.
+fn attributes(statement: &Stmt) -> &[Attribute] {
+    match statement {
+        Stmt::Local(local) => &local.attrs,
+        Stmt::Macro(called) => &called.attrs,
+        Stmt::Expr(Expr::Block(block), _) => &block.attrs,
+        Stmt::Expr(Expr::Call(call), _) => &call.attrs,
+        Stmt::Expr(Expr::MethodCall(call), _) => &call.attrs,
+        Stmt::Expr(Expr::Try(tried), _) => &tried.attrs,
+        Stmt::Expr(..) | Stmt::Item(_) => &[],
     }
 }
 
