@@ -17,9 +17,11 @@ use dirigent::{AgentId, ChannelId, CreatedChannel, Dirigent, Identity, MemoryIde
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 
 fn main() {
-    let options = Options::read();
-    let channels = options.number("--channels", 100_000);
-    let agents = options.number("--agents", 4);
+    let options = Options::new("idle", "What a resting channel costs, as a line of JSON")
+        .number("channels", 100_000, "How many channels rest")
+        .number("agents", 4, "How many agents each of them has")
+        .read();
+    let (channels, agents) = (options.number("channels"), options.number("agents"));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(rest(channels, agents));
 }

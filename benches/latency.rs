@@ -41,10 +41,13 @@ impl Agent for Thinking {
 
 #[expect(clippy::disallowed_methods, reason = "a bench measures real time")]
 fn main() {
-    let options = Options::read();
-    let channels = options.number("--channels", 10_000);
-    let rate = options.number("--rate", 1_000).max(1);
-    let seconds = options.number("--seconds", 20).min(if options.is_test() { 1 } else { 3_600 });
+    let options = Options::new("latency", "How long a word waits for its agent, as a line of JSON")
+        .number("channels", 10_000, "How many channels are awake")
+        .number("rate", 1_000, "How many words a second")
+        .number("seconds", 20, "For how long; a test takes one second")
+        .read();
+    let (channels, rate) = (options.number("channels"), options.number("rate").max(1));
+    let seconds = options.number("seconds").min(if options.is_test() { 1 } else { 3_600 });
     let think = Duration::from_secs_f64(channels as f64 / rate as f64);
     let watch = Arc::new(Watch { ended: Mutex::default(), waits: Mutex::default(), think });
     let runtime = tokio::runtime::Builder::new_multi_thread()

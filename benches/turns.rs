@@ -57,9 +57,11 @@ impl Count {
 }
 
 fn main() {
-    let options = Options::read();
-    let turns = options.number("--turns", 10_000);
-    let agents = options.number("--agents", 8);
+    let options = Options::new("turns", "What one turn costs, as a line of JSON")
+        .number("turns", 10_000, "How many turns")
+        .number("agents", 8, "How many agents take turns")
+        .read();
+    let (turns, agents) = (options.number("turns"), options.number("agents"));
     let count = Arc::new(Count {
         turns,
         taken: AtomicUsize::new(0),

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::error::Error;
 use std::time::Duration;
 
+use clap::Command;
 use dirigent_core::{
     AgentKey, Author, Channel, Config, Creation, Effect, Input, Message, MessageId, MessageKind,
     Mode, Outcome, PhaseKind, RunId, Settlement, SilencePolicy, Tail, Ticket, Timestamp,
@@ -21,6 +22,7 @@ use dirigent_core::{
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
+    Command::new("core_only").about("The turn machine alone").get_matches();
     let mut simulation = Simulation::new();
     simulation.run()?;
     println!("\nThe channel is {} now.", simulation.channel.view().phase().as_str());
@@ -137,7 +139,7 @@ impl Simulation {
         }
     }
 
-    /// An effect with a ticket is a debt: it is settled exactly once.
+    /// An effect with a ticket is pending until it is settled, exactly once.
     fn settle(&mut self, ticket: Ticket) {
         let settlement = Settlement::Done { message: None };
         self.plan(Duration::ZERO, Input::Settled { ticket, settlement });

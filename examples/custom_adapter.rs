@@ -14,6 +14,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use clap::{Arg, ArgAction, Command};
 use dirigent::{
     Agent, AgentError, ApiError, AuthorKind, Cause, ChannelId, ChatKind, ChatMessage, Clock,
     CreatedChannel, Dirigent, DiscordApi, Driver, ErrorKind, Heard, HistoryRequest, Identity,
@@ -27,11 +28,12 @@ type Result<T = ()> = std::result::Result<T, AgentError>;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result {
-    if std::env::args().any(|argument| argument == "--contract") {
-        check_contract().await
-    } else {
-        talk().await
-    }
+    let contract = Arg::new("contract").long("contract").action(ArgAction::SetTrue);
+    let given = Command::new("custom_adapter")
+        .about("A chat that is not Discord")
+        .arg(contract.help("Lets the test kit check the adapter"))
+        .get_matches();
+    if given.get_flag("contract") { check_contract().await } else { talk().await }
 }
 
 // -------------------------------------------------------------------------------------- the chat

@@ -20,6 +20,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::{Arg, ArgAction, Command, value_parser};
 use dirigent::{AgentError, Cause, ChannelId};
 use serde_json::json;
 
@@ -40,11 +41,16 @@ const GUIDE: &str = "Which database do we take for the archive? Goal: one name a
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result {
-    let arguments: Vec<_> = std::env::args().collect();
-    let after = |flag: &str| arguments.iter().skip_while(|argument| *argument != flag).nth(1);
-    let thinks = if arguments.iter().any(|argument| argument == "--fast") { 1 } else { 400 };
+    let fast = Arg::new("fast").long("fast").action(ArgAction::SetTrue);
+    let data = Arg::new("data").long("data").value_name("DIR").value_parser(value_parser!(PathBuf));
+    let given = Command::new("discussion")
+        .about("A discussion from its guide to its result, and a process killed in the middle")
+        .arg(fast.help("No agent thinks longer than a millisecond"))
+        .arg(data.help("Leaves the files there, to be read"))
+        .get_matches();
+    let thinks = if given.get_flag("fast") { 1 } else { 400 };
     let fresh = tempfile::tempdir()?;
-    let data = after("--data").map_or_else(|| fresh.path().to_owned(), PathBuf::from);
+    let data = given.get_one("data").cloned().unwrap_or_else(|| fresh.path().to_owned());
     let mut town = Town::new(Duration::from_millis(thinks));
 
     scene("The agents register, and one of them opens a discussion from its work channel.");

@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Command;
 use dirigent::{
     AgentError, AgentId, AuthorKind, ChannelId, ChatMessage, CreatedChannel, Dirigent, DiscordApi,
     Driver, Ending, Heard, Identity, MemoryIdentities, Mentions, Mode, Nonce, Pacing, PhaseKind,
@@ -26,6 +27,7 @@ type Result<T = ()> = std::result::Result<T, AgentError>;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result {
+    Command::new("hooks").about("A host that owns its agents").get_matches();
     let (mut host, driver) = Host::new()?;
     let driver = tokio::spawn(driver.run());
     // The driver must have begun before it can be asked for anything.

@@ -14,6 +14,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::{Arg, ArgAction, Command};
 use dirigent::{
     Agent, AgentError, Cause, ChannelEvent, ChannelId, Clock, Decision, Dirigent, FlowConfig,
     Heard, Identity, MemoryChannels, MemoryIdentities, Mode, Pacing, Recording, Reply, RunId,
@@ -39,9 +40,15 @@ const DEV: [&str; 2] = [
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result {
-    let arguments: Vec<_> = std::env::args().collect();
-    let record = arguments.iter().skip_while(|argument| *argument != "--record").nth(1);
-    let thinks = if arguments.iter().any(|argument| argument == "--fast") { 1 } else { 300 };
+    let fast = Arg::new("fast").long("fast").action(ArgAction::SetTrue);
+    let record = Arg::new("record").long("record").value_name("FILE");
+    let given = Command::new("pm_and_dev")
+        .about("A product manager and a developer, with turns that end with a signal")
+        .arg(fast.help("No agent thinks longer than a millisecond"))
+        .arg(record.help("Writes down everything that the library was told"))
+        .get_matches();
+    let record = given.get_one::<String>("record");
+    let thinks = if given.get_flag("fast") { 1 } else { 300 };
     let mut team = Team::meet(Duration::from_millis(thinks)).await?;
 
     team.say("Build a /hello command");

@@ -20,6 +20,7 @@ mod terminal;
 
 use std::time::Duration;
 
+use clap::{Arg, ArgAction, Command};
 use dirigent::{AgentError, Cause, CreatedChannel, Discussion, Mode, Opening};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
@@ -55,12 +56,18 @@ struct Options {
 
 impl Options {
     fn read() -> Self {
-        let given = |flag: &str| std::env::args().any(|argument| argument == flag);
-        Self {
-            interactive: given("--interactive"),
-            verbose: given("--verbose"),
-            fast: given("--fast"),
-        }
+        let flag = |name: &'static str, help: &'static str| {
+            Arg::new(name).long(name).help(help).action(ArgAction::SetTrue)
+        };
+        let given = Command::new("roundtable")
+            .about("Three agents and a person at one table")
+            .arg(flag("interactive", "You are the person"))
+            .arg(flag("verbose", "Shows every change of a channel"))
+            .arg(flag("fast", "No agent thinks longer than a millisecond"))
+            .get_matches();
+        let [interactive, verbose, fast] =
+            ["interactive", "verbose", "fast"].map(|name| given.get_flag(name));
+        Self { interactive, verbose, fast }
     }
 }
 

@@ -12,10 +12,10 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::{Kind, Open, Options};
+use common::{Given, Kind, Open, Options};
 use dirigent::{
     Cause, ChannelId, ChannelRecord, Commit, Config, Durability, Mode, PhaseKind, Revision,
     Timestamp, Transition, TurnId,
@@ -166,18 +166,31 @@ async fn together(open: Open, commits: usize, channels: usize) -> f64 {
     rate
 }
 
+const STORES: &[&str] = if cfg!(feature = "sqlite") { &["json", "sqlite"] } else { &["json"] };
+
+fn flags() -> Given {
+    Options::new("store", "How fast a store is opened, loaded and written, as a line of JSON")
+        .number("channels", 100_000, "How many channels are opened and loaded")
+        .number("turns", 10_000, "How many saves of turns")
+        .number("facts", 200, "How many saves of facts")
+        .number("commits", 10_000, "How many commits of 1,000 channels at once")
+        .word("store", STORES, "Which store")
+        .word("durability", &["full", "none"], "Whether a commit waits for the disk")
+        .folder("folder", "Where the store is made, if not where temporary files are")
+        .read()
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let options = Options::read();
-    let channels = options.number("--channels", 100_000);
-    let turns = options.number("--turns", 10_000);
-    let facts = options.number("--facts", 200);
-    let home = match options.value("--folder") {
-        Some(folder) => tempfile::tempdir_in(PathBuf::from(folder)).unwrap(),
+    let options = flags();
+    let (channels, turns) = (options.number("channels"), options.number("turns"));
+    let facts = options.number("facts");
+    let home = match options.text("folder") {
+        Some(folder) => tempfile::tempdir_in(folder).unwrap(),
         None => tempfile::tempdir().unwrap(),
     };
-    let kind = Kind::of(options.value("--store"));
-    let durability = match options.value("--durability").map(String::as_str) {
+    let kind = Kind::of(options.text("store"));
+    let durability = match options.text("durability") {
         Some("none") => FileDurability::None,
         _ => FileDurability::Full,
     };
@@ -187,7 +200,7 @@ async fn main() {
     let open = |name| kind.open(&home.path().join(name), durability);
     let (turn_p50, turn_p99) = saves(open("turns"), turns, 100, Durability::Turn).await;
     let (fact_p50, fact_p99) = saves(open("facts"), facts, 10, Durability::Fact).await;
-    let commits = options.number("--commits", 10_000);
+    let commits = options.number("commits");
     let rate = together(open("together"), commits, 1_000.min(commits)).await;
     println!(
         "{{\"store\": \"{}\", \"channels\": {channels}, \"open_s\": {:.3}, \"open_and_load_one_by_one_s\": {:.3}, \
@@ -195,7 +208,7 @@ async fn main() {
          \"turn_p99_ms\": {turn_p99:.3}, \"facts\": {facts}, \"fact_p50_ms\": {fact_p50:.3}, \
          \"fact_p99_ms\": {fact_p99:.3}, \
          \"commits_a_second_of_1000_channels\": {rate:.0}}}",
-        options.value("--store").map_or("json", String::as_str),
+        options.text("store").unwrap_or_default(),
         opened.as_secs_f64(),
         one_by_one.as_secs_f64(),
         loaded.as_secs_f64(),

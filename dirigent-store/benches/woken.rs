@@ -15,11 +15,10 @@ mod common;
 mod stage;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use common::{Kind, Open, Options};
+use common::{Given, Kind, Open, Options};
 use dirigent::{Agent, AgentError, CallError, ChannelId, MemoryChannels, Mode, Reply, Turn};
 use dirigent_store::FileDurability;
 use futures_util::StreamExt as _;
@@ -106,19 +105,36 @@ impl Woken {
     }
 }
 
+const STORES: &[&str] =
+    if cfg!(feature = "sqlite") { &["json", "sqlite", "memory"] } else { &["json", "memory"] };
+
+fn flags() -> Given {
+    Options::new(
+        "woken",
+        "How long agents wait when many resting channels are spoken to, as a line of JSON",
+    )
+    .number("channels", 10_000, "How many channels are spoken to")
+    .number("spread-ms", 1_000, "Within how many milliseconds")
+    .number("think-ms", 2_000, "How many milliseconds an agent thinks")
+    .number("in-order", 0, "1: each word waits for the one before")
+    .word("store", STORES, "Which store")
+    .folder("folder", "Where the store is made, if not where temporary files are")
+    .read()
+}
+
 fn main() {
-    let options = Options::read();
-    let channels = options.number("--channels", 10_000);
-    let spread = Duration::from_millis(options.number("--spread-ms", 1_000) as u64);
-    let think = Duration::from_millis(options.number("--think-ms", 2_000) as u64);
-    let in_order = options.number("--in-order", 0) > 0;
-    let home = match options.value("--folder") {
-        Some(folder) => tempfile::tempdir_in(PathBuf::from(folder)).unwrap(),
+    let options = flags();
+    let channels = options.number("channels");
+    let spread = Duration::from_millis(options.number("spread-ms") as u64);
+    let think = Duration::from_millis(options.number("think-ms") as u64);
+    let in_order = options.number("in-order") > 0;
+    let home = match options.text("folder") {
+        Some(folder) => tempfile::tempdir_in(folder).unwrap(),
         None => tempfile::tempdir().unwrap(),
     };
-    let name = options.value("--store").map_or("json", String::as_str);
+    let name = options.text("store").unwrap_or_default();
     let open = (name != "memory").then(|| {
-        let kind = Kind::of(options.value("--store"));
+        let kind = Kind::of(Some(name));
         kind.open(&home.path().join("store"), FileDurability::Full)
     });
     let runtime = tokio::runtime::Builder::new_multi_thread()

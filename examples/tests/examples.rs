@@ -3,16 +3,21 @@
 //! `cargo test` builds them before it runs this; `cargo test --test examples` does not.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
-/// What an example prints.
+/// How an example ends, and what it prints.
 #[expect(clippy::unwrap_used, reason = "a test's helper")]
-fn output_of(example: &str, arguments: &[&str]) -> String {
+fn run(example: &str, arguments: &[&str]) -> Output {
     let me = std::env::current_exe().unwrap();
     let target = me.ancestors().nth(2).unwrap_or(Path::new(""));
     let path = target.join("examples").join(format!("{example}{}", std::env::consts::EXE_SUFFIX));
     assert!(path.exists(), "{} is missing: run `cargo build --examples`", path.display());
-    let output = Command::new(path).args(arguments).output().unwrap();
+    Command::new(path).args(arguments).output().unwrap()
+}
+
+/// What an example prints.
+fn output_of(example: &str, arguments: &[&str]) -> String {
+    let output = run(example, arguments);
     let (said, errors) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{example} failed: {errors}\n{said}");
@@ -150,4 +155,16 @@ fn agents_talk_in_a_chat_that_is_not_discord() {
 fn the_chat_that_is_not_discord_keeps_the_contract() {
     let said = output_of("custom_adapter", &["--contract"]);
     assert_in_order(&said, &["ok        a known nonce makes no second message", "left out"]);
+}
+
+#[test]
+fn help_is_output_and_an_unknown_flag_is_refused() {
+    for example in
+        ["core_only", "custom_adapter", "discussion", "hooks", "pm_and_dev", "roundtable"]
+    {
+        assert!(output_of(example, &["--help"]).contains("Usage: "), "{example}");
+        let refused = run(example, &["--no-such-flag"]);
+        assert_eq!(refused.status.code(), Some(2), "{example}");
+        assert!(refused.stdout.is_empty(), "{example}");
+    }
 }

@@ -11,7 +11,7 @@ use dirigent_store::{ChannelOptions, FileDurability, JsonChannels};
 #[cfg(feature = "sqlite")]
 use dirigent_store::{SqliteOptions, SqliteStore};
 
-pub(crate) use self::options::Options;
+pub(crate) use self::options::{Given, Options};
 
 /// Which store is measured.
 #[derive(Clone, Copy)]
@@ -22,12 +22,11 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) fn of(name: Option<&String>) -> Self {
-        match name.map(String::as_str) {
-            None | Some("json") => Self::Json,
+    pub(crate) fn of(name: Option<&str>) -> Self {
+        match name {
             #[cfg(feature = "sqlite")]
             Some("sqlite") => Self::Sqlite,
-            Some(other) => panic!("there is no store {other}, or not without its feature"),
+            _ => Self::Json,
         }
     }
 

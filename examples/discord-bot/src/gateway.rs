@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use dirigent_discord::ShardFeed;
 use futures_util::StreamExt;
-use practice::Result;
 use twilight_gateway::queue::InMemoryQueue;
 use twilight_gateway::{Config, ConfigBuilder, Intents, Message, Shard, ShardId};
 
@@ -21,14 +20,11 @@ pub(crate) fn config(token: &str, intents: Intents, address: Option<&str>) -> Co
     }
 }
 
-/// One shard, or as many as `--shards` says: a bot in more than 2,500 servers needs several. They all feed
-/// one driver.
-pub(crate) fn shards(config: &Config) -> Result<Vec<Shard>> {
-    let count = std::env::args().skip_while(|given| given != "--shards").nth(1);
-    let count = count.map_or(Ok(1), |count| count.parse())?;
+/// So many shards, which all feed one driver.
+pub(crate) fn shards(config: &Config, count: u32) -> Vec<Shard> {
     // Clones of a configuration share its queue: shards of one token must not all come at once.
     let shard = |id| Shard::with_config(ShardId::new(id, count), config.clone());
-    Ok((0..count).map(shard).collect())
+    (0..count).map(shard).collect()
 }
 
 /// Feeds the library with what a shard is told, until Discord wants the bot no more.

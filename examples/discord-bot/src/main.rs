@@ -14,19 +14,33 @@ mod hooks;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::{Arg, Command, value_parser};
 use dirigent::{Dirigent, DiscordApi, Identity, MemoryIdentities};
 use dirigent_discord::{DiscordAccount, Feed};
-use practice::{Place, Result};
+use practice::{Options, Place, Result, flag};
 use tokio::task::JoinSet;
 
 use hooks::Asking;
+
+/// What was asked for on the command line.
+fn options() -> Options {
+    let shards = Arg::new("shards").long("shards").value_name("N");
+    let shards = shards.value_parser(value_parser!(u32).range(1..));
+    Options::read(
+        Command::new("discord-bot")
+            .about("A bot on twilight: a moderator, and three agents that speak in turn")
+            .arg(flag("hooks", "The agents are bots of their own that ask before they run"))
+            .arg(shards.help("How many shards; a bot in more than 2,500 servers needs several")),
+    )
+}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result {
     // Twilight's gateway needs to be told which cryptography to use; it was told before if this fails.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let place = Place::find().await?;
-    let is_asking = std::env::args().any(|given| given == "--hooks");
+    let options = options();
+    let place = Place::find(&options).await?;
+    let is_asking = options.has("hooks");
     let account = |token: &str| {
         let account = DiscordAccount::builder(token, place.clock);
         match &place.address {
@@ -63,7 +77,7 @@ async fn main() -> Result {
     gateway.spawn(work.run());
     let gateway_url = place.gateway.as_deref();
     let config = gateway::config(place.moderator.as_str(), Feed::INTENTS, gateway_url);
-    for shard in gateway::shards(&config)? {
+    for shard in gateway::shards(&config, options.number("shards").unwrap_or(1)) {
         let shard_feed = feed.shard(shard.id());
         gateway.spawn(gateway::run(shard, shard_feed));
     }

@@ -1,6 +1,6 @@
 //! The bot plays its evening against the loopback Discord, through twilight's gateway as it is.
 
-use practice::rehearse;
+use practice::{rehearse, try_flags};
 
 const BOT: &str = env!("CARGO_BIN_EXE_discord-bot");
 
@@ -19,4 +19,9 @@ fn agents_that_ask_hold_the_same_conversation_by_triggers() {
 #[test]
 fn two_shards_feed_one_driver() {
     rehearse(BOT, &["--shards", "2"]).unwrap();
+}
+
+#[test]
+fn help_is_output_and_an_unknown_flag_is_refused() {
+    try_flags(BOT).unwrap();
 }

@@ -8,10 +8,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Command;
 use dirigent::command::{CommandAnswer, Invoker, SlashCommand};
 use dirigent::{AgentError, ChannelId, Dirigent, DiscordApi, GuildId, Identity, MemoryIdentities};
 use poise::serenity_prelude::{ClientBuilder, GatewayIntents};
-use practice::{Place, Result};
+use practice::{Options, Place, Result};
 use serenity_bot::{Relay, SerenityAccount};
 
 /// How long the library may take once Discord was told to wait.
@@ -99,7 +100,11 @@ fn framework(dirigent: Dirigent) -> poise::Framework<Dirigent, AgentError> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result {
-    let place = Place::find().await?;
+    let options = Options::read(
+        Command::new("poise-bot")
+            .about("A bot on poise: as the one on serenity, with the slash commands in its way"),
+    );
+    let place = Place::find(&options).await?;
     let address = place.address.as_deref();
     let moderator = SerenityAccount::new(place.moderator.as_str(), address)?;
     let identities = MemoryIdentities::new();

@@ -4,3 +4,8 @@
 fn the_bot_holds_a_whole_conversation_over_poise() {
     practice::rehearse(env!("CARGO_BIN_EXE_poise-bot"), &[]).unwrap();
 }
+
+#[test]
+fn help_is_output_and_an_unknown_flag_is_refused() {
+    practice::try_flags(env!("CARGO_BIN_EXE_poise-bot")).unwrap();
+}

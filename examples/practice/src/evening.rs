@@ -29,8 +29,7 @@ struct Watch<'a> {
 impl Practice {
     /// Plays it, and fails if it does not go as it should.
     pub(crate) async fn evening(&self, dirigent: &Dirigent) -> Result {
-        let is_verbose = std::env::args().any(|given| given == "--verbose");
-        let mut terminal = Terminal::new(is_verbose);
+        let mut terminal = Terminal::new(self.is_verbose);
         terminal.introduce(self.moderator, "Moderator", None);
         terminal.introduce(self.person, "You", None);
         for (user, character) in self.agents.iter().zip(CHARACTERS) {

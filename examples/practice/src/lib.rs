@@ -7,6 +7,7 @@ mod agents;
 mod clock;
 mod evening;
 mod loopback;
+mod options;
 mod place;
 mod rehearsal;
 #[path = "../../roundtable/terminal.rs"]
@@ -14,8 +15,9 @@ mod terminal;
 
 pub use agents::{CHARACTERS, Character, Spoken};
 pub use clock::FastClock;
+pub use options::{Options, flag};
 pub use place::{Place, Token};
-pub use rehearsal::rehearse;
+pub use rehearsal::{rehearse, try_flags};
 
 /// What a bot's `main` answers.
 pub type Result<T = ()> = std::result::Result<T, dirigent::AgentError>;

@@ -18,10 +18,12 @@ pub(crate) struct Practice {
     pub(crate) moderator: UserId,
     pub(crate) agents: [UserId; 3],
     pub(crate) person: UserId,
+    /// Whether every change of a channel is shown.
+    pub(crate) is_verbose: bool,
 }
 
 impl Practice {
-    pub(crate) async fn begin(clock: FastClock) -> Result<Self> {
+    pub(crate) async fn begin(clock: FastClock, is_verbose: bool) -> Result<Self> {
         let discord = MemoryDiscord::new(Arc::new(clock));
         let (person, moderator) = (discord.add_human(), discord.add_bot());
         let agents = [discord.add_bot(), discord.add_bot(), discord.add_bot()];
@@ -30,7 +32,7 @@ impl Practice {
         let present = [person, moderator, one, two, three];
         let channel = discord.add_channel(guild, "round-table", &present);
         let server = LoopbackDiscord::start(discord).await?;
-        Ok(Self { server, clock, channel, moderator, agents, person })
+        Ok(Self { server, clock, channel, moderator, agents, person, is_verbose })
     }
 
     pub(crate) fn address(&self) -> String {

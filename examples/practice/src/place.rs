@@ -4,7 +4,7 @@ use dirigent::{ChannelEvent, Dirigent, Heard};
 
 use crate::agents::CHARACTERS;
 use crate::loopback::Practice;
-use crate::{Character, FastClock, Result};
+use crate::{Character, FastClock, Options, Result};
 
 /// How many seconds pass in one where nobody watches.
 const HURRY: u32 = 20;
@@ -48,15 +48,15 @@ impl std::fmt::Debug for Token {
 
 impl Place {
     /// At Discord if there is a token for it, else on this machine; there `--fast` does not wait for anybody
-    /// to read along.
+    /// to read along, and `--verbose` shows every change.
     ///
     /// # Errors
     ///
     /// When an agent's token is missing, or the Discord on this machine cannot be started.
-    pub async fn find() -> Result<Self> {
+    pub async fn find(options: &Options) -> Result<Self> {
         let Ok(moderator) = std::env::var("DISCORD_TOKEN") else {
-            let speed = if std::env::args().any(|given| given == "--fast") { HURRY } else { 1 };
-            return Self::on_this_machine(FastClock::new(speed)).await;
+            let speed = if options.has("fast") { HURRY } else { 1 };
+            return Self::on_this_machine(FastClock::new(speed), options.has("verbose")).await;
         };
         let agents = CHARACTERS.map(|character| {
             let name = format!("{}_TOKEN", character.name.to_uppercase());
@@ -73,8 +73,8 @@ impl Place {
         })
     }
 
-    async fn on_this_machine(clock: FastClock) -> Result<Self> {
-        let practice = Practice::begin(clock).await?;
+    async fn on_this_machine(clock: FastClock, is_verbose: bool) -> Result<Self> {
+        let practice = Practice::begin(clock, is_verbose).await?;
         let agents = CHARACTERS.into_iter().zip(practice.agents());
         Ok(Self {
             address: Some(practice.address()),

@@ -45,3 +45,24 @@ pub fn rehearse(program: &str, arguments: &[&str]) -> Result<String, String> {
     }
     Ok(said)
 }
+
+/// Asks a bot's program for help and for what it does not know, and looks at how it ends.
+///
+/// # Errors
+///
+/// What it did instead.
+pub fn try_flags(program: &str) -> Result<(), String> {
+    let run = |argument: &str| {
+        let ended = Command::new(program).arg(argument).output();
+        ended.map_err(|error| format!("{program} did not start: {error}"))
+    };
+    let (helped, refused) = (run("--help")?, run("--no-such-flag")?);
+    let help = String::from_utf8_lossy(&helped.stdout);
+    if helped.status.code() != Some(0) || !help.contains("--fast") {
+        return Err(format!("{program} --help ended with {}: {help}", helped.status));
+    }
+    match refused.status.code() {
+        Some(2) => Ok(()),
+        _ => Err(format!("{program} took a flag that it does not know: {}", refused.status)),
+    }
+}

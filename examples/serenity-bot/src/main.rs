@@ -8,14 +8,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Command;
 use dirigent::{Dirigent, DiscordApi, Identity, MemoryIdentities};
-use practice::{Place, Result};
+use practice::{Options, Place, Result};
 use serenity::all::{ClientBuilder, GatewayIntents};
 use serenity_bot::{Relay, SerenityAccount, SlashCommands};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result {
-    let place = Place::find().await?;
+    let options = Options::read(
+        Command::new("serenity-bot")
+            .about("A bot on serenity: a moderator, and three agents that speak in turn"),
+    );
+    let place = Place::find(&options).await?;
     let address = place.address.as_deref();
     let moderator = SerenityAccount::new(place.moderator.as_str(), address)?;
     let identities = MemoryIdentities::new();

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::{Arg, Command};
+
 use crate::circles::largest_circle;
 use crate::imports::Imports;
 use crate::source::{Source, sources};
@@ -32,7 +34,12 @@ const FUNCTION_LINES_MAX: usize = 60;
 const TYPE_FUNCTIONS_MAX: usize = 30;
 
 fn main() -> ExitCode {
-    let root = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
+    let folder = Arg::new("folder").value_name("FOLDER").default_value(".");
+    let matches = Command::new("structure")
+        .about("Measures the structure of the workspace")
+        .arg(folder.help("Where the workspace is"))
+        .get_matches();
+    let root = matches.get_one::<String>("folder").map_or(".", String::as_str);
     println!(
         "| crate | lines of code | largest types (functions of their own, files) | modules in the largest circle | \
          of | files above {FILE_LINES_MAX} lines | functions above {FUNCTION_LINES_MAX} |"
@@ -40,7 +47,7 @@ fn main() -> ExitCode {
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     let mut total = 0;
     for (at, (name, folder)) in CRATES.into_iter().enumerate() {
-        match sources(&Path::new(&root).join(folder)) {
+        match sources(&Path::new(root).join(folder)) {
             Ok(sources) => {
                 if at < ADDED_UP {
                     total += sources.iter().map(|source| source.code_lines).sum::<usize>();
