@@ -1,5 +1,4 @@
 //! The driver on files: what it says survives a restart does.
-#![cfg(test)]
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
 //! Recordings as files: they come back as they were, and tell who was asked, who was denied, and why.
-#![cfg(test)]
 
 use std::path::Path;
 use std::sync::Arc;

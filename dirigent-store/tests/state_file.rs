@@ -1,5 +1,4 @@
 //! The picture of all channels follows what happens.
-#![cfg(test)]
 
 use std::path::PathBuf;
 use std::sync::Arc;

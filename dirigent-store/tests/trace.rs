@@ -1,5 +1,4 @@
 //! The tool `dirigent-trace`.
-#![cfg(test)]
 
 use std::path::{Path, PathBuf};
 

@@ -7,9 +7,9 @@ use twilight_model::gateway::Intents;
 use twilight_model::gateway::event::Event;
 use twilight_model::gateway::{CloseFrame, ShardId};
 
-use crate::CHANNEL;
-use crate::server::Reply;
-use crate::town::{ALL, Plan, Town, VIEW, den, guild, person};
+use crate::account::CHANNEL;
+use crate::account::server::Reply;
+use crate::account::town::{ALL, Plan, Town, VIEW, den, guild, person};
 
 const GUILD: dirigent::GuildId = dirigent::GuildId::new(1);
 
@@ -162,10 +162,12 @@ async fn a_feed_looks_by_itself_and_asks_once() {
     let town = Town::open().await;
     town.chat().await;
     town.connect([person(500, &[])]).await;
-    crate::town::until("the intents are looked at", || town.count("GET /applications/@me ") == 1)
-        .await;
+    crate::account::town::until("the intents are looked at", || {
+        town.count("GET /applications/@me ") == 1
+    })
+    .await;
     town.connect([person(500, &[])]).await;
-    crate::town::settle().await;
+    crate::account::town::settle().await;
     assert_eq!((town.count("GET /applications/@me "), town.count("GET /guilds/1 ")), (1, 0));
     assert_eq!(guild([])["id"], "1");
 }
@@ -177,8 +179,10 @@ async fn two_sessions_at_once_are_looked_at_once() {
     for _ in 0..2 {
         town.shard.text(r#"{"op":0,"t":"READY","d":{"user":{"id":"500"}}}"#);
     }
-    crate::town::until("the intents are looked at", || town.count("GET /applications/@me ") == 1)
-        .await;
-    crate::town::settle().await;
+    crate::account::town::until("the intents are looked at", || {
+        town.count("GET /applications/@me ") == 1
+    })
+    .await;
+    crate::account::town::settle().await;
     assert_eq!(town.count("GET /applications/@me "), 1);
 }

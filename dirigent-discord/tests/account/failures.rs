@@ -6,8 +6,8 @@ use dirigent::{ApiError, Certainty, DiscordApi, ErrorKind};
 use dirigent_discord::{BanGuard, BuildError, DiscordAccount, RestError};
 use dirigent_testkit::ManualClock;
 
-use crate::server::{Reply, Server};
-use crate::{Stage, account, cause, post, shows_nothing};
+use crate::account::server::{Reply, Server};
+use crate::account::{Stage, account, cause, post, shows_nothing};
 
 /// Discord repeats what it was sent in some of its refusals.
 const TELLTALE: &str =

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use twilight_model::gateway::Intents;
 use twilight_model::gateway::event::Event;
 
-use crate::CHANNEL;
-use crate::server::Reply;
-use crate::town::{
+use crate::account::CHANNEL;
+use crate::account::server::Reply;
+use crate::account::town::{
     ALL, MESSAGE, Plan, Town, VIEW, den, everybody, guild, is_untouched, member, said, settle,
     until,
 };

@@ -6,8 +6,8 @@ use dirigent::{
 };
 use dirigent_discord::RestError;
 
-use crate::server::Reply;
-use crate::{CHANNEL, Stage, cause};
+use crate::account::server::Reply;
+use crate::account::{CHANNEL, Stage, cause};
 
 const GUILD_ID: GuildId = GuildId::new(1);
 

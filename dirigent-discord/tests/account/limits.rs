@@ -5,8 +5,8 @@ use std::time::Duration;
 use dirigent::{ChannelId, DiscordApi, ErrorKind};
 use dirigent_discord::{BanGuard, DiscordAccount, RestError};
 
-use crate::server::{Reply, Server};
-use crate::{CHANNEL, Stage, cause, post};
+use crate::account::server::{Reply, Server};
+use crate::account::{CHANNEL, Stage, cause, post};
 
 const ELSEWHERE: ChannelId = ChannelId::new(701);
 

@@ -2,8 +2,8 @@
 
 use dirigent::{ChannelId, DiscordApi, ErrorKind, UserId};
 
-use crate::server::Reply;
-use crate::{CHANNEL, Stage};
+use crate::account::server::Reply;
+use crate::account::{CHANNEL, Stage};
 
 /// A text channel hidden from everyone (role 1), open to role 20 and to member 31.
 const HIDDEN: &str = r#"{"id":"700","type":0,"guild_id":"1","name":"den","parent_id":"9",

@@ -2,8 +2,8 @@
 
 use dirigent::{DiscordApi, ErrorKind};
 
-use crate::server::Reply;
-use crate::{Stage, post};
+use crate::account::server::Reply;
+use crate::account::{Stage, post};
 
 /// The time-out of [`Stage`]'s account.
 const TIMEOUT: u64 = 9_000;

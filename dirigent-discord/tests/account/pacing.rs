@@ -11,9 +11,9 @@ use dirigent_discord::{BanGuard, Feed};
 use dirigent_testkit::ManualClock;
 use twilight_model::gateway::ShardId;
 
-use crate::server::{Reply, Server};
-use crate::town::{A, B, MESSAGE, everybody, guild, push_to, said, settle, until};
-use crate::{CHANNEL, account};
+use crate::account::server::{Reply, Server};
+use crate::account::town::{A, B, MESSAGE, everybody, guild, push_to, said, settle, until};
+use crate::account::{CHANNEL, account};
 
 /// Says so much once.
 struct Talker(std::sync::Mutex<Option<String>>);

@@ -5,11 +5,11 @@ use dirigent_discord::{Feed, NeededPermission, RestError};
 use serde_json::{Value, json};
 use twilight_model::gateway::ShardId;
 
-use crate::server::Reply;
-use crate::town::{
+use crate::account::server::Reply;
+use crate::account::town::{
     A, ALL, ASKED, B, Plan, Town, VIEW, den, everybody, guild, member, person, push_to,
 };
-use crate::{CHANNEL, cause};
+use crate::account::{CHANNEL, cause};
 
 const LISTED: &str = "GET /guilds/1/members?";
 const ASKED_FOR: &str = "GET /guilds/1/members/";

@@ -2,8 +2,8 @@
 
 use dirigent::{DiscordApi, ErrorKind, Mentions, MessageId, UserId};
 
-use crate::server::Reply;
-use crate::{CHANNEL, Stage, cause, post, shows_nothing};
+use crate::account::server::Reply;
+use crate::account::{CHANNEL, Stage, cause, post, shows_nothing};
 use dirigent_discord::RestError;
 
 /// F13, F21: a post carries its nonce, insists on it, and lets the text ping nobody.

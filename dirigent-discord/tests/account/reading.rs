@@ -2,8 +2,8 @@
 
 use dirigent::{AuthorKind, ChatKind, DiscordApi, ErrorKind, HistoryRequest, MessageId, UserId};
 
-use crate::server::Reply;
-use crate::{CHANNEL, ME, Stage};
+use crate::account::server::Reply;
+use crate::account::{CHANNEL, ME, Stage};
 
 /// A page as Discord gives it, newest first, with all kinds of messages.
 const PAGE: &str = r#"[

@@ -9,9 +9,9 @@ use dirigent::{
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use crate::CHANNEL;
-use crate::server::Reply;
-use crate::town::{Plan, Town, person, settle, until};
+use crate::account::CHANNEL;
+use crate::account::server::Reply;
+use crate::account::town::{Plan, Town, person, settle, until};
 
 const CALLBACK: &str = "POST /interactions/";
 const LISTED: &str = "GET /applications/800/guilds/1/commands";
@@ -442,7 +442,7 @@ async fn one_limited_guild_keeps_no_other_waiting() {
     town.server.rule("GET /applications/800/guilds/2/commands", Reply::ok("[]"));
     town.server.rule("POST /applications/800/guilds/2/commands", Reply::status(201, "{}"));
     for guild in ["1", "2"] {
-        let mut told = crate::town::guild([person(500, &[])]);
+        let mut told = crate::account::town::guild([person(500, &[])]);
         (told["id"], told["channels"]) = (guild.into(), json!([]));
         town.push("GUILD_CREATE", &told).await;
     }

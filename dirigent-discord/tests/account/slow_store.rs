@@ -6,10 +6,10 @@ use std::time::Duration;
 use dirigent::{AgentId, ChannelId, CreatedChannel, Input, Mode};
 use serde_json::{Value, json};
 
-use crate::CHANNEL;
-use crate::server::Reply;
-use crate::town::{MESSAGE, Plan, Town, everybody, settle, until};
-use crate::troubled_store::TroubledStore;
+use crate::account::CHANNEL;
+use crate::account::server::Reply;
+use crate::account::town::{MESSAGE, Plan, Town, everybody, settle, until};
+use crate::account::troubled_store::TroubledStore;
 
 pub(crate) const OTHER: ChannelId = ChannelId::new(702);
 

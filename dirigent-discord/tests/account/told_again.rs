@@ -3,9 +3,9 @@
 use dirigent::{ChannelId, Mode, Settings};
 use serde_json::json;
 
-use crate::CHANNEL;
-use crate::slow_store::{OTHER, message, push, stored_chats, told};
-use crate::town::{Plan, Town, everybody, settle};
+use crate::account::CHANNEL;
+use crate::account::slow_store::{OTHER, message, push, stored_chats, told};
+use crate::account::town::{Plan, Town, everybody, settle};
 
 async fn pass_seconds(town: &Town, seconds: u64) {
     for _ in 0..seconds {

@@ -12,8 +12,8 @@ use dirigent_testkit::ManualClock;
 use serde_json::{Value, json};
 use twilight_model::gateway::{Intents, ShardId};
 
-use crate::server::{Reply, Server};
-use crate::{CHANNEL, account};
+use crate::account::server::{Reply, Server};
+use crate::account::{CHANNEL, account};
 
 pub(crate) const A: UserId = UserId::new(31);
 pub(crate) const B: UserId = UserId::new(32);

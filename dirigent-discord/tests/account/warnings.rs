@@ -3,7 +3,7 @@
 use dirigent_testkit::Log;
 use serde_json::json;
 
-use crate::town::{Town, said};
+use crate::account::town::{Town, said};
 
 /// An event that cannot be read leaves a line with its kind and nothing else, at most one a minute.
 #[tokio::test]

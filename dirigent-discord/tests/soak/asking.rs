@@ -13,8 +13,8 @@ use dirigent_testkit::ManualClock;
 use tokio::task::JoinSet;
 use twilight_gateway::{Event, EventTypeFlags, Intents, Message, parse};
 
-use crate::line::Line;
-use crate::minutes::Minutes;
+use crate::soak::line::Line;
+use crate::soak::minutes::Minutes;
 
 pub(crate) const INTENTS: Intents = Intents::GUILD_MESSAGES.union(Intents::MESSAGE_CONTENT);
 

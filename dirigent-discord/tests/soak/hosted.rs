@@ -2,7 +2,7 @@
 
 use dirigent::{Agent, AgentError, Reply, Turn};
 
-use crate::minutes::Minutes;
+use crate::soak::minutes::Minutes;
 
 pub(crate) struct Talker {
     pub(crate) minutes: Minutes,

@@ -15,10 +15,10 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use twilight_gateway::{ConfigBuilder, Intents, Message, Shard, ShardId};
 
-use crate::asking::{self, Asking};
-use crate::hosted::Talker;
-use crate::line::{Line, NoQueue};
-use crate::minutes::{Minutes, number_of};
+use crate::soak::asking::{self, Asking};
+use crate::soak::hosted::Talker;
+use crate::soak::line::{Line, NoQueue};
+use crate::soak::minutes::{Minutes, number_of};
 
 /// How often nothing must have changed while everybody had the chance to go on.
 const QUIET: u32 = 40;

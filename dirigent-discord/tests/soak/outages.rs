@@ -6,8 +6,8 @@ use std::time::Duration;
 use dirigent::{Clock, Timestamp, UserId};
 use dirigent_loopback::ServerOutage;
 
-use crate::house::{Agents, House, default_rules};
-use crate::line::PAUSE;
+use crate::soak::house::{Agents, House, default_rules};
+use crate::soak::line::PAUSE;
 
 /// How soon after Discord's return every channel must go on, though nobody says a word.
 const GOES_ON: Duration = Duration::from_secs(30);

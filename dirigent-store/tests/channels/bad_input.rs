@@ -5,11 +5,11 @@ use std::fs;
 use dirigent::{Barred, Certainty, ChannelRecord, ChannelStore, CommitError, Revision};
 use dirigent_store::{Action, BadFile, ParsedChannel, StoreError, parse_channel};
 
-use crate::place::{
+use crate::channels::place::{
     HERE, Place, THERE, barred, cause, fact, failed, failure, marked, replacement, request, stored,
     turn, written,
 };
-use crate::record::with_checksum;
+use crate::channels::record::with_checksum;
 
 /// A sound file.
 fn file() -> String {

@@ -10,8 +10,8 @@ use dirigent::{Barred, ChannelId, ChannelStore, async_trait};
 use dirigent_store::{ChannelOptions, FileDurability, JsonChannels};
 use dirigent_testkit::contract::{self, ChannelStoreHarness};
 
-use crate::place::Place;
-use crate::record::with_checksum;
+use crate::channels::place::Place;
+use crate::channels::record::with_checksum;
 
 /// Each store in a folder of its own.
 struct Harness {

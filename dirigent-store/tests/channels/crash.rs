@@ -5,10 +5,11 @@ use std::time::Duration;
 use dirigent_store::{ChannelOptions, JsonChannels, OpenError};
 use dirigent_testkit::Random;
 
-use crate::place::Place;
-use crate::process::{
-    Known, hold, killed_after, role, while_held, write_and_pause, write_for_ever,
-};
+use crate::channels::place::Place;
+use crate::shared::process::{Known, Player, hold, role, write_and_pause, write_for_ever};
+
+pub(super) const PLAYER: Player =
+    Player("channels::crash::a_process_killed_at_any_point_loses_nothing_it_acknowledged");
 
 /// What the other processes of the tests here do.
 async fn play(role: &str, path: &str) {
@@ -29,7 +30,7 @@ async fn play(role: &str, path: &str) {
 #[test]
 fn a_second_process_is_kept_out_until_the_first_ends() {
     let place = Place::new();
-    while_held(place.root(), || {
+    PLAYER.while_held(place.root(), || {
         let error = JsonChannels::open(place.root()).unwrap_err();
         assert!(matches!(error, OpenError::InUse { .. }), "{error}");
     });
@@ -48,7 +49,7 @@ async fn a_process_killed_at_any_point_loses_nothing_it_acknowledged() {
     for round in 0..60 {
         // Without a wait, with a short one, and longer than the process lives.
         let wait = [0, 3, 60_000][round % 3];
-        killed_after(random.draw() % 40, &format!("write {wait}"), place.root(), &mut known);
+        PLAYER.killed_after(random.draw() % 40, &format!("write {wait}"), place.root(), &mut known);
         let store = place.lazy();
         known.is_in(&store, round).await;
         assert_eq!(store.problems(), [], "round {round}: something was half written");

@@ -6,11 +6,11 @@ use dirigent::{AgentKey, Barred, Certainty, ChannelStore, CommitError};
 use dirigent_core::Slot;
 use dirigent_store::{BadFile, JsonChannels, OpenError, ParsedChannel, StoreError, parse_channel};
 
-use crate::place::{
+use crate::channels::place::{
     HERE, Place, THERE, barred, fact, failure, frame, marked, replacement, request, stored, turn,
     written,
 };
-use crate::record::with_checksum;
+use crate::channels::record::with_checksum;
 
 /// D77, F26
 #[tokio::test]

@@ -4,8 +4,8 @@ use std::fs;
 
 use dirigent::{Barred, ChannelStore};
 
-use crate::erased::{delete, holders, talk};
-use crate::place::{HERE, Place, THERE, barred, frame, request};
+use crate::channels::place::{HERE, Place, THERE, barred, frame, request};
+use crate::shared::erased::{delete, holders, talk};
 
 #[tokio::test]
 async fn a_reply_that_was_posted_is_in_no_file_of_a_store_that_was_closed() {

@@ -10,7 +10,7 @@ use dirigent_core::{AgentKey, Channel, Creation, Input, RunId, WakeCause};
 use dirigent_store::{JsonChannels, OrchestrationState};
 use serde_json::json;
 
-use crate::place::{HERE, Place, THERE, fact};
+use crate::channels::place::{HERE, Place, THERE, fact};
 
 /// A chat of three that went through this.
 async fn talk(store: &JsonChannels, channel: ChannelId, started: bool) {

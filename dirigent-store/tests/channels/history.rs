@@ -6,7 +6,7 @@ use dirigent::{Cause, ChannelStore, PhaseKind, Timestamp, Transition, TurnId};
 use dirigent_core::AgentKey;
 use dirigent_store::{ChannelOptions, JsonChannels};
 
-use crate::place::{HERE, Place, request};
+use crate::channels::place::{HERE, Place, request};
 
 fn change(number: u64, agent: Option<u32>) -> Transition {
     Transition {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use dirigent::ChannelId;
 use dirigent_store::{ChannelOptions, JsonChannels, parse_channel};
 
-pub(crate) use crate::commits::*;
+pub(crate) use crate::shared::commits::*;
 
 /// A folder of a test's own.
 pub(crate) struct Place {

@@ -5,9 +5,10 @@ use std::io::{BufRead, BufReader, Write};
 use dirigent::ChannelId;
 use dirigent_testkit::Random;
 
-use crate::mount::{Disk, Mount};
-use crate::place::{Place, stored};
-use crate::process::{Known, ack, other_process};
+use crate::channels::crash::PLAYER;
+use crate::channels::place::{Place, stored};
+use crate::shared::mount::{Disk, Mount};
+use crate::shared::process::{Known, ack};
 
 /// R046, R143, D77
 #[tokio::test]
@@ -20,7 +21,7 @@ async fn a_power_cut_takes_no_fact() {
     let (mut torn, mut turns_lost) = (0, 0);
     for round in 0..8 {
         let wait = [1, 20, 60_000][round % 3];
-        let mut writer = other_process(&format!("write {wait}"), &root);
+        let mut writer = PLAYER.start(&format!("write {wait}"), &root);
         let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
         assert_eq!(ack(&mut lines).as_deref(), Some("open"));
         for _ in 0..20 + random.draw() % 40 {
@@ -61,7 +62,7 @@ async fn a_power_cut_right_after_a_fact_was_acknowledged_does_not_take_it() {
     const FACTS: usize = 12;
     let home = tempfile::tempdir().unwrap();
     let Some(disk) = Disk::new(home.path()) else { return };
-    let mut writer = other_process("pause", &disk.path().join("state"));
+    let mut writer = PLAYER.start("pause", &disk.path().join("state"));
     let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
     assert_eq!(ack(&mut lines).as_deref(), Some("open"));
     let mut known = Known::default();

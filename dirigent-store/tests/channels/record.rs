@@ -299,7 +299,7 @@ pub(crate) fn with_checksum(json: &str) -> String {
 /// R046
 #[test]
 fn a_person_finds_the_mode_and_the_discussion_in_front() {
-    let record = crate::place::marked(7);
+    let record = crate::channels::place::marked(7);
     let file = ParsedChannel::new(ChannelId::new(42), Revision::new(8), record);
     let json = String::from_utf8(file.to_json().unwrap()).unwrap();
     let lines: Vec<_> = json.lines().collect();

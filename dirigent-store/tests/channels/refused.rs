@@ -6,12 +6,12 @@ use std::io::ErrorKind;
 use dirigent::{Barred, Certainty, ChannelStore, Commit, Durability};
 use dirigent_store::{Action, JsonChannels, StoreError};
 
-use crate::mount::Mount;
-use crate::place::{
+use crate::channels::place::{
     HERE, Place, THERE, barred, cause, fact, failure, replacement, request, stored, turn,
 };
-use crate::refused_alike::{BreakingDisk, broken, too_large};
-use crate::unchangeable::Unchangeable;
+use crate::channels::unchangeable::Unchangeable;
+use crate::shared::mount::Mount;
+use crate::shared::refused::{BreakingDisk, broken, too_large};
 
 /// A commit fails like this, with nothing done.
 async fn is_refused(store: &JsonChannels, revision: u64, kind: ErrorKind) {

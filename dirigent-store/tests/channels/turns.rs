@@ -9,7 +9,7 @@ use dirigent::{
 };
 use dirigent_store::{ChannelOptions, FileDurability, JsonChannels, OpenError, StoreError};
 
-use crate::place::{
+use crate::channels::place::{
     HERE, Place, THERE, cause, fact, failed, in_turn, request, stored, turn, written,
 };
 
@@ -283,5 +283,5 @@ fn a_store_opens_from_any_kind_of_path() {
 #[tokio::test]
 async fn nothing_of_a_commit_is_kept() {
     let (_place, store) = Place::opened();
-    crate::commits::nothing_of_a_commit_is_kept(&store, HERE).await;
+    crate::shared::commits::nothing_of_a_commit_is_kept(&store, HERE).await;
 }

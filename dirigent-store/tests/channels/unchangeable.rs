@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::left_out::left_out;
-use crate::mount::succeeds;
+use crate::shared::left_out::left_out;
+use crate::shared::mount::succeeds;
 
 /// Folders that nobody may change, not even the superuser, until this is dropped.
 pub(crate) struct Unchangeable(Vec<PathBuf>);

@@ -7,7 +7,7 @@ use dirigent_store::{
 };
 use proptest::prelude::*;
 
-use crate::place::{Place, entry, put, who};
+use crate::registry::place::{Place, entry, put, who};
 
 const SMALL: &str =
     r#"[{"discordUserId":"123456789012345003","agentId":"zoe","agentName":"Zoe","x":[1]}]"#;
@@ -177,7 +177,10 @@ fn blanks_around_an_id_do_not_matter() {
     let file =
         br#"[{"discordUserId":" 123456789012345003\n","agentId":"zoe","agentName":"@everyone\n"}]"#;
     let parsed = parse_identities(file).unwrap();
-    assert_eq!(parsed.identities().next().unwrap().discord_user_id, crate::place::account(3));
+    assert_eq!(
+        parsed.identities().next().unwrap().discord_user_id,
+        crate::registry::place::account(3)
+    );
 }
 
 /// F26

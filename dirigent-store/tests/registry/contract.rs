@@ -6,7 +6,7 @@ use dirigent::{IdentityStore, async_trait};
 use dirigent_store::{EgoOptions, JsonIdentities, ScannedIdentities};
 use dirigent_testkit::contract::{self, IdentityStoreHarness};
 
-use crate::place::Place;
+use crate::registry::place::Place;
 
 /// Stores on files, each in a folder of its own.
 struct OnFiles {

@@ -7,14 +7,14 @@ use std::process::{Child, Command, Stdio};
 
 use dirigent_store::{JsonIdentities, OpenError, parse_identities};
 
-use crate::place::{Place, entry, put, who};
+use crate::registry::place::{Place, entry, put, who};
 
 const ROLE: &str = "DIRIGENT_STORE_ROLE";
 const PATH: &str = "DIRIGENT_STORE_PATH";
 
 /// The test that plays the roles of other processes before it begins. Under another name it would not
 /// be found, and no acknowledgement would come.
-const PLAYER: &str = "crash::a_process_killed_at_any_point_loses_nothing_it_acknowledged";
+const PLAYER: &str = "registry::crash::a_process_killed_at_any_point_loses_nothing_it_acknowledged";
 
 /// This program again, as another process with a role to play in [`PLAYER`].
 pub(crate) fn other_process(program: &Path, role: &str, path: &Path) -> Command {
@@ -49,7 +49,7 @@ async fn play(role: &str, path: &Path) {
                 println!("\nack {number}");
             }
         }
-        role => crate::refused::play(role, path).await,
+        role => crate::registry::refused::play(role, path).await,
     }
 }
 

@@ -8,7 +8,7 @@ use dirigent_store::{
     KnownAgents, SkipReason, scan_ego,
 };
 
-use crate::place::{Place, account, put, who};
+use crate::registry::place::{Place, account, put, who};
 
 /// Scans a file that says this.
 pub(crate) async fn scan(place: &Place, store: &JsonIdentities, ego: &str) -> EgoReport {

@@ -4,8 +4,8 @@ use std::fs;
 
 use dirigent_store::{Detection, EgoAbsent, EgoOptions, parse_ego, scan_ego};
 
-use crate::ego::scan;
-use crate::place::{Place, put, who};
+use crate::registry::ego::scan;
+use crate::registry::place::{Place, put, who};
 
 const SMALL: &str =
     r#"{"columns":["discord-id"],"agentScope":{"zoe":{"discord-id":"123456789012345003"}}}"#;

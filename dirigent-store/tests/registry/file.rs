@@ -5,7 +5,7 @@ use std::fs;
 use dirigent::{Identity, IdentityStore, UserId};
 use dirigent_store::{BadEntry, JsonIdentities, OpenError, Problem, parse_identities};
 
-use crate::place::{Place, entry, owner, put, who};
+use crate::registry::place::{Place, entry, owner, put, who};
 
 /// R003, R004, R005, D108
 #[tokio::test]

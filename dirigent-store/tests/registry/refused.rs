@@ -9,7 +9,7 @@ use dirigent_store::{
     Action, Detection, EgoAbsent, EgoOptions, JsonIdentities, OpenError, StoreError, scan_ego,
 };
 
-use crate::place::Place;
+use crate::registry::place::Place;
 
 /// R006
 #[cfg(unix)]
@@ -38,7 +38,7 @@ fn played(role: &str, wrapper: &[&str]) {
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let path = place.folder().join("state/agents.json");
-    let plain = crate::crash::other_process(&program, role, &path);
+    let plain = crate::registry::crash::other_process(&program, role, &path);
     let mut command = match wrapper {
         [] => plain,
         [first, rest @ ..] => {
@@ -76,7 +76,7 @@ pub(crate) async fn play(role: &str, _: &Path) {
 async fn in_a_folder_that_cannot_be_written(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
 
-    use crate::place::{put, who};
+    use crate::registry::place::{put, who};
 
     let folder = path.parent().unwrap();
     let allow = |mode| fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
@@ -114,14 +114,14 @@ async fn in_a_folder_that_cannot_be_written(path: &Path) {
 
 #[cfg(unix)]
 async fn on_a_full_disk(path: &Path) {
-    use crate::place::{put, who};
+    use crate::registry::place::{put, who};
 
     let store = JsonIdentities::open(path).unwrap();
     let mut number = 0;
     let agent = |number: u64| format!("{number}-{}", "x".repeat(90));
     let before = loop {
         let before = fs::read(path).unwrap_or_default();
-        if store.register(crate::place::entry(&agent(number), number)).await.is_err() {
+        if store.register(crate::registry::place::entry(&agent(number), number)).await.is_err() {
             break before;
         }
         number += 1;
@@ -140,7 +140,7 @@ async fn on_a_full_disk(path: &Path) {
 
 /// Registering fails like this, with nothing done.
 async fn is_refused(store: &JsonIdentities, agent: &str, action: Action, kind: ErrorKind) {
-    let refused = store.register(crate::place::entry(agent, 900)).await;
+    let refused = store.register(crate::registry::place::entry(agent, 900)).await;
     let Err(RegisterError::Store(error)) = refused else { panic!("{refused:?}") };
     assert_eq!(error.certainty(), Certainty::NotDone);
     let source = std::error::Error::source(&error).unwrap();

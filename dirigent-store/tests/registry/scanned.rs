@@ -13,10 +13,10 @@ use dirigent_store::{
 };
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 
-use crate::place::{Place, put, who};
+use crate::registry::place::{Place, put, who};
 
 fn ego(agent: &str, number: u64) -> String {
-    let id = crate::place::account(number);
+    let id = crate::registry::place::account(number);
     format!(r#"{{"columns":["discord-id"],"agentScope":{{"{agent}":{{"discord-id":"{id}"}}}}}}"#)
 }
 
@@ -182,7 +182,7 @@ async fn the_default_paths_are_in_the_home_folder() {
     let place = Place::new();
     let seen_at_home = |home: &std::path::Path| {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "scanned::the_default_paths_are_in_the_home_folder"]);
+        command.args(["--exact", "registry::scanned::the_default_paths_are_in_the_home_folder"]);
         command.args(["--nocapture"]).env(AT_HOME, "1").env("HOME", home);
         String::from_utf8(command.output().unwrap().stdout).unwrap()
     };

@@ -9,7 +9,7 @@ use dirigent::{
     RunId, TurnId,
 };
 
-use crate::commits::{HERE, THERE, request, stored};
+use crate::shared::commits::{HERE, THERE, request, stored};
 
 /// What no file may hold.
 const SECRET: &str = "meet me at the old mill";

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::left_out::left_out;
+use crate::shared::left_out::left_out;
 
 /// A mounted file system; it goes when this is dropped.
 pub(crate) struct Mount {

@@ -7,22 +7,48 @@ use std::process::{Child, Command, Stdio};
 
 use dirigent::{ChannelId, ChannelStore};
 
-use crate::commits::{fact, stored, turn};
+use crate::shared::commits::{fact, stored, turn};
 
 const ROLE: &str = "DIRIGENT_CHANNELS_ROLE";
 const PATH: &str = "DIRIGENT_CHANNELS_PATH";
 const CHANNELS: u64 = 4;
 
-/// The test that plays the roles of other processes before it begins, for which it asks [`role`]. Under
-/// another name it would not be found, and no acknowledgement would come.
-const PLAYER: &str = "crash::a_process_killed_at_any_point_loses_nothing_it_acknowledged";
+/// The test, by its whole name, that plays the roles of other processes before it begins, for which it asks
+/// [`role`]. Under another name it would not be found, and no acknowledgement would come.
+#[derive(Clone, Copy)]
+pub(crate) struct Player(pub(crate) &'static str);
 
-/// This program again, as another process with a role to play in [`PLAYER`].
-pub(crate) fn other_process(role: &str, path: &Path) -> Child {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", PLAYER, "--nocapture"]);
-    command.env(ROLE, role).env(PATH, path);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+impl Player {
+    /// This program again, as another process with a role to play.
+    pub(crate) fn start(self, role: &str, path: &Path) -> Child {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", self.0, "--nocapture"]);
+        command.env(ROLE, role).env(PATH, path);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Has another process write, and kills it after so many commits.
+    pub(crate) fn killed_after(self, commits: u64, role: &str, path: &Path, known: &mut Known) {
+        let mut writer = self.start(role, path);
+        let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
+        assert_eq!(ack(&mut lines).as_deref(), Some("open"));
+        for _ in 0..commits {
+            assert!(known.hear(&mut lines), "the other process gave up");
+        }
+        writer.kill().unwrap();
+        while known.hear(&mut lines) {}
+        writer.wait().unwrap();
+    }
+
+    /// Keeps the store open in another process while something is done.
+    pub(crate) fn while_held(self, path: &Path, meanwhile: impl FnOnce()) {
+        let mut first = self.start("hold", path);
+        let mut lines = BufReader::new(first.stdout.take().unwrap()).lines();
+        assert_eq!(ack(&mut lines).as_deref(), Some("open"));
+        meanwhile();
+        first.kill().unwrap();
+        first.wait().unwrap();
+    }
 }
 
 /// The role that this process has to play, and where.
@@ -72,29 +98,6 @@ async fn write(store: &dyn ChannelStore, after_fact: impl Fn()) {
             after_fact();
         }
     }
-}
-
-/// Has another process write, and kills it after so many commits.
-pub(crate) fn killed_after(commits: u64, role: &str, path: &Path, known: &mut Known) {
-    let mut writer = other_process(role, path);
-    let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
-    assert_eq!(ack(&mut lines).as_deref(), Some("open"));
-    for _ in 0..commits {
-        assert!(known.hear(&mut lines), "the other process gave up");
-    }
-    writer.kill().unwrap();
-    while known.hear(&mut lines) {}
-    writer.wait().unwrap();
-}
-
-/// Keeps the store open in another process while something is done.
-pub(crate) fn while_held(path: &Path, meanwhile: impl FnOnce()) {
-    let mut first = other_process("hold", path);
-    let mut lines = BufReader::new(first.stdout.take().unwrap()).lines();
-    assert_eq!(ack(&mut lines).as_deref(), Some("open"));
-    meanwhile();
-    first.kill().unwrap();
-    first.wait().unwrap();
 }
 
 /// What is known of the channels after another process wrote.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use dirigent::{ApiError, Certainty, ChannelId, ChannelStore, Commit, Durability, ErrorKind};
 use dirigent_store::{Action, StoreError};
 
-use crate::commits::{HERE, cause, fact, failed, failure, request, stored, turn};
-use crate::mount::{Mount, image};
+use crate::shared::commits::{HERE, cause, fact, failed, failure, request, stored, turn};
+use crate::shared::mount::{Mount, image};
 
 /// A disk that says yes and then breaks: a file system on a disk with less room than it promised. None where nothing can
 /// be mounted.

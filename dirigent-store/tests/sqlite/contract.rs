@@ -8,7 +8,7 @@ use dirigent::{Barred, ChannelId, ChannelStore, IdentityStore, async_trait};
 use dirigent_store::{FileDurability, SqliteOptions, SqliteStore};
 use dirigent_testkit::contract::{self, ChannelStoreHarness, IdentityStoreHarness};
 
-use crate::place::spoil;
+use crate::sqlite::place::spoil;
 
 /// Each store in a file of its own.
 struct Harness {

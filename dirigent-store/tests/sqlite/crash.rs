@@ -3,10 +3,11 @@
 use dirigent_store::{OpenError, SqliteStore};
 use dirigent_testkit::Random;
 
-use crate::place::Place;
-use crate::process::{
-    Known, hold, killed_after, role, while_held, write_and_pause, write_for_ever,
-};
+use crate::shared::process::{Known, Player, hold, role, write_and_pause, write_for_ever};
+use crate::sqlite::place::Place;
+
+pub(super) const PLAYER: Player =
+    Player("sqlite::crash::a_process_killed_at_any_point_loses_nothing_it_acknowledged");
 
 /// What the other processes of the tests here do.
 async fn play(role: &str, path: &str) {
@@ -22,7 +23,7 @@ async fn play(role: &str, path: &str) {
 #[test]
 fn a_second_process_is_kept_out_until_the_first_ends() {
     let place = Place::new();
-    while_held(&place.path(), || {
+    PLAYER.while_held(&place.path(), || {
         let error = SqliteStore::open(place.path()).unwrap_err();
         assert!(matches!(error, OpenError::InUse { .. }), "{error}");
         assert!(error.to_string().contains("dirigent.sqlite is open already"), "{error}");
@@ -63,7 +64,7 @@ async fn a_process_killed_at_any_point_loses_nothing_it_acknowledged() {
     let mut random = Random::new(0x6b69_6c6c);
     let mut known = Known::default();
     for round in 0..60 {
-        killed_after(random.draw() % 40, "write", &place.path(), &mut known);
+        PLAYER.killed_after(random.draw() % 40, "write", &place.path(), &mut known);
         let store = place.open();
         known.is_in(&store, round).await;
         assert_eq!(store.problems(), []);

@@ -7,10 +7,10 @@ use std::path::Path;
 use dirigent::{Barred, ChannelId, ChannelStore, CommitError, IdentityStore, LoadError};
 use dirigent_store::{BadFile, OpenError, SqliteProblem, SqliteStore, StoreError};
 
-use crate::commits::{
+use crate::shared::commits::{
     HERE, THERE, barred, cause, fact, failure, replacement, request, stored, turn,
 };
-use crate::place::{Place, spoil};
+use crate::sqlite::place::{Place, spoil};
 
 /// Overwrites a part of a file.
 fn overwrite(path: &Path, from: u64, content: &[u8]) {

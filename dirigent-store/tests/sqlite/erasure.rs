@@ -1,7 +1,7 @@
 //! What is erased is in no file.
 
-use crate::erased::{delete, holders, talk};
-use crate::place::Place;
+use crate::shared::erased::{delete, holders, talk};
+use crate::sqlite::place::Place;
 
 #[tokio::test]
 async fn a_reply_that_was_posted_is_in_no_file_of_a_store_that_was_closed() {

@@ -4,8 +4,8 @@ use dirigent::{ChannelId, ChannelStore, CommitError};
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
 
-use crate::commits::{HERE, fact, request, stored};
-use crate::place::Place;
+use crate::shared::commits::{HERE, fact, request, stored};
+use crate::sqlite::place::Place;
 
 #[tokio::test]
 async fn of_two_commits_from_one_revision_one_is_made_whoever_else_commits() {

@@ -5,8 +5,9 @@ use std::io::{BufRead, BufReader, Write};
 use dirigent_store::SqliteStore;
 use dirigent_testkit::Random;
 
-use crate::mount::{Disk, Mount};
-use crate::process::{Known, ack, other_process};
+use crate::shared::mount::{Disk, Mount};
+use crate::shared::process::{Known, ack};
+use crate::sqlite::crash::PLAYER;
 
 /// R046, R143, D77
 #[tokio::test]
@@ -16,7 +17,7 @@ async fn a_power_cut_takes_nothing_that_was_answered() {
     let mut random = Random::new(0x706f_7765);
     let mut known = Known::default();
     for round in 0..8 {
-        let mut writer = other_process("write", &disk.path().join("state/any.sqlite"));
+        let mut writer = PLAYER.start("write", &disk.path().join("state/any.sqlite"));
         let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
         assert_eq!(ack(&mut lines).as_deref(), Some("open"));
         for _ in 0..20 + random.draw() % 40 {
@@ -33,7 +34,8 @@ async fn a_power_cut_takes_nothing_that_was_answered() {
         let store = SqliteStore::open(after.path().join("state/any.sqlite")).unwrap();
         assert_eq!(store.problems(), []);
         for (channel, made) in &before {
-            let found = crate::commits::stored(&store, dirigent::ChannelId::new(*channel)).await;
+            let found =
+                crate::shared::commits::stored(&store, dirigent::ChannelId::new(*channel)).await;
             let (revision, mark) = found.expect("a channel is lost");
             assert_eq!(mark, revision, "what was written belongs to another commit");
             assert!(revision >= *made, "round {round}: {made} of {channel}, not {revision}");
@@ -48,7 +50,7 @@ async fn a_power_cut_takes_nothing_that_was_answered() {
 async fn a_power_cut_right_after_a_fact_was_answered_does_not_take_it() {
     let home = tempfile::tempdir().unwrap();
     let Some(disk) = Disk::new(home.path()) else { return };
-    let mut writer = other_process("pause", &disk.path().join("state/any.sqlite"));
+    let mut writer = PLAYER.start("pause", &disk.path().join("state/any.sqlite"));
     let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
     assert_eq!(ack(&mut lines).as_deref(), Some("open"));
     let mut known = Known::default();
@@ -63,7 +65,8 @@ async fn a_power_cut_right_after_a_fact_was_answered_does_not_take_it() {
         let after = Mount::looped(copy).expect("the copy cannot be mounted");
         let store = SqliteStore::open(after.path().join("state/any.sqlite")).unwrap();
         for (channel, made) in &known.made {
-            let found = crate::commits::stored(&store, dirigent::ChannelId::new(*channel)).await;
+            let found =
+                crate::shared::commits::stored(&store, dirigent::ChannelId::new(*channel)).await;
             assert!(found.unwrap_or_default().0 >= *made, "{made} of {channel} is lost: {found:?}");
         }
         store.close().await.unwrap();

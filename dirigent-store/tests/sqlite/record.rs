@@ -6,8 +6,8 @@ use dirigent::{AgentKey, ChannelStore};
 use dirigent_core::Slot;
 use dirigent_store::JsonChannels;
 
-use crate::commits::{HERE, fact, request, stored, turn};
-use crate::place::Place;
+use crate::shared::commits::{HERE, fact, request, stored, turn};
+use crate::sqlite::place::Place;
 
 /// The text is that of the file, but for what stands around it.
 #[tokio::test]
@@ -93,7 +93,8 @@ async fn a_history_is_cut_with_every_commit() {
         let (revision, _) = stored(&store, HERE).await.unwrap_or_default();
         for number in 0..30 {
             let mut commit = request(HERE, revision + u64::from(number), 1);
-            commit.transitions = [number, number + 1].map(crate::trace::transition).to_vec().into();
+            commit.transitions =
+                [number, number + 1].map(crate::sqlite::trace::transition).to_vec().into();
             store.commit(commit).await.unwrap();
         }
         let history = store.history(HERE).await.unwrap();
@@ -107,5 +108,5 @@ async fn a_history_is_cut_with_every_commit() {
 #[tokio::test]
 async fn nothing_of_a_commit_is_kept() {
     let place = Place::new();
-    crate::commits::nothing_of_a_commit_is_kept(&place.open(), HERE).await;
+    crate::shared::commits::nothing_of_a_commit_is_kept(&place.open(), HERE).await;
 }

@@ -8,10 +8,10 @@ use dirigent::{
 };
 use dirigent_store::{Action, OpenError, SqliteStore, StoreError};
 
-use crate::commits::{HERE, THERE, cause, fact, failure, request, stored, turn};
-use crate::mount::Mount;
-use crate::place::names;
-use crate::refused_alike::{BreakingDisk, broken, is_broken, too_large};
+use crate::shared::commits::{HERE, THERE, cause, fact, failure, request, stored, turn};
+use crate::shared::mount::Mount;
+use crate::shared::refused::{BreakingDisk, broken, is_broken, too_large};
+use crate::sqlite::place::names;
 
 fn identity(number: u64) -> Identity {
     Identity {
@@ -135,7 +135,7 @@ fn what_is_no_ordinary_file_is_not_opened() {
 
 #[tokio::test]
 async fn an_identity_that_is_none_is_refused() {
-    let store = crate::place::Place::new().open();
+    let store = crate::sqlite::place::Place::new().open();
     let refused = store.register(Identity { discord_user_id: UserId::new(12), ..identity(1) });
     let RegisterError::Store(error) = refused.await.unwrap_err() else { panic!() };
     assert_eq!(error.kind(), dirigent::ErrorKind::Invalid);
@@ -146,7 +146,7 @@ async fn an_identity_that_is_none_is_refused() {
 #[tokio::test]
 async fn nobody_else_may_read_it() {
     use std::os::unix::fs::PermissionsExt as _;
-    let place = crate::place::Place::new();
+    let place = crate::sqlite::place::Place::new();
     let store = place.open();
     fact(&store, HERE, 0, 1).await;
     assert_eq!(place.names(), ["dirigent.sqlite", "dirigent.sqlite-wal"]);
@@ -170,5 +170,5 @@ async fn after_a_failed_sync_nothing_is_taken_until_the_store_is_opened_again() 
 
 #[tokio::test]
 async fn a_record_that_is_too_large_is_refused_for_good_and_changes_nothing() {
-    too_large(&crate::place::Place::new().open()).await;
+    too_large(&crate::sqlite::place::Place::new().open()).await;
 }

@@ -12,7 +12,7 @@ use dirigent_core::Slot;
 use dirigent_store::{ChannelOptions, JsonChannels, JsonIdentities, SqliteOptions, SqliteStore};
 use dirigent_testkit::Random;
 
-use crate::commits::marked;
+use crate::shared::commits::marked;
 
 /// How many transitions each store keeps that keeps any.
 const HISTORY_MAX: usize = 7;

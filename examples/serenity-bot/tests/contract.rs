@@ -1,5 +1,4 @@
 //! Serenity's account keeps the contract over real HTTP, against the loopback Discord.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::sync::Arc;
 

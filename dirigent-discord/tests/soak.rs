@@ -5,15 +5,14 @@
 //! turns are taken (1,000 if nothing is said), `SOAK_SEED` what goes wrong when:
 //!
 //! ```text
-//! SOAK_TURNS=10000 SOAK_SEED=7 cargo test -p dirigent-discord --test soak -- --nocapture --test-threads 1
+//! SOAK_TURNS=10000 SOAK_SEED=7 cargo test -p dirigent-discord --test all soak:: -- --nocapture --test-threads 1
 //! ```
 //!
 //! In `outages` parts of Discord are away for 15 seconds and for 10 minutes of the room's time:
 //!
 //! ```text
-//! cargo test -p dirigent-discord --test soak outages
+//! cargo test -p dirigent-discord --test all soak::outages
 //! ```
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails, and tells")]
 
 mod asking;
 mod faults;

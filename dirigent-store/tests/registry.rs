@@ -1,7 +1,5 @@
 //! The registry in a file, and the scan of `ego.json`, from the outside.
 
-#![cfg(test)]
-
 mod bad_input;
 mod contract;
 mod crash;

@@ -1,5 +1,4 @@
 //! The adapter keeps the contracts over real HTTP, against the loopback Discord.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
 mod permissions;
 

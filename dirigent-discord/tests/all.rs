@@ -1,0 +1,6 @@
+//! The adapter's tests, in one program.
+#![cfg(test)]
+
+mod account;
+mod contract;
+mod soak;

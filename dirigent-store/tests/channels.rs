@@ -1,0 +1,15 @@
+//! The store of channels, from the outside.
+
+mod bad_input;
+mod contract;
+mod crash;
+mod damage;
+mod erasure;
+mod export;
+mod history;
+mod place;
+mod power;
+mod record;
+mod refused;
+mod turns;
+mod unchangeable;

@@ -1,0 +1,8 @@
+//! What the tests of several stores use.
+
+pub(crate) mod commits;
+pub(crate) mod erased;
+pub(crate) mod left_out;
+pub(crate) mod mount;
+pub(crate) mod process;
+pub(crate) mod refused;
