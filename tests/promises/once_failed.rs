@@ -108,7 +108,7 @@ fn an_agent_that_waits_to_be_called_and_asks_at_the_gate_itself_is_not_called() 
 
 #[test]
 fn an_acknowledgement_that_is_not_owed_any_more_is_not_posted() {
-    // The number of effects that the machine remembers as owed.
+    // The number of effects that are pending in the machine.
     const OWED_MAX: usize = 32;
     let mut stage = Setup::new().hosted("a", []).hosted("b", []).stage();
     stage.chat();

@@ -145,7 +145,7 @@ fn a_stop_said_while_the_process_was_down_acts_before_the_next_agent_is_triggere
     stage.chat();
     stage.discord().next_post(Fault::RateLimited { retry_after: SECOND * 20 });
     stage.say("Hello");
-    // A trigger is owed when the process is killed.
+    // A trigger is pending when the process is killed.
     let slow = Fault::SlowRequest { by: SECOND * 2 };
     stage.discord().inject(|faults| faults.next(Call::History, slow));
     said_while_down(&mut stage, &["stop"], MINUTE);

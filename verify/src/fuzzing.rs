@@ -85,8 +85,8 @@ fn live_on(channel: &mut Channel, reader: &mut Reader<'_>) {
         };
         let _ = channel.handle(now, &input, &mut effects);
         assert_eq!(channel.audit(), Ok(()), "after {input:?}");
-        let owed = effects.drain(..).filter_map(|effect| effect.ticket()).next_back();
-        if let Some(ticket) = owed {
+        let newest = effects.drain(..).filter_map(|effect| effect.ticket()).next_back();
+        if let Some(ticket) = newest {
             let settlement = Settlement::Doubtful;
             let _ = channel.handle(now, &Input::Settled { ticket, settlement }, &mut effects);
         }

@@ -14,7 +14,6 @@ mod choice;
 mod clock;
 mod confirm;
 mod cycle;
-mod debts;
 mod gate;
 mod held;
 mod members;
@@ -23,6 +22,7 @@ mod message;
 mod operate;
 mod outage;
 mod overdue;
+mod pending;
 mod permit;
 mod reply;
 mod rest;
@@ -43,7 +43,9 @@ use dirigent_core::{
 pub use self::answer::{EndedTurn, ModelAnswer, Portrait};
 use self::memory::Memory;
 use self::resting::Range;
-use self::state::{Away, ChatAway, Closing, Cycle, Debt, Litter, Permit, Phase, Refresh, Slot};
+use self::state::{
+    Away, ChatAway, Closing, Cycle, Pending, Permit, Phase, Refresh, Slot, StaleTrigger,
+};
 
 /// Agents a channel holds at most, and muted ones beside them.
 const AGENTS_MAX: usize = 64;
@@ -137,10 +139,10 @@ pub struct Model {
     memory: Memory,
     /// The next ticket.
     ticket: u64,
-    /// What is owed, oldest first.
-    debts: Vec<Debt>,
+    /// What is pending, oldest first.
+    pending: Vec<Pending>,
     /// Trigger messages to be removed.
-    litter: Vec<Litter>,
+    stale_triggers: Vec<StaleTrigger>,
     /// What this step emitted so far.
     emitted: Vec<Effect>,
     /// The turns that ended in this step.
@@ -195,8 +197,8 @@ impl Model {
             reminders: 0,
             memory: Memory::default(),
             ticket: 0,
-            debts: Vec::new(),
-            litter: Vec::new(),
+            pending: Vec::new(),
+            stale_triggers: Vec::new(),
             emitted: Vec::new(),
             ended: Vec::new(),
             causes: Vec::new(),

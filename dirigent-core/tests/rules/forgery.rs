@@ -255,7 +255,7 @@ fn an_open_poll_is_owed() {
     forged(
         &room.snapshot(),
         "an open poll is pending",
-        &[&|it| it.pending.retain(|debt| !matches!(debt.effect, Effect::Poll { .. }))],
+        &[&|it| it.pending.retain(|effect| !matches!(effect.effect, Effect::Poll { .. }))],
     );
 }
 
@@ -430,11 +430,11 @@ fn a_deadline_long_gone_ends_its_turn_at_the_first_look() {
 
 /// D77, R075
 #[test]
-fn an_archive_full_of_deadlines_and_debts_does_nothing_but_clear_up() {
+fn an_archive_full_of_deadlines_and_pending_effects_does_nothing_but_clear_up() {
     let trigger =
         Effect::Trigger { ticket: Ticket::new(0), agent: A, turn: TurnId::new(1), attempt: 0 };
     for at in MOMENTS {
-        let litter = vec![StaleTrigger { message: MessageId::new(7), due: Some(at) }];
+        let stale = vec![StaleTrigger { message: MessageId::new(7), due: Some(at) }];
         let archived = Snapshot {
             archived: Some(Archived { bot_notice_at: Some(at), ..HOW }),
             phase: PhaseData::Archived,
@@ -444,7 +444,7 @@ fn an_archive_full_of_deadlines_and_debts_does_nothing_but_clear_up() {
             list_at: Some(at),
             pending: vec![PendingEffect { effect: trigger, since: at }],
             next_ticket: 1,
-            stale_triggers: litter,
+            stale_triggers: stale,
             ..dormant()
         };
         let mut room = room_of(&archived);
@@ -464,7 +464,7 @@ fn an_archive_full_of_deadlines_and_debts_does_nothing_but_clear_up() {
 
 /// D77, D78
 #[test]
-fn a_debt_of_a_dormant_channel_is_settled_and_wakes_nobody() {
+fn a_pending_effect_of_a_dormant_channel_is_settled_and_wakes_nobody() {
     let ticket = Ticket::new(0);
     let effects = [
         Effect::Trigger { ticket, agent: B, turn: TurnId::new(1), attempt: u8::MAX },
@@ -480,8 +480,8 @@ fn a_debt_of_a_dormant_channel_is_settled_and_wakes_nobody() {
         Settlement::Done { message: None },
     ];
     for (effect, settlement) in effects.into_iter().flat_map(|e| settlements.map(|s| (e, s))) {
-        let debts = vec![PendingEffect { effect, since: Timestamp::from_millis(u64::MAX) }];
-        let mut room = room_of(&Snapshot { pending: debts, next_ticket: 1, ..dormant() });
+        let pending = vec![PendingEffect { effect, since: Timestamp::from_millis(u64::MAX) }];
+        let mut room = room_of(&Snapshot { pending, next_ticket: 1, ..dormant() });
         room.settle(ticket, settlement);
         room.tell(Input::Tick);
         assert_eq!((room.phase(), room.triggers()), (PhaseKind::Dormant, 0), "{effect:?}");

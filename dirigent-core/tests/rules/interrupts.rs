@@ -381,7 +381,7 @@ fn a_turn_that_ends_while_it_rests_leaves_the_question_to_the_next() {
     let (mut room, _) = resting();
     room.tell(Input::Stop);
     assert!(room.channel.view().held().is_some());
-    assert!(room.channel.pending().iter().all(|debt| debt.effect.ticket() != room.consult));
+    assert!(room.channel.pending().iter().all(|effect| effect.effect.ticket() != room.consult));
 }
 
 /// R268, F19

@@ -316,8 +316,8 @@ fn a_stop_does_not_withdraw_its_own_acknowledgement() {
     let mut room = Room::chat(2);
     room.human("hello");
     room.post(Author::Human, MessageKind::StopWord, "stop");
-    let owed: Vec<_> = room.channel.pending().iter().map(|debt| debt.effect).collect();
-    let notices = owed.iter().filter(|effect| matches!(effect, Effect::Notice { .. }));
+    let pending: Vec<_> = room.channel.pending().iter().map(|effect| effect.effect).collect();
+    let notices = pending.iter().filter(|effect| matches!(effect, Effect::Notice { .. }));
     let wanted: Vec<bool> = notices.map(|effect| room.channel.wants(effect)).collect();
     assert_eq!(wanted, [true]);
 }

@@ -146,8 +146,8 @@ fn what_was_owed_is_still_owed_after_a_restart() {
     room.human("hello");
     let ticket = room.trigger.unwrap();
     let mut room = restarted(&room);
-    let debts: Vec<_> = room.channel.pending().iter().map(|debt| debt.effect).collect();
-    assert!(matches!(debts[..], [Effect::Trigger { agent: A, .. }]), "{debts:?}");
+    let pending: Vec<_> = room.channel.pending().iter().map(|effect| effect.effect).collect();
+    assert!(matches!(pending[..], [Effect::Trigger { agent: A, .. }]), "{pending:?}");
     let message = Some(MessageId::new(7_000));
     let step = room.settle(ticket, Settlement::Done { message });
     assert_eq!(step.asks(), ["delete 7000"]);
@@ -180,23 +180,23 @@ fn a_snapshot_with_a_list_that_is_too_long_is_turned_down() {
     let ids = (1..=10_000).map(MessageId::new).collect();
     let runs =
         (1..=10_000).map(|run| (dirigent_core::RunId::new(run), dirigent_core::RunFate::Ended));
-    let debt = |ticket| PendingEffect {
+    let effect = |ticket| PendingEffect {
         effect: Effect::Delete { ticket: Ticket::new(ticket), message: MessageId::new(1) },
         since: good.now,
     };
     let piece = |id| Piece { id: MessageId::new(id), tail: Tail::of("x") };
     let pieces = DeliveryData { pieces: (1..=9).map(piece).collect(), ..DeliveryData::default() };
-    let litter = |id| StaleTrigger { message: MessageId::new(id), due: None };
+    let stale = |id| StaleTrigger { message: MessageId::new(id), due: None };
     let long = [
         ("list", Snapshot { list: slots, ..good.clone() }),
         ("muted", Snapshot { muted: crate::room::agents(129), ..good.clone() }),
         ("messages", Snapshot { messages: ids, ..good.clone() }),
         ("runs", Snapshot { runs: runs.collect(), ..good.clone() }),
-        ("pending", Snapshot { pending: (1..=65).map(debt).collect(), ..good.clone() }),
+        ("pending", Snapshot { pending: (1..=65).map(effect).collect(), ..good.clone() }),
         ("pieces", Snapshot { delivery: Some(pieces.into()), ..good.clone() }),
         (
             "staleTriggers",
-            Snapshot { stale_triggers: (1..=17).map(litter).collect(), ..good.clone() },
+            Snapshot { stale_triggers: (1..=17).map(stale).collect(), ..good.clone() },
         ),
     ];
     for (field, snapshot) in long {

@@ -365,7 +365,8 @@ fn an_unfinished_turn_survives_a_clock_that_goes_back() {
         room.channel
             .pending()
             .iter()
-            .all(|debt| room.channel.wants(&debt.effect) || debt.effect.ticket() != room.trigger)
+            .all(|effect| room.channel.wants(&effect.effect)
+                || effect.effect.ticket() != room.trigger)
     );
     let ticket = room.trigger.unwrap();
     room.settle(ticket, Settlement::Done { message: None });

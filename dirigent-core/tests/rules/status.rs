@@ -1,4 +1,4 @@
-//! What a channel tells about itself: its view, its events, its debts.
+//! What a channel tells about itself: its view, its events, its pending effects.
 
 use crate::room::{A, B, Room, secs, spoke};
 use dirigent_core::{
@@ -108,8 +108,8 @@ fn a_transition_names_time_agent_and_turn() {
 fn what_is_asked_is_owed_until_it_is_settled_once() {
     let mut room = Room::chat(2);
     let step = room.human("hello");
-    let owed: Vec<_> = room.channel.pending().iter().map(|debt| debt.effect).collect();
-    assert_eq!(Some(&owed[0]), step.effects.last(), "the trigger is owed");
+    let pending: Vec<_> = room.channel.pending().iter().map(|effect| effect.effect).collect();
+    assert_eq!(Some(&pending[0]), step.effects.last(), "the trigger is pending");
     assert_eq!(room.channel.pending()[0].since, room.now);
     let ticket = room.trigger.unwrap();
     room.settle(ticket, Settlement::Doubtful);

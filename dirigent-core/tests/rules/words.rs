@@ -210,9 +210,9 @@ fn a_snapshot_that_is_turned_down_says_why() {
     let good = Room::chat(3).snapshot();
     let foreign = Snapshot { version: 7, ..good.clone() };
     assert_eq!(restore(&foreign), "the snapshot has version 7, this library reads 1");
-    let debt =
+    let effect =
         PendingEffect { effect: Effect::FetchMembers { ticket: Ticket::new(0) }, since: START };
-    let long = Snapshot { pending: vec![debt; 33], ..good.clone() };
+    let long = Snapshot { pending: vec![effect; 33], ..good.clone() };
     assert_eq!(restore(&long), "the snapshot's list `pending` is too long");
     let torn = Snapshot { cycle_requested: true, ..good };
     let sentence = "the snapshot contradicts itself: outside a cycle nothing of one is remembered";

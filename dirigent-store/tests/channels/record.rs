@@ -142,8 +142,8 @@ fn what_a_machine_went_through_comes_back_whole() {
         for step in Step::sequence(&mut random, 40) {
             let Step::Input { input, .. } = step else { continue };
             let _ = channel.handle(now, &input, &mut effects);
-            let owed = effects.drain(..).find_map(|effect| effect.ticket());
-            if let Some(ticket) = owed {
+            let newest = effects.drain(..).find_map(|effect| effect.ticket());
+            if let Some(ticket) = newest {
                 let agents = [0, 1, 2].map(AgentKey::new).to_vec();
                 let _ = channel.handle(now, &Input::Members { ticket, agents }, &mut effects);
                 let settlement = Settlement::Done { message: Some(MessageId::new(ticket.get())) };

@@ -369,7 +369,7 @@ fn dormant() -> ChannelRecord {
     ChannelRecord { heard: Some(MessageId::new(41)), writer, ..rested }
 }
 
-/// A chat of four in which the first has the floor, with a debt and a run.
+/// A chat of four in which the first has the floor, with a pending effect and a run.
 fn talking() -> ChannelRecord {
     let wake = Input::Wake { first: None, cause: dirigent::WakeCause::Operator };
     let (agent, run) = (Some(AgentKey::new(1)), Some(RunId::new(5)));

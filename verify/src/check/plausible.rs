@@ -54,7 +54,7 @@ impl Walk {
                 tail: **tail,
             },
             Act::Members { agents } => Input::Members {
-                ticket: self.owed(|effect| matches!(effect, Effect::FetchMembers { .. }), 0),
+                ticket: self.pending(|effect| matches!(effect, Effect::FetchMembers { .. }), 0),
                 agents: agents.clone(),
             },
             Act::Address { agents } => {
@@ -66,22 +66,22 @@ impl Walk {
             Act::Return { assigned: true, agent } => Input::Assign(*agent),
             Act::Return { assigned: false, agent } => Input::Online(*agent),
             Act::Answer { settlement } => Input::Settled {
-                ticket: self.owed(|effect| matches!(effect, Effect::Consult { .. }), 0),
+                ticket: self.pending(|effect| matches!(effect, Effect::Consult { .. }), 0),
                 settlement: *settlement,
             },
             Act::Settle { nth, settlement } => Input::Settled {
-                ticket: self.owed(|_| true, usize::from(*nth)),
+                ticket: self.pending(|_| true, usize::from(*nth)),
                 settlement: *settlement,
             },
         }
     }
 
-    /// The ticket of a debt, counted back from the newest; one never owed, if there is none.
-    fn owed(&self, fits: impl Fn(&Effect) -> bool, nth: usize) -> Ticket {
-        let debts = self.machine.pending().iter().rev();
-        let mut fitting = debts.filter(|debt| fits(&debt.effect));
-        let debt = fitting.nth(nth).and_then(|debt| debt.effect.ticket());
-        debt.unwrap_or(Ticket::new(u64::MAX))
+    /// The ticket of a pending effect, counted back from the newest; one never given, if there is none.
+    fn pending(&self, fits: impl Fn(&Effect) -> bool, nth: usize) -> Ticket {
+        let pending = self.machine.pending().iter().rev();
+        let mut fitting = pending.filter(|effect| fits(&effect.effect));
+        let effect = fitting.nth(nth).and_then(|effect| effect.effect.ticket());
+        effect.unwrap_or(Ticket::new(u64::MAX))
     }
 
     /// The agent at this place of the list, or the next one if that has the floor.

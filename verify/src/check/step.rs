@@ -160,7 +160,7 @@ pub enum Act {
         /// What became of it.
         settlement: Settlement,
     },
-    /// An owed effect is settled.
+    /// A pending effect is settled.
     Settle {
         /// Which, counted back from the newest.
         nth: u8,

@@ -9,8 +9,8 @@ use dirigent_core::{
 
 use super::{Invariant, Observation, Observer};
 
-/// The most effects owed at a time (rule 42).
-const DEBTS_MAX: usize = 32;
+/// The most pending effects at a time (rule 42).
+const PENDING_MAX: usize = 32;
 /// The most bytes that a channel of usual size (sixteen agents) owns.
 const BYTES_MAX: usize = 8 * 1024;
 /// Agents in a channel of usual size; each more may cost a slot and a mute.
@@ -20,7 +20,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
     id: "I13",
     promise: 0,
     requirements: "D78, rules 10, 21, 42",
-    sentence: "a channel owns at most 8 KB and owes at most 32 effects",
+    sentence: "a channel owns at most 8 KB and has at most 32 pending effects",
     observer: || Box::new(Bounded),
 };
 
@@ -30,8 +30,8 @@ struct Bounded;
 impl Observer for Bounded {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         let after = seen.after;
-        if after.debts > DEBTS_MAX {
-            return Err(format!("{} effects are owed", after.debts));
+        if after.pending > PENDING_MAX {
+            return Err(format!("{} effects are pending", after.pending));
         }
         if after.seats.len() > AGENTS_MAX {
             return Err(format!("{} agents are listed", after.seats.len()));
@@ -88,10 +88,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_many_debts_are_caught() {
+    fn too_many_pending_effects_are_caught() {
         let mut step = Forged::default();
-        step.after.debts = DEBTS_MAX + 1;
-        step.rejected(fresh(&INVARIANT).as_mut(), "are owed");
+        step.after.pending = PENDING_MAX + 1;
+        step.rejected(fresh(&INVARIANT).as_mut(), "are pending");
     }
 
     #[test]

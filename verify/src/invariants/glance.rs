@@ -76,8 +76,8 @@ pub struct Glance {
     pub reply: Option<PendingReply>,
     /// How many changes it went through.
     pub revision: u64,
-    /// How many effects are owed.
-    pub debts: usize,
+    /// How many effects are pending.
+    pub pending: usize,
     /// How many agents would be allowed if they asked now, where turns are kept.
     pub allowed: usize,
 }
@@ -113,7 +113,7 @@ impl Default for Glance {
             chat_away: false,
             reply: None,
             revision: 0,
-            debts: 0,
+            pending: 0,
             allowed: 0,
         }
     }
@@ -141,7 +141,7 @@ impl Glance {
         self.initiator = view.initiator();
         self.refill_steering(channel);
         self.revision = channel.revision();
-        self.debts = channel.pending().len();
+        self.pending = channel.pending().len();
         self.allowed = if self.keeps_turns() { self.count_allowed(channel) } else { 0 };
     }
 

@@ -116,16 +116,16 @@ pub struct Portrait {
     pub reply: Option<PendingReply>,
     /// Who has had its turns for this hour.
     pub capped: Vec<AgentKey>,
-    /// What is owed and since when, oldest first.
-    pub owed: Vec<(Ticket, Timestamp)>,
+    /// What is pending and since when, oldest first.
+    pub pending: Vec<(Ticket, Timestamp)>,
 }
 
 impl Portrait {
     /// The portrait of a machine.
     pub fn of(channel: &dirigent_core::Channel) -> Self {
         let view = channel.view();
-        let debts = channel.pending().iter();
-        let owed = debts.filter_map(|debt| Some((debt.effect.ticket()?, debt.since)));
+        let pending = channel.pending().iter();
+        let pending = pending.filter_map(|effect| Some((effect.effect.ticket()?, effect.since)));
         Self {
             mode: view.mode(),
             turn_state: view.turn_state(),
@@ -152,7 +152,7 @@ impl Portrait {
             chat_away: view.chat_away_since(),
             reply: view.pending_reply(),
             capped: view.list().map(|seat| seat.agent).filter(|one| view.is_capped(*one)).collect(),
-            owed: owed.collect(),
+            pending: pending.collect(),
         }
     }
 }
@@ -162,7 +162,7 @@ impl Model {
     pub fn portrait(&self) -> Portrait {
         let state = self.mode.turn_state(self.list.len()); // rule 6
         let archived = self.closing.is_some();
-        let debts = self.debts.iter().map(|debt| (Ticket::new(debt.ticket), debt.since));
+        let pending = self.pending.iter().map(|effect| (Ticket::new(effect.ticket), effect.since));
         let seats = self.list.iter().map(|slot| Seat {
             agent: slot.agent,
             turn: slot.turn,
@@ -201,7 +201,7 @@ impl Model {
             chat_away: self.chat_away.map(|away| away.since),
             reply: self.pending_reply(),
             capped: capped.map(|slot| slot.agent).collect(),
-            owed: debts.collect(),
+            pending: pending.collect(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dirigent_core::{Cause, Notice, SeatTurn, Timestamp};
 
 use super::Model;
-use super::state::{First, Litter, Phase, Poll, Stage};
+use super::state::{First, Phase, Poll, Stage, StaleTrigger};
 
 /// Expiries in one step after which something must be wrong.
 const EXPIRIES_MAX: usize = 1_000;
@@ -85,7 +85,7 @@ impl Model {
             (permit.and_then(|running| running.due), Due::Permit),
             (self.overdue_moment(), Due::Overdue),
             (self.cap_moment(), Due::Cap),
-            (self.litter.iter().filter_map(|one| one.due).min(), Due::Cleanup),
+            (self.stale_triggers.iter().filter_map(|one| one.due).min(), Due::Cleanup),
             (self.forget_due(), Due::Forget),
         ];
         let set = moments.into_iter();
@@ -185,10 +185,11 @@ impl Model {
     /// Rule 42: removes the trigger messages that are due.
     fn clean_up(&mut self) {
         let now = self.now;
-        let litter = std::mem::take(&mut self.litter);
-        let is_due = |one: &Litter| one.due.is_some_and(|due| due <= now);
-        let (due, rest): (Vec<Litter>, Vec<Litter>) = litter.into_iter().partition(is_due);
-        self.litter = rest;
+        let stale = std::mem::take(&mut self.stale_triggers);
+        let is_due = |one: &StaleTrigger| one.due.is_some_and(|due| due <= now);
+        let (due, rest): (Vec<StaleTrigger>, Vec<StaleTrigger>) =
+            stale.into_iter().partition(is_due);
+        self.stale_triggers = rest;
         for one in due {
             self.emit_delete(one.message);
         }
@@ -221,8 +222,8 @@ impl Model {
         graces.filter_map(|slot| slot.grace_since.as_mut()).for_each(|at| back(at, by));
         let spoken = self.list.iter_mut().flat_map(|slot| slot.spoke_at.iter_mut());
         spoken.for_each(|at| back(at, by));
-        let litter: &mut Vec<Litter> = &mut self.litter;
-        litter.iter_mut().filter_map(|one| one.due.as_mut()).for_each(|at| back(at, by));
+        let stale: &mut Vec<StaleTrigger> = &mut self.stale_triggers;
+        stale.iter_mut().filter_map(|one| one.due.as_mut()).for_each(|at| back(at, by));
         let running = self.permit.iter_mut().filter_map(|permit| permit.running.as_mut());
         running.filter_map(|running| running.due.as_mut()).for_each(|at| back(at, by));
         if let Some(away) = &mut self.chat_away {

@@ -2,7 +2,7 @@
 
 use super::Model;
 use super::resting::Range;
-use super::state::{First, Owed, Phase, Turn};
+use super::state::{First, Phase, Request, Turn};
 
 impl Model {
     /// Holds messages for the next that is granted.
@@ -10,12 +10,12 @@ impl Model {
         self.held = Range::both(self.held, range);
     }
 
-    /// Rule 54: whether the agent of this turn does not run, or its trigger is still owed.
+    /// Rule 54: whether the agent of this turn does not run, or its trigger is still pending.
     pub(super) fn is_agent_to_be_reached(&self) -> bool {
         let runs = |turn: &Turn| turn.listens() || turn.confirming().is_some();
         let runs = self.phase.turn().is_some_and(runs);
-        let trigger = Owed::Trigger { turn: self.turn };
-        !runs || self.debts.iter().any(|debt| debt.what == trigger)
+        let trigger = Request::Trigger { turn: self.turn };
+        !runs || self.pending.iter().any(|effect| effect.what == trigger)
     }
 
     /// What no agent has heard when turns end for now is kept in mind.

@@ -22,10 +22,10 @@ impl Model {
         }
     }
 
-    /// Rule 28: a forgotten refresh is no longer owed.
+    /// Rule 28: a forgotten refresh is no longer pending.
     pub(super) fn forget_refresh(&mut self) {
         if let Some(refresh) = self.refresh.take() {
-            self.strike(refresh.ticket);
+            self.forget_pending(refresh.ticket);
         }
     }
 
@@ -43,7 +43,7 @@ impl Model {
         agents: &[AgentKey],
     ) -> Result<(), Refusal> {
         let outstanding = self.refresh.is_some_and(|refresh| refresh.ticket == ticket);
-        if !outstanding || self.owed(ticket).is_none() {
+        if !outstanding || self.pending(ticket).is_none() {
             return Err(Refusal::UnknownTicket);
         }
         if agents.len() > AGENTS_MAX {

@@ -39,7 +39,7 @@ pub(super) struct Waiting {
     pub(super) slow_left: Option<Duration>,
     /// What remained until the turn's end.
     pub(super) end_left: Option<Duration>,
-    /// The debt.
+    /// The effect.
     pub(super) ticket: Ticket,
     /// The consultation's deadline.
     pub(super) due: Timestamp,

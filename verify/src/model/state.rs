@@ -361,7 +361,7 @@ pub(super) struct ChatAway {
 /// The outstanding refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Refresh {
-    /// Its debt.
+    /// Its ticket.
     pub(super) ticket: Ticket,
     /// When the old list is used instead.
     pub(super) due: Timestamp,
@@ -380,9 +380,9 @@ pub(super) struct Closing {
     pub(super) bot_notice: Option<Timestamp>,
 }
 
-/// What a ticket is owed for.
+/// What a ticket was given for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owed {
+pub(super) enum Request {
     /// The list of members.
     Fetch,
     /// The trigger of a turn.
@@ -402,20 +402,20 @@ pub(super) enum Owed {
     Consult,
 }
 
-/// One debt.
+/// An effect that was not settled yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Debt {
+pub(super) struct Pending {
     /// Its number.
     pub(super) ticket: u64,
     /// What for.
-    pub(super) what: Owed,
+    pub(super) what: Request,
     /// When it was made; part of its name, so that it stays when time goes back (rule 2).
     pub(super) since: Timestamp,
 }
 
 /// A trigger message that is still to be removed (rule 42).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Litter {
+pub(super) struct StaleTrigger {
     /// The message.
     pub(super) message: MessageId,
     /// When it is removed; `None`: with the next trigger.

@@ -94,7 +94,7 @@ impl Model {
     /// The orchestrator took too long.
     pub(super) fn on_consult_due(&mut self) {
         if let Some(ticket) = self.waiting().map(|waiting| waiting.ticket) {
-            self.strike(ticket);
+            self.forget_pending(ticket);
             self.on_consult_over(Cause::OrchestratorLate);
         }
     }
@@ -179,7 +179,7 @@ impl Model {
         let Some(waiting) = self.waiting().cloned() else {
             return;
         };
-        self.strike(waiting.ticket);
+        self.forget_pending(waiting.ticket);
         let asked = Range::both(Some(waiting.asked), waiting.next);
         self.hold(Range::both(asked, waiting.over));
         if let Phase::Turn(turn) = &mut self.phase {
@@ -197,7 +197,7 @@ impl Model {
         let runs = waiting.rests_running() && waiting.kept.is_none();
         let (ticket, over) = (waiting.ticket, waiting.over);
         self.causes.push(Cause::OrchestratorFailed);
-        self.strike(ticket);
+        self.forget_pending(ticket);
         if runs {
             self.hold(over);
             self.restore_stage();

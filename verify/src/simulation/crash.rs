@@ -17,7 +17,7 @@ impl World {
         };
     }
 
-    /// Brings the channel back. Runs that were under way are gone, owed effects are carried out
+    /// Brings the channel back. Runs that were under way are gone, pending effects are carried out
     /// again or dropped, and missed messages are read.
     pub(super) fn restart(&mut self) -> Result<(), Violation> {
         self.tally.restarts += 1;
@@ -28,12 +28,12 @@ impl World {
         self.time += self.dice.between(100, 30_000);
         self.watched.restart(&self.stored)?;
         self.end_lost_run();
-        let debts: Vec<PendingEffect> = self.watched.channel().pending().to_vec();
-        for debt in debts {
-            let wanted = self.watched.channel().wants(&debt.effect);
+        let pending: Vec<PendingEffect> = self.watched.channel().pending().to_vec();
+        for effect in pending {
+            let wanted = self.watched.channel().wants(&effect.effect);
             if wanted {
-                self.perform(&debt.effect);
-            } else if let Some(ticket) = debt.effect.ticket() {
+                self.perform(&effect.effect);
+            } else if let Some(ticket) = effect.effect.ticket() {
                 let how = How::Dropped;
                 let epoch = self.epoch;
                 self.agenda.add(self.time, Happening::Settle { ticket, how, epoch });

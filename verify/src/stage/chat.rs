@@ -36,8 +36,8 @@ impl StageAccount {
         Self { account, discord, store, points, reads_history }
     }
 
-    /// Whether any stored channel owes something like this.
-    fn is_owed(&self, is_it: impl Fn(ChannelId, &PendingEffect) -> bool) -> bool {
+    /// Whether something like this is pending in any stored channel.
+    fn is_pending(&self, is_it: impl Fn(ChannelId, &PendingEffect) -> bool) -> bool {
         self.store.known().into_iter().any(|channel| {
             let stored = self.store.stored(channel);
             stored.is_some_and(|s| s.record.snapshot.pending.iter().any(|d| is_it(channel, d)))
@@ -59,29 +59,29 @@ impl StageAccount {
         )
     }
 
-    /// Whether the message is a trigger that no stored channel owes any more: it was withdrawn while it was
+    /// Whether the message is a trigger that is pending in no stored channel any more: it was withdrawn while it was
     /// in doubt, and did arrive. Or it is gone, and the deletion is one whose answer was lost.
     fn is_withdrawn(&self, channel: ChannelId, message: MessageId) -> bool {
         let Some(message) = self.discord.message(channel, message) else {
             return true;
         };
-        let has_its_nonce = |of: ChannelId, debt: &PendingEffect| {
-            let ticket = debt.effect.ticket().map_or(0, dirigent_core::Ticket::get);
-            let nonce = Nonce::from_parts(of.get(), debt.since.as_millis(), ticket);
+        let has_its_nonce = |of: ChannelId, effect: &PendingEffect| {
+            let ticket = effect.effect.ticket().map_or(0, dirigent_core::Ticket::get);
+            let nonce = Nonce::from_parts(of.get(), effect.since.as_millis(), ticket);
             message.nonce.as_deref() == Some(nonce.as_str())
         };
         message.author == self.account.user()
             && message.nonce.is_some()
-            && !self.is_owed(has_its_nonce)
+            && !self.is_pending(has_its_nonce)
     }
 
     fn check_post(&self, post: &Post) {
-        let owed = self.is_owed(|channel, debt| {
-            let ticket = debt.effect.ticket().map_or(0, dirigent_core::Ticket::get);
+        let pending = self.is_pending(|channel, effect| {
+            let ticket = effect.effect.ticket().map_or(0, dirigent_core::Ticket::get);
             // An answer may have several parts.
-            let parts = if matches!(debt.effect, Effect::Consult { .. }) { 0..64 } else { 0..1 };
+            let parts = if matches!(effect.effect, Effect::Consult { .. }) { 0..64 } else { 0..1 };
             parts.map(|part: u64| ticket | part << 24).any(|number| {
-                Nonce::from_parts(channel.get(), debt.since.as_millis(), number) == post.nonce
+                Nonce::from_parts(channel.get(), effect.since.as_millis(), number) == post.nonce
             })
         });
         let part = || {
@@ -91,8 +91,8 @@ impl StageAccount {
                 outgoing.parts.iter().any(|part| part.nonce == post.nonce && part.posted.is_none())
             })
         };
-        if !owed && !part() && !self.is_in_a_letter(post) {
-            let owed: Vec<_> = self
+        if !pending && !part() && !self.is_in_a_letter(post) {
+            let pending: Vec<_> = self
                 .store
                 .known()
                 .into_iter()
@@ -100,7 +100,7 @@ impl StageAccount {
                 .flat_map(|stored| stored.record.snapshot.pending)
                 .collect();
             let nonce = post.nonce.as_str();
-            self.breach(&format!("the post {nonce} (owed: {owed:?})"), post.channel);
+            self.breach(&format!("the post {nonce} (pending: {pending:?})"), post.channel);
         }
         if post.content.chars().count() > 2_000 || post.nonce.as_str().is_empty() {
             self.breach("a post that is too long or without nonce", post.channel);
@@ -130,8 +130,8 @@ impl DiscordApi for StageAccount {
     }
 
     async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {
-        let is_it = |_, debt: &PendingEffect| matches!(debt.effect, Effect::Delete { message: m, .. } if m == message);
-        if !self.is_owed(is_it) && !self.is_withdrawn(channel, message) {
+        let is_it = |_, effect: &PendingEffect| matches!(effect.effect, Effect::Delete { message: m, .. } if m == message);
+        if !self.is_pending(is_it) && !self.is_withdrawn(channel, message) {
             self.breach("a deletion", channel);
         }
         self.points.pass("before a deletion").await;
@@ -152,10 +152,10 @@ impl DiscordApi for StageAccount {
         channel: ChannelId,
         among: Vec<UserId>,
     ) -> Result<Vec<UserId>, ApiError> {
-        let is_it = |of, debt: &PendingEffect| {
-            of == channel && matches!(debt.effect, Effect::FetchMembers { .. })
+        let is_it = |of, effect: &PendingEffect| {
+            of == channel && matches!(effect.effect, Effect::FetchMembers { .. })
         };
-        if !self.is_owed(is_it) {
+        if !self.is_pending(is_it) {
             self.breach("a member list", channel);
         }
         self.points.pass("before reading members").await;

@@ -197,7 +197,7 @@ impl World {
         self.feed(self.now.now, &Input::Settled { ticket, settlement }, true);
     }
 
-    /// The process dies: its runs are gone, what is owed and wanted is done again.
+    /// The process dies: its runs are gone, what is pending and wanted is done again.
     fn crash(&mut self, room: &Room) {
         self.crashes += 1;
         self.runs.clear();
@@ -205,11 +205,11 @@ impl World {
         self.channel = Channel::restore(Arc::clone(&room.config), &self.stored)
             .expect("the machine accepts what it wrote");
         self.channel.snapshot_into(&mut self.now);
-        for debt in self.channel.pending().to_vec() {
-            if self.channel.wants(&debt.effect) {
+        for effect in self.channel.pending().to_vec() {
+            if self.channel.wants(&effect.effect) {
                 self.redriven += 1;
-                self.perform(&debt.effect);
-            } else if let Some(ticket) = debt.effect.ticket() {
+                self.perform(&effect.effect);
+            } else if let Some(ticket) = effect.effect.ticket() {
                 self.settle(ticket);
             }
         }
@@ -332,12 +332,12 @@ impl World {
                 events.push(Event::PushAgain(*id, *author));
             }
         }
-        for debt in self.channel.pending() {
-            if let Effect::FetchMembers { ticket } = debt.effect {
+        for effect in self.channel.pending() {
+            if let Effect::FetchMembers { ticket } = effect.effect {
                 events.push(Event::Members(ticket));
                 events.push(Event::MembersFail(ticket));
             }
-            if let Effect::Consult { ticket, .. } = debt.effect {
+            if let Effect::Consult { ticket, .. } = effect.effect {
                 events.push(Event::Answer(ticket));
                 events.push(Event::AnswerFails(ticket));
             }

@@ -1,4 +1,4 @@
-//! What is owed, as it stands in a file.
+//! Pending effects, as they stand in a file.
 
 use dirigent::AgentId;
 use dirigent_core::{
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::json::form::{Form, enums, structs};
 
 structs! {
-    /// An owed effect.
+    /// A pending effect.
     struct PendingEffectFile for PendingEffect as "PendingEffect" {
         since: Timestamp,
         effect: Effect,

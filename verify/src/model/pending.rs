@@ -1,4 +1,4 @@
-//! Tickets, debts and the litter of triggers (rule 42).
+//! Tickets, pending effects and stale triggers (rule 42).
 
 use dirigent_core::{
     AgentKey, Cause, Effect, MessageId, Notice, Refusal, ReminderPlace, Settlement, Ticket,
@@ -7,40 +7,40 @@ use dirigent_core::{
 
 use super::Model;
 use super::resting::Range;
-use super::state::{Debt, Litter, Owed, Phase, Poll, Stage};
+use super::state::{Pending, Phase, Poll, Request, Stage, StaleTrigger};
 
-/// Debts remembered at most.
-const DEBTS_MAX: usize = 32;
+/// Pending effects remembered at most.
+const PENDING_MAX: usize = 32;
 /// Trigger messages remembered for their removal at most (rule 46).
-const LITTER_MAX: usize = 16;
+const STALE_MAX: usize = 16;
 
 impl Model {
-    /// Takes the next ticket and owes it.
-    fn owe(&mut self, what: Owed) -> Ticket {
+    /// Takes the next ticket for what is asked for.
+    fn request(&mut self, what: Request) -> Ticket {
         let ticket = self.ticket;
         self.ticket += 1;
         let since = self.now;
-        self.debts.push(Debt { ticket, what, since });
-        if self.debts.len() > DEBTS_MAX {
-            self.debts.remove(0);
+        self.pending.push(Pending { ticket, what, since });
+        if self.pending.len() > PENDING_MAX {
+            self.pending.remove(0);
         }
         Ticket::new(ticket)
     }
 
-    /// Whether the ticket is owed, and what for.
-    pub(super) fn owed(&self, ticket: Ticket) -> Option<Owed> {
-        let found = self.debts.iter().find(|debt| debt.ticket == ticket.get());
-        found.map(|debt| debt.what)
+    /// What a ticket was given for, while the effect is pending.
+    pub(super) fn pending(&self, ticket: Ticket) -> Option<Request> {
+        let found = self.pending.iter().find(|effect| effect.ticket == ticket.get());
+        found.map(|effect| effect.what)
     }
 
-    /// Strikes out a debt.
-    pub(super) fn strike(&mut self, ticket: Ticket) {
-        self.debts.retain(|debt| debt.ticket != ticket.get());
+    /// Takes a pending effect away.
+    pub(super) fn forget_pending(&mut self, ticket: Ticket) {
+        self.pending.retain(|effect| effect.ticket != ticket.get());
     }
 
     /// Asks for the members.
     pub(super) fn emit_fetch(&mut self) -> Ticket {
-        let ticket = self.owe(Owed::Fetch);
+        let ticket = self.request(Request::Fetch);
         self.emitted.push(Effect::FetchMembers { ticket });
         ticket
     }
@@ -48,15 +48,15 @@ impl Model {
     /// Asks for a trigger; what waited for the next one is removed first, and what is to be handed
     /// over goes before it (rule 54).
     pub(super) fn emit_trigger(&mut self, agent: AgentKey, attempt: u8, over: Option<Range>) {
-        let litter = std::mem::take(&mut self.litter);
-        let (waiting, rest) = litter.into_iter().partition(|one| one.due.is_none());
-        self.litter = rest;
-        let waiting: Vec<Litter> = waiting;
-        for litter in waiting {
-            self.emit_delete(litter.message);
+        let stale = std::mem::take(&mut self.stale_triggers);
+        let (waiting, rest) = stale.into_iter().partition(|one| one.due.is_none());
+        self.stale_triggers = rest;
+        let waiting: Vec<StaleTrigger> = waiting;
+        for trigger in waiting {
+            self.emit_delete(trigger.message);
         }
         self.emit_deliver(agent, over);
-        let ticket = self.owe(Owed::Trigger { turn: self.turn });
+        let ticket = self.request(Request::Trigger { turn: self.turn });
         self.emitted.push(Effect::Trigger { ticket, agent, turn: TurnId::new(self.turn), attempt });
     }
 
@@ -70,7 +70,7 @@ impl Model {
 
     /// Rule 55: asks the orchestrator.
     pub(super) fn emit_consult(&mut self, agent: AgentKey, range: Range) -> Ticket {
-        let ticket = self.owe(Owed::Consult);
+        let ticket = self.request(Request::Consult);
         let (turn, Range { first, last }) = (TurnId::new(self.turn), range);
         self.emitted.push(Effect::Consult { ticket, agent, turn, first, last });
         ticket
@@ -78,26 +78,26 @@ impl Model {
 
     /// Asks for a trigger's removal.
     pub(super) fn emit_delete(&mut self, message: MessageId) {
-        let ticket = self.owe(Owed::Delete);
+        let ticket = self.request(Request::Delete);
         self.emitted.push(Effect::Delete { ticket, message });
     }
 
     /// Asks for the speaker's messages.
     pub(super) fn emit_poll(&mut self, after: Option<MessageId>) -> Ticket {
-        let ticket = self.owe(Owed::Poll);
+        let ticket = self.request(Request::Poll);
         self.emitted.push(Effect::Poll { ticket, after });
         ticket
     }
 
     /// Asks for a notice.
     pub(super) fn emit_notice(&mut self, notice: Notice) {
-        let ticket = self.owe(Owed::Notice);
+        let ticket = self.request(Request::Notice);
         self.emitted.push(Effect::Notice { ticket, notice });
     }
 
     /// Asks for a reminder.
     pub(super) fn emit_reminder(&mut self, initiator: AgentKey, place: ReminderPlace) {
-        let ticket = self.owe(Owed::Reminder);
+        let ticket = self.request(Request::Reminder);
         self.emitted.push(Effect::Reminder { ticket, initiator, place });
     }
 
@@ -107,15 +107,15 @@ impl Model {
         ticket: Ticket,
         settlement: Settlement,
     ) -> Result<(), Refusal> {
-        let what = self.owed(ticket).ok_or(Refusal::UnknownTicket)?;
-        self.strike(ticket);
+        let what = self.pending(ticket).ok_or(Refusal::UnknownTicket)?;
+        self.forget_pending(ticket);
         match what {
-            Owed::Fetch => {
+            Request::Fetch => {
                 if self.refresh.is_some_and(|refresh| refresh.ticket == ticket) {
                     self.on_no_answer(Cause::MembersFailed); // rule 28: any settlement
                 }
             }
-            Owed::Trigger { turn } => {
+            Request::Trigger { turn } => {
                 let is_current = self.phase.turn().is_some() && turn == self.turn;
                 let is_done = matches!(settlement, Settlement::Done { .. });
                 if is_current && (is_done || !self.is_agent_to_be_reached()) {
@@ -125,15 +125,15 @@ impl Model {
                     self.on_trigger_posted(message);
                 }
             }
-            Owed::Poll => self.on_poll_settled(ticket, settlement),
-            Owed::Consult => self.on_consult_settled(ticket, settlement),
-            Owed::Reminder => {
+            Request::Poll => self.on_poll_settled(ticket, settlement),
+            Request::Consult => self.on_consult_settled(ticket, settlement),
+            Request::Reminder => {
                 let is_done = matches!(settlement, Settlement::Done { .. });
                 if !is_done && self.permit.as_ref().is_some_and(|permit| permit.running.is_none()) {
                     self.set_reminder_anew(); // rule 36
                 }
             }
-            Owed::Delete | Owed::Notice => {}
+            Request::Delete | Request::Notice => {}
         }
         Ok(())
     }
@@ -146,9 +146,9 @@ impl Model {
             TriggerCleanup::After(time) => Some(self.now + time),
             TriggerCleanup::Never | _ => return,
         };
-        self.litter.push(Litter { message, due });
-        if self.litter.len() > LITTER_MAX {
-            self.litter.remove(0);
+        self.stale_triggers.push(StaleTrigger { message, due });
+        if self.stale_triggers.len() > STALE_MAX {
+            self.stale_triggers.remove(0);
         }
     }
 
