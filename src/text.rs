@@ -4,3 +4,4 @@ pub(crate) mod mentions;
 pub mod plain;
 pub(crate) mod split;
 pub(crate) mod transcript;
+mod unicode;

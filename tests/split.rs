@@ -98,6 +98,15 @@ fn what_looks_like_one_character_is_not_cut() {
             assert!(part.starts_with(unit) && part.ends_with(unit), "{unit} was cut");
         }
     }
+    // Vowel signs and marks of every script; the letter in front puts the limit between the two characters.
+    for unit in ["कि", "நி", "שָ", "กี"] {
+        for (number, part) in
+            assert_well_split(&format!("x{}", unit.repeat(1_500))).iter().enumerate()
+        {
+            let whole = if number == 0 { part.strip_prefix('x').unwrap() } else { part };
+            assert_eq!(whole.replace(unit, ""), "", "{unit} was cut");
+        }
+    }
 }
 
 #[test]

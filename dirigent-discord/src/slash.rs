@@ -7,6 +7,10 @@ use dirigent::command::{CHOICES, EPHEMERAL, Invoker, OPTION, OPTION_DESCRIPTION,
 use dirigent::{ApiError, ChannelId, ErrorKind, GuildId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 use twilight_http::routing::Route;
+use twilight_model::channel::message::{AllowedMentions, MessageFlags};
+use twilight_model::http::interaction::{
+    InteractionResponse, InteractionResponseData, InteractionResponseType,
+};
 
 use crate::route::Ask;
 use crate::wire::pushed::Interaction;
@@ -18,8 +22,6 @@ const CHAT_INPUT: u8 = 1;
 const TEXT_OPTION: u8 = 3;
 /// The number of a command's use among the kinds of interactions.
 const COMMAND_USED: u8 = 2;
-/// The flag of a message that only one person sees.
-const ONLY_FOR_ONE: u64 = 1 << 6;
 /// Discord's code for an answer to what was answered before.
 const ANSWERED_BEFORE: u64 = 40_060;
 /// The wait before an answer is tried again, where Discord names none.
@@ -179,28 +181,14 @@ impl fmt::Debug for Use {
     }
 }
 
-#[derive(Serialize)]
-struct FirstAnswer<'a> {
-    #[serde(rename = "type")]
-    kind: u8,
-    data: Words<'a>,
+/// What an answer says, pinging no one; without words what it is to say later.
+fn says(words: Option<&str>) -> InteractionResponseData {
+    InteractionResponseData {
+        allowed_mentions: Some(AllowedMentions::default()),
+        content: words.map(str::to_owned),
+        ..InteractionResponseData::default()
+    }
 }
-
-#[derive(Serialize)]
-struct Words<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    flags: Option<u64>,
-    allowed_mentions: NoMentions,
-}
-
-#[derive(Serialize)]
-struct NoMentions {
-    parse: [&'static str; 0],
-}
-
-const NO_MENTIONS: NoMentions = NoMentions { parse: [] };
 
 impl DiscordAccount {
     /// Answers, only for who asked: with words, or with none yet.
@@ -210,12 +198,13 @@ impl DiscordAccount {
         words: Option<&str>,
         until: Timestamp,
     ) -> Result<(), ApiError> {
-        const WITH_WORDS: u8 = 4;
-        const LATER: u8 = 5;
-        let flags = EPHEMERAL.then_some(ONLY_FOR_ONE);
-        let kind = if words.is_some() { WITH_WORDS } else { LATER };
-        let data = Words { content: words, flags, allowed_mentions: NO_MENTIONS };
-        let body = FirstAnswer { kind, data };
+        let kind = match words {
+            Some(_) => InteractionResponseType::ChannelMessageWithSource,
+            None => InteractionResponseType::DeferredChannelMessageWithSource,
+        };
+        let flags = EPHEMERAL.then_some(MessageFlags::EPHEMERAL);
+        let data = InteractionResponseData { flags, ..says(words) };
+        let body = InteractionResponse { kind, data: Some(data) };
         let route = Route::InteractionCallback {
             interaction_id: used.id,
             interaction_token: &used.token,
@@ -236,7 +225,7 @@ impl DiscordAccount {
             application_id: used.application,
             interaction_token: &used.token,
         };
-        let body = Words { content: Some(words), flags: None, allowed_mentions: NO_MENTIONS };
+        let body = says(Some(words));
         self.insist(until, || Ask::without_token("edit an answer", used.id, &route, &body)).await
     }
 

@@ -7,7 +7,9 @@
 
 use std::sync::LazyLock;
 
-use regex_syntax::hir::{Class, ClassUnicode, HirKind};
+use regex_syntax::hir::ClassUnicode;
+
+use super::unicode::{class, is_in};
 
 /// Characters of which nothing is seen, and those that begin a new line or turn the direction of reading.
 /// The signs that Arabic and others write below a number are of the category Format and are seen.
@@ -128,21 +130,6 @@ impl Reader {
             return true;
         }
         was != Before::Nothing && is_in(&JOINERS, c)
-    }
-}
-
-fn is_in(class: &ClassUnicode, c: char) -> bool {
-    // The ranges ascend.
-    let ranges = class.ranges();
-    let at = ranges.partition_point(|range| range.end() < c);
-    ranges.get(at).is_some_and(|range| range.start() <= c)
-}
-
-/// The characters that a pattern of this file names. Each of them is one class, which the tests make sure of.
-fn class(pattern: &str) -> ClassUnicode {
-    match regex_syntax::parse(pattern).map(regex_syntax::hir::Hir::into_kind) {
-        Ok(HirKind::Class(Class::Unicode(class))) => class,
-        _ => ClassUnicode::empty(),
     }
 }
 

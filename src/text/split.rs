@@ -1,6 +1,11 @@
 //! Cutting a long reply into messages that Discord accepts.
 
+use std::sync::LazyLock;
+
+use regex_syntax::hir::ClassUnicode;
+
 use self::fence::{Block, Head, blocks};
+use super::unicode::{class, is_in};
 
 mod fence;
 
@@ -280,21 +285,15 @@ fn natural_place((previous, next): (char, char), after: &str) -> Option<Place> {
     })
 }
 
-/// Whether two characters look like one: accents, variants, skin tones, families and flags. This
-/// covers what agents write without Unicode's tables; a miss costs looks, not content.
+/// Characters that belong to the one before them: accents and vowel signs, variants, skin tones, and what joins.
+static EXTENDING: LazyLock<ClassUnicode> =
+    LazyLock::new(|| class(r"[\p{Grapheme_Extend}\p{Mark}\p{Emoji_Modifier}\u{200D}]"));
+
+/// Whether two characters look like one. A miss costs looks, not content.
 fn are_joined(previous: char, next: char) -> bool {
-    const JOINER: char = '\u{200d}';
     let is_flag_letter = |c| matches!(c, '\u{1f1e6}'..='\u{1f1ff}');
-    let extends = matches!(
-        next,
-        JOINER
-            | '\u{300}'..='\u{36f}'
-            | '\u{20d0}'..='\u{20ff}'
-            | '\u{fe00}'..='\u{fe0f}'
-            | '\u{1f3fb}'..='\u{1f3ff}'
-            | '\u{e0020}'..='\u{e007f}'
-    );
-    extends || previous == JOINER || (is_flag_letter(previous) && is_flag_letter(next))
+    let extends = !next.is_ascii() && is_in(&EXTENDING, next);
+    extends || previous == '\u{200d}' || (is_flag_letter(previous) && is_flag_letter(next))
 }
 
 fn units(text: &str) -> usize {
