@@ -30,10 +30,10 @@ impl Revision {
         self.0
     }
 
-    /// The revision of the next commit.
+    /// The revision of the next commit. The highest number stays: only a store that made it up answers with it.
     #[must_use]
     pub const fn next(self) -> Self {
-        Self(self.0 + 1)
+        Self(self.0.saturating_add(1))
     }
 }
 
@@ -229,5 +229,16 @@ impl fmt::Debug for OutgoingPart {
             .field("nonce", &self.nonce)
             .field("posted", &self.posted)
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_revision_that_a_store_made_up_overflows_nothing() {
+        assert_eq!(Revision::new(u64::MAX - 1).next(), Revision::new(u64::MAX));
+        assert_eq!(Revision::new(u64::MAX).next(), Revision::new(u64::MAX), "not none");
     }
 }

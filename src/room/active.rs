@@ -194,3 +194,17 @@ impl Active {
         self.reads = Reads::default();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_steps_back_makes_no_command_newer_than_what_people_said_after_it() {
+        let (at, by) = (Timestamp::from_millis(90_000), Duration::from_secs(60));
+        let mut active = Active::default();
+        active.commands.commanded_at = Some(at);
+        active.move_back(by);
+        assert_eq!(active.commands.commanded_at, Some(at.saturating_sub(by)));
+    }
+}

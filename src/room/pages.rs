@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Author, Input, MessageId, Settlement, Ticket};
+use dirigent_core::{AGENTS_MAX, Author, Input, MessageId, Settlement, Ticket};
 
 use super::action::Outcome;
 use super::attempts::Trouble;
@@ -45,7 +45,13 @@ impl Reading<'_, '_> {
         match outcome.into_members() {
             Some(Ok(users)) => {
                 lanes.reads.forget(ReadKind::Members);
-                let agents = cx.directory.agents_among(users);
+                let mut agents = cx.directory.agents_among(users);
+                if agents.len() > AGENTS_MAX {
+                    // The machine refuses such a list, and without one no agent may speak at all.
+                    let (channel, present) = (turns.channel, agents.len());
+                    tracing::warn!(%channel, present, "more agents than {AGENTS_MAX} see a channel: the others have no turns there");
+                    agents.truncate(AGENTS_MAX);
+                }
                 let members = Input::Members { ticket, agents };
                 if let Err(refusal) = turns.submit(cx, *now, &members) {
                     let channel = turns.channel;

@@ -89,6 +89,10 @@ impl Driver {
 /// How much of what is ready is taken in between two looks at the clock.
 const READY_AT_ONCE: u32 = 16;
 
+/// After so many rounds the driver lets other tasks of its thread run: where agents, chat and store answer at once
+/// there is always something ready, and a host on one thread could not stop them.
+const ROUNDS_AT_ONCE: u32 = 32;
+
 /// How many actions that are over at once may follow from one another before others have their turn.
 const OVER_AT_ONCE: u32 = 32;
 
@@ -148,7 +152,12 @@ impl<'p> Loop<'p> {
         let mut backfill = pin!(backfilling.run());
         let mut backfills = true;
         let mut last = runtime.clock.now();
+        let mut rounds = 0;
         loop {
+            rounds = (rounds + 1) % ROUNDS_AT_ONCE;
+            if rounds == 0 {
+                tokio::task::yield_now().await;
+            }
             let now = runtime.clock.now();
             self.keep_time(now, last);
             last = now;
@@ -334,9 +343,7 @@ impl<'p> Loop<'p> {
         // Pinned outside the room's lock, which is taken after the table's. The last action has `pin`.
         let last = self.begun.pop_back();
         while let Some(action) = self.begun.pop_front() {
-            if let Some(room) = self.runtime.rooms.awake(pin.id) {
-                self.start(room, action, tries);
-            }
+            self.start(pin.again(), action, tries);
         }
         if is_taken_over {
             self.runtime.rooms.release_taken_over(&pin);

@@ -147,6 +147,20 @@ mod tests {
     }
 
     #[test]
+    fn a_channel_that_leaves_memory_leaves_no_deadline_behind() {
+        let (dirigent, _driver) = built(Arc::default(), &MemoryChannels::default());
+        let runtime = &dirigent.runtime;
+        let (channel, now) = (ChannelId::new(7), runtime.clock.now());
+        let room = Room::new(channel, runtime.rules.config(), 0, 0, now);
+        let room = runtime.publish_room(room, Epochs::default(), |_, _, _| {});
+        runtime.timers.set(channel, None, Some(now));
+        room.lock().due = Some(now);
+        drop(room);
+        assert!(runtime.rooms.awake(channel).is_none());
+        assert_eq!(runtime.timers.earliest(), None, "the driver would wake for it without end");
+    }
+
+    #[test]
     fn the_driver_is_not_called_for_a_room_that_the_table_does_not_have() {
         let (dirigent, mut driver) = built(Arc::default(), &MemoryChannels::default());
         let runtime = &dirigent.runtime;

@@ -290,6 +290,17 @@ pub(crate) struct RoomRef {
     cell: Arc<RoomCell>,
 }
 
+impl RoomRef {
+    /// Holds the same room once more, also one that the table does not have any more: what it began still ends in it.
+    pub(super) fn again(&self) -> Self {
+        let mut slots = self.table.slots();
+        if let Some(Slot::Awake { cell, pins }) = slots.get_mut(&self.cell.id) {
+            *pins += usize::from(Arc::ptr_eq(cell, &self.cell));
+        }
+        Self { table: Arc::clone(&self.table), cell: Arc::clone(&self.cell) }
+    }
+}
+
 impl Deref for RoomRef {
     type Target = Arc<RoomCell>;
 

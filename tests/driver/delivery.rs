@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use dirigent::{AuthorKind, ChatKind, ChatMessage, Clock, Ending, MessageId, PhaseKind, RunId};
+use dirigent::{
+    AuthorKind, ChatKind, ChatMessage, Clock, Ending, Input, MessageId, PhaseKind, Recording, RunId,
+};
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_verify::stage::{Setup, Stage};
 
@@ -200,4 +202,22 @@ fn a_post_in_doubt_is_not_repeated_when_its_nonce_may_be_forgotten() {
     stage.say("Hello");
     stage.until_dormant();
     assert_eq!(stage.words(), ["Hello", "a1"], "the history tells");
+}
+
+#[test]
+fn the_receipt_of_a_reply_names_its_own_messages_and_no_earlier_ones() {
+    let recording = Recording::default();
+    let long = "word ".repeat(700);
+    let lines = [long.as_str().into(), "a2".into(), "a3".into()];
+    let setup = Setup::new().hosted("a", lines).hosted("b", ["b1".into()]);
+    let mut stage = setup.recorder(recording.clone()).stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.until_dormant();
+    let inputs = recording.channel(stage.channel()).unwrap().inputs;
+    let messages = |input: &Input| {
+        if let Input::Receipt { messages, .. } = input { Some(messages.len()) } else { None }
+    };
+    let receipts: Vec<usize> = inputs.iter().filter_map(|(_, input)| messages(input)).collect();
+    assert_eq!(receipts, [2, 1, 1, 1]);
 }

@@ -177,3 +177,17 @@ fn a_channel_with_one_agent_lets_it_speak_only_once_that_is_known() {
     stage.advance(SECOND + MILLI);
     assert_eq!(allowed(&mut stage, channel), ["a".into()], "it is alone");
 }
+
+#[test]
+fn where_more_than_sixty_four_agents_see_a_channel_so_many_have_turns_and_the_others_none() {
+    for (present, listed) in [(64, 64), (65, 64), (80, 64)] {
+        let names: Vec<String> = (0..present).map(|number| format!("agent-{number}")).collect();
+        let setup = names.iter().fold(Setup::new(), |setup, name| setup.hooked(name, []));
+        let mut stage = setup.stage();
+        stage.chat();
+        stage.say("Hello");
+        let status = stage.status().unwrap();
+        assert_eq!(status.list.len(), listed, "{present} agents: {:?}", status.silence);
+        assert!(status.turn.get() > 0, "{present} agents: none was called");
+    }
+}

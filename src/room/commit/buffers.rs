@@ -92,8 +92,11 @@ impl Returned {
 
 #[cfg(test)]
 mod tests {
+    use dirigent_core::{AgentKey, RunId, Timestamp, TurnId};
+
     use super::*;
-    use crate::{ChannelId, Discussion};
+    use crate::room::reply::compose;
+    use crate::{ChannelId, Discussion, Letter, LetterKind, ReplyEnd};
 
     #[test]
     fn what_the_store_keeps_is_used_again_once_it_was_replaced() {
@@ -109,13 +112,18 @@ mod tests {
 
     #[test]
     fn memory_that_goes_to_another_channel_has_no_text_and_is_bounded() {
-        let terms = Discussion {
-            callback: ChannelId::new(1),
-            callback_guild: None,
-            guide: "a secret".to_owned(),
+        let (channel, now) = (ChannelId::new(1), Timestamp::default());
+        let terms =
+            Discussion { callback: channel, callback_guild: None, guide: "a secret".to_owned() };
+        let of = (AgentKey::new(1), TurnId::new(1), RunId::new(1));
+        let messages = std::iter::once("a secret".into());
+        let reply = compose(channel, of, messages, ReplyEnd::Finished, (None, now));
+        let record = ChannelRecord {
+            discussion: Some(Arc::new(terms)),
+            outgoing: Some(Arc::new(reply)),
+            letters: vec![Letter::new(LetterKind::Guide, channel, channel, now, "a secret")],
+            ..ChannelRecord::default()
         };
-        let record =
-            ChannelRecord { discussion: Some(Arc::new(terms)), ..ChannelRecord::default() };
         let mut pool = BufferPool::default();
         pool.put(Buffers { record: Arc::new(record), ..Buffers::default() });
         assert_eq!(*pool.take().record, ChannelRecord::default());

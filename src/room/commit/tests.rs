@@ -151,3 +151,38 @@ fn a_driver_that_ends_waits_for_no_record_that_is_refused() {
     commit.failed(NOW, &failure(ErrorKind::Store));
     assert!(!commit.is_given_up(), "a failure that passes is waited for");
 }
+
+#[test]
+fn what_led_to_a_record_that_is_refused_is_no_part_of_the_history() {
+    let mut commit = CommitState::new(Revision::default(), 0, 7);
+    record(&mut commit, 0..1);
+    begin(&mut commit, NOW).unwrap();
+    commit.failed(NOW, &failure(ErrorKind::Invalid));
+    record(&mut commit, 1..2);
+    commit.hurry();
+    let terms = begin(&mut commit, NOW).unwrap();
+    let turns = terms.buffers.transitions.iter().map(|transition| transition.turn.get());
+    assert!(turns.eq([1]), "it may be what was refused");
+}
+
+#[test]
+fn after_a_conflict_only_a_record_that_may_be_the_attempt_in_doubt_is_this_process_own() {
+    let owns = |process: u64, count: u64| {
+        let mut commit = CommitState::new(Revision::default(), 0, 7);
+        commit.change();
+        begin(&mut commit, NOW).unwrap();
+        commit.committed(Revision::new(1));
+        commit.change();
+        begin(&mut commit, NOW).unwrap();
+        let in_doubt = Failure { certainty: Certainty::Unknown, ..failure(ErrorKind::Store) };
+        commit.failed(NOW, &in_doubt);
+        begin(&mut commit, NOW + WAIT).unwrap();
+        commit.conflict();
+        assert!(commit.begin_read_back(NOW + WAIT));
+        commit.read_back(Some((Revision::new(2), Some(Writer { process, count }))));
+        !commit.is_taken_over()
+    };
+    assert!(owns(7, 2) && owns(7, 3), "the attempt, and the one after it");
+    assert!(!owns(7, 1), "an older one of this process, put back from a copy");
+    assert!(!owns(8, 2));
+}

@@ -1,14 +1,15 @@
 //! The runtime between two threads, and between the two steps of a call.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use async_trait::async_trait;
 use dirigent_core::{Input, Mode, Reason};
 
 use super::*;
 use crate::runtime::cell::Epochs;
 use crate::runtime::fixture::{Quiet, built, executor};
-use crate::{ChannelId, Decision, Dirigent, MemoryChannels};
+use crate::{Agent, AgentError, ChannelId, Decision, Dirigent, MemoryChannels, Reply, Turn};
 
 /// A channel that keeps turns and has left memory, and its runtime.
 async fn parked(dirigent: &Dirigent) -> (ChannelId, Arc<Runtime>) {
@@ -59,6 +60,62 @@ async fn what_is_over_at_once_follows_at_once_up_to_a_bound() {
         assert!(driver.over.is_empty() && room.lock().room.commit().stored().is_some());
         assert_eq!(driver.running.is_empty(), bound > 1, "at most {bound}");
     }
+}
+
+#[tokio::test]
+async fn what_a_room_began_ends_in_it_although_its_channel_was_erased_and_made_anew_meanwhile() {
+    let (dirigent, driver) = built(Arc::default(), &MemoryChannels::default());
+    let runtime = &dirigent.runtime;
+    let (channel, now) = (ChannelId::new(7), runtime.clock.now());
+    let publish = || {
+        let room = Room::new(channel, runtime.rules.config(), 0, 0, now);
+        runtime.publish_room(room, Epochs::default(), |room, cx, now| {
+            room.input(cx, now, &Input::SetMode(Mode::Chat), true).0.unwrap();
+            room.backfill();
+        })
+    };
+    let (room, performer) = (publish(), runtime.performer());
+    let mut driver = Loop::new(runtime, &performer, driver.ready);
+    assert!(runtime.rooms.forget(channel));
+    let anew = publish();
+    driver.look_at(room.again(), None, true, None);
+    assert_eq!(driver.over.len(), 2, "a commit and a read");
+    assert!(driver.over.iter().all(|over| Arc::ptr_eq(&over.room, &room)));
+    driver.over.clear();
+    drop(room);
+    assert!(runtime.rooms.awake(channel).is_some_and(|known| Arc::ptr_eq(&known, &anew)));
+}
+
+/// Answers at once, so often; then never again.
+struct Tireless(Arc<AtomicUsize>);
+
+const ANSWERS_MAX: usize = 20_000;
+
+#[async_trait]
+impl Agent for Tireless {
+    async fn speak(&self, _: Turn) -> Result<Reply, AgentError> {
+        if self.0.fetch_add(1, Ordering::SeqCst) >= ANSWERS_MAX {
+            std::future::pending::<()>().await;
+        }
+        Ok("yes".into())
+    }
+}
+
+#[tokio::test]
+async fn agents_that_answer_at_once_are_stopped_by_a_host_on_the_same_thread() {
+    let (dirigent, driver) = built(Arc::default(), &MemoryChannels::default());
+    let answers = Arc::<AtomicUsize>::default();
+    for agent in ["a", "b"] {
+        dirigent.host(agent, Tireless(Arc::clone(&answers)), Quiet::default());
+    }
+    let _running = tokio::spawn(driver.run());
+    let channel = ChannelId::new(7);
+    dirigent.set_mode(channel, Mode::Chat).await.unwrap();
+    dirigent.wake(channel, None).await.unwrap();
+    tokio::task::yield_now().await;
+    dirigent.stop(channel).await.unwrap();
+    let answered = answers.load(Ordering::SeqCst);
+    assert!((1..ANSWERS_MAX).contains(&answered), "{answered}");
 }
 
 #[tokio::test]
