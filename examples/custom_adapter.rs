@@ -247,7 +247,7 @@ async fn talk() -> Result {
     let members = vec!["alice".into(), "bert".into()];
     let talk = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
     dirigent.created(room, talk).await?;
-    let mut changes = dirigent.transitions();
+    let mut changes = dirigent.events();
     chat.say(room, person, "Tabs or spaces?");
     loop {
         tokio::select! {
@@ -258,7 +258,7 @@ async fn talk() -> Result {
                 println!("<{}> {}", nick.map_or("?", |(_, name)| name), line.content);
                 dirigent.message_created(line).await?;
             }
-            Some(Heard::Event(change)) = changes.next() => {
+            Some(Heard::Transition(change)) = changes.next() => {
                 if change.transition.cause == Cause::AllPassed {
                     println!("* nobody has anything to add");
                     break;

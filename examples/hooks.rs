@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Agent hosts such as OpenClaw start a run of every agent for every message. Three calls put the
-//! library in between: `may_speak` before the model is called, the guard's `end` when the run is
+//! library in between: `may_speak` before the model is called, the permit's `end` when the run is
 //! over, `message_created` for whatever the chat pushes. The library then wakes one agent after the
 //! other by a short trigger message, and a denied run costs nothing: its model is never called.
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
@@ -16,9 +16,9 @@ use std::time::Duration;
 
 use clap::Command;
 use dirigent::{
-    AgentError, AgentId, AuthorKind, ChannelId, ChatMessage, CreatedChannel, Dirigent, DiscordApi,
-    Driver, Ending, Heard, Identity, MemoryIdentities, Mentions, Mode, Nonce, Pacing, PhaseKind,
-    Post, RunGuard, RunId, Settings, SilencePolicy, SystemClock, UserId,
+    AgentError, AgentId, AuthorKind, ChannelId, ChatMessage, CreatedChannel, Denial, Dirigent,
+    DiscordApi, Driver, Ending, Heard, Identity, MemoryIdentities, Mentions, Mode, Nonce, Pacing,
+    Permit, PhaseKind, Post, RunId, Settings, SilencePolicy, SystemClock, UserId,
 };
 use dirigent_testkit::MemoryDiscord;
 use dirigent_testkit::memory_discord::{Event, Events};
@@ -68,8 +68,8 @@ struct Model(VecDeque<Result<&'static str>>);
 /// A run that may call its model.
 struct Run {
     id: RunId,
-    /// Holds the floor. There is none where turns are not kept, and none is needed.
-    guard: Option<RunGuard>,
+    /// Holds the floor.
+    permit: Permit,
 }
 
 impl Model {
@@ -125,7 +125,7 @@ impl Host {
 
     /// Handles what the chat pushes, until the library says that the round is over.
     async fn listen(&mut self, mut pushed: Events) -> Result {
-        let mut changes = self.dirigent.transitions();
+        let mut changes = self.dirigent.events();
         loop {
             tokio::select! {
                 biased;
@@ -135,7 +135,7 @@ impl Host {
                     Some(_) => {}
                     None => return Ok(()),
                 },
-                heard = changes.next() => if let Some(Heard::Event(change)) = heard {
+                heard = changes.next() => if let Some(Heard::Transition(change)) = heard {
                     if change.transition.to == PhaseKind::Dormant {
                         return Ok(());
                     }
@@ -168,11 +168,17 @@ impl Host {
     async fn begin(&mut self, agent: &AgentId) -> Result<Option<Run>> {
         self.runs += 1;
         let id = RunId::new(self.runs);
-        let decision = self.dirigent.may_speak(self.channel, agent, Some(id)).await?;
-        let is_allowed = decision.is_allowed();
-        let verdict = if is_allowed { "runs" } else { "denied" };
-        note(&format!("{agent} {verdict}: {}", decision.reason().as_str()));
-        Ok(is_allowed.then(|| Run { id, guard: decision.into_guard() }))
+        match self.dirigent.may_speak(self.channel, agent, Some(id)).await {
+            Ok(permit) => {
+                note(&format!("{agent} runs: {}", permit.reason()));
+                Ok(Some(Run { id, permit }))
+            }
+            Err(Denial::Failed(error)) => Err(error.into()),
+            Err(denial) => {
+                note(&format!("{agent} denied: {denial}"));
+                Ok(None)
+            }
+        }
     }
 
     /// The model, the end of the run, the delivery.
@@ -180,13 +186,11 @@ impl Host {
         self.model_calls += 1;
         let Ok(text) = session.model.call() else {
             note("its model is out of order");
-            // The guard is dropped: the turn counts as failed, and the next agent has its own.
+            // The permit is dropped: the turn counts as failed, and the next agent has its own.
             return Ok(());
         };
-        if let Some(guard) = run.guard {
-            if guard.end(Ending::Text(&text)).is_err() {
-                return Ok(()); // The floor was taken away meanwhile: what was said is stale.
-            }
+        if run.permit.end(Ending::Text(&text)).is_err() {
+            return Ok(()); // The floor was taken away meanwhile: what was said is stale.
         }
         self.deliver(session.user, run.id, &text).await
     }

@@ -16,9 +16,9 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, Command};
 use dirigent::{
-    Agent, AgentError, Cause, ChannelEvent, ChannelId, Clock, Decision, Dirigent, FlowConfig,
-    Heard, Identity, MemoryChannels, MemoryIdentities, Mode, Pacing, Recording, Reply, RunId,
-    SystemClock, Transitions, Turn, UserId,
+    Agent, AgentError, Cause, ChannelEvent, ChannelId, Clock, Dirigent, FlowConfig, Heard,
+    Identity, MemoryChannels, MemoryIdentities, Mode, Pacing, Recording, Reply, RunId, SystemClock,
+    Turn, UserId,
 };
 use dirigent_store::ChannelRecording;
 use dirigent_testkit::MemoryDiscord;
@@ -54,9 +54,9 @@ async fn main() -> Result {
     team.say("Build a /hello command");
     // The same message is pushed to the developer, who asks before its model is called.
     team.until(|told| matches!(told, Told::Changed(Cause::RunStarted))).await?;
-    let asked = team.dirigent.may_speak(team.channel, &"dev".into(), Some(RunId::new(1))).await?;
-    if let Decision::Denied { reason, .. } = asked {
-        println!("             · dev asks too, and is denied: {}", reason.as_str());
+    let asked = team.dirigent.may_speak(team.channel, &"dev".into(), Some(RunId::new(1))).await;
+    if let Err(denial) = asked {
+        println!("             · dev asks too, and is denied: {denial}");
     }
     println!("             · {}", team.dirigent.explain(team.channel, &"dev".into()).await?);
 
@@ -85,7 +85,7 @@ struct Team {
     dirigent: Dirigent,
     recording: Recording,
     pushed: Events,
-    changes: Transitions,
+    changes: dirigent::Events,
     driver: tokio::task::JoinHandle<std::result::Result<(), dirigent::RunError>>,
 }
 
@@ -124,7 +124,7 @@ impl Team {
             builder = builder.host(name, worker, discord.account(user));
         }
         let (dirigent, driver) = builder.build()?;
-        let (pushed, changes) = (discord.events(), dirigent.transitions());
+        let (pushed, changes) = (discord.events(), dirigent.events());
         let driver = tokio::spawn(driver.run());
         tokio::task::yield_now().await;
         dirigent.set_mode(channel, Mode::Chat).await?;
@@ -154,8 +154,8 @@ impl Team {
             let told = tokio::select! {
                 biased;
                 change = self.changes.next() => match change {
-                    Some(Heard::Event(event)) => Some(show_change(&event)),
-                    Some(Heard::Missed(_)) | None => None,
+                    Some(Heard::Transition(event)) => Some(show_change(&event)),
+                    Some(_) | None => None,
                 },
                 event = self.pushed.next() => match event {
                     Some(Event::MessageCreated(message)) => {

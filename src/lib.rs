@@ -14,8 +14,10 @@
 //!     Dirigent::builder(moderator, MemoryIdentities::new(), SystemClock::new()).build()?;
 //! tokio::spawn(driver.run());
 //! dirigent.set_mode(channel, Mode::Chat).await?;
-//! let decision = dirigent.may_speak(channel, &"poet".into(), None).await?;
-//! println!("{}", decision.reason().as_str());
+//! match dirigent.may_speak(channel, &"poet".into(), None).await {
+//!     Ok(permit) => println!("it may speak: {}", permit.reason()),
+//!     Err(denial) => println!("it may not speak: {denial}"),
+//! }
 //! # Ok(())
 //! # }
 //! ```
@@ -50,10 +52,10 @@ pub use host::command;
 pub use host::deferral::Deferral;
 pub use host::discussion::{DiscussionState, DiscussionStatus};
 pub use host::explanation::{Explanation, OutageNote};
-pub use host::guard::{Decision, Ending, RunGuard};
 pub use host::handle::Dirigent;
 pub use host::identity_line::{IdentityLine, UnknownField};
 pub use host::operate::{CreatedChannel, Opening, ResultPost};
+pub use host::permit::{Denial, Ending, Permit};
 pub use host::status::Status;
 pub use memory::{MemoryChannels, MemoryIdentities};
 pub use ports::agent::{Agent, AgentError, Reply, Turn};
@@ -76,7 +78,7 @@ pub use record::letter::{Letter, LetterKind};
 pub use replay::recorder::{RecordedChannel, Recorder, Recording, ReplayedStep};
 pub use replay::trace::{Told, Trace, TraceEntry};
 pub use runtime::driver::Driver;
-pub use runtime::events::{ChannelEvent, Heard, Transitions};
+pub use runtime::events::{AgentFailure, AgentFault, ChannelEvent, Events, Heard, LostReply};
 pub use runtime::run_error::RunError;
 pub use settings::heartbeat::Heartbeat;
 pub use settings::profile::{FlowConfig, InterruptMode, Profile, TurnBehavior};
@@ -84,7 +86,7 @@ pub use settings::{CreationLimits, Lookout, LostRuns, Pace, Pacing, Settings};
 pub use text::plain;
 pub use text::split::split_reply;
 pub use text::transcript::{Content, Part, Role, TranscriptMessage, final_text};
-pub use values::call_error::CallError;
+pub use values::call_error::{CallError, DriverEnd};
 pub use values::deferral_key::DeferralKey;
 pub use values::error::{ApiError, Certainty, ErrorKind};
 pub use values::id::{AgentId, BadSnowflake, ChannelId, GuildId, UserId};

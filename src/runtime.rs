@@ -54,7 +54,7 @@ use self::timers::Timers;
 use crate::replay::recorder::Recorder;
 use crate::room::Room;
 use crate::room::context::{ChatFacts, Context};
-use crate::runtime::events::Heard;
+use crate::runtime::events::{AgentErrorHook, Heard};
 use crate::runtime::lifecycle::Lifecycle;
 use crate::runtime::presence::PresenceBoard;
 use crate::{
@@ -70,6 +70,7 @@ pub(crate) struct Runtime {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) waker: Option<Arc<dyn AgentWaker>>,
     pub(crate) recorder: Option<Arc<dyn Recorder>>,
+    pub(crate) on_agent_error: Option<AgentErrorHook>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) rules: Rules,
     /// Names this process in the records that it writes.
@@ -121,6 +122,7 @@ pub(crate) struct Parts {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) waker: Option<Arc<dyn AgentWaker>>,
     pub(crate) recorder: Option<Arc<dyn Recorder>>,
+    pub(crate) on_agent_error: Option<AgentErrorHook>,
     pub(crate) orchestrator: Option<Arc<dyn Orchestrator>>,
     pub(crate) settings: Settings,
     pub(crate) config: Arc<Config>,
@@ -144,6 +146,7 @@ impl Runtime {
             clock: parts.clock,
             waker: parts.waker,
             recorder: parts.recorder,
+            on_agent_error: parts.on_agent_error,
             settings: Arc::new(parts.settings),
             rules: Rules { config: RwLock::new(parts.config), seed: parts.seed },
             registry: Arc::new(Registry::new(parts.hosts, parts.orchestrator)),

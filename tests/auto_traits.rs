@@ -4,9 +4,9 @@ use dirigent::command::{BadMode, CommandAnswer, Invoker};
 use dirigent::tools::{Caller, ToolCall, ToolDefinition, ToolError, Tools};
 use dirigent::{
     AgentId, ApiError, BuildError, CallError, ChannelEvent, ChannelRecord, ChatMessage, Commit,
-    CommitError, Decision, Dirigent, Driver, Identity, IdentityLine, MemoryChannels,
-    MemoryIdentities, Nonce, Post, Recording, Reply, RunError, RunGuard, Settings, Status,
-    SystemClock, Transitions, Turn, UnknownField,
+    CommitError, Denial, Dirigent, Driver, Events, Identity, IdentityLine, MemoryChannels,
+    MemoryIdentities, Nonce, Permit, Post, Recording, Reply, RunError, Settings, Status,
+    SystemClock, Turn, UnknownField,
 };
 use dirigent_core::{Channel, Config, Effect, Input, Snapshot};
 
@@ -56,9 +56,9 @@ fn values_travel_between_tasks() {
     cloned::<SystemClock>();
     cloned::<Turn>();
     shared::<Channel>();
-    shared::<Decision>();
-    shared::<RunGuard>();
-    shared::<Transitions>();
+    shared::<Denial>();
+    shared::<Permit>();
+    shared::<Events>();
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod commands;
 mod damage;
 mod discussions;
 mod erasure;
+mod first_hour;
 mod gaps;
 mod held_back;
 mod kept_in_mind;

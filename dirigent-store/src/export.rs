@@ -210,7 +210,7 @@ impl OrchestrationState {
     ) {
         // Waiting for the disk must not keep the host's tasks waiting.
         let writer = Worker::new("dirigent-state");
-        let mut changes = dirigent.transitions();
+        let mut changes = dirigent.events();
         // The handle would keep the library from ever ending.
         drop(dirigent);
         while changes.next().await.is_some() {

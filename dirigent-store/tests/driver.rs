@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dirigent::{
-    Agent, AgentError, Cause, ChannelId, Dirigent, Heard, Identity, IdentityStore as _, Mode,
-    Pacing, Reply, RunError, Settings, SystemClock, Transitions, Turn, UserId,
+    Agent, AgentError, Cause, ChannelId, Dirigent, Events, Heard, Identity, IdentityStore as _,
+    Mode, Pacing, Reply, RunError, Settings, SystemClock, Turn, UserId,
 };
 use dirigent_store::{JsonChannels, JsonIdentities};
 use dirigent_testkit::MemoryDiscord;
@@ -60,7 +60,7 @@ impl World {
             builder = builder.host(name, Brief, Arc::new(self.discord.account(user)));
         }
         let (dirigent, driver) = builder.build().unwrap();
-        let (changes, driver) = (dirigent.transitions(), tokio::spawn(driver.run()));
+        let (changes, driver) = (dirigent.events(), tokio::spawn(driver.run()));
         tokio::task::yield_now().await;
         Life { dirigent, changes, driver }
     }
@@ -69,17 +69,17 @@ impl World {
 /// The library from a start to a kill.
 struct Life {
     dirigent: Dirigent,
-    changes: Transitions,
+    changes: Events,
     driver: JoinHandle<Result<(), RunError>>,
 }
 
 impl Life {
     async fn until(&mut self, cause: Cause) {
         loop {
-            match self.changes.next().await.unwrap() {
-                Heard::Event(event) if event.transition.cause == cause => return,
-                Heard::Event(_) => {}
-                Heard::Missed(missed) => panic!("{missed} changes were missed"),
+            let heard = self.changes.next().await.unwrap();
+            let Heard::Transition(event) = heard else { panic!("an unexpected event: {heard:?}") };
+            if event.transition.cause == cause {
+                return;
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dirigent::tools::{Caller, Tools};
-use dirigent::{ChannelId, Dirigent, GuildId, Pacing, RunError, Settings, Transitions};
+use dirigent::{ChannelId, Dirigent, GuildId, Pacing, RunError, Settings};
 use dirigent_store::{JsonChannels, JsonIdentities};
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -18,7 +18,7 @@ use crate::town::Town;
 pub(crate) struct House {
     pub(crate) dirigent: Dirigent,
     /// What the library decides.
-    pub(crate) changes: Transitions,
+    pub(crate) changes: dirigent::Events,
     desk: Desk,
     driver: JoinHandle<std::result::Result<(), RunError>>,
 }
@@ -59,7 +59,7 @@ impl House {
             };
             dirigent.host(member.name, speaker, account);
         }
-        let (changes, driver) = (dirigent.transitions(), tokio::spawn(driver.run()));
+        let (changes, driver) = (dirigent.events(), tokio::spawn(driver.run()));
         // The driver must have begun before it can be asked for anything.
         tokio::task::yield_now().await;
         Ok(Self { dirigent, changes, desk, driver })

@@ -145,8 +145,9 @@ impl Town {
                     self.take_event(house, event).await?
                 }
                 heard = house.changes.next() => match heard {
-                    Some(Heard::Event(change)) => self.show_change(&change),
-                    Some(Heard::Missed(_)) | None => return Err("the minutes have a gap".into()),
+                    Some(Heard::Transition(change)) => self.show_change(&change),
+                    Some(other) => return Err(format!("an unexpected event: {other:?}").into()),
+                    None => return Err("the library is gone".into()),
                 },
                 () = self.clock.sleep_until(patience) => {
                     return Err("nothing happens any more".into());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dirigent::{
     AgentId, Cause, ChannelEvent, ChannelId, Clock, Dirigent, Driver, GuildId, Heard, Identity,
-    MemoryIdentities, Pacing, Settings, SystemClock, Transitions, UserId,
+    MemoryIdentities, Pacing, Settings, SystemClock, UserId,
 };
 use dirigent_testkit::MemoryDiscord;
 use dirigent_testkit::memory_discord::{Event, Events};
@@ -29,7 +29,7 @@ pub(crate) struct Table {
     /// What the chat pushes, as a bot's gateway connection would.
     pushed: Events,
     /// What the library decides.
-    changes: Transitions,
+    changes: dirigent::Events,
     /// A change that is shown after the words which it confirms.
     late: Option<ChannelEvent>,
 }
@@ -71,7 +71,7 @@ impl Table {
             .settings(settings)
             .seed(4)
             .build()?;
-        let (pushed, changes) = (discord.events(), dirigent.transitions());
+        let (pushed, changes) = (discord.events(), dirigent.events());
         let mut terminal = Terminal::new(options.verbose);
         terminal.introduce(moderator, "Moderator", None);
         terminal.introduce(person, "You", None);
@@ -149,8 +149,9 @@ impl Table {
             tokio::select! {
                 biased;
                 heard = self.changes.next() => match heard {
-                    Some(Heard::Event(change)) => change,
-                    Some(Heard::Missed(_)) | None => return Err("the minutes have a gap".into()),
+                    Some(Heard::Transition(change)) => change,
+                    Some(other) => return Err(format!("an unexpected event: {other:?}").into()),
+                    None => return Err("the library is gone".into()),
                 },
                 event = self.pushed.next() => {
                     return event.map(Happening::Pushed).ok_or_else(|| "the chat is gone".into());

@@ -10,11 +10,12 @@ use tokio::sync::mpsc;
 use crate::host::handle::Dirigent;
 use crate::replay::recorder::Recorder;
 use crate::runtime::driver::Driver;
+use crate::runtime::events::AgentErrorHook;
 use crate::runtime::registry::Hosted;
 use crate::runtime::{Parts, Runtime};
 use crate::{
-    Agent, AgentId, AgentWaker, ChannelStore, Clock, DiscordApi, IdentityStore, IntoShared,
-    MemoryChannels, Orchestrator, Settings,
+    Agent, AgentFailure, AgentId, AgentWaker, ChannelStore, Clock, DiscordApi, IdentityStore,
+    IntoShared, MemoryChannels, Orchestrator, Settings,
 };
 
 /// Puts the library together; from [`Dirigent::builder`].
@@ -38,6 +39,7 @@ pub struct Builder {
     channels: Arc<dyn ChannelStore>,
     waker: Option<Arc<dyn AgentWaker>>,
     orchestrator: Option<Arc<dyn Orchestrator>>,
+    on_agent_error: Option<AgentErrorHook>,
     recorder: Option<Arc<dyn Recorder>>,
     hosts: HashMap<AgentId, Hosted>,
     config: Config,
@@ -75,6 +77,7 @@ impl Builder {
             channels: Arc::new(MemoryChannels::default()),
             waker: None,
             orchestrator: None,
+            on_agent_error: None,
             recorder: None,
             hosts: HashMap::new(),
             config: Config::default(),
@@ -141,6 +144,14 @@ impl Builder {
         self
     }
 
+    /// Called whenever a hosted agent fails: the library's log does not show what went wrong in it. It is called on the
+    /// driver's task, between two steps, and so must not block. [`Dirigent::events`] tells the same.
+    #[must_use]
+    pub fn on_agent_error(mut self, hook: impl Fn(&AgentFailure) + Send + Sync + 'static) -> Self {
+        self.on_agent_error = Some(Arc::new(hook));
+        self
+    }
+
     /// Writes every input down.
     #[must_use]
     pub fn recorder(mut self, recorder: impl IntoShared<dyn Recorder>) -> Self {
@@ -164,6 +175,7 @@ impl Builder {
             waker: self.waker,
             orchestrator: self.orchestrator,
             recorder: self.recorder,
+            on_agent_error: self.on_agent_error,
             settings: self.settings,
             config: Arc::new(self.config),
             seed: self.seed,

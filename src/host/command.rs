@@ -284,7 +284,9 @@ impl Dirigent {
     async fn change_mode(&self, channel: ChannelId, input: &str) -> CommandAnswer {
         let before = match self.status(channel).await {
             Ok(status) => status.map_or(Mode::None, |status| status.mode),
-            Err(CallError::NotRunning) => return CommandAnswer::unchanged(NOT_RUNNING),
+            Err(CallError::NotRunning | CallError::Ended(_)) => {
+                return CommandAnswer::unchanged(NOT_RUNNING);
+            }
             Err(_) => return CommandAnswer::unchanged(UNREADABLE),
         };
         if before.is_locked() {
@@ -308,7 +310,7 @@ fn refusal(error: &CallError) -> CommandAnswer {
     CommandAnswer::unchanged(match error {
         CallError::Refused(Refusal::ModeLocked) => LOCKED,
         CallError::Refused(Refusal::Archived) => ARCHIVED,
-        CallError::NotRunning => NOT_RUNNING,
+        CallError::NotRunning | CallError::Ended(_) => NOT_RUNNING,
         CallError::NotStored | CallError::Failed(_) => NOT_STORED,
         CallError::Barred(_)
         | CallError::Unreadable(_)

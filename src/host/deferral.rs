@@ -14,19 +14,16 @@ use crate::DeferralKey;
 /// [`WakeCall`](crate::WakeCall) carries the [`key`](Self::key).
 ///
 /// ```
-/// # async fn example(dirigent: dirigent::Dirigent, channel: dirigent::ChannelId) -> Result<(), dirigent::CallError> {
-/// use dirigent::Decision;
+/// # async fn example(dirigent: dirigent::Dirigent, channel: dirigent::ChannelId) {
+/// use dirigent::Denial;
 ///
-/// let poet = "poet".into();
-/// if let Decision::Deferred { deferral, .. } =
-///     dirigent.may_speak_or_defer(channel, &poet, None).await?
-/// {
+/// let asked = dirigent.may_speak_or_defer(channel, &"poet".into(), None).await;
+/// if let Err(Denial::Deferred { deferral, .. }) = asked {
 ///     // Keep the message that the agent was to answer, and go on with it then.
 ///     if let Some(turn) = deferral.turn().await {
 ///         println!("turn {turn:?} is the poet's; now it may ask again");
 ///     }
 /// }
-/// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]

@@ -116,43 +116,6 @@ impl Explanation {
         self.reason.allows()
     }
 
-    /// What is so, after "may speak:" or "may not speak:".
-    fn what(&self) -> &'static str {
-        match self.reason {
-            Reason::Unmanaged => "turns are not kept in this channel",
-            Reason::TooFewAgents => "fewer than two agents are here, so no turns are kept",
-            Reason::YourTurn => "it has the floor",
-            Reason::InitiatorPermit => "it opened the discussion and was reminded to conclude it",
-            Reason::Dead => {
-                "in a report channel agents write of their own accord and answer nothing"
-            }
-            Reason::Archived => "the channel is archived",
-            Reason::Stopped => "the channel was stopped",
-            Reason::Held => "the channel is on hold",
-            Reason::Finished => "the work in this channel is finished",
-            Reason::Waiting => "it has the floor, but a person spoke and is being answered",
-            Reason::Offline => "it is offline",
-            Reason::Unassigned => "it came back and was not assigned yet",
-            Reason::Capped => "it has had its turns for this hour",
-            Reason::BudgetSpent => "a budget of this channel is spent",
-            Reason::AwaitingHuman => "an agent asked for a person, and none has written yet",
-            Reason::Dormant => "nobody has the floor",
-            Reason::CeilingReached => "the agents have talked as long as they may without a person",
-            Reason::MembersUnknown => "the member list of this channel was never read",
-            Reason::Refreshing => "it is being found out who is here",
-            Reason::NotYourTurn { .. } => "somebody else has the floor",
-            Reason::TurnAlreadyUsed => "its run of this turn has ended and its reply is on the way",
-            Reason::RunAlreadyDenied => "this run was denied before, and that answer stands",
-            Reason::RunAlreadyEnded => "this run has ended, or a newer one took its place",
-            Reason::NotRegistered => "it is not registered",
-            Reason::RecordDamaged => "the channel's stored record is damaged",
-            Reason::RecordNewer => "a newer version wrote the channel's record",
-            Reason::Muted => "it is muted in this channel",
-            Reason::NotListed => "it is not in the speaker list of this round",
-            _ => "a rule says so that is newer than these words",
-        }
-    }
-
     /// What would change it.
     const fn remedy(&self) -> Option<&'static str> {
         Some(match self.reason {
@@ -192,7 +155,7 @@ impl fmt::Display for Explanation {
         write!(f, "{} {may}: ", self.agent)?;
         match (&self.speaker, self.reason) {
             (Some(speaker), Reason::NotYourTurn { .. }) => write!(f, "{speaker} has the floor.")?,
-            _ => write!(f, "{}.", self.what())?,
+            _ => write!(f, "{}.", self.reason)?,
         }
         match (&self.outage, self.within.filter(|_| !self.allows())) {
             (Some(outage), _) => write!(f, " {outage}")?,

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use dirigent_core::{AgentKey, Answer, Input, MessageId, Reason, Refusal, RunId, Verdict};
+use dirigent_core::{
+    AgentKey, Answer, Input, MessageId, PhaseKind, Reason, Refusal, RunId, Verdict,
+};
 use tokio::sync::oneshot;
 
 use crate::host::builder::Builder;
-use crate::host::guard::{Decision, Ending, RunGuard};
+use crate::host::permit::{Denial, Ending, Hold, Permit};
 use crate::host::status::reason_of;
 use crate::room::Room;
 use crate::room::calls::Guarded;
@@ -46,71 +48,105 @@ impl Dirigent {
         Builder::new(discord.into_shared(), identities.into_shared(), clock.into_shared())
     }
 
-    /// May this agent run now? To be asked before the model is called.
-    ///
-    /// An allowed run is held by the guard in the answer: its end is told through it, and dropping
-    /// it ends the run as failed, so that a cancelled task cannot stall the room. If the same run asks
-    /// again, the first guard goes on holding it: dropping another does nothing.
+    /// May this agent run now? To be asked before the model is called, and the permit is held while it runs:
+    /// [`run_if_allowed`](Self::run_if_allowed) does both. The end of the run is told through the permit; dropping it ends
+    /// the run as failed, so that a cancelled task cannot stall the room. If the same run asks again, the first permit goes
+    /// on holding the floor: dropping another does nothing.
     ///
     /// # Errors
     ///
-    /// When the driver is not running or the store does not answer; treat it as a denial.
+    /// Why the agent is to be silent. That also says so where the driver does not run, or the store does not answer.
     pub async fn may_speak(
         &self,
         channel: ChannelId,
         agent: &AgentId,
         run: Option<RunId>,
-    ) -> Result<Decision, CallError> {
-        self.live().await?;
-        let room = match self.gate(channel).await? {
-            Ok(room) => room,
-            Err(decision) => return Ok(decision),
-        };
-        let key = self.runtime.registry.key(agent);
-        if let Some(agent) = key {
-            self.runtime.presence.sign_of_life(agent);
+    ) -> Result<Permit, Denial> {
+        match self.gate(channel, agent).await? {
+            Some((room, key)) => self.decide(room, key, run).await,
+            None => Ok(Permit::unmanaged()),
         }
-        self.decide(room, key, run).await
     }
 
-    /// The room to be asked, or the decision where there is none.
-    async fn gate(&self, channel: ChannelId) -> Result<Result<RoomRef, Decision>, CallError> {
-        let barred = match self.runtime.room(channel).await {
-            Ok(Some(room)) if room.lock().room.look().is_damaged() => Barred::Damaged,
-            Ok(Some(room)) => return Ok(Ok(room)),
-            Ok(None) => return Ok(Err(Decision::unmanaged())),
-            Err(CallError::Barred(barred)) => barred,
-            Err(error) => return Err(error),
-        };
-        let model = &self.runtime.settings.no_reply_model;
-        Ok(Err(Decision::denied(reason_of(barred), None, model)))
-    }
-
-    /// The same, but instead of a denial that time may change the run is put off: the host keeps what
-    /// the agent was to answer, and is called back when its turn comes. The run was not denied then: it
-    /// asks again with the same id. Each agent waits at most once in each channel.
+    /// Runs the agent if it may run now: `work` is called with the permit, calls the model, and ends the run.
+    ///
+    /// ```
+    /// # async fn model() -> String { String::new() }
+    /// # async fn example(dirigent: dirigent::Dirigent, channel: dirigent::ChannelId) -> Result<(), dirigent::Denial> {
+    /// use dirigent::Ending;
+    ///
+    /// let text = dirigent
+    ///     .run_if_allowed(channel, &"poet".into(), None, async |permit| {
+    ///         let text = model().await;
+    ///         // Refused where the turn was taken away meanwhile: then nothing is posted.
+    ///         permit.end(Ending::Text(&text)).ok().map(|()| text)
+    ///     })
+    ///     .await?;
+    /// # let _ = text;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
-    /// As [`Dirigent::may_speak`].
+    /// As [`may_speak`](Self::may_speak); then `work` was not called.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future drops the permit: the run counts as failed.
+    pub async fn run_if_allowed<T>(
+        &self,
+        channel: ChannelId,
+        agent: &AgentId,
+        run: Option<RunId>,
+        work: impl AsyncFnOnce(Permit) -> T,
+    ) -> Result<T, Denial> {
+        let permit = self.may_speak(channel, agent, run).await?;
+        Ok(work(permit).await)
+    }
+
+    /// The room to be asked for this agent; `None` where turns were never kept.
+    async fn gate(
+        &self,
+        channel: ChannelId,
+        agent: &AgentId,
+    ) -> Result<Option<(RoomRef, Option<AgentKey>)>, Denial> {
+        self.live().await?;
+        let barred = match self.runtime.room(channel).await {
+            Ok(Some(room)) if room.lock().room.look().is_damaged() => Barred::Damaged,
+            Ok(Some(room)) => {
+                let key = self.runtime.registry.key(agent);
+                if let Some(agent) = key {
+                    self.runtime.presence.sign_of_life(agent);
+                }
+                return Ok(Some((room, key)));
+            }
+            Ok(None) => return Ok(None),
+            Err(CallError::Barred(barred)) => barred,
+            Err(error) => return Err(error.into()),
+        };
+        Err(self.denied(reason_of(barred)))
+    }
+
+    /// As [`may_speak`](Self::may_speak), but instead of a denial that time may change the run is put off: the host keeps
+    /// what the agent was to answer, and is called back when its turn comes. The run was not denied then: it asks again
+    /// with the same id. Each agent waits at most once in each channel.
+    ///
+    /// # Errors
+    ///
+    /// As [`may_speak`](Self::may_speak); [`Denial::Deferred`] where the run was put off.
     pub async fn may_speak_or_defer(
         &self,
         channel: ChannelId,
         agent: &AgentId,
         run: Option<RunId>,
-    ) -> Result<Decision, CallError> {
-        self.live().await?;
-        let room = match self.gate(channel).await? {
-            Ok(room) => room,
-            Err(decision) => return Ok(decision),
+    ) -> Result<Permit, Denial> {
+        let Some((room, key)) = self.gate(channel, agent).await? else {
+            return Ok(Permit::unmanaged());
         };
-        let key = self.runtime.registry.key(agent);
-        if let Some(agent) = key {
-            self.runtime.presence.sign_of_life(agent);
-            if let Some((reason, deferral)) = self.defer(&room, agent) {
-                let speaker = self.speaker_of(reason);
-                return Ok(Decision::Deferred { reason, speaker, deferral });
-            }
+        if let Some((reason, deferral)) = key.and_then(|agent| self.defer(&room, agent)) {
+            let speaker = self.speaker_of(reason);
+            return Err(Denial::Deferred { reason, speaker, deferral });
         }
         self.decide(room, key, run).await
     }
@@ -139,9 +175,10 @@ impl Dirigent {
         self.runtime.registry.name(speaker)
     }
 
-    fn denied(&self, reason: Reason) -> Decision {
+    fn denied(&self, reason: Reason) -> Denial {
         let speaker = self.speaker_of(reason);
-        Decision::denied(reason, speaker, &self.runtime.settings.no_reply_model)
+        let no_reply_model = self.runtime.settings.no_reply_model.clone();
+        Denial::Denied { reason, speaker, no_reply_model }
     }
 
     async fn decide(
@@ -149,35 +186,37 @@ impl Dirigent {
         room: RoomRef,
         key: Option<AgentKey>,
         run: Option<RunId>,
-    ) -> Result<Decision, CallError> {
+    ) -> Result<Permit, Denial> {
         let gate = Input::Gate { agent: key, run, latest: None };
-        let (answer, permitted) = self.runtime.update_cell(&room, None, |state, cx, now| {
-            let (answer, stamp) = state.room.input(cx, now, &gate, false);
-            let guarded = guard(&mut state.room, key, run, &answer);
-            let permitted = guarded.map(|run| (run, state.wait_for(Awaited::Stored(stamp))));
-            (answer, permitted)
-        });
-        match (answer?.verdict(), permitted) {
+        let (was_running, answer, permitted) =
+            self.runtime.update_cell(&room, None, |state, cx, now| {
+                let was_running = is_running(&state.room, key);
+                let (answer, stamp) = state.room.input(cx, now, &gate, false);
+                let guarded = guard(&mut state.room, key, run, &answer);
+                let permitted = guarded.map(|run| (run, state.wait_for(Awaited::Stored(stamp))));
+                (was_running, answer, permitted)
+            });
+        match (answer.map_err(CallError::from)?.verdict(), permitted) {
             (Some(Verdict::Allow { reason, turn, anchor }), Some(((guarded, armed), stored))) => {
-                let guard = RunGuard::new(Arc::clone(&self.runtime), room, guarded, armed);
-                // Without an answer the guard ends the run: it does not begin.
-                self.until_stored(stored).await?;
-                // Much may have happened until then: a stop, a mute, the turn of another agent.
-                match guard.still_permitted() {
-                    Ok(guard) => Ok(Decision::allowed(reason, turn, anchor, Some(guard))),
-                    Err(reason) => Ok(self.denied(reason)),
+                let hold = Hold::new(Arc::clone(&self.runtime), room, guarded, armed);
+                if let Err(error) = self.until_stored(stored).await {
+                    hold.never_begins();
+                    return Err(CallError::from(error).into());
                 }
+                // Much may have happened until then: a stop, a mute, the turn of another agent.
+                let hold = hold.still_permitted().map_err(|reason| self.denied(reason))?;
+                Ok(Permit::new(reason, turn, anchor, was_running, Some(hold)))
             }
-            (Some(Verdict::Allow { reason, turn, anchor }), _) => {
-                Ok(Decision::allowed(reason, turn, anchor, None))
+            (Some(Verdict::Allow { reason, turn, anchor }), None) => {
+                Ok(Permit::new(reason, turn, anchor, was_running, None))
             }
-            (Some(Verdict::Deny { reason }), _) => Ok(self.denied(reason)),
-            (None, _) => Ok(Decision::unmanaged()),
+            (Some(Verdict::Deny { reason }), _) => Err(self.denied(reason)),
+            (None, _) => Ok(Permit::unmanaged()),
         }
     }
 
     /// An agent's run ended. For hosts that hear of it elsewhere than where they asked; they call
-    /// [`RunGuard::keep`] there.
+    /// [`Permit::keep`] there.
     ///
     /// A host without run ids must not report the end of a run that was denied or cancelled: nothing
     /// tells it from the end of the run that holds the floor.
@@ -384,11 +423,8 @@ impl Dirigent {
         }
         match life.stage() {
             Stage::Running => Ok(()),
-            Stage::NotStarted
-            | Stage::Starting
-            | Stage::Stopping
-            | Stage::Ending
-            | Stage::Ended => Err(CallError::NotRunning),
+            Stage::NotStarted | Stage::Starting => Err(CallError::NotRunning),
+            Stage::Stopping | Stage::Ending | Stage::Ended => Err(CallError::Ended(life.end())),
         }
     }
 
@@ -450,6 +486,14 @@ impl Dirigent {
             error.with_source("the channel was taken over by another process")
         })
     }
+}
+
+/// Whether this agent was permitted a run that has not ended.
+fn is_running(room: &Room, agent: Option<AgentKey>) -> bool {
+    let view = room.machine().view();
+    let runs = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting);
+    let is_permitted = view.permit() == agent && view.run().is_some();
+    agent.is_some() && ((runs && view.speaker() == agent) || is_permitted)
 }
 
 /// Guards the run that this answer permits, if there is one, as [`Guards::guard`](crate::room::guards::Guards::guard) does.

@@ -5,7 +5,7 @@ use dirigent_core::{
 };
 
 use crate::room::Room;
-use crate::runtime::events::{ChannelEvent, Transitions};
+use crate::runtime::events::{ChannelEvent, Events};
 use crate::{AgentId, Barred, CallError, ChannelId, Dirigent, Explanation, OutageNote};
 
 /// A channel's state at one moment.
@@ -190,8 +190,8 @@ impl Dirigent {
         self.runtime.rooms.known()
     }
 
-    /// Every change of every channel from now on.
-    pub fn transitions(&self) -> Transitions {
-        Transitions::new(self.runtime.events.subscribe())
+    /// What happens in all channels from now on.
+    pub fn events(&self) -> Events {
+        Events::new(self.runtime.events.subscribe())
     }
 }

@@ -7,8 +7,8 @@ use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, TurnId};
 use super::attempts::Failure;
 use crate::runtime::admission::Claim;
 use crate::{
-    ChatMessage, Commit, DeferralKey, HistoryRequest, LetterKind, Post, ReplyEnd, Revision,
-    StoredChannel, Woken,
+    ChatMessage, Commit, DeferralKey, ErrorKind, HistoryRequest, LetterKind, Post, ReplyEnd,
+    Revision, StoredChannel, Woken,
 };
 
 pub(crate) use crate::runtime::admission::{AccountKey as Account, ActionId};
@@ -199,6 +199,18 @@ pub(crate) enum Purpose {
     Outbox(LetterKind),
 }
 
+/// A reply that was given up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lost {
+    pub(crate) agent: AgentKey,
+    pub(crate) run: RunId,
+    /// How many of its parts are in the channel, and how many it has.
+    pub(crate) posted: usize,
+    pub(crate) parts: usize,
+    /// How the last attempt failed.
+    pub(crate) kind: Option<ErrorKind>,
+}
+
 /// An action without duration: performed by the caller of the room, at once and in order.
 #[derive(Debug)]
 pub(crate) enum Signal {
@@ -210,6 +222,8 @@ pub(crate) enum Signal {
     Pause { id: ActionId, rests: bool },
     /// Tell the agent of this call that it takes long.
     Slow(ActionId),
+    /// Tell listeners that a reply could not be posted.
+    ReplyLost(Lost),
     /// Tell that the run of this turn is cut off at this time, if it does not end before.
     Overrun { agent: AgentKey, turn: TurnId, ends_at: Timestamp },
     /// Hand people's messages to the agent of this call.

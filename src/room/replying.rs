@@ -1,10 +1,11 @@
 //! A hosted reply: it is begun, posted part by part, looked for, finished, withdrawn or given up.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use dirigent_core::{AgentKey, Input, MessageId, Outcome as Run, Pause, Tail, Timestamp};
 
-use super::action::{Account, Action, ActionId, Outcome, Purpose, Started};
+use super::action::{Account, Action, ActionId, Lost, Outcome, Purpose, Signal, Started};
 use super::attempts::{Failure, Trouble};
 use super::calls::Call;
 use super::claims::Lane;
@@ -19,7 +20,7 @@ use super::requests::Requests;
 use super::speaking::Saying;
 use super::turns::Turns;
 use super::voice::{VoiceItem, VoiceLane};
-use crate::{ChatKind, ChatMessage, HistoryRequest, Mentions, Post, ReplyEnd};
+use crate::{ChatKind, ChatMessage, ErrorKind, HistoryRequest, Mentions, Post, ReplyEnd};
 
 /// Delivers what a hosted agent says.
 pub(super) struct Replying<'a> {
@@ -31,6 +32,7 @@ pub(super) struct Replying<'a> {
     pub(super) withdrawn: &'a mut Option<WithdrawnReply>,
     pub(super) cleanup: &'a mut Cleanup,
     pub(super) requests: &'a mut Requests,
+    pub(super) signals: &'a mut VecDeque<Signal>,
     /// Used again for the messages of a reply.
     pub(super) receipt: &'a mut Vec<MessageId>,
     pub(super) kept: Recollection<'a>,
@@ -98,7 +100,7 @@ impl Replying<'_> {
                     }
                     Some(offer) => offer,
                     None => {
-                        self.give_up();
+                        self.give_up(Some(ErrorKind::RateLimited));
                         Offer::Over
                     }
                 }
@@ -127,7 +129,7 @@ impl Replying<'_> {
         let is_over = given_up_at(self.turns, reply).is_some_and(|at| at <= self.now);
         let is_lost = !self.cx.directory.is_hosted(reply.stored().agent);
         if (is_lost || is_over) && self.turns.reply_may_go() {
-            self.give_up();
+            self.give_up(None);
             return true;
         }
         false
@@ -176,12 +178,14 @@ impl Replying<'_> {
     }
 
     /// The reply cannot be delivered: its turn is over, and its agent is handed the rest back.
-    pub(super) fn give_up(&mut self) {
+    fn give_up(&mut self, kind: Option<ErrorKind>) {
         let Some(reply) = self.hand_back() else {
             return;
         };
-        let (agent, run) = (reply.stored().agent, Some(reply.stored().run));
-        let undelivered = Input::Undelivered { agent, run, posted: reply.is_posted() };
+        let (agent, run) = (reply.stored().agent, reply.stored().run);
+        let (posted, parts) = (reply.posted_messages().count(), reply.stored().parts.len());
+        self.signals.push_back(Signal::ReplyLost(Lost { agent, run, posted, parts, kind }));
+        let undelivered = Input::Undelivered { agent, run: Some(run), posted: reply.is_posted() };
         let _ = self.turns.submit(self.cx, self.now, &undelivered);
     }
 
@@ -254,7 +258,7 @@ impl Replying<'_> {
         if after == AfterFailure::GiveUp {
             let (channel, kind) = (self.turns.channel, failure.kind);
             tracing::warn!(%channel, ?kind, "a reply was not posted");
-            return self.give_up();
+            return self.give_up(Some(kind));
         }
         if was != waits {
             self.turns.commit.change();
@@ -302,7 +306,7 @@ impl Replying<'_> {
         if unreadable == Some(AfterFailure::GiveUp) {
             let channel = self.turns.channel;
             tracing::warn!(%channel, "it cannot be found out whether a reply was posted");
-            self.give_up();
+            self.give_up(None);
         }
     }
 }

@@ -81,11 +81,24 @@ impl Step<'_> {
 
     pub(super) fn replying(&mut self) -> Replying<'_> {
         let Self { cx, now, turns, marks, .. } = self;
-        let Active { inbox, voice, reply, withdrawn, cleanup, requests, receipt, .. } =
-            &mut *self.lanes;
+        let lanes = &mut *self.lanes;
+        let Active { inbox, voice, reply, withdrawn, cleanup, requests, receipt, .. } = lanes;
+        let signals = &mut lanes.signals;
         let kept = Recollection { marks, inbox };
         let now = *now;
-        Replying { cx, now, turns, voice, reply, withdrawn, cleanup, requests, receipt, kept }
+        Replying {
+            cx,
+            now,
+            turns,
+            voice,
+            reply,
+            withdrawn,
+            cleanup,
+            requests,
+            signals,
+            receipt,
+            kept,
+        }
     }
 
     pub(super) fn hearing(&mut self) -> Hearing<'_> {

@@ -22,6 +22,7 @@ use super::request::{Asked, Finished, Request, Spare};
 use super::room_table::RoomRef;
 use super::run_error::RunError;
 use super::startup::in_time;
+use crate::DriverEnd;
 use crate::room::Room;
 use crate::room::action::Outcome;
 use crate::room::commit::buffers::BufferPool;
@@ -67,7 +68,9 @@ impl Driver {
         tokio::select! {
             biased;
             () = self.runtime.life.until(Stage::Stopping) => return Ok(()),
-            started = self.start() => started?,
+            started = self.start() => started.inspect_err(|error| {
+                self.runtime.life.end_by(DriverEnd::NotStarted(error.to_string().into()));
+            })?,
         }
         self.runtime.life.reach(Stage::Running);
         let Self { runtime, ready } = self;
@@ -290,8 +293,8 @@ impl<'p> Loop<'p> {
         let asked = match prepared {
             Prepared::Call(request, link, registration) => {
                 return self.running.push(Box::pin(async move {
-                    let agent = request.agent;
-                    let returned = |failed| runtime.call_ended(agent, failed);
+                    let (agent, run, channel) = (request.agent, request.run, room.id);
+                    let returned = |fault| runtime.call_ended(channel, agent, run, fault);
                     let called = performer.call(&room, request, link, registration, returned);
                     let outcome = called.await;
                     Finished { room, id, claim, outcome }
@@ -436,6 +439,9 @@ struct EndOnDrop(Arc<Runtime>);
 
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
+        if self.0.life.stage() < Stage::Stopping {
+            self.0.life.end_by(DriverEnd::Dropped);
+        }
         self.0.life.reach(Stage::Ended);
     }
 }

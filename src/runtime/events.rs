@@ -1,10 +1,18 @@
-//! What changed, for listeners: a bounded stream of transitions.
+//! What listeners are told: transitions of channels, agents that fail, replies that are lost.
 
-use dirigent_core::Transition;
+use std::error::Error;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use dirigent_core::{RunId, Transition};
+use futures_util::FutureExt;
+use futures_util::stream::{Stream, StreamExt, unfold};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::{AgentId, ChannelId};
+use crate::{AgentId, ChannelId, ErrorKind};
 
 /// A transition with its channel and its agent's name.
 ///
@@ -26,13 +34,13 @@ pub struct ChannelEvent {
     pub transition: Transition,
 }
 
-impl std::fmt::Display for ChannelEvent {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for ChannelEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Transition { from, to, cause, .. } = self.transition;
         if from == to {
-            write!(f, "{}: {}", to.as_str(), cause.as_str())?;
+            write!(f, "{to}: {cause}")?;
         } else {
-            write!(f, "{} -> {}: {}", from.as_str(), to.as_str(), cause.as_str())?;
+            write!(f, "{from} -> {to}: {cause}")?;
         }
         match &self.agent {
             Some(agent) => write!(f, " ({agent})"),
@@ -41,31 +49,115 @@ impl std::fmt::Display for ChannelEvent {
     }
 }
 
-/// The transitions of all channels from the moment of asking on, each once its state is stored. A listener that is
-/// too slow loses the oldest and is told how many.
-#[derive(Debug)]
-pub struct Transitions {
-    receiver: broadcast::Receiver<Heard>,
+/// A hosted agent that failed in its turn: the turn is over, and the next agent has its own.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct AgentFailure {
+    /// Where.
+    pub channel: ChannelId,
+    /// Who.
+    pub agent: AgentId,
+    /// In which run.
+    pub run: RunId,
+    /// What went wrong.
+    pub fault: AgentFault,
+}
+
+impl fmt::Display for AgentFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} failed in channel {}: {}", self.agent, self.channel, self.fault)
+    }
+}
+
+/// What a host does when an agent failed.
+pub(crate) type AgentErrorHook = Arc<dyn Fn(&AgentFailure) + Send + Sync>;
+
+/// What went wrong in an agent. It is the host's own, and may contain anything: the library's log does not show it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum AgentFault {
+    /// It returned this.
+    Error(Arc<dyn Error + Send + Sync>),
+    /// It panicked.
+    Panic,
+}
+
+impl fmt::Display for AgentFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Error(error) => error.fmt(f),
+            Self::Panic => f.write_str("it panicked"),
+        }
+    }
+}
+
+/// A hosted agent's reply that could not be posted, or not all of it. The rest is given back to the agent with its next
+/// turn.
+///
+/// ```
+/// use dirigent::Heard;
+/// fn tell(heard: &Heard) {
+///     if let Heard::ReplyLost(lost) = heard {
+///         println!("{} of {} parts of {}'s reply are posted", lost.posted, lost.parts, lost.agent);
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LostReply {
+    /// Where.
+    pub channel: ChannelId,
+    /// Whose.
+    pub agent: AgentId,
+    /// In which run it was made.
+    pub run: RunId,
+    /// How many of its parts are in the channel.
+    pub posted: usize,
+    /// How many it has.
+    pub parts: usize,
+    /// How the last attempt failed; `None` where the reply was given up without one.
+    pub kind: Option<ErrorKind>,
 }
 
 /// What a listener hears.
 ///
 /// ```
-/// assert_ne!(dirigent::Heard::Missed(3), dirigent::Heard::Missed(4));
+/// use dirigent::{Dirigent, Heard};
+///
+/// async fn listen(dirigent: Dirigent) {
+///     let mut events = dirigent.events();
+///     while let Some(heard) = events.next().await {
+///         match heard {
+///             Heard::Transition(event) => println!("{event}"),
+///             Heard::AgentFailed(failure) => println!("{failure}"),
+///             _ => {}
+///         }
+///     }
+/// }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "an event was heard or missed")]
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Heard {
-    /// A transition.
-    Event(ChannelEvent),
-    /// This number of transitions was lost: the listener was too slow, or the store took a channel's record so
+    /// A channel changed. Told once that is stored.
+    Transition(ChannelEvent),
+    /// A hosted agent failed. Not told of one that was cancelled.
+    AgentFailed(AgentFailure),
+    /// A reply could not be posted.
+    ReplyLost(LostReply),
+    /// This number of events was lost: the listener was too slow, or the store took a channel's record so
     /// late that more than 256 of its transitions had to wait. Of those the newest are kept.
     Missed(u64),
 }
 
-impl Transitions {
-    pub(crate) const fn new(receiver: broadcast::Receiver<Heard>) -> Self {
-        Self { receiver }
+/// What happens in all channels, from the moment of asking on. A listener that is too slow loses the oldest events and is
+/// told how many. It is a [`Stream`], too.
+pub struct Events {
+    stream: Pin<Box<dyn Stream<Item = Heard> + Send + Sync>>,
+}
+
+impl Events {
+    pub(crate) fn new(receiver: broadcast::Receiver<Heard>) -> Self {
+        Self { stream: Box::pin(unfold(receiver, hear).fuse()) }
     }
 
     /// The next one; `None` when the library has gone.
@@ -74,20 +166,36 @@ impl Transitions {
     ///
     /// Nothing is lost when the future is dropped.
     pub async fn next(&mut self) -> Option<Heard> {
-        match self.receiver.recv().await {
-            Ok(heard) => Some(heard),
-            Err(RecvError::Lagged(missed)) => Some(Heard::Missed(missed)),
-            Err(RecvError::Closed) => None,
-        }
+        self.stream.next().await
     }
 
     /// The next one if there is one already.
     pub fn try_next(&mut self) -> Option<Heard> {
-        use broadcast::error::TryRecvError;
-        match self.receiver.try_recv() {
-            Ok(heard) => Some(heard),
-            Err(TryRecvError::Lagged(missed)) => Some(Heard::Missed(missed)),
-            Err(TryRecvError::Empty | TryRecvError::Closed) => None,
-        }
+        self.stream.next().now_or_never().flatten()
+    }
+}
+
+async fn hear(
+    mut receiver: broadcast::Receiver<Heard>,
+) -> Option<(Heard, broadcast::Receiver<Heard>)> {
+    // What is there is told, however much a task has done already.
+    match tokio::task::unconstrained(receiver.recv()).await {
+        Ok(heard) => Some((heard, receiver)),
+        Err(RecvError::Lagged(missed)) => Some((Heard::Missed(missed), receiver)),
+        Err(RecvError::Closed) => None,
+    }
+}
+
+impl Stream for Events {
+    type Item = Heard;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Heard>> {
+        self.stream.poll_next_unpin(context)
+    }
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Events").finish_non_exhaustive()
     }
 }

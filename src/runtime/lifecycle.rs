@@ -1,9 +1,11 @@
 //! How far the driver's life got: from not yet running to over.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use tokio::sync::Notify;
 
+use crate::DriverEnd;
 use crate::values::stage::Stage;
 
 /// Whether the driver lives.
@@ -11,6 +13,7 @@ use crate::values::stage::Stage;
 pub(crate) struct Lifecycle {
     stage: AtomicU8,
     changed: Notify,
+    end: OnceLock<DriverEnd>,
 }
 
 impl Lifecycle {
@@ -29,6 +32,17 @@ impl Lifecycle {
     pub(crate) fn reach(&self, stage: Stage) {
         self.stage.fetch_max(stage as u8, Ordering::AcqRel);
         self.changed.notify_waiters();
+    }
+
+    /// The driver ends because of this, unless it ends because of something else already.
+    pub(crate) fn end_by(&self, end: DriverEnd) {
+        // The first one counts.
+        let _ = self.end.set(end);
+    }
+
+    /// Why the driver has ended, or ends.
+    pub(crate) fn end(&self) -> DriverEnd {
+        self.end.get().cloned().unwrap_or(DriverEnd::ShutDown)
     }
 
     /// Waits until this stage, or a later one.

@@ -10,6 +10,7 @@ use futures_util::future::{AbortRegistration, Abortable};
 
 use super::admission::{Claim, Report};
 use super::cell::CellState;
+use super::events::AgentFault;
 use super::registry::Registry;
 use super::request::{Asked, Limits, STORE, Spare};
 use super::room_table::RoomRef;
@@ -105,14 +106,14 @@ impl Performer {
         waker.wake(call).await.map(Outcome::Woken)
     }
 
-    /// Calls a hosted agent. `returned` is told whether that failed, unless it was cancelled.
+    /// Calls a hosted agent. `returned` is told what went wrong, if anything did, unless the call was cancelled.
     pub(super) async fn call(
         &self,
         room: &RoomRef,
         request: CallRequest,
         link: Arc<TurnLink>,
         registration: AbortRegistration,
-        returned: impl FnOnce(bool),
+        returned: impl FnOnce(Option<AgentFault>),
     ) -> Outcome {
         let (agent, run) = (request.agent, request.run);
         let Some((name, hosted)) = self.registry.hosted(agent) else {
@@ -130,27 +131,29 @@ impl Performer {
             Abortable::new(speaking, registration).await
         };
         let took_all = link.close();
-        if let Ok(spoken) = &spoken {
-            let failed = !matches!(spoken, Ok(Ok(_)));
-            // An agent may end a call with an error because it was cancelled.
-            if !failed || !link.is_cancelled() {
-                returned(failed);
-            }
+        let Ok(spoken) = spoken else {
+            let agent = self.registry.log_name(agent);
+            tracing::warn!(channel = %room.id, %agent, "a cancelled call is dropped");
+            return answered(AgentAnswer::Failed, took_all);
+        };
+        let reply = match spoken {
+            Ok(Ok(reply)) => Ok(reply),
+            Ok(Err(error)) => Err(AgentFault::Error(error.into())),
+            Err(_) => Err(AgentFault::Panic),
+        };
+        // An agent may end a call with an error because it was cancelled.
+        if reply.is_ok() || !link.is_cancelled() {
+            returned(reply.as_ref().err().cloned());
         }
-        let answer = match spoken {
-            Ok(Ok(Ok(Reply::Say(text)))) => match self.settings.reply(&text) {
+        let answer = match reply {
+            Ok(Reply::Say(text)) => match self.settings.reply(&text) {
                 Some((words, end)) => AgentAnswer::Say { words: words.into(), end },
                 None => AgentAnswer::Pass,
             },
-            Ok(Ok(Ok(Reply::Pass))) => AgentAnswer::Pass,
-            Ok(Ok(Err(_)) | Err(_)) => {
-                let agent = self.registry.log_name(agent);
-                tracing::warn!(channel = %room.id, %agent, run = run.get(), "a hosted agent failed");
-                AgentAnswer::Failed
-            }
+            Ok(Reply::Pass) => AgentAnswer::Pass,
             Err(_) => {
                 let agent = self.registry.log_name(agent);
-                tracing::warn!(channel = %room.id, %agent, "a cancelled call is dropped");
+                tracing::warn!(channel = %room.id, %agent, run = run.get(), "a hosted agent failed");
                 AgentAnswer::Failed
             }
         };

@@ -7,11 +7,11 @@ use super::cell::CellState;
 use super::recognition::Recognition;
 use crate::ports::agent::TurnLink;
 use crate::room::Room;
-use crate::room::action::Signal;
+use crate::room::action::{Lost, Signal};
 use crate::room::commit::news::Announcement;
 use crate::room::context::Context;
 use crate::room::directory::Directory;
-use crate::runtime::events::{ChannelEvent, Heard};
+use crate::runtime::events::{ChannelEvent, Heard, LostReply};
 use crate::{AgentId, ChannelId};
 
 /// Performs signals, and tells listeners what they are of.
@@ -53,6 +53,7 @@ impl Signals<'_> {
                     let left = ends_at.since(now).as_secs();
                     tracing::warn!(channel = %state.room.id(), agent, turn = turn.get(), "a run is cut off in {left} s, if it does not end before");
                 }
+                Signal::ReplyLost(lost) => self.tell_lost(state.room.id(), cx.directory, &lost),
                 Signal::Slow(id) => state.link(id).into_iter().for_each(TurnLink::mark_slow),
                 Signal::Inject { id, agent, messages, is_all } => {
                     let link = state.link(id);
@@ -95,6 +96,14 @@ impl Signals<'_> {
         }
     }
 
+    fn tell_lost(&self, channel: ChannelId, directory: &Directory, lost: &Lost) {
+        let Lost { agent, run, posted, parts, kind } = *lost;
+        let agent = directory.name(agent).cloned().unwrap_or_else(|| "unknown".into());
+        let lost = LostReply { channel, agent, run, posted, parts, kind };
+        // Nobody need listen.
+        let _ = self.events.send(Heard::ReplyLost(lost));
+    }
+
     fn note_recognition(&self, channel: ChannelId, directory: &Directory, transition: &Transition) {
         if let Some(replies) = self.recognition.note(transition) {
             let agent = transition.agent.and_then(|key| directory.name(key));
@@ -114,7 +123,8 @@ impl Signals<'_> {
         if self.events.receiver_count() > 0 {
             let agent = transition.agent.and_then(|key| directory.name(key)).cloned();
             // A channel without a listener is fine.
-            let _ = self.events.send(Heard::Event(ChannelEvent { channel, agent, transition }));
+            let _ =
+                self.events.send(Heard::Transition(ChannelEvent { channel, agent, transition }));
         }
     }
 }

@@ -390,7 +390,7 @@ impl From<ApiError> for ToolError {
 impl From<CallError> for ToolError {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::NotRunning => Self::NotRunning,
+            CallError::NotRunning | CallError::Ended(_) => Self::NotRunning,
             CallError::UnknownAgent(_) => Self::CallerUnregistered,
             CallError::NotStored => Self::Failed(ApiError::new(ErrorKind::NoAnswer)),
             CallError::Failed(error) => Self::Failed(error),

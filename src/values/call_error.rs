@@ -1,5 +1,7 @@
 //! Why a call of the handle was not answered as hoped.
 
+use std::sync::Arc;
+
 use dirigent_core::{Refusal, RestoreError};
 
 use crate::{AgentId, ApiError, Barred, LoadError};
@@ -14,9 +16,12 @@ use crate::{AgentId, ApiError, Barred, LoadError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The driver is not running.
-    #[error("the driver is not running; spawn Driver::run first, and not after a shutdown")]
+    /// The driver does not run yet.
+    #[error("the driver is not running; spawn Driver::run first")]
     NotRunning,
+    /// The driver has ended.
+    #[error("the driver has ended: {0}")]
+    Ended(DriverEnd),
     /// The channel was never given a mode.
     #[error("the channel was never given a mode; set or create one first")]
     UnknownChannel,
@@ -46,6 +51,26 @@ pub enum CallError {
     /// A setting of the rules cannot be obeyed.
     #[error(transparent)]
     Config(#[from] dirigent_core::ConfigError),
+}
+
+/// Why the driver has ended.
+///
+/// ```
+/// use dirigent::DriverEnd;
+/// assert_eq!(DriverEnd::ShutDown.to_string(), "it was shut down");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DriverEnd {
+    /// By [`Dirigent::shutdown`](crate::Dirigent::shutdown), which may still be under way.
+    #[error("it was shut down")]
+    ShutDown,
+    /// It could not start: `Driver::run` returned an error that says this.
+    #[error("{0}")]
+    NotStarted(Arc<str>),
+    /// The future of `Driver::run` was dropped before it ended: its task was aborted or panicked, or the executor ended.
+    #[error("the future of Driver::run was dropped, or panicked")]
+    Dropped,
 }
 
 impl From<LoadError> for CallError {

@@ -17,8 +17,8 @@ fn confirming(reply: &'static str) -> Stage {
     let channel = stage.channel();
     stage.call(move |d| async move {
         d.wake(channel, None).await.unwrap();
-        let decision = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
-        decision.into_guard().unwrap().end(Ending::Text(reply)).unwrap();
+        let permit = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
+        permit.end(Ending::Text(reply)).unwrap();
     });
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Confirming);
     stage

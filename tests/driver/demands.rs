@@ -259,12 +259,12 @@ fn a_choice_at_any_point_is_who_speaks_next() {
         let chosen =
             ["c", "b"].into_iter().find(|name| before.speaker != Some((*name).into())).unwrap();
         let channel = stage.channel();
-        let mut changes = stage.dirigent().transitions();
+        let mut changes = stage.dirigent().events();
         stage.call(move |d| async move { d.speak_next(channel, &chosen.into()).await }).unwrap();
         stage.until_dormant();
         let mut granted = None;
         while let (None, Some(heard)) = (&granted, changes.try_next()) {
-            let Heard::Event(event) = heard else { panic!("{place}: too slow") };
+            let Heard::Transition(event) = heard else { panic!("{place}: too slow") };
             let new = event.transition.turn > before.turn;
             granted = event.agent.filter(|_| new && event.transition.to == PhaseKind::Granted);
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dirigent::{
     ChannelId, Config, CreatedChannel, Dirigent, Discussion, DiscussionState, Durability, Ending,
-    LetterKind, LostRuns, Mode, Opening, PhaseKind, ResultPost, RunGuard,
+    LetterKind, LostRuns, Mode, Opening, Permit, PhaseKind, ResultPost,
 };
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::Line;
@@ -387,21 +387,19 @@ fn nameless_initiator() -> Stage {
     stage
 }
 
-/// The guard of a run of "a", if it may run.
-fn asks(stage: &mut Stage) -> Option<RunGuard> {
+/// The permit of a run of "a", if it may run.
+fn asks(stage: &mut Stage) -> Option<Permit> {
     let channel = places(stage).0;
-    stage.call(move |d| async move {
-        d.may_speak(channel, &"a".into(), None).await.unwrap().into_guard()
-    })
+    stage.call(move |d| async move { d.may_speak(channel, &"a".into(), None).await.ok() })
 }
 
-/// The guard of the run of "a" after its next reminder.
-fn asks_after_reminder(stage: &mut Stage) -> RunGuard {
+/// The permit of the run of "a" after its next reminder.
+fn asks_after_reminder(stage: &mut Stage) -> Permit {
     for _ in 0..100 {
         let is_dormant = stage.status_of(places(stage).0).unwrap().phase == PhaseKind::Dormant;
         match asks(stage) {
-            Some(guard) if is_dormant => return guard,
-            Some(guard) => guard.end(Ending::Pass).unwrap(),
+            Some(permit) if is_dormant => return permit,
+            Some(permit) => permit.end(Ending::Pass).unwrap(),
             None => {}
         }
         stage.advance(SECOND * 30);
@@ -409,31 +407,31 @@ fn asks_after_reminder(stage: &mut Stage) -> RunGuard {
     panic!("a is not reminded");
 }
 
-/// A host that keeps no guard leaves a run without a name to its deadline; the guard of the run after the
+/// A host that keeps no permit leaves a run without a name to its deadline; the permit of the run after the
 /// next reminder ends that run.
 ///
 /// R148
 #[test]
-fn the_guard_of_a_run_after_a_reminder_ends_it_though_the_run_before_was_kept() {
+fn the_permit_of_a_run_after_a_reminder_ends_it_though_the_run_before_was_kept() {
     let mut stage = nameless_initiator();
     asks_after_reminder(&mut stage).keep();
     stage.settle();
     stage.advance(MINUTE * 2);
     assert!(asks(&mut stage).is_none(), "the run has timed out");
-    let guard = asks_after_reminder(&mut stage);
-    drop(guard);
+    let permit = asks_after_reminder(&mut stage);
+    drop(permit);
     stage.settle();
-    assert!(asks(&mut stage).is_none(), "the run has ended with its guard");
+    assert!(asks(&mut stage).is_none(), "the run has ended with its permit");
 }
 
 /// R148
 #[test]
-fn the_guard_of_a_run_that_has_timed_out_does_not_end_the_run_after_the_next_reminder() {
+fn the_permit_of_a_run_that_has_timed_out_does_not_end_the_run_after_the_next_reminder() {
     let mut stage = nameless_initiator();
     let first = asks_after_reminder(&mut stage);
     stage.advance(MINUTE * 2);
     let second = asks_after_reminder(&mut stage);
     drop(first);
     stage.settle();
-    assert_eq!(second.end(Ending::Pass), Ok(()), "it runs until its own guard ends it");
+    assert_eq!(second.end(Ending::Pass), Ok(()), "it runs until its own permit ends it");
 }

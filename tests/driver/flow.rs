@@ -64,8 +64,8 @@ fn hooked_turn(reported: Ending<'static>, posted: &[&str]) -> Stage {
     let channel = stage.channel();
     stage.call(move |d| async move {
         d.wake(channel, None).await.unwrap();
-        let decision = d.may_speak(channel, &"pm".into(), Some(RunId::new(1))).await.unwrap();
-        decision.into_guard().unwrap().end(reported).unwrap();
+        let permit = d.may_speak(channel, &"pm".into(), Some(RunId::new(1))).await.unwrap();
+        permit.end(reported).unwrap();
     });
     for text in posted {
         let author = stage.agent("pm").user();
@@ -115,8 +115,8 @@ fn replies_that_are_never_recognised_are_told_in_status_and_explanation() {
             stage.status().unwrap().speaker.is_some_and(|agent| agent.as_str() == "pm")
         });
         stage.call(move |d| async move {
-            let decision = d.may_speak(channel, &"pm".into(), Some(run)).await.unwrap();
-            decision.into_guard().unwrap().end(Ending::Spoke("| a | table |")).unwrap();
+            let permit = d.may_speak(channel, &"pm".into(), Some(run)).await.unwrap();
+            permit.end(Ending::Spoke("| a | table |")).unwrap();
         });
         stage.discord().say(channel, pm, "a: table, as a list that is longer");
         stage.advance(SECOND * 4);

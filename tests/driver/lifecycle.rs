@@ -19,7 +19,7 @@ fn calls_without_a_live_driver_say_so() {
     stage.restart();
     let channel = stage.channel();
     let late = stage.call(move |_| async move { old.stop(channel).await });
-    assert!(matches!(late, Err(CallError::NotRunning)), "{late:?}");
+    assert!(matches!(late, Err(CallError::Ended(_))), "{late:?}");
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_shutdown_waits_for_what_is_under_way_and_no_longer() {
     assert!(stage.clock().now().since(began) <= SECOND * 61);
     let channel = stage.channel();
     let late = stage.call(move |d| async move { d.status(channel).await });
-    assert!(matches!(late, Err(CallError::NotRunning)));
+    assert!(matches!(late, Err(CallError::Ended(_))));
 }
 
 #[test]

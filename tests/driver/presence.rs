@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use dirigent::{
-    CallError, Decision, Heartbeat, Identity, IdentityStore as _, PhaseKind, Reason, Refusal, RunId,
+    CallError, Denial, Heartbeat, Identity, IdentityStore as _, Permit, PhaseKind, Reason, Refusal,
+    RunId,
 };
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};
@@ -199,7 +200,7 @@ fn whoever_asks_to_speak_or_ends_a_run_lives() {
         stage.advance(SECOND * 60);
         let asked =
             stage.call(move |d| async move { d.may_speak(channel, &"b".into(), None).await });
-        drop(asked.unwrap());
+        drop(asked);
         stage.advance(SECOND * 60);
         let told = stage.call(move |d| async move {
             d.turn_ended(channel, &"b".into(), None, dirigent::Ending::Pass).await
@@ -305,19 +306,17 @@ fn hooked() -> Stage {
     stage
 }
 
-fn ask_or_defer(stage: &mut Stage, run: u64) -> Decision {
+fn ask_or_defer(stage: &mut Stage, run: u64) -> Result<Permit, Denial> {
     let channel = stage.channel();
     let run = Some(RunId::new(run));
-    let asked =
-        stage.call(move |d| async move { d.may_speak_or_defer(channel, &"b".into(), run).await });
-    asked.unwrap()
+    stage.call(move |d| async move { d.may_speak_or_defer(channel, &"b".into(), run).await })
 }
 
 /// R193
 #[test]
 fn a_run_that_was_put_off_is_called_back_when_its_turn_comes_and_no_trigger_is_posted() {
     let mut stage = hooked();
-    let Decision::Deferred { reason, speaker, deferral } = ask_or_defer(&mut stage, 70) else {
+    let Err(Denial::Deferred { reason, speaker, deferral }) = ask_or_defer(&mut stage, 70) else {
         panic!("a has the floor");
     };
     assert!(matches!(reason, Reason::NotYourTurn { .. }));
@@ -331,8 +330,8 @@ fn a_run_that_was_put_off_is_called_back_when_its_turn_comes_and_no_trigger_is_p
     let posts = stage.discord().take_posts();
     assert!(posts.iter().all(|post| post.author != moderator), "no noise");
     let decision = ask_or_defer(&mut stage, 70);
-    assert!(decision.is_allowed(), "the same run may ask again: {decision:?}");
-    decision.into_guard().unwrap().end(dirigent::Ending::Pass).unwrap();
+    let permit = decision.expect("the same run may ask again");
+    permit.end(dirigent::Ending::Pass).unwrap();
 }
 
 /// R193
@@ -355,7 +354,7 @@ fn a_direct_waker_is_given_the_key_of_what_was_put_off() {
     stage.chat();
     stage.say("Hello");
     stage.advance(SECOND);
-    let Decision::Deferred { deferral, .. } = ask_or_defer(&mut stage, 70) else {
+    let Err(Denial::Deferred { deferral, .. }) = ask_or_defer(&mut stage, 70) else {
         panic!("a has the floor");
     };
     let key = deferral.key();
@@ -372,11 +371,11 @@ fn a_deferral_is_replaced_by_the_next_and_dropped_when_the_channel_forgets() {
     let mut stage = Setup::new().hosted("a", []).hooked("b", []).stage();
     stage.chat();
     let first = ask_or_defer(&mut stage, 1);
-    let Decision::Deferred { deferral: first, .. } = first else { panic!("{first:?}") };
+    let Err(Denial::Deferred { deferral: first, .. }) = first else { panic!("{first:?}") };
     let first_key = first.key();
     let first = stage.begin(|_| async move { first.turn().await });
     let second = ask_or_defer(&mut stage, 2);
-    let Decision::Deferred { deferral: second, .. } = second else { panic!("{second:?}") };
+    let Err(Denial::Deferred { deferral: second, .. }) = second else { panic!("{second:?}") };
     assert_eq!(second.key(), first_key, "one wait, one key");
     let second = stage.begin(|_| async move { second.turn().await });
     stage.settle();
@@ -389,12 +388,12 @@ fn a_deferral_is_replaced_by_the_next_and_dropped_when_the_channel_forgets() {
 #[test]
 fn what_never_changes_is_denied_and_not_put_off() {
     let mut stage = Setup::new().hosted("a", []).hooked("b", []).stage();
-    assert!(ask_or_defer(&mut stage, 1).is_allowed(), "unmanaged");
+    assert!(ask_or_defer(&mut stage, 1).is_ok(), "unmanaged");
     stage.chat();
     let channel = stage.channel();
     stage.call(move |d| async move { d.archive(channel).await }).unwrap();
     assert!(matches!(
         ask_or_defer(&mut stage, 1),
-        Decision::Denied { reason: Reason::Archived, .. }
+        Err(Denial::Denied { reason: Reason::Archived, .. })
     ));
 }

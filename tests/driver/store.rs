@@ -141,17 +141,17 @@ fn a_run_in_a_room_that_was_taken_is_cancelled_and_disturbs_nothing() {
 }
 
 #[test]
-fn a_guard_of_a_room_that_was_taken_disturbs_nothing() {
+fn a_permit_of_a_room_that_was_taken_disturbs_nothing() {
     let mut stage = Setup::new().hooked("a", []).hooked("b", []).without_pump().stage();
     stage.chat();
     let channel = stage.channel();
-    let guard = stage.call(move |d| async move {
+    let permit = stage.call(move |d| async move {
         d.wake(channel, None).await.unwrap();
-        d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap().into_guard().unwrap()
+        d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap()
     });
     stage.store().take_over(channel);
     assert!(stage.call(move |d| async move { d.stop(channel).await }).is_err());
-    let _ = guard.end(Ending::Text("too late"));
+    let _ = permit.end(Ending::Text("too late"));
     stage.advance(SECOND * 100);
     assert_ne!(stage.status().unwrap().phase, PhaseKind::Confirming);
 }

@@ -2,7 +2,7 @@
 //! decides. A newer version's record is never touched.
 
 use dirigent::{
-    Barred, CallError, ChannelStore, Commit, CreatedChannel, Decision, Durability, Mode, PhaseKind,
+    Barred, CallError, ChannelStore, Commit, CreatedChannel, Denial, Durability, Mode, PhaseKind,
     Reason, Recording, Refusal, Revision, Writer,
 };
 use dirigent_verify::stage::{Setup, Stage};
@@ -49,9 +49,9 @@ fn all_denied(stage: &mut Stage, why: Reason) {
             }
         };
         for defers in [false, true] {
-            let decision = stage.call(move |d| asks(d, defers)).unwrap();
-            let is_denied = matches!(&decision, Decision::Denied { reason, .. } if *reason == why);
-            assert!(is_denied, "{name}: {decision:?}");
+            let denial = stage.call(move |d| asks(d, defers)).unwrap_err();
+            let is_denied = matches!(&denial, Denial::Denied { reason, .. } if *reason == why);
+            assert!(is_denied, "{name}: {denial:?}");
         }
     }
 }

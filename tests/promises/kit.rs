@@ -74,8 +74,8 @@ pub(crate) fn begin_run(stage: &mut Stage) {
     let channel = stage.channel();
     stage.call(move |d| async move {
         d.wake(channel, None).await.unwrap();
-        let decision = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
-        decision.into_guard().unwrap().keep();
+        let permit = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
+        permit.keep();
     });
 }
 

@@ -222,8 +222,8 @@ fn running() -> Stage {
     let channel = stage.channel();
     stage.call(move |d| async move {
         d.wake(channel, Some(&"a".into())).await.unwrap();
-        let decision = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
-        decision.into_guard().unwrap().keep();
+        let permit = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
+        permit.keep();
     });
     stage
 }

@@ -1,7 +1,7 @@
 //! A permission that was taken away before its host heard of it lets no agent run.
 
 use dirigent::command::{Invoker, SlashCommand};
-use dirigent::{Ending, MessageId, Mode, PhaseKind, RunId};
+use dirigent::{Denial, Ending, MessageId, Mode, Permit, PhaseKind, RunId};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Begun, Setup, Stage, StoreFault};
 
@@ -45,7 +45,7 @@ impl Taking {
     }
 }
 
-type Asked = Begun<Result<dirigent::Decision, dirigent::CallError>>;
+type Asked = Begun<Result<Permit, Denial>>;
 
 /// "a" has the turn and asks whether it may run; the store keeps the answer back.
 fn asking(setup: Setup, run: Option<RunId>, faults: &[StoreFault]) -> (Stage, Asked) {
@@ -77,8 +77,8 @@ fn no_run_is_permitted_whose_turn_was_taken_away_before_the_answer() {
             let (mut stage, asked) = asking_with_a_name(faults);
             taking.begin(&mut stage);
             stage.advance(SECOND * 20);
-            let decision = asked.take().expect("it is answered").unwrap();
-            assert!(!decision.is_allowed(), "{taking:?}, {faults:?}: {:?}", decision.reason());
+            let answer = asked.take().expect("it is answered");
+            assert!(answer.is_err(), "{taking:?}, {faults:?}");
         }
     }
 }
@@ -95,8 +95,8 @@ fn no_run_is_permitted_after_slash_stop_was_answered() {
     });
     assert!(answer.text.starts_with("Stopped"), "{}", answer.text);
     stage.advance(SECOND * 20);
-    let decision = asked.take().expect("it is answered").unwrap();
-    assert!(!decision.is_allowed(), "{:?}", decision.reason());
+    let answer = asked.take().expect("it is answered");
+    assert!(answer.is_err());
 }
 
 /// A run that nothing took away is permitted, however long the store takes.
@@ -104,8 +104,8 @@ fn no_run_is_permitted_after_slash_stop_was_answered() {
 fn a_run_is_permitted_once_the_store_has_it() {
     let (mut stage, asked) = asking_with_a_name(&[StoreFault::Fails; 3]);
     stage.advance(SECOND * 20);
-    let decision = asked.take().expect("it is answered").unwrap();
-    assert!(decision.is_allowed(), "{:?}", decision.reason());
+    let answer = asked.take().expect("it is answered");
+    assert!(answer.is_ok(), "{answer:?}");
 }
 
 /// What waits for a place among the calls of all channels was not called yet.
@@ -142,28 +142,28 @@ fn of_two_runs_without_names_only_that_of_the_agent_with_the_floor_is_permitted(
     stage.settle();
     let b = stage.begin(move |d| async move { d.may_speak(channel, &"b".into(), None).await });
     stage.advance(SECOND * 30);
-    let [a, b] = [a, b].map(|asked| asked.take().expect("it is answered").unwrap());
-    assert!(!a.is_allowed(), "{:?}", a.reason());
-    assert!(b.is_allowed(), "{:?}", b.reason());
+    let [a, b] = [a, b].map(|asked| asked.take().expect("it is answered"));
+    assert!(a.is_err());
+    assert!(b.is_ok(), "{b:?}");
 }
 
 /// B22
 #[test]
-fn a_second_run_in_a_turn_whose_host_drops_its_guard_fails_although_the_first_was_kept() {
+fn a_second_run_in_a_turn_whose_host_drops_its_permit_fails_although_the_first_was_kept() {
     let mut stage = Setup::new().hooked("a", []).hooked("b", []).without_pump().stage();
     stage.chat();
     let channel = stage.channel();
     stage.call(move |d| async move { d.wake(channel, Some(&"a".into())).await }).unwrap();
     stage.advance(SECOND);
     let first = stage.call(move |d| async move { d.may_speak(channel, &"a".into(), None).await });
-    first.unwrap().into_guard().unwrap().keep();
+    first.unwrap().keep();
     let posted = MessageId::new(u64::MAX >> 20);
     stage.call(move |d| async move {
         let a = "a".into();
         d.delivered(channel, &a, None, vec![posted]).await.unwrap();
         d.turn_ended(channel, &a, None, Ending::Unfinished("The first half")).await.unwrap();
-        let second = d.may_speak(channel, &a, None).await.unwrap();
-        assert!(second.is_allowed(), "{:?}", second.reason());
+        let second = d.may_speak(channel, &a, None).await;
+        assert!(second.is_ok(), "{second:?}");
         drop(second);
     });
     let status = stage.status().unwrap();

@@ -76,13 +76,13 @@ fn listeners_are_told_how_many_changes_a_store_that_takes_nothing_cost_them() {
     stage.until_dormant();
     stage.advance(SECOND);
     stage.store().with_rate(StoreFault::Refuses, 1_000, 1);
-    let (channel, mut transitions) = (stage.channel(), stage.dirigent().transitions());
+    let (channel, mut transitions) = (stage.channel(), stage.dirigent().events());
     for number in 0..400 {
         let mode = if number % 2 == 0 { Mode::Report } else { Mode::Chat };
         drop(stage.begin(move |d| async move { d.set_mode(channel, mode).await }));
         stage.advance(SECOND);
     }
-    assert_eq!(transitions.try_next(), None, "nothing of it is stored");
+    assert!(transitions.try_next().is_none(), "nothing of it is stored");
     stage.store().stop_faults();
     stage.advance(HOUR);
     let heard: Vec<Heard> = std::iter::from_fn(|| transitions.try_next()).collect();

@@ -17,14 +17,14 @@ fn stage() -> dirigent_verify::stage::Stage {
 fn listeners_are_told_of_a_change_once_it_is_stored() {
     let mut stage = stage();
     let channel = stage.channel();
-    let mut transitions = stage.dirigent().transitions();
+    let mut transitions = stage.dirigent().events();
     stage.store().next_commit(StoreFault::TakesSoLong(SECOND * 5));
     let _stopped = stage.begin(move |d| async move { d.stop(channel).await });
     let mut is_told = || {
         let heard = std::iter::from_fn(|| transitions.try_next());
         heard
             .filter(
-                |heard| matches!(heard, Heard::Event(event) if event.transition.cause == Cause::Stopped),
+                |heard| matches!(heard, Heard::Transition(event) if event.transition.cause == Cause::Stopped),
             )
             .count()
     };

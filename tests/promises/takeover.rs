@@ -133,22 +133,21 @@ fn a_channel_goes_on_in_the_new_process_once_the_old_one_is_shut_down() {
     }
 }
 
-/// The guard's room is this process's no more.
+/// The permit's room is this process's no more.
 #[test]
 fn the_end_of_a_run_is_refused_after_a_takeover_and_the_run_counts_as_lost() {
     let setup = Setup::new().hooked("a", []).hosted("b", ["b1".into()]).without_pump();
     let mut stage = setup.stage();
     stage.chat();
     let channel = stage.channel();
-    let guard = stage.call(move |d| async move {
+    let permit = stage.call(move |d| async move {
         d.wake(channel, Some(&"a".into())).await.unwrap();
-        let decision = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
-        decision.into_guard().unwrap()
+        d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap()
     });
     stage.store().take_over(channel);
     let muted = stage.call(move |d| async move { d.mute(channel, &"b".into()).await });
     assert!(muted.is_err(), "another process has the channel");
-    assert_eq!(guard.end(Ending::Pass), Err(Refusal::StaleRun));
+    assert_eq!(permit.end(Ending::Pass), Err(Refusal::StaleRun));
     stage.advance(HOUR);
     assert_ne!(stage.status().unwrap().speaker, Some("a".into()));
 }

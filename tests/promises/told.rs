@@ -1,8 +1,8 @@
 //! What a host is told: answers that say what is so, a look at a channel that says why, a log that names who.
 
 use dirigent::{
-    AgentState, CallError, Cause, ChannelEvent, Ending, Heard, MessageId, Mode, Reason, Refusal,
-    RunId,
+    AgentState, CallError, Cause, ChannelEvent, Denial, Ending, Heard, MessageId, Mode, Reason,
+    Refusal, RunId,
 };
 use dirigent_testkit::Log;
 use dirigent_testkit::memory_discord::{Call, Fault};
@@ -45,7 +45,7 @@ fn a_run_whose_permission_the_store_does_not_take_in_time_does_not_begin() {
     stage.store().next_commit(StoreFault::TakesSoLong(MINUTE));
     let run = Some(RunId::new(1));
     let asked = stage.call(move |d| async move { d.may_speak(channel, &"a".into(), run).await });
-    assert!(matches!(asked, Err(CallError::Failed(_))), "{asked:?}");
+    assert!(matches!(asked, Err(Denial::Failed(CallError::Failed(_)))), "{asked:?}");
     assert_ne!(stage.status().unwrap().speaker, Some("a".into()), "its run is over");
 }
 
@@ -104,7 +104,7 @@ fn the_end_of_a_run_where_no_turns_are_kept_is_no_error() {
         }
         let allowed =
             stage.call(move |d| async move { d.may_speak(channel, &"a".into(), None).await });
-        assert!(allowed.unwrap().is_allowed());
+        assert!(allowed.is_ok());
         stage
             .call(move |d| async move { d.turn_ended(channel, &"a".into(), None, Ending::Pass).await })
             .unwrap();
@@ -202,7 +202,7 @@ fn a_run_that_nears_its_deadline_is_warned_of_before_its_turn_is_lost() {
 #[test]
 fn every_change_is_one_entry_of_the_history_that_says_when_who_where_and_why() {
     let mut stage = two().stage();
-    let mut transitions = stage.dirigent().transitions();
+    let mut transitions = stage.dirigent().events();
     stage.chat();
     stage.say("Hello");
     stage.until_dormant();
@@ -211,7 +211,7 @@ fn every_change_is_one_entry_of_the_history_that_says_when_who_where_and_why() {
     stage.call(move |d| async move { d.resume(channel).await }).unwrap();
     stage.call(move |d| async move { d.archive(channel).await }).unwrap();
     let mut heard = Vec::new();
-    while let Some(Heard::Event(event)) = transitions.try_next() {
+    while let Some(Heard::Transition(event)) = transitions.try_next() {
         heard.push(event);
     }
     let history = stage.call(move |d| async move { d.history(channel).await }).unwrap();
@@ -294,7 +294,7 @@ fn a_warning_names_the_agent_whose_reply_was_not_seen() {
         let run = Some(RunId::new(1));
         let asked =
             stage.call(move |d| async move { d.may_speak(channel, &"poet".into(), run).await });
-        asked.unwrap().into_guard().unwrap().end(Ending::Spoke("It is never seen")).unwrap();
+        asked.unwrap().end(Ending::Spoke("It is never seen")).unwrap();
         stage.advance(SECOND * 14);
         assert_eq!(log.lines(), Vec::<String>::new());
         stage.advance(SECOND * 2);

@@ -55,6 +55,12 @@ macro_rules! named {
                 }
             }
         }
+
+        impl core::fmt::Display for $type {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
     };
 }
 

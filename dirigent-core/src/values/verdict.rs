@@ -1,5 +1,7 @@
 //! May this agent run? The answer, with its reason.
 
+use core::fmt;
+
 use crate::{AgentKey, MessageId, TurnId};
 
 /// The answer to a gate call.
@@ -154,6 +156,42 @@ impl Reason {
             Self::Muted => "muted",
             Self::NotListed => "not-listed",
         }
+    }
+}
+
+/// In words, as they follow "it may not speak: ".
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unmanaged => "turns are not kept in this channel",
+            Self::TooFewAgents => "fewer than two agents are here, so no turns are kept",
+            Self::YourTurn => "it has the floor",
+            Self::InitiatorPermit => "it opened the discussion and was reminded to conclude it",
+            Self::Dead => "in a report channel agents write of their own accord and answer nothing",
+            Self::Archived => "the channel is archived",
+            Self::Stopped => "the channel was stopped",
+            Self::Held => "the channel is on hold",
+            Self::Finished => "the work in this channel is finished",
+            Self::Waiting => "it has the floor, but a person spoke and is being answered",
+            Self::Offline => "it is offline",
+            Self::Unassigned => "it came back and was not assigned yet",
+            Self::Capped => "it has had its turns for this hour",
+            Self::BudgetSpent => "a budget of this channel is spent",
+            Self::AwaitingHuman => "an agent asked for a person, and none has written yet",
+            Self::Dormant => "nobody has the floor",
+            Self::CeilingReached => "the agents have talked as long as they may without a person",
+            Self::MembersUnknown => "the member list of this channel was never read",
+            Self::Refreshing => "it is being found out who is here",
+            Self::NotYourTurn { .. } => "somebody else has the floor",
+            Self::TurnAlreadyUsed => "its run of this turn has ended and its reply is on the way",
+            Self::RunAlreadyDenied => "this run was denied before, and that answer stands",
+            Self::RunAlreadyEnded => "this run has ended, or a newer one took its place",
+            Self::NotRegistered => "it is not registered",
+            Self::RecordDamaged => "the channel's stored record is damaged",
+            Self::RecordNewer => "a newer version wrote the channel's record",
+            Self::Muted => "it is muted in this channel",
+            Self::NotListed => "it is not in the speaker list of this round",
+        })
     }
 }
 

@@ -58,18 +58,14 @@ impl Asking {
     /// Posts before it ends, so that the next agent does not begin while the reply is on its way.
     async fn run(&self, channel: ChannelId, trigger: MessageId) {
         let run = Some(RunId::new(trigger.get()));
-        let Ok(decision) = self.dirigent.may_speak(channel, &self.agent, run).await else { return };
-        if !decision.is_allowed() {
-            return;
-        }
-        let guard = decision.into_guard().unwrap();
+        let Ok(permit) = self.dirigent.may_speak(channel, &self.agent, run).await else { return };
         match self.minutes.take(channel, trigger.get(), self.agent.as_str()) {
             Some(text) => {
                 self.deliver(channel, trigger, &text).await;
-                let _ = guard.end(Ending::Text(&text));
+                let _ = permit.end(Ending::Text(&text));
             }
             None => {
-                let _ = guard.end(Ending::Pass);
+                let _ = permit.end(Ending::Pass);
             }
         }
     }

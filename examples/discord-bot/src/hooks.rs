@@ -55,18 +55,14 @@ impl Asking {
     /// agent's they are: the trigger's is taken, so that a trigger that is heard twice is one run.
     async fn run(&mut self, dirigent: &Dirigent, channel: ChannelId, cause: MessageId) -> Result {
         let run = RunId::new(cause.get());
-        let decision = dirigent.may_speak(channel, &self.agent, Some(run)).await?;
-        if !decision.is_allowed() {
+        let Ok(permit) = dirigent.may_speak(channel, &self.agent, Some(run)).await else {
             return Ok(()); // The model is not called: nothing was spent.
-        }
+        };
         self.spoken.think().await;
         let missed = self.missed.remove(&channel).unwrap_or_default();
         let text = self.spoken.answer(missed.iter());
-        if let Some(guard) = decision.into_guard() {
-            let ending = text.map_or(Ending::Pass, Ending::Text);
-            if guard.end(ending).is_err() {
-                return Ok(()); // The floor was taken away meanwhile: what was said is stale.
-            }
+        if permit.end(text.map_or(Ending::Pass, Ending::Text)).is_err() {
+            return Ok(()); // The floor was taken away meanwhile: what was said is stale.
         }
         match text {
             Some(text) => self.deliver(channel, cause, text).await,

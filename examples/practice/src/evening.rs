@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use dirigent::{AgentId, Cause, ChannelEvent, Clock, Dirigent, Heard, Mode, Transitions, command};
+use dirigent::{AgentId, Cause, ChannelEvent, Clock, Dirigent, Heard, Mode, command};
 use dirigent_loopback::CommandError;
 use dirigent_testkit::memory_discord::{Event, Events};
 
@@ -23,7 +23,7 @@ struct Watch<'a> {
     dirigent: &'a Dirigent,
     terminal: Terminal,
     pushed: Events,
-    changes: Transitions,
+    changes: dirigent::Events,
 }
 
 impl Practice {
@@ -35,7 +35,7 @@ impl Practice {
         for (user, character) in self.agents.iter().zip(CHARACTERS) {
             terminal.introduce(*user, character.name, Some(AgentId::from(character.name)));
         }
-        let (pushed, changes) = (self.server.discord().events(), dirigent.transitions());
+        let (pushed, changes) = (self.server.discord().events(), dirigent.events());
         let mut watch = Watch { practice: self, dirigent, terminal, pushed, changes };
         watch.play().await
     }
@@ -105,8 +105,9 @@ impl Watch<'_> {
                     continue;
                 }
                 heard = self.changes.next() => match heard {
-                    Some(Heard::Event(change)) => change,
-                    Some(Heard::Missed(_)) | None => return Err("the minutes have a gap".into()),
+                    Some(Heard::Transition(change)) => change,
+                    Some(other) => return Err(format!("an unexpected event: {other:?}").into()),
+                    None => return Err("the library is gone".into()),
                 },
                 () = clock.sleep_until(patience) => return Err("nothing happens any more".into()),
             };

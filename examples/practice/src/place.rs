@@ -103,9 +103,9 @@ impl Place {
         if let Some(practice) = &self.practice {
             return practice.evening(dirigent).await;
         }
-        let mut changes = dirigent.transitions();
+        let mut changes = dirigent.events();
         while let Some(heard) = changes.next().await {
-            if let Heard::Event(change) = heard {
+            if let Heard::Transition(change) = heard {
                 show(&change);
             }
         }

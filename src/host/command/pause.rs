@@ -127,7 +127,7 @@ fn refusal(error: &CallError) -> &'static str {
         CallError::Refused(Refusal::NotManaged) | CallError::UnknownChannel => NOT_MANAGED,
         CallError::Refused(Refusal::NotResting) => NOT_RESTING,
         CallError::Refused(Refusal::Archived) => ARCHIVED,
-        CallError::NotRunning => NOT_RUNNING,
+        CallError::NotRunning | CallError::Ended(_) => NOT_RUNNING,
         CallError::NotStored
         | CallError::Failed(_)
         | CallError::Unreadable(_)

@@ -258,7 +258,10 @@ impl World {
                     self.books.dropped(id);
                 }
             }
-            Signal::Pause { .. } | Signal::Slow(_) | Signal::Overrun { .. } => {}
+            Signal::Pause { .. }
+            | Signal::Slow(_)
+            | Signal::ReplyLost(_)
+            | Signal::Overrun { .. } => {}
             Signal::Inject { id, agent, messages, is_all } => {
                 let call = self.flights.iter_mut().find(|flight| flight.id == id);
                 let taken = call.is_some() && (self.is_exact || self.dice.chance(700));

@@ -9,7 +9,7 @@ use dirigent_core::{Input, Mode, Reason};
 use super::*;
 use crate::runtime::cell::Epochs;
 use crate::runtime::fixture::{Quiet, built, executor};
-use crate::{Agent, AgentError, ChannelId, Decision, Dirigent, MemoryChannels, Reply, Turn};
+use crate::{Agent, AgentError, ChannelId, Denial, Dirigent, MemoryChannels, Reply, Turn};
 
 /// A channel that keeps turns and has left memory, and its runtime.
 async fn parked(dirigent: &Dirigent) -> (ChannelId, Arc<Runtime>) {
@@ -223,8 +223,8 @@ fn a_run_that_is_put_off_is_never_known_to_the_room_without_a_sender_to_be_told_
                 std::hint::spin_loop();
             }
             let asked = dirigent.may_speak_or_defer(channel, &agent, None);
-            let decision = executor.block_on(asked).unwrap();
-            assert!(matches!(decision, Decision::Deferred { .. }), "{decision:?}");
+            let denial = executor.block_on(asked).unwrap_err();
+            assert!(matches!(denial, Denial::Deferred { .. }), "{denial:?}");
             u64::from(watching.join().unwrap())
         });
     }

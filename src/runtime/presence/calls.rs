@@ -1,14 +1,16 @@
 //! What hosts report of their agents, and how channels are told.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use dirigent_core::{AgentKey, Input, Timestamp};
+use dirigent_core::{AgentKey, Input, RunId, Timestamp};
 
-use crate::AgentId;
 use crate::room::Room;
 use crate::room::context::Context;
 use crate::runtime::Runtime;
 use crate::runtime::cell::RoomCell;
+use crate::runtime::events::{AgentFailure, AgentFault, Heard};
+use crate::{AgentId, ChannelId};
 
 impl Runtime {
     /// Marks the agents offline whose heartbeats are missing.
@@ -23,7 +25,18 @@ impl Runtime {
     }
 
     /// A call of a hosted agent ended. One that fails too often in a row counts as offline.
-    pub(crate) fn call_ended(self: &Arc<Self>, agent: AgentKey, failed: bool) {
+    pub(crate) fn call_ended(
+        self: &Arc<Self>,
+        channel: ChannelId,
+        agent: AgentKey,
+        run: RunId,
+        fault: Option<AgentFault>,
+    ) {
+        let failed = fault.is_some();
+        if let Some(fault) = fault {
+            let agent = self.registry.log_name(agent);
+            self.tell_failure(AgentFailure { channel, agent, run, fault });
+        }
         let Some(most) = self.settings.offline_after_failures else {
             return;
         };
@@ -31,6 +44,18 @@ impl Runtime {
             tracing::warn!(agent = %self.registry.log_name(agent), "the calls of an agent fail: it is offline");
             self.tell_all();
         }
+    }
+
+    /// Tells the host that an agent failed.
+    fn tell_failure(&self, failure: AgentFailure) {
+        if let Some(hook) = &self.on_agent_error {
+            let told = catch_unwind(AssertUnwindSafe(|| hook(&failure)));
+            if told.is_err() {
+                tracing::error!("the hook for failed agents panicked");
+            }
+        }
+        // Nobody need listen.
+        let _ = self.events.send(Heard::AgentFailed(failure));
     }
 
     pub(crate) fn tell_all(self: &Arc<Self>) {

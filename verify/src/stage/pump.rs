@@ -108,14 +108,9 @@ impl Run {
     async fn go(self) {
         let run = Some(RunId::new(self.number));
         let asked = self.dirigent.may_speak(self.channel, self.agent.name(), run);
-        let Ok(decision) = asked.await else {
+        let Ok(permit) = asked.await else {
             return;
         };
-        let allowed = decision.is_allowed();
-        let guard = decision.into_guard();
-        if !allowed {
-            return;
-        }
         self.agent.note(self.channel);
         let line = self.agent.next_line(self.channel);
         self.agent.think(line.takes).await;
@@ -129,19 +124,19 @@ impl Run {
                 text
             }
             Act::Pass => "NO_REPLY".to_owned(),
-            // Dropping the guard ends the run as failed.
+            // Dropping the permit ends the run as failed.
             Act::Fail | Act::Panic => return,
             Act::Hang | Act::Deaf => return std::future::pending().await,
             unknown => panic!("no agent of this host does {unknown:?}"),
         };
-        let end = |text: &str| guard.map(|guard| guard.end(Ending::Text(text)));
+        let end = |text: &str| permit.end(Ending::Text(text));
         if text == "NO_REPLY" {
-            end(&text);
+            let _ = end(&text);
         } else if self.hooks.post_first {
             self.post(&text).await;
-            end(&text);
+            let _ = end(&text);
         } else {
-            end(&text);
+            let _ = end(&text);
             self.agent.think(self.hooks.post_delay).await;
             self.post(&text).await;
         }

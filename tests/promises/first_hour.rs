@@ -1,0 +1,248 @@
+//! What the first hour with the library would otherwise swallow, or let be misused (N1, N2, N9).
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dirigent::{
+    AgentFault, ApiError, CallError, ChannelId, ChatMessage, Denial, Dirigent, DiscordApi,
+    DriverEnd, Ending, ErrorKind, Heard, HistoryRequest, MemoryIdentities, MessageId, PhaseKind,
+    Post, Posted, SystemClock, UserId,
+};
+use dirigent_testkit::Log;
+use dirigent_testkit::memory_discord::{Call, Fault};
+use dirigent_testkit::scripted_agent::Act;
+use dirigent_verify::stage::{Setup, Stage};
+use futures_util::StreamExt as _;
+
+use super::kit::{HOUR, MINUTE, SECOND};
+
+/// "a" has the floor, and its host asks.
+fn granted() -> Stage {
+    let mut stage =
+        Setup::new().hooked("a", []).hosted("b", [Act::Hang.into()]).without_pump().stage();
+    stage.chat();
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.wake(channel, Some(&"a".into())).await }).unwrap();
+    stage.advance(SECOND);
+    stage
+}
+
+/// N1
+#[test]
+fn a_permit_that_is_dropped_before_its_run_is_ended_is_warned_of() {
+    let (mut stage, log) = (granted(), Log::default());
+    let channel = stage.channel();
+    let permit = stage.call(move |d| async move { d.may_speak(channel, &"a".into(), None).await });
+    log.during(|| drop(permit.unwrap()));
+    let lines = log.lines();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].contains("a permit was dropped before its run was ended"), "{lines:?}");
+    assert!(lines[0].contains("agent=a"), "{lines:?}");
+}
+
+/// N1
+#[test]
+fn a_permit_that_is_ended_or_kept_or_whose_turn_was_taken_away_is_not_warned_of() {
+    for how in ["ended", "kept", "taken away"] {
+        let (mut stage, log) = (granted(), Log::default());
+        let channel = stage.channel();
+        let permit =
+            stage.call(move |d| async move { d.may_speak(channel, &"a".into(), None).await });
+        let permit = permit.unwrap();
+        if how == "taken away" {
+            stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+        }
+        log.during(|| match how {
+            "ended" => permit.end(Ending::Pass).unwrap(),
+            "kept" => permit.keep(),
+            _ => drop(permit),
+        });
+        assert!(log.lines().is_empty(), "{how}: {:?}", log.lines());
+    }
+}
+
+/// N1
+#[test]
+fn work_is_done_with_the_floor_or_not_at_all() {
+    let mut stage = granted();
+    let channel = stage.channel();
+    let ran = stage.call(move |d| async move {
+        let asked = d.clone();
+        d.run_if_allowed(channel, &"a".into(), None, async |permit| {
+            let status = asked.status(channel).await.unwrap().unwrap();
+            permit.end(Ending::Text("Here I am")).unwrap();
+            status.phase
+        })
+        .await
+    });
+    assert_eq!(ran.unwrap(), PhaseKind::Running, "it holds the floor while it works");
+    let denied = stage.call(move |d| async move {
+        d.run_if_allowed(channel, &"a".into(), None, async |_| panic!("it may not run")).await
+    });
+    let Err(denial @ Denial::Denied { .. }) = denied else { panic!("{denied:?}") };
+    assert!(!denial.to_string().is_empty() && denial.reason().is_some());
+}
+
+/// Refuses the moderator's token.
+struct Refusing;
+
+#[dirigent::async_trait]
+impl DiscordApi for Refusing {
+    async fn me(&self) -> Result<UserId, ApiError> {
+        Err(ApiError::new(ErrorKind::Unauthorized))
+    }
+
+    async fn post(&self, _: Post) -> Result<Posted, ApiError> {
+        Err(ApiError::new(ErrorKind::Unauthorized))
+    }
+
+    async fn delete(&self, _: ChannelId, _: MessageId) -> Result<(), ApiError> {
+        Err(ApiError::new(ErrorKind::Unauthorized))
+    }
+
+    async fn history(&self, _: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError> {
+        Err(ApiError::new(ErrorKind::Unauthorized))
+    }
+
+    async fn members(&self, _: ChannelId, _: Vec<UserId>) -> Result<Vec<UserId>, ApiError> {
+        Err(ApiError::new(ErrorKind::Unauthorized))
+    }
+}
+
+async fn ended(dirigent: &Dirigent) -> DriverEnd {
+    match dirigent.stop(ChannelId::new(1)).await {
+        Err(CallError::Ended(end)) => end,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// N2
+#[tokio::test]
+async fn a_call_after_the_drivers_end_says_why_it_has_ended() {
+    let built = Dirigent::builder(Refusing, MemoryIdentities::new(), SystemClock::new()).build();
+    let (dirigent, driver) = built.unwrap();
+    let error = tokio::spawn(driver.run()).await.unwrap().unwrap_err();
+    let end = ended(&dirigent).await;
+    assert_eq!(end, DriverEnd::NotStarted(error.to_string().into()));
+    assert!(end.to_string().contains("token is not valid"), "{end}");
+}
+
+/// N2
+#[test]
+fn a_call_after_a_shutdown_says_so() {
+    let mut stage = granted();
+    let (old, channel) = (stage.dirigent(), stage.channel());
+    stage.crash();
+    stage.restart();
+    let late = stage.call(move |_| async move { old.stop(channel).await });
+    assert!(matches!(late, Err(CallError::Ended(DriverEnd::Dropped))), "{late:?}");
+    drop(stage.begin(|d| async move { d.shutdown(SECOND).await }));
+    stage.advance(SECOND * 2);
+    let late = stage.call(move |d| async move { d.stop(channel).await });
+    assert!(matches!(late, Err(CallError::Ended(DriverEnd::ShutDown))), "{late:?}");
+}
+
+/// N9
+#[test]
+fn a_listener_is_told_which_agent_failed_and_how() {
+    let mut stage =
+        Setup::new().hosted("a", [Act::Fail.into()]).hosted("b", [Act::Panic.into()]).stage();
+    let mut events = stage.dirigent().events();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(MINUTE);
+    let mut failures = Vec::new();
+    while let Some(heard) = events.try_next() {
+        if let Heard::AgentFailed(failure) = heard {
+            failures.push((failure.agent.to_string(), matches!(failure.fault, AgentFault::Panic)));
+        }
+    }
+    assert_eq!(failures[..2], [("a".to_owned(), false), ("b".to_owned(), true)]);
+}
+
+/// N9
+#[test]
+fn a_listener_is_told_of_a_reply_that_could_not_be_posted() {
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", []).stage();
+    let mut events = stage.dirigent().events();
+    stage.chat();
+    let account = stage.agent("a").user();
+    stage.discord().inject(|faults| faults.next_by(account, Call::Post, Fault::Forbidden));
+    stage.say("Hello");
+    stage.advance(HOUR);
+    let mut heard = std::iter::from_fn(|| events.try_next());
+    let lost =
+        heard.find_map(|heard| if let Heard::ReplyLost(lost) = heard { Some(lost) } else { None });
+    let lost = lost.expect("it was told");
+    assert_eq!((lost.agent.as_str(), lost.posted, lost.parts), ("a", 0, 1));
+    assert_eq!(lost.kind, Some(ErrorKind::Forbidden));
+}
+
+/// N9
+#[test]
+fn events_are_a_stream() {
+    let mut stage = granted();
+    let mut events = stage.dirigent().events();
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+    stage.settle();
+    let first = futures_util::FutureExt::now_or_never(events.by_ref().ready_chunks(8).next());
+    assert!(matches!(first, Some(Some(chunk)) if !chunk.is_empty()));
+}
+
+/// N9
+#[tokio::test]
+async fn the_hook_for_failed_agents_is_told_what_they_returned_and_a_hook_that_panics_ends_nothing()
+{
+    use dirigent::{Agent, AgentError, Identity, Mode, Reply, Turn};
+    use dirigent_testkit::MemoryDiscord;
+
+    struct Broken;
+
+    #[dirigent::async_trait]
+    impl Agent for Broken {
+        async fn speak(&self, _: Turn) -> Result<Reply, AgentError> {
+            Err("the model is out of order".into())
+        }
+    }
+
+    let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
+    let (moderator, person) = (discord.add_bot(), discord.add_human());
+    let accounts = [discord.add_bot(), discord.add_bot()];
+    let identities = ["a", "b"].into_iter().zip(accounts).map(|(name, discord_user_id)| Identity {
+        discord_user_id,
+        agent_id: name.into(),
+        agent_name: name.to_owned(),
+    });
+    let identities = MemoryIdentities::with(identities.collect::<Vec<_>>()).unwrap();
+    let guild = discord.add_guild(moderator);
+    let members = [moderator, person, accounts[0], accounts[1]];
+    let channel = discord.add_channel(guild, "talk", &members);
+    let told = Arc::<Mutex<Vec<String>>>::default();
+    let telling = Arc::clone(&told);
+    let (dirigent, driver) =
+        Dirigent::builder(discord.account(moderator), identities, SystemClock::new())
+            .host("a", Broken, discord.account(accounts[0]))
+            .host("b", Broken, discord.account(accounts[1]))
+            .on_agent_error(move |failure| {
+                telling.lock().unwrap().push(failure.to_string());
+                panic!("the hook is out of order, too");
+            })
+            .build()
+            .unwrap();
+    let driver = tokio::spawn(driver.run());
+    dirigent.set_mode(channel, Mode::Chat).await.unwrap();
+    let said = discord.say(channel, person, "Hello");
+    dirigent.message_created(discord.message(channel, said).unwrap()).await.unwrap();
+    for _ in 0..10_000 {
+        if told.lock().unwrap().len() > 1 {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    let told = told.lock().unwrap().clone();
+    assert_eq!(told[0], format!("a failed in channel {channel}: the model is out of order"));
+    assert!(told[1].starts_with("b failed"), "the hook's panic has not ended the driver: {told:?}");
+    dirigent.shutdown(Duration::ZERO).await;
+    driver.await.unwrap().unwrap();
+}
