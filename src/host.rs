@@ -1,5 +1,6 @@
 //! What a host calls: calls enter, and become events of a room; answers and reports leave.
 
+pub(crate) mod asking;
 pub(crate) mod builder;
 pub mod command;
 pub(crate) mod deferral;

@@ -16,6 +16,7 @@ pub(crate) mod calls;
 pub(crate) mod chat_health;
 mod claims;
 mod cleanup;
+pub(crate) mod closing;
 pub(crate) mod commit;
 pub(crate) mod connection;
 mod consulting;
@@ -27,7 +28,7 @@ pub(crate) mod doorway;
 pub(crate) mod guards;
 mod handing;
 mod hearing;
-mod inbox;
+pub(crate) mod inbox;
 mod letters;
 pub(crate) mod look;
 mod marks;
@@ -43,6 +44,7 @@ mod reply;
 mod replying;
 mod requests;
 mod restored;
+mod settling;
 mod speaking;
 mod step;
 mod turns;
@@ -54,27 +56,26 @@ mod simulation;
 
 use std::sync::Arc;
 
-use dirigent_core::{
-    AgentKey, Answer, Channel, DeadlineReason, Input, MessageId, Reason, Refusal, Timestamp,
-};
+use dirigent_core::{AgentKey, Answer, DeadlineReason, Input, Reason, Refusal, Timestamp};
 
 use self::action::{ActionId, Outcome, Signal, Started};
 use self::active::Active;
-use self::commit::buffers::BufferPool;
+use self::closing::Closing;
+use self::commit::Stamp;
 use self::commit::news::Announcement;
-use self::commit::{CommitState, Stamp};
 use self::connection::Gateway;
 use self::context::Context;
 use self::done::Concluding;
 use self::doorway::Doorway;
 use self::guards::Guards;
 use self::hearing::tail_of;
+use self::inbox::Inbox;
 use self::look::Look;
 use self::marks::Marks;
 use self::offer::Offering;
 use self::step::Step;
 use self::turns::Turns;
-use crate::{ChannelId, ChatMessage, DeferralKey, Discussion, Revision};
+use crate::{ChannelId, ChatMessage, DeferralKey, Discussion};
 
 /// One channel: its turn machine, and everything that carries the machine's decisions out.
 #[derive(Debug)]
@@ -97,27 +98,21 @@ impl Room {
         self.turns.channel
     }
 
-    /// The time of the last event.
-    pub(crate) const fn time(&self) -> Timestamp {
-        self.at
-    }
-
-    pub(crate) const fn machine(&self) -> &Channel {
-        &self.turns.machine
-    }
-
-    pub(crate) const fn discussion(&self) -> Option<&Arc<Discussion>> {
-        self.discussion.as_ref()
-    }
-
-    pub(crate) const fn commit(&self) -> &CommitState {
-        &self.turns.commit
-    }
-
     /// A look at the room from outside.
     pub(crate) fn look(&self) -> Look<'_> {
-        let Self { at, turns, marks, active, .. } = self;
-        Look { at: *at, turns, marks, active: active.as_deref() }
+        let Self { at, turns, marks, discussion, active, .. } = self;
+        let (discussion, active) = (discussion.as_ref(), active.as_deref());
+        Look { at: *at, turns, marks, discussion, active }
+    }
+
+    /// What was said of late, and who was handed it. An idle room remembers none of it.
+    pub(crate) fn inbox(&mut self) -> Option<&mut Inbox> {
+        Some(&mut self.active.as_mut()?.inbox)
+    }
+
+    /// The end of the channel's time here.
+    pub(crate) fn closing(&mut self) -> Closing<'_> {
+        Closing { turns: &mut self.turns, active: self.active.as_deref_mut() }
     }
 
     /// The guards of runs.
@@ -230,13 +225,6 @@ impl Room {
         self.input(cx, now, &edited, false).0
     }
 
-    /// A message was deleted: agents that missed it are not handed it.
-    pub(crate) fn deleted(&mut self, message: MessageId) {
-        if let Some(active) = &mut self.active {
-            active.inbox.deleted(message);
-        }
-    }
-
     /// The host tells of its connections to the gateway.
     pub(crate) fn gateway(&mut self, cx: &Context<'_>, now: Timestamp, news: Gateway) {
         self.event(cx, now, |step| {
@@ -324,17 +312,6 @@ impl Room {
             }
         });
     }
-
-    /// Whether the running agent was reached with people's messages; what does not reach it, or what it
-    /// does not take, is handed to the next one.
-    pub(crate) fn injected(&mut self, agent: AgentKey, handed: &[MessageId], all: bool) {
-        if let Some(active) = &mut self.active {
-            active.inbox.set_given(all);
-            for message in handed {
-                active.inbox.took(agent, *message);
-            }
-        }
-    }
 }
 
 /// What is to be done, and what came of it.
@@ -356,6 +333,8 @@ impl Room {
         now: Timestamp,
         door: &mut Doorway<'_>,
     ) -> Option<Started> {
+        // Memory that no commit of this room needs goes to other rooms.
+        self.turns.commit.returned.take().into_iter().for_each(|spare| door.buffers.put(spare));
         if !self.look().may_act() {
             return None;
         }
@@ -391,39 +370,5 @@ impl Room {
                 None => active.hurry(),
             }
         }
-    }
-
-    /// Memory that no commit of this room needs goes to other rooms.
-    pub(crate) fn give_back_buffers(&mut self, pool: &mut BufferPool) {
-        self.turns.commit.returned.take().into_iter().for_each(|spare| pool.put(spare));
-    }
-}
-
-/// The end of a channel's time here.
-impl Room {
-    /// Another process has the channel: nothing is done here any more.
-    pub(crate) fn abandon(&mut self) {
-        self.turns.abandon();
-        if let Some(active) = &mut self.active {
-            active.abandon();
-        }
-    }
-
-    /// The driver is about to end: a record that was refused is tried once more.
-    pub(crate) const fn store_before_end(&mut self) {
-        self.turns.commit.hurry();
-    }
-
-    /// The driver ends: the agents that run are told.
-    pub(crate) fn cancel_for_end(&mut self) {
-        if let Some(active) = &mut self.active {
-            active.signals.extend(active.calls.under_way().map(Signal::Cancel));
-        }
-    }
-
-    /// The record of this channel is damaged: by an operator's act the next commit takes its place.
-    /// `sound`: its revision, where only the machine could not be restored from it.
-    pub(crate) fn replace_damaged(&mut self, sound: Option<Revision>) {
-        self.turns.commit.replace_damaged(sound);
     }
 }

@@ -344,12 +344,14 @@ impl Settings {
     pub const RESUMED_NOTICE: &str = "▶️ Resumed.";
 
     /// Carries decisions out as the seed "Dirigent" describes it, which knows no stop word, no resume word and
-    /// no limit on the channels that agents create. Where the seed says nothing it is as by default: posts keep
+    /// no limit on the channels that agents create, and takes only the bare word for silence. Where the seed says nothing it is as by default: posts keep
     /// their pace, since Discord refuses them otherwise; a reply is ten messages at most, since one agent would
     /// fill the channel; what was missed in a gap is read, since people would wait for an answer.
     pub fn seed_literal() -> Self {
         let creations = CreationLimits::off();
-        Self { stop_words: Vec::new(), resume_words: Vec::new(), creations, ..Self::default() }
+        let (stop_words, resume_words) = (Vec::new(), Vec::new());
+        let silence = SilencePolicy::Strict;
+        Self { silence, stop_words, resume_words, creations, ..Self::default() }
     }
 
     /// How the seed "Message flow" carries decisions out: with its signal, which is taken off.

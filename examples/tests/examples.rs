@@ -98,7 +98,7 @@ fn a_pm_and_a_developer_hand_over_with_a_signal_until_the_work_is_approved() {
         &[
             "You: Build a /hello command",
             "pm has the floor (human-message)",
-            "dev asks too, and is denied: not-your-turn",
+            "dev asks too, and is denied: somebody else has the floor",
             "dev may not speak: pm has the floor.",
             "PM: The spec",
             "dev has not finished, and goes on",
@@ -127,8 +127,8 @@ fn denied_runs_call_no_model() {
     let said = output_of("hooks", &[]);
     let expected = [
         "You: The build is red.",
-        "builder runs: your-turn",
-        "tester denied: not-your-turn",
+        "builder runs: it has the floor",
+        "tester denied: somebody else has the floor",
         "its model is out of order",
         "trigger: @reviewer",
         "Revert, and we look at it tomorrow.",

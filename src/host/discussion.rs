@@ -57,7 +57,7 @@ impl Dirigent {
     }
 
     fn discussion_of(&self, room: &Room) -> Option<DiscussionStatus> {
-        let view = room.machine().view();
+        let view = room.look().machine().view();
         let initiator = view.initiator()?;
         let progress = match (view.turn_state(), view.is_concluded()) {
             (_, true) => DiscussionState::Concluded,
@@ -66,7 +66,7 @@ impl Dirigent {
         };
         Some(DiscussionStatus {
             initiator: self.runtime.registry.name(initiator),
-            terms: room.discussion().cloned(),
+            terms: room.look().discussion().cloned(),
             state: progress,
             outbox: room.look().unposted(),
         })

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::room::Room;
 use crate::runtime::Runtime;
 use crate::runtime::cell::Awaited;
 use crate::{CallError, ChannelId, Dirigent, ErrorKind};
@@ -28,7 +27,7 @@ impl Dirigent {
                     (self.runtime.rules.config(), self.runtime.rules.seed_of(channel));
                 let stamp = self.runtime.update(&room, |room, _, _| {
                     room.forget_all(config, seed, true);
-                    room.commit().newest()
+                    room.look().commit().newest()
                 });
                 // No commit is under way when the record is deleted: it would come back.
                 self.stored(room.wait_for(Awaited::Stored(stamp))).await?;
@@ -47,7 +46,7 @@ impl Runtime {
         let guard = self.rooms.load_guard(channel);
         let _alone = self.within(limit, guard.lock().lock()).await?;
         if let Some(room) = self.rooms.awake(channel) {
-            self.update(&room, |room, _, _| Room::abandon(room));
+            self.update(&room, |room, _, _| room.closing().abandon());
         }
         let is_known = self.rooms.forget(channel);
         let deleting = self.within(limit, self.store.delete(channel));

@@ -119,7 +119,7 @@ impl Dirigent {
             Err(CallError::Barred(_)) => None,
             Err(error) => return Err(error),
         };
-        let mode = |room: &RoomRef| room.lock().room.machine().view().mode();
+        let mode = |room: &RoomRef| room.lock().room.look().machine().view().mode();
         if let Some(room) = room.filter(|room| mode(room) == Mode::Discussion) {
             return match self.state_fact(&room, &Input::Archive).await {
                 // It was archived before, perhaps by this event told once already, and that may not be stored yet.
@@ -148,7 +148,7 @@ impl Dirigent {
         let Some(room) = self.runtime.room(parent).await? else {
             return Ok(());
         };
-        let mode = room.lock().room.machine().view().mode();
+        let mode = room.lock().room.look().machine().view().mode();
         drop(room);
         match mode {
             Mode::Chat | Mode::Report => self.set_mode(thread, mode).await,

@@ -1,27 +1,21 @@
 //! What a host calls: a cheap clone without type parameters.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use dirigent_core::{
-    AgentKey, Answer, Input, MessageId, PhaseKind, Reason, Refusal, RunId, Verdict,
-};
+use dirigent_core::{AgentKey, Input, MessageId, Refusal, RunId};
 use tokio::sync::oneshot;
 
 use crate::host::builder::Builder;
-use crate::host::permit::{Denial, Ending, Hold, Permit};
-use crate::host::status::reason_of;
-use crate::room::Room;
-use crate::room::calls::Guarded;
+use crate::host::permit::Ending;
 use crate::runtime::Runtime;
 use crate::runtime::cell::{Awaited, RoomCell};
 use crate::runtime::registry::Hosted;
 use crate::runtime::room_table::RoomRef;
 use crate::values::stage::Stage;
 use crate::{
-    Agent, AgentId, ApiError, Barred, CallError, ChannelId, ChatMessage, Clock, Deferral,
-    DeferralKey, DiscordApi, ErrorKind, IdentityStore, IntoShared, RunError, UserId,
+    Agent, AgentId, ApiError, CallError, ChannelId, ChatMessage, Clock, DiscordApi, ErrorKind,
+    IdentityStore, IntoShared, RunError, UserId,
 };
 
 /// Decides who speaks when, in as many channels as the host has.
@@ -46,173 +40,6 @@ impl Dirigent {
         clock: impl IntoShared<dyn Clock>,
     ) -> Builder {
         Builder::new(discord.into_shared(), identities.into_shared(), clock.into_shared())
-    }
-
-    /// May this agent run now? To be asked before the model is called, and the permit is held while it runs:
-    /// [`run_if_allowed`](Self::run_if_allowed) does both. The end of the run is told through the permit; dropping it ends
-    /// the run as failed, so that a cancelled task cannot stall the room. If the same run asks again, the first permit goes
-    /// on holding the floor: dropping another does nothing.
-    ///
-    /// # Errors
-    ///
-    /// Why the agent is to be silent. That also says so where the driver does not run, or the store does not answer.
-    pub async fn may_speak(
-        &self,
-        channel: ChannelId,
-        agent: &AgentId,
-        run: Option<RunId>,
-    ) -> Result<Permit, Denial> {
-        match self.gate(channel, agent).await? {
-            Some((room, key)) => self.decide(room, key, run).await,
-            None => Ok(Permit::unmanaged()),
-        }
-    }
-
-    /// Runs the agent if it may run now: `work` is called with the permit, calls the model, and ends the run.
-    ///
-    /// ```
-    /// # async fn model() -> String { String::new() }
-    /// # async fn example(dirigent: dirigent::Dirigent, channel: dirigent::ChannelId) -> Result<(), dirigent::Denial> {
-    /// use dirigent::Ending;
-    ///
-    /// let text = dirigent
-    ///     .run_if_allowed(channel, &"poet".into(), None, async |permit| {
-    ///         let text = model().await;
-    ///         // Refused where the turn was taken away meanwhile: then nothing is posted.
-    ///         permit.end(Ending::Text(&text)).ok().map(|()| text)
-    ///     })
-    ///     .await?;
-    /// # let _ = text;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`may_speak`](Self::may_speak); then `work` was not called.
-    ///
-    /// # Cancellation
-    ///
-    /// Dropping the future drops the permit: the run counts as failed.
-    pub async fn run_if_allowed<T>(
-        &self,
-        channel: ChannelId,
-        agent: &AgentId,
-        run: Option<RunId>,
-        work: impl AsyncFnOnce(Permit) -> T,
-    ) -> Result<T, Denial> {
-        let permit = self.may_speak(channel, agent, run).await?;
-        Ok(work(permit).await)
-    }
-
-    /// The room to be asked for this agent; `None` where turns were never kept.
-    async fn gate(
-        &self,
-        channel: ChannelId,
-        agent: &AgentId,
-    ) -> Result<Option<(RoomRef, Option<AgentKey>)>, Denial> {
-        self.live().await?;
-        let barred = match self.runtime.room(channel).await {
-            Ok(Some(room)) if room.lock().room.look().is_damaged() => Barred::Damaged,
-            Ok(Some(room)) => {
-                let key = self.runtime.registry.key(agent);
-                if let Some(agent) = key {
-                    self.runtime.presence.sign_of_life(agent);
-                }
-                return Ok(Some((room, key)));
-            }
-            Ok(None) => return Ok(None),
-            Err(CallError::Barred(barred)) => barred,
-            Err(error) => return Err(error.into()),
-        };
-        Err(self.denied(reason_of(barred)))
-    }
-
-    /// As [`may_speak`](Self::may_speak), but instead of a denial that time may change the run is put off: the host keeps
-    /// what the agent was to answer, and is called back when its turn comes. The run was not denied then: it asks again
-    /// with the same id. Each agent waits at most once in each channel.
-    ///
-    /// # Errors
-    ///
-    /// As [`may_speak`](Self::may_speak); [`Denial::Deferred`] where the run was put off.
-    pub async fn may_speak_or_defer(
-        &self,
-        channel: ChannelId,
-        agent: &AgentId,
-        run: Option<RunId>,
-    ) -> Result<Permit, Denial> {
-        let Some((room, key)) = self.gate(channel, agent).await? else {
-            return Ok(Permit::unmanaged());
-        };
-        if let Some((reason, deferral)) = key.and_then(|agent| self.defer(&room, agent)) {
-            let speaker = self.speaker_of(reason);
-            return Err(Denial::Deferred { reason, speaker, deferral });
-        }
-        self.decide(room, key, run).await
-    }
-
-    /// Puts the agent's run off, where it may not run now and that may change. Whoever waited for it
-    /// before waits in vain.
-    fn defer(&self, cell: &Arc<RoomCell>, agent: AgentKey) -> Option<(Reason, Deferral)> {
-        let fresh = DeferralKey::new(self.runtime.deferrals.fetch_add(1, Ordering::Relaxed));
-        let (tell, turn) = oneshot::channel();
-        // Under one lock: the turn may come as soon as the room knows the key.
-        let (reason, key) = self.runtime.update_cell(cell, None, |state, cx, now| {
-            let (reason, key) = state.room.defer(cx, now, agent, fresh)?;
-            if let Some(key) = key {
-                state.deferrals.retain(|(known, _)| *known != key);
-                state.deferrals.push((key, tell));
-            }
-            Some((reason, key.unwrap_or(fresh)))
-        })?;
-        Some((reason, Deferral::new(key, turn)))
-    }
-
-    fn speaker_of(&self, reason: Reason) -> Option<AgentId> {
-        let Reason::NotYourTurn { speaker } = reason else {
-            return None;
-        };
-        self.runtime.registry.name(speaker)
-    }
-
-    fn denied(&self, reason: Reason) -> Denial {
-        let speaker = self.speaker_of(reason);
-        let no_reply_model = self.runtime.settings.no_reply_model.clone();
-        Denial::Denied { reason, speaker, no_reply_model }
-    }
-
-    async fn decide(
-        &self,
-        room: RoomRef,
-        key: Option<AgentKey>,
-        run: Option<RunId>,
-    ) -> Result<Permit, Denial> {
-        let gate = Input::Gate { agent: key, run, latest: None };
-        let (was_running, answer, permitted) =
-            self.runtime.update_cell(&room, None, |state, cx, now| {
-                let was_running = is_running(&state.room, key);
-                let (answer, stamp) = state.room.input(cx, now, &gate, false);
-                let guarded = guard(&mut state.room, key, run, &answer);
-                let permitted = guarded.map(|run| (run, state.wait_for(Awaited::Stored(stamp))));
-                (was_running, answer, permitted)
-            });
-        match (answer.map_err(CallError::from)?.verdict(), permitted) {
-            (Some(Verdict::Allow { reason, turn, anchor }), Some(((guarded, armed), stored))) => {
-                let hold = Hold::new(Arc::clone(&self.runtime), room, guarded, armed);
-                if let Err(error) = self.until_stored(stored).await {
-                    hold.never_begins();
-                    return Err(CallError::from(error).into());
-                }
-                // Much may have happened until then: a stop, a mute, the turn of another agent.
-                let hold = hold.still_permitted().map_err(|reason| self.denied(reason))?;
-                Ok(Permit::new(reason, turn, anchor, was_running, Some(hold)))
-            }
-            (Some(Verdict::Allow { reason, turn, anchor }), None) => {
-                Ok(Permit::new(reason, turn, anchor, was_running, None))
-            }
-            (Some(Verdict::Deny { reason }), _) => Err(self.denied(reason)),
-            (None, _) => Ok(Permit::unmanaged()),
-        }
     }
 
     /// An agent's run ended. For hosts that hear of it elsewhere than where they asked; they call
@@ -307,7 +134,9 @@ impl Dirigent {
     ) -> Result<(), CallError> {
         self.live().await?;
         if let Some(room) = self.runtime.rooms.awake(channel) {
-            room.lock().room.deleted(message);
+            if let Some(inbox) = room.lock().room.inbox() {
+                inbox.deleted(message);
+            }
         }
         Ok(())
     }
@@ -395,9 +224,9 @@ impl Dirigent {
         }
         life.reach(Stage::Stopping);
         for room in self.runtime.rooms.all_awake() {
-            let is_refused = room.lock().room.commit().refused_since().is_some();
+            let is_refused = room.lock().room.look().commit().refused_since().is_some();
             if is_refused {
-                self.runtime.update(&room, |room, _, _| room.store_before_end());
+                self.runtime.update(&room, |room, _, _| room.closing().store_before_end());
             }
         }
         let deadline = self.runtime.clock.now() + grace;
@@ -407,7 +236,7 @@ impl Dirigent {
             () = self.runtime.clock.sleep_until(deadline) => {}
         }
         for room in self.runtime.rooms.all_awake() {
-            self.runtime.update(&room, |room, _, _| room.cancel_for_end());
+            self.runtime.update(&room, |room, _, _| room.closing().cancel_for_end());
         }
         life.reach(Stage::Ending);
         life.until(Stage::Ended).await;
@@ -466,7 +295,7 @@ impl Dirigent {
     /// Waits until all that is in force in the room is stored.
     pub(crate) async fn newest_stored(&self, room: &Arc<RoomCell>) -> Result<(), CallError> {
         let stored = self.runtime.update_cell(room, None, |state, _, _| {
-            state.wait_for(Awaited::Stored(state.room.commit().newest()))
+            state.wait_for(Awaited::Stored(state.room.look().commit().newest()))
         });
         self.stored(stored).await
     }
@@ -479,43 +308,11 @@ impl Dirigent {
         })
     }
 
-    async fn until_stored(&self, stored: oneshot::Receiver<()>) -> Result<(), ApiError> {
+    pub(crate) async fn until_stored(&self, stored: oneshot::Receiver<()>) -> Result<(), ApiError> {
         let stored = self.runtime.within(self.runtime.settings.call_deadline, stored).await?;
         stored.map_err(|_| {
             let error = ApiError::new(ErrorKind::Store);
             error.with_source("the channel was taken over by another process")
         })
-    }
-}
-
-/// Whether this agent was permitted a run that has not ended.
-fn is_running(room: &Room, agent: Option<AgentKey>) -> bool {
-    let view = room.machine().view();
-    let runs = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting);
-    let is_permitted = view.permit() == agent && view.run().is_some();
-    agent.is_some() && ((runs && view.speaker() == agent) || is_permitted)
-}
-
-/// Guards the run that this answer permits, if there is one, as [`Guards::guard`](crate::room::guards::Guards::guard) does.
-fn guard(
-    room: &mut Room,
-    agent: Option<AgentKey>,
-    run: Option<RunId>,
-    answer: &Result<Answer, Refusal>,
-) -> Option<(Guarded, bool)> {
-    let answer = answer.as_ref().ok().filter(|answer| holds_permission(**answer))?;
-    let Some(Verdict::Allow { turn, .. }) = answer.verdict() else {
-        return None;
-    };
-    Some(room.guards().guard(agent?, turn, run))
-}
-
-/// Whether the answer allows a run that must be ended again: in a turn, or after a reminder.
-const fn holds_permission(answer: Answer) -> bool {
-    match answer.verdict() {
-        Some(verdict) => {
-            matches!(verdict.reason(), Reason::YourTurn | Reason::InitiatorPermit)
-        }
-        None => false,
     }
 }

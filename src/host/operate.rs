@@ -244,7 +244,7 @@ impl Dirigent {
         let stamp =
             self.runtime.update(&room, |room, cx, now| room.conclude(cx, now, by, summary))?;
         self.stored(room.wait_for(Awaited::Stored(stamp))).await?;
-        if room.lock().room.discussion().is_none() {
+        if room.lock().room.look().discussion().is_none() {
             return Ok(ResultPost::Nowhere);
         }
         let kind = LetterKind::Result;

@@ -221,7 +221,7 @@ impl Hold {
         self.runtime.update(&self.room, |room, cx, now| {
             room.guards().give_up(self.guarded);
             // A run without an id may end no other.
-            if !room.guards().is_newest(self.guarded) || room.commit().is_taken_over() {
+            if !room.guards().is_newest(self.guarded) || room.look().commit().is_taken_over() {
                 return Err(Refusal::StaleRun);
             }
             room.input(cx, now, &input, false).0.map(|_| ())

@@ -97,7 +97,7 @@ impl Dirigent {
         };
         let now = self.runtime.clock.now();
         let state = room.lock();
-        let machine = state.room.machine();
+        let machine = state.room.look().machine();
         let (reason, view) = (machine.explain(key), machine.view());
         let goes_on = |deadline: dirigent_core::Deadline| {
             // What a dormant channel waits for does not concern those who want to speak.
@@ -107,7 +107,12 @@ impl Dirigent {
             speaker: view.speaker().and_then(|key| self.runtime.registry.name(key)),
             within: view.deadline().and_then(goes_on),
             outage: self.outage_of(&state.room, now),
-            record_refused_for: state.room.commit().refused_since().map(|since| now.since(since)),
+            record_refused_for: state
+                .room
+                .look()
+                .commit()
+                .refused_since()
+                .map(|since| now.since(since)),
             waits_for_call: state.room.look().waits_for_call(),
             unrecognised: self.runtime.recognition.unrecognised(key),
             ..why(reason)
@@ -135,12 +140,12 @@ impl Dirigent {
     }
 
     fn status_of(&self, room: &Room) -> Status {
-        let view = room.machine().view();
+        let view = room.look().machine().view();
         let name = |key| self.runtime.registry.name(key).unwrap_or_else(|| "unknown".into());
         let listed = view.list().map(|seat| seat.agent);
         let unlisted = view.away().iter().map(|away| away.agent);
         let unlisted = unlisted.filter(|agent| view.list().all(|seat| seat.agent != *agent));
-        let state = |agent| (name(agent), room.machine().agent_state(agent));
+        let state = |agent| (name(agent), room.look().machine().agent_state(agent));
         let unrecognised = |seat: Seat| {
             let replies = self.runtime.recognition.unrecognised(seat.agent)?;
             Some((name(seat.agent), replies))
@@ -161,7 +166,7 @@ impl Dirigent {
             time_up: view.time_up(),
             deadline: view.deadline(),
             chat_away_since: view.chat_away_since(),
-            record_refused_since: room.commit().refused_since(),
+            record_refused_since: room.look().commit().refused_since(),
             waiting_reply: room.look().waiting_reply().map(name),
             unrecognised: view.list().filter_map(unrecognised).collect(),
         }

@@ -146,6 +146,15 @@ impl Inbox {
         new
     }
 
+    /// The running agent was reached with these of people's messages, with `all` of them or not; what does not reach it,
+    /// or what it does not take, is handed to the next one.
+    pub(crate) fn injected(&mut self, agent: AgentKey, handed: &[MessageId], all: bool) {
+        self.set_given(all);
+        for message in handed {
+            self.took(agent, *message);
+        }
+    }
+
     /// The agent took this message while it ran: its next turn does not bring it again.
     pub(crate) fn took(&mut self, agent: AgentKey, message: MessageId) {
         if let Some(given) = self.given.iter_mut().find(|given| given.agent == agent) {

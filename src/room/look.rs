@@ -1,20 +1,24 @@
 //! A look at a room from outside.
 
-use dirigent_core::{AgentKey, Timestamp};
+use std::sync::Arc;
+
+use dirigent_core::{AgentKey, Channel, Timestamp};
 
 use super::active::Active;
 use super::claims::Lane;
+use super::commit::CommitState;
 use super::marks::Marks;
 use super::outbox::FirstAttempt;
 use super::replying::{given_up_at, waiting_agent};
 use super::turns::Turns;
-use crate::LetterKind;
+use crate::{Discussion, LetterKind};
 
 /// What can be seen of a room.
 pub(crate) struct Look<'a> {
     pub(super) at: Timestamp,
     pub(super) turns: &'a Turns,
     pub(super) marks: &'a Marks,
+    pub(super) discussion: Option<&'a Arc<Discussion>>,
     pub(super) active: Option<&'a Active>,
 }
 
@@ -29,6 +33,27 @@ pub(crate) struct Outage {
     pub(crate) reply_of: Option<AgentKey>,
     /// When that reply is given up.
     pub(crate) given_up_at: Option<Timestamp>,
+}
+
+/// What a room is.
+impl<'a> Look<'a> {
+    /// The time of the last event.
+    pub(crate) const fn time(&self) -> Timestamp {
+        self.at
+    }
+
+    pub(crate) const fn machine(&self) -> &'a Channel {
+        &self.turns.machine
+    }
+
+    pub(crate) const fn commit(&self) -> &'a CommitState {
+        &self.turns.commit
+    }
+
+    /// What was agreed when the discussion was opened.
+    pub(crate) const fn discussion(&self) -> Option<&'a Arc<Discussion>> {
+        self.discussion
+    }
 }
 
 /// For status and explanations.

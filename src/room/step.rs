@@ -3,28 +3,27 @@
 use std::sync::Arc;
 
 use dirigent_core::{
-    Cause, Effect, Input, MessageId, PhaseKind, Settlement, Timestamp, Transition, WakeCause,
+    Cause, Effect, Input, MessageId, PhaseKind, Settlement, Timestamp, Transition,
 };
 
 use super::action::Signal;
 use super::active::Active;
 use super::calling::Calling;
 use super::calls::{Call, Consult};
-use super::claims::Lane;
 use super::connection::Connection;
 use super::consulting::Consulting;
 use super::context::Context;
 use super::handing::{Handing, Known};
 use super::hearing::Hearing;
 use super::marks::Marks;
-use super::pages::Reading;
 use super::reads::Read;
 use super::recollection::Recollection;
 use super::replying::Replying;
+use super::settling::Settling;
 use super::speaking::Speaking;
 use super::turns::{Follow, Turns, What};
 use super::voice::VoiceItem;
-use crate::{ChatMessage, Discussion, Held, LetterKind};
+use crate::{ChatMessage, Discussion, Held};
 
 /// A room while it takes an event in. Lends each handler the fields of its topic, and sorts what follows from
 /// the machine into the lanes.
@@ -228,55 +227,7 @@ impl Step<'_> {
 impl Step<'_> {
     /// Brings everything in line with what the machine says now. Called at the end of each event.
     pub(super) fn settle(&mut self) {
-        self.sort();
-        self.cancel_replaced();
-        // Each round either starts, ends or withdraws something; the bound is never reached.
-        let mut goes_on = true;
-        for _ in 0..64 {
-            goes_on = self.settle_one();
-            self.sort();
-            if !goes_on {
-                break;
-            }
-        }
-        let now = self.now;
-        debug_assert!(!goes_on, "what is to be settled at {now:?} has no end: {:?}", self.lanes);
-        if !self.lanes.chat.is_well() && self.connection().look_while_deaf() {
-            self.tell_chat();
-        }
-        self.lanes.letters.count(&mut self.turns.commit);
-        self.clear_delivered();
-        if self.lanes.calls.inject.is_some() {
-            self.calling().inject_pending();
-        }
-        self.lanes.overruns.tell(self.turns, self.now, &mut self.lanes.signals);
-        self.expire();
-    }
-
-    /// The first thing that is out of line, in the order of importance. Returns whether there was one.
-    fn settle_one(&mut self) -> bool {
-        (!self.lanes.chat.is_well() && self.tell_chat())
-            || self.trigger_again()
-            || self.take_arrived()
-            || self.replying().withdraw()
-            || self.settle_replaced()
-            || self.settle_never_begun()
-            || Reading { step: self }.drop_unwanted()
-            || self.settle_head()
-            || (self.lanes.calls.kept.is_some() && self.calling().end_kept_run())
-            || self.wake_for_pending()
-    }
-
-    /// An agent that the library calls may ask at the gate itself, under another name: that run takes the
-    /// place of the call.
-    fn cancel_replaced(&mut self) {
-        let Some((agent, run)) = self.lanes.calls.current().map(|call| (call.agent, call.run))
-        else {
-            return;
-        };
-        if self.turns.view().run().is_some_and(|current| current != run) {
-            self.calling().cancel(agent, Some(run));
-        }
+        Settling { step: self }.settle();
     }
 
     /// Tells the machine that the chat is away, or back, when that is due.
@@ -290,118 +241,6 @@ impl Step<'_> {
         }
         let _ = self.submit(&Input::Chat { away });
         true
-    }
-
-    /// Triggers the agent that is awaited once more, if it may not have heard its trigger: once the chat
-    /// answers, what was said meanwhile was read, and no trigger is on its way.
-    fn trigger_again(&mut self) -> bool {
-        let is_wanted = self.lanes.summons.again && self.lanes.voice.is_empty();
-        if !is_wanted || self.marks.is_holding(self.now) {
-            return false;
-        }
-        let view = self.turns.view();
-        if view.chat_away_since().is_some() {
-            return false;
-        }
-        let is_hosted = view.speaker().is_some_and(|agent| self.cx.directory.is_hosted(agent));
-        self.lanes.summons.again = false;
-        !is_hosted && self.submit(&Input::TriggerAgain).is_ok()
-    }
-
-    /// A message of the discussion has arrived. The guide's arrival wakes the first speaker, in the same commit.
-    fn take_arrived(&mut self) -> bool {
-        let arrived = self.lanes.letters.outbox.take_arrived();
-        if arrived == Some(LetterKind::Guide) {
-            // Refused where the discussion is over already.
-            let _ = self.submit(&Input::Wake { first: None, cause: WakeCause::Guide });
-        }
-        arrived.is_some()
-    }
-
-    /// A read that a newer one has replaced before it was made is owed no more.
-    fn settle_replaced(&mut self) -> bool {
-        let older = self.lanes.reads.replaced.pop();
-        if let Some(ticket) = older {
-            self.settled(ticket, Settlement::Dropped);
-        }
-        older.is_some()
-    }
-
-    /// The turn of an agent that was still to be called is over: its trigger is owed no more.
-    fn settle_never_begun(&mut self) -> bool {
-        let dropped = self.lanes.calls.take_never_begun();
-        if let Some(ticket) = dropped {
-            self.settled(ticket, Settlement::Dropped);
-        }
-        dropped.is_some()
-    }
-
-    /// The head of the voice lane leaves, begins, or lets others pass.
-    fn settle_head(&mut self) -> bool {
-        // A reply is the matter of its handler, and so is the orchestrator's answer.
-        let is_effect = matches!(self.lanes.voice.head(), Some(VoiceItem::Effect(..)));
-        if is_effect && self.speaking().withdraw_head() {
-            return true;
-        }
-        let gives_up = self.lanes.reads.context_until.is_some() && self.handing().give_context_up();
-        gives_up || (is_effect && (self.speaking().start_head() || self.step_aside()))
-    }
-
-    /// A notice that cannot be posted holds no turn back.
-    fn step_aside(&mut self) -> bool {
-        let waits = self.lanes.requests.claims.waits(Lane::Voice);
-        self.lanes.voice.step_aside(waits)
-    }
-
-    /// The channel went to sleep, and what a person said to the agent that ran last was not taken: it wakes
-    /// for that, once.
-    fn wake_for_pending(&mut self) -> bool {
-        let last = self.lanes.inbox.ungiven().map(|held| held.last);
-        if last <= self.lanes.woken_for {
-            return false;
-        }
-        let view = self.turns.view();
-        let sleeps = view.phase() == PhaseKind::Dormant && view.mode().keeps_turns();
-        // A wake would be refused, or be nothing.
-        let waits =
-            view.pause().is_some() || view.chat_away_since().is_some() || view.is_budget_spent();
-        if !sleeps || waits {
-            return false;
-        }
-        self.lanes.woken_for = last;
-        let _ = self.submit(&Input::Wake { first: None, cause: WakeCause::Operator });
-        true
-    }
-
-    /// Forgets what was handed over with a turn that is over.
-    fn clear_delivered(&mut self) {
-        let inbox = &mut self.lanes.inbox;
-        let before = inbox.pending();
-        if before.is_some() {
-            let view = self.turns.view();
-            inbox.clear_delivered(view.speaker(), view.turn());
-            if inbox.pending() != before {
-                self.turns.commit.change();
-            }
-        }
-    }
-
-    /// Lets expire what the machine does not know of.
-    fn expire(&mut self) {
-        self.marks.expire_hold(self.now);
-        if !self.turns.keeps_turns() {
-            self.marks.drop_gap();
-        }
-        let Active { deferrals, calls, signals, .. } = &mut *self.lanes;
-        let is_idle = self.turns.view().speaker().is_none();
-        let forget_after = self.turns.machine.config().forget_after;
-        let expired = deferrals.expire(self.now, is_idle, forget_after);
-        if !expired.is_empty() {
-            signals.push_back(Signal::DropDeferrals(expired));
-        }
-        while let Some(id) = calls.next_overdue(self.now) {
-            signals.push_back(Signal::Drop(id));
-        }
     }
 }
 

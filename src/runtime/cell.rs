@@ -104,11 +104,11 @@ impl CellState {
     pub(crate) fn release_waiters(&mut self) {
         let room = &self.room;
         let is_met = |awaited: Awaited| match awaited {
-            Awaited::Stored(stamp) => room.commit().is_committed(stamp),
+            Awaited::Stored(stamp) => room.look().commit().is_committed(stamp),
             Awaited::FirstAttempt(kind) => room.look().is_attempted(kind),
             Awaited::NoGap => !room.look().has_gap(),
         };
-        if room.commit().is_taken_over() {
+        if room.look().commit().is_taken_over() {
             self.waiters.retain(|(awaited, _)| is_met(*awaited));
         }
         let mut at = 0;

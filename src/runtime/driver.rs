@@ -229,7 +229,7 @@ impl<'p> Loop<'p> {
     fn step_back(&self, last: Timestamp) {
         for room in self.runtime.rooms.all_awake() {
             self.runtime.update_cell(&room, Some(last), |state, cx, at| {
-                if state.room.time() <= at {
+                if state.room.look().time() <= at {
                     state.room.tick(cx, at);
                 }
             });
@@ -377,7 +377,7 @@ impl<'p> Loop<'p> {
             let mut state = cell.lock();
             state.is_ready = false;
             // Another thread may have told the room a later time.
-            let read = read.filter(|read| *read >= state.room.time());
+            let read = read.filter(|read| *read >= state.room.look().time());
             let now = read.unwrap_or_else(|| runtime.clock.now());
             let is_done = done.is_some();
             if let Some(Done { id, claim, outcome }) = done {
@@ -397,8 +397,7 @@ impl<'p> Loop<'p> {
                     break;
                 }
             }
-            state.room.give_back_buffers(door.buffers);
-            (now, is_done && state.room.commit().is_taken_over())
+            (now, is_done && state.room.look().commit().is_taken_over())
         })
     }
 

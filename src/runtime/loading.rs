@@ -49,7 +49,7 @@ impl Runtime {
         let seed = self.rules.seed_of(channel);
         let mut room = Room::new(channel, self.rules.config(), seed, self.process, now);
         if let Some(bar) = self.rooms.barred(channel) {
-            room.replace_damaged(bar.sound);
+            room.closing().replace_damaged(bar.sound);
         }
         let epochs = Epochs { gap: self.gap_epoch.load(Ordering::Acquire), presence: 0 };
         Ok(self.publish_room(room, epochs, |_, _, _| {}))
@@ -115,7 +115,7 @@ impl Runtime {
     /// The rules may have changed after the room was made with them, before the table had it.
     fn tell_rules(self: &Arc<Self>, cell: &Arc<RoomCell>) {
         let config = self.rules.config();
-        let is_old = !Arc::ptr_eq(cell.lock().room.machine().config(), &config);
+        let is_old = !Arc::ptr_eq(cell.lock().room.look().machine().config(), &config);
         if is_old {
             // They were accepted when they were given.
             let _ = self.submit(cell, &Input::Reconfigure(config));
@@ -143,7 +143,7 @@ mod tests {
         let room = runtime.publish_room(room, Epochs::default(), |_, _, _| {
             *runtime.rules.config.write().unwrap() = Arc::clone(&newer);
         });
-        assert!(Arc::ptr_eq(room.lock().room.machine().config(), &newer));
+        assert!(Arc::ptr_eq(room.lock().room.look().machine().config(), &newer));
     }
 
     #[test]

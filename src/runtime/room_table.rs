@@ -223,7 +223,7 @@ impl RoomTable {
         }
         // There is no other user: the lock is not waited for.
         let mut state = cell.lock();
-        let is_taken_over = state.room.commit().is_taken_over();
+        let is_taken_over = state.room.look().commit().is_taken_over();
         if !is_taken_over && !state.is_at_rest() {
             return;
         }
@@ -233,17 +233,17 @@ impl RoomTable {
             *slot = Slot::Stored;
             return;
         }
-        if state.room.commit().is_damaged() {
+        if state.room.look().commit().is_damaged() {
             // No operator gave it a mode.
-            let sound = state.room.commit().stored();
+            let sound = state.room.look().commit().stored();
             *slot = Slot::Barred { why: Barred::Damaged, sound };
             return;
         }
-        let newest = state.room.machine().view().newest().map_or(0, MessageId::get);
-        let is_closed = !state.room.machine().view().mode().keeps_turns();
+        let newest = state.room.look().machine().view().newest().map_or(0, MessageId::get);
+        let is_closed = !state.room.look().machine().view().mode().keeps_turns();
         let Epochs { gap, presence } = state.epochs;
         *slot = Slot::Parked { is_closed, newest, gap, presence };
-        if state.room.commit().stored().is_none() {
+        if state.room.look().commit().stored().is_none() {
             // It was never given anything to remember.
             slots.remove(&cell.id);
         }

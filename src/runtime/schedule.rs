@@ -36,7 +36,7 @@ impl Schedule {
 
     /// The same, where the driver has just looked at the room.
     pub(super) fn after_look(&self, cell: &Arc<RoomCell>, state: &mut CellState) {
-        let is_ours = !state.room.commit().is_taken_over();
+        let is_ours = !state.room.look().commit().is_taken_over();
         let due = if is_ours { state.room.look().next_deadline() } else { None };
         if due != state.due {
             self.timers.set(cell.id, state.due, due);

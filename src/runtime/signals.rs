@@ -63,7 +63,9 @@ impl Signals<'_> {
                         link.is_some_and(|link| link.inject(message)).then_some(id)
                     });
                     let handed: Vec<MessageId> = ids.collect();
-                    state.room.injected(agent, &handed, is_all && handed.len() == total);
+                    if let Some(inbox) = state.room.inbox() {
+                        inbox.injected(agent, &handed, is_all && handed.len() == total);
+                    }
                 }
                 Signal::TellDeferred { key, turn } => {
                     let at = state.deferrals.iter().position(|(known, _)| *known == key);
@@ -83,7 +85,7 @@ impl Signals<'_> {
         match news {
             Announcement::Transition(transition) => {
                 // Without a fingerprint no reply is to be recognised.
-                if room.machine().config().fingerprint_length > 0 {
+                if room.look().machine().config().fingerprint_length > 0 {
                     self.note_recognition(channel, directory, &transition);
                 }
                 self.publish(channel, directory, transition);

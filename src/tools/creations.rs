@@ -56,7 +56,7 @@ impl Tools {
         let shared = &self.dirigent.runtime;
         if let Some(room) = shared.rooms.awake(channel) {
             let state = room.lock();
-            let view = state.room.machine().view();
+            let view = state.room.look().machine().view();
             return Ok(view.mode() != Mode::None && view.turn_state() != TurnState::Archived);
         }
         match shared.store.load(channel).await {

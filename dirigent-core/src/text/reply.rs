@@ -17,14 +17,15 @@ use crate::{Outcome, Tail};
 ///   that is glued to the front of the first word. The rest is delivered, so it is a real turn;
 ///   when nothing is left, or only a silent word, the reply is silent.
 ///
-/// The end symbol 🔚 and punctuation are ordinary text: `NO_REPLY.` is delivered, so it is
-/// no silence. A host that knows better reports [`Outcome`] itself.
+/// The end symbol 🔚 and, but for [`Tolerant`](Self::Tolerant), punctuation are ordinary text: `NO_REPLY.` is delivered,
+/// so it is no silence. A host that knows better reports [`Outcome`] itself.
 ///
 /// ```
 /// use dirigent_core::SilencePolicy;
 ///
 /// let strict = SilencePolicy::Strict;
-/// assert!(strict.is_silent(" no_reply\n"));
+/// assert!(strict.is_silent(" no_reply\n") && !strict.is_silent("NO_REPLY."));
+/// assert!(SilencePolicy::Tolerant.is_silent("**\"NO_REPLY\".**"));
 /// assert!(!strict.is_silent("No"));
 /// assert_eq!(strict.deliverable("Done. NO_REPLY"), "Done.");
 /// assert!(SilencePolicy::LastLine.is_silent("Nothing for me here.\nNO_REPLY"));
@@ -33,8 +34,12 @@ use crate::{Outcome, Tail};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SilencePolicy {
-    /// The shared rules and nothing else: the seed's (§4, `agent_end`).
+    /// The shared rules, and a reply that is only `NO_REPLY` in quotation marks, Markdown emphasis or code marks, or with
+    /// final punctuation, is silent: models often write it so. What else ends with it is an answer: `I say NO_REPLY.`
+    /// is delivered.
     #[default]
+    Tolerant,
+    /// The shared rules and nothing else: the seed's (§4, `agent_end`).
     Strict,
     /// What OpenClaw holds back, beyond the shared rules:
     ///
@@ -81,14 +86,14 @@ impl SilencePolicy {
         // the time stays linear.
         let whole = match self {
             Self::OpenClaw => until_settled(trim(text), without_host_marks),
-            Self::Strict | Self::LastLine => trim(text),
+            Self::Tolerant | Self::Strict | Self::LastLine => trim(text),
         };
         if self.suppresses(whole) {
             return "";
         }
         let rest = until_settled(whole, |text| match self {
             Self::OpenClaw => without_host_marks(without_token(text)),
-            Self::Strict | Self::LastLine => without_token(text),
+            Self::Tolerant | Self::Strict | Self::LastLine => without_token(text),
         });
         if self.suppresses(rest) { "" } else { rest }
     }
@@ -114,6 +119,7 @@ impl SilencePolicy {
         let shared = text.is_empty() || text == "NO" || is_token(text);
         shared
             || match self {
+                Self::Tolerant => is_token(text.trim_matches(is_trimming)),
                 Self::Strict => false,
                 Self::LastLine => text.rsplit('\n').next().is_some_and(|line| is_token(trim(line))),
                 Self::OpenClaw => {
@@ -138,6 +144,13 @@ pub(crate) fn is_space(c: char) -> bool {
 
 fn is_mark_or_space(c: char) -> bool {
     matches!(c, '*' | '_' | '`' | '~') || is_space(c)
+}
+
+/// What models put around a word.
+fn is_trimming(c: char) -> bool {
+    let is_quote = matches!(c, '"' | '\'' | '“' | '”' | '„' | '‘' | '’' | '«' | '»' | '「' | '」');
+    let is_end = matches!(c, '.' | '!' | '…' | '。' | '！');
+    is_quote || is_end || is_mark_or_space(c)
 }
 
 fn is_word(c: char) -> bool {

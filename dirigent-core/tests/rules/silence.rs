@@ -1,6 +1,6 @@
 //! One table of replies, judged by every silence policy (F24).
 
-use dirigent_core::SilencePolicy::{LastLine, OpenClaw, Strict};
+use dirigent_core::SilencePolicy::{LastLine, OpenClaw, Strict, Tolerant};
 use dirigent_core::{Outcome, SilencePolicy, Tail};
 
 const POLICIES: [SilencePolicy; 3] = [Strict, OpenClaw, LastLine];
@@ -143,9 +143,45 @@ fn the_outcome_digests_what_is_delivered() {
     }
 }
 
+/// Silent by the tolerant policy alone, or by it first.
+const TOLERATED: &[&str] = &[
+    "NO_REPLY.",
+    "no_reply.",
+    "NO_REPLY!",
+    "NO_REPLY…",
+    "\"NO_REPLY\"",
+    "'no_reply'",
+    "“NO_REPLY”",
+    "„NO_REPLY“.",
+    "«NO_REPLY»",
+    "「NO_REPLY」。",
+    "**NO_REPLY**",
+    "`NO_REPLY`.",
+    "_\"NO_REPLY.\"_",
+    " ... NO_REPLY",
+];
+
+/// N7: models put the word into quotation marks and end it with a period.
 #[test]
-fn strict_is_the_default() {
-    assert_eq!(SilencePolicy::default(), Strict);
+fn the_silent_word_may_stand_in_quotes_or_emphasis_and_end_with_punctuation() {
+    for text in TOLERATED {
+        assert!(Tolerant.is_silent(text), "{text:?}");
+        assert_eq!(Tolerant.deliverable(text), "", "{text:?}");
+    }
+    assert_eq!(SilencePolicy::default(), Tolerant);
+}
+
+#[test]
+fn beyond_that_word_the_tolerant_policy_is_the_strict_one() {
+    for (text, [strict, ..]) in SHARED.iter().chain(APART) {
+        let bare = text.trim_matches(|c: char| !c.is_ascii_alphabetic());
+        if !bare.eq_ignore_ascii_case("NO_REPLY") {
+            assert_eq!(Tolerant.deliverable(text), *strict, "{text:?}");
+        }
+    }
+    for text in ["NO.", "\"NO\"", "**NO**", "I say NO_REPLY.", "NO_REPLY: because", "NO_REPLY?"] {
+        assert_eq!(Tolerant.deliverable(text), text);
+    }
 }
 
 /// A fixed, small generator: these tests need variety, not chance.

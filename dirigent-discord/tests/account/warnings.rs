@@ -39,6 +39,9 @@ async fn events_for_a_driver_that_has_ended_are_a_warning() {
         town.push("MESSAGE_CREATE", &said(id, "confidential")).await;
     }
     let lines = log.lines();
-    assert!(lines.len() == 1 && lines[0].contains("not running"), "{lines:?}");
+    assert!(
+        lines.len() == 1 && lines[0].contains("the driver has ended: it was shut down"),
+        "{lines:?}"
+    );
     assert!(!lines.concat().contains("confidential"), "{lines:?}");
 }

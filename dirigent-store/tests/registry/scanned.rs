@@ -62,8 +62,8 @@ async fn a_driver_that_starts_knows_the_agents_of_the_file() {
     tokio::task::yield_now().await;
     dirigent.set_mode(channel, Mode::Chat).await.unwrap();
     for (agent, is_known) in [("zoe", true), ("adam", true), ("mod", false)] {
-        let decision = dirigent.may_speak(channel, &agent.into(), None).await.unwrap();
-        assert_eq!(decision.reason() != Reason::NotRegistered, is_known, "{agent}");
+        let denial = dirigent.may_speak(channel, &agent.into(), None).await.unwrap_err();
+        assert_eq!(denial.reason() != Some(Reason::NotRegistered), is_known, "{agent}");
     }
     dirigent.identities_changed().await.unwrap();
     let report = identities.report().unwrap();

@@ -109,7 +109,7 @@ impl Dirigent {
         let Some(room) = self.runtime.rooms.awake(channel) else {
             return false;
         };
-        let rest = room.lock().room.machine().view().pause();
+        let rest = room.lock().room.look().machine().view().pause();
         if *input == Input::Stop { rest == Some(Pause::Stopped) } else { rest.is_none() }
     }
 }

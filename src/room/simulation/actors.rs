@@ -29,7 +29,7 @@ impl World {
     }
 
     pub(super) fn keeps(&self) -> bool {
-        let view = self.room.machine().view();
+        let view = self.room.look().machine().view();
         view.mode().keeps_turns() && view.phase() != dirigent_core::PhaseKind::Archived
     }
 
@@ -82,7 +82,7 @@ impl World {
             self.room.pushed(&self.fixed.context(), self.now, message);
             self.after();
         }
-        if self.room.machine().view().pause().is_some() {
+        if self.room.look().machine().view().pause().is_some() {
             self.books.forget_words();
         }
     }
@@ -176,7 +176,7 @@ impl World {
         }
         let runs = self.flights.iter().any(|flight| flight.is_call() && flight.cancelled.is_none());
         let delivers = self.room.active.as_ref().is_some_and(|active| active.reply.is_some());
-        let current = self.room.machine().view().run();
+        let current = self.room.look().machine().view().run();
         if runs || delivers || current != Some(run) {
             self.books.fail(format!(
                 "{agent:?} is allowed beside {current:?}, call {runs}, reply {delivers}"

@@ -127,7 +127,7 @@ impl World {
         let plans = self.plans.iter().enumerate();
         let ready = plans.filter(|(at, plan)| !says(plan) || Some(*at) == first);
         nexts.extend(ready.map(|(at, _)| Next::Plan(at)));
-        if self.room.machine().view().turn().get() > TURNS {
+        if self.room.look().machine().view().turn().get() > TURNS {
             // What follows is the same again.
             nexts.truncate(1);
             return nexts;
@@ -266,9 +266,9 @@ fn check(world: &World) -> Result<(), String> {
     if let Some(why) = &world.books.broken {
         return Err(why.clone());
     }
-    let phase = world.room.machine().view().phase();
+    let phase = world.room.look().machine().view().phase();
     if phase != PhaseKind::Dormant
-        || !world.room.commit().is_clean()
+        || !world.room.look().commit().is_clean()
         || !world.room.look().is_at_rest()
     {
         return Err(format!("the room does not rest: {phase:?}"));

@@ -139,7 +139,7 @@ fn a_room_that_waits_without_a_deadline_is_noticed() {
 #[test]
 fn a_room_that_says_that_another_process_has_it_is_noticed() {
     let mut world = world();
-    world.room.abandon();
+    world.room.closing().abandon();
     world.watch();
     assert!(world.books.broken.is_some_and(|why| why.contains("another process")));
 }
@@ -205,7 +205,7 @@ fn a_reply_that_the_machine_waits_for_and_the_room_does_not_have_is_given_up() {
         let delivers = |world: &World| {
             let active = world.room.active.as_ref();
             active.is_some_and(|active| active.reply.is_some())
-                && world.room.machine().view().phase() == PhaseKind::Delivering
+                && world.room.look().machine().view().phase() == PhaseKind::Delivering
         };
         let is_found = (0..200).any(|_| {
             world.step_calmly();
@@ -218,8 +218,8 @@ fn a_reply_that_the_machine_waits_for_and_the_room_does_not_have_is_given_up() {
         active.reply = None;
         active.voice.withdraw(VoiceItem::Reply);
     }
-    let turn = world.room.machine().view().turn();
+    let turn = world.room.look().machine().view().turn();
     (0..200).for_each(|_| world.step_calmly());
-    let view = world.room.machine().view();
+    let view = world.room.look().machine().view();
     assert!(view.phase() != PhaseKind::Delivering || view.turn() != turn, "it waits for ever");
 }

@@ -173,7 +173,7 @@ impl World {
     }
 
     pub(super) fn check_start(&mut self, action: &Action) {
-        let view = self.room.machine().view();
+        let view = self.room.look().machine().view();
         let keeps = view.mode().keeps_turns();
         let archived = view.phase() == dirigent_core::PhaseKind::Archived;
         let paused = view.pause().is_some() || !keeps || archived;
@@ -268,7 +268,7 @@ impl World {
             is_other && flight.cancelled.is_none() && !self.books.is_dropped(flight.id)
         });
         let has_reply = self.room.active.as_ref().is_some_and(|active| active.reply.is_some());
-        let current = self.room.machine().view().run();
+        let current = self.room.look().machine().view().run();
         if other || (has_reply && !is_part) {
             self.books
                 .fail(format!("two voices: run {run:?} beside {current:?}, reply {has_reply}"));

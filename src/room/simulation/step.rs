@@ -83,7 +83,7 @@ impl World {
             && self.flights.is_empty()
             && self.asking.is_none()
         {
-            if self.room.commit().stored().is_none() {
+            if self.room.look().commit().stored().is_none() {
                 return;
             }
             note!(self, "park");
@@ -182,7 +182,7 @@ impl World {
 
     /// What must hold after every event.
     pub(super) fn watch(&mut self) {
-        if self.room.commit().is_taken_over() {
+        if self.room.look().commit().is_taken_over() {
             self.books.fail("the room says that another process has it".to_owned());
         }
         let active = self.room.active.as_ref();
@@ -213,10 +213,12 @@ impl World {
             && !self.neighbours.is_busy()
             && self.admission.next_deadline().is_none();
         if waits && !self.is_paused() && !self.room.look().is_at_rest() {
-            let phase = self.room.machine().view().phase();
+            let phase = self.room.look().machine().view().phase();
             let active = self.room.active.as_ref();
-            let busy =
-                (self.room.machine().pending(), active.map(|active| active.requests.under_way()));
+            let busy = (
+                self.room.look().machine().pending(),
+                active.map(|active| active.requests.under_way()),
+            );
             let told = format!("the room waits without a deadline: {phase:?} {busy:?}");
             self.books.fail(told);
         }
@@ -224,13 +226,13 @@ impl World {
 
     /// Whatever hangs, the turn of an agent that the library calls begins soon after its grant is stored.
     fn watch_grant(&mut self) {
-        let view = self.room.machine().view();
+        let view = self.room.look().machine().view();
         let granted = view.phase() == PhaseKind::Granted
             && view.speaker().is_some_and(|agent| self.is_hosted(agent));
         let is_waiting = |active: &Active| active.calls.is_waiting();
         let called = self.room.active.as_deref().is_some_and(is_waiting);
         let called = called && !self.room.look().waits_for_call();
-        let stored = self.room.commit().is_clean();
+        let stored = self.room.look().commit().is_clean();
         // While the chat is away the lane waits in order, and start deadlines stand still.
         let excused =
             self.room.active.as_ref().is_some_and(|active| active.chat.failing().is_some());
@@ -248,7 +250,7 @@ impl World {
     }
 
     pub(super) fn is_paused(&self) -> bool {
-        let view = self.room.machine().view();
+        let view = self.room.look().machine().view();
         view.pause().is_some() || !view.mode().keeps_turns() || view.phase() == PhaseKind::Archived
     }
 
@@ -269,7 +271,7 @@ impl World {
     pub(super) fn end(&mut self) {
         self.calm_down();
         // The initiator of a discussion is reminded three times, and it is archived after that.
-        let is_discussion = self.room.machine().view().initiator().is_some();
+        let is_discussion = self.room.look().machine().view().initiator().is_some();
         let reminders = self.fixed.config.reminder_interval * 4;
         let quiet = if is_discussion { reminders } else { Duration::ZERO };
         let began = self.now;
@@ -297,7 +299,7 @@ impl World {
         if self.is_paused() {
             return;
         }
-        let view = self.room.machine().view();
+        let view = self.room.look().machine().view();
         let phase = view.phase();
         let calls = self.flights.iter().any(|flight| matches!(flight.what, What::Call { .. }));
         let active = self.room.active.as_ref();
@@ -305,7 +307,7 @@ impl World {
             active.reply.is_some() || active.calls.current().is_some() || !active.voice.is_empty()
         });
         let rests = matches!(phase, PhaseKind::Dormant | PhaseKind::Disabled | PhaseKind::Dead);
-        if !rests || busy || calls || !self.room.commit().is_clean() {
+        if !rests || busy || calls || !self.room.look().commit().is_clean() {
             let told = format!("after 40 quiet minutes the room is busy: {phase:?}, busy {busy}");
             return self.books.fail(told);
         }

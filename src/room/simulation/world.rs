@@ -202,9 +202,10 @@ impl World {
     }
 
     pub(super) fn reschedule(&mut self) {
-        self.due = self.room.look().next_deadline().filter(|_| !self.room.commit().is_taken_over());
+        self.due =
+            self.room.look().next_deadline().filter(|_| !self.room.look().commit().is_taken_over());
         if let Some((stamp, agent, run)) = self.asking {
-            if self.room.commit().is_committed(stamp) {
+            if self.room.look().commit().is_committed(stamp) {
                 self.asking = None;
                 self.run_begins(agent, run);
             }
@@ -272,7 +273,9 @@ impl World {
                     call.took_all = false;
                 }
                 let handed = if taken { ids.as_slice() } else { &[] };
-                self.room.injected(agent, handed, taken && is_all);
+                if let Some(inbox) = self.room.inbox() {
+                    inbox.injected(agent, handed, taken && is_all);
+                }
             }
             Signal::TellDeferred { .. } => {
                 let told = self.dice.chance(500);
@@ -403,7 +406,7 @@ impl World {
             self.room.gateway(&self.fixed.context(), self.now, Gateway::Reconnected);
             self.after();
         }
-        if self.room.machine().view().pause().is_some() {
+        if self.room.look().machine().view().pause().is_some() {
             self.input(&Input::Resume, true);
         }
         for flight in &mut self.flights {

@@ -57,7 +57,7 @@ async fn what_is_over_at_once_follows_at_once_up_to_a_bound() {
         driver.look_at(runtime.rooms.awake(channel).unwrap(), None, true, None);
         assert_eq!(driver.over.len(), 1, "the commit");
         driver.follow(bound, None);
-        assert!(driver.over.is_empty() && room.lock().room.commit().stored().is_some());
+        assert!(driver.over.is_empty() && room.lock().room.look().commit().stored().is_some());
         assert_eq!(driver.running.is_empty(), bound > 1, "at most {bound}");
     }
 }
@@ -131,7 +131,10 @@ async fn a_time_that_was_read_before_another_thread_told_the_room_a_later_one_is
     let mut driver = Loop::new(runtime, &performer, driver.ready);
     let read = now.saturating_sub(Duration::from_secs(60));
     driver.look_at(runtime.rooms.awake(channel).unwrap(), None, true, Some(read));
-    assert!(room.lock().room.time() >= now, "nothing is taken for a clock that was set back");
+    assert!(
+        room.lock().room.look().time() >= now,
+        "nothing is taken for a clock that was set back"
+    );
 }
 
 #[tokio::test]
@@ -175,13 +178,13 @@ async fn a_channel_that_leaves_memory_while_an_agent_goes_offline_hears_of_it_wh
     let (channel, runtime) = parked(&dirigent).await;
     let agent = dirigent.key(&"a".into()).unwrap();
     let room = runtime.room(channel).await.unwrap().unwrap();
-    assert_ne!(room.lock().room.machine().explain(agent), Reason::Offline);
+    assert_ne!(room.lock().room.look().machine().explain(agent), Reason::Offline);
     // As `agent_offline` does; before it goes through the channels in memory, this one leaves.
     runtime.presence.lock().offline(agent);
     drop(room);
     assert!(runtime.rooms.awake(channel).is_none());
     let room = runtime.room(channel).await.unwrap().unwrap();
-    assert_eq!(room.lock().room.machine().explain(agent), Reason::Offline);
+    assert_eq!(room.lock().room.look().machine().explain(agent), Reason::Offline);
 }
 
 /// Looks at the room again and again, until a run waits for its turn; returns whether it was ever seen to
@@ -231,4 +234,26 @@ fn a_run_that_is_put_off_is_never_known_to_the_room_without_a_sender_to_be_told_
     assert_eq!(torn, 0);
     executor.block_on(dirigent.shutdown(Duration::ZERO));
     executor.block_on(running).unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn who_waits_for_a_room_that_was_taken_over_is_told_at_once_that_it_is_in_vain() {
+    use tokio::sync::oneshot::error::TryRecvError;
+
+    use crate::runtime::cell::Awaited;
+
+    let (dirigent, _driver) = built(Arc::default(), &MemoryChannels::default());
+    let runtime = &dirigent.runtime;
+    let (channel, now) = (ChannelId::new(7), runtime.clock.now());
+    let room = Room::new(channel, runtime.rules.config(), 0, 0, now);
+    let room = runtime.publish_room(room, Epochs::default(), |room, cx, now| {
+        room.input(cx, now, &Input::SetMode(Mode::Chat), true).0.unwrap();
+    });
+    let mut state = room.lock();
+    let newest = state.room.look().commit().newest();
+    let mut stored = state.wait_for(Awaited::Stored(newest));
+    assert_eq!(stored.try_recv(), Err(TryRecvError::Empty));
+    state.room.closing().abandon();
+    state.release_waiters();
+    assert_eq!(stored.try_recv(), Err(TryRecvError::Closed));
 }

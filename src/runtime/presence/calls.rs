@@ -82,7 +82,7 @@ impl Runtime {
 
 /// An agent goes offline: where it has the floor, its turn is lost.
 fn warn_of_turn(room: &Room, cx: &Context<'_>, agent: AgentKey) {
-    let view = room.machine().view();
+    let view = room.look().machine().view();
     if view.speaker() == Some(agent) {
         let agent = cx.directory.name(agent).map(AgentId::as_str);
         let (was, turn) = (view.phase().as_str(), view.turn().get());

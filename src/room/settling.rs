@@ -1,0 +1,188 @@
+//! The end of each event: everything is brought in line with what the machine says now.
+
+use dirigent_core::{Input, PhaseKind, Settlement, WakeCause};
+
+use super::action::Signal;
+use super::active::Active;
+use super::claims::Lane;
+use super::pages::Reading;
+use super::step::Step;
+use super::voice::VoiceItem;
+use crate::LetterKind;
+
+/// A room that is brought in line.
+pub(super) struct Settling<'s, 'a> {
+    pub(super) step: &'s mut Step<'a>,
+}
+
+impl Settling<'_, '_> {
+    /// Until nothing is out of line any more.
+    pub(super) fn settle(mut self) {
+        self.step.sort();
+        self.cancel_replaced();
+        // Each round either starts, ends or withdraws something; the bound is never reached.
+        let mut goes_on = true;
+        for _ in 0..64 {
+            goes_on = self.settle_one();
+            self.step.sort();
+            if !goes_on {
+                break;
+            }
+        }
+        let now = self.step.now;
+        debug_assert!(
+            !goes_on,
+            "what is to be settled at {now:?} has no end: {:?}",
+            self.step.lanes
+        );
+        if !self.step.lanes.chat.is_well() && self.step.connection().look_while_deaf() {
+            self.step.tell_chat();
+        }
+        self.step.lanes.letters.count(&mut self.step.turns.commit);
+        self.clear_delivered();
+        if self.step.lanes.calls.inject.is_some() {
+            self.step.calling().inject_pending();
+        }
+        self.step.lanes.overruns.tell(self.step.turns, self.step.now, &mut self.step.lanes.signals);
+        self.expire();
+    }
+
+    /// The first thing that is out of line, in the order of importance. Returns whether there was one.
+    fn settle_one(&mut self) -> bool {
+        (!self.step.lanes.chat.is_well() && self.step.tell_chat())
+            || self.trigger_again()
+            || self.take_arrived()
+            || self.step.replying().withdraw()
+            || self.settle_replaced()
+            || self.settle_never_begun()
+            || Reading { step: self.step }.drop_unwanted()
+            || self.settle_head()
+            || (self.step.lanes.calls.kept.is_some() && self.step.calling().end_kept_run())
+            || self.wake_for_pending()
+    }
+
+    /// An agent that the library calls may ask at the gate itself, under another name: that run takes the
+    /// place of the call.
+    fn cancel_replaced(&mut self) {
+        let Some((agent, run)) = self.step.lanes.calls.current().map(|call| (call.agent, call.run))
+        else {
+            return;
+        };
+        if self.step.turns.view().run().is_some_and(|current| current != run) {
+            self.step.calling().cancel(agent, Some(run));
+        }
+    }
+
+    /// Triggers the agent that is awaited once more, if it may not have heard its trigger: once the chat
+    /// answers, what was said meanwhile was read, and no trigger is on its way.
+    fn trigger_again(&mut self) -> bool {
+        let is_wanted = self.step.lanes.summons.again && self.step.lanes.voice.is_empty();
+        if !is_wanted || self.step.marks.is_holding(self.step.now) {
+            return false;
+        }
+        let view = self.step.turns.view();
+        if view.chat_away_since().is_some() {
+            return false;
+        }
+        let is_hosted = view.speaker().is_some_and(|agent| self.step.cx.directory.is_hosted(agent));
+        self.step.lanes.summons.again = false;
+        !is_hosted && self.step.submit(&Input::TriggerAgain).is_ok()
+    }
+
+    /// A message of the discussion has arrived. The guide's arrival wakes the first speaker, in the same commit.
+    fn take_arrived(&mut self) -> bool {
+        let arrived = self.step.lanes.letters.outbox.take_arrived();
+        if arrived == Some(LetterKind::Guide) {
+            // Refused where the discussion is over already.
+            let _ = self.step.submit(&Input::Wake { first: None, cause: WakeCause::Guide });
+        }
+        arrived.is_some()
+    }
+
+    /// A read that a newer one has replaced before it was made is owed no more.
+    fn settle_replaced(&mut self) -> bool {
+        let older = self.step.lanes.reads.replaced.pop();
+        if let Some(ticket) = older {
+            self.step.settled(ticket, Settlement::Dropped);
+        }
+        older.is_some()
+    }
+
+    /// The turn of an agent that was still to be called is over: its trigger is owed no more.
+    fn settle_never_begun(&mut self) -> bool {
+        let dropped = self.step.lanes.calls.take_never_begun();
+        if let Some(ticket) = dropped {
+            self.step.settled(ticket, Settlement::Dropped);
+        }
+        dropped.is_some()
+    }
+
+    /// The head of the voice lane leaves, begins, or lets others pass.
+    fn settle_head(&mut self) -> bool {
+        // A reply is the matter of its handler, and so is the orchestrator's answer.
+        let is_effect = matches!(self.step.lanes.voice.head(), Some(VoiceItem::Effect(..)));
+        if is_effect && self.step.speaking().withdraw_head() {
+            return true;
+        }
+        let gives_up =
+            self.step.lanes.reads.context_until.is_some() && self.step.handing().give_context_up();
+        gives_up || (is_effect && (self.step.speaking().start_head() || self.step_aside()))
+    }
+
+    /// A notice that cannot be posted holds no turn back.
+    fn step_aside(&mut self) -> bool {
+        let waits = self.step.lanes.requests.claims.waits(Lane::Voice);
+        self.step.lanes.voice.step_aside(waits)
+    }
+
+    /// The channel went to sleep, and what a person said to the agent that ran last was not taken: it wakes
+    /// for that, once.
+    fn wake_for_pending(&mut self) -> bool {
+        let last = self.step.lanes.inbox.ungiven().map(|held| held.last);
+        if last <= self.step.lanes.woken_for {
+            return false;
+        }
+        let view = self.step.turns.view();
+        let sleeps = view.phase() == PhaseKind::Dormant && view.mode().keeps_turns();
+        // A wake would be refused, or be nothing.
+        let waits =
+            view.pause().is_some() || view.chat_away_since().is_some() || view.is_budget_spent();
+        if !sleeps || waits {
+            return false;
+        }
+        self.step.lanes.woken_for = last;
+        let _ = self.step.submit(&Input::Wake { first: None, cause: WakeCause::Operator });
+        true
+    }
+
+    /// Forgets what was handed over with a turn that is over.
+    fn clear_delivered(&mut self) {
+        let inbox = &mut self.step.lanes.inbox;
+        let before = inbox.pending();
+        if before.is_some() {
+            let view = self.step.turns.view();
+            inbox.clear_delivered(view.speaker(), view.turn());
+            if inbox.pending() != before {
+                self.step.turns.commit.change();
+            }
+        }
+    }
+
+    /// Lets expire what the machine does not know of.
+    fn expire(&mut self) {
+        self.step.marks.expire_hold(self.step.now);
+        if !self.step.turns.keeps_turns() {
+            self.step.marks.drop_gap();
+        }
+        let Active { deferrals, calls, signals, .. } = &mut *self.step.lanes;
+        let is_idle = self.step.turns.view().speaker().is_none();
+        let forget_after = self.step.turns.machine.config().forget_after;
+        let expired = deferrals.expire(self.step.now, is_idle, forget_after);
+        if !expired.is_empty() {
+            signals.push_back(Signal::DropDeferrals(expired));
+        }
+        while let Some(id) = calls.next_overdue(self.step.now) {
+            signals.push_back(Signal::Drop(id));
+        }
+    }
+}
