@@ -2,6 +2,23 @@
 //!
 //! Bots connect to it as they are: point their HTTP client and their gateway at it. [`LoopbackDiscord`]
 //! says how, and what it can do; the program `loopback-discord` puts a terminal before it.
+//!
+//! The program prints what a bot must know as lines to paste into another terminal:
+//!
+//! ```text
+//! $ cargo run -p dirigent-loopback -- --seed 1 --state discord.json
+//! export DISCORD_TOKEN=…                                the moderator's
+//! export DISCORD_APPLICATION_ID=…
+//! export DEVELOPER_TOKEN=…                              an agent's; also REVIEWER_TOKEN, TESTER_TOKEN
+//! export DISCORD_GUILD_ID=…                             also DISCORD_CHANNEL_ID, and DISCORD_USER_ID: you
+//! export DISCORD_API_URL=http://127.0.0.1:8120/api/v10
+//! export DISCORD_PROXY_URL=http://127.0.0.1:8120        serenity: .proxy(url).ratelimiter_disabled(true)
+//! export DISCORD_PROXY_HOST=127.0.0.1:8120              twilight: .proxy(host, true)
+//! export DISCORD_GATEWAY_URL=ws://127.0.0.1:8121
+//! ```
+//!
+//! With `--seed N` ids and tokens are the same at each start; with `--state FILE` guilds, channels,
+//! accounts, tokens and messages are kept from one start to the next.
 
 use std::fmt;
 use std::io;

@@ -50,6 +50,16 @@ impl Accounts {
         self.by_id.get(&user)
     }
 
+    /// All accounts, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (UserId, &Account)> {
+        self.by_id.iter().map(|(user, account)| (*user, account))
+    }
+
+    /// Puts an account back as it was.
+    pub fn restore(&mut self, user: UserId, account: Account) {
+        self.by_id.insert(user, account);
+    }
+
     pub(crate) fn get_mut(&mut self, user: UserId) -> Option<&mut Account> {
         self.by_id.get_mut(&user)
     }

@@ -1,6 +1,6 @@
 //! Setting the stage: accounts, guilds and channels.
 
-use dirigent::{AuthorKind, ChannelId, GuildId, UserId};
+use dirigent::{AuthorKind, ChannelId, GuildId, Timestamp, UserId};
 
 use super::MemoryDiscord;
 use super::event::Event;
@@ -84,6 +84,29 @@ impl MemoryDiscord {
         room.added = members.iter().map(|user| (*user, now)).collect();
         world.add_room(room);
         id
+    }
+
+    /// Lets all ids that `setup` makes hold this moment instead of the clock's, so that accounts,
+    /// guilds and channels have the same ids at each start. The moment must lie in the past: ids only
+    /// rise.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use dirigent::{SystemClock, Timestamp};
+    /// use dirigent_testkit::MemoryDiscord;
+    ///
+    /// let moment = Timestamp::from_millis(1_500_000_000_000);
+    /// let start = || {
+    ///     let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
+    ///     discord.with_ids_of(moment, MemoryDiscord::add_bot)
+    /// };
+    /// assert_eq!(start(), start());
+    /// ```
+    pub fn with_ids_of<T>(&self, moment: Timestamp, setup: impl FnOnce(&Self) -> T) -> T {
+        self.world().ids.fix(Some(moment));
+        let made = setup(self);
+        self.world().ids.fix(None);
+        made
     }
 
     fn add_new(&self, kind: AuthorKind) -> UserId {

@@ -59,6 +59,16 @@ impl World {
         self.ids.next(now)
     }
 
+    /// The newest id given.
+    pub const fn last_id(&self) -> u64 {
+        self.ids.last()
+    }
+
+    /// Lets all further ids be higher than this one.
+    pub fn skip_ids_to(&mut self, last: u64) {
+        self.ids.skip_to(last);
+    }
+
     /// Lets a request in, or says why not; with the fault that hits it.
     pub(crate) fn admit(
         &mut self,

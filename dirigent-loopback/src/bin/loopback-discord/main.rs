@@ -1,36 +1,78 @@
 //! A Discord on this machine, for developing a bot without a token.
 //!
 //! ```text
-//! cargo run -p dirigent-loopback -- --port 8120
+//! cargo run -p dirigent-loopback -- --port 8120 --seed 1
 //! ```
 //!
-//! It prints where it listens, and a token for each of its bots: a moderator and three agents in one
-//! guild with one channel. What you type is said in the channel by a person; `/help` tells the rest.
+//! It prints what a bot must know as `export NAME=value` lines: a token for each of its bots (a moderator
+//! and three agents in one guild with one channel), ids and addresses. What you type is said in the
+//! channel by a person; `/help` tells the rest. `--seed` gives the same ids and tokens at each start,
+//! `--state` keeps everything in a file.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
-use clap::{Arg, Command, value_parser};
-use dirigent::SystemClock;
+use clap::{Arg, ArgMatches, Command, value_parser};
+use dirigent::{Clock, SystemClock};
 use dirigent_loopback::LoopbackDiscord;
 use dirigent_testkit::MemoryDiscord;
+use tokio::signal::unix::{SignalKind, signal};
 
 mod order;
+mod saved;
+mod stage;
 mod terminal;
-mod town;
+mod variables;
+
+use saved::Saved;
+use stage::Stage;
+
+/// How often the state is written, if it changed.
+const WRITE_EVERY: Duration = Duration::from_secs(1);
+
+/// What the program was started with.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Flags {
+    /// The port to listen on; 0 takes a free one.
+    port: u16,
+    /// What ids and tokens are made of; without it, of the time.
+    seed: Option<u64>,
+    /// The file that keeps everything from one start to the next.
+    state: Option<PathBuf>,
+}
 
 /// The flags.
 fn command() -> Command {
     let port = Arg::new("port").long("port").value_name("PORT").value_parser(value_parser!(u16));
+    let seed = Arg::new("seed").long("seed").value_name("N").value_parser(value_parser!(u64));
+    let state =
+        Arg::new("state").long("state").value_name("FILE").value_parser(value_parser!(PathBuf));
     Command::new("loopback-discord")
         .about("A Discord on this machine, with a guild, a moderator, three agents and you")
         .arg(port.default_value("0").help("The port to listen on; 0 takes a free one"))
+        .arg(seed.help("Gives the same ids and tokens at each start"))
+        .arg(state.help(
+            "Keeps guilds, channels, accounts, tokens and messages in this file; \
+             where there is one, the seed is not used",
+        ))
+}
+
+impl Flags {
+    fn read(matches: &ArgMatches) -> Self {
+        Self {
+            port: matches.get_one("port").copied().unwrap_or_default(),
+            seed: matches.get_one("seed").copied(),
+            state: matches.get_one("state").cloned(),
+        }
+    }
 }
 
 fn main() -> ExitCode {
-    let port = command().get_matches().get_one("port").copied().unwrap_or_default();
-    match run(port) {
+    let flags = Flags::read(&command().get_matches());
+    match run(&flags) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // A failure to write to standard error cannot be reported anywhere.
@@ -40,39 +82,156 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(port: u16) -> io::Result<()> {
+fn run(flags: &Flags) -> io::Result<()> {
     dirigent_testkit::print_warnings();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ended = runtime.block_on(serve(port));
+    let ended = runtime.block_on(serve(flags));
     // A thread that waits for a line must not keep the process.
     runtime.shutdown_background();
     ended
 }
 
-async fn serve(port: u16) -> io::Result<()> {
+async fn serve(flags: &Flags) -> io::Result<()> {
     let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
-    let town = town::Town::new(&discord);
-    let loopback = LoopbackDiscord::start_on(discord, port).await?;
-    let mut terminal = terminal::Terminal::new(&loopback, town);
+    let stage = begin(&discord, flags)?;
+    let loopback = LoopbackDiscord::start_on(discord.clone(), flags.port).await?;
+    let mut terminal = terminal::Terminal::new(&loopback, stage.clone());
     terminal.greet()?;
-    terminal.run().await?;
+    let ended = tokio::select! {
+        ended = terminal.run() => ended,
+        ended = signalled() => ended,
+        failed = keep(&discord, &stage, flags.state.as_deref()) => failed,
+    };
+    if let Some(path) = &flags.state {
+        Saved::of(&discord, &stage).write(path)?;
+    }
     loopback.shutdown().await;
+    ended
+}
+
+/// Restores what the file keeps, or sets the stage anew.
+fn begin(discord: &MemoryDiscord, flags: &Flags) -> io::Result<Stage> {
+    let saved = flags.state.as_deref().map(Saved::read).transpose()?.flatten();
+    Ok(match saved {
+        Some(saved) => saved.restore(discord),
+        None => Stage::new(discord, flags.seed),
+    })
+}
+
+/// Waits until the program is asked to end.
+async fn signalled() -> io::Result<()> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
     Ok(())
+}
+
+/// Writes the state whenever it has changed, so that a kill loses a second at most. It ends only where
+/// that fails.
+async fn keep(discord: &MemoryDiscord, stage: &Stage, path: Option<&Path>) -> io::Result<()> {
+    let Some(path) = path else { return std::future::pending().await };
+    let clock = SystemClock::new();
+    let mut written = None;
+    loop {
+        let saved = Saved::of(discord, stage);
+        if written.as_ref() != Some(&saved) {
+            saved.write(path)?;
+            written = Some(saved);
+        }
+        clock.sleep_until(clock.now() + WRITE_EVERY).await;
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use dirigent::Timestamp;
+
     use super::*;
 
+    fn read(words: &[&str]) -> Option<Flags> {
+        let matches = command().try_get_matches_from([&["loopback-discord"], words].concat());
+        matches.ok().map(|matches| Flags::read(&matches))
+    }
+
     #[test]
-    fn the_port_is_read_and_nothing_else() {
-        let read = |words: &[&str]| {
-            let matches = command().try_get_matches_from([&["loopback-discord"], words].concat());
-            matches.map(|matches| *matches.get_one::<u16>("port").unwrap()).ok()
+    fn the_flags_are_read_and_nothing_else() {
+        assert_eq!(read(&[]), Some(Flags::default()));
+        let state = Some(PathBuf::from("town.json"));
+        let flags = Flags { port: 8_120, seed: Some(7), state };
+        let words = ["--port", "8120", "--seed", "7", "--state", "town.json"];
+        assert_eq!(read(&words), Some(flags));
+        for wrong in [["--port", "many"], ["--prot", "8120"], ["--seed", "-1"]] {
+            assert_eq!(read(&wrong), None);
+        }
+    }
+
+    /// Pasted lines work only if a shell takes each value as one word.
+    #[tokio::test(flavor = "current_thread")]
+    async fn the_variables_need_no_quotes_and_name_the_address_as_clients_take_it() {
+        let discord = discord();
+        let stage = Stage::new(&discord, None);
+        let loopback = LoopbackDiscord::start(discord).await.unwrap();
+        let all = variables::variables(&loopback, &stage);
+        for (name, value) in &all {
+            let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-:/".contains(it);
+            assert!(!value.is_empty() && value.chars().all(is_plain), "{name}={value}");
+        }
+        let value = |name: &str| {
+            let found = all.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.as_str()).unwrap()
         };
-        assert_eq!(read(&[]), Some(0));
-        assert_eq!(read(&["--port", "8120"]), Some(8_120));
-        assert_eq!(read(&["--port", "many"]), None);
-        assert_eq!(read(&["--prot", "8120"]), None);
+        let host = loopback.address().to_string();
+        assert_eq!(value("DISCORD_PROXY_HOST"), host);
+        assert_eq!(value("DISCORD_PROXY_URL"), format!("http://{host}"));
+        assert_eq!(value("DISCORD_API_URL"), format!("http://{host}/api/v10"));
+        let (_, moderator) = stage.bots[0];
+        assert_eq!(value("DISCORD_TOKEN"), loopback.token(moderator));
+        assert_eq!(value("DISCORD_APPLICATION_ID"), moderator.to_string());
+        assert_eq!(value("TESTER_TOKEN"), loopback.token(stage.bots[3].1));
+    }
+
+    fn discord() -> MemoryDiscord {
+        MemoryDiscord::new(Arc::new(SystemClock::new()))
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_ids_at_each_start() {
+        let start = |seed| Stage::new(&discord(), seed);
+        assert_eq!(start(Some(1)), start(Some(1)));
+        assert_ne!(start(Some(1)), start(Some(2)));
+        let made_at = |id: u64| Timestamp::from_millis((id >> 22) + 1_420_070_400_000);
+        for seed in [0, 1, 7, u64::MAX] {
+            let channel = start(Some(seed)).channel;
+            assert!(made_at(channel.get()) < SystemClock::new().now(), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_state_file_keeps_everything_to_the_next_start() {
+        let path = std::env::temp_dir().join(format!("loopback-state-{}", std::process::id()));
+        let flags = Flags { state: Some(path.clone()), ..Flags::default() };
+        let before = discord();
+        let stage = begin(&before, &flags).unwrap();
+        let (_, moderator) = stage.bots[0];
+        let open = before.add_open_channel(stage.guild, "den");
+        let said = before.say(stage.channel, stage.person, "Good morning");
+        before.edit(stage.channel, said, "Good evening");
+        before.channel(stage.channel).set_history_hidden(moderator, true);
+        let saved = Saved::of(&before, &stage);
+        saved.write(&path).unwrap();
+
+        let after = discord();
+        assert_eq!(begin(&after, &flags).unwrap(), stage);
+        assert_eq!(Saved::of(&after, &stage), saved);
+        assert_eq!(after.messages(stage.channel), before.messages(stage.channel));
+        let audience = |discord: &MemoryDiscord| discord.channel(stage.channel).audience();
+        assert_eq!(audience(&after), audience(&before));
+        assert!(after.say(open, stage.person, "still here") > said, "ids rise");
+        std::fs::write(&path, "{}").unwrap();
+        assert!(begin(&discord(), &flags).is_err(), "another file is not taken for a state");
+        std::fs::remove_file(&path).unwrap();
     }
 }

@@ -10,7 +10,8 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::order::{HELP, Order};
-use super::town::Town;
+use super::stage::Stage;
+use super::variables::variables;
 
 /// How often it is looked whether a command was answered.
 const LOOK: Duration = Duration::from_millis(200);
@@ -21,31 +22,25 @@ const LOOKS_MAX: u32 = 300;
 /// The terminal.
 pub(crate) struct Terminal<'a> {
     loopback: &'a LoopbackDiscord,
-    town: Town,
+    stage: Stage,
     channel: ChannelId,
     /// A command whose answers are waited for, how many of them were shown, and the looks left.
     used: Option<(InteractionId, usize, u32)>,
 }
 
 impl<'a> Terminal<'a> {
-    pub(crate) fn new(loopback: &'a LoopbackDiscord, town: Town) -> Self {
-        let channel = town.channel;
-        Self { loopback, town, channel, used: None }
+    pub(crate) fn new(loopback: &'a LoopbackDiscord, stage: Stage) -> Self {
+        let channel = stage.channel;
+        Self { loopback, stage, channel, used: None }
     }
 
     /// Says where everything is.
     pub(crate) fn greet(&self) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        let address = self.loopback.address();
-        writeln!(out, "A Discord on this machine. It forgets everything when it ends.\n")?;
-        writeln!(out, "  REST     http://{address}/api/v10")?;
-        let gateway = self.loopback.gateway_address();
-        writeln!(out, "  gateway  ws://{gateway} (and ws://{address})")?;
-        writeln!(out, "  guild    {}", self.town.guild)?;
-        writeln!(out, "  channel  {} (#round-table)", self.town.channel)?;
-        writeln!(out, "  you      {}\n", self.town.person)?;
-        for (name, bot) in &self.town.bots {
-            writeln!(out, "  {name:<10} {bot}  token {}", self.loopback.token(*bot))?;
+        writeln!(out, "A Discord on this machine, with the channel #round-table.")?;
+        writeln!(out, "These lines tell a bot in another terminal all that it must know:\n")?;
+        for (name, value) in variables(self.loopback, &self.stage) {
+            writeln!(out, "export {name}={value}")?;
         }
         writeln!(out, "\n{HELP}\n")
     }
@@ -83,7 +78,8 @@ impl<'a> Terminal<'a> {
             Order::Help => writeln!(out, "{HELP}")?,
             Order::Addresses => self.greet()?,
             Order::Say(text) => {
-                if let Err(error) = discord.try_say(self.channel, self.town.person, text.as_str()) {
+                if let Err(error) = discord.try_say(self.channel, self.stage.person, text.as_str())
+                {
                     writeln!(out, "  you cannot say this: {error}")?;
                 }
             }
@@ -97,12 +93,12 @@ impl<'a> Terminal<'a> {
                 }
             }
             Order::Channels => {
-                for (id, name) in discord.guild(self.town.guild).channel_names() {
+                for (id, name) in discord.guild(self.stage.guild).channel_names() {
                     writeln!(out, "  {id}  #{name}")?;
                 }
             }
             Order::Go(to) => {
-                let all = discord.guild(self.town.guild).channel_names();
+                let all = discord.guild(self.stage.guild).channel_names();
                 match all.into_iter().find(|(id, name)| name == to || id.to_string() == *to) {
                     Some((id, name)) => {
                         self.channel = id;
@@ -133,7 +129,7 @@ impl<'a> Terminal<'a> {
     /// Uses a command of the first bot that has one of this name.
     fn use_command(&mut self, name: &str, options: &[(String, Value)]) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        for (_, bot) in &self.town.bots {
+        for (_, bot) in &self.stage.bots {
             let only = self.loopback.only_option(self.channel, *bot, name);
             let named: Vec<(&str, Value)> = options
                 .iter()
@@ -142,7 +138,7 @@ impl<'a> Terminal<'a> {
                     (option, _) => (option, value.clone()),
                 })
                 .collect();
-            let person = self.town.person;
+            let person = self.stage.person;
             match self.loopback.use_command(self.channel, person, *bot, name, &named) {
                 Ok(used) => {
                     self.used = Some((used, 0, LOOKS_MAX));
@@ -192,7 +188,7 @@ impl<'a> Terminal<'a> {
     }
 
     fn show_message(&self, message: &ChatMessage, what: &str) -> io::Result<()> {
-        if message.author == self.town.person && message.author_kind == AuthorKind::Human {
+        if message.author == self.stage.person && message.author_kind == AuthorKind::Human {
             // It stands in the terminal already.
             return Ok(());
         }
@@ -202,7 +198,7 @@ impl<'a> Terminal<'a> {
     }
 
     fn named(&self, channel: ChannelId) -> String {
-        let all = self.loopback.discord().guild(self.town.guild).channel_names();
+        let all = self.loopback.discord().guild(self.stage.guild).channel_names();
         let found = all.into_iter().find(|(id, _)| *id == channel);
         found.map_or_else(|| channel.to_string(), |(_, name)| format!("#{name}"))
     }

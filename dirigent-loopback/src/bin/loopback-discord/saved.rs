@@ -1,0 +1,84 @@
+//! What `--state` keeps: accounts, guilds, channels and messages as they are written to the file.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use dirigent_testkit::MemoryDiscord;
+use serde::{Deserialize, Serialize};
+
+mod chat;
+mod guilds;
+
+use super::stage::Stage;
+use chat::SavedChannel;
+use guilds::{SavedAccount, SavedGuild};
+
+/// The version of the file's form that this program reads and writes.
+const VERSION: u32 = 1;
+
+/// The whole file.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Saved {
+    version: u32,
+    stage: Stage,
+    /// The newest id given: later ones are higher.
+    last_id: u64,
+    accounts: Vec<SavedAccount>,
+    guilds: Vec<SavedGuild>,
+    channels: Vec<SavedChannel>,
+}
+
+impl Saved {
+    /// Copies everything that is kept.
+    pub(crate) fn of(discord: &MemoryDiscord, stage: &Stage) -> Self {
+        let world = discord.world();
+        let mut accounts: Vec<_> =
+            world.accounts.iter().map(|(id, account)| SavedAccount::of(id, account)).collect();
+        accounts.sort_by_key(|account| account.id);
+        let guilds = world.places.guilds.iter().map(|(id, it)| SavedGuild::of(*id, it)).collect();
+        let mut channels: Vec<_> = world.places.rooms.values().map(SavedChannel::of).collect();
+        channels.sort_by_key(|channel| channel.id);
+        let last_id = world.last_id();
+        Self { version: VERSION, stage: stage.clone(), last_id, accounts, guilds, channels }
+    }
+
+    /// Puts everything into a Discord that is still empty; returns who is where.
+    pub(crate) fn restore(self, discord: &MemoryDiscord) -> Stage {
+        let mut world = discord.world();
+        world.skip_ids_to(self.last_id);
+        for account in self.accounts {
+            account.restore(&mut world);
+        }
+        for guild in self.guilds {
+            guild.restore(&mut world);
+        }
+        for channel in self.channels {
+            channel.restore(&mut world);
+        }
+        self.stage
+    }
+
+    /// Reads the file; `None` where there is none yet.
+    pub(crate) fn read(path: &Path) -> io::Result<Option<Self>> {
+        let text = match fs::read(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let bad = |error: &str| {
+            let said = format!("{} is no state of this program: {error}", path.display());
+            io::Error::new(io::ErrorKind::InvalidData, said)
+        };
+        let saved: Self = serde_json::from_slice(&text).map_err(|error| bad(&error.to_string()))?;
+        if saved.version == VERSION { Ok(Some(saved)) } else { Err(bad("it has another version")) }
+    }
+
+    /// Replaces the file as a whole: a crash leaves the old one.
+    pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".new");
+        fs::write(&beside, serde_json::to_vec(self)?)?;
+        fs::rename(&beside, path)
+    }
+}

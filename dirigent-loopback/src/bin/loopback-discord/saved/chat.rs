@@ -1,0 +1,166 @@
+//! Channels and messages as they are written.
+
+use dirigent::{ChannelId, ChatKind, ChatMessage, GuildId, MessageId, Timestamp, UserId};
+use dirigent_testkit::memory_discord::details::{Allowed, Details};
+use dirigent_testkit::memory_discord::room::Room;
+use dirigent_testkit::memory_discord::rules::{Overwrite, Target};
+use dirigent_testkit::memory_discord::world::World;
+use dirigent_testkit::memory_discord::{Permissions, RoleId};
+use serde::{Deserialize, Serialize};
+
+/// A channel with its messages.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct SavedChannel {
+    pub(super) id: u64,
+    guild: Option<u64>,
+    parent: Option<u64>,
+    kind: u8,
+    name: String,
+    topic: Option<String>,
+    creator: Option<u64>,
+    locked: bool,
+    archived: bool,
+    overwrites: Vec<SavedOverwrite>,
+    /// Who was added to a thread or a direct message, and when.
+    added: Vec<(u64, u64)>,
+    messages: Vec<SavedMessage>,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct SavedOverwrite {
+    id: u64,
+    is_role: bool,
+    allow: u64,
+    deny: u64,
+}
+
+impl SavedOverwrite {
+    fn of(target: Target, overwrite: Overwrite) -> Self {
+        let (id, is_role) = match target {
+            Target::Role(role) => (role.get(), true),
+            Target::Member(user) => (user.get(), false),
+        };
+        Self { id, is_role, allow: overwrite.allow.bits(), deny: overwrite.deny.bits() }
+    }
+
+    fn restored(self) -> (Target, Overwrite) {
+        let target = if self.is_role {
+            Target::Role(RoleId::new(self.id))
+        } else {
+            Target::Member(UserId::new(self.id))
+        };
+        let allow = Permissions::from_bits(self.allow);
+        (target, Overwrite { allow, deny: Permissions::from_bits(self.deny) })
+    }
+}
+
+/// What sort of message it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Default,
+    Reply,
+    System,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct SavedMessage {
+    id: u64,
+    author: u64,
+    kind: Kind,
+    content: String,
+    reply_to: Option<u64>,
+    edited_at: Option<u64>,
+    flags: u64,
+    nonce: Option<String>,
+}
+
+impl SavedMessage {
+    fn of(message: &ChatMessage, details: Option<&Details>) -> Self {
+        let rare = details.and_then(|details| details.rare.as_deref());
+        Self {
+            id: message.id.get(),
+            author: message.author.get(),
+            kind: match message.kind {
+                ChatKind::Reply => Kind::Reply,
+                ChatKind::System => Kind::System,
+                ChatKind::Default | _ => Kind::Default,
+            },
+            content: message.content.to_string(),
+            reply_to: rare.and_then(|rare| rare.reply_to).map(MessageId::get),
+            edited_at: rare.and_then(|rare| rare.edited_at).map(Timestamp::as_millis),
+            flags: rare.map_or(0, |rare| rare.flags),
+            nonce: message.nonce.clone(),
+        }
+    }
+
+    fn restored(self, channel: ChannelId, world: &World) -> (ChatMessage, Details) {
+        let author = UserId::new(self.author);
+        // Whom it pinged was told when it came.
+        let mut details = Details { allowed: Allowed::Nobody, rare: None };
+        if self.reply_to.is_some() || self.edited_at.is_some() || self.flags != 0 {
+            let rare = details.rare_mut();
+            rare.reply_to = self.reply_to.map(MessageId::new);
+            rare.edited_at = self.edited_at.map(Timestamp::from_millis);
+            rare.flags = self.flags;
+        }
+        let message = ChatMessage {
+            id: MessageId::new(self.id),
+            channel,
+            author,
+            author_kind: world.accounts.kind_of(author),
+            kind: match self.kind {
+                Kind::Default => ChatKind::Default,
+                Kind::Reply => ChatKind::Reply,
+                Kind::System => ChatKind::System,
+            },
+            content: self.content.into(),
+            has_attachments: false,
+            nonce: self.nonce,
+        };
+        (message, details)
+    }
+}
+
+impl SavedChannel {
+    pub(super) fn of(room: &Room) -> Self {
+        let overwrites = room.overwrites.iter();
+        let added = room.added.iter();
+        let messages = room.messages.iter();
+        Self {
+            id: room.id.get(),
+            guild: room.guild.map(GuildId::get),
+            parent: room.parent.map(ChannelId::get),
+            kind: room.kind,
+            name: room.name.clone(),
+            topic: room.topic.clone(),
+            creator: room.creator.map(UserId::get),
+            locked: room.locked,
+            archived: room.archived,
+            overwrites: overwrites.map(|(target, it)| SavedOverwrite::of(*target, *it)).collect(),
+            added: added.map(|(user, at)| (user.get(), at.as_millis())).collect(),
+            messages: messages
+                .map(|message| SavedMessage::of(message, room.messages.details(message.id)))
+                .collect(),
+        }
+    }
+
+    pub(super) fn restore(self, world: &mut World) {
+        let id = ChannelId::new(self.id);
+        let mut room = Room::new(id, self.guild.map(GuildId::new), self.kind, self.name);
+        room.parent = self.parent.map(ChannelId::new);
+        room.topic = self.topic;
+        room.creator = self.creator.map(UserId::new);
+        room.locked = self.locked;
+        room.archived = self.archived;
+        room.overwrites = self.overwrites.into_iter().map(SavedOverwrite::restored).collect();
+        let added = self.added.into_iter();
+        room.added =
+            added.map(|(user, at)| (UserId::new(user), Timestamp::from_millis(at))).collect();
+        for message in self.messages {
+            let (message, details) = message.restored(id, world);
+            room.messages.keep(message, details, usize::MAX);
+        }
+        world.add_room(room);
+    }
+}

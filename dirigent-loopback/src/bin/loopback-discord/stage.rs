@@ -1,0 +1,82 @@
+//! The guild that there is at the start.
+
+use dirigent::{ChannelId, GuildId, Timestamp, UserId};
+use dirigent_testkit::MemoryDiscord;
+use serde::{Deserialize, Serialize};
+
+/// The first moment of ids that a seed makes: the start of 2016, in Unix milliseconds.
+const SEEDED_FROM_MS: u64 = 1_451_606_400_000;
+
+/// Who is in the guild, and where.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Numbers", into = "Numbers")]
+pub(crate) struct Stage {
+    pub(crate) guild: GuildId,
+    pub(crate) channel: ChannelId,
+    /// The person at the terminal, who owns the guild.
+    pub(crate) person: UserId,
+    /// The bots by name, the moderator first.
+    pub(crate) bots: Vec<(String, UserId)>,
+}
+
+impl Stage {
+    /// Sets the stage. A seed always gives the same ids, and with them the same tokens.
+    pub(crate) fn new(discord: &MemoryDiscord, seed: Option<u64>) -> Self {
+        match seed {
+            // 36 bits of milliseconds are a little more than two years: all lie in the past.
+            Some(seed) => {
+                let spread = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 28;
+                let moment = Timestamp::from_millis(SEEDED_FROM_MS + spread);
+                discord.with_ids_of(moment, Self::set)
+            }
+            None => Self::set(discord),
+        }
+    }
+
+    fn set(discord: &MemoryDiscord) -> Self {
+        let person = discord.add_human();
+        discord.account(person).set_name("you");
+        let guild = discord.add_guild(person);
+        let names = ["moderator", "developer", "reviewer", "tester"];
+        let bots: Vec<_> = names.map(|name| (name.to_owned(), discord.add_bot())).into();
+        for (number, (name, bot)) in bots.iter().enumerate() {
+            discord.account(*bot).set_name(name.as_str());
+            discord.guild(guild).set_channel_manager(*bot, number == 0);
+        }
+        let members: Vec<_> = bots.iter().map(|(_, bot)| *bot).chain([person]).collect();
+        let channel = discord.add_channel(guild, "round-table", &members);
+        Self { guild, channel, person, bots }
+    }
+}
+
+/// The stage as it is written.
+#[derive(Serialize, Deserialize)]
+struct Numbers {
+    guild: u64,
+    channel: u64,
+    person: u64,
+    bots: Vec<(String, u64)>,
+}
+
+impl From<Numbers> for Stage {
+    fn from(numbers: Numbers) -> Self {
+        let bots = numbers.bots.into_iter().map(|(name, bot)| (name, UserId::new(bot)));
+        Self {
+            guild: GuildId::new(numbers.guild),
+            channel: ChannelId::new(numbers.channel),
+            person: UserId::new(numbers.person),
+            bots: bots.collect(),
+        }
+    }
+}
+
+impl From<Stage> for Numbers {
+    fn from(stage: Stage) -> Self {
+        Self {
+            guild: stage.guild.get(),
+            channel: stage.channel.get(),
+            person: stage.person.get(),
+            bots: stage.bots.into_iter().map(|(name, bot)| (name, bot.get())).collect(),
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What a bot must know of this server, as variables of its environment.
+
+use dirigent_loopback::LoopbackDiscord;
+
+use super::stage::Stage;
+
+/// Every variable with its value. No value needs quotes in a shell.
+pub(crate) fn variables(loopback: &LoopbackDiscord, stage: &Stage) -> Vec<(String, String)> {
+    let address = loopback.address();
+    let mut all = Vec::new();
+    let mut add = |name: &str, value: String| all.push((name.to_owned(), value));
+    for (number, (name, bot)) in stage.bots.iter().enumerate() {
+        let token = loopback.token(*bot);
+        if number == 0 {
+            add("DISCORD_TOKEN", token);
+            // An application has the id of its bot.
+            add("DISCORD_APPLICATION_ID", bot.to_string());
+        } else {
+            add(&format!("{}_TOKEN", name.to_uppercase()), token);
+        }
+    }
+    add("DISCORD_GUILD_ID", stage.guild.to_string());
+    add("DISCORD_CHANNEL_ID", stage.channel.to_string());
+    add("DISCORD_USER_ID", stage.person.to_string());
+    add("DISCORD_API_URL", format!("http://{address}/api/v10"));
+    add("DISCORD_PROXY_URL", format!("http://{address}"));
+    add("DISCORD_PROXY_HOST", address.to_string());
+    add("DISCORD_GATEWAY_URL", format!("ws://{}", loopback.gateway_address()));
+    all
+}
