@@ -18,7 +18,8 @@
 //! ```
 //!
 //! With `--seed N` ids and tokens are the same at each start; with `--state FILE` guilds, channels,
-//! accounts, tokens and messages are kept from one start to the next.
+//! accounts, tokens and messages are kept from one start to the next. `loopback-discord -- COMMAND` runs
+//! a bot with these variables in its environment, passes signals on to it, and ends with its exit code.
 
 use std::fmt;
 use std::io;

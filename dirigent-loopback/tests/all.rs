@@ -2,5 +2,6 @@
 #![cfg(test)]
 
 mod gateway;
+mod program;
 mod rest;
 mod twilight;

@@ -7,8 +7,10 @@
 //! It prints what a bot must know as `export NAME=value` lines: a token for each of its bots (a moderator
 //! and three agents in one guild with one channel), ids and addresses. What you type is said in the
 //! channel by a person; `/help` tells the rest. `--seed` gives the same ids and tokens at each start,
-//! `--state` keeps everything in a file.
+//! `--state` keeps everything in a file. `loopback-discord -- COMMAND` runs a bot inside: it has these
+//! variables in its environment, signals are passed on to it, and its exit code is the program's.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,16 +21,21 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use dirigent::{Clock, SystemClock};
 use dirigent_loopback::LoopbackDiscord;
 use dirigent_testkit::MemoryDiscord;
+use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
 
+mod bot;
 mod order;
 mod saved;
 mod stage;
 mod terminal;
 mod variables;
 
+use bot::Bot;
 use saved::Saved;
 use stage::Stage;
+use terminal::Terminal;
 
 /// How often the state is written, if it changed.
 const WRITE_EVERY: Duration = Duration::from_secs(1);
@@ -42,6 +49,8 @@ struct Flags {
     seed: Option<u64>,
     /// The file that keeps everything from one start to the next.
     state: Option<PathBuf>,
+    /// The bot to run inside, with its arguments; empty for none.
+    command: Vec<OsString>,
 }
 
 /// The flags.
@@ -50,6 +59,7 @@ fn command() -> Command {
     let seed = Arg::new("seed").long("seed").value_name("N").value_parser(value_parser!(u64));
     let state =
         Arg::new("state").long("state").value_name("FILE").value_parser(value_parser!(PathBuf));
+    let bot = Arg::new("command").last(true).num_args(1..).value_name("COMMAND");
     Command::new("loopback-discord")
         .about("A Discord on this machine, with a guild, a moderator, three agents and you")
         .arg(port.default_value("0").help("The port to listen on; 0 takes a free one"))
@@ -58,6 +68,9 @@ fn command() -> Command {
             "Keeps guilds, channels, accounts, tokens and messages in this file; \
              where there is one, the seed is not used",
         ))
+        .arg(
+            bot.value_parser(value_parser!(OsString)).help("Runs this bot, and ends with its code"),
+        )
 }
 
 impl Flags {
@@ -66,6 +79,7 @@ impl Flags {
             port: matches.get_one("port").copied().unwrap_or_default(),
             seed: matches.get_one("seed").copied(),
             state: matches.get_one("state").cloned(),
+            command: matches.get_many("command").into_iter().flatten().cloned().collect(),
         }
     }
 }
@@ -73,7 +87,7 @@ impl Flags {
 fn main() -> ExitCode {
     let flags = Flags::read(&command().get_matches());
     match run(&flags) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => ExitCode::from(code),
         Err(error) => {
             // A failure to write to standard error cannot be reported anywhere.
             let _ = writeln!(io::stderr(), "{error}");
@@ -82,7 +96,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(flags: &Flags) -> io::Result<()> {
+fn run(flags: &Flags) -> io::Result<u8> {
     dirigent_testkit::print_warnings();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(serve(flags));
@@ -91,22 +105,69 @@ fn run(flags: &Flags) -> io::Result<()> {
     ended
 }
 
-async fn serve(flags: &Flags) -> io::Result<()> {
+/// Serves until the person quits, a signal comes or the bot inside ends; returns the exit code.
+async fn serve(flags: &Flags) -> io::Result<u8> {
+    let mut signals = signals()?;
     let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
     let stage = begin(&discord, flags)?;
     let loopback = LoopbackDiscord::start_on(discord.clone(), flags.port).await?;
-    let mut terminal = terminal::Terminal::new(&loopback, stage.clone());
-    terminal.greet()?;
-    let ended = tokio::select! {
-        ended = terminal.run() => ended,
-        ended = signalled() => ended,
-        failed = keep(&discord, &stage, flags.state.as_deref()) => failed,
+    let terminal = Terminal::new(&loopback, stage.clone());
+    let ended = if flags.command.is_empty() {
+        terminal.greet()?;
+        tokio::select! {
+            ended = attend(terminal, &discord, &stage, flags) => ended.map(|()| 0),
+            _ = signals.recv() => Ok(0),
+        }
+    } else {
+        match Bot::start(&flags.command, variables::variables(&loopback, &stage)) {
+            Ok(bot) => {
+                let attended = attend(terminal, &discord, &stage, flags);
+                accompany(bot, attended, &mut signals).await
+            }
+            Err(error) => {
+                let program = flags.command.first().map(|it| it.to_string_lossy());
+                writeln!(io::stderr(), "{}: {error}", program.unwrap_or_default())?;
+                Ok(Bot::code_of_failure(&error))
+            }
+        }
     };
     if let Some(path) = &flags.state {
         Saved::of(&discord, &stage).write(path)?;
     }
     loopback.shutdown().await;
     ended
+}
+
+/// Serves the person at the terminal until they quit, and keeps the state meanwhile.
+async fn attend(
+    mut terminal: Terminal<'_>,
+    discord: &MemoryDiscord,
+    stage: &Stage,
+    flags: &Flags,
+) -> io::Result<()> {
+    tokio::select! {
+        ended = terminal.run() => ended,
+        failed = keep(discord, stage, flags.state.as_deref()) => failed,
+    }
+}
+
+/// Passes signals on to the bot until it ends, or the person has quit; returns its exit code.
+async fn accompany(
+    mut bot: Bot,
+    attended: impl Future<Output = io::Result<()>>,
+    signals: &mut mpsc::UnboundedReceiver<Signal>,
+) -> io::Result<u8> {
+    let mut attended = std::pin::pin!(attended);
+    loop {
+        tokio::select! {
+            code = bot.wait() => return code,
+            Some(signal) = signals.recv() => bot.send(signal),
+            ended = &mut attended => {
+                ended?;
+                return bot.end().await;
+            }
+        }
+    }
 }
 
 /// Restores what the file keeps, or sets the stage anew.
@@ -118,15 +179,18 @@ fn begin(discord: &MemoryDiscord, flags: &Flags) -> io::Result<Stage> {
     })
 }
 
-/// Waits until the program is asked to end.
-async fn signalled() -> io::Result<()> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+/// The signals that end the program, or are passed on to the bot inside.
+fn signals() -> io::Result<mpsc::UnboundedReceiver<Signal>> {
+    let (sender, received) = mpsc::unbounded_channel();
+    let all = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM, Signal::USR1, Signal::USR2];
+    for kind in all {
+        let mut source = signal(SignalKind::from_raw(kind.as_raw()))?;
+        let sender = sender.clone();
+        tokio::spawn(
+            async move { while source.recv().await.is_some() && sender.send(kind).is_ok() {} },
+        );
     }
-    Ok(())
+    Ok(received)
 }
 
 /// Writes the state whenever it has changed, so that a kill loses a second at most. It ends only where
@@ -160,8 +224,10 @@ mod tests {
     fn the_flags_are_read_and_nothing_else() {
         assert_eq!(read(&[]), Some(Flags::default()));
         let state = Some(PathBuf::from("town.json"));
-        let flags = Flags { port: 8_120, seed: Some(7), state };
-        let words = ["--port", "8120", "--seed", "7", "--state", "town.json"];
+        let command = ["my-bot", "--fast"].map(OsString::from).into();
+        let flags = Flags { port: 8_120, seed: Some(7), state, command };
+        let flag_words = ["--port", "8120", "--seed", "7", "--state", "town.json"];
+        let words = [&flag_words[..], &["--", "my-bot", "--fast"]].concat();
         assert_eq!(read(&words), Some(flags));
         for wrong in [["--port", "many"], ["--prot", "8120"], ["--seed", "-1"]] {
             assert_eq!(read(&wrong), None);

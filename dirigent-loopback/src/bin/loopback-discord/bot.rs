@@ -1,0 +1,97 @@
+//! A bot that runs inside the program, in a process group of its own.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use dirigent::{Clock, SystemClock};
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::{Child, Command};
+
+/// How long the bot may take to end when the person at the terminal quits.
+const TIME_TO_END: Duration = Duration::from_secs(5);
+
+/// What a shell answers where a command is not there, and where it cannot be started.
+const NOT_FOUND: u8 = 127;
+const NOT_STARTED: u8 = 126;
+
+/// A running bot. Dropping it kills everything that it has started.
+#[derive(Debug)]
+pub(crate) struct Bot {
+    process: Child,
+    group: Group,
+}
+
+/// A process group. It is killed when this is dropped.
+#[derive(Debug)]
+struct Group(Option<Pid>);
+
+impl Group {
+    fn send(&self, signal: Signal) {
+        if let Some(group) = self.0 {
+            // A group without a process left has nothing to be told.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.send(Signal::KILL);
+    }
+}
+
+impl Bot {
+    /// Starts the command with these variables added to the environment. Its input is empty: what is
+    /// typed belongs to the person at the terminal.
+    pub(crate) fn start(
+        command: &[OsString],
+        variables: Vec<(String, String)>,
+    ) -> io::Result<Self> {
+        let Some((program, arguments)) = command.split_first() else {
+            return Err(io::Error::from(io::ErrorKind::InvalidInput));
+        };
+        let process = Command::new(program)
+            .args(arguments)
+            .envs(variables)
+            .stdin(Stdio::null())
+            .process_group(0)
+            .spawn()?;
+        let id = process.id().and_then(|id| i32::try_from(id).ok());
+        Ok(Self { process, group: Group(id.and_then(Pid::from_raw)) })
+    }
+
+    /// The exit code for a command that could not be started.
+    pub(crate) fn code_of_failure(error: &io::Error) -> u8 {
+        if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_STARTED }
+    }
+
+    /// Passes a signal on to the bot and to all that it has started.
+    pub(crate) fn send(&self, signal: Signal) {
+        self.group.send(signal);
+    }
+
+    /// Waits for the bot's end; returns its exit code.
+    pub(crate) async fn wait(&mut self) -> io::Result<u8> {
+        Ok(code(self.process.wait().await?))
+    }
+
+    /// Asks the bot to end, and kills it if it takes too long; returns its exit code.
+    pub(crate) async fn end(&mut self) -> io::Result<u8> {
+        self.send(Signal::TERM);
+        let clock = SystemClock::new();
+        tokio::select! {
+            ended = self.process.wait() => return Ok(code(ended?)),
+            () = clock.sleep_until(clock.now() + TIME_TO_END) => self.send(Signal::KILL),
+        }
+        self.wait().await
+    }
+}
+
+/// The exit code as a shell tells it: 128 and the signal's number where a signal ended it.
+fn code(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+}
