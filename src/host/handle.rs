@@ -43,7 +43,7 @@ impl Dirigent {
     }
 
     /// An agent's run ended. For hosts that hear of it elsewhere than where they asked; they call
-    /// [`Permit::keep`] there.
+    /// [`Permit::keep`](crate::Permit::keep) there.
     ///
     /// A host without run ids must not report the end of a run that was denied or cancelled: nothing
     /// tells it from the end of the run that holds the floor.
