@@ -98,7 +98,7 @@ fn a_pm_and_a_developer_hand_over_with_a_signal_until_the_work_is_approved() {
         &[
             "You: Build a /hello command",
             "pm has the floor (human-message)",
-            "dev asks too, and is denied: somebody else has the floor",
+            "dev asks too, and is denied: another agent has the floor",
             "dev may not speak: pm has the floor.",
             "PM: The spec",
             "dev has not finished, and goes on",
@@ -128,7 +128,7 @@ fn denied_runs_call_no_model() {
     let expected = [
         "You: The build is red.",
         "builder runs: it has the floor",
-        "tester denied: somebody else has the floor",
+        "tester denied: another agent has the floor",
         "its model is out of order",
         "trigger: @reviewer",
         "Revert, and we look at it tomorrow.",

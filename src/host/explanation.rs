@@ -16,7 +16,7 @@ use crate::AgentId;
 /// let why = Explanation::new("poet".into(), Reason::Dormant);
 /// assert_eq!(
 ///     why.to_string(),
-///     "poet may not speak: nobody has the floor. A person's message begins a round."
+///     "poet may not speak: no agent has the floor. A person's message begins a round."
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

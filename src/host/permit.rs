@@ -21,7 +21,7 @@ pub struct Permit {
     reason: Reason,
     turn: Option<TurnId>,
     anchor: Option<MessageId>,
-    replaces: bool,
+    was_running: bool,
     /// `None` where no turns are kept.
     hold: Option<Hold>,
 }
@@ -29,17 +29,17 @@ pub struct Permit {
 impl Permit {
     /// Where no turns are kept.
     pub(crate) const fn unmanaged() -> Self {
-        Self { reason: Reason::Unmanaged, turn: None, anchor: None, replaces: false, hold: None }
+        Self { reason: Reason::Unmanaged, turn: None, anchor: None, was_running: false, hold: None }
     }
 
     pub(crate) const fn new(
         reason: Reason,
         turn: Option<TurnId>,
         anchor: Option<MessageId>,
-        replaces: bool,
+        was_running: bool,
         hold: Option<Hold>,
     ) -> Self {
-        Self { reason, turn, anchor, replaces, hold }
+        Self { reason, turn, anchor, was_running, hold }
     }
 
     /// Why it may run.
@@ -57,10 +57,11 @@ impl Permit {
         self.anchor
     }
 
-    /// Whether the agent was running already: another run of this turn was permitted and has not ended, and this one has
-    /// taken its place. It happens where one trigger starts two runs; what the older one says is no reply any more.
+    /// Whether the agent was running already when it asked: this run had asked before, or another run of this turn was
+    /// permitted and has not ended. In the second case this run has taken the place of the other, whose text is no reply any
+    /// more. One trigger that is delivered twice looks like this.
     pub const fn was_running(&self) -> bool {
-        self.replaces
+        self.was_running
     }
 
     /// Whether it holds the floor. Not where no turns are kept: there everybody may speak.

@@ -152,6 +152,7 @@ fn a_gate_call_delivered_twice_gives_one_permit_that_holds_the_run() {
             d.may_speak(channel, &"a".into(), run).await.unwrap()
         };
         let (first, second) = (stage.call(ask), stage.call(ask));
+        assert_eq!((first.was_running(), second.was_running()), (false, true), "{run:?}");
         drop(second);
         assert_eq!(stage.status().unwrap().phase, PhaseKind::Running, "the first still holds it");
         drop(first);
