@@ -65,13 +65,13 @@ fn main() {
         for number in 0..channels {
             let channel = discord.add_channel(guild, &format!("room-{number}"), &users);
             loop {
-                match dirigent.set_mode(channel, Mode::Chat).await {
+                match dirigent.channel(channel).set_mode(Mode::Chat).await {
                     Ok(()) => break,
                     Err(dirigent::CallError::NotRunning) => tokio::task::yield_now().await,
                     Err(error) => panic!("{error}"),
                 }
             }
-            dirigent.wake(channel, None).await.unwrap();
+            dirigent.channel(channel).wake(None).await.unwrap();
             if number % rate.div_ceil(100) == 0 {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }

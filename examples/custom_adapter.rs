@@ -246,7 +246,7 @@ async fn talk() -> Result {
     tokio::task::yield_now().await;
     let members = vec!["alice".into(), "bert".into()];
     let talk = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
-    dirigent.created(room, talk).await?;
+    dirigent.channel(room).created(talk).await?;
     let mut changes = dirigent.events();
     chat.say(room, person, "Tabs or spaces?");
     loop {

@@ -119,7 +119,7 @@ impl Host {
     async fn open_channel(&self) -> Result {
         let members = self.sessions.iter().map(|session| session.agent.clone()).collect();
         let chat = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
-        self.dirigent.created(self.channel, chat).await?;
+        self.dirigent.channel(self.channel).created(chat).await?;
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl Host {
     async fn begin(&mut self, agent: &AgentId) -> Result<Option<Run>> {
         self.runs += 1;
         let id = RunId::new(self.runs);
-        match self.dirigent.may_speak(self.channel, agent, Some(id)).await {
+        match self.dirigent.channel(self.channel).may_speak(agent, Some(id)).await {
             Ok(permit) => {
                 note(&format!("{agent} runs: {}", permit.reason()));
                 Ok(Some(Run { id, permit }))

@@ -54,17 +54,21 @@ async fn main() -> Result {
     team.say("Build a /hello command");
     // The same message is pushed to the developer, who asks before its model is called.
     team.until(|told| matches!(told, Told::Changed(Cause::RunStarted))).await?;
-    let asked = team.dirigent.may_speak(team.channel, &"dev".into(), Some(RunId::new(1))).await;
+    let asked =
+        team.dirigent.channel(team.channel).may_speak(&"dev".into(), Some(RunId::new(1))).await;
     if let Err(denial) = asked {
         println!("             · dev asks too, and is denied: {denial}");
     }
-    println!("             · {}", team.dirigent.explain(team.channel, &"dev".into()).await?);
+    println!(
+        "             · {}",
+        team.dirigent.channel(team.channel).explain(&"dev".into()).await?
+    );
 
     team.until(|told| matches!(told, Told::Changed(Cause::Unfinished))).await?;
     team.say("In English and in German, please");
     team.until(|told| matches!(told, Told::Words(text) if text.contains("approved"))).await?;
 
-    team.dirigent.finish(team.channel).await?;
+    team.dirigent.channel(team.channel).finish().await?;
     team.until(|told| matches!(told, Told::Changed(Cause::Finished))).await?;
     if let Some(path) = record {
         let names = vec!["pm".into(), "dev".into()];
@@ -127,7 +131,7 @@ impl Team {
         let (pushed, changes) = (discord.events(), dirigent.events());
         let driver = tokio::spawn(driver.run());
         tokio::task::yield_now().await;
-        dirigent.set_mode(channel, Mode::Chat).await?;
+        dirigent.channel(channel).set_mode(Mode::Chat).await?;
         Ok(Self {
             discord,
             clock,

@@ -86,7 +86,7 @@ async fn play(table: &mut Table) -> Result {
         historian: table.seat("Historian", 160, &[]).await?,
     };
     // From here on the agents take turns: in a chat, turns are kept.
-    table.dirigent.set_mode(table.channel, Mode::Chat).await?;
+    table.dirigent.channel(table.channel).set_mode(Mode::Chat).await?;
     hear_a_question(table, &guests).await?;
     wake_up_again(table, &guests).await?;
     welcome_a_fourth(table, &guests).await?;
@@ -152,13 +152,13 @@ async fn conclude_a_discussion(table: &mut Table, guests: &Guests) -> Result {
         }),
     };
     sceptic.script.add(&["Ask somebody who stopped using the old one."]);
-    table.dirigent.created(room, discussion).await?;
+    table.dirigent.channel(room).created(discussion).await?;
     table.until(Shown::Change(Cause::AllPassed)).await?;
     // The table fell silent, so the library reminds the initiator, who may run once.
     optimist.script.add(&["In short: one who stays, and one who left."]);
     table.until(Shown::Change(Cause::PermitUsed)).await?;
     // An agent does this with a tool of its own.
-    table.dirigent.conclude(room, &optimist.agent, Some("interviews.md")).await?;
+    table.dirigent.channel(room).conclude(&optimist.agent, Some("interviews.md")).await?;
     table.until(Shown::Words(table.moderator)).await?;
     table.say(room, "May I add somebody?");
     table.until(Shown::Words(table.moderator)).await
@@ -166,7 +166,7 @@ async fn conclude_a_discussion(table: &mut Table, guests: &Guests) -> Result {
 
 async fn end_the_evening(table: &mut Table) -> Result {
     scene("The evening is over; whoever still writes is told so.");
-    table.dirigent.archive(table.channel).await?;
+    table.dirigent.channel(table.channel).archive().await?;
     table.say(table.channel, "One more thing ...");
     table.until(Shown::Words(table.moderator)).await
 }
@@ -179,7 +179,7 @@ async fn talk(table: &mut Table) -> Result {
     table.seat("Optimist", 300, &optimist).await?;
     table.seat("Sceptic", 500, &sceptic).await?;
     table.seat("Historian", 400, &historian).await?;
-    table.dirigent.set_mode(table.channel, Mode::Chat).await?;
+    table.dirigent.channel(table.channel).set_mode(Mode::Chat).await?;
     println!("Write something; `stop` silences the agents, `resume` lets them go on, Ctrl-D ends.");
     let mut input = BufReader::new(tokio::io::stdin()).lines();
     loop {

@@ -2,6 +2,7 @@
 
 pub(crate) mod asking;
 pub(crate) mod builder;
+pub(crate) mod channel;
 pub mod command;
 pub(crate) mod deferral;
 pub(crate) mod discussion;

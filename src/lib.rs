@@ -1,7 +1,7 @@
 //! Decides who speaks when among several AI agents in one channel, and carries it out.
 //!
 //! A bot embeds it: tells it what happens in a channel ([`Dirigent::message_created`] and its
-//! like), and either asks before a model is called ([`Dirigent::may_speak`]) or lets it call the
+//! like), and either asks before a model is called ([`Channel::may_speak`]) or lets it call the
 //! agents itself ([`Agent`]). The decisions are those of `dirigent-core`; this crate keeps the time,
 //! stores, posts and wakes.
 //!
@@ -13,8 +13,8 @@
 //! let (dirigent, driver) =
 //!     Dirigent::builder(moderator, MemoryIdentities::new(), SystemClock::new()).build()?;
 //! tokio::spawn(driver.run());
-//! dirigent.set_mode(channel, Mode::Chat).await?;
-//! match dirigent.may_speak(channel, &"poet".into(), None).await {
+//! dirigent.channel(channel).set_mode(Mode::Chat).await?;
+//! match dirigent.channel(channel).may_speak(&"poet".into(), None).await {
 //!     Ok(permit) => println!("it may speak: {}", permit.reason()),
 //!     Err(denial) => println!("it may not speak: {denial}"),
 //! }
@@ -48,6 +48,7 @@ pub use dirigent_core::{
     Snapshot, Timestamp, Transition, TriggerCleanup, TurnId, TurnState, WakeCause, WakeRule,
 };
 pub use host::builder::{BuildError, Builder};
+pub use host::channel::Channel;
 pub use host::command;
 pub use host::deferral::Deferral;
 pub use host::discussion::{DiscussionState, DiscussionStatus};

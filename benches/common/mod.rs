@@ -69,12 +69,12 @@ impl Room {
         tokio::task::yield_now().await;
         let guild = discord.add_guild(person);
         let channel = discord.add_channel(guild, "bench", &users);
-        dirigent.set_mode(channel, Mode::Chat).await.unwrap();
+        dirigent.channel(channel).set_mode(Mode::Chat).await.unwrap();
         Self { discord, dirigent, channel, person }
     }
 
     /// Lets the round begin.
     pub(crate) async fn wake(&self) {
-        self.dirigent.wake(self.channel, None).await.unwrap();
+        self.dirigent.channel(self.channel).wake(None).await.unwrap();
     }
 }

@@ -68,7 +68,7 @@ impl Woken {
         let given = futures_util::stream::iter(&channels);
         given
             .for_each_concurrent(256, |channel| async {
-                dirigent.set_mode(*channel, Mode::Chat).await.unwrap();
+                dirigent.channel(*channel).set_mode(Mode::Chat).await.unwrap();
             })
             .await;
         // What is synced behind is on the disk.

@@ -92,7 +92,7 @@ impl Life {
     }
 
     async fn causes(&self, channel: ChannelId) -> Vec<Cause> {
-        let history = self.dirigent.history(channel).await.unwrap();
+        let history = self.dirigent.channel(channel).history().await.unwrap();
         history.into_iter().map(|event| event.transition.cause).collect()
     }
 
@@ -107,16 +107,16 @@ impl Life {
 async fn a_chat_goes_on_after_its_process_was_killed() {
     let (world, home) = (World::new(), tempfile::tempdir().unwrap());
     let mut life = world.enter(home.path()).await;
-    life.dirigent.set_mode(world.channel, Mode::Chat).await.unwrap();
+    life.dirigent.channel(world.channel).set_mode(Mode::Chat).await.unwrap();
     life.ask(&world, "Are you there?").await;
     life.kill().await;
 
     let mut life = world.enter(home.path()).await;
-    let status = life.dirigent.status(world.channel).await.unwrap().unwrap();
+    let status = life.dirigent.channel(world.channel).status().await.unwrap().unwrap();
     assert_eq!(status.mode, Mode::Chat);
     let turns = status.turn;
     life.ask(&world, "And now?").await;
-    let status = life.dirigent.status(world.channel).await.unwrap().unwrap();
+    let status = life.dirigent.channel(world.channel).status().await.unwrap().unwrap();
     assert!(status.turn > turns, "turns are counted on");
     let said: Vec<_> = world.discord.messages(world.channel).into_iter().collect();
     let answers = said.iter().filter(|message| &*message.content == "Yes.").count();
@@ -129,17 +129,17 @@ async fn a_chat_goes_on_after_its_process_was_killed() {
 async fn the_history_of_a_channel_spans_its_restarts_and_names_its_agents() {
     let (world, home) = (World::new(), tempfile::tempdir().unwrap());
     let mut life = world.enter(home.path()).await;
-    life.dirigent.set_mode(world.channel, Mode::Chat).await.unwrap();
+    life.dirigent.channel(world.channel).set_mode(Mode::Chat).await.unwrap();
     life.ask(&world, "Are you there?").await;
     let before = life.causes(world.channel).await;
     assert!(before.contains(&Cause::HumanMessage) && before.contains(&Cause::ReceiptGiven));
     life.kill().await;
 
     let life = world.enter(home.path()).await;
-    let history = life.dirigent.history(world.channel).await.unwrap();
+    let history = life.dirigent.channel(world.channel).history().await.unwrap();
     let granted = history.iter().find(|event| event.transition.cause == Cause::HumanMessage);
     assert!(granted.is_some_and(|event| event.agent == Some("ada".into())), "{history:?}");
     assert!(life.causes(world.channel).await.len() >= before.len() - 1);
-    assert!(life.dirigent.history(ChannelId::new(7)).await.unwrap().is_empty());
+    assert!(life.dirigent.channel(ChannelId::new(7)).history().await.unwrap().is_empty());
     life.kill().await;
 }

@@ -252,7 +252,7 @@ impl ScriptedAgent {
     pub async fn conclude(&self, channel: ChannelId) {
         let dirigent = self.attached();
         if let Some(dirigent) = dirigent {
-            let _ = dirigent.conclude(channel, &self.name, Some("summary.md")).await;
+            let _ = dirigent.channel(channel).conclude(&self.name, Some("summary.md")).await;
         }
     }
 

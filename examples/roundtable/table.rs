@@ -199,7 +199,7 @@ impl Table {
         if change.transition.cause != Cause::Reshuffled {
             return Ok(Vec::new());
         }
-        let Some(status) = self.dirigent.status(change.channel).await? else {
+        let Some(status) = self.dirigent.channel(change.channel).status().await? else {
             return Ok(Vec::new());
         };
         let turns = status.turn.get() - change.transition.turn.get();

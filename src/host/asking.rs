@@ -10,11 +10,12 @@ use crate::host::permit::{Denial, Hold, Permit};
 use crate::host::status::reason_of;
 use crate::room::Room;
 use crate::room::calls::Guarded;
+use crate::runtime::Runtime;
 use crate::runtime::cell::{Awaited, RoomCell};
 use crate::runtime::room_table::RoomRef;
-use crate::{AgentId, Barred, CallError, ChannelId, Deferral, DeferralKey, Dirigent};
+use crate::{AgentId, Barred, CallError, Channel, Deferral, DeferralKey};
 
-impl Dirigent {
+impl Channel<'_> {
     /// May this agent run now? To be asked before the model is called, and the permit is held while it runs:
     /// [`run_if_allowed`](Self::run_if_allowed) does both. The end of the run is told through the permit; dropping it ends
     /// the run as failed, so that a cancelled task cannot stall the room. If the same run asks again, the first permit goes
@@ -23,13 +24,8 @@ impl Dirigent {
     /// # Errors
     ///
     /// Why the agent is to be silent. That also says so where the driver does not run, or the store does not answer.
-    pub async fn may_speak(
-        &self,
-        channel: ChannelId,
-        agent: &AgentId,
-        run: Option<RunId>,
-    ) -> Result<Permit, Denial> {
-        match self.gate(channel, agent).await? {
+    pub async fn may_speak(self, agent: &AgentId, run: Option<RunId>) -> Result<Permit, Denial> {
+        match self.gate(agent).await? {
             Some((room, key)) => self.decide(room, key, run).await,
             None => Ok(Permit::unmanaged()),
         }
@@ -43,7 +39,7 @@ impl Dirigent {
     /// use dirigent::Ending;
     ///
     /// let text = dirigent
-    ///     .run_if_allowed(channel, &"poet".into(), None, async |permit| {
+    ///     .channel(channel).run_if_allowed(&"poet".into(), None, async |permit| {
     ///         let text = model().await;
     ///         // Refused where the turn was taken away meanwhile: then nothing is posted.
     ///         permit.end(Ending::Text(&text)).ok().map(|()| text)
@@ -62,29 +58,24 @@ impl Dirigent {
     ///
     /// Dropping the future drops the permit: the run counts as failed.
     pub async fn run_if_allowed<T>(
-        &self,
-        channel: ChannelId,
+        self,
         agent: &AgentId,
         run: Option<RunId>,
         work: impl AsyncFnOnce(Permit) -> T,
     ) -> Result<T, Denial> {
-        let permit = self.may_speak(channel, agent, run).await?;
+        let permit = self.may_speak(agent, run).await?;
         Ok(work(permit).await)
     }
 
     /// The room to be asked for this agent; `None` where turns were never kept.
-    async fn gate(
-        &self,
-        channel: ChannelId,
-        agent: &AgentId,
-    ) -> Result<Option<(RoomRef, Option<AgentKey>)>, Denial> {
-        self.live().await?;
-        let barred = match self.runtime.room(channel).await {
+    async fn gate(self, agent: &AgentId) -> Result<Option<(RoomRef, Option<AgentKey>)>, Denial> {
+        self.dirigent.live().await?;
+        let barred = match self.dirigent.runtime.room(self.id).await {
             Ok(Some(room)) if room.lock().room.look().is_damaged() => Barred::Damaged,
             Ok(Some(room)) => {
-                let key = self.runtime.registry.key(agent);
+                let key = self.dirigent.runtime.registry.key(agent);
                 if let Some(agent) = key {
-                    self.runtime.presence.sign_of_life(agent);
+                    self.dirigent.runtime.presence.sign_of_life(agent);
                 }
                 return Ok(Some((room, key)));
             }
@@ -92,7 +83,7 @@ impl Dirigent {
             Err(CallError::Barred(barred)) => barred,
             Err(error) => return Err(error.into()),
         };
-        Err(self.denied(reason_of(barred)))
+        Err(denied(&self.dirigent.runtime, reason_of(barred)))
     }
 
     /// As [`may_speak`](Self::may_speak), but instead of a denial that time may change the run is put off: the host keeps
@@ -103,49 +94,20 @@ impl Dirigent {
     ///
     /// As [`may_speak`](Self::may_speak); [`Denial::Deferred`] where the run was put off.
     pub async fn may_speak_or_defer(
-        &self,
-        channel: ChannelId,
+        self,
         agent: &AgentId,
         run: Option<RunId>,
     ) -> Result<Permit, Denial> {
-        let Some((room, key)) = self.gate(channel, agent).await? else {
+        let Some((room, key)) = self.gate(agent).await? else {
             return Ok(Permit::unmanaged());
         };
-        if let Some((reason, deferral)) = key.and_then(|agent| self.defer(&room, agent)) {
-            let speaker = self.speaker_of(reason);
+        if let Some((reason, deferral)) =
+            key.and_then(|agent| defer(&self.dirigent.runtime, &room, agent))
+        {
+            let speaker = speaker_of(&self.dirigent.runtime, reason);
             return Err(Denial::Deferred { reason, speaker, deferral });
         }
         self.decide(room, key, run).await
-    }
-
-    /// Puts the agent's run off, where it may not run now and that may change. Whoever waited for it
-    /// before waits in vain.
-    fn defer(&self, cell: &Arc<RoomCell>, agent: AgentKey) -> Option<(Reason, Deferral)> {
-        let fresh = DeferralKey::new(self.runtime.deferrals.fetch_add(1, Ordering::Relaxed));
-        let (tell, turn) = oneshot::channel();
-        // Under one lock: the turn may come as soon as the room knows the key.
-        let (reason, key) = self.runtime.update_cell(cell, None, |state, cx, now| {
-            let (reason, key) = state.room.defer(cx, now, agent, fresh)?;
-            if let Some(key) = key {
-                state.deferrals.retain(|(known, _)| *known != key);
-                state.deferrals.push((key, tell));
-            }
-            Some((reason, key.unwrap_or(fresh)))
-        })?;
-        Some((reason, Deferral::new(key, turn)))
-    }
-
-    fn speaker_of(&self, reason: Reason) -> Option<AgentId> {
-        let Reason::NotYourTurn { speaker } = reason else {
-            return None;
-        };
-        self.runtime.registry.name(speaker)
-    }
-
-    fn denied(&self, reason: Reason) -> Denial {
-        let speaker = self.speaker_of(reason);
-        let no_reply_model = self.runtime.settings.no_reply_model.clone();
-        Denial::Denied { reason, speaker, no_reply_model }
     }
 
     async fn decide(
@@ -156,7 +118,7 @@ impl Dirigent {
     ) -> Result<Permit, Denial> {
         let gate = Input::Gate { agent: key, run, latest: None };
         let (was_running, answer, permitted) =
-            self.runtime.update_cell(&room, None, |state, cx, now| {
+            self.dirigent.runtime.update_cell(&room, None, |state, cx, now| {
                 let was_running = is_running(&state.room, key);
                 let (answer, stamp) = state.room.input(cx, now, &gate, false);
                 let guarded = guard(&mut state.room, key, run, &answer);
@@ -165,22 +127,54 @@ impl Dirigent {
             });
         match (answer.map_err(CallError::from)?.verdict(), permitted) {
             (Some(Verdict::Allow { reason, turn, anchor }), Some(((guarded, armed), stored))) => {
-                let hold = Hold::new(Arc::clone(&self.runtime), room, guarded, armed);
-                if let Err(error) = self.until_stored(stored).await {
+                let hold = Hold::new(Arc::clone(&self.dirigent.runtime), room, guarded, armed);
+                if let Err(error) = self.dirigent.until_stored(stored).await {
                     hold.never_begins();
                     return Err(CallError::from(error).into());
                 }
                 // Much may have happened until then: a stop, a mute, the turn of another agent.
-                let hold = hold.still_permitted().map_err(|reason| self.denied(reason))?;
+                let hold = hold
+                    .still_permitted()
+                    .map_err(|reason| denied(&self.dirigent.runtime, reason))?;
                 Ok(Permit::new(reason, turn, anchor, was_running, Some(hold)))
             }
             (Some(Verdict::Allow { reason, turn, anchor }), None) => {
                 Ok(Permit::new(reason, turn, anchor, was_running, None))
             }
-            (Some(Verdict::Deny { reason }), _) => Err(self.denied(reason)),
+            (Some(Verdict::Deny { reason }), _) => Err(denied(&self.dirigent.runtime, reason)),
             (None, _) => Ok(Permit::unmanaged()),
         }
     }
+}
+
+/// Puts the agent's run off, where it may not run now and that may change. Whoever waited for it
+/// before waits in vain.
+fn defer(runtime: &Runtime, cell: &Arc<RoomCell>, agent: AgentKey) -> Option<(Reason, Deferral)> {
+    let fresh = DeferralKey::new(runtime.deferrals.fetch_add(1, Ordering::Relaxed));
+    let (tell, turn) = oneshot::channel();
+    // Under one lock: the turn may come as soon as the room knows the key.
+    let (reason, key) = runtime.update_cell(cell, None, |state, cx, now| {
+        let (reason, key) = state.room.defer(cx, now, agent, fresh)?;
+        if let Some(key) = key {
+            state.deferrals.retain(|(known, _)| *known != key);
+            state.deferrals.push((key, tell));
+        }
+        Some((reason, key.unwrap_or(fresh)))
+    })?;
+    Some((reason, Deferral::new(key, turn)))
+}
+
+fn speaker_of(runtime: &Runtime, reason: Reason) -> Option<AgentId> {
+    let Reason::NotYourTurn { speaker } = reason else {
+        return None;
+    };
+    runtime.registry.name(speaker)
+}
+
+fn denied(runtime: &Runtime, reason: Reason) -> Denial {
+    let speaker = speaker_of(runtime, reason);
+    let no_reply_model = runtime.settings.no_reply_model.clone();
+    Denial::Denied { reason, speaker, no_reply_model }
 }
 
 /// Whether this agent was permitted a run that has not ended.

@@ -2,7 +2,7 @@
 //! them.
 //!
 //! An adapter registers each [`SlashCommand`] with what stands here and gives every use of it to
-//! [`Dirigent::slash_command`]. The answer is meant only for the person who asked ([`EPHEMERAL`]); it comes
+//! [`Channel::command`]. The answer is meant only for the person who asked ([`EPHEMERAL`]); it comes
 //! within three seconds, as Discord wants it, or the chat is told in that time to wait for it. `/stop` and
 //! `/resume` are answered within a second.
 //!
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use dirigent_core::{Mode, Refusal};
 
-use crate::{CallError, ChannelId, Dirigent, GuildId};
+use crate::{CallError, Channel, GuildId};
 
 mod pause;
 
@@ -219,10 +219,11 @@ const UNREADABLE: &str =
 const NOT_STORED: &str = "The mode could not be stored yet. It may change a little later; look again before you repeat \
      the command.";
 
-impl Dirigent {
-    /// Carries out a command. `input` is the value of the command's option, where it has one; for
-    /// [`SlashCommand::Stop`] and [`SlashCommand::Resume`] it is ignored. Answers within this time,
-    /// whatever the store does; [`PAUSE_WITHIN`] is the most for these two.
+impl Channel<'_> {
+    /// Carries out a command. `input` is the value of the command's option, where it has one; for the others it is
+    /// ignored. Answers within this time, whatever the store does: [`ANSWER_WITHIN`], unless the chat was told to wait;
+    /// [`PAUSE_WITHIN`] is the most for [`SlashCommand::Stop`] and [`SlashCommand::Resume`]. A stop that could not be
+    /// stored in that time is in force all the same, and the answer says so.
     ///
     /// # Cancellation
     ///
@@ -232,77 +233,72 @@ impl Dirigent {
     /// use dirigent::command::{ANSWER_WITHIN, Invoker, SlashCommand};
     /// use dirigent::{ChannelId, Dirigent};
     ///
-    /// # async fn example(dirigent: Dirigent, name: &str, channel: ChannelId, invoker: Invoker) {
+    /// # async fn example(dirigent: Dirigent, name: &str, id: ChannelId, invoker: Invoker) {
     /// if let Some(command) = SlashCommand::named(name) {
-    ///     let answer =
-    ///         dirigent.slash_command(command, channel, invoker, "", ANSWER_WITHIN).await;
+    ///     let answer = dirigent.channel(id).command(command, invoker, "", ANSWER_WITHIN).await;
     ///     println!("{}", answer.text);
     /// }
     /// # }
     /// ```
-    pub async fn slash_command(
-        &self,
+    pub async fn command(
+        self,
         command: SlashCommand,
-        channel: ChannelId,
         invoker: Invoker,
         input: &str,
         within: Duration,
     ) -> CommandAnswer {
+        let call = CommandCall { channel: self, invoker, within };
         match command {
-            SlashCommand::SetChannelMode => {
-                self.set_mode_command(channel, invoker, input, within).await
-            }
-            SlashCommand::Stop => self.stop_command(channel, invoker, within).await,
-            SlashCommand::Resume => self.resume_command(channel, invoker, within).await,
+            SlashCommand::SetChannelMode => call.set_mode(input).await,
+            SlashCommand::Stop => call.stop().await,
+            SlashCommand::Resume => call.resume().await,
         }
     }
+}
 
-    /// Carries out `/set-channel-mode`. Answers within this time, whatever the store does:
-    /// [`ANSWER_WITHIN`], unless the chat was told to wait.
-    ///
-    /// # Cancellation
-    ///
-    /// The mode may have been changed or not.
-    pub async fn set_mode_command(
-        &self,
-        channel: ChannelId,
-        invoker: Invoker,
-        input: &str,
-        within: Duration,
-    ) -> CommandAnswer {
-        if invoker.guild.is_none() {
+/// A command as a person gave it.
+struct CommandCall<'a> {
+    channel: Channel<'a>,
+    invoker: Invoker,
+    /// How long it may take.
+    within: Duration,
+}
+
+impl CommandCall<'_> {
+    async fn set_mode(&self, input: &str) -> CommandAnswer {
+        if self.invoker.guild.is_none() {
             return CommandAnswer::unchanged(NO_GUILD);
         }
-        if !invoker.is_allowed() {
+        if !self.invoker.is_allowed() {
             return CommandAnswer::unchanged(NOT_ALLOWED);
         }
-        let changing = self.change_mode(channel, input);
-        let in_time = self.runtime.within(within, changing).await;
+        let changing = change_mode(self.channel, input);
+        let in_time = self.channel.dirigent.runtime.within(self.within, changing).await;
         in_time.unwrap_or_else(|_| CommandAnswer::unchanged(NOT_STORED))
     }
+}
 
-    async fn change_mode(&self, channel: ChannelId, input: &str) -> CommandAnswer {
-        let before = match self.status(channel).await {
-            Ok(status) => status.map_or(Mode::None, |status| status.mode),
-            Err(CallError::NotRunning | CallError::Ended(_)) => {
-                return CommandAnswer::unchanged(NOT_RUNNING);
-            }
-            Err(_) => return CommandAnswer::unchanged(UNREADABLE),
-        };
-        if before.is_locked() {
-            return CommandAnswer::unchanged(LOCKED);
+async fn change_mode(channel: Channel<'_>, input: &str) -> CommandAnswer {
+    let before = match channel.status().await {
+        Ok(status) => status.map_or(Mode::None, |status| status.mode),
+        Err(CallError::NotRunning | CallError::Ended(_)) => {
+            return CommandAnswer::unchanged(NOT_RUNNING);
         }
-        let mode = match parse(input) {
-            Ok(mode) => mode,
-            Err(bad) => return CommandAnswer::unchanged(bad.to_string()),
-        };
-        match self.set_mode(channel, mode).await {
-            Ok(()) => CommandAnswer {
-                text: format!("The mode of this channel is now {mode}."),
-                changed: mode != before,
-            },
-            Err(error) => refusal(&error),
-        }
+        Err(_) => return CommandAnswer::unchanged(UNREADABLE),
+    };
+    if before.is_locked() {
+        return CommandAnswer::unchanged(LOCKED);
+    }
+    let mode = match parse(input) {
+        Ok(mode) => mode,
+        Err(bad) => return CommandAnswer::unchanged(bad.to_string()),
+    };
+    match channel.set_mode(mode).await {
+        Ok(()) => CommandAnswer {
+            text: format!("The mode of this channel is now {mode}."),
+            changed: mode != before,
+        },
+        Err(error) => refusal(&error),
     }
 }
 

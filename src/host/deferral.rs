@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use crate::DeferralKey;
 
 /// A run that was not denied but put off: from
-/// [`Dirigent::may_speak_or_defer`](crate::Dirigent::may_speak_or_defer).
+/// [`Channel::may_speak_or_defer`](crate::Channel::may_speak_or_defer).
 ///
 /// Whoever holds it is told when the turn comes, and nobody else is woken then: no trigger message is
 /// posted. Once it is dropped, the agent is woken as ever, and a
@@ -17,7 +17,7 @@ use crate::DeferralKey;
 /// # async fn example(dirigent: dirigent::Dirigent, channel: dirigent::ChannelId) {
 /// use dirigent::Denial;
 ///
-/// let asked = dirigent.may_speak_or_defer(channel, &"poet".into(), None).await;
+/// let asked = dirigent.channel(channel).may_speak_or_defer(&"poet".into(), None).await;
 /// if let Err(Denial::Deferred { deferral, .. }) = asked {
 ///     // Keep the message that the agent was to answer, and go on with it then.
 ///     if let Some(turn) = deferral.turn().await {

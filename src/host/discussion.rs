@@ -5,7 +5,8 @@ use std::sync::Arc;
 use dirigent_core::TurnState;
 
 use crate::room::Room;
-use crate::{AgentId, CallError, ChannelId, Dirigent, Discussion};
+use crate::runtime::Runtime;
+use crate::{AgentId, CallError, Channel, Discussion};
 
 /// How far a discussion has come.
 ///
@@ -38,37 +39,34 @@ pub struct DiscussionStatus {
     pub outbox: usize,
 }
 
-impl Dirigent {
+impl Channel<'_> {
     /// A discussion as it stands; `None` when the channel is none.
     ///
     /// # Errors
     ///
     /// A channel that cannot be read.
-    pub async fn discussion(
-        &self,
-        channel: ChannelId,
-    ) -> Result<Option<DiscussionStatus>, CallError> {
-        self.live().await?;
-        let Some(room) = self.runtime.room(channel).await? else {
+    pub async fn discussion(self) -> Result<Option<DiscussionStatus>, CallError> {
+        self.dirigent.live().await?;
+        let Some(room) = self.dirigent.runtime.room(self.id).await? else {
             return Ok(None);
         };
         let state = room.lock();
-        Ok(self.discussion_of(&state.room))
+        Ok(discussion_of(&self.dirigent.runtime, &state.room))
     }
+}
 
-    fn discussion_of(&self, room: &Room) -> Option<DiscussionStatus> {
-        let view = room.look().machine().view();
-        let initiator = view.initiator()?;
-        let progress = match (view.turn_state(), view.is_concluded()) {
-            (_, true) => DiscussionState::Concluded,
-            (TurnState::Archived, false) => DiscussionState::Archived,
-            _ => DiscussionState::Open,
-        };
-        Some(DiscussionStatus {
-            initiator: self.runtime.registry.name(initiator),
-            terms: room.look().discussion().cloned(),
-            state: progress,
-            outbox: room.look().unposted(),
-        })
-    }
+fn discussion_of(runtime: &Runtime, room: &Room) -> Option<DiscussionStatus> {
+    let view = room.look().machine().view();
+    let initiator = view.initiator()?;
+    let progress = match (view.turn_state(), view.is_concluded()) {
+        (_, true) => DiscussionState::Concluded,
+        (TurnState::Archived, false) => DiscussionState::Archived,
+        _ => DiscussionState::Open,
+    };
+    Some(DiscussionStatus {
+        initiator: runtime.registry.name(initiator),
+        terms: room.look().discussion().cloned(),
+        state: progress,
+        outbox: room.look().unposted(),
+    })
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::runtime::Runtime;
 use crate::runtime::cell::Awaited;
-use crate::{CallError, ChannelId, Dirigent, ErrorKind};
+use crate::{CallError, Channel, ChannelId, ErrorKind};
 
-impl Dirigent {
+impl Channel<'_> {
     /// Deletes everything that is stored of a channel: for channels that are gone, and where a person wants
     /// that nothing is kept. What runs in it is cancelled. A guide or a result that is still to be posted is
     /// lost with it. Afterwards it is as if the channel had never been given a mode.
@@ -19,24 +19,26 @@ impl Dirigent {
     ///
     /// When the driver is not running, or as the store fails. Then the channel has no mode, and may be erased
     /// again.
-    pub async fn erase(&self, channel: ChannelId) -> Result<bool, CallError> {
-        self.live().await?;
-        match self.runtime.room(channel).await {
+    pub async fn erase(self) -> Result<bool, CallError> {
+        self.dirigent.live().await?;
+        match self.dirigent.runtime.room(self.id).await {
             Ok(Some(room)) => {
-                let (config, seed) =
-                    (self.runtime.rules.config(), self.runtime.rules.seed_of(channel));
-                let stamp = self.runtime.update(&room, |room, _, _| {
+                let (config, seed) = (
+                    self.dirigent.runtime.rules.config(),
+                    self.dirigent.runtime.rules.seed_of(self.id),
+                );
+                let stamp = self.dirigent.runtime.update(&room, |room, _, _| {
                     room.forget_all(config, seed, true);
                     room.look().commit().newest()
                 });
                 // No commit is under way when the record is deleted: it would come back.
-                self.stored(room.wait_for(Awaited::Stored(stamp))).await?;
+                self.dirigent.stored(room.wait_for(Awaited::Stored(stamp))).await?;
             }
             // What it stands at does not matter.
             Ok(None) | Err(CallError::Barred(_)) => {}
             Err(error) => return Err(error),
         }
-        self.runtime.delete_record(channel).await
+        self.dirigent.runtime.delete_record(self.id).await
     }
 }
 

@@ -127,7 +127,7 @@ impl Dirigent {
                 archived => archived,
             };
         }
-        match self.erase(channel).await {
+        match self.channel(channel).erase().await {
             Err(error) if !is_unsupported(&error) => Err(error),
             Ok(_) | Err(_) => Ok(()),
         }
@@ -141,7 +141,7 @@ impl Dirigent {
     ///
     /// When the driver is not running, or as the store fails.
     pub async fn thread_seen(&self, thread: ChannelId, parent: ChannelId) -> Result<(), CallError> {
-        if !self.runtime.settings.inherit_parent_mode || self.is_known(thread) {
+        if !self.runtime.settings.inherit_parent_mode || self.channel(thread).is_known() {
             return Ok(());
         }
         self.live().await?;
@@ -151,14 +151,9 @@ impl Dirigent {
         let mode = room.lock().room.look().machine().view().mode();
         drop(room);
         match mode {
-            Mode::Chat | Mode::Report => self.set_mode(thread, mode).await,
+            Mode::Chat | Mode::Report => self.channel(thread).set_mode(mode).await,
             Mode::None | Mode::Work | Mode::Discussion => Ok(()),
         }
-    }
-
-    /// Whether the channel was ever given a mode. Costs nothing.
-    pub fn is_known(&self, channel: ChannelId) -> bool {
-        self.runtime.rooms.is_known(channel)
     }
 
     /// The accounts of the registered agents, in ascending order.

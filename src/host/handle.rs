@@ -3,15 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{AgentKey, Input, MessageId, Refusal, RunId};
+use dirigent_core::{AgentKey, Input, MessageId};
 use tokio::sync::oneshot;
 
 use crate::host::builder::Builder;
-use crate::host::permit::Ending;
 use crate::runtime::Runtime;
 use crate::runtime::cell::{Awaited, RoomCell};
 use crate::runtime::registry::Hosted;
-use crate::runtime::room_table::RoomRef;
 use crate::values::stage::Stage;
 use crate::{
     Agent, AgentId, ApiError, CallError, ChannelId, ChatMessage, Clock, DiscordApi, ErrorKind,
@@ -40,59 +38,6 @@ impl Dirigent {
         clock: impl IntoShared<dyn Clock>,
     ) -> Builder {
         Builder::new(discord.into_shared(), identities.into_shared(), clock.into_shared())
-    }
-
-    /// An agent's run ended. For hosts that hear of it elsewhere than where they asked; they call
-    /// [`Permit::keep`](crate::Permit::keep) there.
-    ///
-    /// A host without run ids must not report the end of a run that was denied or cancelled: nothing
-    /// tells it from the end of the run that holds the floor.
-    ///
-    /// Where no turns are kept, and agents may speak unasked, it means nothing: also in a channel that was never
-    /// given a mode.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::StaleRun`](crate::Refusal::StaleRun) when the run does not hold the floor, which
-    /// is no fault: denied runs end too.
-    pub async fn turn_ended(
-        &self,
-        channel: ChannelId,
-        agent: &AgentId,
-        run: Option<RunId>,
-        ending: Ending<'_>,
-    ) -> Result<(), CallError> {
-        let outcome = ending.outcome(&self.runtime.settings);
-        self.live().await?;
-        let agent = self.key(agent)?;
-        self.runtime.presence.sign_of_life(agent);
-        self.tell_of_run(channel, &Input::RunEnded { agent, run, outcome }).await
-    }
-
-    /// The host knows that these messages are the whole reply of this run, and that they arrived. Where no turns
-    /// are kept it means nothing, as [`turn_ended`](Self::turn_ended).
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::StaleRun`](crate::Refusal::StaleRun) when the run is not the one waited for.
-    pub async fn delivered(
-        &self,
-        channel: ChannelId,
-        agent: &AgentId,
-        run: Option<RunId>,
-        messages: Vec<MessageId>,
-    ) -> Result<(), CallError> {
-        self.live().await?;
-        let agent = self.key(agent)?;
-        self.tell_of_run(channel, &Input::Receipt { agent, run, messages }).await
-    }
-
-    /// Tells the machine what became of a run: where no turns are kept, it need not know.
-    async fn tell_of_run(&self, channel: ChannelId, input: &Input) -> Result<(), CallError> {
-        match self.tell(channel, input).await {
-            Err(CallError::UnknownChannel | CallError::Refused(Refusal::NotManaged)) => Ok(()),
-            told => told,
-        }
     }
 
     /// A message was posted in a channel, by anybody. Duplicates and reorderings are fine.
@@ -260,24 +205,6 @@ impl Dirigent {
     pub(crate) fn key(&self, agent: &AgentId) -> Result<AgentKey, CallError> {
         let key = self.runtime.registry.key(agent);
         key.ok_or_else(|| CallError::UnknownAgent(agent.clone()))
-    }
-
-    pub(crate) async fn known_room(&self, channel: ChannelId) -> Result<RoomRef, CallError> {
-        self.live().await?;
-        self.runtime.room(channel).await?.ok_or(CallError::UnknownChannel)
-    }
-
-    /// Tells the machine something that may be stored behind.
-    pub(crate) async fn tell(&self, channel: ChannelId, input: &Input) -> Result<(), CallError> {
-        let room = self.known_room(channel).await?;
-        self.runtime.submit(&room, input)?;
-        Ok(())
-    }
-
-    /// Tells the machine something that must be stored for good before the call returns.
-    pub(crate) async fn fact(&self, channel: ChannelId, input: &Input) -> Result<(), CallError> {
-        let room = self.known_room(channel).await?;
-        self.state_fact(&room, input).await
     }
 
     pub(crate) async fn state_fact(

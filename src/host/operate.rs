@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use dirigent_core::{Config, Creation, Input, Mode, WakeCause};
 
 use crate::runtime::cell::Awaited;
-use crate::{AgentId, CallError, ChannelId, Dirigent, Discussion, LetterKind, Orchestrator};
+use crate::{AgentId, CallError, Channel, Dirigent, Discussion, LetterKind, Orchestrator};
 
 /// A channel that a tool has created.
 ///
@@ -60,18 +60,18 @@ pub enum ResultPost {
     Nowhere,
 }
 
-impl Dirigent {
+impl Channel<'_> {
     /// Gives a channel another mode: none, chat or report. Stored for good when it returns.
     ///
     /// # Errors
     ///
     /// [`Refusal::ModeLocked`](crate::Refusal::ModeLocked),
     /// [`Refusal::CreationOnly`](crate::Refusal::CreationOnly), or as the store fails.
-    pub async fn set_mode(&self, channel: ChannelId, mode: Mode) -> Result<(), CallError> {
-        self.live().await?;
-        let room = self.runtime.room_or_new(channel).await?;
-        let stored = self.state_fact(&room, &Input::SetMode(mode)).await;
-        self.runtime.tell_lost(&room);
+    pub async fn set_mode(self, mode: Mode) -> Result<(), CallError> {
+        self.dirigent.live().await?;
+        let room = self.dirigent.runtime.room_or_new(self.id).await?;
+        let stored = self.dirigent.state_fact(&room, &Input::SetMode(mode)).await;
+        self.dirigent.runtime.tell_lost(&room);
         stored
     }
 
@@ -81,26 +81,33 @@ impl Dirigent {
     ///
     /// [`Refusal::AlreadyCreated`](crate::Refusal::AlreadyCreated), an unknown agent, or as the
     /// store fails.
-    pub async fn created(&self, channel: ChannelId, made: CreatedChannel) -> Result<(), CallError> {
-        self.live().await?;
+    pub async fn created(self, made: CreatedChannel) -> Result<(), CallError> {
+        self.dirigent.live().await?;
         let CreatedChannel { mode, members, opening } = made;
-        let members = members.iter().map(|agent| self.key(agent)).collect::<Result<_, _>>()?;
-        let initiator = opening.as_ref().map(|opening| self.key(&opening.initiator)).transpose()?;
+        let members =
+            members.iter().map(|agent| self.dirigent.key(agent)).collect::<Result<_, _>>()?;
+        let initiator =
+            opening.as_ref().map(|opening| self.dirigent.key(&opening.initiator)).transpose()?;
         let terms = opening.and_then(|opening| opening.terms);
-        let room = self.runtime.room_or_new(channel).await?;
+        let room = self.dirigent.runtime.room_or_new(self.id).await?;
         let input = Input::Create(Creation { mode, members, initiator });
-        let stamp =
-            self.runtime.update(&room, |room, cx, now| room.create(cx, now, &input, terms))?;
-        self.runtime.tell_lost(&room);
-        self.stored(room.wait_for(Awaited::Stored(stamp))).await
+        let stamp = self
+            .dirigent
+            .runtime
+            .update(&room, |room, cx, now| room.create(cx, now, &input, terms))?;
+        self.dirigent.runtime.tell_lost(&room);
+        self.dirigent.stored(room.wait_for(Awaited::Stored(stamp))).await
     }
 
     /// Takes back a channel that could not be stored in time and is deleted again. The attempts to
     /// store it may succeed later, or have succeeded unseen: what is stored in the end says nothing.
-    pub(crate) fn take_back(&self, channel: ChannelId) {
-        if let Some(room) = self.runtime.rooms.awake(channel) {
-            let (config, seed) = (self.runtime.rules.config(), self.runtime.rules.seed_of(channel));
-            self.runtime.update(&room, |room, _, _| room.forget_all(config, seed, false));
+    pub(crate) fn take_back(self) {
+        if let Some(room) = self.dirigent.runtime.rooms.awake(self.id) {
+            let (config, seed) = (
+                self.dirigent.runtime.rules.config(),
+                self.dirigent.runtime.rules.seed_of(self.id),
+            );
+            self.dirigent.runtime.update(&room, |room, _, _| room.forget_all(config, seed, false));
         }
     }
 
@@ -109,8 +116,8 @@ impl Dirigent {
     /// # Errors
     ///
     /// [`Refusal::Stopped`](crate::Refusal::Stopped) and the like.
-    pub async fn wake(&self, channel: ChannelId, first: Option<&AgentId>) -> Result<(), CallError> {
-        self.wake_for(channel, first, WakeCause::Operator).await
+    pub async fn wake(self, first: Option<&AgentId>) -> Result<(), CallError> {
+        self.wake_for(first, WakeCause::Operator).await
     }
 
     /// Wakes a dormant channel without a message, for this reason.
@@ -119,14 +126,13 @@ impl Dirigent {
     ///
     /// [`Refusal::CeilingReached`](crate::Refusal::CeilingReached) and the like.
     pub async fn wake_for(
-        &self,
-        channel: ChannelId,
+        self,
         first: Option<&AgentId>,
         cause: WakeCause,
     ) -> Result<(), CallError> {
-        self.live().await?;
-        let first = first.map(|agent| self.key(agent)).transpose()?;
-        self.tell(channel, &Input::Wake { first, cause }).await
+        self.dirigent.live().await?;
+        let first = first.map(|agent| self.dirigent.key(agent)).transpose()?;
+        self.tell(&Input::Wake { first, cause }).await
     }
 
     /// Denies everybody at once, until resumed. Stored for good when it returns.
@@ -134,8 +140,8 @@ impl Dirigent {
     /// # Errors
     ///
     /// [`Refusal::NotManaged`](crate::Refusal::NotManaged) where agents answer freely.
-    pub async fn stop(&self, channel: ChannelId) -> Result<(), CallError> {
-        self.fact(channel, &Input::Stop).await
+    pub async fn stop(self) -> Result<(), CallError> {
+        self.fact(&Input::Stop).await
     }
 
     /// Pauses the channel and keeps its order. Stored for good when it returns.
@@ -143,8 +149,8 @@ impl Dirigent {
     /// # Errors
     ///
     /// [`Refusal::Stopped`](crate::Refusal::Stopped) while it is stopped.
-    pub async fn hold(&self, channel: ChannelId) -> Result<(), CallError> {
-        self.fact(channel, &Input::Hold).await
+    pub async fn hold(self) -> Result<(), CallError> {
+        self.fact(&Input::Hold).await
     }
 
     /// Ends a stop or a hold. Stored for good when it returns.
@@ -152,8 +158,8 @@ impl Dirigent {
     /// # Errors
     ///
     /// [`Refusal::NotResting`](crate::Refusal::NotResting).
-    pub async fn resume(&self, channel: ChannelId) -> Result<(), CallError> {
-        self.fact(channel, &Input::Resume).await
+    pub async fn resume(self) -> Result<(), CallError> {
+        self.fact(&Input::Resume).await
     }
 
     /// The work in this channel is done: no agent is active until it is resumed, by an operator or by a
@@ -162,8 +168,8 @@ impl Dirigent {
     /// # Errors
     ///
     /// [`Refusal::Stopped`](crate::Refusal::Stopped) while it is stopped.
-    pub async fn finish(&self, channel: ChannelId) -> Result<(), CallError> {
-        self.fact(channel, &Input::Finish).await
+    pub async fn finish(self) -> Result<(), CallError> {
+        self.fact(&Input::Finish).await
     }
 
     /// Chooses who speaks next, as an operator: at once where no agent has the floor, else when the turn
@@ -173,10 +179,10 @@ impl Dirigent {
     ///
     /// [`Refusal::NotListed`](crate::Refusal::NotListed), [`Refusal::Muted`](crate::Refusal::Muted),
     /// [`Refusal::HasTheFloor`](crate::Refusal::HasTheFloor) and the like.
-    pub async fn speak_next(&self, channel: ChannelId, agent: &AgentId) -> Result<(), CallError> {
-        self.live().await?;
-        let agent = self.key(agent)?;
-        self.fact(channel, &Input::SpeakNext(agent)).await
+    pub async fn speak_next(self, agent: &AgentId) -> Result<(), CallError> {
+        self.dirigent.live().await?;
+        let agent = self.dirigent.key(agent)?;
+        self.fact(&Input::SpeakNext(agent)).await
     }
 
     /// Reports what agents cost in this channel, in the unit of
@@ -185,8 +191,8 @@ impl Dirigent {
     /// # Errors
     ///
     /// An unknown or archived channel.
-    pub async fn spent(&self, channel: ChannelId, cost: u64) -> Result<(), CallError> {
-        self.tell(channel, &Input::Spent { cost }).await
+    pub async fn spent(self, cost: u64) -> Result<(), CallError> {
+        self.tell(&Input::Spent { cost }).await
     }
 
     /// Lets the budgets of this channel begin anew. Stored for good when it returns.
@@ -194,13 +200,20 @@ impl Dirigent {
     /// # Errors
     ///
     /// An unknown or archived channel.
-    pub async fn reset_budget(&self, channel: ChannelId) -> Result<(), CallError> {
-        self.fact(channel, &Input::ResetBudget).await
+    pub async fn reset_budget(self) -> Result<(), CallError> {
+        self.fact(&Input::ResetBudget).await
     }
 
-    /// Sets who answers people that speak during a turn, from now on; with `None` no orchestrator does.
-    pub fn set_orchestrator(&self, orchestrator: Option<Arc<dyn Orchestrator>>) {
-        self.runtime.registry.set_orchestrator(orchestrator);
+    /// Gives turns in this channel again to an agent that came back. Stored for good when it returns.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::AgentOffline`](crate::Refusal::AgentOffline) while it is offline; an unknown agent or
+    /// channel.
+    pub async fn assign(self, agent: &AgentId) -> Result<(), CallError> {
+        self.dirigent.live().await?;
+        let agent = self.dirigent.key(agent)?;
+        self.fact(&Input::Assign(agent)).await
     }
 
     /// Gives the agent no turns in this channel. Stored for good when it returns.
@@ -208,10 +221,10 @@ impl Dirigent {
     /// # Errors
     ///
     /// An unknown agent or channel.
-    pub async fn mute(&self, channel: ChannelId, agent: &AgentId) -> Result<(), CallError> {
-        self.live().await?;
-        let agent = self.key(agent)?;
-        self.fact(channel, &Input::Mute(agent)).await
+    pub async fn mute(self, agent: &AgentId) -> Result<(), CallError> {
+        self.dirigent.live().await?;
+        let agent = self.dirigent.key(agent)?;
+        self.fact(&Input::Mute(agent)).await
     }
 
     /// Gives the agent turns again. Stored for good when it returns.
@@ -219,10 +232,10 @@ impl Dirigent {
     /// # Errors
     ///
     /// An unknown agent or channel.
-    pub async fn unmute(&self, channel: ChannelId, agent: &AgentId) -> Result<(), CallError> {
-        self.live().await?;
-        let agent = self.key(agent)?;
-        self.fact(channel, &Input::Unmute(agent)).await
+    pub async fn unmute(self, agent: &AgentId) -> Result<(), CallError> {
+        self.dirigent.live().await?;
+        let agent = self.dirigent.key(agent)?;
+        self.fact(&Input::Unmute(agent)).await
     }
 
     /// The initiator concludes its discussion: it is archived, and its callback channel is told where
@@ -233,24 +246,29 @@ impl Dirigent {
     ///
     /// [`Refusal::NotTheInitiator`](crate::Refusal::NotTheInitiator) and the like.
     pub async fn conclude(
-        &self,
-        channel: ChannelId,
+        self,
         by: &AgentId,
         summary: Option<&str>,
     ) -> Result<ResultPost, CallError> {
-        self.live().await?;
-        let by = self.key(by)?;
-        let room = self.known_room(channel).await?;
-        let stamp =
-            self.runtime.update(&room, |room, cx, now| room.conclude(cx, now, by, summary))?;
-        self.stored(room.wait_for(Awaited::Stored(stamp))).await?;
+        self.dirigent.live().await?;
+        let by = self.dirigent.key(by)?;
+        let room = self.known_room().await?;
+        let stamp = self
+            .dirigent
+            .runtime
+            .update(&room, |room, cx, now| room.conclude(cx, now, by, summary))?;
+        self.dirigent.stored(room.wait_for(Awaited::Stored(stamp))).await?;
         if room.lock().room.look().discussion().is_none() {
             return Ok(ResultPost::Nowhere);
         }
         let kind = LetterKind::Result;
         let attempted = room.wait_for(Awaited::FirstAttempt(kind));
         // Too late is as good as in the queue.
-        let _ = self.runtime.within(self.runtime.settings.call_deadline, attempted).await;
+        let _ = self
+            .dirigent
+            .runtime
+            .within(self.dirigent.runtime.settings.call_deadline, attempted)
+            .await;
         let is_posted = room.lock().room.look().is_posted(kind);
         Ok(if is_posted { ResultPost::Posted } else { ResultPost::Queued })
     }
@@ -261,8 +279,15 @@ impl Dirigent {
     /// # Errors
     ///
     /// [`Refusal::Archived`](crate::Refusal::Archived) when it was before.
-    pub async fn archive(&self, channel: ChannelId) -> Result<(), CallError> {
-        self.fact(channel, &Input::Archive).await
+    pub async fn archive(self) -> Result<(), CallError> {
+        self.fact(&Input::Archive).await
+    }
+}
+
+impl Dirigent {
+    /// Sets who answers people that speak during a turn, from now on; with `None` no orchestrator does.
+    pub fn set_orchestrator(&self, orchestrator: Option<Arc<dyn Orchestrator>>) {
+        self.runtime.registry.set_orchestrator(orchestrator);
     }
 
     /// Other rules for every channel, from now on.

@@ -79,7 +79,7 @@ impl Permit {
     }
 
     /// The run goes on without the permit: the host tells of its end by
-    /// [`Dirigent::turn_ended`](crate::Dirigent::turn_ended).
+    /// [`Channel::turn_ended`](crate::Channel::turn_ended).
     pub fn keep(self) {
         if let Some(mut hold) = self.hold {
             hold.armed = false;
@@ -94,7 +94,7 @@ impl Permit {
 /// # async fn example(dirigent: dirigent::Dirigent, channel: dirigent::ChannelId) {
 /// use dirigent::Ending;
 ///
-/// match dirigent.may_speak(channel, &"poet".into(), None).await {
+/// match dirigent.channel(channel).may_speak(&"poet".into(), None).await {
 ///     Ok(permit) => {
 ///         let text = model().await;
 ///         // Refused where the turn was taken away meanwhile: then nothing is posted.
@@ -112,7 +112,7 @@ impl Permit {
 /// ```compile_fail,E0599
 /// # async fn model() {}
 /// # async fn example(dirigent: dirigent::Dirigent, channel: dirigent::ChannelId) -> Result<(), dirigent::Denial> {
-/// if dirigent.may_speak(channel, &"poet".into(), None).await?.is_allowed() {
+/// if dirigent.channel(channel).may_speak(&"poet".into(), None).await?.is_allowed() {
 ///     model().await;
 /// }
 /// # Ok(())
@@ -132,7 +132,7 @@ pub enum Denial {
         no_reply_model: String,
     },
     /// It must stay silent now, and is called back when its turn comes. Only from
-    /// [`Dirigent::may_speak_or_defer`](crate::Dirigent::may_speak_or_defer).
+    /// [`Channel::may_speak_or_defer`](crate::Channel::may_speak_or_defer).
     #[error("{reason}; it is called back when its turn comes")]
     Deferred {
         /// Why not now.

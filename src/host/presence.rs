@@ -1,6 +1,6 @@
 //! Which agents are online, as a host tells it.
 
-use crate::{AgentId, CallError, ChannelId, Dirigent, Input};
+use crate::{AgentId, CallError, Dirigent};
 
 impl Dirigent {
     /// Reports that an agent crashed or disconnected: it has no turns in any channel from now on, and
@@ -22,7 +22,7 @@ impl Dirigent {
     }
 
     /// Reports that an agent is back. It has turns again in the channels to which it is
-    /// [assigned](Self::assign); in all of them with
+    /// [assigned](crate::Channel::assign); in all of them with
     /// [`Config::auto_requeue`](crate::Config::auto_requeue).
     ///
     /// # Errors
@@ -34,18 +34,6 @@ impl Dirigent {
         self.runtime.presence.lock().online(agent);
         self.runtime.tell_all();
         Ok(())
-    }
-
-    /// Gives turns in this channel again to an agent that came back. Stored for good when it returns.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::AgentOffline`](crate::Refusal::AgentOffline) while it is offline; an unknown agent or
-    /// channel.
-    pub async fn assign(&self, channel: ChannelId, agent: &AgentId) -> Result<(), CallError> {
-        self.live().await?;
-        let agent = self.key(agent)?;
-        self.fact(channel, &Input::Assign(agent)).await
     }
 
     /// Reports that an agent is alive. With [`Settings::heartbeat`](crate::Settings::heartbeat) the agent

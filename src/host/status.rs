@@ -5,8 +5,9 @@ use dirigent_core::{
 };
 
 use crate::room::Room;
+use crate::runtime::Runtime;
 use crate::runtime::events::{ChannelEvent, Events};
-use crate::{AgentId, Barred, CallError, ChannelId, Dirigent, Explanation, OutageNote};
+use crate::{AgentId, Barred, CallError, Channel, ChannelId, Dirigent, Explanation, OutageNote};
 
 /// A channel's state at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,9 +49,9 @@ pub struct Status {
     /// Since when the store has refused the channel's record as it is, for example because it is too large, and has
     /// taken none: nothing of the channel is stored or posted, and no agent is called. The record is tried again
     /// after a minute, then later and later: after at most 10 minutes where it has changed since, else after at most an
-    /// hour. After a call that stores something for good, such as [`stop`](Dirigent::stop), and when the driver ends
+    /// hour. After a call that stores something for good, such as [`stop`](Channel::stop), and when the driver ends
     /// ([`shutdown`](Dirigent::shutdown)), it is tried at once.
-    /// [`erase`](Dirigent::erase) lets the channel begin anew.
+    /// [`erase`](Channel::erase) lets the channel begin anew.
     pub record_refused_since: Option<Timestamp>,
     /// Whose reply is made and waits until the chat takes it.
     pub waiting_reply: Option<AgentId>,
@@ -69,21 +70,17 @@ pub(crate) const fn reason_of(barred: Barred) -> Reason {
     }
 }
 
-impl Dirigent {
+impl Channel<'_> {
     /// Why this agent may, or may not, speak now, and what would change that: in words, and for
     /// programs.
     ///
     /// # Errors
     ///
     /// A channel that cannot be read.
-    pub async fn explain(
-        &self,
-        channel: ChannelId,
-        agent: &AgentId,
-    ) -> Result<Explanation, CallError> {
-        self.live().await?;
+    pub async fn explain(self, agent: &AgentId) -> Result<Explanation, CallError> {
+        self.dirigent.live().await?;
         let why = |reason| Explanation::new(agent.clone(), reason);
-        let room = match self.runtime.room(channel).await {
+        let room = match self.dirigent.runtime.room(self.id).await {
             Ok(Some(room)) if room.lock().room.look().is_damaged() => {
                 return Ok(why(Reason::RecordDamaged));
             }
@@ -92,10 +89,10 @@ impl Dirigent {
             Err(CallError::Barred(barred)) => return Ok(why(reason_of(barred))),
             Err(error) => return Err(error),
         };
-        let Some(key) = self.runtime.registry.key(agent) else {
+        let Some(key) = self.dirigent.runtime.registry.key(agent) else {
             return Ok(why(Reason::NotRegistered));
         };
-        let now = self.runtime.clock.now();
+        let now = self.dirigent.runtime.clock.now();
         let state = room.lock();
         let machine = state.room.look().machine();
         let (reason, view) = (machine.explain(key), machine.view());
@@ -104,9 +101,9 @@ impl Dirigent {
             (view.phase() != PhaseKind::Dormant).then(|| deadline.at.since(now))
         };
         Ok(Explanation {
-            speaker: view.speaker().and_then(|key| self.runtime.registry.name(key)),
+            speaker: view.speaker().and_then(|key| self.dirigent.runtime.registry.name(key)),
             within: view.deadline().and_then(goes_on),
-            outage: self.outage_of(&state.room, now),
+            outage: outage_of(&self.dirigent.runtime, &state.room, now),
             record_refused_for: state
                 .room
                 .look()
@@ -114,18 +111,9 @@ impl Dirigent {
                 .refused_since()
                 .map(|since| now.since(since)),
             waits_for_call: state.room.look().waits_for_call(),
-            unrecognised: self.runtime.recognition.unrecognised(key),
+            unrecognised: self.dirigent.runtime.recognition.unrecognised(key),
             ..why(reason)
         })
-    }
-
-    fn outage_of(&self, room: &Room, now: Timestamp) -> Option<OutageNote> {
-        let outage = room.look().outage()?;
-        let reply_of = outage.reply_of.and_then(|key| self.runtime.registry.name(key));
-        let given_up_in = outage.given_up_at.map(|at| at.since(now));
-        let gateway = outage.gateway;
-        let since = now.since(outage.since);
-        Some(OutageNote { gateway, reply_of, given_up_in, ..OutageNote::new(since) })
     }
 
     /// What the channel looks like now; `None` when it was never given a mode.
@@ -133,43 +121,10 @@ impl Dirigent {
     /// # Errors
     ///
     /// A channel that cannot be read.
-    pub async fn status(&self, channel: ChannelId) -> Result<Option<Status>, CallError> {
-        self.live().await?;
-        let room = self.runtime.room(channel).await?;
-        Ok(room.map(|room| self.status_of(&room.lock().room)))
-    }
-
-    fn status_of(&self, room: &Room) -> Status {
-        let view = room.look().machine().view();
-        let name = |key| self.runtime.registry.name(key).unwrap_or_else(|| "unknown".into());
-        let listed = view.list().map(|seat| seat.agent);
-        let unlisted = view.away().iter().map(|away| away.agent);
-        let unlisted = unlisted.filter(|agent| view.list().all(|seat| seat.agent != *agent));
-        let state = |agent| (name(agent), room.look().machine().agent_state(agent));
-        let unrecognised = |seat: Seat| {
-            let replies = self.runtime.recognition.unrecognised(seat.agent)?;
-            Some((name(seat.agent), replies))
-        };
-        Status {
-            mode: view.mode(),
-            turn_state: view.turn_state(),
-            phase: view.phase(),
-            rest: view.pause(),
-            speaker: view.speaker().map(name),
-            silence: view.silence(),
-            has_word: room.look().has_word(),
-            agents: listed.chain(unlisted).map(state).collect(),
-            turn: view.turn(),
-            list: view.list().map(|seat| (name(seat.agent), seat)).collect(),
-            turns_since_human: view.turns_since_human(),
-            cycles_since_human: view.cycles_since_human(),
-            time_up: view.time_up(),
-            deadline: view.deadline(),
-            chat_away_since: view.chat_away_since(),
-            record_refused_since: room.look().commit().refused_since(),
-            waiting_reply: room.look().waiting_reply().map(name),
-            unrecognised: view.list().filter_map(unrecognised).collect(),
-        }
+    pub async fn status(self) -> Result<Option<Status>, CallError> {
+        self.dirigent.live().await?;
+        let room = self.dirigent.runtime.room(self.id).await?;
+        Ok(room.map(|room| status_of(&self.dirigent.runtime, &room.lock().room)))
     }
 
     /// The channel's newest changes, oldest first: as many as the store keeps.
@@ -177,19 +132,25 @@ impl Dirigent {
     /// # Errors
     ///
     /// As the store fails.
-    pub async fn history(&self, channel: ChannelId) -> Result<Vec<ChannelEvent>, CallError> {
-        self.live().await?;
-        let limit = self.runtime.settings.call_deadline;
-        let kept = self.runtime.within(limit, self.runtime.store.history(channel)).await??;
-        let name = |agent| self.runtime.registry.name(agent);
+    pub async fn history(self) -> Result<Vec<ChannelEvent>, CallError> {
+        self.dirigent.live().await?;
+        let limit = self.dirigent.runtime.settings.call_deadline;
+        let kept = self
+            .dirigent
+            .runtime
+            .within(limit, self.dirigent.runtime.store.history(self.id))
+            .await??;
+        let name = |agent| self.dirigent.runtime.registry.name(agent);
         let event = |transition: Transition| ChannelEvent {
-            channel,
+            channel: self.id,
             agent: transition.agent.and_then(name),
             transition,
         };
         Ok(kept.into_iter().map(event).collect())
     }
+}
 
+impl Dirigent {
     /// All channels that have a record, in ascending order of id.
     pub fn channels(&self) -> Vec<ChannelId> {
         self.runtime.rooms.known()
@@ -198,5 +159,47 @@ impl Dirigent {
     /// What happens in all channels from now on.
     pub fn events(&self) -> Events {
         Events::new(self.runtime.events.subscribe())
+    }
+}
+
+fn outage_of(runtime: &Runtime, room: &Room, now: Timestamp) -> Option<OutageNote> {
+    let outage = room.look().outage()?;
+    let reply_of = outage.reply_of.and_then(|key| runtime.registry.name(key));
+    let given_up_in = outage.given_up_at.map(|at| at.since(now));
+    let gateway = outage.gateway;
+    let since = now.since(outage.since);
+    Some(OutageNote { gateway, reply_of, given_up_in, ..OutageNote::new(since) })
+}
+
+fn status_of(runtime: &Runtime, room: &Room) -> Status {
+    let view = room.look().machine().view();
+    let name = |key| runtime.registry.name(key).unwrap_or_else(|| "unknown".into());
+    let listed = view.list().map(|seat| seat.agent);
+    let unlisted = view.away().iter().map(|away| away.agent);
+    let unlisted = unlisted.filter(|agent| view.list().all(|seat| seat.agent != *agent));
+    let state = |agent| (name(agent), room.look().machine().agent_state(agent));
+    let unrecognised = |seat: Seat| {
+        let replies = runtime.recognition.unrecognised(seat.agent)?;
+        Some((name(seat.agent), replies))
+    };
+    Status {
+        mode: view.mode(),
+        turn_state: view.turn_state(),
+        phase: view.phase(),
+        rest: view.pause(),
+        speaker: view.speaker().map(name),
+        silence: view.silence(),
+        has_word: room.look().has_word(),
+        agents: listed.chain(unlisted).map(state).collect(),
+        turn: view.turn(),
+        list: view.list().map(|seat| (name(seat.agent), seat)).collect(),
+        turns_since_human: view.turns_since_human(),
+        cycles_since_human: view.cycles_since_human(),
+        time_up: view.time_up(),
+        deadline: view.deadline(),
+        chat_away_since: view.chat_away_since(),
+        record_refused_since: room.look().commit().refused_since(),
+        waiting_reply: room.look().waiting_reply().map(name),
+        unrecognised: view.list().filter_map(unrecognised).collect(),
     }
 }

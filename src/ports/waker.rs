@@ -37,7 +37,7 @@ pub struct WakeCall {
     /// What was said since the agent's last turn, oldest first: all of what people said that waits for a turn,
     /// and of the rest the newest, at most [`Settings::missed_max`](crate::Settings::missed_max).
     pub missed: Vec<Arc<ChatMessage>>,
-    /// The run that was [put off](crate::Dirigent::may_speak_or_defer) until this turn.
+    /// The run that was [put off](crate::Channel::may_speak_or_defer) until this turn.
     pub deferral: Option<DeferralKey>,
 }
 

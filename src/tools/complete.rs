@@ -68,7 +68,7 @@ impl Tools {
         let workspace = caller.workspace.as_deref().ok_or(ToolError::NoWorkspace)?;
         let Summary { path, is_empty } = summary::find(workspace, &summary)?;
         let concluded =
-            self.dirigent.conclude(discussion_channel, &caller.agent, Some(&path)).await;
+            self.dirigent.channel(discussion_channel).conclude(&caller.agent, Some(&path)).await;
         let result = concluded.map_err(not_concluded)?;
         let warning = is_empty.then(|| "The summary file is empty.".to_owned());
         let warnings = warning.into_iter().collect();
@@ -80,7 +80,7 @@ impl Tools {
         caller: &Caller,
         channel: ChannelId,
     ) -> Result<(), ToolError> {
-        let discussion = self.dirigent.discussion(channel).await?;
+        let discussion = self.dirigent.channel(channel).discussion().await?;
         let discussion = discussion.ok_or(ToolError::NotADiscussion)?;
         if discussion.initiator.as_ref() != Some(&caller.agent) {
             return Err(ToolError::NotTheInitiator);

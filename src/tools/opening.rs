@@ -29,7 +29,7 @@ impl Tools {
                 return Err(self.not_created(channel, error).await);
             }
         };
-        match self.dirigent.created(info.id, made).await {
+        match self.dirigent.channel(info.id).created(made).await {
             Ok(()) => Ok(info),
             Err(error) => Err(self.undo(info.id, error).await),
         }
@@ -51,7 +51,7 @@ impl Tools {
     async fn undo(&self, channel: ChannelId, source: CallError) -> ToolError {
         tracing::warn!(%channel, error = %source, "a mode could not be stored: the channel is deleted again");
         if matches!(source, CallError::NotStored | CallError::Failed(_)) {
-            self.dirigent.take_back(channel);
+            self.dirigent.channel(channel).take_back();
         }
         let shared = &self.dirigent.runtime;
         match shared.retry(|| self.guild_api.delete_channel(channel)).await {

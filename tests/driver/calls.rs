@@ -27,7 +27,7 @@ fn granted() -> Stage {
     let mut stage = Setup::new().hooked("a", []).hooked("b", []).without_pump().stage();
     stage.chat();
     let channel = stage.channel();
-    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
     stage
 }
 
@@ -41,7 +41,7 @@ fn concurrent_first_calls_of_a_channel_make_it_once() {
     let mut stage = hosted().stage();
     let channel = stage.channel();
     let calls: Vec<_> = (0..8)
-        .map(|_| stage.begin(move |d| async move { d.set_mode(channel, Mode::Chat).await }))
+        .map(|_| stage.begin(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await }))
         .collect();
     stage.settle();
     assert!(calls.iter().all(|call| call.take().unwrap().is_ok()));
@@ -81,20 +81,20 @@ fn turns_are_kept_with_nothing_but_a_chat_and_a_registry() {
     assert_eq!(stage.words().len(), 4);
     let channel = stage.channel();
     stage.call(move |d| async move {
-        d.hold(channel).await.unwrap();
-        d.resume(channel).await.unwrap();
-        d.mute(channel, &"b".into()).await.unwrap();
-        d.unmute(channel, &"b".into()).await.unwrap();
-        d.stop(channel).await.unwrap();
-        d.resume(channel).await.unwrap();
-        d.finish(channel).await.unwrap();
-        d.resume(channel).await.unwrap();
-        d.wake(channel, None).await.unwrap();
-        assert_eq!(d.status(channel).await.unwrap().unwrap().mode, Mode::Chat);
-        assert!(!d.history(channel).await.unwrap().is_empty());
-        d.archive(channel).await.unwrap();
-        assert_eq!(d.explain(channel, &"a".into()).await.unwrap().reason, Reason::Archived);
-        assert!(d.erase(channel).await.unwrap());
+        d.channel(channel).hold().await.unwrap();
+        d.channel(channel).resume().await.unwrap();
+        d.channel(channel).mute(&"b".into()).await.unwrap();
+        d.channel(channel).unmute(&"b".into()).await.unwrap();
+        d.channel(channel).stop().await.unwrap();
+        d.channel(channel).resume().await.unwrap();
+        d.channel(channel).finish().await.unwrap();
+        d.channel(channel).resume().await.unwrap();
+        d.channel(channel).wake(None).await.unwrap();
+        assert_eq!(d.channel(channel).status().await.unwrap().unwrap().mode, Mode::Chat);
+        assert!(!d.channel(channel).history().await.unwrap().is_empty());
+        d.channel(channel).archive().await.unwrap();
+        assert_eq!(d.channel(channel).explain(&"a".into()).await.unwrap().reason, Reason::Archived);
+        assert!(d.channel(channel).erase().await.unwrap());
     });
 }
 
@@ -104,7 +104,8 @@ fn a_denial_names_its_reason_and_the_model_that_stays_silent() {
     let mut stage = granted();
     let channel = stage.channel();
     let run = Some(RunId::new(1));
-    let denied = stage.call(move |d| async move { d.may_speak(channel, &"b".into(), run).await });
+    let denied =
+        stage.call(move |d| async move { d.channel(channel).may_speak(&"b".into(), run).await });
     let Err(Denial::Denied { reason, no_reply_model, .. }) = denied else {
         panic!("b may speak out of turn");
     };
@@ -126,7 +127,7 @@ fn the_anchor_is_the_newest_message_when_the_speaker_is_first_allowed() {
     let message = stage_two.discord().message(channel, said).unwrap();
     let permit = stage_two.call(move |d| async move {
         d.message_created(message).await.unwrap();
-        d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap()
+        d.channel(channel).may_speak(&"a".into(), Some(RunId::new(1))).await.unwrap()
     });
     assert_eq!(permit.anchor(), Some(said));
     assert!(newest.get() > 0);
@@ -136,8 +137,9 @@ fn the_anchor_is_the_newest_message_when_the_speaker_is_first_allowed() {
 fn a_dropped_permit_ends_the_run() {
     let mut stage = granted();
     let channel = stage.channel();
-    let permit =
-        stage.call(move |d| async move { d.may_speak(channel, &"a".into(), None).await.unwrap() });
+    let permit = stage.call(move |d| async move {
+        d.channel(channel).may_speak(&"a".into(), None).await.unwrap()
+    });
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Running);
     drop(permit);
     assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
@@ -149,7 +151,7 @@ fn a_gate_call_delivered_twice_gives_one_permit_that_holds_the_run() {
         let mut stage = granted();
         let channel = stage.channel();
         let ask = move |d: dirigent::Dirigent| async move {
-            d.may_speak(channel, &"a".into(), run).await.unwrap()
+            d.channel(channel).may_speak(&"a".into(), run).await.unwrap()
         };
         let (first, second) = (stage.call(ask), stage.call(ask));
         assert_eq!((first.was_running(), second.was_running()), (false, true), "{run:?}");
@@ -165,7 +167,7 @@ fn a_run_that_was_replaced_leaves_its_floor_to_the_newer_ones_permit() {
     let mut stage = granted();
     let channel = stage.channel();
     let ask = move |d: dirigent::Dirigent, run| async move {
-        d.may_speak(channel, &"a".into(), Some(RunId::new(run))).await.unwrap()
+        d.channel(channel).may_speak(&"a".into(), Some(RunId::new(run))).await.unwrap()
     };
     let older = stage.call(move |d| ask(d, 1));
     let newer = stage.call(move |d| ask(d, 2));
@@ -181,7 +183,8 @@ fn a_call_that_is_given_up_while_it_waits_ends_the_run() {
     let mut stage = granted();
     let channel = stage.channel();
     stage.store().next_commit(dirigent_verify::stage::StoreFault::TakesSoLong(SECOND * 20));
-    let asked = stage.call(move |d| async move { d.may_speak(channel, &"a".into(), None).await });
+    let asked =
+        stage.call(move |d| async move { d.channel(channel).may_speak(&"a".into(), None).await });
     assert!(asked.is_err(), "the store did not answer in ten seconds");
     stage.advance(SECOND * 20);
     assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
@@ -194,7 +197,7 @@ fn a_stop_cancels_the_hosted_run() {
     stage.say("Hello");
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Running);
     let channel = stage.channel();
-    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
     assert!(stage.agent("a").turns()[0].cancelled);
     assert_eq!(stage.status().unwrap().rest, Some(Pause::Stopped));
 }
@@ -211,7 +214,7 @@ fn a_deadline_and_a_change_of_mode_cancel_the_hosted_run() {
     stage.advance(SECOND * 31);
     assert!(stage.agent("a").turns()[0].cancelled, "its time was up");
     let channel = stage.channel();
-    stage.call(move |d| async move { d.set_mode(channel, Mode::Report).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Report).await }).unwrap();
     assert!(stage.agent("b").turns()[0].cancelled, "the mode changed");
 }
 
@@ -237,10 +240,10 @@ fn every_public_call_returns_though_everything_outside_hangs() {
     }
     let channel = stage.channel();
     let began = stage.clock().now();
-    let _ = stage.call(move |d| async move { d.hold(channel).await });
-    let _ = stage.call(move |d| async move { d.status(channel).await });
-    let _ = stage.call(move |d| async move { d.wake(channel, None).await });
-    let _ = stage.call(move |d| async move { d.explain(channel, &"a".into()).await });
+    let _ = stage.call(move |d| async move { d.channel(channel).hold().await });
+    let _ = stage.call(move |d| async move { d.channel(channel).status().await });
+    let _ = stage.call(move |d| async move { d.channel(channel).wake(None).await });
+    let _ = stage.call(move |d| async move { d.channel(channel).explain(&"a".into()).await });
     assert!(stage.clock().now().since(began) <= SECOND * 11);
 }
 
@@ -253,7 +256,8 @@ fn two_tasks_that_tell_of_one_channel_cannot_interleave() {
         .map(|n| {
             let agent = if n % 2 == 0 { "a" } else { "b" };
             stage.begin(move |d| async move {
-                let permit = d.may_speak(channel, &agent.into(), Some(RunId::new(n + 1))).await;
+                let permit =
+                    d.channel(channel).may_speak(&agent.into(), Some(RunId::new(n + 1))).await;
                 permit.ok().map(|permit| permit.end(Ending::Pass))
             })
         })
@@ -377,11 +381,11 @@ fn a_discussion_is_created_once() {
         opening: Some(Opening { initiator: "a".into(), terms: None }),
     };
     let again = made.clone();
-    stage.call(move |d| async move { d.created(channel, made).await }).unwrap();
-    let twice = stage.call(move |d| async move { d.created(channel, again).await });
+    stage.call(move |d| async move { d.channel(channel).created(made).await }).unwrap();
+    let twice = stage.call(move |d| async move { d.channel(channel).created(again).await });
     assert!(matches!(twice, Err(CallError::Refused(_))));
-    let stranger =
-        stage.call(move |d| async move { d.conclude(channel, &"nobody".into(), None).await });
+    let stranger = stage
+        .call(move |d| async move { d.channel(channel).conclude(&"nobody".into(), None).await });
     assert!(matches!(stranger, Err(CallError::UnknownAgent(_))));
 }
 
@@ -391,13 +395,13 @@ fn a_permit_of_an_earlier_turn_does_not_end_a_later_one() {
     let mut stage = granted();
     let channel = stage.channel();
     let ask = move |d: dirigent::Dirigent| async move {
-        d.may_speak(channel, &"a".into(), None).await.ok()
+        d.channel(channel).may_speak(&"a".into(), None).await.ok()
     };
     let first = stage.call(ask).unwrap();
     stage.advance(SECOND * 601);
     stage.advance(SECOND * 200);
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant, "nobody answered");
-    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
     let second = stage.call(ask).unwrap();
     drop(first);
     stage.settle();

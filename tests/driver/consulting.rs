@@ -146,10 +146,10 @@ fn a_stop_drops_the_question_and_nothing_is_answered_any_more() {
     let mut stage = interrupted(&echo);
     stage.say("Is it Friday?");
     let channel = stage.channel();
-    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
     stage.advance(SECOND * 60);
     assert_eq!(stage.moderation(channel), [""; 0]);
-    stage.call(move |d| async move { d.resume(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).resume().await }).unwrap();
     stage.until_dormant();
     let turns = stage.agent("a").turns();
     assert!(turns[1].missed.contains(&"Is it Friday?".to_owned()), "{turns:?}");

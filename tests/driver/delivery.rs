@@ -16,8 +16,8 @@ fn confirming(reply: &'static str) -> Stage {
     stage.chat();
     let channel = stage.channel();
     stage.call(move |d| async move {
-        d.wake(channel, None).await.unwrap();
-        let permit = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
+        d.channel(channel).wake(None).await.unwrap();
+        let permit = d.channel(channel).may_speak(&"a".into(), Some(RunId::new(1))).await.unwrap();
         permit.end(Ending::Text(reply)).unwrap();
     });
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Confirming);
@@ -86,7 +86,7 @@ fn a_receipt_confirms_without_a_poll() {
     let id = stage.discord().say(channel, user, "the whole reply");
     stage
         .call(move |d| async move {
-            d.delivered(channel, &"a".into(), Some(RunId::new(1)), vec![id]).await
+            d.channel(channel).delivered(&"a".into(), Some(RunId::new(1)), vec![id]).await
         })
         .unwrap();
     assert_eq!(speaker(&mut stage).as_deref(), Some("b"));

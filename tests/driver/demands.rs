@@ -260,7 +260,9 @@ fn a_choice_at_any_point_is_who_speaks_next() {
             ["c", "b"].into_iter().find(|name| before.speaker != Some((*name).into())).unwrap();
         let channel = stage.channel();
         let mut changes = stage.dirigent().events();
-        stage.call(move |d| async move { d.speak_next(channel, &chosen.into()).await }).unwrap();
+        stage
+            .call(move |d| async move { d.channel(channel).speak_next(&chosen.into()).await })
+            .unwrap();
         stage.until_dormant();
         let mut granted = None;
         while let (None, Some(heard)) = (&granted, changes.try_next()) {

@@ -41,7 +41,7 @@ fn opening_to(stage: &Stage, callback: ChannelId, guide: &str) -> CreatedChannel
 
 fn open_with(stage: &mut Stage, guide: &str) {
     let (channel, made) = (places(stage).0, opening(stage, guide));
-    stage.call(move |d| async move { d.created(channel, made).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).created(made).await }).unwrap();
 }
 
 fn open(setup: Setup) -> Stage {
@@ -53,8 +53,9 @@ fn open(setup: Setup) -> Stage {
 fn conclude(stage: &mut Stage) -> ResultPost {
     let channel = places(stage).0;
     let summary = "/home/a/discussion-summary/plan.md";
-    let ask =
-        move |d: Dirigent| async move { d.conclude(channel, &"a".into(), Some(summary)).await };
+    let ask = move |d: Dirigent| async move {
+        d.channel(channel).conclude(&"a".into(), Some(summary)).await
+    };
     stage.call(ask).unwrap()
 }
 
@@ -115,7 +116,7 @@ fn a_guide_that_was_cut_off_goes_on_after_a_restart() {
     let mut stage = hosted().stage();
     stage.discord().inject(|faults| faults.next(Call::Post, Fault::LostAnswer));
     let (channel, made) = (places(&stage).0, opening(&stage, GUIDE));
-    stage.begin(move |d| async move { d.created(channel, made).await });
+    stage.begin(move |d| async move { d.channel(channel).created(made).await });
     stage.advance(SECOND);
     stage.crash();
     stage.clock().advance(MINUTE * 60);
@@ -135,7 +136,8 @@ fn the_result_is_in_the_callback_channel_when_the_call_returns() {
     assert_eq!(results(&stage), [result(&stage)]);
     assert!(outbox(&stage).is_empty());
     let channel = places(&stage).0;
-    let status = stage.call(move |d| async move { d.discussion(channel).await }).unwrap().unwrap();
+    let status =
+        stage.call(move |d| async move { d.channel(channel).discussion().await }).unwrap().unwrap();
     assert_eq!(status.state, DiscussionState::Concluded);
     assert_eq!(status.initiator, Some("a".into()));
     assert_eq!(status.outbox, 0);
@@ -195,9 +197,9 @@ fn a_result_whose_answer_was_lost_before_a_long_night_is_found_and_not_doubled()
     stage.until_dormant();
     let channel = places(&stage).0;
     stage.discord().next_post(Fault::LostAnswer);
-    stage.begin(
-        move |d| async move { d.conclude(channel, &"a".into(), Some("x.md")).await.map(drop) },
-    );
+    stage.begin(move |d| async move {
+        d.channel(channel).conclude(&"a".into(), Some("x.md")).await.map(drop)
+    });
     stage.settle();
     stage.crash();
     assert_eq!(results(&stage).len(), 1, "it was posted, and nobody knows");
@@ -217,9 +219,9 @@ fn while_nobody_can_tell_whether_a_result_was_posted_it_is_not_posted_again() {
     let (channel, callback) = places(&stage);
     stage.say_in(callback, "We shall see what they find");
     stage.discord().next_post(Fault::LostAnswer);
-    stage.begin(
-        move |d| async move { d.conclude(channel, &"a".into(), Some("x.md")).await.map(drop) },
-    );
+    stage.begin(move |d| async move {
+        d.channel(channel).conclude(&"a".into(), Some("x.md")).await.map(drop)
+    });
     stage.settle();
     stage.crash();
     let moderator = stage.moderator();
@@ -269,7 +271,7 @@ fn the_initiator_is_told_that_it_runs_because_of_the_reminder() {
 fn the_result_wakes_a_callback_channel_that_keeps_turns_with_the_initiator() {
     let mut stage = hosted().stage();
     let (_, callback) = places(&stage);
-    stage.call(move |d| async move { d.set_mode(callback, Mode::Chat).await }).unwrap();
+    stage.call(move |d| async move { d.channel(callback).set_mode(Mode::Chat).await }).unwrap();
     stage.advance(SECOND);
     open_with(&mut stage, GUIDE);
     stage.until_dormant();
@@ -313,7 +315,7 @@ fn an_operators_archive_tells_the_callback_channel_too() {
     let mut stage = open(hosted());
     stage.until_dormant();
     let channel = places(&stage).0;
-    stage.call(move |d| async move { d.archive(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).archive().await }).unwrap();
     stage.advance(SECOND);
     let closed = format!("Discussion <#{channel}> was closed without a summary.");
     assert_eq!(results(&stage), [closed]);
@@ -346,7 +348,7 @@ fn a_discussion_without_a_callback_channel_is_only_archived() {
         members: vec!["a".into(), "b".into()],
         opening: Some(Opening { initiator: "a".into(), terms: None }),
     };
-    stage.call(move |d| async move { d.created(channel, made).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).created(made).await }).unwrap();
     assert_eq!(conclude(&mut stage), ResultPost::Nowhere);
     stage.advance(MINUTE);
     assert!(results(&stage).is_empty());
@@ -382,15 +384,15 @@ fn nameless_initiator() -> Stage {
     let mut stage = setup.config(change).stage();
     let (channel, mut made) = (places(&stage).0, opening(&stage, GUIDE));
     made.opening = Some(Opening { initiator: "a".into(), terms: None });
-    stage.call(move |d| async move { d.created(channel, made).await }).unwrap();
-    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).created(made).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
     stage
 }
 
 /// The permit of a run of "a", if it may run.
 fn asks(stage: &mut Stage) -> Option<Permit> {
     let channel = places(stage).0;
-    stage.call(move |d| async move { d.may_speak(channel, &"a".into(), None).await.ok() })
+    stage.call(move |d| async move { d.channel(channel).may_speak(&"a".into(), None).await.ok() })
 }
 
 /// The permit of the run of "a" after its next reminder.

@@ -39,7 +39,7 @@ fn a_signal_ends_the_turn_and_is_not_posted() {
 /// The causes of all that changed in the stage's channel so far.
 fn causes(stage: &mut Stage) -> Vec<Cause> {
     let channel = stage.channel();
-    let history = stage.call(move |d| async move { d.history(channel).await }).unwrap();
+    let history = stage.call(move |d| async move { d.channel(channel).history().await }).unwrap();
     history.iter().map(|event| event.transition.cause).collect()
 }
 
@@ -63,8 +63,8 @@ fn hooked_turn(reported: Ending<'static>, posted: &[&str]) -> Stage {
     stage.chat();
     let channel = stage.channel();
     stage.call(move |d| async move {
-        d.wake(channel, None).await.unwrap();
-        let permit = d.may_speak(channel, &"pm".into(), Some(RunId::new(1))).await.unwrap();
+        d.channel(channel).wake(None).await.unwrap();
+        let permit = d.channel(channel).may_speak(&"pm".into(), Some(RunId::new(1))).await.unwrap();
         permit.end(reported).unwrap();
     });
     for text in posted {
@@ -109,13 +109,13 @@ fn replies_that_are_never_recognised_are_told_in_status_and_explanation() {
     for turn in 1..=4_u32 {
         let run = RunId::new(turn.into());
         stage.call(move |d| async move {
-            d.wake(channel, None).await.unwrap();
+            d.channel(channel).wake(None).await.unwrap();
         });
         stage.until("pm has the floor", |stage| {
             stage.status().unwrap().speaker.is_some_and(|agent| agent.as_str() == "pm")
         });
         stage.call(move |d| async move {
-            let permit = d.may_speak(channel, &"pm".into(), Some(run)).await.unwrap();
+            let permit = d.channel(channel).may_speak(&"pm".into(), Some(run)).await.unwrap();
             permit.end(Ending::Spoke("| a | table |")).unwrap();
         });
         stage.discord().say(channel, pm, "a: table, as a list that is longer");
@@ -124,11 +124,12 @@ fn replies_that_are_never_recognised_are_told_in_status_and_explanation() {
         let status = stage.status().unwrap();
         let expected: Vec<_> = told.map(|replies| ("pm".into(), replies)).into_iter().collect();
         assert_eq!(status.unrecognised, expected, "after {turn} turns");
-        let why =
-            stage.call(move |d| async move { d.explain(channel, &"pm".into()).await }).unwrap();
+        let why = stage
+            .call(move |d| async move { d.channel(channel).explain(&"pm".into()).await })
+            .unwrap();
         assert_eq!(why.unrecognised, told);
-        stage.call(move |d| async move { d.stop(channel).await.unwrap() });
-        stage.call(move |d| async move { d.resume(channel).await.unwrap() });
+        stage.call(move |d| async move { d.channel(channel).stop().await.unwrap() });
+        stage.call(move |d| async move { d.channel(channel).resume().await.unwrap() });
     }
 }
 
@@ -166,7 +167,8 @@ fn the_mark_for_a_person_makes_everybody_wait() {
     stage.advance(SECOND * 120);
     assert_eq!(stage.words(), ["Paint it", "Red or blue? 👤"]);
     let channel = stage.channel();
-    let why = stage.call(move |d| async move { d.explain(channel, &"b".into()).await }).unwrap();
+    let why =
+        stage.call(move |d| async move { d.channel(channel).explain(&"b".into()).await }).unwrap();
     assert_eq!(why.reason, dirigent::Reason::AwaitingHuman);
     assert!(why.to_string().starts_with("b may not speak: an agent asked for a person"), "{why}");
     stage.say("Blue");

@@ -181,7 +181,7 @@ fn looking_out_is_bounded_and_reaches_every_room() {
     stage.chat();
     let rooms = stage.rooms().to_vec();
     let off = rooms[7];
-    stage.call(move |d| async move { d.set_mode(off, Mode::None).await }).unwrap();
+    stage.call(move |d| async move { d.channel(off).set_mode(Mode::None).await }).unwrap();
     stage.advance(MINUTE * 20);
     for asleep in [true, false] {
         let reads = history_reads(&stage);
@@ -244,12 +244,14 @@ fn what_was_said_under_another_mode_wakes_nobody() {
         stage.say("Hello");
         stage.until_dormant();
         let words = stage.words().len();
-        stage.call(move |d| async move { d.set_mode(channel, Mode::Report).await }).unwrap();
+        stage
+            .call(move |d| async move { d.channel(channel).set_mode(Mode::Report).await })
+            .unwrap();
         stage.advance(pause);
         stage.say("Between");
         stage.advance(MINUTE);
         stage.agent("a").then("a3");
-        stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await }).unwrap();
+        stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await }).unwrap();
         stage.advance(MINUTE * 3);
         reconnected(&mut stage);
         stage.advance(MINUTE * 3);
@@ -313,7 +315,7 @@ fn a_thread_inherits_its_parents_mode_if_the_host_wants_it() {
         let setup = hosted().settings(|settings| settings.inherit_parent_mode = wanted);
         let mut stage = setup.stage();
         let (channel, thread) = (stage.channel(), ChannelId::new(77));
-        stage.call(move |d| async move { d.set_mode(channel, parent).await }).unwrap();
+        stage.call(move |d| async move { d.channel(channel).set_mode(parent).await }).unwrap();
         let unknown = ChannelId::new(78);
         stage.call(move |d| async move { d.thread_seen(unknown, thread).await }).unwrap();
         for _ in 0..2 {
@@ -323,7 +325,9 @@ fn a_thread_inherits_its_parents_mode_if_the_host_wants_it() {
         }
         if inherited.is_some() {
             // Given once, it stands alone from then on.
-            stage.call(move |d| async move { d.set_mode(thread, Mode::None).await }).unwrap();
+            stage
+                .call(move |d| async move { d.channel(thread).set_mode(Mode::None).await })
+                .unwrap();
             stage.call(move |d| async move { d.thread_seen(thread, channel).await }).unwrap();
             assert_eq!(stage.status_of(thread).map(|status| status.mode), Some(Mode::None));
         }
@@ -382,7 +386,7 @@ fn a_cancelled_run_is_not_typing() {
     stage.chat();
     stage.say("Hello");
     let channel = stage.channel();
-    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
     let shown = stage.discord().calls().of(Call::Typing);
     stage.advance(MINUTE * 10);
     assert_eq!(stage.discord().calls().of(Call::Typing), shown);
@@ -394,7 +398,10 @@ fn who_is_an_agent_and_what_is_known_is_told_at_once() {
     let mut stage = hosted().stage();
     stage.chat();
     let dirigent: Dirigent = stage.dirigent();
-    assert!(dirigent.is_known(stage.channel()) && !dirigent.is_known(ChannelId::new(5)));
+    assert!(
+        dirigent.channel(stage.channel()).is_known()
+            && !dirigent.channel(ChannelId::new(5)).is_known()
+    );
     let mut accounts = dirigent.agent_accounts();
     accounts.sort_unstable();
     let mut agents: Vec<_> = stage.agents().map(dirigent_testkit::ScriptedAgent::user).collect();

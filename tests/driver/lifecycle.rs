@@ -18,7 +18,7 @@ fn calls_without_a_live_driver_say_so() {
     stage.crash();
     stage.restart();
     let channel = stage.channel();
-    let late = stage.call(move |_| async move { old.stop(channel).await });
+    let late = stage.call(move |_| async move { old.channel(channel).stop().await });
     assert!(matches!(late, Err(CallError::Ended(_))), "{late:?}");
 }
 
@@ -35,7 +35,7 @@ fn a_shutdown_waits_for_what_is_under_way_and_no_longer() {
     assert!(stage.words().contains(&"a1".to_owned()));
     assert!(stage.clock().now().since(began) <= SECOND * 61);
     let channel = stage.channel();
-    let late = stage.call(move |d| async move { d.status(channel).await });
+    let late = stage.call(move |d| async move { d.channel(channel).status().await });
     assert!(matches!(late, Err(CallError::Ended(_))));
 }
 
@@ -87,7 +87,7 @@ async fn a_shutdown_returns_when_the_driver_has_ended() {
             .build()
             .unwrap();
     let running = tokio::spawn(driver.run());
-    assert!(dirigent.status(dirigent::ChannelId::new(1)).await.unwrap().is_none());
+    assert!(dirigent.channel(dirigent::ChannelId::new(1)).status().await.unwrap().is_none());
     dirigent.shutdown(Duration::ZERO).await;
     assert!(running.is_finished(), "nothing winds up any more");
 }

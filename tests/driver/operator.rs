@@ -20,7 +20,7 @@ fn three() -> Setup {
 
 fn why(stage: &mut Stage, agent: &'static str) -> dirigent::Explanation {
     let channel = stage.channel();
-    stage.call(move |d| async move { d.explain(channel, &agent.into()).await }).unwrap()
+    stage.call(move |d| async move { d.channel(channel).explain(&agent.into()).await }).unwrap()
 }
 
 /// Who spoke, in order, by the first letter of what was said.
@@ -37,7 +37,7 @@ fn a_finished_channel_has_nobody_active_until_it_is_resumed() {
     stage.say("Hello");
     stage.advance(SECOND * 6);
     let channel = stage.channel();
-    stage.call(move |d| async move { d.finish(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).finish().await }).unwrap();
     stage.advance(SECOND * 60);
     let status = stage.status().unwrap();
     assert_eq!((status.phase, status.rest), (PhaseKind::Dormant, Some(Pause::Finished)));
@@ -52,7 +52,7 @@ fn a_finished_channel_has_nobody_active_until_it_is_resumed() {
     stage.say("One more thing");
     stage.advance(SECOND * 60);
     assert_eq!(order(&stage), "a", "over a restart, too");
-    let again = stage.call(move |d| async move { d.wake(channel, None).await });
+    let again = stage.call(move |d| async move { d.channel(channel).wake(None).await });
     assert!(matches!(again, Err(CallError::Refused(Refusal::Finished))), "{again:?}");
     stage.say("resume");
     stage.until_dormant();
@@ -70,8 +70,9 @@ fn an_operator_chooses_who_speaks_next_and_the_order_returns() {
     stage.say("Hello");
     stage.advance(SECOND * 2);
     let channel = stage.channel();
-    stage.call(move |d| async move { d.speak_next(channel, &"c".into()).await }).unwrap();
-    let twice = stage.call(move |d| async move { d.speak_next(channel, &"a".into()).await });
+    stage.call(move |d| async move { d.channel(channel).speak_next(&"c".into()).await }).unwrap();
+    let twice =
+        stage.call(move |d| async move { d.channel(channel).speak_next(&"a".into()).await });
     assert!(matches!(twice, Err(CallError::Refused(Refusal::HasTheFloor))), "{twice:?}");
     stage.advance(SECOND * 14);
     assert_eq!(&order(&stage)[..3], "acb");
@@ -117,9 +118,9 @@ fn a_budget_ends_the_talk_until_an_operator_renews_it() {
     stage.chat();
     stage.say("Hello");
     let channel = stage.channel();
-    stage.call(move |d| async move { d.spent(channel, 60).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).spent(60).await }).unwrap();
     stage.advance(SECOND * 6);
-    stage.call(move |d| async move { d.spent(channel, 60).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).spent(60).await }).unwrap();
     stage.advance(SECOND * 60);
     assert_eq!(order(&stage), "ab", "b had the floor already");
     let notice = "The budget of this channel is spent. An operator can renew it.";
@@ -129,7 +130,7 @@ fn a_budget_ends_the_talk_until_an_operator_renews_it() {
     stage.advance(SECOND * 60);
     assert_eq!(order(&stage), "ab");
     assert_eq!(stage.moderation(channel).len(), 1, "announced once");
-    stage.call(move |d| async move { d.reset_budget(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).reset_budget().await }).unwrap();
     stage.until_dormant();
     assert!(order(&stage).len() > 2, "what was said meanwhile is answered");
 }
@@ -176,7 +177,7 @@ fn everybody_can_be_told_in_words_why_they_may_not_speak() {
     );
     assert_eq!(why(&mut stage, "nobody").reason, Reason::NotRegistered);
     let channel = stage.channel();
-    stage.call(move |d| async move { d.mute(channel, &"c".into()).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).mute(&"c".into()).await }).unwrap();
     assert_eq!(
         why(&mut stage, "c").to_string(),
         "c may not speak: it is muted in this channel. \

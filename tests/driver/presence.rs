@@ -21,7 +21,7 @@ fn three() -> Setup {
 
 fn why(stage: &mut Stage, agent: &'static str) -> Reason {
     let channel = stage.channel();
-    let why = stage.call(move |d| async move { d.explain(channel, &agent.into()).await });
+    let why = stage.call(move |d| async move { d.channel(channel).explain(&agent.into()).await });
     why.unwrap().reason
 }
 
@@ -35,7 +35,7 @@ fn online(stage: &mut Stage, agent: &'static str) {
 
 fn assign(stage: &mut Stage, agent: &'static str) -> Result<(), CallError> {
     let channel = stage.channel();
-    stage.call(move |d| async move { d.assign(channel, &agent.into()).await })
+    stage.call(move |d| async move { d.channel(channel).assign(&agent.into()).await })
 }
 
 /// R270
@@ -151,7 +151,7 @@ fn an_agent_is_offline_in_all_channels_also_in_those_that_were_left_alone() {
     stage.advance(SECOND * 30);
     assert_eq!(stage.words_in(rooms[2]), ["Hello", "b1"], "it crashed since: it must be assigned");
     let room = rooms[2];
-    stage.call(move |d| async move { d.assign(room, &"a".into()).await }).unwrap();
+    stage.call(move |d| async move { d.channel(room).assign(&"a".into()).await }).unwrap();
     stage.advance(SECOND * 1_200);
     stage.say_in(room, "Again");
     stage.advance(SECOND * 30);
@@ -198,12 +198,12 @@ fn whoever_asks_to_speak_or_ends_a_run_lives() {
     beat(&mut stage, "b");
     for _ in 0..4 {
         stage.advance(SECOND * 60);
-        let asked =
-            stage.call(move |d| async move { d.may_speak(channel, &"b".into(), None).await });
+        let asked = stage
+            .call(move |d| async move { d.channel(channel).may_speak(&"b".into(), None).await });
         drop(asked);
         stage.advance(SECOND * 60);
         let told = stage.call(move |d| async move {
-            d.turn_ended(channel, &"b".into(), None, dirigent::Ending::Pass).await
+            d.channel(channel).turn_ended(&"b".into(), None, dirigent::Ending::Pass).await
         });
         assert!(matches!(told, Err(CallError::Refused(Refusal::StaleRun))), "{told:?}");
     }
@@ -248,7 +248,8 @@ fn a_heartbeat_brings_back_an_agent_that_was_marked_offline_before_a_restart() {
         let away = |stage: &mut Stage, agent: &'static str| {
             let rooms = stage.rooms().to_vec();
             let reasons = rooms.into_iter().map(|room| {
-                let why = stage.call(move |d| async move { d.explain(room, &agent.into()).await });
+                let why = stage
+                    .call(move |d| async move { d.channel(room).explain(&agent.into()).await });
                 why.unwrap().reason
             });
             reasons.collect::<Vec<_>>().contains(&Reason::Offline)
@@ -309,7 +310,8 @@ fn hooked() -> Stage {
 fn ask_or_defer(stage: &mut Stage, run: u64) -> Result<Permit, Denial> {
     let channel = stage.channel();
     let run = Some(RunId::new(run));
-    stage.call(move |d| async move { d.may_speak_or_defer(channel, &"b".into(), run).await })
+    stage
+        .call(move |d| async move { d.channel(channel).may_speak_or_defer(&"b".into(), run).await })
 }
 
 /// R193
@@ -391,7 +393,7 @@ fn what_never_changes_is_denied_and_not_put_off() {
     assert!(ask_or_defer(&mut stage, 1).is_ok(), "unmanaged");
     stage.chat();
     let channel = stage.channel();
-    stage.call(move |d| async move { d.archive(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).archive().await }).unwrap();
     assert!(matches!(
         ask_or_defer(&mut stage, 1),
         Err(Denial::Denied { reason: Reason::Archived, .. })

@@ -224,9 +224,9 @@ fn the_rest_of_a_reply_that_was_stopped_is_not_posted_in_the_agents_next_turn() 
     assert_eq!(stage.words().len(), 3, "the second part needs no pace after a restart");
     let turns = stage.agent("a").turns().len();
     let channel = stage.channel();
-    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
-    stage.call(move |d| async move { d.resume(channel).await }).unwrap();
-    stage.call(move |d| async move { d.wake(channel, Some(&"a".into())).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).resume().await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).wake(Some(&"a".into())).await }).unwrap();
     stage.until_dormant();
     assert!(stage.agent("a").turns().len() > turns, "it had no next turn");
     assert!(!stage.words().contains(&parts[2]), "it was stopped");

@@ -59,7 +59,7 @@ fn a_blank_word_neither_stops_nor_resumes() {
         let before = stage.agent("a").turns().len();
         assert!(before > 0, "{blank:?} stopped it");
         let channel = stage.channel();
-        stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+        stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
         picture(&mut stage, blank);
         stage.advance(SECOND * 60);
         assert_eq!(stage.agent("a").turns().len(), before, "{blank:?} resumed it");
@@ -90,7 +90,7 @@ fn stop_and_resume_work_without_any_setting() {
         let default = Settings::default();
         let mut stage = hosted(|settings| settings.resume_words = default.resume_words);
         let channel = stage.channel();
-        stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+        stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
         stage.say(word);
         stage.advance(SECOND);
         assert_eq!(stage.status().unwrap().rest, None, "{word:?}");
@@ -226,7 +226,7 @@ fn deadlines_of_nothing_are_told_as_calls_without_an_answer() {
     });
     let mut stage = stage.stage();
     let channel = stage.channel();
-    let answer = stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await });
+    let answer = stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await });
     assert!(matches!(answer, Err(CallError::NotStored)), "{answer:?}");
     stage.say("Hello");
     stage.advance(SECOND * 3_600);
@@ -255,7 +255,7 @@ fn a_hard_day(change: impl FnOnce(&mut Settings)) -> Vec<String> {
     let lines = Setup::new().hosted("a", ["a1".into(), "a2".into()]).hosted("b", ["b1".into()]);
     let mut stage = lines.settings(change).stage();
     let channel = stage.channel();
-    let _ = stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await });
+    let _ = stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await });
     stage.discord().next_post(Fault::RateLimited { retry_after: SECOND });
     stage.discord().next_post(Fault::LostAnswer);
     stage.say("Hello");

@@ -69,7 +69,7 @@ fn a_commit_without_an_answer_is_given_up_and_made_again() {
 fn facts_are_stored_for_good_before_the_call_returns() {
     let mut stage = hosted().stage();
     let channel = stage.channel();
-    let set = stage.begin(move |d| async move { d.set_mode(channel, Mode::Chat).await });
+    let set = stage.begin(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await });
     stage.store().next_commit(StoreFault::TakesSoLong(SECOND * 3));
     stage.settle();
     assert!(set.take().is_none(), "it is not stored yet");
@@ -89,7 +89,7 @@ fn a_fact_that_comes_while_a_commit_fails_is_still_stored_for_good() {
     stage.store().next_commit(StoreFault::TakesSoLong(SECOND));
     let channel = stage.channel();
     let before = stage.store().commits().len();
-    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
     let commits = stage.store().commits();
     assert!(commits[before..].iter().any(|commit| commit.durability == Durability::Fact));
 }
@@ -101,7 +101,7 @@ fn a_call_does_not_wait_for_ever_for_the_store() {
     let channel = stage.channel();
     stage.store().next_commit(StoreFault::Hangs);
     let began = stage.clock().now();
-    let set = stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await });
+    let set = stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await });
     assert!(matches!(set, Err(CallError::NotStored)), "{set:?}");
     assert!(stage.clock().now().since(began) <= SECOND * 11);
 }
@@ -114,7 +114,7 @@ fn a_room_that_another_process_has_taken_is_let_go_and_read_anew() {
     stage.until_dormant();
     let channel = stage.channel();
     stage.store().take_over(channel);
-    let refused = stage.call(move |d| async move { d.stop(channel).await });
+    let refused = stage.call(move |d| async move { d.channel(channel).stop().await });
     assert!(refused.is_err(), "it was not stored");
     assert_eq!(stage.status().unwrap().rest, None, "what is stored counts");
     stage.agent("a").then("a3");
@@ -146,11 +146,11 @@ fn a_permit_of_a_room_that_was_taken_disturbs_nothing() {
     stage.chat();
     let channel = stage.channel();
     let permit = stage.call(move |d| async move {
-        d.wake(channel, None).await.unwrap();
-        d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap()
+        d.channel(channel).wake(None).await.unwrap();
+        d.channel(channel).may_speak(&"a".into(), Some(RunId::new(1))).await.unwrap()
     });
     stage.store().take_over(channel);
-    assert!(stage.call(move |d| async move { d.stop(channel).await }).is_err());
+    assert!(stage.call(move |d| async move { d.channel(channel).stop().await }).is_err());
     let _ = permit.end(Ending::Text("too late"));
     stage.advance(SECOND * 100);
     assert_ne!(stage.status().unwrap().phase, PhaseKind::Confirming);
@@ -177,9 +177,10 @@ fn a_channel_that_is_slow_to_load_does_not_hold_up_the_others() {
     let (slow, quick) = (stage.rooms()[0], stage.rooms()[1]);
     stage.store().slow_to_load(slow, SECOND * 5);
     let loads = stage.store().loads();
-    let waiting: Vec<_> =
-        (0..3).map(|_| stage.begin(move |d| async move { d.wake(slow, None).await })).collect();
-    let other = stage.begin(move |d| async move { d.status(quick).await });
+    let waiting: Vec<_> = (0..3)
+        .map(|_| stage.begin(move |d| async move { d.channel(slow).wake(None).await }))
+        .collect();
+    let other = stage.begin(move |d| async move { d.channel(quick).status().await });
     stage.settle();
     assert!(other.take().unwrap().unwrap().is_some(), "it waits for nobody");
     assert!(waiting.iter().all(|call| call.take().is_none()));
@@ -201,9 +202,9 @@ fn however_many_call_a_channel_whose_load_hangs_each_returns_in_time() {
         .map(|number| {
             stage.begin(move |d| async move {
                 match number % 3 {
-                    0 => d.wake(slow, None).await,
-                    1 => d.status(slow).await.map(|_| ()),
-                    _ => d.set_mode(slow, Mode::Chat).await,
+                    0 => d.channel(slow).wake(None).await,
+                    1 => d.channel(slow).status().await.map(|_| ()),
+                    _ => d.channel(slow).set_mode(Mode::Chat).await,
                 }
             })
         })
@@ -238,7 +239,7 @@ fn a_channel_whose_stopped_run_ends_at_last_leaves_memory() {
     let account = std::sync::Arc::new(stage.discord().account(user));
     stage.dirigent().host("a", Stubborn(stage.clock().clone()), account);
     stage.say("Hello");
-    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
     stage.advance(SECOND * 1_001);
     let loads = stage.store().loads();
     assert!(stage.status().is_some());

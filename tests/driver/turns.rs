@@ -57,7 +57,8 @@ fn a_host_that_asks_by_itself_is_not_notified() {
     assert_eq!(stage.moderation(stage.channel()), [""; 0]);
     assert_eq!(stage.discord().calls().of(Call::Post), 0, "nobody is woken");
     let channel = stage.channel();
-    let asked = stage.call(move |d| async move { d.may_speak(channel, &"a".into(), None).await });
+    let asked =
+        stage.call(move |d| async move { d.channel(channel).may_speak(&"a".into(), None).await });
     assert!(asked.is_ok(), "the turn is there all the same");
 }
 
@@ -271,7 +272,7 @@ fn a_silent_agent_is_triggered_once_more_and_then_skipped() {
     let mut stage = hooked().without_pump().stage();
     stage.chat();
     let channel = stage.channel();
-    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
     stage.until_dormant();
     let to = Mentions::User(stage.agent("a").user());
     let posts = stage.discord().take_posts();
@@ -307,7 +308,7 @@ fn nothing_of_a_long_reply_is_posted_after_a_stop() {
     stage.advance(SECOND * 7);
     assert_eq!(stage.words().len(), 3, "two parts");
     let channel = stage.channel();
-    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
     stage.advance(SECOND * 60);
     assert_eq!(stage.words().len(), 3);
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant);
@@ -339,7 +340,7 @@ fn a_stop_is_stored_and_returns_while_a_post_hangs() {
     let before = stage.discord().calls();
     stage.say("Hello");
     let (channel, now) = (stage.channel(), stage.clock().now());
-    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
     assert_eq!(stage.clock().now(), now, "nobody waited for the post");
     stage.advance(SECOND * 60);
     assert_eq!(stage.status().unwrap().rest, Some(dirigent::Pause::Stopped));
@@ -356,9 +357,9 @@ fn a_long_rate_limit_holds_for_the_next_trigger_of_the_channel_too() {
     stage.say("Hello");
     stage.advance(SECOND * 5);
     let channel = stage.channel();
-    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
-    stage.call(move |d| async move { d.resume(channel).await }).unwrap();
-    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).resume().await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
     stage.advance(SECOND * 94);
     assert_eq!(stage.discord().calls().too_early(), 0, "it was told how long to wait");
     stage.advance(SECOND * 2);

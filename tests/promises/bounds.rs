@@ -151,10 +151,10 @@ fn ten_callers_of_a_channel_that_cannot_be_loaded_wait_no_longer_than_one() {
     stage.restart();
     stage.settle();
     let callers: Vec<_> = (0..10)
-        .map(|_| stage.begin(move |d| async move { d.status(channel).await.map(|_| ()) }))
+        .map(|_| stage.begin(move |d| async move { d.channel(channel).status().await.map(|_| ()) }))
         .collect();
-    let new =
-        stage.begin(move |d| async move { d.set_mode(channel, dirigent::Mode::Report).await });
+    let new = stage
+        .begin(move |d| async move { d.channel(channel).set_mode(dirigent::Mode::Report).await });
     stage.advance(SECOND * 20);
     assert!(callers.iter().all(|caller| caller.take().is_some_and(|told| told.is_err())));
     assert!(new.take().is_some_and(|told| told.is_err()));

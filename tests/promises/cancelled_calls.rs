@@ -40,10 +40,10 @@ fn four_agents_that_never_return_do_not_starve_another_channel() {
     let mut stage = four_deaf_agents();
     let rooms = stage.rooms().to_vec();
     for room in rooms.into_iter().take(4) {
-        stage.call(move |d| async move { d.stop(room).await }).unwrap();
+        stage.call(move |d| async move { d.channel(room).stop().await }).unwrap();
     }
     let other = stage.rooms()[4];
-    stage.call(move |d| async move { d.wake(other, Some(&"b".into())).await }).unwrap();
+    stage.call(move |d| async move { d.channel(other).wake(Some(&"b".into())).await }).unwrap();
     stage.advance(GRACE + SECOND);
     assert_eq!(stage.words_in(other), ["b1"]);
 }
@@ -55,7 +55,7 @@ fn agents_that_outlast_their_deadline_do_not_starve_another_channel() {
     // Ten minutes are the default of a run.
     stage.advance(MINUTE * 10 + GRACE + SECOND);
     let other = stage.rooms()[4];
-    stage.call(move |d| async move { d.wake(other, Some(&"b".into())).await }).unwrap();
+    stage.call(move |d| async move { d.channel(other).wake(Some(&"b".into())).await }).unwrap();
     stage.advance(SECOND);
     assert_eq!(stage.words_in(other), ["b1"]);
 }
@@ -222,7 +222,7 @@ fn a_question_that_is_not_waited_for_any_more_gives_its_place_back_at_once() {
     let (mut stage, most) = asked();
     // A stop would be acknowledged in the channel.
     let channel = stage.channel();
-    stage.call(move |d| async move { d.set_mode(channel, Mode::Report).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Report).await }).unwrap();
     stage.advance(SECOND * 5);
     assert_eq!((most.load(Ordering::Relaxed), answered(&stage)), (1, 2));
 }
@@ -243,7 +243,7 @@ fn a_call_that_is_stopped_while_it_waits_keeps_no_place_from_the_next() {
         stage.advance(SECOND);
     }
     let second = rooms[1];
-    stage.call(move |d| async move { d.stop(second).await }).unwrap();
+    stage.call(move |d| async move { d.channel(second).stop().await }).unwrap();
     stage.until("the first room is done", |stage| {
         stage.words_in(rooms[0]).contains(&"a1".to_owned())
     });

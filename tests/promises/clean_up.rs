@@ -124,7 +124,7 @@ fn a_stop_cancels_a_run_at_once_while_a_deletion_hangs() {
     let mut stage = running_beside_a_deletion();
     let channel = stage.channel();
     let before = stage.clock().now();
-    let _stopped = stage.begin(move |d| async move { d.stop(channel).await });
+    let _stopped = stage.begin(move |d| async move { d.channel(channel).stop().await });
     stage.settle();
     assert!(stage.agent("b").turns()[0].cancelled, "its model still runs");
     assert_eq!(stage.clock().now(), before);
@@ -140,7 +140,7 @@ fn a_stop_cancels_a_run_at_once_while_a_commit_hangs() {
         stage.advance(SECOND);
         let channel = stage.channel();
         stage.store().next_commit(fault);
-        let _stopped = stage.begin(move |d| async move { d.stop(channel).await });
+        let _stopped = stage.begin(move |d| async move { d.channel(channel).stop().await });
         stage.settle();
         assert!(stage.agent("a").turns()[0].cancelled, "{fault:?}: its model still runs");
     }

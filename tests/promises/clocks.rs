@@ -99,7 +99,7 @@ fn a_clock_that_steps_back_does_not_lengthen_the_wait_for_a_start_a_reply_or_a_r
             stage.discord().next_post(Fault::RateLimited { retry_after: SECOND * 14 });
         }
         let channel = stage.channel();
-        stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+        stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
         stage.advance(SECOND);
         let before = stage.status().unwrap();
         assert_eq!(before.speaker, Some("a".into()), "{name}");
@@ -150,7 +150,8 @@ fn a_clock_that_steps_back_does_not_hide_that_an_agent_fell_silent() {
     stage.call(|d| async move { d.heartbeat(&"b".into()).await }).unwrap();
     let channel = stage.channel();
     let is_offline = |stage: &mut Stage, name: &'static str| {
-        let why = stage.call(move |d| async move { d.explain(channel, &name.into()).await });
+        let why =
+            stage.call(move |d| async move { d.channel(channel).explain(&name.into()).await });
         why.unwrap().reason == Reason::Offline
     };
     stage.advance(NOTICED);
@@ -203,7 +204,7 @@ fn a_clock_that_steps_back_does_not_lengthen_the_grace_of_a_cancelled_call() {
     stage.advance(SECOND);
     stop(&mut stage);
     let other = stage.rooms()[1];
-    stage.call(move |d| async move { d.wake(other, Some(&"b".into())).await }).unwrap();
+    stage.call(move |d| async move { d.channel(other).wake(Some(&"b".into())).await }).unwrap();
     stage.advance(SECOND);
     assert!(stage.words_in(other).is_empty(), "there is one place");
     steps_back(&mut stage, HOUR);

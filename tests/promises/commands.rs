@@ -66,7 +66,7 @@ fn a_command_that_is_refused_undoes_no_stop_word_that_was_not_heard() {
     stage.say("stop");
     stage.advance(SECOND);
     let channel = stage.channel();
-    let refused = stage.call(move |d| async move { d.resume(channel).await });
+    let refused = stage.call(move |d| async move { d.channel(channel).resume().await });
     assert!(matches!(refused, Err(dirigent::CallError::Refused(Refusal::NotResting))));
     stage.cut_gateway(false);
     stage.call(|d| async move { d.reconnected().await }).unwrap();
@@ -152,7 +152,7 @@ fn a_word_that_a_run_did_not_take_before_its_time_was_over_is_handed_to_the_same
     let mut stage = deaf(Setup::new().config(|config| config.run_deadline = Some(SECOND * 30)));
     stage.chat();
     let channel = stage.channel();
-    stage.call(move |d| async move { d.mute(channel, &"b".into()).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).mute(&"b".into()).await }).unwrap();
     stage.say("Hello");
     stage.advance(SECOND);
     stage.say("And hurry");

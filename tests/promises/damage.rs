@@ -43,9 +43,9 @@ fn all_denied(stage: &mut Stage, why: Reason) {
         let asks = |d: dirigent::Dirigent, defers| async move {
             let agent = name.into();
             if defers {
-                d.may_speak_or_defer(channel, &agent, None).await
+                d.channel(channel).may_speak_or_defer(&agent, None).await
             } else {
-                d.may_speak(channel, &agent, None).await
+                d.channel(channel).may_speak(&agent, None).await
             }
         };
         for defers in [false, true] {
@@ -73,11 +73,11 @@ fn an_explanation_names_the_record_and_what_would_end_it() {
     for (how, reason, words) in BARS {
         let mut stage = barred(how);
         let channel = stage.channel();
-        let why = stage.call(move |d| async move { d.explain(channel, &"a".into()).await });
+        let why = stage.call(move |d| async move { d.channel(channel).explain(&"a".into()).await });
         let why = why.unwrap();
         assert_eq!(why.reason, reason);
         assert!(why.to_string().contains(words), "{why}");
-        let status = stage.call(move |d| async move { d.status(channel).await });
+        let status = stage.call(move |d| async move { d.channel(channel).status().await });
         assert!(matches!(status, Err(CallError::Barred(found)) if found == how), "{status:?}");
     }
 }
@@ -128,7 +128,7 @@ fn no_message_reaches_a_barred_channel() {
 fn an_operator_who_gives_a_damaged_channel_a_mode_begins_it_anew() {
     let mut stage = barred(Barred::Damaged);
     let channel = stage.channel();
-    stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await }).unwrap();
     let status = stage.status().unwrap();
     assert_eq!((status.mode, status.rest), (Mode::Chat, None));
     stage.say("Hello");
@@ -145,9 +145,9 @@ fn an_operator_who_gives_a_damaged_channel_a_mode_begins_it_anew() {
 fn no_other_act_ends_the_bar_of_a_damaged_channel() {
     let mut stage = barred(Barred::Damaged);
     let channel = stage.channel();
-    let resumed = stage.call(move |d| async move { d.resume(channel).await });
+    let resumed = stage.call(move |d| async move { d.channel(channel).resume().await });
     assert!(matches!(resumed, Err(CallError::Barred(Barred::Damaged))), "{resumed:?}");
-    let woken = stage.call(move |d| async move { d.wake(channel, None).await });
+    let woken = stage.call(move |d| async move { d.channel(channel).wake(None).await });
     assert!(matches!(woken, Err(CallError::Barred(Barred::Damaged))), "{woken:?}");
     all_denied(&mut stage, Reason::RecordDamaged);
 }
@@ -157,14 +157,14 @@ fn no_other_act_ends_the_bar_of_a_damaged_channel() {
 fn a_refused_act_of_an_operator_leaves_a_damaged_channel_barred() {
     let mut stage = barred(Barred::Damaged);
     let channel = stage.channel();
-    let locked = stage.call(move |d| async move { d.set_mode(channel, Mode::Work).await });
+    let locked = stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Work).await });
     assert!(matches!(locked, Err(CallError::Refused(Refusal::CreationOnly))), "{locked:?}");
     all_denied(&mut stage, Reason::RecordDamaged);
     let made = CreatedChannel { mode: Mode::Discussion, ..CreatedChannel::default() };
-    let refused = stage.call(move |d| async move { d.created(channel, made).await });
+    let refused = stage.call(move |d| async move { d.channel(channel).created(made).await });
     assert!(matches!(refused, Err(CallError::Refused(Refusal::InitiatorMismatch))), "{refused:?}");
     all_denied(&mut stage, Reason::RecordDamaged);
-    stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await }).unwrap();
     assert_eq!(stage.status().unwrap().mode, Mode::Chat);
 }
 
@@ -177,10 +177,10 @@ fn stored(stage: &Stage) -> Option<Revision> {
 fn no_operator_replaces_a_newer_versions_record() {
     let mut stage = barred(Barred::Newer);
     let (channel, before) = (stage.channel(), stored(&stage));
-    let given = stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await });
+    let given = stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await });
     assert!(matches!(given, Err(CallError::Barred(Barred::Newer))), "{given:?}");
     let made = CreatedChannel { mode: Mode::Chat, ..CreatedChannel::default() };
-    let made = stage.call(move |d| async move { d.created(channel, made).await });
+    let made = stage.call(move |d| async move { d.channel(channel).created(made).await });
     assert!(matches!(made, Err(CallError::Barred(Barred::Newer))), "{made:?}");
     all_denied(&mut stage, Reason::RecordNewer);
     assert_eq!(stored(&stage), before, "it was not touched");
@@ -199,7 +199,7 @@ fn a_record_that_is_damaged_while_the_channel_is_in_memory_bars_it_with_the_next
         stage.chat();
         let channel = stage.channel();
         stage.store().bar(channel, how);
-        let held = stage.call(move |d| async move { d.hold(channel).await });
+        let held = stage.call(move |d| async move { d.channel(channel).hold().await });
         assert!(held.is_err(), "{how:?}: it was not stored");
         all_denied(&mut stage, reason);
         stage.say("Hello");
@@ -239,10 +239,10 @@ fn a_record_that_contradicts_itself_bars_its_channel_until_an_operator_gives_it_
     let mut stage = contradictory(None);
     let channel = stage.channel();
     all_denied(&mut stage, Reason::RecordDamaged);
-    let refused = stage.call(move |d| async move { d.set_mode(channel, Mode::Work).await });
+    let refused = stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Work).await });
     assert!(refused.is_err());
     all_denied(&mut stage, Reason::RecordDamaged);
-    stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await }).unwrap();
     stage.crash();
     stage.restart();
     let status = stage.status().unwrap();
@@ -255,7 +255,7 @@ fn a_snapshot_of_a_newer_version_bars_its_channel_and_is_not_replaced() {
     let mut stage = contradictory(Some(dirigent::Snapshot::VERSION + 1));
     let (channel, before) = (stage.channel(), stored(&stage));
     all_denied(&mut stage, Reason::RecordNewer);
-    let given = stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await });
+    let given = stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await });
     assert!(matches!(given, Err(CallError::Barred(Barred::Newer))), "{given:?}");
     assert_eq!(stored(&stage), before, "it was not touched");
 }

@@ -165,7 +165,7 @@ fn a_result_that_waited_through_an_outage_is_posted_when_the_chat_is_back() {
         let before = stage.moderation(callback).len();
         let moderator = stage.moderator();
         stage.discord().begin_outage(Outage::refused().of(moderator));
-        let _archived = stage.begin(move |d| async move { d.archive(channel).await });
+        let _archived = stage.begin(move |d| async move { d.channel(channel).archive().await });
         stage.advance(lasts);
         assert_eq!(stage.moderation(callback).len(), before);
         stage.discord().end_outages();
@@ -183,7 +183,9 @@ fn a_discussion_in_which_no_agent_could_speak_at_first_ends() {
         open_discussion(&mut stage, GUIDE, &["a", "b"]);
         let channel = stage.channel();
         for name in ["a", "b"] {
-            stage.call(move |d| async move { d.mute(channel, &name.into()).await }).unwrap();
+            stage
+                .call(move |d| async move { d.channel(channel).mute(&name.into()).await })
+                .unwrap();
         }
         stage.discord().end_outages();
         stage.advance(MINUTE);
@@ -193,7 +195,9 @@ fn a_discussion_in_which_no_agent_could_speak_at_first_ends() {
         }
         if unmuted {
             for name in ["a", "b"] {
-                stage.call(move |d| async move { d.unmute(channel, &name.into()).await }).unwrap();
+                stage
+                    .call(move |d| async move { d.channel(channel).unmute(&name.into()).await })
+                    .unwrap();
             }
         }
         if held {

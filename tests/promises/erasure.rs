@@ -7,7 +7,7 @@ use dirigent_verify::stage::{Setup, Stage, StoreFault};
 use super::kit::{MINUTE, SECOND};
 
 fn erase(stage: &mut Stage, channel: ChannelId) -> Result<bool, CallError> {
-    stage.call(move |d| async move { d.erase(channel).await })
+    stage.call(move |d| async move { d.channel(channel).erase().await })
 }
 
 fn is_kept(stage: &Stage) -> bool {
@@ -25,11 +25,13 @@ fn an_erased_channel_is_as_if_it_had_never_been_given_a_mode() {
     assert!(erase(&mut stage, channel).unwrap());
     assert!(!is_kept(&stage));
     assert_eq!(stage.status(), None);
-    assert!(stage.call(move |d| async move { d.history(channel).await }).unwrap().is_empty());
+    assert!(
+        stage.call(move |d| async move { d.channel(channel).history().await }).unwrap().is_empty()
+    );
     assert!(!erase(&mut stage, channel).unwrap(), "there is nothing any more");
     stage.advance(MINUTE * 30);
     assert!(!is_kept(&stage), "nothing brings it back");
-    stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await }).unwrap();
     stage.agent("a").then("a2");
     stage.say("Hello again");
     stage.until_dormant();

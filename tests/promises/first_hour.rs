@@ -22,7 +22,7 @@ fn granted() -> Stage {
         Setup::new().hooked("a", []).hosted("b", [Act::Hang.into()]).without_pump().stage();
     stage.chat();
     let channel = stage.channel();
-    stage.call(move |d| async move { d.wake(channel, Some(&"a".into())).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).wake(Some(&"a".into())).await }).unwrap();
     stage.advance(SECOND);
     stage
 }
@@ -32,7 +32,8 @@ fn granted() -> Stage {
 fn a_permit_that_is_dropped_before_its_run_is_ended_is_warned_of() {
     let (mut stage, log) = (granted(), Log::default());
     let channel = stage.channel();
-    let permit = stage.call(move |d| async move { d.may_speak(channel, &"a".into(), None).await });
+    let permit =
+        stage.call(move |d| async move { d.channel(channel).may_speak(&"a".into(), None).await });
     log.during(|| drop(permit.unwrap()));
     let lines = log.lines();
     assert_eq!(lines.len(), 1, "{lines:?}");
@@ -46,11 +47,11 @@ fn a_permit_that_is_ended_or_kept_or_whose_turn_was_taken_away_is_not_warned_of(
     for how in ["ended", "kept", "taken away"] {
         let (mut stage, log) = (granted(), Log::default());
         let channel = stage.channel();
-        let permit =
-            stage.call(move |d| async move { d.may_speak(channel, &"a".into(), None).await });
+        let permit = stage
+            .call(move |d| async move { d.channel(channel).may_speak(&"a".into(), None).await });
         let permit = permit.unwrap();
         if how == "taken away" {
-            stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+            stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
         }
         log.during(|| match how {
             "ended" => permit.end(Ending::Pass).unwrap(),
@@ -68,16 +69,19 @@ fn work_is_done_with_the_floor_or_not_at_all() {
     let channel = stage.channel();
     let ran = stage.call(move |d| async move {
         let asked = d.clone();
-        d.run_if_allowed(channel, &"a".into(), None, async |permit| {
-            let status = asked.status(channel).await.unwrap().unwrap();
-            permit.end(Ending::Text("Here I am")).unwrap();
-            status.phase
-        })
-        .await
+        d.channel(channel)
+            .run_if_allowed(&"a".into(), None, async |permit| {
+                let status = asked.channel(channel).status().await.unwrap().unwrap();
+                permit.end(Ending::Text("Here I am")).unwrap();
+                status.phase
+            })
+            .await
     });
     assert_eq!(ran.unwrap(), PhaseKind::Running, "it holds the floor while it works");
     let denied = stage.call(move |d| async move {
-        d.run_if_allowed(channel, &"a".into(), None, async |_| panic!("it may not run")).await
+        d.channel(channel)
+            .run_if_allowed(&"a".into(), None, async |_| panic!("it may not run"))
+            .await
     });
     let Err(denial @ Denial::Denied { .. }) = denied else { panic!("{denied:?}") };
     assert!(!denial.to_string().is_empty() && denial.reason().is_some());
@@ -110,7 +114,7 @@ impl DiscordApi for Refusing {
 }
 
 async fn ended(dirigent: &Dirigent) -> DriverEnd {
-    match dirigent.stop(ChannelId::new(1)).await {
+    match dirigent.channel(ChannelId::new(1)).stop().await {
         Err(CallError::Ended(end)) => end,
         other => panic!("{other:?}"),
     }
@@ -134,11 +138,11 @@ fn a_call_after_a_shutdown_says_so() {
     let (old, channel) = (stage.dirigent(), stage.channel());
     stage.crash();
     stage.restart();
-    let late = stage.call(move |_| async move { old.stop(channel).await });
+    let late = stage.call(move |_| async move { old.channel(channel).stop().await });
     assert!(matches!(late, Err(CallError::Ended(DriverEnd::Dropped))), "{late:?}");
     drop(stage.begin(|d| async move { d.shutdown(SECOND).await }));
     stage.advance(SECOND * 2);
-    let late = stage.call(move |d| async move { d.stop(channel).await });
+    let late = stage.call(move |d| async move { d.channel(channel).stop().await });
     assert!(matches!(late, Err(CallError::Ended(DriverEnd::ShutDown))), "{late:?}");
 }
 
@@ -184,7 +188,7 @@ fn events_are_a_stream() {
     let mut stage = granted();
     let mut events = stage.dirigent().events();
     let channel = stage.channel();
-    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
     stage.settle();
     let first = futures_util::FutureExt::now_or_never(events.by_ref().ready_chunks(8).next());
     assert!(matches!(first, Some(Some(chunk)) if !chunk.is_empty()));
@@ -231,7 +235,7 @@ async fn the_hook_for_failed_agents_is_told_what_they_returned_and_a_hook_that_p
             .build()
             .unwrap();
     let driver = tokio::spawn(driver.run());
-    dirigent.set_mode(channel, Mode::Chat).await.unwrap();
+    dirigent.channel(channel).set_mode(Mode::Chat).await.unwrap();
     let said = discord.say(channel, person, "Hello");
     dirigent.message_created(discord.message(channel, said).unwrap()).await.unwrap();
     for _ in 0..10_000 {

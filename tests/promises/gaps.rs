@@ -177,7 +177,7 @@ fn a_page_of_a_gap_that_was_read_before_a_kill_is_not_taken_again() {
     ends(&mut stage, End::Reconnected);
     stage.advance(SECOND);
     assert!(stage.status().unwrap().rest.is_some(), "it was not read");
-    stage.call(move |d| async move { d.resume(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).resume().await }).unwrap();
     stage.advance(SECOND);
     stage.discord().inject(Faults::stop);
     ends(&mut stage, End::Restart);

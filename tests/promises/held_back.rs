@@ -50,7 +50,7 @@ fn a_notice_that_fails_delays_no_grant() {
         .stage();
     stage.chat();
     let channel = stage.channel();
-    stage.call(move |d| async move { d.wake(channel, Some(&"a".into())).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).wake(Some(&"a".into())).await }).unwrap();
     // "a" has its trigger, and does not begin.
     stage.advance(SECOND * 5);
     let moderator = stage.moderator();
@@ -217,7 +217,7 @@ fn talking(rooms: usize, takes: Duration) -> Stage {
         .stage();
     stage.chat();
     for room in stage.rooms().to_vec() {
-        stage.call(move |d| async move { d.wake(room, Some(&"a".into())).await }).unwrap();
+        stage.call(move |d| async move { d.channel(room).wake(Some(&"a".into())).await }).unwrap();
     }
     stage.advance(SECOND * 2);
     stage
@@ -291,7 +291,7 @@ fn a_room_taken_over_keeps_no_account_from_finding_out_that_the_chat_is_back() {
     for room in others {
         stage.store().take_over(*room);
         let room = *room;
-        let _stopped = stage.begin(move |d| async move { d.stop(room).await });
+        let _stopped = stage.begin(move |d| async move { d.channel(room).stop().await });
     }
     stage.advance(SECOND * 5);
     stage.discord().end_outages();

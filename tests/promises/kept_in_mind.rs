@@ -65,11 +65,11 @@ fn a_word_that_woke_a_channel_on_hold_is_answered_although_its_agents_were_muted
     stage.say("Hello");
     stage.advance(SECOND * 5);
     for name in ["a", "b"] {
-        stage.call(move |d| async move { d.mute(channel, &name.into()).await }).unwrap();
+        stage.call(move |d| async move { d.channel(channel).mute(&name.into()).await }).unwrap();
     }
     stage.advance(SECOND);
     for name in ["a", "b"] {
-        stage.call(move |d| async move { d.unmute(channel, &name.into()).await }).unwrap();
+        stage.call(move |d| async move { d.channel(channel).unmute(&name.into()).await }).unwrap();
     }
     resume(&mut stage);
     stage.advance(HOUR);
@@ -178,7 +178,7 @@ fn a_word_is_answered_after_a_kill_although_only_one_agent_may_speak() {
         .stage();
     stage.chat();
     let channel = stage.channel();
-    stage.call(move |d| async move { d.mute(channel, &"b".into()).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).mute(&"b".into()).await }).unwrap();
     stage.say("Hello");
     stage.advance(SECOND * 5);
     assert_eq!(runs(&stage), 1);

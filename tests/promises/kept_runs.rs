@@ -52,7 +52,7 @@ fn the_end_of_a_run_that_outlived_a_restart_counts() {
     let said: ChatMessage = stage.discord().message(channel, said).unwrap();
     stage.call(move |d| async move {
         let run = Some(RunId::new(1));
-        d.turn_ended(channel, &"a".into(), run, Ending::Text("a1")).await.unwrap();
+        d.channel(channel).turn_ended(&"a".into(), run, Ending::Text("a1")).await.unwrap();
         d.message_created(said).await.unwrap();
     });
     assert_eq!(stage.status().unwrap().speaker, Some("b".into()));

@@ -41,12 +41,12 @@ impl Halt {
     pub(crate) fn act(self, stage: &mut Stage) {
         let channel = stage.channel();
         let done: Result<(), CallError> = match self {
-            Self::Stop => stage.call(move |d| async move { d.stop(channel).await }),
-            Self::Finish => stage.call(move |d| async move { d.finish(channel).await }),
-            Self::Hold => stage.call(move |d| async move { d.hold(channel).await }),
-            Self::Archive => stage.call(move |d| async move { d.archive(channel).await }),
+            Self::Stop => stage.call(move |d| async move { d.channel(channel).stop().await }),
+            Self::Finish => stage.call(move |d| async move { d.channel(channel).finish().await }),
+            Self::Hold => stage.call(move |d| async move { d.channel(channel).hold().await }),
+            Self::Archive => stage.call(move |d| async move { d.channel(channel).archive().await }),
             Self::ModeChange => {
-                stage.call(move |d| async move { d.set_mode(channel, Mode::Report).await })
+                stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Report).await })
             }
             Self::StopWord => {
                 stage.say("stop");
@@ -65,7 +65,7 @@ pub(crate) fn stop(stage: &mut Stage) {
 #[track_caller]
 pub(crate) fn resume(stage: &mut Stage) {
     let channel = stage.channel();
-    stage.call(move |d| async move { d.resume(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).resume().await }).unwrap();
 }
 
 /// Wakes the first channel, and lets the agent "a" begin the run 1 in a process of its own.
@@ -73,8 +73,8 @@ pub(crate) fn resume(stage: &mut Stage) {
 pub(crate) fn begin_run(stage: &mut Stage) {
     let channel = stage.channel();
     stage.call(move |d| async move {
-        d.wake(channel, None).await.unwrap();
-        let permit = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
+        d.channel(channel).wake(None).await.unwrap();
+        let permit = d.channel(channel).may_speak(&"a".into(), Some(RunId::new(1))).await.unwrap();
         permit.keep();
     });
 }
@@ -110,7 +110,8 @@ pub(crate) fn allowed(stage: &mut Stage, channel: ChannelId) -> Vec<AgentId> {
     let names: Vec<AgentId> = stage.agents().map(|agent| agent.name().clone()).collect();
     let may = |stage: &mut Stage, name: &AgentId| {
         let asked = name.clone();
-        let explained = stage.try_call(move |d| async move { d.explain(channel, &asked).await });
+        let explained =
+            stage.try_call(move |d| async move { d.channel(channel).explain(&asked).await });
         explained.is_some_and(|why| why.is_ok_and(|why| why.allows()))
     };
     names.into_iter().filter(|name| may(stage, name)).collect()
@@ -137,5 +138,5 @@ pub(crate) fn open_discussion(stage: &mut Stage, guide: &str, members: &[&str]) 
         members: members.iter().map(|name| (*name).into()).collect(),
         opening: Some(Opening { initiator: "a".into(), terms: Some(terms) }),
     };
-    stage.call(move |d| async move { d.created(channel, made).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).created(made).await }).unwrap();
 }

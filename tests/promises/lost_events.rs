@@ -81,7 +81,7 @@ fn the_first_word_of_a_channel_is_heard_after_a_restart_although_something_was_s
         stage.advance(SECOND * 10);
         let channel = stage.channel();
         if mutes {
-            stage.call(move |d| async move { d.mute(channel, &"c".into()).await }).unwrap();
+            stage.call(move |d| async move { d.channel(channel).mute(&"c".into()).await }).unwrap();
         } else {
             stage.call(|d| async move { d.agent_offline(&"c".into()).await }).unwrap();
         }

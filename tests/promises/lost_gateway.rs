@@ -109,7 +109,7 @@ fn an_agent_that_the_hosts_waker_called_is_not_called_again_because_of_a_lost_ga
     let mut stage = Setup::new().hooked("a", []).hooked("b", []).direct().without_pump().stage();
     stage.chat();
     let channel = stage.channel();
-    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
     stage.advance(SECOND);
     assert_eq!(stage.wake_calls().len(), 1);
     stage.dirigent().disconnected(0, |_| true);
@@ -167,7 +167,7 @@ fn a_channel_that_comes_into_memory_while_the_gateway_is_lost_begins_when_it_is_
             stage.chat();
         }
         let channel = stage.channel();
-        stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+        stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
         stage.advance(MINUTE);
         assert!(stage.status().unwrap().chat_away_since.is_some(), "{place}");
         assert_eq!(stage.discord().take_posts().len(), 0, "{place}: nobody would hear it");
@@ -206,12 +206,14 @@ fn whoever_asks_is_told_that_the_gateway_is_lost() {
     cut(&mut stage);
     stage.advance(SECOND * 44);
     let channel = stage.channel();
-    let why = stage.call(move |d| async move { d.explain(channel, &"b".into()).await }).unwrap();
+    let why =
+        stage.call(move |d| async move { d.channel(channel).explain(&"b".into()).await }).unwrap();
     assert!(why.outage.as_ref().is_some_and(|outage| outage.gateway), "{why:?}");
     assert!(why.to_string().contains("The connection to the gateway has been lost for"), "{why}");
     assert!(stage.status().unwrap().chat_away_since.is_some());
     restore(&mut stage, Back::Resumed);
-    let why = stage.call(move |d| async move { d.explain(channel, &"b".into()).await }).unwrap();
+    let why =
+        stage.call(move |d| async move { d.channel(channel).explain(&"b".into()).await }).unwrap();
     assert_eq!(why.outage, None);
 }
 
@@ -221,8 +223,8 @@ fn running() -> Stage {
     stage.chat();
     let channel = stage.channel();
     stage.call(move |d| async move {
-        d.wake(channel, Some(&"a".into())).await.unwrap();
-        let permit = d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap();
+        d.channel(channel).wake(Some(&"a".into())).await.unwrap();
+        let permit = d.channel(channel).may_speak(&"a".into(), Some(RunId::new(1))).await.unwrap();
         permit.keep();
     });
     stage
@@ -232,7 +234,7 @@ fn ends(stage: &mut Stage, ending: Ending<'static>) {
     let channel = stage.channel();
     let run = Some(RunId::new(1));
     stage
-        .call(move |d| async move { d.turn_ended(channel, &"a".into(), run, ending).await })
+        .call(move |d| async move { d.channel(channel).turn_ended(&"a".into(), run, ending).await })
         .unwrap();
 }
 
@@ -278,7 +280,7 @@ fn who_did_not_hear_its_trigger_is_triggered_again_after_a_restart() {
     stage.cut_gateway(true);
     stage.cut_agents_off(true);
     let channel = stage.channel();
-    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
     stage.dirigent().disconnected(0, |_| true);
     stage.advance(MINUTE * 10);
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Granted);
@@ -301,8 +303,8 @@ fn a_channel_that_is_given_a_mode_in_memory_while_the_gateway_is_lost_knows_it()
     stage.discord().begin_outage(slow);
     let channel = stage.channel();
     stage.call(move |d| async move {
-        d.set_mode(channel, Mode::Chat).await.unwrap();
-        d.wake(channel, None).await.unwrap();
+        d.channel(channel).set_mode(Mode::Chat).await.unwrap();
+        d.channel(channel).wake(None).await.unwrap();
     });
     stage.advance(MINUTE * 10);
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Granted, "nobody is passed over");
@@ -319,9 +321,9 @@ fn a_channel_that_is_created_while_the_gateway_is_lost_knows_it() {
     let made = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
     // It is in memory from its creation on, until that is stored.
     stage.store().next_commit(StoreFault::TakesSoLong(SECOND * 8));
-    let _created = stage.begin(move |d| async move { d.created(channel, made).await });
+    let _created = stage.begin(move |d| async move { d.channel(channel).created(made).await });
     stage.advance(SECOND);
-    let _woken = stage.begin(move |d| async move { d.wake(channel, None).await });
+    let _woken = stage.begin(move |d| async move { d.channel(channel).wake(None).await });
     stage.advance(MINUTE * 10);
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Granted, "its agent is waited for");
     assert!(stage.status().unwrap().chat_away_since.is_some());
@@ -337,7 +339,7 @@ fn after_a_new_session_what_was_missed_is_read_where_no_newest_message_is_told()
     stage.say("resume");
     let channel = stage.channel();
     let _waits = stage.begin(move |d| async move {
-        d.may_speak(channel, &"a".into(), None).await.ok();
+        d.channel(channel).may_speak(&"a".into(), None).await.ok();
         std::future::pending::<()>().await;
     });
     cut(&mut stage);
@@ -401,7 +403,7 @@ fn when_the_gateway_is_back_a_call_still_waits_for_what_is_read_for_it() {
     let limited = Fault::RateLimited { retry_after: SECOND * 6 };
     stage.discord().begin_outage(Outage::failing(limited).only(Call::History));
     let channel = stage.channel();
-    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
     stage.advance(SECOND * 31);
     assert!(stage.discord().calls().of(Call::History) > before, "it is read");
     assert_eq!(runs(&stage), turns, "nothing is heard");
@@ -423,7 +425,7 @@ fn a_reconnect_ends_the_loss_for_channels_that_come_into_memory_afterwards() {
     stage.call(|d| async move { d.reconnected().await }).unwrap();
     stage.advance(MINUTE);
     let channel = stage.channel();
-    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
     stage.advance(SECOND * 8);
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Granted);
     assert_eq!(stage.status().unwrap().chat_away_since, None);

@@ -71,8 +71,9 @@ fn a_run_that_asks_while_the_first_member_list_cannot_be_read_is_denied() {
         stage.advance(SECOND * wait);
         for (agent, run) in [("a", wait * 2), ("b", wait * 2 + 1)] {
             let run = Some(dirigent::RunId::new(run.into()));
-            let asked =
-                stage.call(move |d| async move { d.may_speak(channel, &agent.into(), run).await });
+            let asked = stage.call(move |d| async move {
+                d.channel(channel).may_speak(&agent.into(), run).await
+            });
             assert!(asked.is_err(), "{agent} after {wait} s");
         }
     }

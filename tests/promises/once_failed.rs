@@ -65,7 +65,7 @@ fn the_event_of_a_part_that_was_found_is_not_taken_for_the_next_part() {
 /// The agent "a", which the library calls, asks at the gate itself, for a run of the host's.
 fn asks(stage: &mut Stage, channel: ChannelId) -> Option<Permit> {
     let run = Some(RunId::new(7));
-    stage.call(move |d| async move { d.may_speak(channel, &"a".into(), run).await }).ok()
+    stage.call(move |d| async move { d.channel(channel).may_speak(&"a".into(), run).await }).ok()
 }
 
 #[test]

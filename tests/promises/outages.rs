@@ -258,7 +258,7 @@ fn an_outage_of_one_account_keeps_its_reply_only() {
     stage.discord().begin_outage(Outage::refused().of(a));
     stage.say("Hello");
     stage.advance(SECOND * 5);
-    stage.call(move |d| async move { d.wake(other, Some(&"b".into())).await }).unwrap();
+    stage.call(move |d| async move { d.channel(other).wake(Some(&"b".into())).await }).unwrap();
     stage.advance(MINUTE);
     assert_eq!(stage.words_in(other), ["b1"], "another account, another room");
     stage.discord().end_outages();
@@ -299,7 +299,7 @@ fn agents_of_the_host_are_triggered_after_an_outage_and_none_is_passed_over() {
 
 fn explained(stage: &mut Stage, name: &'static str) -> Explanation {
     let channel = stage.channel();
-    stage.call(move |d| async move { d.explain(channel, &name.into()).await }).unwrap()
+    stage.call(move |d| async move { d.channel(channel).explain(&name.into()).await }).unwrap()
 }
 
 /// P3
@@ -339,12 +339,12 @@ fn whoever_asks_is_told_that_a_permitted_run_waits_for_a_free_place() {
     let [first, second] = stage.rooms() else { panic!("two rooms") };
     let (first, second) = (*first, *second);
     for room in [first, second] {
-        stage.call(move |d| async move { d.wake(room, Some(&"a".into())).await }).unwrap();
+        stage.call(move |d| async move { d.channel(room).wake(Some(&"a".into())).await }).unwrap();
     }
     stage.advance(SECOND);
     let mut waits = |room| {
         stage
-            .call(move |d| async move { d.explain(room, &"a".into()).await })
+            .call(move |d| async move { d.channel(room).explain(&"a".into()).await })
             .unwrap()
             .waits_for_call
     };

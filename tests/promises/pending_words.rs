@@ -88,7 +88,7 @@ fn a_call_that_waits_for_a_place_keeps_the_words_that_were_read_for_it() {
     let words = say_many(&mut stage, 12);
     // Another channel takes the only place until long after the end of this turn.
     let (other, person) = (stage.rooms()[1], stage.person());
-    stage.call(move |d| async move { d.set_mode(other, Mode::Chat).await }).unwrap();
+    stage.call(move |d| async move { d.channel(other).set_mode(Mode::Chat).await }).unwrap();
     stage.discord().say(other, person, "Hello there");
     stage.advance(SECOND * 45);
     let reads = stage.discord().calls().of(Call::History);
@@ -161,7 +161,7 @@ fn a_word_that_was_not_taken_waits_for_a_new_budget() {
         }
         let channel = stage.channel();
         let first = stage.status().unwrap().turn;
-        stage.call(move |d| async move { d.reset_budget(channel).await }).unwrap();
+        stage.call(move |d| async move { d.channel(channel).reset_budget().await }).unwrap();
         stage.advance(MINUTE);
         assert!(stage.status().unwrap().turn > first, "killed: {is_killed}");
     }

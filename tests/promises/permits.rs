@@ -33,11 +33,11 @@ impl Taking {
         }
         drop(stage.begin(move |d| async move {
             match self {
-                Self::Halt(Halt::Stop) => d.stop(channel).await,
-                Self::Halt(Halt::Finish) => d.finish(channel).await,
-                Self::Halt(Halt::Archive) => d.archive(channel).await,
-                Self::Halt(_) => d.set_mode(channel, Mode::Report).await,
-                Self::Mute => d.mute(channel, &"a".into()).await,
+                Self::Halt(Halt::Stop) => d.channel(channel).stop().await,
+                Self::Halt(Halt::Finish) => d.channel(channel).finish().await,
+                Self::Halt(Halt::Archive) => d.channel(channel).archive().await,
+                Self::Halt(_) => d.channel(channel).set_mode(Mode::Report).await,
+                Self::Mute => d.channel(channel).mute(&"a".into()).await,
                 Self::Offline => d.agent_offline(&"a".into()).await,
                 Self::Leave => d.member_left(channel, user).await,
             }
@@ -52,12 +52,13 @@ fn asking(setup: Setup, run: Option<RunId>, faults: &[StoreFault]) -> (Stage, As
     let mut stage = setup.without_pump().stage();
     stage.chat();
     let channel = stage.channel();
-    stage.call(move |d| async move { d.wake(channel, Some(&"a".into())).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).wake(Some(&"a".into())).await }).unwrap();
     stage.advance(SECOND);
     for fault in faults {
         stage.store().next_commit(*fault);
     }
-    let asked = stage.begin(move |d| async move { d.may_speak(channel, &"a".into(), run).await });
+    let asked =
+        stage.begin(move |d| async move { d.channel(channel).may_speak(&"a".into(), run).await });
     stage.settle();
     assert!(asked.take().is_none(), "the answer waits until the run is stored");
     (stage, asked)
@@ -91,7 +92,7 @@ fn no_run_is_permitted_after_slash_stop_was_answered() {
     let (channel, guild) = (stage.channel(), Some(stage.guild()));
     let invoker = Invoker { guild, permissions: 0x800, host_word: None };
     let answer = stage.call(move |d| async move {
-        d.slash_command(SlashCommand::Stop, channel, invoker, "", SECOND).await
+        d.channel(channel).command(SlashCommand::Stop, invoker, "", SECOND).await
     });
     assert!(answer.text.starts_with("Stopped"), "{}", answer.text);
     stage.advance(SECOND * 20);
@@ -138,9 +139,10 @@ fn of_two_runs_without_names_only_that_of_the_agent_with_the_floor_is_permitted(
     let slow = [StoreFault::TakesSoLong(SECOND * 8)];
     let (mut stage, a) = asking(Setup::new().hooked("a", []).hooked("b", []), None, &slow);
     let channel = stage.channel();
-    drop(stage.begin(move |d| async move { d.mute(channel, &"a".into()).await }));
+    drop(stage.begin(move |d| async move { d.channel(channel).mute(&"a".into()).await }));
     stage.settle();
-    let b = stage.begin(move |d| async move { d.may_speak(channel, &"b".into(), None).await });
+    let b =
+        stage.begin(move |d| async move { d.channel(channel).may_speak(&"b".into(), None).await });
     stage.advance(SECOND * 30);
     let [a, b] = [a, b].map(|asked| asked.take().expect("it is answered"));
     assert!(a.is_err());
@@ -153,16 +155,20 @@ fn a_second_run_in_a_turn_whose_host_drops_its_permit_fails_although_the_first_w
     let mut stage = Setup::new().hooked("a", []).hooked("b", []).without_pump().stage();
     stage.chat();
     let channel = stage.channel();
-    stage.call(move |d| async move { d.wake(channel, Some(&"a".into())).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).wake(Some(&"a".into())).await }).unwrap();
     stage.advance(SECOND);
-    let first = stage.call(move |d| async move { d.may_speak(channel, &"a".into(), None).await });
+    let first =
+        stage.call(move |d| async move { d.channel(channel).may_speak(&"a".into(), None).await });
     first.unwrap().keep();
     let posted = MessageId::new(u64::MAX >> 20);
     stage.call(move |d| async move {
         let a = "a".into();
-        d.delivered(channel, &a, None, vec![posted]).await.unwrap();
-        d.turn_ended(channel, &a, None, Ending::Unfinished("The first half")).await.unwrap();
-        let second = d.may_speak(channel, &a, None).await;
+        d.channel(channel).delivered(&a, None, vec![posted]).await.unwrap();
+        d.channel(channel)
+            .turn_ended(&a, None, Ending::Unfinished("The first half"))
+            .await
+            .unwrap();
+        let second = d.channel(channel).may_speak(&a, None).await;
         assert!(second.is_ok(), "{second:?}");
         drop(second);
     });

@@ -40,7 +40,8 @@ fn status_and_explanation_say_that_a_record_is_refused_until_it_is_taken() {
     stage.advance(MINUTE * 10);
     assert_eq!(stage.status().unwrap().record_refused_since, Some(since));
     let channel = stage.channel();
-    let why = stage.call(move |d| async move { d.explain(channel, &"a".into()).await }).unwrap();
+    let why =
+        stage.call(move |d| async move { d.channel(channel).explain(&"a".into()).await }).unwrap();
     assert!(why.to_string().contains("refused the channel's record for 11 minutes"), "{why}");
     stage.store().stop_faults();
     stage.advance(HOUR);
@@ -54,17 +55,17 @@ fn a_command_has_a_refused_record_tried_at_once() {
     // The next attempt is an hour away, and ten minutes once the record has changed.
     stage.advance(HOUR * 5);
     let channel = stage.channel();
-    let refused = stage.call(move |d| async move { d.stop(channel).await });
+    let refused = stage.call(move |d| async move { d.channel(channel).stop().await });
     assert!(matches!(refused, Err(CallError::NotStored)), "{refused:?}");
     // It ends a run that waits to be stored, which changes the record again.
-    stage.call(move |d| async move { d.resume(channel).await }).unwrap_err();
+    stage.call(move |d| async move { d.channel(channel).resume().await }).unwrap_err();
     stage.say("Hello again");
     stage.advance(SECOND);
     let before = stage.store().attempts();
-    drop(stage.call(move |d| async move { d.stop(channel).await }));
+    drop(stage.call(move |d| async move { d.channel(channel).stop().await }));
     assert!(stage.store().attempts() > before, "it was tried");
     stage.store().stop_faults();
-    stage.call(move |d| async move { d.set_mode(channel, Mode::Report).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Report).await }).unwrap();
     assert_eq!(stage.status().unwrap().record_refused_since, None);
 }
 
@@ -79,7 +80,7 @@ fn listeners_are_told_how_many_changes_a_store_that_takes_nothing_cost_them() {
     let (channel, mut transitions) = (stage.channel(), stage.dirigent().events());
     for number in 0..400 {
         let mode = if number % 2 == 0 { Mode::Report } else { Mode::Chat };
-        drop(stage.begin(move |d| async move { d.set_mode(channel, mode).await }));
+        drop(stage.begin(move |d| async move { d.channel(channel).set_mode(mode).await }));
         stage.advance(SECOND);
     }
     assert!(transitions.try_next().is_none(), "nothing of it is stored");

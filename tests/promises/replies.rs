@@ -174,7 +174,7 @@ fn a_reply_that_the_chat_refuses_is_no_silence() {
     stage.say("Hello");
     stage.until_dormant();
     let channel = stage.channel();
-    let told = stage.call(move |d| async move { d.history(channel).await }).unwrap();
+    let told = stage.call(move |d| async move { d.channel(channel).history().await }).unwrap();
     let causes: Vec<_> = told.iter().map(|event| event.transition.cause).collect();
     assert!(causes.ends_with(&[Cause::Undelivered, Cause::CycleBoundary, Cause::NobodyAnswered]));
     assert!(!causes.contains(&Cause::Passed), "{causes:?}");

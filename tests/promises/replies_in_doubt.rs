@@ -33,7 +33,7 @@ fn two() -> Setup {
 
 fn wake(stage: &mut Stage) -> ChannelId {
     let channel = stage.channel();
-    stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
     channel
 }
 

@@ -33,7 +33,7 @@ fn a_commit_that_waits_for_its_next_attempt_is_made_before_the_driver_ends() {
     let channel = stage.channel();
     let before = stage.store().commits().len();
     stage.store().next_commit(StoreFault::Fails);
-    let held = stage.begin(move |d| async move { d.hold(channel).await });
+    let held = stage.begin(move |d| async move { d.channel(channel).hold().await });
     stage.settle();
     assert_eq!(stage.store().commits().len(), before, "the commit does not wait");
     let ended = stage.begin(|d| async move { d.shutdown(MINUTE).await });

@@ -19,7 +19,7 @@ fn listeners_are_told_of_a_change_once_it_is_stored() {
     let channel = stage.channel();
     let mut transitions = stage.dirigent().events();
     stage.store().next_commit(StoreFault::TakesSoLong(SECOND * 5));
-    let _stopped = stage.begin(move |d| async move { d.stop(channel).await });
+    let _stopped = stage.begin(move |d| async move { d.channel(channel).stop().await });
     let mut is_told = || {
         let heard = std::iter::from_fn(|| transitions.try_next());
         heard
@@ -40,9 +40,9 @@ fn a_commit_that_fails_costs_the_history_nothing() {
         let mut stage = stage();
         let channel = stage.channel();
         stage.store().next_commit(fault);
-        stage.call(move |d| async move { d.stop(channel).await }).unwrap();
+        stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
         stage.advance(MINUTE);
-        let told = stage.call(move |d| async move { d.history(channel).await }).unwrap();
+        let told = stage.call(move |d| async move { d.channel(channel).history().await }).unwrap();
         let stopped = told.iter().filter(|event| event.transition.cause == Cause::Stopped);
         assert_eq!(stopped.count(), 1, "{fault:?}");
     }
@@ -57,7 +57,7 @@ fn a_result_is_posted_once_it_is_stored_that_this_is_tried() {
     let (channel, callback) = (stage.rooms()[0], stage.rooms()[1]);
     stage.store().with_rate(StoreFault::TakesSoLong(SECOND * 4), 1_000, 1);
     let before = stage.store().commits().len();
-    let _archived = stage.begin(move |d| async move { d.archive(channel).await });
+    let _archived = stage.begin(move |d| async move { d.channel(channel).archive().await });
     stage.advance(SECOND);
     // The next commit begins with this before the result is tried.
     let _left = stage.begin(|d| async move { d.agent_offline(&"b".into()).await });

@@ -141,11 +141,11 @@ fn the_end_of_a_run_is_refused_after_a_takeover_and_the_run_counts_as_lost() {
     stage.chat();
     let channel = stage.channel();
     let permit = stage.call(move |d| async move {
-        d.wake(channel, Some(&"a".into())).await.unwrap();
-        d.may_speak(channel, &"a".into(), Some(RunId::new(1))).await.unwrap()
+        d.channel(channel).wake(Some(&"a".into())).await.unwrap();
+        d.channel(channel).may_speak(&"a".into(), Some(RunId::new(1))).await.unwrap()
     });
     stage.store().take_over(channel);
-    let muted = stage.call(move |d| async move { d.mute(channel, &"b".into()).await });
+    let muted = stage.call(move |d| async move { d.channel(channel).mute(&"b".into()).await });
     assert!(muted.is_err(), "another process has the channel");
     assert_eq!(permit.end(Ending::Pass), Err(Refusal::StaleRun));
     stage.advance(HOUR);

@@ -23,7 +23,7 @@ fn a_stop_that_the_store_does_not_take_in_time_is_in_force_and_says_so() {
     stage.chat();
     stage.store().next_commit(StoreFault::TakesSoLong(MINUTE));
     let channel = stage.channel();
-    let stopped = stage.call(move |d| async move { d.stop(channel).await });
+    let stopped = stage.call(move |d| async move { d.channel(channel).stop().await });
     assert!(matches!(stopped, Err(CallError::NotStored)), "{stopped:?}");
     stage.say("Hello");
     stage.advance(SECOND * 20);
@@ -40,11 +40,12 @@ fn a_run_whose_permission_the_store_does_not_take_in_time_does_not_begin() {
     let mut stage = Setup::new().hooked("a", []).hosted("b", []).without_pump().stage();
     stage.chat();
     let channel = stage.channel();
-    stage.call(move |d| async move { d.wake(channel, Some(&"a".into())).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).wake(Some(&"a".into())).await }).unwrap();
     stage.advance(SECOND);
     stage.store().next_commit(StoreFault::TakesSoLong(MINUTE));
     let run = Some(RunId::new(1));
-    let asked = stage.call(move |d| async move { d.may_speak(channel, &"a".into(), run).await });
+    let asked =
+        stage.call(move |d| async move { d.channel(channel).may_speak(&"a".into(), run).await });
     assert!(matches!(asked, Err(Denial::Failed(CallError::Failed(_)))), "{asked:?}");
     assert_ne!(stage.status().unwrap().speaker, Some("a".into()), "its run is over");
 }
@@ -65,11 +66,11 @@ fn a_status_says_why_no_agent_speaks_and_that_a_word_waits() {
     stage.advance(SECOND);
     assert_eq!(stage.status().unwrap().silence, Some(Reason::Dormant));
     let channel = stage.channel();
-    stage.call(move |d| async move { d.hold(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).hold().await }).unwrap();
     stage.say("Hello");
     let status = stage.status().unwrap();
     assert_eq!((status.silence, status.has_word), (Some(Reason::Held), true));
-    stage.call(move |d| async move { d.resume(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).resume().await }).unwrap();
     stage.until_dormant();
     assert!(!stage.status().unwrap().has_word);
 }
@@ -100,23 +101,26 @@ fn the_end_of_a_run_where_no_turns_are_kept_is_no_error() {
     let channel = stage.channel();
     for mode in [None, Some(Mode::None)] {
         if let Some(mode) = mode {
-            stage.call(move |d| async move { d.set_mode(channel, mode).await }).unwrap();
+            stage.call(move |d| async move { d.channel(channel).set_mode(mode).await }).unwrap();
         }
-        let allowed =
-            stage.call(move |d| async move { d.may_speak(channel, &"a".into(), None).await });
+        let allowed = stage
+            .call(move |d| async move { d.channel(channel).may_speak(&"a".into(), None).await });
         assert!(allowed.is_ok());
         stage
-            .call(move |d| async move { d.turn_ended(channel, &"a".into(), None, Ending::Pass).await })
+            .call(move |d| async move {
+                d.channel(channel).turn_ended(&"a".into(), None, Ending::Pass).await
+            })
             .unwrap();
         stage
             .call(move |d| async move {
-                d.delivered(channel, &"a".into(), None, vec![MessageId::new(1)]).await
+                d.channel(channel).delivered(&"a".into(), None, vec![MessageId::new(1)]).await
             })
             .unwrap();
     }
     stage.chat();
-    let refused = stage
-        .call(move |d| async move { d.turn_ended(channel, &"a".into(), None, Ending::Pass).await });
+    let refused = stage.call(move |d| async move {
+        d.channel(channel).turn_ended(&"a".into(), None, Ending::Pass).await
+    });
     assert!(matches!(refused, Err(CallError::Refused(Refusal::StaleRun))), "{refused:?}");
 }
 
@@ -125,7 +129,7 @@ fn logged(stage: &mut Stage) -> Vec<String> {
     stage.chat();
     let (log, channel) = (Log::default(), stage.channel());
     log.during(|| {
-        stage.call(move |d| async move { d.wake(channel, None).await }).unwrap();
+        stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
         stage.advance(HOUR);
     });
     log.lines()
@@ -207,14 +211,14 @@ fn every_change_is_one_entry_of_the_history_that_says_when_who_where_and_why() {
     stage.say("Hello");
     stage.until_dormant();
     let channel = stage.channel();
-    stage.call(move |d| async move { d.stop(channel).await }).unwrap();
-    stage.call(move |d| async move { d.resume(channel).await }).unwrap();
-    stage.call(move |d| async move { d.archive(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).resume().await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).archive().await }).unwrap();
     let mut heard = Vec::new();
     while let Some(Heard::Transition(event)) = transitions.try_next() {
         heard.push(event);
     }
-    let history = stage.call(move |d| async move { d.history(channel).await }).unwrap();
+    let history = stage.call(move |d| async move { d.channel(channel).history().await }).unwrap();
     assert_eq!(history, heard, "each once, in order");
     for pair in history.windows(2) {
         let [before, after] = [&pair[0].transition, &pair[1].transition];
@@ -289,11 +293,13 @@ fn a_warning_names_the_agent_whose_reply_was_not_seen() {
     stage.chat();
     let (log, channel) = (Log::default(), stage.channel());
     log.during(|| {
-        stage.call(move |d| async move { d.wake(channel, Some(&"poet".into())).await }).unwrap();
+        stage
+            .call(move |d| async move { d.channel(channel).wake(Some(&"poet".into())).await })
+            .unwrap();
         stage.advance(SECOND);
         let run = Some(RunId::new(1));
-        let asked =
-            stage.call(move |d| async move { d.may_speak(channel, &"poet".into(), run).await });
+        let asked = stage
+            .call(move |d| async move { d.channel(channel).may_speak(&"poet".into(), run).await });
         asked.unwrap().end(Ending::Spoke("It is never seen")).unwrap();
         stage.advance(SECOND * 14);
         assert_eq!(log.lines(), Vec::<String>::new());

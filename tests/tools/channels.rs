@@ -63,7 +63,7 @@ fn a_work_channel_keeps_its_mode_for_good() {
     let answer = call(&mut stage, &caller, "create-work-channel", json!({ "name": "x" })).unwrap();
     let channel = id(&answer, "channelId");
     assert!(stage.discord().channel(channel).audience().contains(&user(&stage, "a")));
-    let set = stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await });
+    let set = stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await });
     assert!(set.is_err());
 }
 

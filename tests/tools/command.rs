@@ -23,9 +23,11 @@ fn allowed(stage: &Stage) -> Invoker {
 
 fn set(stage: &mut Stage, channel: ChannelId, input: &'static str) -> CommandAnswer {
     let invoker = allowed(stage);
-    stage.call(
-        move |d| async move { d.set_mode_command(channel, invoker, input, ANSWER_WITHIN).await },
-    )
+    stage.call(move |d| async move {
+        d.channel(channel)
+            .command(SlashCommand::SetChannelMode, invoker, input, ANSWER_WITHIN)
+            .await
+    })
 }
 
 fn mode(stage: &mut Stage, channel: ChannelId) -> Option<Mode> {
@@ -109,7 +111,7 @@ fn in_a_work_or_discussion_channel_the_mode_is_locked_also_after_its_end() {
             }
         }
         if round == 0 {
-            stage.call(move |d| async move { d.archive(discussion).await }).unwrap();
+            stage.call(move |d| async move { d.channel(discussion).archive().await }).unwrap();
         }
     }
 }
@@ -119,7 +121,7 @@ fn an_archived_chat_keeps_its_mode() {
     let mut stage = desk();
     stage.chat();
     let channel = stage.channel();
-    stage.call(move |d| async move { d.archive(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).archive().await }).unwrap();
     let answer = set(&mut stage, channel, "none");
     assert!(answer.text.contains("archived") && !answer.changed);
     assert_eq!(mode(&mut stage, channel), Some(Mode::Chat));
@@ -133,7 +135,9 @@ fn there_is_no_command_in_direct_messages() {
     let direct = stage.discord().add_direct(&[stage.person(), stage.moderator()]);
     let invoker = Invoker { guild: None, permissions: u64::MAX, host_word: Some(true) };
     let answer = stage.call(move |d| async move {
-        d.set_mode_command(direct, invoker, "chat", ANSWER_WITHIN).await
+        d.channel(direct)
+            .command(SlashCommand::SetChannelMode, invoker, "chat", ANSWER_WITHIN)
+            .await
     });
     assert!(answer.text.contains("direct message") && !answer.changed);
     assert_eq!(mode(&mut stage, direct), None);
@@ -189,7 +193,9 @@ fn only_who_may_manage_channels_is_heard_unless_the_host_decides() {
         let invoker = Invoker { guild, permissions, host_word };
         for word in ["chat", "none"] {
             let answer = stage.call(move |d| async move {
-                d.set_mode_command(channel, invoker, word, ANSWER_WITHIN).await
+                d.channel(channel)
+                    .command(SlashCommand::SetChannelMode, invoker, word, ANSWER_WITHIN)
+                    .await
             });
             assert_eq!(answer.changed, may, "{invoker:?}");
             assert_eq!(answer.text.contains("Manage Channels"), !may);
@@ -227,7 +233,7 @@ fn use_it(
     invoker: Invoker,
 ) -> CommandAnswer {
     stage.call(move |d| async move {
-        d.slash_command(command, channel, invoker, "", ANSWER_WITHIN).await
+        d.channel(channel).command(command, invoker, "", ANSWER_WITHIN).await
     })
 }
 
@@ -308,7 +314,7 @@ fn where_nothing_can_be_stopped_the_answer_says_why() {
     let answer = use_it(&mut stage, SlashCommand::Stop, channel, direct);
     assert!(answer.text.contains("direct message") && !answer.changed);
     assert_eq!(rest(&mut stage), None);
-    stage.call(move |d| async move { d.archive(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).archive().await }).unwrap();
     for command in [SlashCommand::Stop, SlashCommand::Resume] {
         let answer = use_it(&mut stage, command, channel, invoker);
         assert!(answer.text.contains("archived") && !answer.changed, "{}", answer.text);

@@ -24,7 +24,11 @@ fn at(stage: &Stage, agent: &str, workspace: &Workspace) -> Caller {
 }
 
 fn state(stage: &mut Stage, channel: ChannelId) -> DiscussionState {
-    stage.call(move |d| async move { d.discussion(channel).await }).unwrap().unwrap().state
+    stage
+        .call(move |d| async move { d.channel(channel).discussion().await })
+        .unwrap()
+        .unwrap()
+        .state
 }
 
 /// R149, D87
@@ -115,7 +119,7 @@ fn a_discussion_that_an_operator_archived_cannot_be_completed() {
     let (mut stage, workspace) = (court(), Workspace::new());
     workspace.write("discussion-summary/plan.md", "We take both.");
     let channel = opened(&mut stage, &["b"]);
-    stage.call(move |d| async move { d.archive(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).archive().await }).unwrap();
     let caller = at(&stage, "a", &workspace);
     let answer = call(&mut stage, &caller, TOOL, arguments(channel, "discussion-summary/plan.md"));
     assert_refused(answer, "archived");
@@ -141,7 +145,7 @@ fn the_discussion_is_archived_and_the_callback_channel_told_where_the_summary_is
     assert_eq!(stage.status_of(channel).unwrap().phase, PhaseKind::Archived);
     let told = stage.moderation(stage.channel());
     assert_eq!(told, [format!("Discussion <#{channel}> is concluded. Summary: {path}")]);
-    let mode = stage.call(move |d| async move { d.set_mode(channel, Mode::Chat).await });
+    let mode = stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await });
     assert!(mode.is_err());
 }
 

@@ -155,10 +155,10 @@ fn no_more_channels_are_open_in_a_guild_than_the_host_allows() {
     }
     assert_eq!(creations(&stage), 3, "nothing was asked of Discord");
     // One of each way in which a channel stops being open makes room for one.
-    stage.call(move |d| async move { d.archive(discussion).await }).unwrap();
+    stage.call(move |d| async move { d.channel(discussion).archive().await }).unwrap();
     work(&mut stage, "c").unwrap();
     assert_refused(work(&mut stage, "c"), "open-limit");
-    stage.call(move |d| async move { d.set_mode(report, Mode::None).await }).unwrap();
+    stage.call(move |d| async move { d.channel(report).set_mode(Mode::None).await }).unwrap();
     work(&mut stage, "c").unwrap();
     assert_refused(work(&mut stage, "c"), "open-limit");
     delete(&mut stage, chat);
@@ -201,7 +201,7 @@ fn agents_leave_channels_of_a_guild_to_people() {
     for _ in present..4 {
         let discussion = create(&mut stage, "a", "create-discussion-channel").unwrap();
         let discussion = id(&discussion, "discussionChannel");
-        stage.call(move |d| async move { d.archive(discussion).await }).unwrap();
+        stage.call(move |d| async move { d.channel(discussion).archive().await }).unwrap();
     }
     for tool in TOOLS {
         let message = assert_refused(create(&mut stage, "b", tool), "guild-full");

@@ -43,7 +43,8 @@ fn the_initiator_is_the_caller_whatever_the_arguments_say() {
     }
     let caller = session(&stage, "a");
     let channel = id(&call(&mut stage, &caller, TOOL, arguments).unwrap(), "discussionChannel");
-    let status = stage.call(move |d| async move { d.discussion(channel).await }).unwrap().unwrap();
+    let status =
+        stage.call(move |d| async move { d.channel(channel).discussion().await }).unwrap().unwrap();
     assert_eq!(status.initiator, Some("a".into()));
 }
 
@@ -324,7 +325,8 @@ fn a_discussion_that_cannot_be_created_or_stored_leaves_nothing_behind() {
 fn a_new_discussion_is_open_and_hands_its_result_to_the_callback_channel() {
     let mut stage = court();
     let channel = opened(&mut stage, &["b"]);
-    let status = stage.call(move |d| async move { d.discussion(channel).await }).unwrap().unwrap();
+    let status =
+        stage.call(move |d| async move { d.channel(channel).discussion().await }).unwrap().unwrap();
     assert_eq!(status.state, DiscussionState::Open);
     assert_eq!(status.terms.unwrap().callback, stage.channel());
 }

@@ -43,7 +43,8 @@ impl Table {
         let message = assert_refused(self.complete(summary), code);
         assert!(message.len() < 300, "{message}");
         let channel = self.channel;
-        let discussion = self.stage.call(move |d| async move { d.discussion(channel).await });
+        let discussion =
+            self.stage.call(move |d| async move { d.channel(channel).discussion().await });
         assert_eq!(discussion.unwrap().unwrap().state, DiscussionState::Open);
     }
 

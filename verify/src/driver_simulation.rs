@@ -268,14 +268,14 @@ impl Play {
         let what = self.dice.below(9);
         let _ = self.stage.try_call(move |d| async move {
             match what {
-                0 => d.stop(room).await,
-                1 => d.hold(room).await,
-                2 => d.set_mode(room, Mode::Report).await,
-                3 => d.set_mode(room, Mode::Chat).await,
-                4 => d.mute(room, &"bob".into()).await,
-                5 => d.unmute(room, &"bob".into()).await,
-                6 => d.wake(room, None).await,
-                _ => d.resume(room).await,
+                0 => d.channel(room).stop().await,
+                1 => d.channel(room).hold().await,
+                2 => d.channel(room).set_mode(Mode::Report).await,
+                3 => d.channel(room).set_mode(Mode::Chat).await,
+                4 => d.channel(room).mute(&"bob".into()).await,
+                5 => d.channel(room).unmute(&"bob".into()).await,
+                6 => d.channel(room).wake(None).await,
+                _ => d.channel(room).resume().await,
             }
         });
     }
@@ -292,8 +292,8 @@ impl Play {
                 self.stage.discord().join(room, user);
             }
             let _ = self.stage.try_call(move |d| async move {
-                let _ = d.resume(room).await;
-                d.set_mode(room, Mode::Chat).await
+                let _ = d.channel(room).resume().await;
+                d.channel(room).set_mode(Mode::Chat).await
             });
         }
         self.stage.advance(SECOND * 120);

@@ -292,7 +292,7 @@ impl FeedWork {
     async fn answer(&self, used: Use) {
         let (command, channel, invoker) = (used.command, used.channel, used.invoker);
         let clock = self.account.clock();
-        let doing = self.dirigent.slash_command(command, channel, invoker, &used.input, SLOW);
+        let doing = self.dirigent.channel(channel).command(command, invoker, &used.input, SLOW);
         let quick = used.at + QUICK;
         let done = match select(pin!(doing), clock.sleep_until(quick)).await {
             Either::Left((done, _)) => {

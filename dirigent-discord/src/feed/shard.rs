@@ -133,7 +133,7 @@ impl ShardFeed {
         let Shared { dirigent, account, .. } = &*self.shared;
         let (picture, now) = (&account.picture, account.clock().now());
         let users = dirigent.agent_accounts();
-        let channels = |channel| dirigent.is_known(channel);
+        let channels = |channel| dirigent.channel(channel).is_known();
         let watched = Watched { users: &users, channels: &channels };
         match news {
             News::GuildUpdated(guild) => picture.rules(guild.rules(), &watched),
@@ -185,7 +185,7 @@ impl ShardFeed {
 
     fn created(&self, message: ChatMessage) {
         let (channel, account) = (message.channel, &self.shared.account);
-        let is_known = self.shared.dirigent.is_known(channel);
+        let is_known = self.shared.dirigent.channel(channel).is_known();
         let parent = if is_known { None } else { account.picture.parent(channel) };
         self.tell(channel, ChannelEvent::Created(message, parent));
     }
@@ -218,7 +218,9 @@ impl ShardFeed {
         }
         for channel in guild.channels.iter().chain(&guild.threads) {
             let id = ChannelId::new(channel.id.0);
-            if let Some(newest) = channel.last_message_id.filter(|_| dirigent.is_known(id)) {
+            if let Some(newest) =
+                channel.last_message_id.filter(|_| dirigent.channel(id).is_known())
+            {
                 self.tell(id, ChannelEvent::Newest(MessageId::new(newest.0)));
             }
         }
@@ -232,7 +234,9 @@ impl ShardFeed {
         };
         let mut findings = diagnose::in_guild(&rules, &me);
         let all = || guild.channels.iter().chain(&guild.threads);
-        for channel in all().filter(|channel| dirigent.is_known(ChannelId::new(channel.id.0))) {
+        for channel in
+            all().filter(|channel| dirigent.channel(ChannelId::new(channel.id.0)).is_known())
+        {
             let is_parent =
                 |other: &&Channel| channel.parent_id.is_some_and(|id| id.0 == other.id.0);
             let parent = all().find(is_parent).filter(|_| crate::wire::is_thread(channel.kind));

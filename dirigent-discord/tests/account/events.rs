@@ -49,14 +49,14 @@ impl Room {
         tokio::task::yield_now().await;
         let members: Vec<AgentId> = told.iter().map(|name| AgentId::from(*name)).collect();
         let chat = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
-        dirigent.created(channel, chat).await.unwrap();
+        dirigent.channel(channel).created(chat).await.unwrap();
         let feed = Feed::builder(dirigent.clone(), Arc::new(nowhere), Feed::INTENTS);
         let shard = feed.build().0.shard(ShardId::ONE);
         Self { dirigent, shard, channel, second: bots[1] }
     }
 
     async fn status(&self) -> Status {
-        self.dirigent.status(self.channel).await.unwrap().unwrap()
+        self.dirigent.channel(self.channel).status().await.unwrap().unwrap()
     }
 
     /// Where the turns of the room stand.

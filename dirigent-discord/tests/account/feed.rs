@@ -129,10 +129,10 @@ async fn nothing_is_kept_of_a_deleted_channel() {
             json!({"id": "701", "type": 11, "guild_id": "1", "parent_id": "700", "name": "t"});
         town.push("THREAD_CREATE", &thread).await;
         let id = ChannelId::new(701);
-        town.dirigent.set_mode(id, Mode::Chat).await.unwrap();
+        town.dirigent.channel(id).set_mode(Mode::Chat).await.unwrap();
         town.push(kind, &json!({"id": gone, "guild_id": "1", "type": 0})).await;
-        assert!(town.dirigent.status(id).await.unwrap().is_none());
-        let parent = town.dirigent.status(CHANNEL).await.unwrap();
+        assert!(town.dirigent.channel(id).status().await.unwrap().is_none());
+        let parent = town.dirigent.channel(CHANNEL).status().await.unwrap();
         let expected = (kind == "THREAD_DELETE").then_some(Mode::Chat);
         assert_eq!(parent.map(|status| status.mode), expected);
         town.push("MESSAGE_CREATE", &said(MESSAGE, "hello")).await;
@@ -154,7 +154,7 @@ async fn a_thread_stands_alone_unless_the_host_wants_otherwise() {
         let mut message = said(MESSAGE, "hello");
         message["channel_id"] = "701".into();
         town.push("MESSAGE_CREATE", &message).await;
-        let status = town.dirigent.status(ChannelId::new(701)).await.unwrap();
+        let status = town.dirigent.channel(ChannelId::new(701)).status().await.unwrap();
         assert_eq!(status.map(|status| status.mode), mode);
         // A channel in a category is no thread.
         let mut other = den(ALL);
@@ -162,7 +162,7 @@ async fn a_thread_stands_alone_unless_the_host_wants_otherwise() {
         town.push("CHANNEL_CREATE", &other).await;
         message["channel_id"] = "702".into();
         town.push("MESSAGE_CREATE", &message).await;
-        assert!(town.dirigent.status(ChannelId::new(702)).await.unwrap().is_none());
+        assert!(town.dirigent.channel(ChannelId::new(702)).status().await.unwrap().is_none());
     }
 }
 
@@ -178,14 +178,14 @@ async fn who_is_taken_out_of_a_private_thread_leaves_it() {
             members: ["a", "b"].map(Into::into).to_vec(),
             ..Default::default()
         };
-        town.dirigent.created(id, chat).await.unwrap();
+        town.dirigent.channel(id).created(chat).await.unwrap();
         let thread =
             json!({"id": "701", "type": kind, "guild_id": "1", "parent_id": "700", "name": "t"});
         town.push("THREAD_CREATE", &thread).await;
         let update = json!({"id": "701", "guild_id": "1", "member_count": 1,
             "removed_member_ids": ["31", "33"]});
         town.push("THREAD_MEMBERS_UPDATE", &update).await;
-        let status = town.dirigent.status(id).await.unwrap().unwrap();
+        let status = town.dirigent.channel(id).status().await.unwrap().unwrap();
         let seats = status.list.into_iter().filter(|(_, seat)| !seat.left);
         let seated: Vec<_> = seats.map(|(agent, _)| agent.as_str().to_owned()).collect();
         assert_eq!(seated, present, "{kind}");
@@ -217,7 +217,7 @@ async fn an_event_of_twilight_says_the_same() {
     gone["position"] = 0.into();
     let gone = Event::ChannelDelete(Box::new(serde_json::from_value(gone).unwrap()));
     town.shard.event(&gone);
-    assert_eq!(town.dirigent.status(CHANNEL).await.unwrap().unwrap().mode, Mode::None);
+    assert_eq!(town.dirigent.channel(CHANNEL).status().await.unwrap().unwrap().mode, Mode::None);
     town.shard.event(&Event::Resumed);
     town.shard.event(&Event::GatewayClose(None));
 }

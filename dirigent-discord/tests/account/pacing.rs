@@ -60,7 +60,7 @@ impl LongReply {
         tokio::spawn(driver.run());
         let members = ["a", "b"].map(AgentId::from).to_vec();
         let chat = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
-        dirigent.created(CHANNEL, chat).await.unwrap();
+        dirigent.channel(CHANNEL).created(chat).await.unwrap();
         let feed = Feed::builder(dirigent.clone(), moderator, Feed::INTENTS);
         let (feed, _) = feed.without_commands().build();
         let shard = feed.shard(ShardId::ONE);

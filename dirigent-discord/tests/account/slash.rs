@@ -200,7 +200,7 @@ async fn a_use_is_answered_at_once_and_only_to_who_asked() {
 #[tokio::test]
 async fn stop_and_resume_are_answered_at_once() {
     let town = Town::with(Plan { may_set_mode: Some(false), ..Plan::default() }).await;
-    town.dirigent.set_mode(CHANNEL, Mode::Chat).await.unwrap();
+    town.dirigent.channel(CHANNEL).set_mode(Mode::Chat).await.unwrap();
     let command = |name: &str, permissions: &str| {
         json!({"data": {"id": "79", "name": name, "type": 1},
             "member": {"user": {"id": "33"}, "permissions": permissions}})
@@ -250,7 +250,7 @@ async fn a_refusal_is_answered_too() {
         let words = answer["data"]["content"].as_str().unwrap();
         assert!(words.contains(part), "{words}");
     }
-    assert!(town.dirigent.status(CHANNEL).await.unwrap().is_none());
+    assert!(town.dirigent.channel(CHANNEL).status().await.unwrap().is_none());
 }
 
 /// D25: the host may decide.
@@ -261,7 +261,7 @@ async fn the_host_may_decide_who_may() {
         let member = json!({"member": {"user": {"id": "33"}, "permissions": permissions}});
         use_it(&town, 900, &member).await;
         answered(&town, 1).await;
-        let status = town.dirigent.status(CHANNEL).await.unwrap();
+        let status = town.dirigent.channel(CHANNEL).status().await.unwrap();
         assert_eq!(status.map(|status| status.mode), mode);
     }
 }
@@ -349,7 +349,7 @@ async fn a_slow_store_is_waited_for_after_a_first_answer() {
 async fn a_stop_does_not_wait_for_a_slow_store() {
     let gate = Gate { inner: Arc::default(), open: Arc::new(Semaphore::new(1)) };
     let town = Town::with(Plan { store: Arc::new(gate.clone()), ..Plan::default() }).await;
-    town.dirigent.set_mode(CHANNEL, Mode::Chat).await.unwrap();
+    town.dirigent.channel(CHANNEL).set_mode(Mode::Chat).await.unwrap();
     let _closed = gate.open.acquire().await.unwrap();
     use_it(&town, 900, &json!({"data": {"name": "stop", "type": 1}})).await;
     settle().await;

@@ -25,7 +25,7 @@ pub(crate) async fn stored_chats(channels: &[ChannelId], plan: Plan) -> (Town, T
     for channel in channels {
         let members = ["a", "b"].map(AgentId::from).to_vec();
         let chat = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
-        before.dirigent.created(*channel, chat).await.unwrap();
+        before.dirigent.channel(*channel).created(chat).await.unwrap();
     }
     before.dirigent.shutdown(Duration::ZERO).await;
     store.hang(channels);

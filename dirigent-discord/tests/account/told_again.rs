@@ -67,6 +67,6 @@ async fn a_threads_first_message_is_heard_once_its_parent_can_be_loaded() {
     assert!(told(&town, thread).is_empty());
     store.fail(&[]);
     pass_seconds(&town, 60).await;
-    assert_eq!(town.dirigent.status(thread).await.unwrap().unwrap().mode, Mode::Chat);
+    assert_eq!(town.dirigent.channel(thread).status().await.unwrap().unwrap().mode, Mode::Chat);
     assert_eq!(told(&town, thread).first(), Some(&1), "it is heard");
 }

@@ -120,7 +120,7 @@ impl Town {
     pub(crate) async fn chat(&self) {
         let members = ["a", "b"].map(AgentId::from).to_vec();
         let chat = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
-        self.dirigent.created(CHANNEL, chat).await.unwrap();
+        self.dirigent.channel(CHANNEL).created(chat).await.unwrap();
     }
 
     pub(crate) async fn push(&self, kind: &str, data: &Value) {
@@ -138,7 +138,7 @@ impl Town {
     }
 
     pub(crate) async fn status(&self) -> Status {
-        self.dirigent.status(CHANNEL).await.unwrap().unwrap()
+        self.dirigent.channel(CHANNEL).status().await.unwrap().unwrap()
     }
 
     /// The agents in the channel that have not left it.

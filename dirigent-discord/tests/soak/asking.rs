@@ -58,7 +58,9 @@ impl Asking {
     /// Posts before it ends, so that the next agent does not begin while the reply is on its way.
     async fn run(&self, channel: ChannelId, trigger: MessageId) {
         let run = Some(RunId::new(trigger.get()));
-        let Ok(permit) = self.dirigent.may_speak(channel, &self.agent, run).await else { return };
+        let Ok(permit) = self.dirigent.channel(channel).may_speak(&self.agent, run).await else {
+            return;
+        };
         match self.minutes.take(channel, trigger.get(), self.agent.as_str()) {
             Some(text) => {
                 self.deliver(channel, trigger, &text).await;

@@ -146,7 +146,7 @@ impl House {
         for channel in self.channels.clone() {
             let (dirigent, (done, is_done)) = (self.dirigent.clone(), oneshot::channel());
             self.running.spawn(async move {
-                dirigent.set_mode(channel, Mode::Chat).await.unwrap();
+                dirigent.channel(channel).set_mode(Mode::Chat).await.unwrap();
                 let _ = done.send(());
             });
             self.settle().await;
@@ -237,7 +237,7 @@ impl House {
     async fn phases(&self) -> Vec<PhaseKind> {
         let mut phases = Vec::new();
         for channel in &self.channels {
-            phases.push(self.dirigent.status(*channel).await.unwrap().unwrap().phase);
+            phases.push(self.dirigent.channel(*channel).status().await.unwrap().unwrap().phase);
         }
         phases
     }
@@ -245,7 +245,7 @@ impl House {
     pub(crate) async fn statuses(&self) -> Vec<Option<dirigent::Status>> {
         let mut statuses = Vec::new();
         for channel in &self.channels {
-            statuses.push(self.dirigent.status(*channel).await.unwrap());
+            statuses.push(self.dirigent.channel(*channel).status().await.unwrap());
         }
         statuses
     }

@@ -60,9 +60,9 @@ async fn a_driver_that_starts_knows_the_agents_of_the_file() {
     assert!(identities.report().is_none(), "building read a file");
     let driver = tokio::spawn(driver.run());
     tokio::task::yield_now().await;
-    dirigent.set_mode(channel, Mode::Chat).await.unwrap();
+    dirigent.channel(channel).set_mode(Mode::Chat).await.unwrap();
     for (agent, is_known) in [("zoe", true), ("adam", true), ("mod", false)] {
-        let denial = dirigent.may_speak(channel, &agent.into(), None).await.unwrap_err();
+        let denial = dirigent.channel(channel).may_speak(&agent.into(), None).await.unwrap_err();
         assert_eq!(denial.reason() != Some(Reason::NotRegistered), is_known, "{agent}");
     }
     dirigent.identities_changed().await.unwrap();

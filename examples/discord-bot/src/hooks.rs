@@ -55,7 +55,7 @@ impl Asking {
     /// agent's they are: the trigger's is taken, so that a trigger that is heard twice is one run.
     async fn run(&mut self, dirigent: &Dirigent, channel: ChannelId, cause: MessageId) -> Result {
         let run = RunId::new(cause.get());
-        let Ok(permit) = dirigent.may_speak(channel, &self.agent, Some(run)).await else {
+        let Ok(permit) = dirigent.channel(channel).may_speak(&self.agent, Some(run)).await else {
             return Ok(()); // The model is not called: nothing was spent.
         };
         self.spoken.think().await;

@@ -73,7 +73,7 @@ async fn carry_out(
     };
     let channel = ChannelId::new(used.channel_id.get());
     let CommandAnswer { text, .. } =
-        context.data().slash_command(command, channel, invoker, input, WITHIN).await;
+        context.data().channel(channel).command(command, invoker, input, WITHIN).await;
     poise::say_reply(context.into(), text).await?;
     Ok(())
 }

@@ -130,7 +130,7 @@ impl Watch<'_> {
         if change.transition.cause != Cause::Reshuffled {
             return Ok(Vec::new());
         }
-        let status = self.dirigent.status(change.channel).await?;
+        let status = self.dirigent.channel(change.channel).status().await?;
         Ok(status.map_or_else(Vec::new, |status| {
             status.list.into_iter().map(|(agent, _)| agent).collect()
         }))

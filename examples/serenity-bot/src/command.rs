@@ -77,7 +77,7 @@ async fn answer(
     };
     let channel = ChannelId::new(used.channel_id.get());
     let word = word.unwrap_or_default();
-    let answer = dirigent.slash_command(command, channel, invoker, word, WITHIN).await;
+    let answer = dirigent.channel(channel).command(command, invoker, word, WITHIN).await;
     let edit = discord::EditInteractionResponse::new().content(answer.text);
     used.edit_response(context, edit).await.map(drop)
 }

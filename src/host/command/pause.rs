@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dirigent_core::{Input, Pause, Refusal};
 
-use super::{ARCHIVED, CommandAnswer, Invoker, NOT_RUNNING, UNREADABLE};
-use crate::{CallError, ChannelId, Dirigent};
+use super::{ARCHIVED, CommandAnswer, CommandCall, NOT_RUNNING, UNREADABLE};
+use crate::{CallError, Channel};
 
 /// How long `/stop` and `/resume` take at most, whatever the store does.
 pub const PAUSE_WITHIN: Duration = Duration::from_secs(1);
@@ -24,31 +24,9 @@ const RESUMED_NOT_STORED: &str = "Resumed: agents take turns again. This could n
      now, the channel may be as before.";
 const NOT_RESTING: &str = "This channel is not stopped.";
 
-impl Dirigent {
-    /// Carries out `/stop`: as [`Dirigent::stop`], for a person who may write in the channel. Answers
-    /// within this time and within [`PAUSE_WITHIN`], whatever the store does. A stop that could not be
-    /// stored in that time is in force all the same, and the answer says so.
-    ///
-    /// # Cancellation
-    ///
-    /// The channel may have been stopped or not.
-    ///
-    /// ```no_run
-    /// use dirigent::command::{Invoker, PAUSE_WITHIN};
-    /// use dirigent::{ChannelId, Dirigent};
-    ///
-    /// # async fn example(dirigent: Dirigent, channel: ChannelId, invoker: Invoker) {
-    /// let answer = dirigent.stop_command(channel, invoker, PAUSE_WITHIN).await;
-    /// println!("{}", answer.text);
-    /// # }
-    /// ```
-    pub async fn stop_command(
-        &self,
-        channel: ChannelId,
-        invoker: Invoker,
-        within: Duration,
-    ) -> CommandAnswer {
-        match self.pause(channel, invoker, &Input::Stop, within).await {
+impl CommandCall<'_> {
+    pub(super) async fn stop(&self) -> CommandAnswer {
+        match self.pause(&Input::Stop).await {
             Ok(Paused::Stored { was: Some(Pause::Stopped) }) => {
                 CommandAnswer::unchanged(STOPPED_BEFORE)
             }
@@ -58,60 +36,44 @@ impl Dirigent {
         }
     }
 
-    /// Carries out `/resume`: as [`Dirigent::resume`], for a person who may write in the channel, and
-    /// in the time of [`Dirigent::stop_command`].
-    ///
-    /// # Cancellation
-    ///
-    /// The channel may have been resumed or not.
-    pub async fn resume_command(
-        &self,
-        channel: ChannelId,
-        invoker: Invoker,
-        within: Duration,
-    ) -> CommandAnswer {
-        match self.pause(channel, invoker, &Input::Resume, within).await {
+    pub(super) async fn resume(&self) -> CommandAnswer {
+        match self.pause(&Input::Resume).await {
             Ok(Paused::Stored { .. }) => CommandAnswer { text: RESUMED.to_owned(), changed: true },
             Ok(Paused::InMemory) => CommandAnswer::unchanged(RESUMED_NOT_STORED),
             Err(answer) => answer,
         }
     }
 
-    async fn pause(
-        &self,
-        channel: ChannelId,
-        invoker: Invoker,
-        input: &Input,
-        within: Duration,
-    ) -> Result<Paused, CommandAnswer> {
-        if invoker.guild.is_none() {
+    async fn pause(&self, input: &Input) -> Result<Paused, CommandAnswer> {
+        if self.invoker.guild.is_none() {
             return Err(CommandAnswer::unchanged(NO_GUILD));
         }
-        if !invoker.may_pause() {
+        if !self.invoker.may_pause() {
             return Err(CommandAnswer::unchanged(NOT_ALLOWED));
         }
+        let channel = self.channel;
         let stating = async {
-            let was = self.status(channel).await?.and_then(|status| status.rest);
-            self.fact(channel, input).await.map(|()| Paused::Stored { was })
+            let was = channel.status().await?.and_then(|status| status.rest);
+            channel.fact(input).await.map(|()| Paused::Stored { was })
         };
-        let in_time = self.runtime.within(within.min(PAUSE_WITHIN), stating).await;
+        let in_time = channel.dirigent.runtime.within(self.within.min(PAUSE_WITHIN), stating).await;
         match in_time.unwrap_or_else(|late| Err(late.into())) {
             Ok(paused) => Ok(paused),
             // It is in force from when the channel heard of it; only the store is late.
             Err(CallError::NotStored) => Ok(Paused::InMemory),
-            Err(CallError::Failed(_)) if self.is_in_force(channel, input) => Ok(Paused::InMemory),
+            Err(CallError::Failed(_)) if is_in_force(channel, input) => Ok(Paused::InMemory),
             Err(error) => Err(CommandAnswer::unchanged(refusal(&error))),
         }
     }
+}
 
-    /// Whether the channel is in memory, and is stopped or goes on as the input wanted it.
-    fn is_in_force(&self, channel: ChannelId, input: &Input) -> bool {
-        let Some(room) = self.runtime.rooms.awake(channel) else {
-            return false;
-        };
-        let rest = room.lock().room.look().machine().view().pause();
-        if *input == Input::Stop { rest == Some(Pause::Stopped) } else { rest.is_none() }
-    }
+/// Whether the channel is in memory, and is stopped or goes on as the input wanted it.
+fn is_in_force(channel: Channel<'_>, input: &Input) -> bool {
+    let Some(room) = channel.dirigent.runtime.rooms.awake(channel.id) else {
+        return false;
+    };
+    let rest = room.lock().room.look().machine().view().pause();
+    if *input == Input::Stop { rest == Some(Pause::Stopped) } else { rest.is_none() }
 }
 
 /// What came of a stop or a resume that the channel took.

@@ -15,7 +15,7 @@ use crate::{Agent, AgentError, ChannelId, Denial, Dirigent, MemoryChannels, Repl
 /// A channel that keeps turns and has left memory, and its runtime.
 async fn parked(dirigent: &Dirigent) -> (ChannelId, Arc<Runtime>) {
     let (channel, runtime) = (ChannelId::new(7), Arc::clone(&dirigent.runtime));
-    dirigent.set_mode(channel, Mode::Chat).await.unwrap();
+    dirigent.channel(channel).set_mode(Mode::Chat).await.unwrap();
     until_parked(&runtime, channel).await;
     (channel, runtime)
 }
@@ -116,10 +116,10 @@ async fn agents_that_answer_at_once_are_stopped_by_a_host_on_the_same_thread() {
     }
     let _running = tokio::spawn(driver.run());
     let channel = ChannelId::new(7);
-    dirigent.set_mode(channel, Mode::Chat).await.unwrap();
-    dirigent.wake(channel, None).await.unwrap();
+    dirigent.channel(channel).set_mode(Mode::Chat).await.unwrap();
+    dirigent.channel(channel).wake(None).await.unwrap();
     tokio::task::yield_now().await;
-    dirigent.stop(channel).await.unwrap();
+    dirigent.channel(channel).stop().await.unwrap();
     let answered = answers.load(Ordering::SeqCst);
     assert!((1..ANSWERS_MAX).contains(&answered), "{answered}");
 }
@@ -217,7 +217,7 @@ fn a_run_that_is_put_off_is_never_known_to_the_room_without_a_sender_to_be_told_
     for channel in (1..=CHANNELS).map(ChannelId::new) {
         let runtime = &dirigent.runtime;
         let room = executor.block_on(async {
-            dirigent.set_mode(channel, Mode::Chat).await.unwrap();
+            dirigent.channel(channel).set_mode(Mode::Chat).await.unwrap();
             until_parked(runtime, channel).await;
             runtime.room(channel).await.unwrap().unwrap()
         });
@@ -227,7 +227,7 @@ fn a_run_that_is_put_off_is_never_known_to_the_room_without_a_sender_to_be_told_
             while !has_begun.load(Ordering::SeqCst) {
                 std::hint::spin_loop();
             }
-            let asked = dirigent.may_speak_or_defer(channel, &agent, None);
+            let asked = dirigent.channel(channel).may_speak_or_defer(&agent, None);
             let denial = executor.block_on(asked).unwrap_err();
             assert!(matches!(denial, Denial::Deferred { .. }), "{denial:?}");
             u64::from(watching.join().unwrap())

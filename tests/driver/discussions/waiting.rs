@@ -15,7 +15,7 @@ fn closed(stage: &Stage) -> String {
 
 fn archive(stage: &mut Stage) {
     let channel = places(stage).0;
-    stage.call(move |d| async move { d.archive(channel).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).archive().await }).unwrap();
     stage.advance(SECOND);
 }
 
@@ -86,7 +86,9 @@ fn a_result_that_arrived_unseen_is_found_among_all_that_was_said_since() {
     let (channel, callback) = places(&stage);
     let person = stage.person();
     stage.discord().next_post(Fault::LostAnswer);
-    stage.begin(move |d| async move { d.conclude(channel, &"a".into(), None).await.map(drop) });
+    stage.begin(
+        move |d| async move { d.channel(channel).conclude(&"a".into(), None).await.map(drop) },
+    );
     stage.settle();
     stage.crash();
     assert_eq!(results(&stage).len(), 1);
@@ -108,8 +110,9 @@ fn nobody_is_told_that_a_result_was_posted_when_another_process_has_it() {
     let channel = places(&stage).0;
     let slow = Fault::SlowAnswer { by: SECOND * 3 };
     stage.discord().inject(|faults| faults.next(Call::History, slow));
-    let concluded = stage
-        .begin(move |d| async move { d.conclude(channel, &"a".into(), Some("plan.md")).await });
+    let concluded = stage.begin(move |d| async move {
+        d.channel(channel).conclude(&"a".into(), Some("plan.md")).await
+    });
     stage.settle();
     stage.store().take_over(channel);
     stage.advance(SECOND * 20);
@@ -143,7 +146,7 @@ fn a_discussion_may_be_its_own_callback_channel() {
     let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]).stage();
     let channel = stage.channel();
     let made = super::opening_to(&stage, channel, GUIDE);
-    stage.call(move |d| async move { d.created(channel, made).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).created(made).await }).unwrap();
     stage.until_dormant();
     assert_eq!(conclude_in(&mut stage), ResultPost::Posted);
     stage.advance(MINUTE * 30);
@@ -154,7 +157,9 @@ fn a_discussion_may_be_its_own_callback_channel() {
 
 fn conclude_in(stage: &mut Stage) -> ResultPost {
     let channel = stage.channel();
-    stage.call(move |d| async move { d.conclude(channel, &"a".into(), None).await }).unwrap()
+    stage
+        .call(move |d| async move { d.channel(channel).conclude(&"a".into(), None).await })
+        .unwrap()
 }
 
 /// R154
@@ -166,7 +171,9 @@ fn where_the_history_was_never_shown_a_result_in_doubt_is_not_posted_again() {
     let moderator = stage.moderator();
     stage.discord().channel(callback).set_history_hidden(moderator, true);
     stage.discord().next_post(Fault::LostAnswer);
-    stage.begin(move |d| async move { d.conclude(channel, &"a".into(), None).await.map(drop) });
+    stage.begin(
+        move |d| async move { d.channel(channel).conclude(&"a".into(), None).await.map(drop) },
+    );
     stage.settle();
     stage.crash();
     assert_eq!(results(&stage).len(), 1, "it was posted, and nobody knows");
@@ -189,7 +196,9 @@ fn where_the_history_is_surely_empty_a_result_in_doubt_is_posted() {
         stage.until_dormant();
         let channel = stage.channel();
         stage.discord().next_post(Fault::NotDelivered);
-        stage.begin(move |d| async move { d.conclude(channel, &"a".into(), None).await.map(drop) });
+        stage.begin(move |d| async move {
+            d.channel(channel).conclude(&"a".into(), None).await.map(drop)
+        });
         stage.settle();
         stage.crash();
         assert!(results(&stage).is_empty(), "it never arrived, and nobody knows");

@@ -126,9 +126,11 @@ impl Play {
                 self.stage.say_in(channel, &text);
             }
             7..10 => self.conclude_talk(at, talks),
-            10 => drop(self.stage.try_call(|d| async move { d.archive(channel).await })),
-            11 => drop(self.stage.try_call(|d| async move { d.hold(channel).await })),
-            12 | 13 => drop(self.stage.try_call(|d| async move { d.resume(channel).await })),
+            10 => drop(self.stage.try_call(|d| async move { d.channel(channel).archive().await })),
+            11 => drop(self.stage.try_call(|d| async move { d.channel(channel).hold().await })),
+            12 | 13 => {
+                drop(self.stage.try_call(|d| async move { d.channel(channel).resume().await }));
+            }
             14 => {
                 let bob = self.stage.agent("bob").user();
                 self.stage.discord().leave(channel, bob);
@@ -169,7 +171,7 @@ impl Play {
         let (channel, ann) = (talk.channel, self.stage.agent("ann").name().clone());
         let told = self
             .stage
-            .try_call(|d| async move { d.conclude(channel, &ann, Some("plan.md")).await });
+            .try_call(|d| async move { d.channel(channel).conclude(&ann, Some("plan.md")).await });
         let is_posted = matches!(told, Some(Ok(ResultPost::Posted)));
         if is_posted && self.results_of(talk) != 1 && !talks.deleted.contains(&talk.callback) {
             talks.wrong = Some(format!("the result of {channel} is said to be posted and is not"));
@@ -219,7 +221,7 @@ impl Play {
         let members = ["ann", "bob", "cis"].map(Into::into).to_vec();
         let opening = Some(Opening { initiator: "ann".into(), terms: Some(terms) });
         let made = CreatedChannel { mode: Mode::Discussion, members, opening };
-        let _ = self.stage.try_call(|d| async move { d.created(channel, made).await });
+        let _ = self.stage.try_call(|d| async move { d.channel(channel).created(made).await });
     }
 
     fn everybody(&self) -> Vec<UserId> {
@@ -260,7 +262,7 @@ impl Play {
         }
         for talk in &talks.opened {
             let channel = talk.channel;
-            let _ = self.stage.try_call(|d| async move { d.archive(channel).await });
+            let _ = self.stage.try_call(|d| async move { d.channel(channel).archive().await });
         }
         self.stage.advance(LETTERS_WITHIN);
         for talk in &talks.opened {

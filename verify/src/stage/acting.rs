@@ -177,7 +177,8 @@ impl Stage {
     #[track_caller]
     pub fn chat(&mut self) {
         for room in self.place.rooms.clone() {
-            let given = self.insist(move |d| async move { d.set_mode(room, Mode::Chat).await });
+            let given =
+                self.insist(move |d| async move { d.channel(room).set_mode(Mode::Chat).await });
             assert_eq!(given, Ok(()));
         }
     }
@@ -201,7 +202,7 @@ impl Stage {
 
     /// A channel's state.
     pub fn status_of(&mut self, channel: ChannelId) -> Option<Status> {
-        self.try_call(move |d| async move { d.status(channel).await })?.ok()?
+        self.try_call(move |d| async move { d.channel(channel).status().await })?.ok()?
     }
 
     /// What was said in the first channel by people and agents, oldest first.

@@ -107,7 +107,7 @@ struct Run {
 impl Run {
     async fn go(self) {
         let run = Some(RunId::new(self.number));
-        let asked = self.dirigent.may_speak(self.channel, self.agent.name(), run);
+        let asked = self.dirigent.channel(self.channel).may_speak(self.agent.name(), run);
         let Ok(permit) = asked.await else {
             return;
         };
@@ -163,7 +163,8 @@ impl Run {
                     if self.hooks.receipts {
                         let (name, run) = (self.agent.name(), Some(RunId::new(self.number)));
                         let messages = vec![posted.id];
-                        let told = self.dirigent.delivered(self.channel, name, run, messages);
+                        let told =
+                            self.dirigent.channel(self.channel).delivered(name, run, messages);
                         drop(told.await);
                     }
                     return;

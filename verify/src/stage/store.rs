@@ -308,11 +308,11 @@ mod tests {
         stage.say("Hello");
         stage.until_dormant();
         let channel = stage.channel();
-        let told = stage.call(move |d| async move { d.history(channel).await }).unwrap();
+        let told = stage.call(move |d| async move { d.channel(channel).history().await }).unwrap();
         assert!(told.iter().any(|event| event.transition.cause == Cause::NextInList), "{told:?}");
         stage.crash();
         stage.restart();
-        let again = stage.call(move |d| async move { d.history(channel).await }).unwrap();
+        let again = stage.call(move |d| async move { d.channel(channel).history().await }).unwrap();
         assert_eq!(again.get(..told.len()), Some(&*told));
     }
 }

@@ -175,7 +175,7 @@ fn wake_after_parking(stage: &mut Stage) {
 fn archive(stage: &mut Stage) {
     stage.chat();
     let channel = stage.channel();
-    let _ = stage.insist(move |d| async move { d.archive(channel).await });
+    let _ = stage.insist(move |d| async move { d.channel(channel).archive().await });
     stage.say("human: anybody here?");
     stage.advance(SECOND * 60);
 }
@@ -189,7 +189,7 @@ fn discuss(stage: &mut Stage) {
     };
     let _ = stage.insist(move |d| {
         let made = made.clone();
-        async move { d.created(channel, made).await }
+        async move { d.channel(channel).created(made).await }
     });
     stage.say("human: the guide");
 }
@@ -201,8 +201,9 @@ fn a_discussion(stage: &mut Stage) {
     let channel = stage.channel();
     stage.advance(SECOND * 1_300);
     // A person sees to it, should the initiator have been killed in its last word.
-    let _ = stage
-        .insist(move |d| async move { d.conclude(channel, &"a".into(), None).await.map(drop) });
+    let _ = stage.insist(move |d| async move {
+        d.channel(channel).conclude(&"a".into(), None).await.map(drop)
+    });
     stage.advance(SECOND * 60);
 }
 
@@ -223,13 +224,13 @@ fn from_guide_to_result(stage: &mut Stage) {
     };
     let _ = stage.insist(move |d| {
         let made = made.clone();
-        async move { d.created(channel, made).await }
+        async move { d.channel(channel).created(made).await }
     });
     stage.advance(SECOND * 60);
     stage.until_dormant();
     stage.advance(SECOND * 1_300);
     let _ = stage.insist(move |d| async move {
-        d.conclude(channel, &"a".into(), Some("summary.md")).await.map(drop)
+        d.channel(channel).conclude(&"a".into(), Some("summary.md")).await.map(drop)
     });
     stage.advance(SECOND * 700);
     let guide = stage.moderation(channel).into_iter().filter(|text| text.starts_with("Which"));
@@ -242,7 +243,7 @@ fn from_guide_to_result(stage: &mut Stage) {
 
 fn to_a_chat_and_back(stage: &mut Stage) {
     let callback = callback_of(stage);
-    let _ = stage.insist(move |d| async move { d.set_mode(callback, Mode::Chat).await });
+    let _ = stage.insist(move |d| async move { d.channel(callback).set_mode(Mode::Chat).await });
     stage.advance(SECOND);
     from_guide_to_result(stage);
     stage.advance(SECOND * 60);

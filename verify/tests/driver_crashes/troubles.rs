@@ -119,19 +119,19 @@ fn end(stage: &mut Stage) {
 fn hold(stage: &mut Stage) {
     begin(stage);
     let channel = stage.channel();
-    let _ = stage.insist(move |d| async move { d.hold(channel).await });
+    let _ = stage.insist(move |d| async move { d.channel(channel).hold().await });
     stage.advance(SECOND * 60);
-    let _ = stage.insist(move |d| async move { d.resume(channel).await });
+    let _ = stage.insist(move |d| async move { d.channel(channel).resume().await });
     end(stage);
 }
 
 fn stop(stage: &mut Stage) {
     begin(stage);
     let channel = stage.channel();
-    let _ = stage.insist(move |d| async move { d.stop(channel).await });
+    let _ = stage.insist(move |d| async move { d.channel(channel).stop().await });
     stage.advance(SECOND * 10);
     stage.say("human: go on");
-    let _ = stage.insist(move |d| async move { d.resume(channel).await });
+    let _ = stage.insist(move |d| async move { d.channel(channel).resume().await });
     end(stage);
 }
 
@@ -147,9 +147,9 @@ fn words(stage: &mut Stage) {
 fn change_mode(stage: &mut Stage) {
     begin(stage);
     let channel = stage.channel();
-    let _ = stage.insist(move |d| async move { d.set_mode(channel, Mode::Report).await });
+    let _ = stage.insist(move |d| async move { d.channel(channel).set_mode(Mode::Report).await });
     stage.advance(SECOND * 10);
-    let _ = stage.insist(move |d| async move { d.set_mode(channel, Mode::Chat).await });
+    let _ = stage.insist(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await });
     stage.say("human: again");
     end(stage);
 }
@@ -182,14 +182,14 @@ fn join(stage: &mut Stage) {
 fn mute(stage: &mut Stage) {
     begin(stage);
     let channel = stage.channel();
-    let _ = stage.insist(move |d| async move { d.mute(channel, &"a".into()).await });
+    let _ = stage.insist(move |d| async move { d.channel(channel).mute(&"a".into()).await });
     end(stage);
 }
 
 fn unheard(stage: &mut Stage) {
     stage.chat();
     let channel = stage.channel();
-    let _ = stage.insist(move |d| async move { d.wake(channel, None).await });
+    let _ = stage.insist(move |d| async move { d.channel(channel).wake(None).await });
     end(stage);
 }
 

@@ -1,0 +1,115 @@
+//! One channel, as a host sees it: what is asked of it and what it is told.
+
+use dirigent_core::{Input, MessageId, Refusal, RunId};
+
+use crate::host::permit::Ending;
+use crate::runtime::room_table::RoomRef;
+use crate::{AgentId, CallError, ChannelId, Dirigent};
+
+/// One channel of a [`Dirigent`]: asks whether an agent may speak there, steers it, and tells how it stands. A borrow
+/// and an id, so that it costs nothing to make; it says nothing about whether the channel exists or has a mode.
+///
+/// Every call returns within a bounded time.
+///
+/// ```no_run
+/// use dirigent::{CallError, ChannelId, Dirigent, Mode};
+///
+/// async fn begin(dirigent: Dirigent, id: ChannelId) -> Result<(), CallError> {
+///     let channel = dirigent.channel(id);
+///     channel.set_mode(Mode::Chat).await?;
+///     channel.speak_next(&"poet".into()).await
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Channel<'a> {
+    pub(crate) dirigent: &'a Dirigent,
+    pub(crate) id: ChannelId,
+}
+
+impl Dirigent {
+    /// Returns a handle for what concerns one channel.
+    pub const fn channel(&self, id: ChannelId) -> Channel<'_> {
+        Channel { dirigent: self, id }
+    }
+}
+
+impl Channel<'_> {
+    /// Which channel this is.
+    pub const fn id(self) -> ChannelId {
+        self.id
+    }
+
+    /// Whether the channel was ever given a mode. Costs nothing.
+    pub fn is_known(self) -> bool {
+        self.dirigent.runtime.rooms.is_known(self.id)
+    }
+
+    /// An agent's run ended. For hosts that hear of it elsewhere than where they asked; they call
+    /// [`Permit::keep`](crate::Permit::keep) there.
+    ///
+    /// A host without run ids must not report the end of a run that was denied or cancelled: nothing
+    /// tells it from the end of the run that holds the floor.
+    ///
+    /// Where no turns are kept, and agents may speak unasked, it means nothing: also in a channel that was never
+    /// given a mode.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::StaleRun`](crate::Refusal::StaleRun) when the run does not hold the floor, which
+    /// is no fault: denied runs end too.
+    pub async fn turn_ended(
+        self,
+        agent: &AgentId,
+        run: Option<RunId>,
+        ending: Ending<'_>,
+    ) -> Result<(), CallError> {
+        let outcome = ending.outcome(&self.dirigent.runtime.settings);
+        self.dirigent.live().await?;
+        let agent = self.dirigent.key(agent)?;
+        self.dirigent.runtime.presence.sign_of_life(agent);
+        self.tell_of_run(&Input::RunEnded { agent, run, outcome }).await
+    }
+
+    /// The host knows that these messages are the whole reply of this run, and that they arrived. Where no turns
+    /// are kept it means nothing, as [`turn_ended`](Self::turn_ended).
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::StaleRun`](crate::Refusal::StaleRun) when the run is not the one waited for.
+    pub async fn delivered(
+        self,
+        agent: &AgentId,
+        run: Option<RunId>,
+        messages: Vec<MessageId>,
+    ) -> Result<(), CallError> {
+        self.dirigent.live().await?;
+        let agent = self.dirigent.key(agent)?;
+        self.tell_of_run(&Input::Receipt { agent, run, messages }).await
+    }
+
+    /// Tells the machine what became of a run: where no turns are kept, it need not know.
+    async fn tell_of_run(self, input: &Input) -> Result<(), CallError> {
+        match self.tell(input).await {
+            Err(CallError::UnknownChannel | CallError::Refused(Refusal::NotManaged)) => Ok(()),
+            told => told,
+        }
+    }
+
+    pub(crate) async fn known_room(self) -> Result<RoomRef, CallError> {
+        self.dirigent.live().await?;
+        self.dirigent.runtime.room(self.id).await?.ok_or(CallError::UnknownChannel)
+    }
+
+    /// Tells the machine something that may be stored behind.
+    pub(crate) async fn tell(self, input: &Input) -> Result<(), CallError> {
+        let room = self.known_room().await?;
+        self.dirigent.runtime.submit(&room, input)?;
+        Ok(())
+    }
+
+    /// Tells the machine something that must be stored for good before the call returns.
+    pub(crate) async fn fact(self, input: &Input) -> Result<(), CallError> {
+        let room = self.known_room().await?;
+        self.dirigent.state_fact(&room, input).await
+    }
+}
