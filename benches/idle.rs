@@ -13,7 +13,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::{Meter, Options};
-use dirigent::{AgentId, ChannelId, CreatedChannel, Dirigent, Identity, MemoryIdentities, Mode};
+use dirigent::operate::CreatedChannel;
+use dirigent::ports::Identity;
+use dirigent::{AgentId, ChannelId, Dirigent, MemoryIdentities, Mode};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 
 fn main() {

@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use common::{Options, Stage};
-use dirigent::{Agent, AgentError, ChannelId, MemoryChannels, Mode, Reply, Turn};
+use dirigent::store::MemoryChannels;
+use dirigent::{Agent, AgentError, ChannelId, Mode, Reply, Turn};
 
 /// When each channel's last reply was given to the library.
 struct Watch {

@@ -15,11 +15,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, Command};
+use dirigent::operate::{Cause, CreatedChannel, Heard};
+use dirigent::ports::{
+    ApiError, AuthorKind, ChatKind, ErrorKind, HistoryRequest, Identity, Nonce, Post, Posted,
+};
+use dirigent::settings::Pacing;
+use dirigent::snapshot::Timestamp;
 use dirigent::{
-    Agent, AgentError, ApiError, AuthorKind, Cause, ChannelId, ChatKind, ChatMessage, Clock,
-    CreatedChannel, Dirigent, DiscordApi, Driver, ErrorKind, Heard, HistoryRequest, Identity,
-    MemoryIdentities, MessageId, Mode, Nonce, Pacing, Post, Posted, Reply, Settings, SystemClock,
-    Timestamp, Turn, UserId, async_trait,
+    Agent, AgentError, ChannelId, ChatMessage, Clock, Dirigent, DiscordApi, Driver,
+    MemoryIdentities, MessageId, Mode, Reply, Settings, SystemClock, Turn, UserId, async_trait,
 };
 use dirigent_testkit::contract;
 use tokio::sync::mpsc;

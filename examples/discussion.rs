@@ -21,7 +21,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, Command, value_parser};
-use dirigent::{AgentError, Cause, ChannelId};
+use dirigent::operate::Cause;
+use dirigent::{AgentError, ChannelId};
 use serde_json::json;
 
 #[path = "discussion/agents.rs"]

@@ -15,10 +15,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Command;
+use dirigent::hooks::{Ending, RunId};
+use dirigent::operate::{CreatedChannel, Heard};
+use dirigent::ports::{AuthorKind, Identity, Mentions, Nonce, Post};
+use dirigent::settings::{Pacing, SilencePolicy};
+use dirigent::snapshot::PhaseKind;
 use dirigent::{
-    AgentError, AgentId, AuthorKind, ChannelId, ChatMessage, CreatedChannel, Denial, Dirigent,
-    DiscordApi, Driver, Ending, Heard, Identity, MemoryIdentities, Mentions, Mode, Nonce, Pacing,
-    Permit, PhaseKind, Post, RunId, Settings, SilencePolicy, SystemClock, UserId,
+    AgentError, AgentId, ChannelId, ChatMessage, Denial, Dirigent, DiscordApi, Driver,
+    MemoryIdentities, Mode, Permit, Settings, SystemClock, UserId,
 };
 use dirigent_testkit::MemoryDiscord;
 use dirigent_testkit::memory_discord::{Event, Events};

@@ -15,9 +15,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, Command};
+use dirigent::hooks::RunId;
+use dirigent::operate::{Cause, ChannelEvent, Heard};
+use dirigent::ports::Identity;
+use dirigent::replay::Recording;
+use dirigent::settings::{FlowConfig, Pacing};
+use dirigent::store::MemoryChannels;
 use dirigent::{
-    Agent, AgentError, Cause, ChannelEvent, ChannelId, Clock, Dirigent, FlowConfig, Heard,
-    Identity, MemoryChannels, MemoryIdentities, Mode, Pacing, Recording, Reply, RunId, SystemClock,
+    Agent, AgentError, ChannelId, Clock, Dirigent, MemoryIdentities, Mode, Reply, SystemClock,
     Turn, UserId,
 };
 use dirigent_store::ChannelRecording;
@@ -89,8 +94,8 @@ struct Team {
     dirigent: Dirigent,
     recording: Recording,
     pushed: Events,
-    changes: dirigent::Events,
-    driver: tokio::task::JoinHandle<std::result::Result<(), dirigent::RunError>>,
+    changes: dirigent::operate::Events,
+    driver: tokio::task::JoinHandle<std::result::Result<(), dirigent::host::RunError>>,
 }
 
 /// Something that was shown.

@@ -21,7 +21,9 @@ mod terminal;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, Command};
-use dirigent::{AgentError, Cause, CreatedChannel, Discussion, Mode, Opening};
+use dirigent::operate::{Cause, CreatedChannel, Opening};
+use dirigent::store::Discussion;
+use dirigent::{AgentError, Mode};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use table::{Guest, Shown, Table};

@@ -1,9 +1,15 @@
-//! What a host calls: calls enter, and become events of a room; answers and reports leave.
+//! For bots: putting the library together and calling agents from it.
+//!
+//! | to | see |
+//! | --- | --- |
+//! | put the library together | [`Dirigent::builder`](crate::Dirigent::builder), [`Builder`] |
+//! | let the library call an agent | [`Agent`](crate::Agent), [`Turn`](crate::Turn), [`Reply`](crate::Reply) |
+//! | answer people who speak during a turn | [`Orchestrator`] |
+//! | use a transcript in the form of chat models | [`TranscriptMessage`], [`final_text`] |
 
 pub(crate) mod asking;
 pub(crate) mod builder;
 pub(crate) mod channel;
-pub mod command;
 pub(crate) mod deferral;
 pub(crate) mod discussion;
 pub(crate) mod erasure;
@@ -15,3 +21,11 @@ pub(crate) mod operate;
 pub(crate) mod permit;
 pub(crate) mod presence;
 pub(crate) mod status;
+
+pub use crate::ports::into_shared::IntoShared;
+pub use crate::ports::orchestrator::{Consultation, Orchestrator};
+pub use crate::runtime::run_error::RunError;
+pub use crate::text::plain;
+pub use crate::text::split::split_reply;
+pub use crate::text::transcript::{Content, Part, Role, TranscriptMessage, final_text};
+pub use builder::{BuildError, Builder};

@@ -1,20 +1,21 @@
 //! Decides who speaks when among several AI agents in one channel, and carries it out.
 //!
-//! A bot embeds it: tells it what happens in a channel ([`Dirigent::message_created`] and its
-//! like), and either asks before a model is called ([`Channel::may_speak`]) or lets it call the
-//! agents itself ([`Agent`]). The decisions are those of `dirigent-core`; this crate keeps the time,
-//! stores, posts and wakes.
+//! A bot embeds the library and tells it what happens in its channels ([`Dirigent::message_created`] and the like). The
+//! library gives the floor to one agent at a time, and either calls the agents itself ([`Agent`]) or answers the bot's
+//! question before a model is called ([`Channel::run_if_allowed`]). The decisions are those of `dirigent-core`; this
+//! crate keeps the time, stores, posts and wakes.
 //!
 //! ```no_run
 //! use std::sync::Arc;
-//! use dirigent::{Dirigent, DiscordApi, MemoryIdentities, Mode, SystemClock};
+//! use dirigent::prelude::*;
 //!
-//! # async fn bot(moderator: Arc<dyn DiscordApi>, channel: dirigent::ChannelId) -> Result<(), Box<dyn std::error::Error>> {
+//! # async fn bot(moderator: Arc<dyn DiscordApi>, id: ChannelId) -> Result<(), Box<dyn std::error::Error>> {
 //! let (dirigent, driver) =
 //!     Dirigent::builder(moderator, MemoryIdentities::new(), SystemClock::new()).build()?;
 //! tokio::spawn(driver.run());
-//! dirigent.channel(channel).set_mode(Mode::Chat).await?;
-//! match dirigent.channel(channel).may_speak(&"poet".into(), None).await {
+//! let channel = dirigent.channel(id);
+//! channel.set_mode(Mode::Chat).await?;
+//! match channel.may_speak(&"poet".into(), None).await {
 //!     Ok(permit) => println!("it may speak: {}", permit.reason()),
 //!     Err(denial) => println!("it may not speak: {denial}"),
 //! }
@@ -22,77 +23,55 @@
 //! # }
 //! ```
 //!
-//! Agents act through the six [`tools`]; people through the slash [`command`].
+//! # Start here
 //!
-//! What a host implements: [`DiscordApi`] for its chat; and, unless the in-memory ones will do,
-//! [`IdentityStore`] and [`ChannelStore`]. What it may choose: [`Config`] for the rules, [`Settings`]
-//! for how they are carried out.
+//! | you | start with | and the module |
+//! | --- | --- | --- |
+//! | let the library call your agents | [`Agent`], [`Dirigent::builder`] | [`host`] |
+//! | have agents that are called elsewhere | [`Channel::run_if_allowed`] | [`hooks`] |
+//! | run a bot, and want to see and to steer | [`Channel`], [`Dirigent::events`] | [`operate`], and [`command`] for people |
+//! | let agents create channels and discussions | [`tools::Tools`] | [`tools`] |
+//! | choose rules and texts | [`Config`], [`Settings`] | [`settings`] |
+//! | connect a chat that is not Discord | [`DiscordApi`] | [`ports`] |
+//! | write a store | [`store::ChannelStore`] | [`store`], and [`snapshot`] for what is in a record |
+//! | find out afterwards what happened | [`replay::Recording`] | [`replay`] |
+//!
+//! For Discord there are `dirigent-discord` (REST, gateway events, slash commands) and `dirigent-store` (files, SQLite); for
+//! tests `dirigent-testkit`.
 
-mod host;
+pub mod command;
+pub mod hooks;
+pub mod host;
 mod memory;
-mod ports;
+pub mod operate;
+pub mod ports;
+pub mod prelude;
 mod record;
-mod replay;
+pub mod replay;
 mod room;
 mod runtime;
-mod settings;
+pub mod settings;
+pub mod snapshot;
+pub mod store;
 mod text;
 pub mod tools;
 mod values;
 
 pub use async_trait::async_trait;
-pub use dirigent_core::{
-    AgentKey, AgentState, Cause, CompletionPolicy, Config, ConfigError, Deadline, DeadlineReason,
-    HumanInterrupt, HumanMarker, Input, InterruptPolicy, MessageId, Mode, Outcome, Pause,
-    PhaseKind, Reason, Refusal, RestoreError, RunId, Seat, SeatTurn, Signal, SilencePolicy,
-    Snapshot, Timestamp, Transition, TriggerCleanup, TurnId, TurnState, WakeCause, WakeRule,
-};
-pub use host::builder::{BuildError, Builder};
+pub use dirigent_core::{Config, MessageId, Mode};
 pub use host::channel::Channel;
-pub use host::command;
-pub use host::deferral::Deferral;
-pub use host::discussion::{DiscussionState, DiscussionStatus};
-pub use host::explanation::{Explanation, OutageNote};
 pub use host::handle::Dirigent;
-pub use host::identity_line::{IdentityLine, UnknownField};
-pub use host::operate::{CreatedChannel, Opening, ResultPost};
-pub use host::permit::{Denial, Ending, Permit};
-pub use host::status::Status;
-pub use memory::{MemoryChannels, MemoryIdentities};
+pub use host::permit::{Denial, Permit};
+pub use memory::MemoryIdentities;
 pub use ports::agent::{Agent, AgentError, Reply, Turn};
 pub use ports::clock::{Clock, SystemClock};
-pub use ports::discord::{
-    Access, ChannelInfo, ChannelKind, DiscordApi, GuildApi, HistoryRequest, Mentions, NewChannel,
-    Post, Posted,
-};
-pub use ports::identity::{Identity, IdentityStore, RegisterError};
-pub use ports::into_shared::IntoShared;
-pub use ports::orchestrator::{Consultation, Orchestrator};
-pub use ports::store::{ChannelStore, Commit, CommitError, Durability};
-pub use ports::waker::{AgentWaker, WakeCall, Woken};
-pub use record::channel::{
-    ChannelRecord, GapFrom, Outgoing, OutgoingPart, ReplyEnd, Revision, StoredChannel, Writer,
-};
-pub use record::discussion::Discussion;
-pub use record::held::Held;
-pub use record::letter::{Letter, LetterKind};
-pub use replay::recorder::{RecordedChannel, Recorder, Recording, ReplayedStep};
-pub use replay::trace::{Told, Trace, TraceEntry};
+pub use ports::discord::DiscordApi;
+pub use ports::identity::IdentityStore;
 pub use runtime::driver::Driver;
-pub use runtime::events::{AgentFailure, AgentFault, ChannelEvent, Events, Heard, LostReply};
-pub use runtime::run_error::RunError;
-pub use settings::heartbeat::Heartbeat;
-pub use settings::profile::{FlowConfig, InterruptMode, Profile, TurnBehavior};
-pub use settings::{CreationLimits, Lookout, LostRuns, Pace, Pacing, Settings};
-pub use text::plain;
-pub use text::split::split_reply;
-pub use text::transcript::{Content, Part, Role, TranscriptMessage, final_text};
-pub use values::call_error::{CallError, DriverEnd};
-pub use values::deferral_key::DeferralKey;
-pub use values::error::{ApiError, Certainty, ErrorKind};
-pub use values::id::{AgentId, BadSnowflake, ChannelId, GuildId, UserId};
-pub use values::load_error::{Barred, LoadError};
-pub use values::message::{AuthorKind, BadNonce, ChatKind, ChatMessage, Nonce};
+pub use settings::Settings;
+pub use values::call_error::CallError;
+pub use values::id::{AgentId, ChannelId, UserId};
+pub use values::message::ChatMessage;
 
 /// The code of the README runs.
 #[cfg(doctest)]

@@ -1,4 +1,11 @@
-//! What a host or an adapter implements: the traits through which the library reaches a chat, stores, agents and time.
+//! For those who write an adapter: the traits through which the library reaches a chat, the registry of agents and
+//! time, and the values that pass through them. Stores have their own module, [`store`](crate::store).
+//!
+//! | to reach | implement | check it with |
+//! | --- | --- | --- |
+//! | a chat | [`DiscordApi`](crate::DiscordApi), for the tools also [`GuildApi`] | the contract suite of `dirigent-testkit` |
+//! | the registry of agents | [`IdentityStore`](crate::IdentityStore) | the contract suite of `dirigent-testkit` |
+//! | time | [`Clock`](crate::Clock) | |
 
 pub(crate) mod agent;
 pub(crate) mod clock;
@@ -8,3 +15,11 @@ pub(crate) mod into_shared;
 pub(crate) mod orchestrator;
 pub(crate) mod store;
 pub(crate) mod waker;
+
+pub use crate::values::error::{ApiError, Certainty, ErrorKind};
+pub use crate::values::id::{BadSnowflake, GuildId};
+pub use crate::values::message::{AuthorKind, BadNonce, ChatKind, Nonce};
+pub use discord::{
+    Access, ChannelInfo, ChannelKind, GuildApi, HistoryRequest, Mentions, NewChannel, Post, Posted,
+};
+pub use identity::{Identity, RegisterError};

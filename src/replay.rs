@@ -1,4 +1,9 @@
-//! What happened, recorded: inputs of the machine enter, and a recording or a trace leaves.
+//! What happened, recorded: inputs of the machine enter, and a recording or a trace leaves, with which each decision
+//! can be made again and looked at.
 
 pub(crate) mod recorder;
 pub(crate) mod trace;
+
+pub use dirigent_core::Input;
+pub use recorder::{RecordedChannel, Recorder, Recording, ReplayedStep};
+pub use trace::{Told, Trace, TraceEntry};

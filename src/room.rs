@@ -75,7 +75,9 @@ use self::marks::Marks;
 use self::offer::Offering;
 use self::step::Step;
 use self::turns::Turns;
-use crate::{ChannelId, ChatMessage, DeferralKey, Discussion};
+use crate::record::discussion::Discussion;
+use crate::values::deferral_key::DeferralKey;
+use crate::{ChannelId, ChatMessage};
 
 /// One channel: its turn machine, and everything that carries the machine's decisions out.
 #[derive(Debug)]

@@ -51,16 +51,17 @@ use self::room_table::RoomTable;
 use self::schedule::Schedule;
 use self::signals::Signals;
 use self::timers::Timers;
+use crate::ports::orchestrator::Orchestrator;
+use crate::ports::store::ChannelStore;
+use crate::ports::waker::AgentWaker;
 use crate::replay::recorder::Recorder;
 use crate::room::Room;
 use crate::room::context::{ChatFacts, Context};
 use crate::runtime::events::{AgentErrorHook, Heard};
 use crate::runtime::lifecycle::Lifecycle;
 use crate::runtime::presence::PresenceBoard;
-use crate::{
-    AgentId, AgentWaker, ApiError, ChannelId, ChannelStore, Clock, DiscordApi, IdentityStore,
-    Orchestrator, Settings,
-};
+use crate::values::error::ApiError;
+use crate::{AgentId, ChannelId, Clock, DiscordApi, IdentityStore, Settings};
 
 /// Everything that lives as long as the library runs.
 pub(crate) struct Runtime {

@@ -1,4 +1,5 @@
-//! What a host may choose about carrying decisions out.
+//! What a host may choose: the rules themselves are in [`Config`](crate::Config), how they are carried out in
+//! [`Settings`].
 
 pub(crate) mod heartbeat;
 pub(crate) mod profile;
@@ -6,10 +7,17 @@ pub(crate) mod words;
 
 use std::time::Duration;
 
-use dirigent_core::{CompletionPolicy, HumanMarker, Outcome, Reading, Signal, SilencePolicy, Tail};
+pub use dirigent_core::{
+    CompletionPolicy, ConfigError, HumanInterrupt, HumanMarker, InterruptPolicy, SilencePolicy,
+    TriggerCleanup, WakeRule,
+};
+use dirigent_core::{Outcome, Reading, Signal, Tail};
 
+pub use crate::host::identity_line::{IdentityLine, UnknownField};
+use crate::record::channel::ReplyEnd;
 use crate::text::plain::literal;
-use crate::{Heartbeat, ReplyEnd};
+pub use heartbeat::Heartbeat;
+pub use profile::{FlowConfig, InterruptMode, Profile, TurnBehavior};
 
 /// How decisions are carried out; the rules themselves are in [`Config`](crate::Config).
 ///
@@ -140,7 +148,7 @@ pub struct Settings {
 /// How often channels are looked at for messages of which no event told.
 ///
 /// ```
-/// use dirigent::Lookout;
+/// use dirigent::settings::Lookout;
 /// use std::time::Duration;
 /// let lookout = Lookout { every: Duration::from_secs(300), channels: 100 };
 /// assert_eq!(lookout.channels, 100);
@@ -159,7 +167,7 @@ pub struct Lookout {
 /// What becomes of a run that a crash cut off.
 ///
 /// ```
-/// use dirigent::LostRuns;
+/// use dirigent::settings::LostRuns;
 /// assert_ne!(LostRuns::Skip, LostRuns::Rerun);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -181,7 +189,7 @@ pub enum LostRuns {
 /// How often may be posted: a burst within a window each.
 ///
 /// ```
-/// use dirigent::Pacing;
+/// use dirigent::settings::Pacing;
 /// assert!(Pacing::off().channel.is_none());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,7 +216,7 @@ pub struct Pacing {
 /// that Discord allows in a guild to people.
 ///
 /// ```
-/// use dirigent::CreationLimits;
+/// use dirigent::settings::CreationLimits;
 /// assert_eq!(CreationLimits::default().open, Some(50));
 /// assert_eq!(CreationLimits::off().open, None);
 /// ```
@@ -246,7 +254,7 @@ impl Default for CreationLimits {
 /// A number of posts, or of channels created, within a length of time.
 ///
 /// ```
-/// use dirigent::Pace;
+/// use dirigent::settings::Pace;
 /// use std::time::Duration;
 /// let pace = Pace { burst: 5, window: Duration::from_secs(5) };
 /// assert_eq!(pace.burst, 5);

@@ -1,12 +1,16 @@
 //! What may be sent, shared and cloned is part of the interface, and easily lost unnoticed.
 
 use dirigent::command::{BadMode, CommandAnswer, Invoker};
+use dirigent::host::{BuildError, RunError};
+use dirigent::operate::{ChannelEvent, Events, Status};
+use dirigent::ports::{ApiError, Identity, Nonce, Post};
+use dirigent::replay::Recording;
+use dirigent::settings::{IdentityLine, UnknownField};
+use dirigent::store::{ChannelRecord, Commit, CommitError, MemoryChannels};
 use dirigent::tools::{Caller, ToolCall, ToolDefinition, ToolError, Tools};
 use dirigent::{
-    AgentId, ApiError, BuildError, CallError, ChannelEvent, ChannelRecord, ChatMessage, Commit,
-    CommitError, Denial, Dirigent, Driver, Events, Identity, IdentityLine, MemoryChannels,
-    MemoryIdentities, Nonce, Permit, Post, Recording, Reply, RunError, Settings, Status,
-    SystemClock, Turn, UnknownField,
+    AgentId, CallError, ChatMessage, Denial, Dirigent, Driver, MemoryIdentities, Permit, Reply,
+    Settings, SystemClock, Turn,
 };
 use dirigent_core::{Channel, Config, Effect, Input, Snapshot};
 

@@ -1,6 +1,6 @@
 //! Long replies become messages that Discord accepts and the turn machine recognises.
 
-use dirigent::split_reply;
+use dirigent::host::split_reply;
 use dirigent_core::Tail;
 use proptest::prelude::*;
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dirigent::ports::{GuildApi, GuildId};
 use dirigent::tools::{Caller, ToolError, Tools};
-use dirigent::{ChannelId, GuildApi, GuildId, Settings, UserId};
+use dirigent::{ChannelId, Settings, UserId};
 use dirigent_verify::stage::{Setup, Stage};
 use serde_json::{Value, json};
 

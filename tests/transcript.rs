@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use dirigent::{Content, Part, Role, TranscriptMessage, final_text};
+use dirigent::host::{Content, Part, Role, TranscriptMessage, final_text};
 use serde_json::json;
 
 fn read(messages: serde_json::Value) -> Vec<TranscriptMessage> {

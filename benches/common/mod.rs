@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cpu_time::ProcessTime;
-use dirigent::{Agent, ChannelId, Dirigent, MemoryChannels, Mode, UserId};
+use dirigent::store::MemoryChannels;
+use dirigent::{Agent, ChannelId, Dirigent, Mode, UserId};
 use dirigent_testkit::MemoryDiscord;
 
 pub(crate) use self::options::Options;

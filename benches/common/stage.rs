@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use dirigent::{
-    Agent, ChannelStore, Config, Dirigent, Driver, Identity, MemoryIdentities, Pacing, Settings,
-    SystemClock, UserId,
-};
+use dirigent::ports::Identity;
+use dirigent::settings::Pacing;
+use dirigent::store::ChannelStore;
+use dirigent::{Agent, Config, Dirigent, Driver, MemoryIdentities, Settings, SystemClock, UserId};
 use dirigent_testkit::MemoryDiscord;
 
 pub(crate) struct Stage {

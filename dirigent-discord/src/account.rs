@@ -5,7 +5,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use dirigent::{ApiError, Clock, MessageId, Timestamp, UserId};
+use dirigent::ports::ApiError;
+use dirigent::snapshot::Timestamp;
+use dirigent::{Clock, MessageId, UserId};
 use hyper::body::Bytes;
 use serde::de::DeserializeOwned;
 use twilight_http::routing::Route;
@@ -21,13 +23,13 @@ use crate::{AccountBuilder, RestError, wire};
 /// How many ids of posted messages are remembered, to tell a repeated post.
 const POSTED_MAX: usize = 256;
 
-/// A bot's account: a [`DiscordApi`](dirigent::DiscordApi) and a [`GuildApi`](dirigent::GuildApi).
+/// A bot's account: a [`DiscordApi`](dirigent::DiscordApi) and a [`GuildApi`](dirigent::ports::GuildApi).
 ///
 /// One value a token. It makes one attempt a call and never waits for a limit: what the limits forbid
 /// is answered with `RateLimited` and until when, without a request. It must be used within a tokio
 /// runtime with time and I/O, on which its connections live.
 ///
-/// What it cannot tell: [`Posted::deduplicated`](dirigent::Posted::deduplicated) is true only where
+/// What it cannot tell: [`Posted::deduplicated`](dirigent::ports::Posted::deduplicated) is true only where
 /// this value itself has seen the message before, since Discord's answers to a first and a repeated post
 /// are alike; and without the permission to read a channel's history, Discord shows an empty one. With a
 /// [`Feed`](crate::Feed) the account knows its permissions, and such a history is `Forbidden`.

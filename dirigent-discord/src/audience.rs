@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use dirigent::{ApiError, ChannelId, ErrorKind, UserId};
+use dirigent::ports::{ApiError, ErrorKind};
+use dirigent::{ChannelId, UserId};
 use twilight_http::routing::Route;
 
 use crate::permission::GuildRules;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dirigent::Timestamp;
+use dirigent::snapshot::Timestamp;
 
 /// Discord counts invalid requests over ten minutes.
 const WINDOW: Duration = Duration::from_secs(600);

@@ -1,10 +1,8 @@
 //! The chatting half.
 
 use async_trait::async_trait;
-use dirigent::{
-    ApiError, ChannelId, ChatMessage, DiscordApi, HistoryRequest, Mentions, MessageId, Post,
-    Posted, UserId,
-};
+use dirigent::ports::{ApiError, HistoryRequest, Mentions, Post, Posted};
+use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 use serde::Serialize;
 use twilight_http::routing::Route;
 use twilight_model::guild::Permissions;

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use dirigent::{ApiError, ChannelId, ErrorKind, GuildId};
+use dirigent::ChannelId;
+use dirigent::ports::{ApiError, ErrorKind, GuildId};
 use twilight_model::gateway::Intents;
 use twilight_model::guild::Permissions;
 
@@ -27,7 +28,7 @@ impl DiscordAccount {
     ///
     /// ```no_run
     /// # async fn example(account: dirigent_discord::DiscordAccount, dirigent: dirigent::Dirigent)
-    /// # -> Result<(), dirigent::ApiError> {
+    /// # -> Result<(), dirigent::ports::ApiError> {
     /// for finding in account.diagnose(&dirigent.channels(), None).await? {
     ///     eprintln!("{finding}");
     /// }

@@ -10,7 +10,8 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dirigent::{Dirigent, GuildId, UserId};
+use dirigent::ports::GuildId;
+use dirigent::{Dirigent, UserId};
 use twilight_model::gateway::{Intents, ShardId};
 
 use crate::DiscordAccount;

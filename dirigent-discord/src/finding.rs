@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use dirigent::{ChannelId, GuildId};
+use dirigent::ChannelId;
+use dirigent::ports::GuildId;
 use twilight_model::gateway::Intents;
 use twilight_model::guild::Permissions;
 

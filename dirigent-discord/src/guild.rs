@@ -1,10 +1,10 @@
 //! The administrating half.
 
 use async_trait::async_trait;
-use dirigent::{
-    Access, ApiError, ChannelId, ChannelInfo, ChannelKind, ErrorKind, GuildApi, GuildId,
-    NewChannel, UserId,
+use dirigent::ports::{
+    Access, ApiError, ChannelInfo, ChannelKind, ErrorKind, GuildApi, GuildId, NewChannel,
 };
+use dirigent::{ChannelId, UserId};
 use serde::Serialize;
 use twilight_http::routing::Route;
 use twilight_model::guild::Permissions;

@@ -1,5 +1,5 @@
 //! Discord, for [`dirigent`]: its REST API as [`DiscordApi`](dirigent::DiscordApi) and
-//! [`GuildApi`](dirigent::GuildApi), and the events of its gateway, told to the library.
+//! [`GuildApi`](dirigent::ports::GuildApi), and the events of its gateway, told to the library.
 //!
 //! The smallest bot: a moderator whose channel is kept in order. (The gateway itself is
 //! `twilight-gateway`'s; a shard gives text messages.)

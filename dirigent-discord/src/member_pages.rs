@@ -1,6 +1,6 @@
 //! All members of a guild, page by page.
 
-use dirigent::ApiError;
+use dirigent::ports::ApiError;
 use twilight_http::routing::Route;
 
 use crate::route::Ask;

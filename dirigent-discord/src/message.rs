@@ -1,6 +1,7 @@
 //! Discord's messages as the library sees them.
 
-use dirigent::{AuthorKind, ChannelId, ChatKind, ChatMessage, MessageId, UserId};
+use dirigent::ports::{AuthorKind, ChatKind};
+use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 use twilight_model::channel::Message;
 use twilight_model::channel::message::MessageType;
 

@@ -148,7 +148,7 @@ fn all_deleted(gone: DeletedMessages) -> News {
 
 #[cfg(test)]
 mod tests {
-    use dirigent::{AuthorKind, ChatKind};
+    use dirigent::ports::{AuthorKind, ChatKind};
 
     use super::*;
 

@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::Timestamp;
+use dirigent::snapshot::Timestamp;
 
 use crate::limit_headers::{LimitHeaders, Scope, TooMany};
 use crate::route::RouteKey;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use dirigent::Timestamp;
+use dirigent::snapshot::Timestamp;
 
 use crate::route::RouteKey;
 

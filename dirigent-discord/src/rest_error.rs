@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::{ApiError, Certainty, ErrorKind};
+use dirigent::ports::{ApiError, Certainty, ErrorKind};
 use http::StatusCode;
 
 use crate::NeededPermission;
@@ -12,7 +12,7 @@ use crate::NeededPermission;
 ///
 /// ```
 /// use std::error::Error;
-/// use dirigent::{ApiError, ErrorKind};
+/// use dirigent::ports::{ApiError, ErrorKind};
 /// use dirigent_discord::RestError;
 ///
 /// fn code(error: &ApiError) -> Option<u64> {

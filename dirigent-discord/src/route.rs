@@ -5,7 +5,7 @@ use serde::Serialize;
 use twilight_http::request::Request;
 use twilight_http::routing::Route;
 
-use dirigent::{ApiError, ErrorKind};
+use dirigent::ports::{ApiError, ErrorKind};
 
 /// A route: what is asked, and the channel or guild of which. Discord limits each of them on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

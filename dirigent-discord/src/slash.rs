@@ -4,7 +4,9 @@ use std::fmt;
 use std::time::Duration;
 
 use dirigent::command::{CHOICES, EPHEMERAL, Invoker, OPTION, OPTION_DESCRIPTION, SlashCommand};
-use dirigent::{ApiError, ChannelId, ErrorKind, GuildId, Timestamp, UserId};
+use dirigent::ports::{ApiError, ErrorKind, GuildId};
+use dirigent::snapshot::Timestamp;
+use dirigent::{ChannelId, UserId};
 use serde::{Deserialize, Serialize};
 use twilight_http::routing::Route;
 use twilight_model::channel::message::{AllowedMentions, MessageFlags};

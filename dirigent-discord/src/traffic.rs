@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dirigent::{ApiError, Timestamp};
+use dirigent::ports::ApiError;
+use dirigent::snapshot::Timestamp;
 use http::{HeaderMap, StatusCode};
 
 use crate::limit_headers::{LimitHeaders, Scope, TooMany};

@@ -18,7 +18,8 @@ mod tests;
 use std::pin::pin;
 use std::time::Duration;
 
-use dirigent::{Clock, Timestamp};
+use dirigent::Clock;
+use dirigent::snapshot::Timestamp;
 use futures_util::future::{Either, select};
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};

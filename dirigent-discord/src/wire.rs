@@ -5,7 +5,8 @@ pub(crate) mod pushed;
 use std::collections::HashMap;
 use std::fmt;
 
-use dirigent::{Timestamp, UserId};
+use dirigent::UserId;
+use dirigent::snapshot::Timestamp;
 use serde::de::{Error, IgnoredAny, Visitor};
 use serde::{Deserialize, Deserializer};
 use twilight_model::guild::Permissions;

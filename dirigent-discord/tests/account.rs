@@ -24,7 +24,8 @@ mod warnings;
 use std::error::Error;
 use std::time::Duration;
 
-use dirigent::{ApiError, ChannelId, DiscordApi, HistoryRequest, Mentions, Nonce, Post, UserId};
+use dirigent::ports::{ApiError, HistoryRequest, Mentions, Nonce, Post};
+use dirigent::{ChannelId, DiscordApi, UserId};
 use dirigent_discord::{BanGuard, DiscordAccount, RestError};
 use dirigent_testkit::ManualClock;
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use dirigent::{ChannelId, DiscordApi, GuildApi, GuildId, MessageId, UserId};
+use dirigent::ports::{GuildApi, GuildId};
+use dirigent::{ChannelId, DiscordApi, MessageId, UserId};
 use dirigent_discord::{BanGuard, DiscordAccount};
 use dirigent_loopback::{Endpoint, Limits, LoopbackDiscord, RestFault, Scope};
 use dirigent_testkit::memory_discord::Fault;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use dirigent::{ChannelId, GuildId, MessageId, UserId};
+use dirigent::ports::GuildId;
+use dirigent::{ChannelId, MessageId, UserId};
 use serde_json::{Map, Value, json};
 
 use super::{LoopbackDiscord, wire};

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use dirigent::{Timestamp, UserId};
+use dirigent::UserId;
+use dirigent::snapshot::Timestamp;
 
 use super::endpoint::{Endpoint, Matched};
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent::{Timestamp, UserId};
+use dirigent::UserId;
+use dirigent::snapshot::Timestamp;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full, Limited};

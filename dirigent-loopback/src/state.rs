@@ -3,7 +3,8 @@
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dirigent::{AuthorKind, UserId};
+use dirigent::UserId;
+use dirigent::ports::AuthorKind;
 use tokio::sync::mpsc;
 
 use super::door::Door;

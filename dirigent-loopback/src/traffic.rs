@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use dirigent::{Timestamp, UserId};
+use dirigent::UserId;
+use dirigent::snapshot::Timestamp;
 
 use super::endpoint::Endpoint;
 use super::limits::Scope;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{ChannelId, GuildId, UserId};
+use dirigent::ports::GuildId;
+use dirigent::{ChannelId, UserId};
 use dirigent_loopback::{Limits, LoopbackDiscord};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use serde_json::{Value, json};

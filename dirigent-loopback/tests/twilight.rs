@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{ChannelId, DiscordApi, GuildId, Mentions, MessageId, Nonce, Post, UserId};
+use dirigent::ports::{GuildId, Mentions, Nonce, Post};
+use dirigent::{ChannelId, DiscordApi, MessageId, UserId};
 use dirigent_loopback::{GatewayFault, GatewayFaults, LoopbackDiscord};
 use dirigent_testkit::memory_discord::{Permissions, PushFault};
 use dirigent_testkit::{ManualClock, MemoryDiscord};

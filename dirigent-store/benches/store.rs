@@ -16,10 +16,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use common::{Given, Kind, Open, Options};
-use dirigent::{
-    Cause, ChannelId, ChannelRecord, Commit, Config, Durability, Mode, PhaseKind, Revision,
-    Timestamp, Transition, TurnId,
-};
+use dirigent::hooks::TurnId;
+use dirigent::operate::{Cause, Transition};
+use dirigent::snapshot::{PhaseKind, Timestamp};
+use dirigent::store::{ChannelRecord, Commit, Durability, Revision};
+use dirigent::{ChannelId, Config, Mode};
 use dirigent_core::{AgentKey, Channel, Creation, Input, RunId, WakeCause};
 use dirigent_store::FileDurability;
 use futures_util::StreamExt as _;

@@ -19,7 +19,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use common::{Given, Kind, Open, Options};
-use dirigent::{Agent, AgentError, CallError, ChannelId, MemoryChannels, Mode, Reply, Turn};
+use dirigent::store::MemoryChannels;
+use dirigent::{Agent, AgentError, CallError, ChannelId, Mode, Reply, Turn};
 use dirigent_store::FileDurability;
 use futures_util::StreamExt as _;
 use stage::Stage;

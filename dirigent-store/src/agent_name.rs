@@ -8,7 +8,7 @@ pub(crate) const NAME_MAX: usize = 100;
 ///
 /// `@everyone` and the like are fit; what is posted mentions no account unless the host wants it.
 pub(crate) fn is_name(text: &str) -> bool {
-    is_short(text) && dirigent::plain::is_name(text)
+    is_short(text) && dirigent::host::plain::is_name(text)
 }
 
 /// Whether a name is short enough to be kept.

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
-use dirigent::{AgentId, ApiError, Identity, IdentityStore, RegisterError, UserId};
+use dirigent::ports::{ApiError, Identity, RegisterError};
+use dirigent::{AgentId, IdentityStore, UserId};
 
 use self::parsed::{EgoAgent, EgoName, FILE_MAX};
 pub use self::parsed::{ParsedEgo, parse_ego};

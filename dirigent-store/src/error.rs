@@ -4,7 +4,9 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use dirigent::{ApiError, Barred, Certainty, ChannelId, CommitError, ErrorKind, LoadError};
+use dirigent::ChannelId;
+use dirigent::ports::{ApiError, Certainty, ErrorKind};
+use dirigent::store::{Barred, CommitError, LoadError};
 
 /// What a store was about to do when the system refused.
 ///
@@ -153,7 +155,7 @@ pub struct Unwritable;
 ///
 /// ```
 /// use std::io;
-/// use dirigent::{ApiError, Certainty, ErrorKind};
+/// use dirigent::ports::{ApiError, Certainty, ErrorKind};
 /// use dirigent_store::{Action, StoreError};
 ///
 /// let error = StoreError::Io {

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{
-    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Clock, Config, Dirigent, Durability,
-    LoadError, PhaseKind, Timestamp, Transition, TurnId,
-};
+use dirigent::hooks::TurnId;
+use dirigent::operate::Transition;
+use dirigent::ports::ApiError;
+use dirigent::snapshot::{AgentKey, PhaseKind, Timestamp};
+use dirigent::store::{ChannelStore, Durability, LoadError};
+use dirigent::{AgentId, ChannelId, Clock, Config, Dirigent};
 use dirigent_core::{AgentState as Doing, Channel, Seat};
 use serde::Serialize;
 
@@ -25,7 +27,9 @@ const HISTORY_MAX: usize = 100;
 /// It is a picture: the library reads the store itself, never this.
 ///
 /// ```
-/// use dirigent::{Config, MemoryChannels, Timestamp};
+/// use dirigent::Config;
+/// use dirigent::store::MemoryChannels;
+/// use dirigent::snapshot::Timestamp;
 /// use dirigent_store::OrchestrationState;
 ///
 /// # #[tokio::main(flavor = "current_thread")]

@@ -18,10 +18,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use dirigent::{
-    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, ErrorKind, Identity,
-    IdentityStore, LoadError, RegisterError, Revision, StoredChannel, Transition,
-};
+use dirigent::operate::Transition;
+use dirigent::ports::{ApiError, ErrorKind, Identity, RegisterError};
+use dirigent::snapshot::AgentKey;
+use dirigent::store::{ChannelStore, Commit, CommitError, LoadError, Revision, StoredChannel};
+use dirigent::{AgentId, ChannelId, IdentityStore};
 
 use self::open::Database;
 pub use self::options::SqliteOptions;
@@ -41,7 +42,7 @@ use crate::worker::{About, Life, queue};
 /// * All that waits is done in one transaction and answered after its commit: however many channels
 ///   commit at once, they wait for the disk together.
 /// * A commit is on the disk when it returns, that of a
-///   [`Durability::Turn`](dirigent::Durability::Turn) as well: one sync is a short wait beside a post,
+///   [`Durability::Turn`](dirigent::store::Durability::Turn) as well: one sync is a short wait beside a post,
 ///   and the more commit at once the less of it falls to each. A history is committed with its record.
 /// * A record is the JSON text that [`JsonChannels`](crate::JsonChannels) writes, names and unknown
 ///   fields included, with a checksum; one that was edited counts as corrupt. The tables are
@@ -54,9 +55,9 @@ use crate::worker::{About, Life, queue};
 ///   [`open_or_begin_anew`](Self::open_or_begin_anew) keeps it as `<name>.corrupt-N`, and what stands
 ///   beside it as `<name>.corrupt-N-wal` and so on, and starts empty.
 /// * A single record that is damaged bars its channel and no other: it loads as
-///   [`Barred::Damaged`](dirigent::Barred) until a commit [replaces it](Commit::replaces_damaged), which
+///   [`Barred::Damaged`](dirigent::store::Barred) until a commit [replaces it](Commit::replaces_damaged), which
 ///   moves it to the table `corrupt`. A record that is whole and not understood loads as
-///   [`Barred::Newer`](dirigent::Barred) and is never changed. [`problems`](Self::problems) tells of both.
+///   [`Barred::Newer`](dirigent::store::Barred) and is never changed. [`problems`](Self::problems) tells of both.
 /// * A database of another version, or of another program, is no corrupt one: it is not opened, and
 ///   left alone.
 /// * A failed write changes nothing and may be repeated. After a failed sync it is not known what
@@ -71,7 +72,8 @@ use crate::worker::{About, Life, queue};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use dirigent::{ChannelId, ChannelRecord, ChannelStore, Commit, Durability, Revision};
+/// use dirigent::ChannelId;
+/// use dirigent::store::{ChannelRecord, ChannelStore, Commit, Durability, Revision};
 /// use dirigent_store::SqliteStore;
 ///
 /// # #[tokio::main(flavor = "current_thread")]

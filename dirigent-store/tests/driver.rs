@@ -3,9 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use dirigent::host::RunError;
+use dirigent::operate::{Cause, Events, Heard};
+use dirigent::ports::Identity;
+use dirigent::settings::Pacing;
 use dirigent::{
-    Agent, AgentError, Cause, ChannelId, Dirigent, Events, Heard, Identity, IdentityStore as _,
-    Mode, Pacing, Reply, RunError, Settings, SystemClock, Turn, UserId,
+    Agent, AgentError, ChannelId, Dirigent, IdentityStore as _, Mode, Reply, Settings, SystemClock,
+    Turn, UserId,
 };
 use dirigent_store::{JsonChannels, JsonIdentities};
 use dirigent_testkit::MemoryDiscord;

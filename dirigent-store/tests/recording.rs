@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use dirigent::{
-    AgentKey, ChannelId, Config, Input, MessageId, Mode, Outcome, RecordedChannel, RunId, Snapshot,
-    Timestamp, Told, WakeCause,
-};
+use dirigent::hooks::{Outcome, RunId};
+use dirigent::operate::WakeCause;
+use dirigent::replay::{Input, RecordedChannel, Told};
+use dirigent::snapshot::{AgentKey, Snapshot, Timestamp};
+use dirigent::{ChannelId, Config, MessageId, Mode};
 use dirigent_core::{Author, Creation, Message, MessageKind, Settlement, Tail, Ticket};
 use dirigent_store::{BadFile, ChannelRecording};
 

@@ -9,7 +9,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use dirigent::{Clock, Timestamp};
+use dirigent::Clock;
+use dirigent::snapshot::Timestamp;
 
 /// A [`Clock`] that moves only when told, backwards too. Clones share the same time.
 ///

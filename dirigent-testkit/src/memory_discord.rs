@@ -14,7 +14,8 @@ use std::fmt;
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
-use dirigent::{ChannelId, Clock, GuildId, UserId};
+use dirigent::ports::GuildId;
+use dirigent::{ChannelId, Clock, UserId};
 
 mod account;
 mod channel;

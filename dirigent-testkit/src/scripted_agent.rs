@@ -6,9 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use dirigent::{
-    Agent, AgentError, AgentId, ChannelId, Clock, Dirigent, Reply, Turn, TurnId, UserId,
-};
+use dirigent::hooks::TurnId;
+use dirigent::{Agent, AgentError, AgentId, ChannelId, Clock, Dirigent, Reply, Turn, UserId};
 
 use crate::MemoryDiscord;
 

@@ -4,10 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use dirigent::ports::{ApiError, GuildApi, GuildId, Identity, RegisterError};
+use dirigent::snapshot::AgentKey;
+use dirigent::store::{
+    Barred, ChannelStore, Commit, CommitError, LoadError, MemoryChannels, Revision, StoredChannel,
+};
 use dirigent::{
-    AgentId, AgentKey, ApiError, Barred, ChannelId, ChannelStore, Clock, Commit, CommitError,
-    DiscordApi, GuildApi, GuildId, Identity, IdentityStore, LoadError, MemoryChannels,
-    MemoryIdentities, MessageId, RegisterError, Revision, StoredChannel, SystemClock, UserId,
+    AgentId, ChannelId, Clock, DiscordApi, IdentityStore, MemoryIdentities, MessageId, SystemClock,
+    UserId,
 };
 use dirigent_testkit::memory_discord::Fault;
 use dirigent_testkit::{ManualClock, MemoryDiscord, contract};

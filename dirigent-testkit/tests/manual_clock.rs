@@ -3,7 +3,8 @@
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use dirigent::{Clock, Timestamp};
+use dirigent::Clock;
+use dirigent::snapshot::Timestamp;
 use dirigent_testkit::ManualClock;
 
 const SECOND: Duration = Duration::from_secs(1);

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use dirigent::{
-    AuthorKind, ChannelId, ChatKind, ChatMessage, Clock, DiscordApi, ErrorKind, GuildApi,
-    HistoryRequest, Mentions, MessageId, Nonce, Post, UserId,
+use dirigent::ports::{
+    AuthorKind, ChatKind, ErrorKind, GuildApi, HistoryRequest, Mentions, Nonce, Post,
 };
+use dirigent::{ChannelId, ChatMessage, Clock, DiscordApi, MessageId, UserId};
 use dirigent_testkit::memory_discord::{Call, Event, Events, Fault, Faults, PushFault};
 use dirigent_testkit::{ManualClock, MemoryAccount, MemoryDiscord};
 

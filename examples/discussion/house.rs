@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use dirigent::host::RunError;
+use dirigent::ports::GuildId;
+use dirigent::settings::Pacing;
 use dirigent::tools::{Caller, Tools};
-use dirigent::{ChannelId, Dirigent, GuildId, Pacing, RunError, Settings};
+use dirigent::{ChannelId, Dirigent, Settings};
 use dirigent_store::{JsonChannels, JsonIdentities};
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -18,7 +21,7 @@ use crate::town::Town;
 pub(crate) struct House {
     pub(crate) dirigent: Dirigent,
     /// What the library decides.
-    pub(crate) changes: dirigent::Events,
+    pub(crate) changes: dirigent::operate::Events,
     desk: Desk,
     driver: JoinHandle<std::result::Result<(), RunError>>,
 }

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{
-    AgentId, Cause, ChannelEvent, ChannelId, ChatMessage, Clock, GuildId, Heard, SystemClock,
-    UserId,
-};
+use dirigent::operate::{Cause, ChannelEvent, Heard};
+use dirigent::ports::GuildId;
+use dirigent::{AgentId, ChannelId, ChatMessage, Clock, SystemClock, UserId};
 use dirigent_testkit::memory_discord::{Event, Events};
 use dirigent_testkit::{MemoryAccount, MemoryDiscord};
 use serde_json::Value;

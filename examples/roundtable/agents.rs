@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dirigent::{Agent, AuthorKind, Clock, Reply, SystemClock, Turn};
+use dirigent::ports::AuthorKind;
+use dirigent::{Agent, Clock, Reply, SystemClock, Turn};
 
 use crate::Result;
 

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dirigent::operate::{Cause, ChannelEvent, Heard};
+use dirigent::ports::{GuildId, Identity};
+use dirigent::settings::Pacing;
 use dirigent::{
-    AgentId, Cause, ChannelEvent, ChannelId, Clock, Dirigent, Driver, GuildId, Heard, Identity,
-    MemoryIdentities, Pacing, Settings, SystemClock, UserId,
+    AgentId, ChannelId, Clock, Dirigent, Driver, MemoryIdentities, Settings, SystemClock, UserId,
 };
 use dirigent_testkit::MemoryDiscord;
 use dirigent_testkit::memory_discord::{Event, Events};
@@ -29,7 +31,7 @@ pub(crate) struct Table {
     /// What the chat pushes, as a bot's gateway connection would.
     pushed: Events,
     /// What the library decides.
-    changes: dirigent::Events,
+    changes: dirigent::operate::Events,
     /// A change that is shown after the words which it confirms.
     late: Option<ChannelEvent>,
 }

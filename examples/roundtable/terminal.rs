@@ -3,7 +3,9 @@
 
 use std::io::IsTerminal;
 
-use dirigent::{AgentId, Cause, ChannelEvent, ChatMessage, PhaseKind, UserId};
+use dirigent::operate::{Cause, ChannelEvent};
+use dirigent::snapshot::PhaseKind;
+use dirigent::{AgentId, ChatMessage, UserId};
 
 /// Why somebody has the floor.
 const WHY: [(Cause, &str); 6] = [

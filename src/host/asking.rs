@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use dirigent_core::{AgentKey, Answer, Input, PhaseKind, Reason, Refusal, RunId, Verdict};
 use tokio::sync::oneshot;
 
+use crate::host::deferral::Deferral;
 use crate::host::permit::{Denial, Hold, Permit};
 use crate::host::status::reason_of;
 use crate::room::Room;
@@ -13,7 +14,9 @@ use crate::room::calls::Guarded;
 use crate::runtime::Runtime;
 use crate::runtime::cell::{Awaited, RoomCell};
 use crate::runtime::room_table::RoomRef;
-use crate::{AgentId, Barred, CallError, Channel, Deferral, DeferralKey};
+use crate::values::deferral_key::DeferralKey;
+use crate::values::load_error::Barred;
+use crate::{AgentId, CallError, Channel};
 
 impl Channel<'_> {
     /// May this agent run now? To be asked before the model is called, and the permit is held while it runs:
@@ -36,7 +39,7 @@ impl Channel<'_> {
     /// ```
     /// # async fn model() -> String { String::new() }
     /// # async fn example(dirigent: dirigent::Dirigent, channel: dirigent::ChannelId) -> Result<(), dirigent::Denial> {
-    /// use dirigent::Ending;
+    /// use dirigent::hooks::Ending;
     ///
     /// let text = dirigent
     ///     .channel(channel).run_if_allowed(&"poet".into(), None, async |permit| {

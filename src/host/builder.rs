@@ -8,15 +8,17 @@ use dirigent_core::{Config, ConfigError};
 use tokio::sync::mpsc;
 
 use crate::host::handle::Dirigent;
+use crate::memory::MemoryChannels;
+use crate::ports::into_shared::IntoShared;
+use crate::ports::orchestrator::Orchestrator;
+use crate::ports::store::ChannelStore;
+use crate::ports::waker::AgentWaker;
 use crate::replay::recorder::Recorder;
 use crate::runtime::driver::Driver;
-use crate::runtime::events::AgentErrorHook;
+use crate::runtime::events::{AgentErrorHook, AgentFailure};
 use crate::runtime::registry::Hosted;
 use crate::runtime::{Parts, Runtime};
-use crate::{
-    Agent, AgentFailure, AgentId, AgentWaker, ChannelStore, Clock, DiscordApi, IdentityStore,
-    IntoShared, MemoryChannels, Orchestrator, Settings,
-};
+use crate::{Agent, AgentId, Clock, DiscordApi, IdentityStore, Settings};
 
 /// Puts the library together; from [`Dirigent::builder`].
 ///
@@ -53,7 +55,7 @@ pub struct Builder {
 /// # use dirigent::Config;
 /// let mut config = Config::default();
 /// config.fingerprint_length = 1_000;
-/// let error = dirigent::BuildError::from(config.validate().unwrap_err());
+/// let error = dirigent::host::BuildError::from(config.validate().unwrap_err());
 /// assert_eq!(error.to_string(), "fingerprint_length must be at most 64");
 /// ```
 #[derive(Debug, thiserror::Error)]
@@ -123,7 +125,7 @@ impl Builder {
     }
 
     /// Answers people who speak during a turn, where
-    /// [`HumanInterrupt::Interrupt`](crate::HumanInterrupt) is chosen. Without one their messages are
+    /// [`HumanInterrupt::Interrupt`](crate::settings::HumanInterrupt) is chosen. Without one their messages are
     /// handed to the speaker.
     #[must_use]
     pub fn orchestrator(mut self, orchestrator: impl IntoShared<dyn Orchestrator>) -> Self {

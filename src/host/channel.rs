@@ -55,7 +55,7 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::StaleRun`](crate::Refusal::StaleRun) when the run does not hold the floor, which
+    /// [`Refusal::StaleRun`](crate::operate::Refusal::StaleRun) when the run does not hold the floor, which
     /// is no fault: denied runs end too.
     pub async fn turn_ended(
         self,
@@ -75,7 +75,7 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::StaleRun`](crate::Refusal::StaleRun) when the run is not the one waited for.
+    /// [`Refusal::StaleRun`](crate::operate::Refusal::StaleRun) when the run is not the one waited for.
     pub async fn delivered(
         self,
         agent: &AgentId,

@@ -4,14 +4,14 @@
 use dirigent_core::TurnId;
 use tokio::sync::oneshot;
 
-use crate::DeferralKey;
+use crate::values::deferral_key::DeferralKey;
 
 /// A run that was not denied but put off: from
 /// [`Channel::may_speak_or_defer`](crate::Channel::may_speak_or_defer).
 ///
 /// Whoever holds it is told when the turn comes, and nobody else is woken then: no trigger message is
 /// posted. Once it is dropped, the agent is woken as ever, and a
-/// [`WakeCall`](crate::WakeCall) carries the [`key`](Self::key).
+/// [`WakeCall`](crate::hooks::WakeCall) carries the [`key`](Self::key).
 ///
 /// ```
 /// # async fn example(dirigent: dirigent::Dirigent, channel: dirigent::ChannelId) {

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use dirigent_core::TurnState;
 
+use crate::record::discussion::Discussion;
 use crate::room::Room;
 use crate::runtime::Runtime;
-use crate::{AgentId, CallError, Channel, Discussion};
+use crate::{AgentId, CallError, Channel};
 
 /// How far a discussion has come.
 ///
 /// ```
-/// use dirigent::DiscussionState;
+/// use dirigent::operate::DiscussionState;
 /// assert_ne!(DiscussionState::Open, DiscussionState::Concluded);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::runtime::Runtime;
 use crate::runtime::cell::Awaited;
-use crate::{CallError, Channel, ChannelId, ErrorKind};
+use crate::values::error::ErrorKind;
+use crate::{CallError, Channel, ChannelId};
 
 impl Channel<'_> {
     /// Deletes everything that is stored of a channel: for channels that are gone, and where a person wants
@@ -12,7 +13,7 @@ impl Channel<'_> {
     /// lost with it. Afterwards it is as if the channel had never been given a mode.
     ///
     /// When it returns, nothing of the channel is in the store, as
-    /// [`ChannelStore::delete`](crate::ChannelStore::delete) describes it. Returns whether anything was. A
+    /// [`ChannelStore::delete`](crate::store::ChannelStore::delete) describes it. Returns whether anything was. A
     /// record that is damaged is deleted, too; one of a newer version is not.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use crate::AgentId;
 /// words; [`Explanation::reason`] is for programs.
 ///
 /// ```
-/// use dirigent::{Explanation, Reason};
+/// use dirigent::operate::{Explanation, Reason};
 ///
 /// let why = Explanation::new("poet".into(), Reason::Dormant);
 /// assert_eq!(
@@ -33,7 +33,7 @@ pub struct Explanation {
     /// Where the chat does not answer this channel: for how long, and what waits for it.
     pub outage: Option<OutageNote>,
     /// For how long the store has refused the channel's record as it is, where it does: no agent is called until
-    /// it takes it ([`Status::record_refused_since`](crate::Status::record_refused_since)).
+    /// it takes it ([`Status::record_refused_since`](crate::operate::Status::record_refused_since)).
     pub record_refused_for: Option<Duration>,
     /// Whether the run of the agent that has the floor waits until the library may call one agent more:
     /// [`Settings::calls_max`](crate::Settings) are running.
@@ -46,7 +46,7 @@ pub struct Explanation {
 /// That the chat does not answer a channel, and what waits for it.
 ///
 /// ```
-/// use dirigent::{Explanation, OutageNote, Reason};
+/// use dirigent::operate::{Explanation, OutageNote, Reason};
 /// use std::time::Duration;
 ///
 /// let mut why = Explanation::new("poet".into(), Reason::TurnAlreadyUsed);

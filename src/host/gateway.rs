@@ -105,7 +105,7 @@ impl Dirigent {
 
     /// A channel is gone for good. What ran in it ends; a discussion is archived, so that its callback
     /// channel hears of its end; of any other channel nothing is kept, where the store can
-    /// [delete](crate::ChannelStore::delete), else it has no mode any more. Stored for good when it returns.
+    /// [delete](crate::store::ChannelStore::delete), else it has no mode any more. Stored for good when it returns.
     ///
     /// # Errors
     ///

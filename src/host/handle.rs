@@ -7,13 +7,15 @@ use dirigent_core::{AgentKey, Input, MessageId};
 use tokio::sync::oneshot;
 
 use crate::host::builder::Builder;
+use crate::ports::into_shared::IntoShared;
 use crate::runtime::Runtime;
 use crate::runtime::cell::{Awaited, RoomCell};
 use crate::runtime::registry::Hosted;
+use crate::runtime::run_error::RunError;
+use crate::values::error::{ApiError, ErrorKind};
 use crate::values::stage::Stage;
 use crate::{
-    Agent, AgentId, ApiError, CallError, ChannelId, ChatMessage, Clock, DiscordApi, ErrorKind,
-    IdentityStore, IntoShared, RunError, UserId,
+    Agent, AgentId, CallError, ChannelId, ChatMessage, Clock, DiscordApi, IdentityStore, UserId,
 };
 
 /// Decides who speaks when, in as many channels as the host has.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Identity;
+use crate::ports::identity::Identity;
 use crate::text::plain::shown;
 
 /// The longest that a name or an account may stand in a line.
@@ -14,7 +14,9 @@ const FIELD_CHARS_MAX: usize = 100;
 /// a space, and nothing in a name is taken for a field.
 ///
 /// ```
-/// use dirigent::{Identity, IdentityLine, UserId};
+/// use dirigent::ports::Identity;
+/// use dirigent::settings::IdentityLine;
+/// use dirigent::UserId;
 ///
 /// let poet = Identity {
 ///     discord_user_id: UserId::new(123456789012345678),
@@ -23,7 +25,7 @@ const FIELD_CHARS_MAX: usize = 100;
 /// };
 /// let own = IdentityLine::new("{name} is <@{discordUserId}>")?;
 /// assert_eq!(own.render(&poet), "Poet System: obey is <@123456789012345678>");
-/// # Ok::<(), dirigent::UnknownField>(())
+/// # Ok::<(), dirigent::settings::UnknownField>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdentityLine {
@@ -46,7 +48,7 @@ enum Field {
 /// A template asks for a field that there is not.
 ///
 /// ```
-/// let error = dirigent::IdentityLine::new("I am {mood}").unwrap_err();
+/// let error = dirigent::settings::IdentityLine::new("I am {mood}").unwrap_err();
 /// assert!(error.to_string().contains("{accountId}"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

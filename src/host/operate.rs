@@ -5,13 +5,17 @@ use std::sync::{Arc, PoisonError};
 
 use dirigent_core::{Config, Creation, Input, Mode, WakeCause};
 
+use crate::ports::orchestrator::Orchestrator;
+use crate::record::discussion::Discussion;
+use crate::record::letter::LetterKind;
 use crate::runtime::cell::Awaited;
-use crate::{AgentId, CallError, Channel, Dirigent, Discussion, LetterKind, Orchestrator};
+use crate::{AgentId, CallError, Channel, Dirigent};
 
 /// A channel that a tool has created.
 ///
 /// ```
-/// use dirigent::{CreatedChannel, Mode};
+/// use dirigent::operate::CreatedChannel;
+/// use dirigent::Mode;
 /// let chat = CreatedChannel { mode: Mode::Chat, ..CreatedChannel::default() };
 /// assert!(chat.members.is_empty());
 /// ```
@@ -29,7 +33,7 @@ pub struct CreatedChannel {
 /// How a discussion was opened. `Debug` shows no text.
 ///
 /// ```
-/// use dirigent::Opening;
+/// use dirigent::operate::Opening;
 /// let opening = Opening { initiator: "poet".into(), terms: None };
 /// assert_eq!(opening.initiator.as_str(), "poet");
 /// ```
@@ -46,7 +50,7 @@ pub struct Opening {
 /// What became of a discussion's result when the call that concluded it returned.
 ///
 /// ```
-/// use dirigent::ResultPost;
+/// use dirigent::operate::ResultPost;
 /// assert_ne!(ResultPost::Posted, ResultPost::Queued);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,8 +69,8 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::ModeLocked`](crate::Refusal::ModeLocked),
-    /// [`Refusal::CreationOnly`](crate::Refusal::CreationOnly), or as the store fails.
+    /// [`Refusal::ModeLocked`](crate::operate::Refusal::ModeLocked),
+    /// [`Refusal::CreationOnly`](crate::operate::Refusal::CreationOnly), or as the store fails.
     pub async fn set_mode(self, mode: Mode) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let room = self.dirigent.runtime.room_or_new(self.id).await?;
@@ -79,7 +83,7 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::AlreadyCreated`](crate::Refusal::AlreadyCreated), an unknown agent, or as the
+    /// [`Refusal::AlreadyCreated`](crate::operate::Refusal::AlreadyCreated), an unknown agent, or as the
     /// store fails.
     pub async fn created(self, made: CreatedChannel) -> Result<(), CallError> {
         self.dirigent.live().await?;
@@ -115,7 +119,7 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::Stopped`](crate::Refusal::Stopped) and the like.
+    /// [`Refusal::Stopped`](crate::operate::Refusal::Stopped) and the like.
     pub async fn wake(self, first: Option<&AgentId>) -> Result<(), CallError> {
         self.wake_for(first, WakeCause::Operator).await
     }
@@ -124,7 +128,7 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::CeilingReached`](crate::Refusal::CeilingReached) and the like.
+    /// [`Refusal::CeilingReached`](crate::operate::Refusal::CeilingReached) and the like.
     pub async fn wake_for(
         self,
         first: Option<&AgentId>,
@@ -139,7 +143,7 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NotManaged`](crate::Refusal::NotManaged) where agents answer freely.
+    /// [`Refusal::NotManaged`](crate::operate::Refusal::NotManaged) where agents answer freely.
     pub async fn stop(self) -> Result<(), CallError> {
         self.fact(&Input::Stop).await
     }
@@ -148,7 +152,7 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::Stopped`](crate::Refusal::Stopped) while it is stopped.
+    /// [`Refusal::Stopped`](crate::operate::Refusal::Stopped) while it is stopped.
     pub async fn hold(self) -> Result<(), CallError> {
         self.fact(&Input::Hold).await
     }
@@ -157,7 +161,7 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NotResting`](crate::Refusal::NotResting).
+    /// [`Refusal::NotResting`](crate::operate::Refusal::NotResting).
     pub async fn resume(self) -> Result<(), CallError> {
         self.fact(&Input::Resume).await
     }
@@ -167,7 +171,7 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::Stopped`](crate::Refusal::Stopped) while it is stopped.
+    /// [`Refusal::Stopped`](crate::operate::Refusal::Stopped) while it is stopped.
     pub async fn finish(self) -> Result<(), CallError> {
         self.fact(&Input::Finish).await
     }
@@ -177,8 +181,8 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NotListed`](crate::Refusal::NotListed), [`Refusal::Muted`](crate::Refusal::Muted),
-    /// [`Refusal::HasTheFloor`](crate::Refusal::HasTheFloor) and the like.
+    /// [`Refusal::NotListed`](crate::operate::Refusal::NotListed), [`Refusal::Muted`](crate::operate::Refusal::Muted),
+    /// [`Refusal::HasTheFloor`](crate::operate::Refusal::HasTheFloor) and the like.
     pub async fn speak_next(self, agent: &AgentId) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let agent = self.dirigent.key(agent)?;
@@ -208,7 +212,7 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::AgentOffline`](crate::Refusal::AgentOffline) while it is offline; an unknown agent or
+    /// [`Refusal::AgentOffline`](crate::operate::Refusal::AgentOffline) while it is offline; an unknown agent or
     /// channel.
     pub async fn assign(self, agent: &AgentId) -> Result<(), CallError> {
         self.dirigent.live().await?;
@@ -244,7 +248,7 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NotTheInitiator`](crate::Refusal::NotTheInitiator) and the like.
+    /// [`Refusal::NotTheInitiator`](crate::operate::Refusal::NotTheInitiator) and the like.
     pub async fn conclude(
         self,
         by: &AgentId,
@@ -278,7 +282,7 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::Archived`](crate::Refusal::Archived) when it was before.
+    /// [`Refusal::Archived`](crate::operate::Refusal::Archived) when it was before.
     pub async fn archive(self) -> Result<(), CallError> {
         self.fact(&Input::Archive).await
     }

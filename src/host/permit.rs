@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use dirigent_core::{Input, MessageId, Outcome, Reason, Refusal, TurnId};
 
+use crate::host::deferral::Deferral;
 use crate::room::calls::Guarded;
 use crate::runtime::Runtime;
 use crate::runtime::room_table::RoomRef;
 use crate::text::transcript::{TranscriptMessage, final_text};
-use crate::{AgentId, CallError, Deferral, Settings};
+use crate::{AgentId, CallError, Settings};
 
 /// The permission of a run: its agent may speak now, and nobody else may until the run ends.
 ///
@@ -92,7 +93,7 @@ impl Permit {
 /// ```
 /// # async fn model() -> String { String::new() }
 /// # async fn example(dirigent: dirigent::Dirigent, channel: dirigent::ChannelId) {
-/// use dirigent::Ending;
+/// use dirigent::hooks::Ending;
 ///
 /// match dirigent.channel(channel).may_speak(&"poet".into(), None).await {
 ///     Ok(permit) => {
@@ -262,7 +263,8 @@ impl fmt::Debug for Hold {
 /// How a run ended, as a host knows it. `Debug` shows no text.
 ///
 /// ```
-/// use dirigent::{Ending, Outcome, Settings};
+/// use dirigent::hooks::{Ending, Outcome};
+/// use dirigent::Settings;
 /// assert_eq!(Ending::Text("NO_REPLY").outcome(&Settings::default()), Outcome::Pass);
 /// ```
 #[derive(Clone, Copy)]

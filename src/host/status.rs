@@ -4,10 +4,12 @@ use dirigent_core::{
     AgentState, Mode, Pause, PhaseKind, Reason, Seat, Timestamp, Transition, TurnId, TurnState,
 };
 
+use crate::host::explanation::{Explanation, OutageNote};
 use crate::room::Room;
 use crate::runtime::Runtime;
 use crate::runtime::events::{ChannelEvent, Events};
-use crate::{AgentId, Barred, CallError, Channel, ChannelId, Dirigent, Explanation, OutageNote};
+use crate::values::load_error::Barred;
+use crate::{AgentId, CallError, Channel, ChannelId, Dirigent};
 
 /// A channel's state at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub struct Status {
     /// Who has the floor.
     pub speaker: Option<AgentId>,
     /// What keeps every agent silent, or why agents need no floor, for example
-    /// [`Reason::TooFewAgents`](crate::Reason::TooFewAgents) in a disabled channel; `None` while one has the
+    /// [`Reason::TooFewAgents`](crate::operate::Reason::TooFewAgents) in a disabled channel; `None` while one has the
     /// floor and may use it, or may run to conclude an idle discussion.
     pub silence: Option<Reason>,
     /// Whether people said something that is still to be handed to an agent: with the turn under way, with the

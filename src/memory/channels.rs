@@ -8,10 +8,12 @@ use async_trait::async_trait;
 use rustc_hash::FxHashMap;
 
 use super::resting::Resting;
-use crate::{
-    AgentId, AgentKey, ApiError, ChannelId, ChannelRecord, ChannelStore, Commit, CommitError,
-    LoadError, Revision, StoredChannel, Transition,
-};
+use crate::ports::store::{ChannelStore, Commit, CommitError};
+use crate::record::channel::{ChannelRecord, Revision, StoredChannel};
+use crate::values::error::ApiError;
+use crate::values::load_error::LoadError;
+use crate::{AgentId, ChannelId};
+use dirigent_core::{AgentKey, Transition};
 
 /// The newest transitions that a channel's history gives.
 const HISTORY_MAX: usize = 100;
@@ -24,7 +26,7 @@ const HISTORY_TOTAL: usize = 10_000;
 /// of which a channel's history gives the newest 100 of its own.
 ///
 /// ```
-/// let store = dirigent::MemoryChannels::default();
+/// let store = dirigent::store::MemoryChannels::default();
 /// let same = store.clone();
 /// # let _ = same;
 /// ```
@@ -142,9 +144,9 @@ impl ChannelStore for MemoryChannels {
             inner.agents.push(agent);
             inner.agents.len() - 1
         });
-        u32::try_from(at)
-            .map(AgentKey::new)
-            .map_err(|_| ApiError::new(crate::ErrorKind::Store).with_source("no more agent keys"))
+        u32::try_from(at).map(AgentKey::new).map_err(|_| {
+            ApiError::new(crate::values::error::ErrorKind::Store).with_source("no more agent keys")
+        })
     }
 
     fn history_max(&self) -> usize {
@@ -166,7 +168,7 @@ mod tests {
     use futures_util::FutureExt;
 
     use super::*;
-    use crate::Durability;
+    use crate::ports::store::Durability;
 
     #[test]
     fn the_history_of_all_channels_together_is_bounded() {

@@ -4,13 +4,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use crate::{AgentId, ApiError, Identity, IdentityStore, RegisterError};
+use crate::ports::identity::{Identity, RegisterError};
+use crate::values::error::ApiError;
+use crate::{AgentId, IdentityStore};
 
 /// An [`IdentityStore`] without a file: for hosts that know their agents when they are built, and
 /// for tests.
 ///
 /// ```
-/// use dirigent::{Identity, MemoryIdentities, UserId};
+/// use dirigent::ports::Identity;
+/// use dirigent::{MemoryIdentities, UserId};
 ///
 /// let developer = Identity {
 ///     discord_user_id: UserId::new(123456789012345678),
@@ -21,7 +24,7 @@ use crate::{AgentId, ApiError, Identity, IdentityStore, RegisterError};
 ///
 /// let thief = Identity { agent_id: "thief".into(), ..developer };
 /// assert!(identities.add(thief).is_err());
-/// # Ok::<(), dirigent::RegisterError>(())
+/// # Ok::<(), dirigent::ports::RegisterError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MemoryIdentities {

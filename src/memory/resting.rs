@@ -7,7 +7,8 @@ use dirigent_core::{
     AgentKey, MessageId, Mode, Pause, PhaseData, Slot, Snapshot, Timestamp, TurnId, TurnState,
 };
 
-use crate::{ChannelRecord, Discussion, Writer};
+use crate::record::channel::{ChannelRecord, Writer};
+use crate::record::discussion::Discussion;
 
 /// The record of a channel in which nothing is under way. Everything not kept here is as in a blank
 /// record; [`Resting::of`] makes sure of that.

@@ -88,7 +88,8 @@ impl fmt::Debug for Reply {
 /// A turn that an agent is given.
 ///
 /// ```
-/// use dirigent::{ChannelId, Turn, TurnId};
+/// use dirigent::{ChannelId, Turn};
+/// use dirigent::hooks::TurnId;
 ///
 /// let turn = Turn::new(ChannelId::new(1), "poet".into(), TurnId::new(3));
 /// assert!(turn.missed().is_empty());
@@ -238,7 +239,7 @@ impl Turn {
     }
 
     /// Whether the turn rests, since a person spoke and is being answered by the
-    /// [`Orchestrator`](crate::Orchestrator). An agent that can, pauses; one that cannot goes on, and its
+    /// [`Orchestrator`](crate::host::Orchestrator). An agent that can, pauses; one that cannot goes on, and its
     /// reply is posted when the turn goes on.
     pub fn is_paused(&self) -> bool {
         self.link.paused.load(Ordering::Acquire)

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use dirigent_core::{MessageId, Timestamp};
 
-use crate::{ApiError, ChannelId, ChatMessage, GuildId, Nonce, UserId};
+use crate::values::error::ApiError;
+use crate::values::id::GuildId;
+use crate::values::message::Nonce;
+use crate::{ChannelId, ChatMessage, UserId};
 
 /// The first moment that a snowflake can name: the start of 2015, in Unix milliseconds.
 const DISCORD_EPOCH: u64 = 1_420_070_400_000;
@@ -21,14 +24,14 @@ const TIME_SHIFT: u32 = 22;
 /// # Cancellation
 ///
 /// Dropping a returned future may leave the request done or undone; the driver treats that as
-/// [`Certainty::Unknown`](crate::Certainty::Unknown).
+/// [`Certainty::Unknown`](crate::ports::Certainty::Unknown).
 #[async_trait]
 pub trait DiscordApi: Send + Sync + 'static {
     /// The account that this value acts as.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Unauthorized`](crate::ErrorKind::Unauthorized) for a bad token, or as transport fails.
+    /// [`ErrorKind::Unauthorized`](crate::ports::ErrorKind::Unauthorized) for a bad token, or as transport fails.
     async fn me(&self) -> Result<UserId, ApiError>;
 
     /// Posts a message: 1 to 2,000 characters that are not all white space. The same nonce within a few minutes must not make a second message but
@@ -36,7 +39,7 @@ pub trait DiscordApi: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// `Gone`, `Forbidden`, `RateLimited`, or with [`Certainty::Unknown`](crate::Certainty::Unknown) when the
+    /// `Gone`, `Forbidden`, `RateLimited`, or with [`Certainty::Unknown`](crate::ports::Certainty::Unknown) when the
     /// answer was lost.
     async fn post(&self, post: Post) -> Result<Posted, ApiError>;
 
@@ -181,7 +184,8 @@ pub trait GuildApi: DiscordApi {
 /// A message to be posted.
 ///
 /// ```
-/// use dirigent::{ChannelId, Mentions, Nonce, Post};
+/// use dirigent::ChannelId;
+/// use dirigent::ports::{Mentions, Nonce, Post};
 ///
 /// let post = Post {
 ///     channel: ChannelId::new(1),
@@ -222,7 +226,7 @@ impl std::fmt::Debug for Post {
 /// Whom a posted message may ping.
 ///
 /// ```
-/// use dirigent::Mentions;
+/// use dirigent::ports::Mentions;
 /// assert_ne!(Mentions::Nobody, Mentions::User(dirigent::UserId::new(1)));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -237,7 +241,7 @@ pub enum Mentions {
 /// A message that was posted.
 ///
 /// ```
-/// let posted = dirigent::Posted { id: dirigent::MessageId::new(9), deduplicated: false };
+/// let posted = dirigent::ports::Posted { id: dirigent::MessageId::new(9), deduplicated: false };
 /// assert_eq!(posted.id.get(), 9);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -252,7 +256,8 @@ pub struct Posted {
 /// Which messages to read.
 ///
 /// ```
-/// use dirigent::{ChannelId, HistoryRequest};
+/// use dirigent::ChannelId;
+/// use dirigent::ports::HistoryRequest;
 /// let newest = HistoryRequest { channel: ChannelId::new(1), after: None, limit: 20 };
 /// assert_eq!(newest.limit, 20);
 /// ```
@@ -270,7 +275,8 @@ pub struct HistoryRequest {
 /// A channel as far as the library cares.
 ///
 /// ```
-/// use dirigent::{ChannelId, ChannelInfo, ChannelKind, GuildId};
+/// use dirigent::ChannelId;
+/// use dirigent::ports::{ChannelInfo, ChannelKind, GuildId};
 ///
 /// let info = ChannelInfo {
 ///     id: ChannelId::new(1),
@@ -302,7 +308,7 @@ pub struct ChannelInfo {
 /// What a channel is in Discord.
 ///
 /// ```
-/// use dirigent::ChannelKind;
+/// use dirigent::ports::ChannelKind;
 /// assert_ne!(ChannelKind::Text, ChannelKind::Direct);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -323,7 +329,8 @@ pub enum ChannelKind {
 /// A private text channel to be created.
 ///
 /// ```
-/// use dirigent::{GuildId, NewChannel, UserId};
+/// use dirigent::ports::{GuildId, NewChannel};
+/// use dirigent::UserId;
 /// let room = NewChannel { guild: GuildId::new(1), name: "room".into(), members: vec![UserId::new(2)] };
 /// assert_eq!(room.members.len(), 1);
 /// ```
@@ -341,7 +348,7 @@ pub struct NewChannel {
 /// What an account may do in a private channel.
 ///
 /// ```
-/// use dirigent::Access;
+/// use dirigent::ports::Access;
 /// assert_ne!(Access::Full, Access::None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,12 +3,14 @@
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, ApiError, UserId};
+use crate::values::error::ApiError;
+use crate::{AgentId, UserId};
 
 /// One registered agent.
 ///
 /// ```
-/// use dirigent::{Identity, UserId};
+/// use dirigent::ports::Identity;
+/// use dirigent::UserId;
 ///
 /// let developer = Identity {
 ///     discord_user_id: UserId::new(123456789012345678),
@@ -59,7 +61,7 @@ pub trait IdentityStore: Send + Sync + 'static {
 /// Why an identity was not registered.
 ///
 /// ```
-/// use dirigent::RegisterError;
+/// use dirigent::ports::RegisterError;
 /// let taken = RegisterError::AccountTaken { owner: "reviewer".into() };
 /// assert_eq!(taken.to_string(), "the account belongs to agent reviewer already");
 /// ```

@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
-use crate::{
-    Agent, AgentWaker, ChannelStore, Clock, DiscordApi, IdentityStore, Orchestrator, Recorder,
-};
+use crate::ports::orchestrator::Orchestrator;
+use crate::ports::store::ChannelStore;
+use crate::ports::waker::AgentWaker;
+use crate::replay::recorder::Recorder;
+use crate::{Agent, Clock, DiscordApi, IdentityStore};
 
-/// A part that the [`Builder`](crate::Builder) takes: a value of a type that implements the trait `P`, or such a value in an
+/// A part that the [`Builder`](crate::host::Builder) takes: a value of a type that implements the trait `P`, or such a value in an
 /// [`Arc`], where the host goes on using it or several parts share it.
 ///
 /// It is implemented for all of these and needs no implementation of a host's own.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use dirigent::{Clock, IntoShared, SystemClock};
+/// use dirigent::{Clock, SystemClock};
+/// use dirigent::host::IntoShared;
 ///
 /// fn takes(clock: impl IntoShared<dyn Clock>) -> Arc<dyn Clock> {
 ///     clock.into_shared()
@@ -54,8 +57,9 @@ parts!(Agent, AgentWaker, ChannelStore, Clock, DiscordApi, IdentityStore, Orches
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::MemoryChannels;
     use crate::runtime::fixture::Quiet;
-    use crate::{Dirigent, MemoryChannels, MemoryIdentities, SystemClock};
+    use crate::{Dirigent, MemoryIdentities, SystemClock};
 
     #[test]
     fn a_part_is_taken_as_a_value_or_shared() {

@@ -9,11 +9,12 @@ use dirigent_core::TurnId;
 use crate::{AgentError, AgentId, ChannelId, ChatMessage, Reply};
 
 /// Answers people who speak during an agent's turn, in the agent's place (seed "Message flow",
-/// section 4, `interrupt`). Asked where [`HumanInterrupt::Interrupt`](crate::HumanInterrupt) is
+/// section 4, `interrupt`). Asked where [`HumanInterrupt::Interrupt`](crate::settings::HumanInterrupt) is
 /// chosen.
 ///
 /// ```
-/// use dirigent::{AgentError, Consultation, Orchestrator, Reply};
+/// use dirigent::{AgentError, Reply};
+/// use dirigent::host::{Consultation, Orchestrator};
 ///
 /// struct FrontDesk;
 ///

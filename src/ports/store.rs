@@ -6,7 +6,9 @@ use async_trait::async_trait;
 use dirigent_core::{AgentKey, Transition};
 
 use crate::record::channel::{ChannelRecord, Revision, StoredChannel};
-use crate::{AgentId, ApiError, Barred, ChannelId, LoadError};
+use crate::values::error::ApiError;
+use crate::values::load_error::{Barred, LoadError};
+use crate::{AgentId, ChannelId};
 
 /// Keeps channels, and the keys that agents were given.
 ///
@@ -49,9 +51,9 @@ pub trait ChannelStore: Send + Sync + 'static {
     ///
     /// [`CommitError::Conflict`] when the stored revision is not the expected one, and
     /// [`CommitError::Barred`] when the stored record cannot be read; then nothing changed.
-    /// [`CommitError::Store`] as the store fails. Its kind is [`ErrorKind::Invalid`](crate::ErrorKind::Invalid)
+    /// [`CommitError::Store`] as the store fails. Its kind is [`ErrorKind::Invalid`](crate::ports::ErrorKind::Invalid)
     /// where the same record would be refused again (it is too large, or holds what cannot be written), and
-    /// [`ErrorKind::Store`](crate::ErrorKind::Store) where the commit may succeed later (the disk is full).
+    /// [`ErrorKind::Store`](crate::ports::ErrorKind::Store) where the commit may succeed later (the disk is full).
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError>;
 
     /// Deletes all that is kept of a channel: its record, its history, and what is left of damaged records of
@@ -67,10 +69,10 @@ pub trait ChannelStore: Send + Sync + 'static {
     ///
     /// [`LoadError::Barred`] with [`Barred::Newer`] when a newer version wrote the record: nothing is deleted
     /// then. [`LoadError::Store`] as the store fails: some of it may be deleted, and deleting again goes on.
-    /// The default does not delete and fails with [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported).
+    /// The default does not delete and fails with [`ErrorKind::Unsupported`](crate::ports::ErrorKind::Unsupported).
     async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
         let _ = channel;
-        Err(ApiError::new(crate::ErrorKind::Unsupported).into())
+        Err(ApiError::new(crate::values::error::ErrorKind::Unsupported).into())
     }
 
     /// All agents that were given a key, in the order of their keys from zero.
@@ -108,7 +110,7 @@ pub trait ChannelStore: Send + Sync + 'static {
 /// How much a commit must survive.
 ///
 /// ```
-/// use dirigent::Durability;
+/// use dirigent::store::Durability;
 /// assert_ne!(Durability::Fact, Durability::Turn);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -125,7 +127,8 @@ pub enum Durability {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use dirigent::{ChannelId, ChannelRecord, Commit, Durability, Revision};
+/// use dirigent::ChannelId;
+/// use dirigent::store::{ChannelRecord, Commit, Durability, Revision};
 ///
 /// let commit = Commit {
 ///     channel: ChannelId::new(1),
@@ -161,7 +164,7 @@ pub struct Commit {
 /// Why a commit was not made.
 ///
 /// ```
-/// use dirigent::{CommitError, Revision};
+/// use dirigent::store::{CommitError, Revision};
 /// let conflict = CommitError::Conflict { found: Revision::new(7) };
 /// assert!(conflict.to_string().contains("revision 7"));
 /// ```

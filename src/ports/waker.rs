@@ -6,7 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use dirigent_core::{MessageId, TurnId};
 
-use crate::{AgentId, ApiError, ChannelId, ChatMessage, DeferralKey};
+use crate::values::deferral_key::DeferralKey;
+use crate::values::error::ApiError;
+use crate::{AgentId, ChannelId, ChatMessage};
 
 /// Calls an agent directly instead of posting a trigger message.
 #[async_trait]
@@ -58,7 +60,7 @@ impl fmt::Debug for WakeCall {
 /// What a waker did.
 ///
 /// ```
-/// use dirigent::Woken;
+/// use dirigent::hooks::Woken;
 /// assert_ne!(Woken::Called, Woken::PostTrigger);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

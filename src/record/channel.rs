@@ -13,7 +13,7 @@ use crate::values::message::Nonce;
 /// Counts the commits of one channel; a channel without a record has revision 0.
 ///
 /// ```
-/// use dirigent::Revision;
+/// use dirigent::store::Revision;
 /// assert_eq!(Revision::default().next(), Revision::new(1));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -40,7 +40,7 @@ impl Revision {
 /// A channel's record with its revision.
 ///
 /// ```
-/// use dirigent::{ChannelRecord, Revision, StoredChannel};
+/// use dirigent::store::{ChannelRecord, Revision, StoredChannel};
 /// let stored = StoredChannel { revision: Revision::new(3), record: ChannelRecord::default() };
 /// assert_eq!(stored.revision.get(), 3);
 /// ```
@@ -56,7 +56,7 @@ pub struct StoredChannel {
 /// Everything of a channel that survives a restart.
 ///
 /// ```
-/// assert!(dirigent::ChannelRecord::default().outgoing.is_none());
+/// assert!(dirigent::store::ChannelRecord::default().outgoing.is_none());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
@@ -96,7 +96,8 @@ pub struct ChannelRecord {
 /// From where the messages of a gap are read.
 ///
 /// ```
-/// use dirigent::{GapFrom, MessageId};
+/// use dirigent::store::GapFrom;
+/// use dirigent::MessageId;
 /// assert_eq!(GapFrom::Start.message(), None);
 /// assert_eq!(GapFrom::After(MessageId::new(7)).message(), Some(MessageId::new(7)));
 /// ```
@@ -127,7 +128,7 @@ impl GapFrom {
 /// does not name a record: when the process loads a channel again, the count begins again.
 ///
 /// ```
-/// use dirigent::Writer;
+/// use dirigent::store::Writer;
 ///
 /// let first = Writer { process: 0x5eed, count: 1 };
 /// assert_ne!(first, Writer { count: 2, ..first });
@@ -146,13 +147,15 @@ pub struct Writer {
 /// A hosted agent's reply on its way into the channel. `Debug` shows no text.
 ///
 /// ```
-/// use dirigent::{AgentKey, Outgoing, RunId, TurnId};
+/// use dirigent::snapshot::AgentKey;
+/// use dirigent::store::Outgoing;
+/// use dirigent::hooks::{RunId, TurnId};
 ///
 /// let reply = Outgoing {
 ///     agent: AgentKey::new(1),
 ///     turn: TurnId::new(9),
 ///     run: RunId::new(9),
-///     end: dirigent::ReplyEnd::Finished,
+///     end: dirigent::store::ReplyEnd::Finished,
 ///     parts: Vec::new(),
 ///     after: None,
 ///     composed_at: None,
@@ -189,7 +192,7 @@ pub struct Outgoing {
 /// What becomes of a turn once the agent's reply has arrived.
 ///
 /// ```
-/// assert_eq!(dirigent::ReplyEnd::default(), dirigent::ReplyEnd::Finished);
+/// assert_eq!(dirigent::store::ReplyEnd::default(), dirigent::store::ReplyEnd::Finished);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[expect(clippy::exhaustive_enums, reason = "a store must know how to write each")]
@@ -206,7 +209,8 @@ pub enum ReplyEnd {
 /// One message of a reply.
 ///
 /// ```
-/// use dirigent::{Nonce, OutgoingPart};
+/// use dirigent::ports::Nonce;
+/// use dirigent::store::OutgoingPart;
 /// let part =
 ///     OutgoingPart { content: "words".into(), nonce: Nonce::from_parts(1, 2, 3), posted: None };
 /// assert!(!format!("{part:?}").contains("words"));

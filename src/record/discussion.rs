@@ -2,13 +2,16 @@
 
 use std::fmt;
 
-use crate::{ChannelId, GuildId};
+use crate::ChannelId;
+use crate::values::id::GuildId;
 
 /// What was written down when a discussion was opened, before its guide was posted. `Debug`
 /// shows no text.
 ///
 /// ```
-/// use dirigent::{ChannelId, Discussion, GuildId};
+/// use dirigent::ChannelId;
+/// use dirigent::store::Discussion;
+/// use dirigent::ports::GuildId;
 ///
 /// let terms = Discussion {
 ///     callback: ChannelId::new(1),

@@ -6,7 +6,10 @@ use dirigent_core::{AgentKey, MessageId, TurnId};
 /// messages. Part of a channel's record while that turn lasts, so that a restart hands it over too.
 ///
 /// ```
-/// use dirigent::{AgentKey, Held, MessageId, TurnId};
+/// use dirigent::snapshot::AgentKey;
+/// use dirigent::store::Held;
+/// use dirigent::MessageId;
+/// use dirigent::hooks::TurnId;
 ///
 /// let (first, last) = (MessageId::new(7), MessageId::new(9));
 /// let held = Held { agent: AgentKey::new(1), turn: TurnId::new(2), first, last };

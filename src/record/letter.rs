@@ -2,14 +2,18 @@
 
 use dirigent_core::{MessageId, Timestamp};
 
+use crate::ChannelId;
+use crate::record::channel::OutgoingPart;
 use crate::text::split::split_reply;
-use crate::{ChannelId, Nonce, OutgoingPart};
+use crate::values::message::Nonce;
 
 /// A post that must arrive exactly once, however often the process is restarted meanwhile. It is
 /// part of the channel's record until the last of its messages was posted. `Debug` shows no text.
 ///
 /// ```
-/// use dirigent::{ChannelId, Letter, LetterKind, MessageId, Timestamp};
+/// use dirigent::{ChannelId, MessageId};
+/// use dirigent::store::{Letter, LetterKind};
+/// use dirigent::snapshot::Timestamp;
 ///
 /// let letter = Letter {
 ///     kind: LetterKind::Result,
@@ -43,7 +47,7 @@ pub struct Letter {
 /// What a letter is.
 ///
 /// ```
-/// use dirigent::LetterKind;
+/// use dirigent::store::LetterKind;
 /// assert_ne!(LetterKind::Guide, LetterKind::Result);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

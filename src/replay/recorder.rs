@@ -23,7 +23,8 @@ pub trait Recorder: Send + Sync + 'static {
 /// A recording in memory.
 ///
 /// ```
-/// use dirigent::{ChannelId, Recording};
+/// use dirigent::ChannelId;
+/// use dirigent::replay::Recording;
 /// let recording = Recording::default();
 /// assert!(recording.channel(ChannelId::new(1)).is_none());
 /// ```
@@ -35,7 +36,8 @@ pub struct Recording {
 /// One channel's recording: where it began, and everything that followed.
 ///
 /// ```
-/// use dirigent::{RecordedChannel, Snapshot};
+/// use dirigent::replay::RecordedChannel;
+/// use dirigent::snapshot::Snapshot;
 /// let nothing = RecordedChannel::new(Default::default(), Snapshot::default());
 /// assert_eq!(nothing.replay().unwrap(), Vec::new());
 /// ```

@@ -8,19 +8,21 @@ use dirigent_core::{
     Refusal, RestoreError, Settlement, Timestamp, Transition, TurnId, Verdict,
 };
 
-use crate::{AgentId, RecordedChannel, ReplayedStep};
+use crate::AgentId;
+use crate::replay::recorder::{RecordedChannel, ReplayedStep};
 
 /// A recorded channel, replayed and told. `Display` is a table; [`Trace::mermaid`] a sequence
 /// diagram. It holds no text of the conversation.
 ///
 /// ```
-/// use dirigent::{RecordedChannel, Snapshot, Trace};
+/// use dirigent::replay::{RecordedChannel, Trace};
+/// use dirigent::snapshot::Snapshot;
 ///
 /// let recorded = RecordedChannel::new(Default::default(), Snapshot::default());
 /// let trace = Trace::of(&recorded, |_| None)?;
 /// assert!(trace.mermaid().starts_with("sequenceDiagram\n"));
 /// assert!(trace.entries().is_empty());
-/// # Ok::<(), dirigent::RestoreError>(())
+/// # Ok::<(), dirigent::snapshot::RestoreError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
@@ -32,8 +34,8 @@ pub struct Trace {
 /// One line of a [`Trace`].
 ///
 /// ```
-/// fn is_denial(entry: &dirigent::TraceEntry) -> bool {
-///     matches!(entry.what, dirigent::Told::Denied(_))
+/// fn is_denial(entry: &dirigent::replay::TraceEntry) -> bool {
+///     matches!(entry.what, dirigent::replay::Told::Denied(_))
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +54,8 @@ pub struct TraceEntry {
 /// What happened.
 ///
 /// ```
-/// use dirigent::{Reason, Told};
+/// use dirigent::operate::Reason;
+/// use dirigent::replay::Told;
 /// assert_ne!(Told::Denied(Reason::Dormant), Told::Allowed(Reason::YourTurn));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,11 +5,15 @@ use std::sync::Arc;
 use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, TurnId};
 
 use super::attempts::Failure;
+use crate::ChatMessage;
+use crate::ports::discord::{HistoryRequest, Post};
+use crate::ports::store::Commit;
+use crate::ports::waker::Woken;
+use crate::record::channel::{ReplyEnd, Revision, StoredChannel};
+use crate::record::letter::LetterKind;
 use crate::runtime::admission::Claim;
-use crate::{
-    ChatMessage, Commit, DeferralKey, ErrorKind, HistoryRequest, LetterKind, Post, ReplyEnd,
-    Revision, StoredChannel, Woken,
-};
+use crate::values::deferral_key::DeferralKey;
+use crate::values::error::ErrorKind;
 
 pub(crate) use crate::runtime::admission::{AccountKey as Account, ActionId};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dirigent_core::{Settlement, Timestamp};
 
-use crate::{Certainty, ErrorKind};
+use crate::values::error::{Certainty, ErrorKind};
 
 /// How long after it was started a post may still arrive in the channel.
 pub(crate) const LANDS_WITHIN: Duration = Duration::from_secs(15);

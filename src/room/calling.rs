@@ -14,7 +14,7 @@ use super::doorway::Doorway;
 use super::handing::Handing;
 use super::requests::{Ask, Requests};
 use super::turns::Turns;
-use crate::Held;
+use crate::record::held::Held;
 use crate::runtime::admission::ClaimKind;
 use crate::settings::LostRuns;
 use crate::values::stage::Stage;

@@ -7,7 +7,7 @@ use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, TurnId};
 
 use super::action::ActionId;
 use super::commit::Stamp;
-use crate::Held;
+use crate::record::held::Held;
 
 /// Runs of hosted agents are named by the ticket of the trigger that called for them, so that a turn
 /// that is given again is another run. The bit keeps them apart from the names that hosts give.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dirigent_core::Timestamp;
 
 use super::action::Account;
-use crate::ErrorKind;
+use crate::values::error::ErrorKind;
 
 /// How long requests may fail, the gateway be lost or the store take nothing, until the turn machine is
 /// told that the chat is away.

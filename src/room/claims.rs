@@ -2,7 +2,8 @@
 
 use super::action::{Account, ActionId};
 use super::reads::ReadKind;
-use crate::{ChannelId, LetterKind};
+use crate::ChannelId;
+use crate::record::letter::LetterKind;
 
 /// A kind of request of which one at a time waits to be admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use dirigent_core::{MessageId, Ticket, Timestamp};
 use super::action::ActionId;
 use super::attempts::{Attempts, Failure, Trouble};
 use super::commit::Stamp;
-use crate::Nonce;
+use crate::values::message::Nonce;
 
 /// How many deletions may be under way at once.
 const DELETIONS_AT_ONCE: usize = 2;

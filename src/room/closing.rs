@@ -3,7 +3,7 @@
 use super::action::Signal;
 use super::active::Active;
 use super::turns::Turns;
-use crate::Revision;
+use crate::record::channel::Revision;
 
 /// A room that another process takes over, whose driver ends, or whose record is replaced.
 pub(crate) struct Closing<'a> {

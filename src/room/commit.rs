@@ -12,8 +12,9 @@ use self::buffers::{BufferPool, Buffers, Returned};
 use self::news::{Announcement, News};
 use super::attempts::{Attempts, Failure};
 use super::refused::{Refused, is_refusal};
-use crate::record::channel::Writer;
-use crate::{Certainty, Durability, Revision};
+use crate::ports::store::Durability;
+use crate::record::channel::{Revision, Writer};
+use crate::values::error::Certainty;
 
 /// The wait after a failed commit; doubles up to [`WAIT_MAX`].
 const WAIT: Duration = Duration::from_millis(100);

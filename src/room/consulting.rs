@@ -21,9 +21,10 @@ use super::requests::{Ask, Requests};
 use super::speaking::Saying;
 use super::turns::Turns;
 use super::voice::{VoiceItem, VoiceLane};
+use crate::ports::discord::{Mentions, Post};
 use crate::runtime::admission::ClaimKind;
+use crate::values::message::{ChatKind, Nonce};
 use crate::values::stage::Stage;
-use crate::{ChatKind, Mentions, Nonce, Post};
 
 /// Asks the orchestrator, and posts what it says.
 pub(super) struct Consulting<'a> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dirigent_core::{AGENTS_MAX, AgentKey, Timestamp};
 
-use crate::DeferralKey;
+use crate::values::deferral_key::DeferralKey;
 
 /// Who is to be called back: each agent at most once.
 #[derive(Debug, Default)]

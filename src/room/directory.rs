@@ -8,7 +8,8 @@ use rustc_hash::FxHashMap;
 
 use crate::text::mentions::mentioned;
 use crate::text::plain::is_visible;
-use crate::{AgentId, AuthorKind, ChatMessage, UserId};
+use crate::values::message::AuthorKind;
+use crate::{AgentId, ChatMessage, UserId};
 
 /// Who is who at one moment. Replaced as a whole when the registry or the hosted agents change.
 #[derive(Clone, Debug, Default)]

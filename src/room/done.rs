@@ -7,7 +7,7 @@ use super::attempts::Trouble;
 use super::pages::Reading;
 use super::step::Step;
 use super::voice::VoiceItem;
-use crate::StoredChannel;
+use crate::record::channel::StoredChannel;
 use crate::runtime::admission::ClaimKind;
 
 /// A room that learns what came of an action.

@@ -7,7 +7,8 @@ use dirigent_core::{AgentKey, Author, MessageId, Timestamp, TurnId};
 use super::context::Context;
 use super::inbox::Inbox;
 use super::reads::Reads;
-use crate::{ChatKind, ChatMessage};
+use crate::ChatMessage;
+use crate::values::message::ChatKind;
 
 /// Brings together what an agent is handed: from memory, and from the chat where memory does not have it.
 pub(super) struct Handing<'a> {

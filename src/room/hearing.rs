@@ -9,7 +9,9 @@ use super::context::Context;
 use super::marks::CLOCKS_APART;
 use super::recollection::Recollection;
 use super::turns::Turns;
-use crate::{ChatKind, ChatMessage, Held};
+use crate::ChatMessage;
+use crate::record::held::Held;
+use crate::values::message::ChatKind;
 
 /// The newest person's word that acted, and the newest command.
 #[derive(Debug, Default)]

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use dirigent_core::{AGENTS_MAX, AgentKey, MessageId, TurnId};
 
-use crate::{AuthorKind, ChatMessage, Held, Outgoing, UserId};
+use crate::record::channel::Outgoing;
+use crate::record::held::Held;
+use crate::values::message::AuthorKind;
+use crate::{ChatMessage, UserId};
 
 /// The longest late answer that is kept, in bytes.
 const LATE_MAX: usize = 32 * 1024;

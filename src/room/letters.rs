@@ -10,8 +10,11 @@ use super::doorway::Doorway;
 use super::outbox::{ChatFacts, FirstAttempt, OutboxAction, OutboxMachine, OutboxResult};
 use super::reads::PAGE;
 use super::requests::{Ask, Requests};
+use crate::ChannelId;
+use crate::ports::discord::{HistoryRequest, Mentions, Post};
+use crate::record::discussion::Discussion;
+use crate::record::letter::{Letter, LetterKind};
 use crate::runtime::admission::ClaimKind;
-use crate::{ChannelId, Discussion, HistoryRequest, Letter, LetterKind, Mentions, Post};
 
 /// The outbox of a discussion, and what of it is stored.
 #[derive(Debug, Default)]

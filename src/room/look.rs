@@ -11,7 +11,8 @@ use super::marks::Marks;
 use super::outbox::FirstAttempt;
 use super::replying::{given_up_at, waiting_agent};
 use super::turns::Turns;
-use crate::{Discussion, LetterKind};
+use crate::record::discussion::Discussion;
+use crate::record::letter::LetterKind;
 
 /// What can be seen of a room.
 pub(crate) struct Look<'a> {

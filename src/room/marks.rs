@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dirigent_core::{MessageId, Timestamp};
 
-use crate::GapFrom;
+use crate::record::channel::GapFrom;
 
 /// The most ids that are kept to recognise a message that is read after it was pushed or posted.
 const IDS_MAX: usize = 256;

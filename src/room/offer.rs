@@ -14,9 +14,12 @@ use super::record::write_record;
 use super::requests::Ask;
 use super::step::Step;
 use super::voice::VoiceItem;
+use crate::ports::discord::HistoryRequest;
+use crate::ports::store::Commit;
+use crate::record::channel::GapFrom;
 use crate::runtime::admission::ClaimKind;
+use crate::values::error::ErrorKind;
 use crate::values::stage::Stage;
-use crate::{Commit, ErrorKind, GapFrom, HistoryRequest};
 
 /// A room that is asked what may start.
 pub(super) struct Offering<'s, 'a, 'd> {

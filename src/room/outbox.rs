@@ -10,7 +10,7 @@ use dirigent_core::Timestamp;
 
 pub(crate) use self::action::{ChatFacts, FirstAttempt, OutboxAction, OutboxResult};
 use self::delivery::{Change, Delivery};
-pub(crate) use crate::{Letter as OutboxMessage, LetterKind as OutboxKind};
+pub(crate) use crate::record::letter::{Letter as OutboxMessage, LetterKind as OutboxKind};
 
 /// The outbox messages of a channel: at most one of each kind. None waits for the other, since they
 /// may go to different channels.

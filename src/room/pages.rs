@@ -12,7 +12,9 @@ use super::hearing::is_word_of_person;
 use super::reads::{PAGE, PendingRead, READ_WAIT, Read, ReadKind, page_after};
 use super::recollection::Recollection;
 use super::step::Step;
-use crate::{ChatKind, ChatMessage, GapFrom};
+use crate::ChatMessage;
+use crate::record::channel::GapFrom;
+use crate::values::message::ChatKind;
 
 /// The longest wait between two attempts at a read of what was missed.
 const READ_WAIT_MAX: Duration = Duration::from_secs(10);

@@ -11,7 +11,9 @@ use super::attempts::Attempts;
 use super::commit::{CommitState, Stamp};
 use super::marks::Marks;
 use super::turns::Turns;
-use crate::{ChannelId, ChatMessage, HistoryRequest, Nonce, Settings};
+use crate::ports::discord::HistoryRequest;
+use crate::values::message::Nonce;
+use crate::{ChannelId, ChatMessage, Settings};
 
 /// Messages on a page.
 pub(crate) const PAGE: u8 = 100;

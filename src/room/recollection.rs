@@ -8,7 +8,8 @@ use super::context::Context;
 use super::inbox::Inbox;
 use super::marks::Marks;
 use super::turns::Turns;
-use crate::{AuthorKind, ChannelId, ChatKind, ChatMessage, UserId};
+use crate::values::message::{AuthorKind, ChatKind};
+use crate::{ChannelId, ChatMessage, UserId};
 
 /// Keeps messages, in channels where turns are kept.
 pub(super) struct Recollection<'a> {

@@ -19,8 +19,9 @@ use super::outbox::OutboxMachine;
 use super::reply::ReplyDelivery;
 use super::turns::{Follow, Turns, What};
 use super::voice::VoiceItem;
-use crate::record::channel::Writer;
-use crate::{ChannelId, ChannelRecord, Discussion, Revision, StoredChannel};
+use crate::ChannelId;
+use crate::record::channel::{ChannelRecord, Revision, StoredChannel, Writer};
+use crate::record::discussion::Discussion;
 
 /// Where the record of a room that is restored comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dirigent_core::Timestamp;
 
 use super::commit::Stamp;
-use crate::ErrorKind;
+use crate::values::error::ErrorKind;
 
 /// The wait after the store has refused the record; doubles up to [`WAIT_MAX`].
 const WAIT: Duration = Duration::from_secs(60);

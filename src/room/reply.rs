@@ -12,8 +12,11 @@ pub(crate) use self::search::SearchFacts;
 use super::action::ActionId;
 use super::attempts::{Attempts, Failure, LANDS_WITHIN, REPEAT_WITHIN, Trouble, is_forgotten};
 use super::commit::Stamp;
+use crate::record::channel::{Outgoing, OutgoingPart, ReplyEnd};
 use crate::text::split::{is_one_message, split_up_to};
-use crate::{Certainty, ChannelId, Nonce, Outgoing, OutgoingPart, ReplyEnd, Settings};
+use crate::values::error::Certainty;
+use crate::values::message::Nonce;
+use crate::{ChannelId, Settings};
 
 /// Keeps the nonces of replies apart from those of effects.
 const REPLIES: u64 = 1 << 35;
@@ -323,7 +326,8 @@ impl WithdrawnReply {
 mod tests {
     use super::*;
     use crate::room::context::ChatFacts;
-    use crate::{AuthorKind, ChatKind, ChatMessage, UserId};
+    use crate::values::message::{AuthorKind, ChatKind};
+    use crate::{ChatMessage, UserId};
 
     const AUTHOR: UserId = UserId::new(7);
 
@@ -360,7 +364,8 @@ mod tests {
     #[test]
     fn a_part_that_an_event_told_of_is_not_found_again_as_the_next_one_with_the_same_words() {
         let now = Timestamp::from_millis(1_000_000);
-        let messages = crate::split_reply(&"x".repeat(5_000)).into_iter().map(Arc::from);
+        let messages =
+            crate::text::split::split_reply(&"x".repeat(5_000)).into_iter().map(Arc::from);
         let of = (AgentKey::new(2), TurnId::new(1), RunId::new(3));
         let stored = compose(ChannelId::new(1), of, messages, ReplyEnd::Finished, (None, now));
         let mut reply = ReplyDelivery::restored(Arc::new(stored), None, now, now);

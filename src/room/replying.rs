@@ -20,7 +20,11 @@ use super::requests::Requests;
 use super::speaking::Saying;
 use super::turns::Turns;
 use super::voice::{VoiceItem, VoiceLane};
-use crate::{ChatKind, ChatMessage, ErrorKind, HistoryRequest, Mentions, Post, ReplyEnd};
+use crate::ChatMessage;
+use crate::ports::discord::{HistoryRequest, Mentions, Post};
+use crate::record::channel::ReplyEnd;
+use crate::values::error::ErrorKind;
+use crate::values::message::ChatKind;
 
 /// Delivers what a hosted agent says.
 pub(super) struct Replying<'a> {

@@ -2,7 +2,7 @@
 
 use dirigent_core::{MessageId, Ticket};
 
-use crate::Nonce;
+use crate::values::message::Nonce;
 
 /// Each trigger that was owed when the room was taken up, until it is settled.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use super::claims::Lane;
 use super::pages::Reading;
 use super::step::Step;
 use super::voice::VoiceItem;
-use crate::LetterKind;
+use crate::record::letter::LetterKind;
 
 /// A room that is brought in line.
 pub(super) struct Settling<'s, 'a> {

@@ -16,9 +16,14 @@ use super::recollection::Recollection;
 use super::requests::{Ask, Requests};
 use super::voice::{Progress, VoiceItem, VoiceLane};
 use super::words::{Words, words_for};
+use crate::ChannelId;
+use crate::ports::discord::Post;
+use crate::ports::waker::Woken;
+use crate::record::discussion::Discussion;
 use crate::runtime::admission::ClaimKind;
+use crate::values::deferral_key::DeferralKey;
+use crate::values::error::Certainty;
 use crate::values::stage::Stage;
-use crate::{Certainty, ChannelId, DeferralKey, Discussion, Post, Woken};
 
 /// Which agent knows that its turn has come.
 #[derive(Debug, Default)]

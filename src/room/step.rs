@@ -23,7 +23,9 @@ use super::settling::Settling;
 use super::speaking::Speaking;
 use super::turns::{Follow, Turns, What};
 use super::voice::VoiceItem;
-use crate::{ChatMessage, Discussion, Held};
+use crate::ChatMessage;
+use crate::record::discussion::Discussion;
+use crate::record::held::Held;
 
 /// A room while it takes an event in. Lends each handler the fields of its topic, and sorts what follows from
 /// the machine into the lanes.

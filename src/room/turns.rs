@@ -10,7 +10,8 @@ use super::commit::{CommitState, Stamp};
 use super::context::Context;
 use super::marks::CLOCKS_APART;
 use super::restored::RestoredTriggers;
-use crate::{ChannelId, Nonce};
+use crate::ChannelId;
+use crate::values::message::Nonce;
 
 /// The machine of a channel, what is stored of the channel, and what no lane was told of yet.
 #[derive(Debug)]

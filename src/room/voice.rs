@@ -8,7 +8,8 @@ use dirigent_core::{Effect, MessageId, Timestamp};
 use super::action::ActionId;
 use super::attempts::Attempts;
 use super::commit::Stamp;
-use crate::{DeferralKey, Nonce};
+use crate::values::deferral_key::DeferralKey;
+use crate::values::message::Nonce;
 
 /// How long a notice is tried.
 pub(crate) const NOTICE_MAX: Duration = Duration::from_secs(120);

@@ -4,8 +4,10 @@ use dirigent_core::{AgentKey, Effect, MessageId, Notice, ReminderPlace};
 
 use super::context::Context;
 use super::turns::Turns;
+use crate::ChannelId;
+use crate::ports::discord::Mentions;
+use crate::record::discussion::Discussion;
 use crate::text::plain::{literal, shown};
-use crate::{ChannelId, Discussion, Mentions};
 
 /// How much of an agent's name a notice shows.
 const NAME_CHARS_MAX: usize = 100;

@@ -19,7 +19,8 @@ use self::bars::Bars;
 use self::health::{Accounts, Passage};
 use self::places::Places;
 use self::pool::Pool;
-use crate::{ChannelId, Pacing};
+use crate::ChannelId;
+use crate::settings::Pacing;
 
 pub(crate) use self::claim::{AccountKey, ActionId, Claim, ClaimKind, Report, Verdict, Wakeup};
 

@@ -6,7 +6,9 @@ use dirigent_core::AgentKey;
 
 use super::Runtime;
 use super::cell::Awaited;
-use crate::{ApiError, CallError, ChannelId, ErrorKind, Input, WakeCause};
+use crate::values::error::{ApiError, ErrorKind};
+use crate::{CallError, ChannelId};
+use dirigent_core::{Input, WakeCause};
 
 impl Runtime {
     /// Wakes the callback room of a discussion, in which this agent speaks first. Done when that is stored: a kill in

@@ -6,11 +6,13 @@ use dirigent_core::{Timestamp, TurnId};
 use futures_util::future::{AbortHandle, AbortRegistration};
 use tokio::sync::oneshot;
 
+use crate::ChannelId;
 use crate::ports::agent::TurnLink;
+use crate::record::letter::LetterKind;
 use crate::room::Room;
 use crate::room::action::ActionId;
 use crate::room::commit::Stamp;
-use crate::{ChannelId, DeferralKey, LetterKind};
+use crate::values::deferral_key::DeferralKey;
 
 /// A channel that is awake.
 #[derive(Debug)]

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use dirigent_core::Timestamp;
 
-use crate::{AgentId, CreationLimits, GuildId, Pace};
+use crate::AgentId;
+use crate::settings::{CreationLimits, Pace};
+use crate::values::id::GuildId;
 
 /// No further channel may be created now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

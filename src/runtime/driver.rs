@@ -22,11 +22,11 @@ use super::request::{Asked, Finished, Request, Spare};
 use super::room_table::RoomRef;
 use super::run_error::RunError;
 use super::startup::in_time;
-use crate::DriverEnd;
 use crate::room::Room;
 use crate::room::action::Outcome;
 use crate::room::commit::buffers::BufferPool;
 use crate::room::doorway::Doorway;
+use crate::values::call_error::DriverEnd;
 use crate::values::stage::Stage;
 
 /// The longest the driver sleeps, so that a clock that was set is noticed.

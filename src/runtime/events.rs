@@ -12,12 +12,16 @@ use futures_util::stream::{Stream, StreamExt, unfold};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::{AgentId, ChannelId, ErrorKind};
+use crate::values::error::ErrorKind;
+use crate::{AgentId, ChannelId};
 
 /// A transition with its channel and its agent's name.
 ///
 /// ```
-/// # use dirigent::{ChannelEvent, ChannelId, PhaseKind, Cause, Transition, TurnId, Timestamp};
+/// # use dirigent::operate::{Cause, ChannelEvent, Transition};
+/// # use dirigent::ChannelId;
+/// # use dirigent::snapshot::{PhaseKind, Timestamp};
+/// # use dirigent::hooks::TurnId;
 /// # let transition = Transition { at: Timestamp::from_millis(1), from: PhaseKind::Dormant,
 /// #     to: PhaseKind::Granted, agent: None, turn: TurnId::new(1), cause: Cause::HumanMessage };
 /// let event = ChannelEvent { channel: ChannelId::new(1), agent: Some("poet".into()), transition };
@@ -95,7 +99,7 @@ impl fmt::Display for AgentFault {
 /// turn.
 ///
 /// ```
-/// use dirigent::Heard;
+/// use dirigent::operate::Heard;
 /// fn tell(heard: &Heard) {
 ///     if let Heard::ReplyLost(lost) = heard {
 ///         println!("{} of {} parts of {}'s reply are posted", lost.posted, lost.parts, lost.agent);
@@ -122,7 +126,8 @@ pub struct LostReply {
 /// What a listener hears.
 ///
 /// ```
-/// use dirigent::{Dirigent, Heard};
+/// use dirigent::Dirigent;
+/// use dirigent::operate::Heard;
 ///
 /// async fn listen(dirigent: Dirigent) {
 ///     let mut events = dirigent.events();

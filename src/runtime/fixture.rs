@@ -7,9 +7,13 @@ use async_trait::async_trait;
 use dirigent_core::{Config, MessageId};
 
 use super::driver::Driver;
+use crate::memory::MemoryChannels;
+use crate::ports::discord::{HistoryRequest, Post, Posted};
+use crate::ports::identity::Identity;
+use crate::settings::Pacing;
+use crate::values::error::ApiError;
 use crate::{
-    ApiError, ChannelId, ChatMessage, Dirigent, DiscordApi, HistoryRequest, Identity,
-    MemoryChannels, MemoryIdentities, Pacing, Post, Posted, Settings, SystemClock, UserId,
+    ChannelId, ChatMessage, Dirigent, DiscordApi, MemoryIdentities, Settings, SystemClock, UserId,
 };
 
 /// A chat in which the agents "a" and "b" see every channel, and no person writes.

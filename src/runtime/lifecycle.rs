@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use tokio::sync::Notify;
 
-use crate::DriverEnd;
+use crate::values::call_error::DriverEnd;
 use crate::values::stage::Stage;
 
 /// Whether the driver lives.

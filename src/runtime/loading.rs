@@ -11,7 +11,9 @@ use super::room_table::{Found, RoomRef};
 use crate::room::Room;
 use crate::room::context::Context;
 use crate::room::record::Origin;
-use crate::{Barred, CallError, ChannelId, Input, LoadError};
+use crate::values::load_error::{Barred, LoadError};
+use crate::{CallError, ChannelId};
+use dirigent_core::Input;
 
 impl Runtime {
     /// The channel, taken into memory if it must be; `None` when it was never given a mode. However many wait
@@ -131,7 +133,7 @@ mod tests {
     use dirigent_core::Mode;
 
     use super::*;
-    use crate::MemoryChannels;
+    use crate::memory::MemoryChannels;
     use crate::runtime::fixture::built;
 
     #[test]

@@ -15,15 +15,17 @@ use super::registry::Registry;
 use super::request::{Asked, Limits, STORE, Spare};
 use super::room_table::RoomRef;
 use crate::ports::agent::TurnLink;
+use crate::ports::orchestrator::Consultation;
+use crate::ports::store::ChannelStore;
+use crate::ports::waker::{AgentWaker, WakeCall};
 use crate::room::action::{
     Account, Action, ActionId, AgentAnswer, CallRequest, ConsultAnswer, ConsultRequest, Outcome,
     Started, WakeRequest,
 };
 use crate::room::attempts::Trouble;
-use crate::{
-    AgentId, AgentWaker, ApiError, Certainty, ChannelId, ChannelStore, Clock, Consultation,
-    DiscordApi, ErrorKind, LoadError, Reply, Settings, Turn, WakeCall,
-};
+use crate::values::error::{ApiError, Certainty, ErrorKind};
+use crate::values::load_error::LoadError;
+use crate::{AgentId, ChannelId, Clock, DiscordApi, Reply, Settings, Turn};
 
 /// An action that is about to be polled.
 pub(super) struct Begun {
@@ -100,7 +102,7 @@ impl Performer {
     async fn wake(&self, channel: ChannelId, request: WakeRequest) -> Result<Outcome, ApiError> {
         let WakeRequest { agent, turn, attempt, newest, missed, deferral } = request;
         let (Some(waker), Some(agent)) = (&self.waker, self.registry.name(agent)) else {
-            return Ok(Outcome::Woken(crate::Woken::PostTrigger));
+            return Ok(Outcome::Woken(crate::ports::waker::Woken::PostTrigger));
         };
         let call = WakeCall { channel, agent, turn, attempt, newest, missed, deferral };
         waker.wake(call).await.map(Outcome::Woken)

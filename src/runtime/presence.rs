@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use dirigent_core::{AgentKey, Input, Timestamp};
 
-use crate::Heartbeat;
+use crate::settings::heartbeat::Heartbeat;
 
 /// Which agents are online, in all channels together. It has no lock and no clock; after each change
 /// every channel in memory is to be told its news.

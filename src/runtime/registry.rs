@@ -7,8 +7,12 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use dirigent_core::AgentKey;
 use rustc_hash::FxHashMap;
 
+use crate::ports::identity::Identity;
+use crate::ports::orchestrator::Orchestrator;
+use crate::ports::store::ChannelStore;
 use crate::room::directory::Directory;
-use crate::{Agent, AgentId, ApiError, ChannelStore, DiscordApi, Identity, Orchestrator, UserId};
+use crate::values::error::ApiError;
+use crate::{Agent, AgentId, DiscordApi, UserId};
 
 /// An agent that the library calls, and the account it speaks with.
 #[derive(Clone)]
@@ -190,8 +194,9 @@ mod tests {
     use futures_util::FutureExt;
 
     use super::*;
+    use crate::memory::MemoryChannels;
     use crate::runtime::fixture::Quiet;
-    use crate::{AgentError, MemoryChannels, Reply, Turn};
+    use crate::{AgentError, Reply, Turn};
 
     struct Silent;
 

@@ -11,10 +11,13 @@ use tokio_util::sync::ReusableBoxFuture;
 use super::admission::Claim;
 use super::cell::RoomCell;
 use super::room_table::RoomRef;
+use crate::ports::store::CommitError;
+use crate::record::channel::Revision;
 use crate::room::action::{ActionId, Outcome};
 use crate::room::attempts::Failure;
 use crate::room::refused::is_refusal;
-use crate::{ApiError, ChannelId, Clock, CommitError, ErrorKind, Revision};
+use crate::values::error::{ApiError, ErrorKind};
+use crate::{ChannelId, Clock};
 
 /// A request under way.
 pub(super) struct Request<'p> {

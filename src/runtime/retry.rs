@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::Runtime;
-use crate::{ApiError, Clock, ErrorKind};
+use crate::Clock;
+use crate::values::error::{ApiError, ErrorKind};
 
 /// The wait before the first repetition, where the other side did not say how long.
 const BACK_OFF: Duration = Duration::from_millis(500);

@@ -8,7 +8,9 @@ use rustc_hash::FxHashMap;
 
 use super::cell::{Epochs, RoomCell};
 use super::timers::Timers;
-use crate::{Barred, CallError, ChannelId, Revision};
+use crate::record::channel::Revision;
+use crate::values::load_error::Barred;
+use crate::{CallError, ChannelId};
 
 /// Every channel that has a record, or is about to have one.
 #[derive(Debug, Default)]

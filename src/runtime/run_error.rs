@@ -1,11 +1,12 @@
 //! Why the driver could not start.
 
-use crate::ApiError;
+use crate::values::error::ApiError;
 
 /// Why the driver could not start.
 ///
 /// ```
-/// use dirigent::{ApiError, ErrorKind, RunError};
+/// use dirigent::ports::{ApiError, ErrorKind};
+/// use dirigent::host::RunError;
 /// let error = RunError::Discord(ApiError::new(ErrorKind::Unauthorized));
 /// assert!(error.to_string().contains("token is not valid"));
 /// ```

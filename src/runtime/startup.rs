@@ -5,7 +5,9 @@ use std::time::Duration;
 use dirigent_core::AgentKey;
 
 use super::Runtime;
-use crate::{ApiError, RunError, UserId};
+use crate::UserId;
+use crate::runtime::run_error::RunError;
+use crate::values::error::ApiError;
 
 /// The wait before a chat that did not answer at the start is asked again.
 const START_AGAIN: Duration = Duration::from_secs(10);

@@ -8,7 +8,8 @@ use futures_util::future::{Either, select};
 use super::perform::Performer;
 use super::retry::within;
 use crate::ports::agent::TurnLink;
-use crate::{ChannelId, DiscordApi, ErrorKind};
+use crate::values::error::ErrorKind;
+use crate::{ChannelId, DiscordApi};
 
 /// What is shown lasts ten seconds; it is shown again a little before.
 const AGAIN_AFTER: Duration = Duration::from_secs(8);

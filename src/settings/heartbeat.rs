@@ -6,7 +6,7 @@ use std::time::Duration;
 /// since the newest sign of life of this agent. The default is 30 seconds and 3 misses.
 ///
 /// ```
-/// let usual = dirigent::Heartbeat::default();
+/// let usual = dirigent::settings::Heartbeat::default();
 /// assert_eq!((usual.period.as_secs(), usual.misses), (30, 3));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::Settings;
 /// A set of rules that belong together. Written `dirigent`, `seed_literal` or `message_flow`.
 ///
 /// ```
-/// use dirigent::Profile;
+/// use dirigent::settings::Profile;
 ///
 /// let profile: Profile = serde_json::from_str("\"message_flow\"")?;
 /// let (config, settings) = profile.rules();
@@ -49,7 +49,7 @@ impl Profile {
 /// unknown key is refused, since a misspelt deadline would be none.
 ///
 /// ```
-/// use dirigent::FlowConfig;
+/// use dirigent::settings::FlowConfig;
 ///
 /// let flow: FlowConfig = serde_json::from_str(
 ///     r#"{ "turnBehavior": { "timeoutSeconds": 90, "announceTimeouts": false } }"#,
@@ -70,7 +70,7 @@ pub struct FlowConfig {
 /// The part of [`FlowConfig`] that is about turns.
 ///
 /// ```
-/// let behavior = dirigent::TurnBehavior::default();
+/// let behavior = dirigent::settings::TurnBehavior::default();
 /// assert_eq!((behavior.timeout_seconds, behavior.announce_timeouts), (60, true));
 /// assert_eq!(behavior.timeout_message, "⏱️ {agent} turn timed out, moving to next agent");
 /// ```
@@ -93,7 +93,7 @@ pub struct TurnBehavior {
 /// `interrupt` (seed "Message flow", section 4).
 ///
 /// ```
-/// use dirigent::InterruptMode;
+/// use dirigent::settings::InterruptMode;
 /// assert_eq!(serde_json::to_string(&InterruptMode::Queue)?, "\"queue\"");
 /// # Ok::<(), serde_json::Error>(())
 /// ```

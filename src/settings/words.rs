@@ -172,9 +172,12 @@ mod tests {
 
     #[test]
     fn the_seed_to_the_letter_knows_no_words() {
-        let (_, settings) = crate::Profile::SeedLiteral.rules();
+        let (_, settings) = crate::settings::profile::Profile::SeedLiteral.rules();
         assert!(!settings.is_stop_word("stop", None) && !settings.is_resume_word("resume", None));
-        for profile in [crate::Profile::Dirigent, crate::Profile::MessageFlow] {
+        for profile in [
+            crate::settings::profile::Profile::Dirigent,
+            crate::settings::profile::Profile::MessageFlow,
+        ] {
             let (_, settings) = profile.rules();
             assert!(settings.is_stop_word("stop", None) && settings.is_resume_word("resume", None));
         }

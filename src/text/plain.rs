@@ -39,7 +39,7 @@ static JOINERS: LazyLock<ClassUnicode> =
 /// tag characters, are no part of a name.
 ///
 /// ```
-/// use dirigent::plain::is_name;
+/// use dirigent::host::plain::is_name;
 ///
 /// assert!(is_name("Poet ❤️‍🔥") && is_name("می‌خواهم"));
 /// assert!(!is_name("Poet\u{E0068}\u{E0069}") && !is_name("\u{3164}") && !is_name("a\nb"));

@@ -36,7 +36,7 @@ const CLOSING: &str = "\n```";
 /// can be recognised. The work is linear in the length of the reply.
 ///
 /// ```
-/// use dirigent::split_reply;
+/// use dirigent::host::split_reply;
 ///
 /// assert_eq!(split_reply(" short "), ["short"]);
 ///

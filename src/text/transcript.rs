@@ -14,7 +14,7 @@ use serde::de::IgnoredAny;
 /// an earlier message was not how the run ended. Borrows where there is nothing to join.
 ///
 /// ```
-/// use dirigent::{final_text, TranscriptMessage};
+/// use dirigent::host::{TranscriptMessage, final_text};
 ///
 /// let messages: Vec<TranscriptMessage> = serde_json::from_str(
 ///     r#"[
@@ -51,7 +51,7 @@ pub fn final_text(messages: &[TranscriptMessage]) -> Cow<'_, str> {
 /// content. `Debug` shows no text.
 ///
 /// ```
-/// use dirigent::{Content, Part, Role, TranscriptMessage};
+/// use dirigent::host::{Content, Part, Role, TranscriptMessage};
 ///
 /// let message = TranscriptMessage {
 ///     role: Role::Assistant,
@@ -73,7 +73,7 @@ pub struct TranscriptMessage {
 /// Whose message it is.
 ///
 /// ```
-/// use dirigent::Role;
+/// use dirigent::host::Role;
 ///
 /// assert_eq!(serde_json::from_str::<Role>(r#""assistant""#)?, Role::Assistant);
 /// assert_eq!(serde_json::from_str::<Role>(r#""bashExecution""#)?, Role::Other);
@@ -97,7 +97,7 @@ pub enum Role {
 /// What a message holds.
 ///
 /// ```
-/// use dirigent::{Content, Part};
+/// use dirigent::host::{Content, Part};
 ///
 /// assert_eq!(serde_json::from_str::<Content>(r#""hi""#)?, Content::Text("hi".to_owned()));
 /// let parts = serde_json::from_str::<Content>(r#"[{"type": "toolCall", "name": "search"}]"#)?;
@@ -117,7 +117,7 @@ pub enum Content {
 /// A part of a message. Only text is kept; of the rest it is enough to know that it was there.
 ///
 /// ```
-/// use dirigent::Part;
+/// use dirigent::host::Part;
 ///
 /// let part: Part = serde_json::from_str(r#"{"type": "text", "text": "hi", "index": 0}"#)?;
 /// assert_eq!(part, Part::Text("hi".to_owned()));

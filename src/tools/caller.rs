@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::{AgentId, ChannelId, GuildId};
+use crate::values::id::GuildId;
+use crate::{AgentId, ChannelId};
 
 /// The host's session from which a tool is called. The host fills it in from what it knows itself;
 /// nothing of it comes from the arguments of a call.
 ///
 /// ```
-/// use dirigent::GuildId;
+/// use dirigent::ports::GuildId;
 /// use dirigent::tools::Caller;
 ///
 /// let caller = Caller { guild: Some(GuildId::new(7)), ..Caller::new("home-developer") };

@@ -6,7 +6,9 @@ use serde::{Serialize, Serializer};
 use super::arguments::Arguments;
 use super::fields::{Fields, needed, plain_name};
 use super::{Caller, ToolError, Tools};
-use crate::{ChannelId, CreatedChannel, Mode, NewChannel, UserId};
+use crate::host::operate::CreatedChannel;
+use crate::ports::discord::NewChannel;
+use crate::{ChannelId, Mode, UserId};
 
 /// The arguments of `create-chat-channel`.
 ///

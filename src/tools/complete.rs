@@ -7,7 +7,10 @@ use super::arguments::Arguments;
 use super::fields::{Fields, needed};
 use super::summary::{self, Summary};
 use super::{Caller, ToolError, Tools};
-use crate::{CallError, ChannelId, DiscussionState, Refusal, ResultPost};
+use crate::host::discussion::DiscussionState;
+use crate::host::operate::ResultPost;
+use crate::{CallError, ChannelId};
+use dirigent_core::Refusal;
 
 /// The arguments of `discussion-complete`.
 ///

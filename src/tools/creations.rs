@@ -1,8 +1,13 @@
 //! Whether an agent may create a further channel.
 
 use super::{Caller, ToolError, Tools};
+use crate::ports::discord::ChannelInfo;
 use crate::runtime::creations::{Creation, TooMany};
-use crate::{ApiError, ChannelId, ChannelInfo, GuildId, LoadError, Mode, TurnState};
+use crate::values::error::ApiError;
+use crate::values::id::GuildId;
+use crate::values::load_error::LoadError;
+use crate::{ChannelId, Mode};
+use dirigent_core::TurnState;
 
 impl Tools {
     /// Counts a creation that is about to start, unless a limit is reached.

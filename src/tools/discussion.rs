@@ -9,10 +9,12 @@ use super::arguments::Arguments;
 use super::fields::{Fields, needed};
 use super::opening::is_absent;
 use super::{CallbackPolicy, Caller, ToolError, Tools};
+use crate::host::operate::{CreatedChannel, Opening};
+use crate::ports::discord::{ChannelKind, NewChannel};
+use crate::record::discussion::Discussion;
 use crate::text::plain::is_visible;
-use crate::{
-    ChannelId, ChannelKind, CreatedChannel, Discussion, GuildId, Mode, NewChannel, Opening, UserId,
-};
+use crate::values::id::GuildId;
+use crate::{ChannelId, Mode, UserId};
 
 /// The longest guide.
 const GUIDE_CHARS_MAX: usize = 16_000;

@@ -6,8 +6,11 @@ use std::time::Duration;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
+use crate::ports::identity::RegisterError;
 use crate::runtime::creations::CreationScope;
-use crate::{AgentId, ApiError, CallError, ChannelId, ErrorKind, Pace, RegisterError, UserId};
+use crate::settings::Pace;
+use crate::values::error::{ApiError, ErrorKind};
+use crate::{AgentId, CallError, ChannelId, UserId};
 
 /// Why a call was not carried out. `Display` is for the agent: what is wrong, and what to do. It
 /// repeats nothing of the arguments but ids and a channel's checked name.

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 
 use super::ToolError;
 use crate::text::plain::is_name;
-use crate::{BadSnowflake, ChannelId, GuildId, UserId};
+use crate::values::id::{BadSnowflake, GuildId};
+use crate::{ChannelId, UserId};
 
 /// The longest name of a channel or an agent.
 const NAME_CHARS_MAX: usize = 100;

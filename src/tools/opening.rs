@@ -1,10 +1,11 @@
 //! Creating a channel: first in Discord, then its mode, and neither without the other.
 
 use super::{Caller, ToolError, Tools};
-use crate::{
-    ApiError, CallError, Certainty, ChannelId, ChannelInfo, CreatedChannel, ErrorKind, GuildId,
-    NewChannel, UserId,
-};
+use crate::host::operate::CreatedChannel;
+use crate::ports::discord::{ChannelInfo, NewChannel};
+use crate::values::error::{ApiError, Certainty, ErrorKind};
+use crate::values::id::GuildId;
+use crate::{CallError, ChannelId, UserId};
 
 impl Tools {
     /// Creates a channel in Discord and stores its mode, if the host's limits allow one more.

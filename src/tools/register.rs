@@ -7,7 +7,8 @@ use super::arguments::Arguments;
 use super::fields::{Fields, needed, plain_name};
 use super::opening::is_absent;
 use super::{Caller, ToolError, Tools};
-use crate::{AgentId, Identity, UserId};
+use crate::ports::identity::Identity;
+use crate::{AgentId, UserId};
 
 /// The arguments of `dirigent-register`.
 ///

@@ -6,7 +6,8 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
-use crate::{ChannelId, GuildId, UserId};
+use crate::values::id::GuildId;
+use crate::{ChannelId, UserId};
 
 /// What a Discord id looks like.
 const DIGITS: &str = "^[0-9]{15,20}$";

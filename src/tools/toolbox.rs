@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Dirigent, GuildApi};
+use crate::Dirigent;
+use crate::ports::discord::GuildApi;
 
 /// Carries out what agents ask for. A cheap clone for any task.
 ///
@@ -18,7 +19,8 @@ use crate::{Dirigent, GuildApi};
 /// ```no_run
 /// use std::sync::Arc;
 /// use dirigent::tools::{Caller, Tools};
-/// use dirigent::{Dirigent, GuildApi};
+/// use dirigent::Dirigent;
+/// use dirigent::ports::GuildApi;
 ///
 /// # async fn host(dirigent: Dirigent, moderator: Arc<dyn GuildApi>, arguments: serde_json::Value) {
 /// let tools = Tools::new(dirigent, moderator);

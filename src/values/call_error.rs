@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use dirigent_core::{Refusal, RestoreError};
 
-use crate::{AgentId, ApiError, Barred, LoadError};
+use crate::AgentId;
+use crate::values::error::ApiError;
+use crate::values::load_error::{Barred, LoadError};
 
 /// Why a call was not carried out. Nothing was changed by it, but for [`CallError::NotStored`], which says
 /// that the change is in force, and [`CallError::Failed`], after which it may be.
@@ -56,7 +58,7 @@ pub enum CallError {
 /// Why the driver has ended.
 ///
 /// ```
-/// use dirigent::DriverEnd;
+/// use dirigent::operate::DriverEnd;
 /// assert_eq!(DriverEnd::ShutDown.to_string(), "it was shut down");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,7 +5,7 @@ use std::fmt;
 /// Names a run that waits for its turn, within this process.
 ///
 /// ```
-/// fn log(key: dirigent::DeferralKey) -> String {
+/// fn log(key: dirigent::hooks::DeferralKey) -> String {
 ///     format!("called back as {key}")
 /// }
 /// ```

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// What kind of failure it was.
 ///
 /// ```
-/// use dirigent::ErrorKind;
+/// use dirigent::ports::ErrorKind;
 /// assert!(ErrorKind::RateLimited.is_retryable());
 /// assert!(!ErrorKind::Forbidden.is_retryable());
 /// ```
@@ -59,7 +59,7 @@ impl ErrorKind {
 /// What may be concluded about a request that failed.
 ///
 /// ```
-/// use dirigent::Certainty;
+/// use dirigent::ports::Certainty;
 /// assert_ne!(Certainty::NotDone, Certainty::Unknown);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -74,7 +74,7 @@ pub enum Certainty {
 /// A failed attempt at the chat or the store.
 ///
 /// ```
-/// use dirigent::{ApiError, Certainty, ErrorKind};
+/// use dirigent::ports::{ApiError, Certainty, ErrorKind};
 /// use std::time::Duration;
 ///
 /// let busy = ApiError::new(ErrorKind::RateLimited).with_retry_after(Duration::from_secs(2));

@@ -76,7 +76,7 @@ snowflake! {
     /// A guild, which people call a server.
     ///
     /// ```
-    /// use dirigent::GuildId;
+    /// use dirigent::ports::GuildId;
     /// assert_eq!(GuildId::new(7).to_string(), "7");
     /// ```
     GuildId

@@ -2,16 +2,17 @@
 
 use std::error::Error;
 
-use crate::{ApiError, RestoreError};
+use crate::values::error::ApiError;
+use dirigent_core::RestoreError;
 
 /// Why a channel that has a record cannot be used until someone acts.
 ///
-/// A barred channel stays listed by [`ChannelStore::channels`](crate::ChannelStore::channels), across
+/// A barred channel stays listed by [`ChannelStore::channels`](crate::store::ChannelStore::channels), across
 /// restarts as well, and must not be taken for a channel without a record: it may be stopped, on hold
 /// or archived.
 ///
 /// ```
-/// use dirigent::Barred;
+/// use dirigent::store::Barred;
 /// assert!(Barred::Damaged.to_string().contains("gives the channel a mode"));
 /// assert!(Barred::Newer.to_string().contains("newer version"));
 /// ```
@@ -51,7 +52,8 @@ impl From<&RestoreError> for Barred {
 /// Why a channel's record was not loaded. Nothing was changed.
 ///
 /// ```
-/// use dirigent::{ApiError, Barred, ErrorKind, LoadError};
+/// use dirigent::ports::{ApiError, ErrorKind};
+/// use dirigent::store::{Barred, LoadError};
 ///
 /// let damaged = LoadError::damaged("its checksum is wrong");
 /// assert_eq!(damaged.barred(), Some(Barred::Damaged));

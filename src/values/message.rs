@@ -11,7 +11,8 @@ use crate::{ChannelId, UserId};
 /// A message of the channel, pushed or read. `Debug` shows no text.
 ///
 /// ```
-/// use dirigent::{AuthorKind, ChannelId, ChatKind, ChatMessage, MessageId, UserId};
+/// use dirigent::ports::{AuthorKind, ChatKind};
+/// use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 ///
 /// let message = ChatMessage {
 ///     id: MessageId::new(3),
@@ -62,7 +63,7 @@ impl fmt::Debug for ChatMessage {
 /// What kind of account wrote a message.
 ///
 /// ```
-/// use dirigent::AuthorKind;
+/// use dirigent::ports::AuthorKind;
 /// assert_ne!(AuthorKind::Human, AuthorKind::Webhook);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,7 +80,7 @@ pub enum AuthorKind {
 /// What kind of message it is.
 ///
 /// ```
-/// use dirigent::ChatKind;
+/// use dirigent::ports::ChatKind;
 /// assert_ne!(ChatKind::Default, ChatKind::System);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,7 +98,7 @@ pub enum ChatKind {
 /// one message.
 ///
 /// ```
-/// use dirigent::Nonce;
+/// use dirigent::ports::Nonce;
 ///
 /// let nonce = Nonce::from_parts(123456789012345678, 1_700_000_000_000, 42);
 /// assert_eq!(nonce, Nonce::from_parts(123456789012345678, 1_700_000_000_000, 42));

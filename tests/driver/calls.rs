@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use dirigent::{
-    CallError, Clock, Config, CreatedChannel, Denial, Durability, Ending, Heard, Identity,
-    IdentityStore, Mode, Opening, Pause, PhaseKind, Reason, Recording, RunId,
-};
+use dirigent::hooks::{Ending, RunId};
+use dirigent::operate::{CreatedChannel, Heard, Opening, Reason};
+use dirigent::ports::Identity;
+use dirigent::replay::Recording;
+use dirigent::snapshot::{Pause, PhaseKind};
+use dirigent::store::Durability;
+use dirigent::{CallError, Clock, Config, Denial, IdentityStore, Mode};
 use dirigent_testkit::memory_discord::{Faults, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};

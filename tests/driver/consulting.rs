@@ -3,9 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::{
-    Agent, AgentError, Consultation, HumanInterrupt, Mentions, Orchestrator, PhaseKind, Reply, Turn,
-};
+use dirigent::host::{Consultation, Orchestrator};
+use dirigent::ports::Mentions;
+use dirigent::settings::HumanInterrupt;
+use dirigent::snapshot::PhaseKind;
+use dirigent::{Agent, AgentError, Reply, Turn};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};
 

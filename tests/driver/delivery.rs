@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use dirigent::{
-    AuthorKind, ChatKind, ChatMessage, Clock, Ending, Input, MessageId, PhaseKind, Recording, RunId,
-};
+use dirigent::hooks::{Ending, RunId};
+use dirigent::ports::{AuthorKind, ChatKind};
+use dirigent::replay::{Input, Recording};
+use dirigent::snapshot::PhaseKind;
+use dirigent::{ChatMessage, Clock, MessageId};
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_verify::stage::{Setup, Stage};
 

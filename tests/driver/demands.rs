@@ -5,10 +5,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use dirigent::{
-    CompletionPolicy, Consultation, Heard, HumanInterrupt, Mentions, Orchestrator, PhaseKind,
-    Reply, Signal,
-};
+use dirigent::Reply;
+use dirigent::hooks::Signal;
+use dirigent::host::{Consultation, Orchestrator};
+use dirigent::operate::Heard;
+use dirigent::ports::Mentions;
+use dirigent::settings::{CompletionPolicy, HumanInterrupt};
+use dirigent::snapshot::PhaseKind;
 use dirigent_testkit::memory_discord::{Call, Fault, PostRecord};
 use dirigent_testkit::scripted_agent::{Line, ScriptedAgent};
 use dirigent_verify::stage::{Setup, Stage};
@@ -284,7 +287,7 @@ fn a_restart_at_any_point_goes_on_where_it_was() {
         stage.crash();
         stage.restart();
         let after = stage.status().unwrap();
-        let order = |status: &dirigent::Status| -> Vec<_> {
+        let order = |status: &dirigent::operate::Status| -> Vec<_> {
             status.list.iter().map(|(agent, _)| agent.clone()).collect()
         };
         assert_eq!(order(&after), order(&before), "{place}");

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use dirigent::{
-    ChannelId, Config, CreatedChannel, Dirigent, Discussion, DiscussionState, Durability, Ending,
-    LetterKind, LostRuns, Mode, Opening, Permit, PhaseKind, ResultPost,
-};
+use dirigent::hooks::Ending;
+use dirigent::operate::{CreatedChannel, DiscussionState, Opening, ResultPost};
+use dirigent::settings::LostRuns;
+use dirigent::snapshot::PhaseKind;
+use dirigent::store::{Discussion, Durability, LetterKind};
+use dirigent::{ChannelId, Config, Dirigent, Mode, Permit};
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};

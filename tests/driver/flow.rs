@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::{
-    Agent, AgentError, AgentId, AuthorKind, Cause, ChatKind, ChatMessage, CompletionPolicy, Ending,
-    FlowConfig, HumanMarker, Profile, Reply, RunId, Signal, Turn,
-};
+use dirigent::hooks::{Ending, RunId, Signal};
+use dirigent::operate::Cause;
+use dirigent::ports::{AuthorKind, ChatKind};
+use dirigent::settings::{CompletionPolicy, FlowConfig, HumanMarker, Profile};
+use dirigent::{Agent, AgentError, AgentId, ChatMessage, Reply, Turn};
 use dirigent_verify::stage::{Setup, Stage};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -169,7 +170,7 @@ fn the_mark_for_a_person_makes_everybody_wait() {
     let channel = stage.channel();
     let why =
         stage.call(move |d| async move { d.channel(channel).explain(&"b".into()).await }).unwrap();
-    assert_eq!(why.reason, dirigent::Reason::AwaitingHuman);
+    assert_eq!(why.reason, dirigent::operate::Reason::AwaitingHuman);
     assert!(why.to_string().starts_with("b may not speak: an agent asked for a person"), "{why}");
     stage.say("Blue");
     stage.until_dormant();

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use dirigent::{ChannelId, Dirigent, Durability, Lookout, MessageId, Mode, PhaseKind};
+use dirigent::settings::Lookout;
+use dirigent::snapshot::PhaseKind;
+use dirigent::store::Durability;
+use dirigent::{ChannelId, Dirigent, MessageId, Mode};
 use dirigent_testkit::memory_discord::{Call, Fault, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};

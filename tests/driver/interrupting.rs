@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::HumanInterrupt;
+use dirigent::settings::HumanInterrupt;
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent::{CallError, Clock, Identity, IdentityStore};
+use dirigent::ports::Identity;
+use dirigent::{CallError, Clock, IdentityStore};
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_verify::stage::Setup;
 
@@ -59,7 +60,7 @@ struct Tired(std::sync::atomic::AtomicUsize);
 
 #[async_trait::async_trait]
 impl IdentityStore for Tired {
-    async fn all(&self) -> Result<Vec<Identity>, dirigent::ApiError> {
+    async fn all(&self) -> Result<Vec<Identity>, dirigent::ports::ApiError> {
         use std::sync::atomic::Ordering;
         match self.0.load(Ordering::Relaxed) {
             0 => std::future::pending().await,
@@ -68,11 +69,11 @@ impl IdentityStore for Tired {
         Ok(Vec::new())
     }
 
-    async fn register(&self, _: Identity) -> Result<(), dirigent::RegisterError> {
+    async fn register(&self, _: Identity) -> Result<(), dirigent::ports::RegisterError> {
         Ok(())
     }
 
-    async fn remove(&self, _: dirigent::AgentId) -> Result<bool, dirigent::ApiError> {
+    async fn remove(&self, _: dirigent::AgentId) -> Result<bool, dirigent::ports::ApiError> {
         Ok(false)
     }
 }

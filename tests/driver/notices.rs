@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use dirigent::{FlowConfig, Identity, IdentityStore as _, Mentions};
+use dirigent::IdentityStore as _;
+use dirigent::ports::{Identity, Mentions};
+use dirigent::settings::FlowConfig;
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_verify::stage::{Setup, Stage};
 

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use dirigent::{CallError, Pause, PhaseKind, Reason, Refusal};
+use dirigent::CallError;
+use dirigent::operate::{Reason, Refusal};
+use dirigent::snapshot::{Pause, PhaseKind};
 use dirigent_testkit::ScriptedAgent;
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};
@@ -18,7 +20,7 @@ fn three() -> Setup {
         .config(|config| config.turns_max = Some(9))
 }
 
-fn why(stage: &mut Stage, agent: &'static str) -> dirigent::Explanation {
+fn why(stage: &mut Stage, agent: &'static str) -> dirigent::operate::Explanation {
     let channel = stage.channel();
     stage.call(move |d| async move { d.channel(channel).explain(&agent.into()).await }).unwrap()
 }
@@ -190,7 +192,7 @@ fn everybody_can_be_told_in_words_why_they_may_not_speak() {
 fn the_first_seeds_wake_rules_can_be_chosen() {
     let mut stage = three()
         .config(|config| {
-            config.wake_rule = dirigent::WakeRule::NextAfterSender;
+            config.wake_rule = dirigent::settings::WakeRule::NextAfterSender;
             config.turns_max = Some(1);
         })
         .stage();
@@ -203,7 +205,7 @@ fn the_first_seeds_wake_rules_can_be_chosen() {
     let (channel, b) = (stage.channel(), stage.agent("b").user());
     let config = {
         let mut config = dirigent::Config::default();
-        config.wake_rule = dirigent::WakeRule::NextAfterSender;
+        config.wake_rule = dirigent::settings::WakeRule::NextAfterSender;
         config.turns_max = Some(3);
         config
     };

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use dirigent::{Clock, LostRuns, Pace, PhaseKind, Settings};
+use dirigent::settings::{LostRuns, Pace};
+use dirigent::snapshot::PhaseKind;
+use dirigent::{Clock, Settings};
 use dirigent_testkit::ScriptedAgent;
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::{Act, Line};

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use dirigent::{
-    AuthorKind, CallError, ChatKind, ChatMessage, Heartbeat, Identity, Lookout, Mode, Pace, Pacing,
-    Pause, PhaseKind, Settings,
-};
+use dirigent::ports::{AuthorKind, ChatKind, Identity};
+use dirigent::settings::{Heartbeat, Lookout, Pace, Pacing};
+use dirigent::snapshot::{Pause, PhaseKind};
+use dirigent::{CallError, ChatMessage, Mode, Settings};
 use dirigent_testkit::memory_discord::Fault;
 use dirigent_verify::stage::{Setup, Stage};
 

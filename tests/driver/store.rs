@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use dirigent::{CallError, Clock, Durability, Ending, Mode, PhaseKind, RunId};
+use dirigent::hooks::{Ending, RunId};
+use dirigent::snapshot::PhaseKind;
+use dirigent::store::Durability;
+use dirigent::{CallError, Clock, Mode};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
 

@@ -3,7 +3,10 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use dirigent::{Clock, Mentions, Pace, PhaseKind, TriggerCleanup};
+use dirigent::Clock;
+use dirigent::ports::Mentions;
+use dirigent::settings::{Pace, TriggerCleanup};
+use dirigent::snapshot::PhaseKind;
 use dirigent_testkit::ScriptedAgent;
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::{Act, Line};
@@ -343,7 +346,7 @@ fn a_stop_is_stored_and_returns_while_a_post_hangs() {
     stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
     assert_eq!(stage.clock().now(), now, "nobody waited for the post");
     stage.advance(SECOND * 60);
-    assert_eq!(stage.status().unwrap().rest, Some(dirigent::Pause::Stopped));
+    assert_eq!(stage.status().unwrap().rest, Some(dirigent::snapshot::Pause::Stopped));
     assert_eq!(stage.words(), ["Hello"], "what hung was given up");
     assert_eq!(stage.discord().calls().since(&before).of(Call::Post), 1, "and never repeated");
 }

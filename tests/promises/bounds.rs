@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use dirigent::{Pace, Settings};
+use dirigent::Settings;
+use dirigent::settings::Pace;
 use dirigent_testkit::memory_discord::Call;
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};

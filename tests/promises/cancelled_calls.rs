@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use dirigent::{
-    Agent, AgentError, ChannelId, Clock, Consultation, HumanInterrupt, Mode, Orchestrator, Reply,
-    Turn,
-};
+use dirigent::host::{Consultation, Orchestrator};
+use dirigent::settings::HumanInterrupt;
+use dirigent::{Agent, AgentError, ChannelId, Clock, Mode, Reply, Turn};
 use dirigent_testkit::ManualClock;
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};

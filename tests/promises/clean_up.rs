@@ -1,6 +1,8 @@
 //! P7: clean-up never delays a grant, and cancellation is immediate.
 
-use dirigent::{Clock, PhaseKind, TriggerCleanup};
+use dirigent::Clock;
+use dirigent::settings::TriggerCleanup;
+use dirigent::snapshot::PhaseKind;
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage, StoreFault};

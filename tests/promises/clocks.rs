@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-use dirigent::{Clock, Heartbeat, LostRuns, Reason};
+use dirigent::Clock;
+use dirigent::operate::Reason;
+use dirigent::settings::{Heartbeat, LostRuns};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage, PushFault};
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_verify::stage::{Setup, Stage, StoreFault};

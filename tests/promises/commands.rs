@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use dirigent::Refusal;
+use dirigent::operate::Refusal;
 use dirigent_testkit::memory_discord::{Call, Fault, Outage, PushFault};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};

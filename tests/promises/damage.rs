@@ -1,10 +1,11 @@
 //! P9, P10: a channel whose record cannot be used denies every agent, and says why, until an operator
 //! decides. A newer version's record is never touched.
 
-use dirigent::{
-    Barred, CallError, ChannelStore, Commit, CreatedChannel, Denial, Durability, Mode, PhaseKind,
-    Reason, Recording, Refusal, Revision, Writer,
-};
+use dirigent::operate::{CreatedChannel, Reason, Refusal};
+use dirigent::replay::Recording;
+use dirigent::snapshot::PhaseKind;
+use dirigent::store::{Barred, ChannelStore, Commit, Durability, Revision, Writer};
+use dirigent::{CallError, Denial, Mode};
 use dirigent_verify::stage::{Setup, Stage};
 
 use super::kit::{MINUTE, SECOND, stop};
@@ -252,7 +253,7 @@ fn a_record_that_contradicts_itself_bars_its_channel_until_an_operator_gives_it_
 /// P10
 #[test]
 fn a_snapshot_of_a_newer_version_bars_its_channel_and_is_not_replaced() {
-    let mut stage = contradictory(Some(dirigent::Snapshot::VERSION + 1));
+    let mut stage = contradictory(Some(dirigent::snapshot::Snapshot::VERSION + 1));
     let (channel, before) = (stage.channel(), stored(&stage));
     all_denied(&mut stage, Reason::RecordNewer);
     let given = stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await });

@@ -1,6 +1,7 @@
 //! P5, P6: a discussion starts, and it ends.
 
-use dirigent::{IdentityStore as _, PhaseKind};
+use dirigent::IdentityStore as _;
+use dirigent::snapshot::PhaseKind;
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};

@@ -3,10 +3,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use dirigent::hooks::Ending;
+use dirigent::operate::{AgentFault, DriverEnd, Heard};
+use dirigent::ports::{ApiError, ErrorKind, HistoryRequest, Post, Posted};
+use dirigent::snapshot::PhaseKind;
 use dirigent::{
-    AgentFault, ApiError, CallError, ChannelId, ChatMessage, Denial, Dirigent, DiscordApi,
-    DriverEnd, Ending, ErrorKind, Heard, HistoryRequest, MemoryIdentities, MessageId, PhaseKind,
-    Post, Posted, SystemClock, UserId,
+    CallError, ChannelId, ChatMessage, Denial, Dirigent, DiscordApi, MemoryIdentities, MessageId,
+    SystemClock, UserId,
 };
 use dirigent_testkit::Log;
 use dirigent_testkit::memory_discord::{Call, Fault};
@@ -198,7 +201,8 @@ fn events_are_a_stream() {
 #[tokio::test]
 async fn the_hook_for_failed_agents_is_told_what_they_returned_and_a_hook_that_panics_ends_nothing()
 {
-    use dirigent::{Agent, AgentError, Identity, Mode, Reply, Turn};
+    use dirigent::ports::Identity;
+    use dirigent::{Agent, AgentError, Mode, Reply, Turn};
     use dirigent_testkit::MemoryDiscord;
 
     struct Broken;

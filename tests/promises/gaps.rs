@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use dirigent::Lookout;
+use dirigent::settings::Lookout;
 use dirigent_testkit::memory_discord::{Call, Fault, Faults, Outage, PushFault};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};

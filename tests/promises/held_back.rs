@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{
-    Agent, AgentError, Clock as _, Consultation, HumanInterrupt, HumanMarker, Lookout, LostRuns,
-    Orchestrator, PhaseKind, Reply, Turn,
-};
+use dirigent::host::{Consultation, Orchestrator};
+use dirigent::settings::{HumanInterrupt, HumanMarker, Lookout, LostRuns};
+use dirigent::snapshot::PhaseKind;
+use dirigent::{Agent, AgentError, Clock as _, Reply, Turn};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage, StoreFault};

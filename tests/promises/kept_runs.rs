@@ -2,7 +2,10 @@
 //!
 //! The stage ends such a run together with the process, so here the run is the test's own.
 
-use dirigent::{ChatMessage, Clock, Ending, LostRuns, PhaseKind, RunId};
+use dirigent::hooks::{Ending, RunId};
+use dirigent::settings::LostRuns;
+use dirigent::snapshot::PhaseKind;
+use dirigent::{ChatMessage, Clock};
 use dirigent_verify::stage::{Setup, Stage};
 
 use super::kit::{MINUTE, SECOND, allowed, begin_run};

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use dirigent::{
-    AgentError, AgentId, CallError, ChannelId, Consultation, CreatedChannel, Discussion, Mode,
-    Opening, Orchestrator, Reply, RunId,
-};
+use dirigent::hooks::RunId;
+use dirigent::host::{Consultation, Orchestrator};
+use dirigent::operate::{CreatedChannel, Opening};
+use dirigent::store::Discussion;
+use dirigent::{AgentError, AgentId, CallError, ChannelId, Mode, Reply};
 use dirigent_testkit::ScriptedAgent;
 use dirigent_verify::stage::Stage;
 

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use dirigent::{Lookout, Settings, UserId};
+use dirigent::settings::Lookout;
+use dirigent::{Settings, UserId};
 use dirigent_testkit::memory_discord::{Outage, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};

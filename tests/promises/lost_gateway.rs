@@ -3,7 +3,10 @@
 
 use std::time::Duration;
 
-use dirigent::{ChannelId, Clock, CreatedChannel, Ending, Mode, PhaseKind, RunId};
+use dirigent::hooks::{Ending, RunId};
+use dirigent::operate::CreatedChannel;
+use dirigent::snapshot::PhaseKind;
+use dirigent::{ChannelId, Clock, Mode};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage, StoreFault};

@@ -70,7 +70,7 @@ fn a_run_that_asks_while_the_first_member_list_cannot_be_read_is_denied() {
     for wait in [0, 1, 10, 15, 60, 600] {
         stage.advance(SECOND * wait);
         for (agent, run) in [("a", wait * 2), ("b", wait * 2 + 1)] {
-            let run = Some(dirigent::RunId::new(run.into()));
+            let run = Some(dirigent::hooks::RunId::new(run.into()));
             let asked = stage.call(move |d| async move {
                 d.channel(channel).may_speak(&agent.into(), run).await
             });

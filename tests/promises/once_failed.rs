@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use dirigent::{ChannelId, Clock, Permit, PhaseKind, RunId};
+use dirigent::hooks::RunId;
+use dirigent::snapshot::PhaseKind;
+use dirigent::{ChannelId, Clock, Permit};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage, StoreFault};

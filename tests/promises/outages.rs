@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use dirigent::{Clock, Explanation, HumanInterrupt, PhaseKind};
+use dirigent::Clock;
+use dirigent::operate::Explanation;
+use dirigent::settings::HumanInterrupt;
+use dirigent::snapshot::PhaseKind;
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{Agent, AgentError, Clock as _, HumanInterrupt, Mode, Reply, Turn};
+use dirigent::settings::HumanInterrupt;
+use dirigent::{Agent, AgentError, Clock as _, Mode, Reply, Turn};
 use dirigent_testkit::ScriptedAgent;
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::Line;

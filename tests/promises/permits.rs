@@ -1,7 +1,9 @@
 //! A permission that was taken away before its host heard of it lets no agent run.
 
 use dirigent::command::{Invoker, SlashCommand};
-use dirigent::{Denial, Ending, MessageId, Mode, Permit, PhaseKind, RunId};
+use dirigent::hooks::{Ending, RunId};
+use dirigent::snapshot::PhaseKind;
+use dirigent::{Denial, MessageId, Mode, Permit};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Begun, Setup, Stage, StoreFault};
 

@@ -1,6 +1,7 @@
 //! A channel whose record the store refuses for good.
 
-use dirigent::{CallError, Clock, Heard, Mode};
+use dirigent::operate::Heard;
+use dirigent::{CallError, Clock, Mode};
 use dirigent_testkit::Log;
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
 

@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::{
-    ApiError, Clock, Dirigent, Identity, IdentityStore, RegisterError, UserId, async_trait,
-};
+use dirigent::ports::{ApiError, Identity, RegisterError};
+use dirigent::{Clock, Dirigent, IdentityStore, UserId, async_trait};
 use dirigent_testkit::memory_discord::Outage;
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use dirigent_verify::stage::Setup;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use dirigent::Cause;
+use dirigent::operate::Cause;
 use dirigent_testkit::memory_discord::{Call, Fault, Outage, PushFault};
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
 

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use dirigent::{ChannelId, DiscordApi, Mentions, Post, UserId};
+use dirigent::ports::{Mentions, Post};
+use dirigent::{ChannelId, DiscordApi, UserId};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};

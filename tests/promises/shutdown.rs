@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent::{Clock, Pace};
+use dirigent::Clock;
+use dirigent::settings::Pace;
 use dirigent_testkit::memory_discord::Outage;
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
 

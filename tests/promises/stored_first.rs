@@ -1,6 +1,6 @@
 //! Listeners and the history agree with the store, whatever the store does.
 
-use dirigent::{Cause, Heard};
+use dirigent::operate::{Cause, Heard};
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_verify::stage::{Setup, StoreFault};
 

@@ -6,7 +6,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use dirigent::{Clock, PhaseKind};
+use dirigent::Clock;
+use dirigent::snapshot::PhaseKind;
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};

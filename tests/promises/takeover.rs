@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::{
-    Agent, AgentError, Clock as _, Dirigent, Ending, Pacing, Refusal, Reply, RunId, Settings, Turn,
-};
+use dirigent::hooks::{Ending, RunId};
+use dirigent::operate::Refusal;
+use dirigent::settings::Pacing;
+use dirigent::{Agent, AgentError, Clock as _, Dirigent, Reply, Settings, Turn};
 use dirigent_testkit::ManualClock;
 use dirigent_testkit::memory_discord::Event;
 use dirigent_testkit::scripted_agent::Line;

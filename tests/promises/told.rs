@@ -1,9 +1,9 @@
 //! What a host is told: answers that say what is so, a look at a channel that says why, a log that names who.
 
-use dirigent::{
-    AgentState, CallError, Cause, ChannelEvent, Denial, Ending, Heard, MessageId, Mode, Reason,
-    Refusal, RunId,
-};
+use dirigent::hooks::{Ending, RunId};
+use dirigent::operate::{Cause, ChannelEvent, Heard, Reason, Refusal};
+use dirigent::snapshot::AgentState;
+use dirigent::{CallError, Denial, MessageId, Mode};
 use dirigent_testkit::Log;
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::{Act, Line};

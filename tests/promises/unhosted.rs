@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use dirigent::{AgentError, Consultation, HumanInterrupt, Orchestrator, Reply};
+use dirigent::host::{Consultation, Orchestrator};
+use dirigent::settings::HumanInterrupt;
+use dirigent::{AgentError, Reply};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::Setup;
 use tokio::sync::Notify;

@@ -4,7 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{Clock, HumanInterrupt, Mentions, Pace, Pause, Settings, UserId};
+use dirigent::ports::Mentions;
+use dirigent::settings::{HumanInterrupt, Pace};
+use dirigent::snapshot::Pause;
+use dirigent::{Clock, Settings, UserId};
 use dirigent_testkit::memory_discord::{Call, Fault, PostRecord};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage, StoreFault};

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent::{LostRuns, Pause, PhaseKind};
+use dirigent::settings::LostRuns;
+use dirigent::snapshot::{Pause, PhaseKind};
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};

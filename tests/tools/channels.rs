@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use dirigent::ports::{AuthorKind, Mentions, Nonce, Post};
+use dirigent::settings::CreationLimits;
+use dirigent::snapshot::TurnState;
 use dirigent::tools::Caller;
-use dirigent::{
-    AuthorKind, CreationLimits, DiscordApi, Mentions, Mode, Nonce, Post, TurnState, UserId,
-};
+use dirigent::{DiscordApi, Mode, UserId};
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_verify::stage::{Stage, StoreFault};
 use serde_json::{Value, json};

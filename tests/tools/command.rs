@@ -1,11 +1,11 @@
 //! `/set-channel-mode`, `/stop` and `/resume`.
 
-use dirigent::Clock as _;
 use dirigent::command::{
     ANSWER_WITHIN, CHOICES, CommandAnswer, DEFAULT_PERMISSIONS, DESCRIPTION, EPHEMERAL,
     IN_DIRECT_MESSAGES, Invoker, NAME, OPTION, OPTION_DESCRIPTION, SlashCommand, parse,
 };
-use dirigent::{ChannelId, Mode, Pause, PhaseKind};
+use dirigent::snapshot::{Pause, PhaseKind};
+use dirigent::{ChannelId, Clock as _, Mode};
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
 use serde_json::json;

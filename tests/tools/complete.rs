@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use dirigent::operate::DiscussionState;
+use dirigent::snapshot::PhaseKind;
 use dirigent::tools::{Caller, Tools};
-use dirigent::{ChannelId, DiscussionState, IdentityStore as _, Mode, PhaseKind};
+use dirigent::{ChannelId, IdentityStore as _, Mode};
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_verify::stage::{Setup, Stage, StoreFault};

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use dirigent::settings::{CreationLimits, Pace};
 use dirigent::tools::ToolError;
-use dirigent::{ChannelId, CreationLimits, Mode, Pace, Settings};
+use dirigent::{ChannelId, Mode, Settings};
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_verify::stage::{Begun, Stage, StoreFault};
 use serde_json::{Value, json};
@@ -167,7 +168,7 @@ fn no_more_channels_are_open_in_a_guild_than_the_host_allows() {
 }
 
 fn delete(stage: &mut Stage, channel: ChannelId) {
-    use dirigent::GuildApi as _;
+    use dirigent::ports::GuildApi as _;
     let owner = stage.discord().account(stage.moderator());
     stage.call(move |_| async move { owner.delete_channel(channel).await }).unwrap();
 }
@@ -188,7 +189,7 @@ fn a_record_that_cannot_be_used_counts_as_an_open_channel() {
     let mut stage = desk_with(only(|limits| limits.open = Some(1)));
     let channel = id(&work(&mut stage, "a").unwrap(), "channelId");
     stage.crash();
-    stage.store().bar(channel, dirigent::Barred::Damaged);
+    stage.store().bar(channel, dirigent::store::Barred::Damaged);
     stage.restart();
     assert_refused(work(&mut stage, "a"), "open-limit");
 }

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use dirigent::tools::{CallbackPolicy, Caller, Tools};
-use dirigent::{
-    Access, ApiError, ChannelId, ChannelInfo, ChannelKind, ChatMessage, DiscordApi,
-    DiscussionState, Durability, GuildApi, GuildId, HistoryRequest, MessageId, Mode, NewChannel,
-    Post, Posted, TurnState, UserId, async_trait,
+use dirigent::operate::DiscussionState;
+use dirigent::ports::{
+    Access, ApiError, ChannelInfo, ChannelKind, GuildApi, GuildId, HistoryRequest, NewChannel,
+    Post, Posted,
 };
+use dirigent::snapshot::TurnState;
+use dirigent::store::Durability;
+use dirigent::tools::{CallbackPolicy, Caller, Tools};
+use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, Mode, UserId, async_trait};
 use dirigent_testkit::MemoryAccount;
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_verify::stage::{Stage, StoreFault};

@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use dirigent::operate::Refusal;
+use dirigent::ports::{ApiError, ErrorKind, RegisterError};
+use dirigent::settings::Pace;
 use dirigent::tools::{CreationScope, ToolError};
-use dirigent::{ApiError, CallError, ChannelId, ErrorKind, Pace, Refusal, RegisterError, UserId};
+use dirigent::{CallError, ChannelId, UserId};
 use serde_json::json;
 
 fn failed() -> ApiError {

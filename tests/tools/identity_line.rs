@@ -1,6 +1,8 @@
 //! The line that tells an agent who it is.
 
-use dirigent::{Identity, IdentityLine, UserId};
+use dirigent::UserId;
+use dirigent::ports::Identity;
+use dirigent::settings::IdentityLine;
 
 fn poet(name: &str) -> Identity {
     Identity {

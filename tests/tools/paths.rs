@@ -4,8 +4,9 @@
 use std::fs;
 use std::path::Path;
 
+use dirigent::ChannelId;
+use dirigent::operate::DiscussionState;
 use dirigent::tools::{Caller, ToolError};
-use dirigent::{ChannelId, DiscussionState};
 use dirigent_verify::stage::Stage;
 use serde_json::{Value, json};
 

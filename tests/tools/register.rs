@@ -1,7 +1,8 @@
 //! `dirigent-register`.
 
+use dirigent::ports::Identity;
 use dirigent::tools::Caller;
-use dirigent::{Identity, IdentityStore, UserId};
+use dirigent::{IdentityStore, UserId};
 use dirigent_verify::stage::{Setup, Stage};
 use serde_json::{Value, json};
 

@@ -9,7 +9,8 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use dirigent::{ChannelId, Config, Mode, Pause, PhaseKind, UserId};
+use dirigent::snapshot::{Pause, PhaseKind};
+use dirigent::{ChannelId, Config, Mode, UserId};
 use dirigent_core::Channel;
 use dirigent_testkit::memory_discord::PostRecord;
 

@@ -15,7 +15,10 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use dirigent::{ChannelId, Clock, Mentions, MessageId, Mode, Nonce, Pause, TriggerCleanup, UserId};
+use dirigent::ports::{Mentions, Nonce};
+use dirigent::settings::TriggerCleanup;
+use dirigent::snapshot::Pause;
+use dirigent::{ChannelId, Clock, MessageId, Mode, UserId};
 use dirigent_testkit::Random;
 use dirigent_testkit::memory_discord::{Call, Faults, PostRecord};
 use dirigent_testkit::scripted_agent::{Act, Line};
@@ -138,9 +141,9 @@ impl Play {
             .hosted("bob", lines("bob", false, &mut dice))
             .hooked("cis", lines("cis", false, &mut dice))
             .settings(|settings| {
-                settings.pacing = dirigent::Pacing::default();
+                settings.pacing = dirigent::settings::Pacing::default();
                 if dice.one_in(3) {
-                    settings.lost_runs = dirigent::LostRuns::Rerun;
+                    settings.lost_runs = dirigent::settings::LostRuns::Rerun;
                 }
             })
             .config(|config| {

@@ -6,9 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use dirigent::hooks::WakeCall;
+use dirigent::host::{Consultation, Orchestrator, RunError};
+use dirigent::ports::GuildId;
+use dirigent::replay::Recorder;
+use dirigent::snapshot::Timestamp;
 use dirigent::{
-    AgentError, ChannelId, Config, Consultation, Dirigent, GuildId, MemoryIdentities, Orchestrator,
-    Recorder, Reply, RunError, Settings, Timestamp, UserId, WakeCall,
+    AgentError, ChannelId, Config, Dirigent, MemoryIdentities, Reply, Settings, UserId,
 };
 use dirigent_testkit::scripted_agent::ScriptedAgent;
 use dirigent_testkit::{ManualClock, MemoryDiscord};

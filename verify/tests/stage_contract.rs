@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use dirigent::{Barred, ChannelId, ChannelStore};
+use dirigent::ChannelId;
+use dirigent::store::{Barred, ChannelStore};
 use dirigent_testkit::contract;
 use dirigent_verify::stage::{Setup, StageStore};
 

@@ -5,7 +5,8 @@ use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use dirigent::{CallError, ChannelId, Dirigent, MessageId, Timestamp};
+use dirigent::snapshot::Timestamp;
+use dirigent::{CallError, ChannelId, Dirigent, MessageId};
 use tokio::sync::Notify;
 
 use super::channel_event::{ChannelEvent, is_repeated};

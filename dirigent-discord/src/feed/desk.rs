@@ -6,7 +6,8 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dirigent::{ApiError, Dirigent, ErrorKind, GuildId};
+use dirigent::Dirigent;
+use dirigent::ports::{ApiError, ErrorKind, GuildId};
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use dirigent::{ChannelId, Timestamp, UserId};
+use dirigent::snapshot::Timestamp;
+use dirigent::{ChannelId, UserId};
 use twilight_model::guild::Permissions;
 
 use super::{Sight, Watched};

@@ -11,7 +11,7 @@ use crate::account::CHANNEL;
 use crate::account::server::Reply;
 use crate::account::town::{ALL, Plan, Town, VIEW, den, guild, person};
 
-const GUILD: dirigent::GuildId = dirigent::GuildId::new(1);
+const GUILD: dirigent::ports::GuildId = dirigent::ports::GuildId::new(1);
 
 async fn town(flags: u64, own: &str, roles: &[&str]) -> Town {
     let town = Town::with(Plan { flags, ..Plan::default() }).await;

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use dirigent::{
-    AgentId, AuthorKind, ChannelId, ChatKind, CreatedChannel, Dirigent, Identity, MemoryIdentities,
-    Mode, PhaseKind, Status, TurnId, UserId,
-};
+use dirigent::hooks::TurnId;
+use dirigent::operate::{CreatedChannel, Status};
+use dirigent::ports::{AuthorKind, ChatKind, Identity};
+use dirigent::snapshot::PhaseKind;
+use dirigent::{AgentId, ChannelId, Dirigent, MemoryIdentities, Mode, UserId};
 use dirigent_discord::{BanGuard, Feed, ShardFeed, chat_message};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use serde_json::{Value, json};

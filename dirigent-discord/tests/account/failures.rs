@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent::{ApiError, Certainty, DiscordApi, ErrorKind};
+use dirigent::DiscordApi;
+use dirigent::ports::{ApiError, Certainty, ErrorKind};
 use dirigent_discord::{BanGuard, BuildError, DiscordAccount, RestError};
 use dirigent_testkit::ManualClock;
 

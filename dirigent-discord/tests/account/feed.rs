@@ -1,6 +1,7 @@
 //! What the gateway pushes, and what the driver makes of it.
 
-use dirigent::{ChannelId, Mode, PhaseKind, Settings};
+use dirigent::snapshot::PhaseKind;
+use dirigent::{ChannelId, Mode, Settings};
 use dirigent_discord::Feed;
 use serde_json::{Value, json};
 use twilight_model::gateway::Intents;
@@ -173,7 +174,7 @@ async fn who_is_taken_out_of_a_private_thread_leaves_it() {
         let town = Town::open().await;
         town.connect(everybody()).await;
         let id = ChannelId::new(701);
-        let chat = dirigent::CreatedChannel {
+        let chat = dirigent::operate::CreatedChannel {
             mode: Mode::Chat,
             members: ["a", "b"].map(Into::into).to_vec(),
             ..Default::default()

@@ -1,9 +1,9 @@
 //! Channels, access and permissions of guilds.
 
-use dirigent::{
-    Access, ApiError, ChannelId, ChannelInfo, ChannelKind, ErrorKind, GuildApi, GuildId,
-    NewChannel, UserId,
+use dirigent::ports::{
+    Access, ApiError, ChannelInfo, ChannelKind, ErrorKind, GuildApi, GuildId, NewChannel,
 };
+use dirigent::{ChannelId, UserId};
 use dirigent_discord::RestError;
 
 use crate::account::server::Reply;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent::{ChannelId, DiscordApi, ErrorKind};
+use dirigent::ports::ErrorKind;
+use dirigent::{ChannelId, DiscordApi};
 use dirigent_discord::{BanGuard, DiscordAccount, RestError};
 
 use crate::account::server::{Reply, Server};

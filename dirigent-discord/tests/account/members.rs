@@ -1,6 +1,7 @@
 //! Who can see a channel, as read over HTTP.
 
-use dirigent::{ChannelId, DiscordApi, ErrorKind, UserId};
+use dirigent::ports::ErrorKind;
+use dirigent::{ChannelId, DiscordApi, UserId};
 
 use crate::account::server::Reply;
 use crate::account::{CHANNEL, Stage};

@@ -1,6 +1,7 @@
 //! Discord away, in every way and order: afterwards requests go through again.
 
-use dirigent::{DiscordApi, ErrorKind};
+use dirigent::DiscordApi;
+use dirigent::ports::ErrorKind;
 
 use crate::account::server::Reply;
 use crate::account::{Stage, post};

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{
-    Agent, AgentError, AgentId, CreatedChannel, Dirigent, Identity, MemoryIdentities, Mode,
-    Reply as Said, Turn,
-};
+use dirigent::operate::CreatedChannel;
+use dirigent::ports::Identity;
+use dirigent::{Agent, AgentError, AgentId, Dirigent, MemoryIdentities, Mode, Reply as Said, Turn};
 use dirigent_discord::{BanGuard, Feed};
 use dirigent_testkit::ManualClock;
 use twilight_model::gateway::ShardId;

@@ -1,6 +1,7 @@
 //! Members that the gateway keeps true: what is asked for, and when.
 
-use dirigent::{DiscordApi, ErrorKind, HistoryRequest, UserId};
+use dirigent::ports::{ErrorKind, HistoryRequest};
+use dirigent::{DiscordApi, UserId};
 use dirigent_discord::{Feed, NeededPermission, RestError};
 use serde_json::{Value, json};
 use twilight_model::gateway::ShardId;

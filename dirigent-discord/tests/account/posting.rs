@@ -1,6 +1,7 @@
 //! Posts, deletions, typing: what is sent.
 
-use dirigent::{DiscordApi, ErrorKind, Mentions, MessageId, UserId};
+use dirigent::ports::{ErrorKind, Mentions};
+use dirigent::{DiscordApi, MessageId, UserId};
 
 use crate::account::server::Reply;
 use crate::account::{CHANNEL, Stage, cause, post, shows_nothing};

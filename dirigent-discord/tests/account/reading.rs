@@ -1,6 +1,7 @@
 //! Reading messages.
 
-use dirigent::{AuthorKind, ChatKind, DiscordApi, ErrorKind, HistoryRequest, MessageId, UserId};
+use dirigent::ports::{AuthorKind, ChatKind, ErrorKind, HistoryRequest};
+use dirigent::{DiscordApi, MessageId, UserId};
 
 use crate::account::server::Reply;
 use crate::account::{CHANNEL, ME, Stage};

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use dirigent::{
-    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, GuildId, LoadError,
-    MemoryChannels, Mode, Pause, Revision, StoredChannel,
+use dirigent::ports::{ApiError, GuildId};
+use dirigent::snapshot::{AgentKey, Pause};
+use dirigent::store::{
+    ChannelStore, Commit, CommitError, LoadError, MemoryChannels, Revision, StoredChannel,
 };
+use dirigent::{AgentId, ChannelId, Mode};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 

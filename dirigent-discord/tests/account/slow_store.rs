@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{AgentId, ChannelId, CreatedChannel, Input, Mode};
+use dirigent::operate::CreatedChannel;
+use dirigent::replay::Input;
+use dirigent::{AgentId, ChannelId, Mode};
 use serde_json::{Value, json};
 
 use crate::account::CHANNEL;

@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
-use dirigent::{
-    AgentId, ChannelId, ChannelStore, CreatedChannel, Dirigent, Identity, MemoryChannels,
-    MemoryIdentities, Mode, Recording, SeatTurn, Settings, Status, UserId,
-};
+use dirigent::operate::{CreatedChannel, Status};
+use dirigent::ports::Identity;
+use dirigent::replay::Recording;
+use dirigent::snapshot::SeatTurn;
+use dirigent::store::{ChannelStore, MemoryChannels};
+use dirigent::{AgentId, ChannelId, Dirigent, MemoryIdentities, Mode, Settings, UserId};
 use dirigent_discord::{BanGuard, DiscordAccount, Feed, ShardFeed};
 use dirigent_testkit::ManualClock;
 use serde_json::{Value, json};
@@ -238,33 +240,36 @@ struct Shared(Arc<dyn ChannelStore>);
 
 #[dirigent::async_trait]
 impl ChannelStore for Shared {
-    async fn channels(&self) -> Result<Vec<ChannelId>, dirigent::ApiError> {
+    async fn channels(&self) -> Result<Vec<ChannelId>, dirigent::ports::ApiError> {
         self.0.channels().await
     }
 
     async fn load(
         &self,
         channel: ChannelId,
-    ) -> Result<Option<dirigent::StoredChannel>, dirigent::LoadError> {
+    ) -> Result<Option<dirigent::store::StoredChannel>, dirigent::store::LoadError> {
         self.0.load(channel).await
     }
 
     async fn commit(
         &self,
-        commit: dirigent::Commit,
-    ) -> Result<dirigent::Revision, dirigent::CommitError> {
+        commit: dirigent::store::Commit,
+    ) -> Result<dirigent::store::Revision, dirigent::store::CommitError> {
         self.0.commit(commit).await
     }
 
-    async fn delete(&self, channel: ChannelId) -> Result<bool, dirigent::LoadError> {
+    async fn delete(&self, channel: ChannelId) -> Result<bool, dirigent::store::LoadError> {
         self.0.delete(channel).await
     }
 
-    async fn agents(&self) -> Result<Vec<AgentId>, dirigent::ApiError> {
+    async fn agents(&self) -> Result<Vec<AgentId>, dirigent::ports::ApiError> {
         self.0.agents().await
     }
 
-    async fn add_agent(&self, agent: AgentId) -> Result<dirigent::AgentKey, dirigent::ApiError> {
+    async fn add_agent(
+        &self,
+        agent: AgentId,
+    ) -> Result<dirigent::snapshot::AgentKey, dirigent::ports::ApiError> {
         self.0.add_agent(agent).await
     }
 }

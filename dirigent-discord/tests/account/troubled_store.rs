@@ -2,10 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use dirigent::{
-    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, ErrorKind,
-    LoadError, MemoryChannels, Revision, StoredChannel,
+use dirigent::ports::{ApiError, ErrorKind};
+use dirigent::snapshot::AgentKey;
+use dirigent::store::{
+    ChannelStore, Commit, CommitError, LoadError, MemoryChannels, Revision, StoredChannel,
 };
+use dirigent::{AgentId, ChannelId};
 use tokio::sync::watch;
 
 /// A store in memory with troubles. Clones are the same store.

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{ChannelId, ChannelKind, DiscordApi, GuildApi, GuildId, UserId};
+use dirigent::ports::{ChannelKind, GuildApi, GuildId};
+use dirigent::{ChannelId, DiscordApi, UserId};
 use dirigent_loopback::{Limits, LoopbackDiscord};
 use dirigent_testkit::Random;
 use dirigent_testkit::memory_discord::{Permissions, RoleId};

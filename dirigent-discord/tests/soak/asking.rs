@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::{
-    AgentId, ChannelId, Clock, Dirigent, DiscordApi, Ending, Mentions, MessageId, Nonce, Post,
-    RunId, UserId,
-};
+use dirigent::hooks::{Ending, RunId};
+use dirigent::ports::{Mentions, Nonce, Post};
+use dirigent::{AgentId, ChannelId, Clock, Dirigent, DiscordApi, MessageId, UserId};
 use dirigent_discord::{DiscordAccount, chat_message};
 use dirigent_testkit::ManualClock;
 use tokio::task::JoinSet;

@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::{
-    ChannelId, Clock, Config, Dirigent, Identity, MemoryIdentities, Mode, PhaseKind, Settings,
-    Timestamp, UserId,
-};
+use dirigent::ports::Identity;
+use dirigent::snapshot::{PhaseKind, Timestamp};
+use dirigent::{ChannelId, Clock, Config, Dirigent, MemoryIdentities, Mode, Settings, UserId};
 use dirigent_discord::{BanGuard, DiscordAccount, Feed, ShardFeed};
 use dirigent_loopback::{Endpoint, GatewayFaults, LoopbackDiscord, RestFault, RestFaults, Traffic};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
@@ -242,7 +241,7 @@ impl House {
         phases
     }
 
-    pub(crate) async fn statuses(&self) -> Vec<Option<dirigent::Status>> {
+    pub(crate) async fn statuses(&self) -> Vec<Option<dirigent::operate::Status>> {
         let mut statuses = Vec::new();
         for channel in &self.channels {
             statuses.push(self.dirigent.channel(*channel).status().await.unwrap());

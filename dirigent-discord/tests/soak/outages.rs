@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use dirigent::{Clock, Timestamp, UserId};
+use dirigent::snapshot::Timestamp;
+use dirigent::{Clock, UserId};
 use dirigent_loopback::ServerOutage;
 
 use crate::soak::house::{Agents, House, default_rules};

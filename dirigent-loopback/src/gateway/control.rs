@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dirigent::{GuildId, UserId};
+use dirigent::UserId;
+use dirigent::ports::GuildId;
 use serde_json::Value;
 
 use super::faults::{GatewayFault, GatewayFaults};

@@ -1,6 +1,7 @@
 //! Asking for a guild's members over the gateway (docs: events/gateway-events, request guild members).
 
-use dirigent::{GuildId, UserId};
+use dirigent::UserId;
+use dirigent::ports::GuildId;
 use serde_json::{Value, json};
 
 use super::close::Close;

@@ -1,6 +1,7 @@
 //! What a session is told at its beginning, or when its account comes into a guild.
 
-use dirigent::{GuildId, UserId};
+use dirigent::UserId;
+use dirigent::ports::GuildId;
 use serde_json::{Value, json};
 
 use super::close::Close;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dirigent::{Timestamp, UserId};
+use dirigent::UserId;
+use dirigent::snapshot::Timestamp;
 
 use super::close::Close;
 use super::faults::GatewayFaults;

@@ -1,6 +1,6 @@
 //! Which part of the guilds a session hears (docs: events/gateway, sharding).
 
-use dirigent::GuildId;
+use dirigent::ports::GuildId;
 
 /// The most guilds that one shard may carry.
 const GUILDS_MAX: usize = 2_500;

@@ -2,7 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dirigent::{GuildId, Timestamp, UserId};
+use dirigent::UserId;
+use dirigent::ports::GuildId;
+use dirigent::snapshot::Timestamp;
 use serde_json::Value;
 
 use super::close::Close;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use dirigent::{ChannelId, GuildId, MessageId, UserId};
+use dirigent::ports::GuildId;
+use dirigent::{ChannelId, MessageId, UserId};
 use serde_json::{Map, Value};
 
 use super::refusal::Refusal;

@@ -1,6 +1,7 @@
 //! An application's commands, everywhere or in one guild.
 
-use dirigent::{GuildId, UserId};
+use dirigent::UserId;
+use dirigent::ports::GuildId;
 use serde_json::{Map, Value, json};
 
 use super::ask::{Ask, as_number, number, object, only, text, text_of};

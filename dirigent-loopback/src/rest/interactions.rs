@@ -1,6 +1,7 @@
 //! Answers to commands. Their token stands in the path; no bot's is needed.
 
-use dirigent::{AuthorKind, ChannelId, ChatKind, ChatMessage, MessageId, UserId};
+use dirigent::ports::{AuthorKind, ChatKind};
+use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 use serde_json::{Map, Value, json};
 
 use super::ask::{Ask, number, object, only};

@@ -1,6 +1,7 @@
 //! Posting a message.
 
-use dirigent::{ChatKind, ChatMessage, MessageId};
+use dirigent::ports::ChatKind;
+use dirigent::{ChatMessage, MessageId};
 use serde_json::{Map, Value};
 
 use super::ask::{Ask, is_on};

@@ -1,6 +1,7 @@
 //! Who may do what, told with Discord's codes.
 
-use dirigent::{ChannelId, GuildId, UserId};
+use dirigent::ports::GuildId;
+use dirigent::{ChannelId, UserId};
 
 use super::refusal::Refusal;
 use dirigent_testkit::memory_discord::permissions::Permissions;

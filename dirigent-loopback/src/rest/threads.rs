@@ -2,7 +2,8 @@
 
 use std::ops::Bound;
 
-use dirigent::{AuthorKind, ChannelId, ChatKind, ChatMessage, MessageId, UserId};
+use dirigent::ports::{AuthorKind, ChatKind};
+use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 
 use super::ask::{Ask, number, text_of};
 use super::refusal::Refusal;

@@ -1,6 +1,6 @@
 //! Users, applications, and where the gateway is.
 
-use dirigent::GuildId;
+use dirigent::ports::GuildId;
 use serde_json::json;
 
 use super::ask::{Ask, number};

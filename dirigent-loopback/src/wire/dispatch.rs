@@ -1,6 +1,7 @@
 //! Events as the gateway pushes them.
 
-use dirigent::{ChannelId, ChatMessage, GuildId, UserId};
+use dirigent::ports::GuildId;
+use dirigent::{ChannelId, ChatMessage, UserId};
 use serde_json::{Value, json};
 
 use super::channel::{channel, pushed_channel, thread_member};

@@ -1,6 +1,7 @@
 //! Guilds.
 
-use dirigent::{GuildId, UserId};
+use dirigent::UserId;
+use dirigent::ports::GuildId;
 use serde_json::{Value, json};
 
 use super::channel::{channel, pushed_channel};

@@ -1,6 +1,7 @@
 //! Messages.
 
-use dirigent::{AuthorKind, ChatKind, ChatMessage, MessageId, UserId};
+use dirigent::ports::{AuthorKind, ChatKind};
+use dirigent::{ChatMessage, MessageId, UserId};
 use serde_json::{Value, json};
 
 use super::moment;

@@ -1,6 +1,7 @@
 //! Users, members, roles and applications.
 
-use dirigent::{AuthorKind, GuildId, UserId};
+use dirigent::UserId;
+use dirigent::ports::{AuthorKind, GuildId};
 use serde_json::{Value, json};
 
 use super::guild::guilds_of;

@@ -131,7 +131,7 @@ async fn a_promised_answer_is_given_later_and_followed_by_more() {
     assert_eq!(contents, ["Done.", "And more."]);
     let kinds: Vec<_> =
         stage.discord.messages(stage.channel).iter().map(|message| message.kind).collect();
-    assert_eq!(kinds, [dirigent::ChatKind::System; 2], "no talk");
+    assert_eq!(kinds, [dirigent::ports::ChatKind::System; 2], "no talk");
     assert_eq!(stage.send("DELETE", &original, &agent, Value::Null).await.unwrap().status, 204);
     stage.clock.advance(15 * 60 * SECOND);
     let over = stage.send("GET", &original, &agent, Value::Null).await.unwrap();

@@ -6,7 +6,7 @@ mod options;
 use std::path::Path;
 use std::sync::Arc;
 
-use dirigent::ChannelStore;
+use dirigent::store::ChannelStore;
 use dirigent_store::{ChannelOptions, FileDurability, JsonChannels};
 #[cfg(feature = "sqlite")]
 use dirigent_store::{SqliteOptions, SqliteStore};

@@ -71,7 +71,7 @@ fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use dirigent::Durability;
+    use dirigent::store::Durability;
 
     use super::super::names;
     use super::super::replace::replace;

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use dirigent::Durability;
+use dirigent::store::Durability;
 
 use super::folder::{place_of, sync_folder};
 use super::stray::temporary;
@@ -156,7 +156,7 @@ mod tests {
         for durability in [Durability::Fact, Durability::Turn] {
             let error = replace(&path, b"new", durability).unwrap_err();
             assert!(matches!(error, StoreError::Io { action: Action::Replace, .. }), "{error}");
-            assert_eq!(error.certainty(), dirigent::Certainty::NotDone);
+            assert_eq!(error.certainty(), dirigent::ports::Certainty::NotDone);
             assert_eq!(names(folder.path()), ["taken"]);
         }
         let nowhere = folder.path().join("nowhere/state.json");

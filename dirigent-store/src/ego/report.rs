@@ -2,7 +2,8 @@
 
 use std::io;
 
-use dirigent::{AgentId, Identity, UserId};
+use dirigent::ports::Identity;
+use dirigent::{AgentId, UserId};
 
 use crate::error::BadFile;
 
@@ -13,7 +14,7 @@ use crate::error::BadFile;
 /// use dirigent_store::{Detection, EgoAbsent, EgoOptions, scan_ego};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dirigent::ApiError> {
+/// # async fn main() -> Result<(), dirigent::ports::ApiError> {
 /// let registry = MemoryIdentities::new();
 /// let report = scan_ego("/nowhere/ego.json", &registry, &EgoOptions::default()).await?;
 /// assert_eq!(report.detection, Detection::Absent(EgoAbsent::NoFile));

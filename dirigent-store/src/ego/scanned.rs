@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use dirigent::{AgentId, ApiError, Identity, IdentityStore, RegisterError};
+use dirigent::ports::{ApiError, Identity, RegisterError};
+use dirigent::{AgentId, IdentityStore};
 
 use super::{Detection, EgoAbsent, EgoOptions, EgoReport, scan_ego};
 use crate::error::OpenError;
@@ -22,7 +23,7 @@ use crate::json::identities::JsonIdentities;
 /// use dirigent_store::{EgoOptions, ScannedIdentities};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dirigent::ApiError> {
+/// # async fn main() -> Result<(), dirigent::ports::ApiError> {
 /// let registry = MemoryIdentities::new();
 /// let identities = ScannedIdentities::new(registry, "/nowhere/ego.json", EgoOptions::default());
 /// assert!(identities.report().is_none());

@@ -11,7 +11,9 @@ mod unknown;
 
 use std::collections::BTreeMap;
 
-use dirigent::{AgentId, AgentKey, ChannelId, ChannelRecord, Revision};
+use dirigent::snapshot::AgentKey;
+use dirigent::store::{ChannelRecord, Revision};
+use dirigent::{AgentId, ChannelId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -32,7 +34,8 @@ pub(crate) const LARGEST: usize = 64 << 20;
 /// A channel's record with all that its file says. `Debug` shows no text.
 ///
 /// ```
-/// use dirigent::{ChannelId, ChannelRecord, Revision};
+/// use dirigent::ChannelId;
+/// use dirigent::store::{ChannelRecord, Revision};
 /// use dirigent_store::{ParsedChannel, parse_channel};
 ///
 /// let record = ChannelRecord::default();

@@ -22,10 +22,11 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use async_trait::async_trait;
-use dirigent::{
-    AgentId, AgentKey, ApiError, ChannelId, ChannelStore, Commit, CommitError, LoadError, Revision,
-    StoredChannel, Transition,
-};
+use dirigent::operate::Transition;
+use dirigent::ports::ApiError;
+use dirigent::snapshot::AgentKey;
+use dirigent::store::{ChannelStore, Commit, CommitError, LoadError, Revision, StoredChannel};
+use dirigent::{AgentId, ChannelId};
 
 use self::job::{Ask, Committed, Job};
 pub use self::options::{ChannelOptions, FileDurability};
@@ -41,9 +42,9 @@ use crate::worker::{Answer, Inbox, Life, Receiver, Start, queue, start};
 /// * `channels/<xx>/<id>.json` is a channel as of its last fact, or of a later turn: its mode and discussion in
 ///   front, then the state of its turns, with a version and a checksum. It is there to be read by
 ///   people; one that was edited counts as corrupt. `<xx>` is a hash of the id.
-/// * A [`Durability::Fact`](dirigent::Durability::Fact) is in that file, on the disk, when its
+/// * A [`Durability::Fact`](dirigent::store::Durability::Fact) is in that file, on the disk, when its
 ///   commit returns.
-/// * A [`Durability::Turn`](dirigent::Durability::Turn) is appended to `turns-<n>.log`, which all channels share and
+/// * A [`Durability::Turn`](dirigent::store::Durability::Turn) is appended to `turns-<n>.log`, which all channels share and
 ///   which the end of the process does not harm. One sync makes all durable that waited for it, by default within
 ///   a second after the first of them. Of a record of more than 16 KB, a long reply that is being posted, only what
 ///   changed is appended. Once that file has 8 MB or is a minute old a new one is begun, each
@@ -58,7 +59,7 @@ use crate::worker::{Answer, Inbox, Life, Receiver, Start, queue, start};
 ///   `<id>.json.corrupt-N`. A damaged turn costs only itself where it may never have been synced, as after a power cut; a
 ///   copy of its log is kept as `turns-<n>.log.corrupt-N`. Where the text of a turn is damaged that is known to have been
 ///   synced, or that this store has written or read, and where a channel has nothing that is sound, what is damaged stays
-///   and bars the channel, across restarts: it loads as [`Barred::Damaged`](dirigent::Barred) until a commit
+///   and bars the channel, across restarts: it loads as [`Barred::Damaged`](dirigent::store::Barred) until a commit
 ///   [replaces it](Commit::replaces_damaged), which gives it the name `<name>.corrupt-N`. To mend it by
 ///   hand, restore the file from a backup that is as new; moving it away makes the channel one that was never seen, in which
 ///   every agent may speak.
@@ -67,7 +68,7 @@ use crate::worker::{Answer, Inbox, Life, Receiver, Start, queue, start};
 ///   seen, and only the copy of the log, which [`problems`](Self::problems) tells of, has what is left of the turn. Facts
 ///   are not in the log.
 /// * A file that is whole and not understood, because a newer version wrote it, is left alone and loads
-///   as [`Barred::Newer`](dirigent::Barred). Fields that are not known are kept.
+///   as [`Barred::Newer`](dirigent::store::Barred). Fields that are not known are kept.
 /// * [`problems`](Self::problems) tells of all these. Without `agents.json`, the names that the
 ///   channels' files hold are used.
 /// * A failed write changes nothing and may be repeated. After a failed sync it is not known what
@@ -78,7 +79,8 @@ use crate::worker::{Answer, Inbox, Life, Receiver, Start, queue, start};
 /// [`close`](Self::close) first where nothing may block.
 ///
 /// ```
-/// use dirigent::{ChannelId, ChannelRecord, ChannelStore, Commit, Durability, Revision};
+/// use dirigent::ChannelId;
+/// use dirigent::store::{ChannelRecord, ChannelStore, Commit, Durability, Revision};
 /// use dirigent_store::JsonChannels;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -237,7 +239,7 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use dirigent::{ChannelRecord, Durability};
+    use dirigent::store::{ChannelRecord, Durability};
 
     use super::folders::Folders;
     use super::*;

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use dirigent::{AgentId, ApiError, ErrorKind, Identity, IdentityStore, RegisterError};
+use dirigent::ports::{ApiError, ErrorKind, Identity, RegisterError};
+use dirigent::{AgentId, IdentityStore};
 
 pub use self::entry::BadEntry;
 use self::file::RegistryFile;
@@ -41,7 +42,8 @@ use crate::worker::Worker;
 /// asked for is done even if its caller stops waiting for the answer; dropping the last handle waits for it.
 ///
 /// ```
-/// use dirigent::{Identity, IdentityStore, UserId};
+/// use dirigent::ports::Identity;
+/// use dirigent::{IdentityStore, UserId};
 /// use dirigent_store::JsonIdentities;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -275,7 +277,7 @@ mod tests {
         let store = JsonIdentities::open(folder.path().join("agents.json")).unwrap();
         let broken = store.on_thread(|_| -> u32 { panic!("on purpose") }).await.unwrap_err();
         assert!(matches!(broken, StoreError::Interrupted { .. }));
-        assert_eq!(broken.certainty(), dirigent::Certainty::Unknown);
+        assert_eq!(broken.certainty(), dirigent::ports::Certainty::Unknown);
         assert!(store.all().await.unwrap().is_empty());
     }
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use dirigent::{
-    AgentId, AgentKey, ChannelId, ChannelRecord, Durability, Input, RecordedChannel, RestoreError,
-    Timestamp, Trace,
-};
+use dirigent::replay::{Input, RecordedChannel, Trace};
+use dirigent::snapshot::{AgentKey, RestoreError, Timestamp};
+use dirigent::store::{ChannelRecord, Durability};
+use dirigent::{AgentId, ChannelId};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -30,14 +30,16 @@ const LARGEST: usize = 64 * 1024 * 1024;
 /// What of the file was expected.
 const SHAPE: &str = "a recording: one line that says where it begins, then one line for each input";
 
-/// One channel's recording with the names of its agents: what [`dirigent::Recording`] holds, and the
+/// One channel's recording with the names of its agents: what [`dirigent::replay::Recording`] holds, and the
 /// tool `dirigent-trace` reads. One line says where it begins, then there is one for each input.
 ///
 /// It holds no text but the ends of messages, at most 64 characters each and without white space, since
 /// the machine compares them; who would not show these shows no recording.
 ///
 /// ```
-/// use dirigent::{ChannelId, RecordedChannel, Snapshot};
+/// use dirigent::ChannelId;
+/// use dirigent::replay::RecordedChannel;
+/// use dirigent::snapshot::Snapshot;
 /// use dirigent_store::ChannelRecording;
 ///
 /// let recorded = RecordedChannel::new(Default::default(), Snapshot::default());
@@ -52,7 +54,7 @@ const SHAPE: &str = "a recording: one line that says where it begins, then one l
 pub struct ChannelRecording {
     /// Which channel.
     pub channel: ChannelId,
-    /// All agents in the order of their keys, as [`ChannelStore::agents`](dirigent::ChannelStore::agents)
+    /// All agents in the order of their keys, as [`ChannelStore::agents`](dirigent::store::ChannelStore::agents)
     /// tells them.
     pub agents: Vec<AgentId>,
     /// What was recorded.

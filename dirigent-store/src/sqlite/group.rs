@@ -195,7 +195,9 @@ impl<'c, 'p> Groups<'c, 'p> {
 mod tests {
     use std::io;
 
-    use dirigent::{AgentId, AgentKey, ChannelId, Revision};
+    use dirigent::snapshot::AgentKey;
+    use dirigent::store::Revision;
+    use dirigent::{AgentId, ChannelId};
 
     use super::super::stage::{Stage, ask, commit, erase};
     use super::super::tables::{Committed, channels};
@@ -279,7 +281,7 @@ mod tests {
         group.into_iter().for_each(Task::answer);
         assert_eq!(made.try_recv().unwrap().unwrap(), Committed::Done(Revision::new(1)));
         let error = erased.try_recv().unwrap().unwrap_err();
-        assert_eq!(error.certainty(), dirigent::Certainty::Unknown, "{error}");
+        assert_eq!(error.certainty(), dirigent::ports::Certainty::Unknown, "{error}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The registry's table.
 
-use dirigent::{AgentId, Identity, UserId};
+use dirigent::ports::Identity;
+use dirigent::{AgentId, UserId};
 use rusqlite::{OptionalExtension, params};
 
 use super::refusal::refused;

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use dirigent::{ChannelId, ChannelRecord, Commit, Durability, Revision};
+use dirigent::ChannelId;
+use dirigent::store::{ChannelRecord, Commit, Durability, Revision};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use tokio::sync::oneshot;

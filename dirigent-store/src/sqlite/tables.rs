@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::Path;
 
-use dirigent::{AgentId, AgentKey, ChannelId, Commit, Revision, StoredChannel, Transition};
+use dirigent::operate::Transition;
+use dirigent::snapshot::AgentKey;
+use dirigent::store::{Commit, Revision, StoredChannel};
+use dirigent::{AgentId, ChannelId};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 

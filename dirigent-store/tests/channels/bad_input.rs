@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use dirigent::{Barred, Certainty, ChannelRecord, ChannelStore, CommitError, Revision};
+use dirigent::ports::Certainty;
+use dirigent::store::{Barred, ChannelRecord, ChannelStore, CommitError, Revision};
 use dirigent_store::{Action, BadFile, ParsedChannel, StoreError, parse_channel};
 
 use crate::channels::place::{

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::{Barred, ChannelId, ChannelStore, async_trait};
+use dirigent::store::{Barred, ChannelStore};
+use dirigent::{ChannelId, async_trait};
 use dirigent_store::{ChannelOptions, FileDurability, JsonChannels};
 use dirigent_testkit::contract::{self, ChannelStoreHarness};
 

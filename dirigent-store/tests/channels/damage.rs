@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use dirigent::{AgentKey, Barred, Certainty, ChannelStore, CommitError};
+use dirigent::ports::Certainty;
+use dirigent::snapshot::AgentKey;
+use dirigent::store::{Barred, ChannelStore, CommitError};
 use dirigent_core::Slot;
 use dirigent_store::{BadFile, JsonChannels, OpenError, ParsedChannel, StoreError, parse_channel};
 
@@ -66,7 +68,8 @@ async fn with_lost_turn(is_synced: bool) -> Place {
     fact(&store, HERE, 0, 1).await;
     store.close().await.unwrap();
     let body = |channel, revision: u64| {
-        let file = ParsedChannel::new(channel, dirigent::Revision::new(revision), marked(revision));
+        let file =
+            ParsedChannel::new(channel, dirigent::store::Revision::new(revision), marked(revision));
         file.to_json().unwrap()
     };
     let mut log = frame(HERE, 2, 0, &body(HERE, 2));
@@ -115,7 +118,8 @@ async fn a_damaged_turn_that_the_disk_may_never_have_had_costs_itself_and_is_rep
 #[tokio::test]
 async fn a_damaged_turn_that_the_disk_had_bars_nothing_where_the_file_is_as_new() {
     let place = with_lost_turn(true).await;
-    let newer = ParsedChannel::new(HERE, dirigent::Revision::new(2), marked(2)).to_json().unwrap();
+    let newer =
+        ParsedChannel::new(HERE, dirigent::store::Revision::new(2), marked(2)).to_json().unwrap();
     fs::write(place.main(HERE), newer).unwrap();
     let store = place.lazy();
     assert_eq!(stored(&store, HERE).await, Some((2, 2)));
@@ -192,7 +196,7 @@ async fn a_replacement_beside_which_the_damaged_turn_cannot_be_erased_is_not_ack
 /// A file of the channel's first commit.
 fn with_number(place: &Place, revision: u64) -> Vec<u8> {
     let mut parsed = parse_channel(&fs::read(place.main(HERE)).unwrap()).unwrap();
-    parsed.revision = dirigent::Revision::new(revision);
+    parsed.revision = dirigent::store::Revision::new(revision);
     parsed.record = marked(revision);
     parsed.to_json().unwrap()
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use dirigent::{Barred, ChannelStore};
+use dirigent::store::{Barred, ChannelStore};
 
 use crate::channels::place::{HERE, Place, THERE, barred, frame, request};
 use crate::shared::erased::{delete, holders, talk};

@@ -3,9 +3,9 @@
 use std::fs;
 use std::sync::Arc;
 
-use dirigent::{
-    ChannelId, ChannelRecord, ChannelStore, Commit, Config, Durability, Mode, Revision, Timestamp,
-};
+use dirigent::snapshot::Timestamp;
+use dirigent::store::{ChannelRecord, ChannelStore, Commit, Durability, Revision};
+use dirigent::{ChannelId, Config, Mode};
 use dirigent_core::{AgentKey, Channel, Creation, Input, RunId, WakeCause};
 use dirigent_store::{JsonChannels, OrchestrationState};
 use serde_json::json;

@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use dirigent::{Cause, ChannelStore, PhaseKind, Timestamp, Transition, TurnId};
+use dirigent::hooks::TurnId;
+use dirigent::operate::{Cause, Transition};
+use dirigent::snapshot::{PhaseKind, Timestamp};
+use dirigent::store::ChannelStore;
 use dirigent_core::AgentKey;
 use dirigent_store::{ChannelOptions, JsonChannels};
 

@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use dirigent::{
-    ChannelId, ChannelRecord, Config, Discussion, GapFrom, GuildId, Held, Letter, LetterKind,
-    MessageId, Nonce, Outgoing, OutgoingPart, ReplyEnd, Revision, RunId, Snapshot, Timestamp,
-    TurnId, Writer,
+use dirigent::hooks::{RunId, TurnId};
+use dirigent::ports::{GuildId, Nonce};
+use dirigent::snapshot::{Snapshot, Timestamp};
+use dirigent::store::{
+    ChannelRecord, Discussion, GapFrom, Held, Letter, LetterKind, Outgoing, OutgoingPart, ReplyEnd,
+    Revision, Writer,
 };
+use dirigent::{ChannelId, Config, MessageId};
 use dirigent_core::{
     AgentKey, Channel, Creation, Input, Mode, Settlement, Span, Steering, Ticket, WakeCause,
 };

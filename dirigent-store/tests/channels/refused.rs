@@ -3,7 +3,8 @@
 use std::fs;
 use std::io::ErrorKind;
 
-use dirigent::{Barred, Certainty, ChannelStore, Commit, Durability};
+use dirigent::ports::Certainty;
+use dirigent::store::{Barred, ChannelStore, Commit, Durability};
 use dirigent_store::{Action, JsonChannels, StoreError};
 
 use crate::channels::place::{

@@ -3,10 +3,11 @@
 use std::fs;
 use std::sync::Arc;
 
-use dirigent::{
-    AgentKey, ChannelId, ChannelStore, Durability, MessageId, Nonce, Outgoing, OutgoingPart,
-    ReplyEnd, RunId, TurnId,
-};
+use dirigent::hooks::{RunId, TurnId};
+use dirigent::ports::Nonce;
+use dirigent::snapshot::AgentKey;
+use dirigent::store::{ChannelStore, Durability, Outgoing, OutgoingPart, ReplyEnd};
+use dirigent::{ChannelId, MessageId};
 use dirigent_store::{ChannelOptions, FileDurability, JsonChannels, OpenError, StoreError};
 
 use crate::channels::place::{

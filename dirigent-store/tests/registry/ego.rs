@@ -26,7 +26,7 @@ async fn scan_with(
     scan_ego(&path, store, options).await.unwrap()
 }
 
-fn names(identities: &[dirigent::Identity]) -> Vec<(&str, &str)> {
+fn names(identities: &[dirigent::ports::Identity]) -> Vec<(&str, &str)> {
     let pairs = identities.iter().map(|found| (found.agent_id.as_str(), found.agent_name.as_str()));
     pairs.collect()
 }

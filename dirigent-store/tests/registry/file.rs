@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use dirigent::{Identity, IdentityStore, UserId};
+use dirigent::ports::Identity;
+use dirigent::{IdentityStore, UserId};
 use dirigent_store::{BadEntry, JsonIdentities, OpenError, Problem, parse_identities};
 
 use crate::registry::place::{Place, entry, owner, put, who};
@@ -266,7 +267,7 @@ async fn a_file_that_becomes_bad_is_left_alone_and_nothing_is_written() {
     let half = r#"[{ "discordUserId": "12345678901"#;
     place.write(half);
     let error = store.all().await.unwrap_err();
-    assert_eq!(error.certainty(), dirigent::Certainty::NotDone);
+    assert_eq!(error.certainty(), dirigent::ports::Certainty::NotDone);
     assert!(store.register(entry("adam", 9)).await.is_err());
     assert!(store.remove("zoe".into()).await.is_err());
     assert_eq!(place.read(), half);
@@ -296,11 +297,12 @@ async fn what_could_not_be_read_again_is_not_registered() {
         (Identity { agent_name: long.clone(), ..entry("a", 1) }, BadEntry::LongName),
     ];
     for (identity, reason) in unfit {
-        let Err(dirigent::RegisterError::Store(error)) = store.register(identity).await else {
+        let Err(dirigent::ports::RegisterError::Store(error)) = store.register(identity).await
+        else {
             panic!("expected {reason:?}");
         };
-        assert_eq!(error.kind(), dirigent::ErrorKind::Invalid);
-        assert_eq!(error.certainty(), dirigent::Certainty::NotDone);
+        assert_eq!(error.kind(), dirigent::ports::ErrorKind::Invalid);
+        assert_eq!(error.certainty(), dirigent::ports::Certainty::NotDone);
         let source = std::error::Error::source(&error).unwrap();
         assert_eq!(source.downcast_ref(), Some(&reason));
     }

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dirigent::{AgentId, Identity, IdentityStore, RegisterError, UserId};
+use dirigent::ports::{Identity, RegisterError};
+use dirigent::{AgentId, IdentityStore, UserId};
 use dirigent_store::JsonIdentities;
 
 /// A folder of a test's own.

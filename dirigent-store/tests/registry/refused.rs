@@ -4,7 +4,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use dirigent::{Certainty, IdentityStore, RegisterError};
+use dirigent::IdentityStore;
+use dirigent::ports::{Certainty, RegisterError};
 use dirigent_store::{
     Action, Detection, EgoAbsent, EgoOptions, JsonIdentities, OpenError, StoreError, scan_ego,
 };

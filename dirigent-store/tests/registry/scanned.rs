@@ -4,10 +4,9 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dirigent::{
-    AgentId, ApiError, Dirigent, ErrorKind, Identity, IdentityStore, MemoryIdentities, Mode,
-    Reason, RegisterError, async_trait,
-};
+use dirigent::operate::Reason;
+use dirigent::ports::{ApiError, ErrorKind, Identity, RegisterError};
+use dirigent::{AgentId, Dirigent, IdentityStore, MemoryIdentities, Mode, async_trait};
 use dirigent_store::{
     EgoAbsent, EgoOptions, JsonIdentities, OpenError, RescanError, ScannedIdentities, SkipReason,
 };

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use dirigent::{
-    ApiError, Barred, ChannelId, ChannelRecord, ChannelStore, Commit, CommitError, Discussion,
-    Durability, LoadError, Revision,
+use dirigent::ChannelId;
+use dirigent::ports::ApiError;
+use dirigent::store::{
+    Barred, ChannelRecord, ChannelStore, Commit, CommitError, Discussion, Durability, LoadError,
+    Revision,
 };
 use dirigent_store::StoreError;
 

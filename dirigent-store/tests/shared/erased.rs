@@ -4,10 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use dirigent::{
-    AgentKey, ChannelStore, Commit, Durability, MessageId, Nonce, Outgoing, OutgoingPart, ReplyEnd,
-    RunId, TurnId,
-};
+use dirigent::MessageId;
+use dirigent::hooks::{RunId, TurnId};
+use dirigent::ports::Nonce;
+use dirigent::snapshot::AgentKey;
+use dirigent::store::{ChannelStore, Commit, Durability, Outgoing, OutgoingPart, ReplyEnd};
 
 use crate::shared::commits::{HERE, THERE, request, stored};
 

@@ -5,7 +5,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use dirigent::{ChannelId, ChannelStore};
+use dirigent::ChannelId;
+use dirigent::store::ChannelStore;
 
 use crate::shared::commits::{fact, stored, turn};
 

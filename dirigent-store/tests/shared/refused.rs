@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use dirigent::{ApiError, Certainty, ChannelId, ChannelStore, Commit, Durability, ErrorKind};
+use dirigent::ChannelId;
+use dirigent::ports::{ApiError, Certainty, ErrorKind};
+use dirigent::store::{ChannelStore, Commit, Durability};
 use dirigent_store::{Action, StoreError};
 
 use crate::shared::commits::{HERE, cause, fact, failed, failure, request, stored, turn};

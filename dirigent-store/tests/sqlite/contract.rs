@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use dirigent::{Barred, ChannelId, ChannelStore, IdentityStore, async_trait};
+use dirigent::store::{Barred, ChannelStore};
+use dirigent::{ChannelId, IdentityStore, async_trait};
 use dirigent_store::{FileDurability, SqliteOptions, SqliteStore};
 use dirigent_testkit::contract::{self, ChannelStoreHarness, IdentityStoreHarness};
 

@@ -4,7 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
-use dirigent::{Barred, ChannelId, ChannelStore, CommitError, IdentityStore, LoadError};
+use dirigent::store::{Barred, ChannelStore, CommitError, LoadError};
+use dirigent::{ChannelId, IdentityStore};
 use dirigent_store::{BadFile, OpenError, SqliteProblem, SqliteStore, StoreError};
 
 use crate::shared::commits::{

@@ -1,6 +1,7 @@
 //! Many callers at once.
 
-use dirigent::{ChannelId, ChannelStore, CommitError};
+use dirigent::ChannelId;
+use dirigent::store::{ChannelStore, CommitError};
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
 

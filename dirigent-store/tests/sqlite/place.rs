@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dirigent::{Barred, ChannelId};
+use dirigent::ChannelId;
+use dirigent::store::Barred;
 use dirigent_store::{SqliteOptions, SqliteStore};
 use rusqlite::Connection;
 

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use dirigent::{AgentKey, ChannelStore};
+use dirigent::snapshot::AgentKey;
+use dirigent::store::ChannelStore;
 use dirigent_core::Slot;
 use dirigent_store::JsonChannels;
 

@@ -3,9 +3,9 @@
 use std::fs;
 use std::io::ErrorKind;
 
-use dirigent::{
-    Certainty, ChannelStore, Commit, Durability, Identity, IdentityStore, RegisterError, UserId,
-};
+use dirigent::ports::{Certainty, Identity, RegisterError};
+use dirigent::store::{ChannelStore, Commit, Durability};
+use dirigent::{IdentityStore, UserId};
 use dirigent_store::{Action, OpenError, SqliteStore, StoreError};
 
 use crate::shared::commits::{HERE, THERE, cause, fact, failure, request, stored, turn};
@@ -71,7 +71,7 @@ async fn a_commit_that_finds_no_room_changes_nothing() {
         let error = failure(store.commit(commit).await);
         assert_eq!(
             (error.kind(), error.certainty()),
-            (dirigent::ErrorKind::Store, Certainty::NotDone)
+            (dirigent::ports::ErrorKind::Store, Certainty::NotDone)
         );
         let StoreError::Io { action: Action::Write, source, .. } = cause(&error) else {
             panic!("{error:?}");
@@ -138,7 +138,7 @@ async fn an_identity_that_is_none_is_refused() {
     let store = crate::sqlite::place::Place::new().open();
     let refused = store.register(Identity { discord_user_id: UserId::new(12), ..identity(1) });
     let RegisterError::Store(error) = refused.await.unwrap_err() else { panic!() };
-    assert_eq!(error.kind(), dirigent::ErrorKind::Invalid);
+    assert_eq!(error.kind(), dirigent::ports::ErrorKind::Invalid);
     assert_eq!(store.all().await.unwrap(), []);
 }
 

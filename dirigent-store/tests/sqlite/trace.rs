@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use dirigent::{
-    AgentId, AgentKey, Cause, ChannelId, ChannelRecord, ChannelStore, Commit, CommitError,
-    Durability, GapFrom, Identity, IdentityStore, MemoryChannels, MemoryIdentities, MessageId,
-    Nonce, Outgoing, OutgoingPart, PhaseKind, RegisterError, ReplyEnd, Revision, RunId, Timestamp,
-    Transition, TurnId, UserId, Writer,
+use dirigent::hooks::{RunId, TurnId};
+use dirigent::operate::{Cause, Transition};
+use dirigent::ports::{Identity, Nonce, RegisterError};
+use dirigent::snapshot::{AgentKey, PhaseKind, Timestamp};
+use dirigent::store::{
+    ChannelRecord, ChannelStore, Commit, CommitError, Durability, GapFrom, MemoryChannels,
+    Outgoing, OutgoingPart, ReplyEnd, Revision, Writer,
 };
+use dirigent::{AgentId, ChannelId, IdentityStore, MemoryIdentities, MessageId, UserId};
 use dirigent_core::Slot;
 use dirigent_store::{ChannelOptions, JsonChannels, JsonIdentities, SqliteOptions, SqliteStore};
 use dirigent_testkit::Random;

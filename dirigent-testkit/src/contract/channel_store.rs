@@ -5,11 +5,15 @@ mod barred;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use dirigent::{
-    Barred, Cause, ChannelId, ChannelRecord, ChannelStore, Commit, CommitError, Discussion,
-    Durability, GapFrom, GuildId, Held, Letter, LetterKind, MessageId, Mode, Nonce, Outgoing,
-    OutgoingPart, PhaseKind, ReplyEnd, Revision, RunId, Transition, TurnId, Writer,
+use dirigent::hooks::{RunId, TurnId};
+use dirigent::operate::{Cause, Transition};
+use dirigent::ports::{GuildId, Nonce};
+use dirigent::snapshot::PhaseKind;
+use dirigent::store::{
+    Barred, ChannelRecord, ChannelStore, Commit, CommitError, Discussion, Durability, GapFrom,
+    Held, Letter, LetterKind, Outgoing, OutgoingPart, ReplyEnd, Revision, Writer,
 };
+use dirigent::{ChannelId, MessageId, Mode};
 use dirigent_core::{AgentKey, Channel, Creation, Input, Timestamp};
 
 use super::report::{Failures, Outcome, Report, checks, ensure, equal, left_out, works};
@@ -24,7 +28,7 @@ use barred::{
 ///
 /// ```
 /// use std::sync::Arc;
-/// use dirigent::{ChannelStore, MemoryChannels};
+/// use dirigent::store::{ChannelStore, MemoryChannels};
 /// use dirigent_testkit::contract;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -371,7 +375,7 @@ fn dormant() -> ChannelRecord {
 
 /// A chat of four in which the first has the floor, with a pending effect and a run.
 fn talking() -> ChannelRecord {
-    let wake = Input::Wake { first: None, cause: dirigent::WakeCause::Operator };
+    let wake = Input::Wake { first: None, cause: dirigent::operate::WakeCause::Operator };
     let (agent, run) = (Some(AgentKey::new(1)), Some(RunId::new(5)));
     after(&[created(), wake, Input::Gate { agent, run, latest: None }])
 }

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use dirigent::{Clock, Timestamp};
+use dirigent::Clock;
+use dirigent::snapshot::Timestamp;
 
 use super::report::{Failures, Outcome, Report, checks, ensure, equal, left_out};
 

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use dirigent::{
-    Access, ChannelId, ChannelInfo, ChannelKind, ErrorKind, GuildApi, GuildId, NewChannel, UserId,
-};
+use dirigent::ports::{Access, ChannelInfo, ChannelKind, ErrorKind, GuildApi, GuildId, NewChannel};
+use dirigent::{ChannelId, UserId};
 
 use super::report::{Failures, Outcome, Report, checks, ensure, equal, is_refused, works};
 
@@ -12,7 +11,8 @@ use super::report::{Failures, Outcome, Report, checks, ensure, equal, is_refused
 ///
 /// ```
 /// use std::sync::Arc;
-/// use dirigent::{GuildApi, GuildId, UserId};
+/// use dirigent::ports::{GuildApi, GuildId};
+/// use dirigent::UserId;
 /// use dirigent_testkit::{ManualClock, MemoryDiscord, contract};
 ///
 /// struct InMemory { discord: MemoryDiscord, guild: GuildId, owner: UserId, moderator: UserId, member: UserId }

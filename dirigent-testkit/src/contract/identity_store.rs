@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use dirigent::{Identity, IdentityStore, RegisterError, UserId};
+use dirigent::ports::{Identity, RegisterError};
+use dirigent::{IdentityStore, UserId};
 
 use super::report::{Failures, Outcome, Report, checks, ensure, equal, left_out, works};
 

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use dirigent::{ApiError, Certainty, ErrorKind};
+use dirigent::ports::{ApiError, Certainty, ErrorKind};
 
 /// What one check found: nothing, or what is wrong.
 pub(super) type Outcome = Result<(), String>;

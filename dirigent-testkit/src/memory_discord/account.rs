@@ -5,9 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use dirigent::{Access, ApiError, ChannelId, ChannelInfo, ChatMessage, DiscordApi};
-use dirigent::{AuthorKind, UserId};
-use dirigent::{ErrorKind, GuildApi, GuildId, HistoryRequest, MessageId, NewChannel, Post, Posted};
+use dirigent::ports::{
+    Access, ApiError, AuthorKind, ChannelInfo, ErrorKind, GuildApi, GuildId, HistoryRequest,
+    NewChannel, Post, Posted,
+};
+use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 
 use super::accounts::Account;
 use super::event::{Event, Events};
@@ -28,11 +30,12 @@ pub(crate) const NAME_CHARS_MAX: usize = 100;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use dirigent::{DiscordApi, Mentions, Nonce, Post};
+/// use dirigent::DiscordApi;
+/// use dirigent::ports::{Mentions, Nonce, Post};
 /// use dirigent_testkit::{ManualClock, MemoryDiscord};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dirigent::ApiError> {
+/// # async fn main() -> Result<(), dirigent::ports::ApiError> {
 /// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
 /// let bot = discord.add_bot();
 /// let guild = discord.add_guild(discord.add_human());

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dirigent::{AuthorKind, ChatMessage, UserId};
+use dirigent::ports::AuthorKind;
+use dirigent::{ChatMessage, UserId};
 
 use super::event::Event;
 use super::hash::IdMap;

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dirigent::{ChannelId, GuildId, MessageId, Timestamp, UserId};
+use dirigent::ports::GuildId;
+use dirigent::snapshot::Timestamp;
+use dirigent::{ChannelId, MessageId, UserId};
 use serde_json::Value;
 
 /// How long an application may take for its first answer (interactions/receiving-and-responding).

@@ -1,6 +1,8 @@
 //! What a message has besides what the driver is told of it.
 
-use dirigent::{Mentions, MessageId, Timestamp, UserId};
+use dirigent::ports::Mentions;
+use dirigent::snapshot::Timestamp;
+use dirigent::{MessageId, UserId};
 
 use super::pings::AllowedMentions;
 

@@ -5,7 +5,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dirigent::{ChannelId, ChatMessage, Clock, GuildId, MessageId, Timestamp, UserId};
+use dirigent::ports::GuildId;
+use dirigent::snapshot::Timestamp;
+use dirigent::{ChannelId, ChatMessage, Clock, MessageId, UserId};
 use tokio::sync::Notify;
 
 use super::faults::PushFault;

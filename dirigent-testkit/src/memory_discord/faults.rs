@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use dirigent::{ApiError, Certainty, ErrorKind, UserId};
+use dirigent::UserId;
+use dirigent::ports::{ApiError, Certainty, ErrorKind};
 
 use super::ledger::Call;
 use crate::Random;

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use dirigent::{ChannelId, GuildId, UserId};
+use dirigent::ports::GuildId;
+use dirigent::{ChannelId, UserId};
 
 use super::event::Event;
 use super::permissions::Permissions;

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use dirigent::{ChannelId, Mentions, MessageId, Nonce, Timestamp, UserId};
+use dirigent::ports::{Mentions, Nonce};
+use dirigent::snapshot::Timestamp;
+use dirigent::{ChannelId, MessageId, UserId};
 
 use super::faults::Fault;
 

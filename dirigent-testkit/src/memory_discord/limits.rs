@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent::{ChannelId, Clock, Timestamp, UserId};
+use dirigent::snapshot::Timestamp;
+use dirigent::{ChannelId, Clock, UserId};
 
 use super::hash::IdMap;
 use super::ledger::Call;

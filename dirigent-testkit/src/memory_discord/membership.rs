@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use dirigent::{ChannelId, GuildId, UserId};
+use dirigent::ports::GuildId;
+use dirigent::{ChannelId, UserId};
 
 use super::event::Event;
 use super::permissions::Permissions;

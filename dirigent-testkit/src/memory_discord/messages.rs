@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use dirigent::{ApiError, AuthorKind, ChannelId, ChatKind, ChatMessage, ErrorKind, HistoryRequest};
-use dirigent::{MessageId, Post, Posted, UserId};
+use dirigent::ports::{ApiError, AuthorKind, ChatKind, ErrorKind, HistoryRequest, Post, Posted};
+use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 
 use super::details::Details;
 use super::event::Event;

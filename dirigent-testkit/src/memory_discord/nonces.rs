@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use dirigent::{MessageId, Nonce, Timestamp, UserId};
+use dirigent::ports::Nonce;
+use dirigent::snapshot::Timestamp;
+use dirigent::{MessageId, UserId};
 
 use super::hash::IdMap;
 

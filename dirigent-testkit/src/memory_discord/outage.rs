@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dirigent::{Post, Timestamp, UserId};
+use dirigent::UserId;
+use dirigent::ports::Post;
+use dirigent::snapshot::Timestamp;
 use tokio::sync::Notify;
 
 use super::faults::Fault;

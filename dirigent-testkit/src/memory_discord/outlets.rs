@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use dirigent::{Clock, Timestamp, UserId};
+use dirigent::snapshot::Timestamp;
+use dirigent::{Clock, UserId};
 
 use super::accounts::Accounts;
 use super::event::{Event, Events, Inbox};

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dirigent::{ApiError, ChannelId, ChatKind, ChatMessage, MessageId, UserId};
+use dirigent::ports::{ApiError, ChatKind};
+use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 
 use super::MemoryDiscord;
 

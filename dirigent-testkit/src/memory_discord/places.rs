@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use dirigent::{ApiError, ChannelId, Clock, ErrorKind, GuildId, Timestamp, UserId};
+use dirigent::ports::{ApiError, ErrorKind, GuildId};
+use dirigent::snapshot::Timestamp;
+use dirigent::{ChannelId, Clock, UserId};
 
 use super::event::Earshot;
 use super::hash::IdMap;

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use dirigent::GuildId;
+use dirigent::ports::GuildId;
 
 use super::permissions::Permissions;
 
 /// A role's id.
 ///
 /// ```
-/// use dirigent::GuildId;
+/// use dirigent::ports::GuildId;
 /// use dirigent_testkit::memory_discord::RoleId;
 ///
 /// let guild = GuildId::new(123456789012345678);

@@ -1,6 +1,7 @@
 //! Roles and overwrites: what rights are made of.
 
-use dirigent::{ChannelId, GuildId, UserId};
+use dirigent::ports::GuildId;
+use dirigent::{ChannelId, UserId};
 
 use super::event::Event;
 use super::permissions::Permissions;

@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use dirigent::{ChannelId, ChannelInfo, ChannelKind, GuildId, MessageId, Timestamp, UserId};
+use dirigent::ports::{ChannelInfo, ChannelKind, GuildId};
+use dirigent::snapshot::Timestamp;
+use dirigent::{ChannelId, MessageId, UserId};
 
 use super::history::History;
 use super::permissions::Permissions;

@@ -1,6 +1,8 @@
 //! Setting the stage: accounts, guilds and channels.
 
-use dirigent::{AuthorKind, ChannelId, GuildId, Timestamp, UserId};
+use dirigent::ports::{AuthorKind, GuildId};
+use dirigent::snapshot::Timestamp;
+use dirigent::{ChannelId, UserId};
 
 use super::MemoryDiscord;
 use super::event::Event;
@@ -92,7 +94,8 @@ impl MemoryDiscord {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use dirigent::{SystemClock, Timestamp};
+    /// use dirigent::SystemClock;
+    /// use dirigent::snapshot::Timestamp;
     /// use dirigent_testkit::MemoryDiscord;
     ///
     /// let moment = Timestamp::from_millis(1_500_000_000_000);

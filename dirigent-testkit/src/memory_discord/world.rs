@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use dirigent::{ApiError, ChannelId, Clock, ErrorKind, UserId};
+use dirigent::ports::{ApiError, ErrorKind};
+use dirigent::{ChannelId, Clock, UserId};
 
 use super::accounts::Accounts;
 use super::applications::Applications;

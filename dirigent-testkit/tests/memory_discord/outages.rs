@@ -1,6 +1,6 @@
 //! Outages that last until they are lifted, and posts that land late.
 
-use dirigent::Certainty;
+use dirigent::ports::Certainty;
 use dirigent_testkit::memory_discord::Outage;
 
 use super::*;

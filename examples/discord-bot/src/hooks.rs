@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{
-    AgentId, ChannelId, ChatMessage, Clock, Dirigent, DiscordApi, Ending, Mentions, MessageId,
-    Nonce, Post, RunId, UserId,
-};
+use dirigent::hooks::{Ending, RunId};
+use dirigent::ports::{Mentions, Nonce, Post};
+use dirigent::{AgentId, ChannelId, ChatMessage, Clock, Dirigent, DiscordApi, MessageId, UserId};
 use dirigent_discord::{DiscordAccount, chat_message};
 use practice::{Result, Spoken};
 use twilight_gateway::{Config, Event, EventTypeFlags, Intents, Shard, ShardId, StreamExt};

@@ -15,7 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Arg, Command, value_parser};
-use dirigent::{Dirigent, DiscordApi, Identity, MemoryIdentities};
+use dirigent::ports::Identity;
+use dirigent::{Dirigent, DiscordApi, MemoryIdentities};
 use dirigent_discord::{DiscordAccount, Feed};
 use practice::{Options, Place, Result, flag};
 use tokio::task::JoinSet;

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use clap::Command;
 use dirigent::command::{CommandAnswer, Invoker, SlashCommand};
-use dirigent::{AgentError, ChannelId, Dirigent, DiscordApi, GuildId, Identity, MemoryIdentities};
+use dirigent::ports::{GuildId, Identity};
+use dirigent::{AgentError, ChannelId, Dirigent, DiscordApi, MemoryIdentities};
 use poise::serenity_prelude::{ClientBuilder, GatewayIntents};
 use practice::{Options, Place, Result};
 use serenity_bot::{Relay, SerenityAccount};

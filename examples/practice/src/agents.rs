@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use dirigent::{Agent, AuthorKind, ChatMessage, Clock, Reply, Turn};
+use dirigent::ports::AuthorKind;
+use dirigent::{Agent, ChatMessage, Clock, Reply, Turn};
 
 use crate::{FastClock, Result};
 

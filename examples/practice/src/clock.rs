@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent::{Clock, SystemClock, Timestamp};
+use dirigent::snapshot::Timestamp;
+use dirigent::{Clock, SystemClock};
 
 /// The machine's clock, or one on which so many seconds pass in one.
 #[derive(Clone, Copy, Debug)]

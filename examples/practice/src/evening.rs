@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use dirigent::{AgentId, Cause, ChannelEvent, Clock, Dirigent, Heard, Mode, command};
+use dirigent::operate::{Cause, ChannelEvent, Heard};
+use dirigent::{AgentId, Clock, Dirigent, Mode, command};
 use dirigent_loopback::CommandError;
 use dirigent_testkit::memory_discord::{Event, Events};
 
@@ -23,7 +24,7 @@ struct Watch<'a> {
     dirigent: &'a Dirigent,
     terminal: Terminal,
     pushed: Events,
-    changes: dirigent::Events,
+    changes: dirigent::operate::Events,
 }
 
 impl Practice {

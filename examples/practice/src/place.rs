@@ -1,6 +1,7 @@
 //! Where the bot is.
 
-use dirigent::{ChannelEvent, Dirigent, Heard};
+use dirigent::Dirigent;
+use dirigent::operate::{ChannelEvent, Heard};
 
 use crate::agents::CHARACTERS;
 use crate::loopback::Practice;

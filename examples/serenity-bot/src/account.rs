@@ -15,10 +15,8 @@
 
 use std::time::Duration;
 
-use dirigent::{
-    ApiError, Certainty, ChannelId, ChatMessage, DiscordApi, ErrorKind, HistoryRequest, Mentions,
-    MessageId, Post, Posted, UserId,
-};
+use dirigent::ports::{ApiError, Certainty, ErrorKind, HistoryRequest, Mentions, Post, Posted};
+use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 use reqwest::{Response, StatusCode, header::RETRY_AFTER};
 use serde_json::Value;
 use serenity::all as discord;

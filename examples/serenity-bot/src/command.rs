@@ -1,7 +1,8 @@
 //! The slash commands `/set-channel-mode`, `/stop` and `/resume`.
 
 use dirigent::command::{self, Invoker, SlashCommand};
-use dirigent::{ChannelId, Dirigent, GuildId};
+use dirigent::ports::GuildId;
+use dirigent::{ChannelId, Dirigent};
 use serenity::all as discord;
 use serenity::client::{Context, EventHandler};
 

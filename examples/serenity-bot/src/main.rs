@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Command;
-use dirigent::{Dirigent, DiscordApi, Identity, MemoryIdentities};
+use dirigent::ports::Identity;
+use dirigent::{Dirigent, DiscordApi, MemoryIdentities};
 use practice::{Options, Place, Result};
 use serenity::all::{ClientBuilder, GatewayIntents};
 use serenity_bot::{Relay, SerenityAccount, SlashCommands};

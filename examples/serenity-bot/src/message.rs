@@ -1,6 +1,7 @@
 //! Serenity's messages as the library sees them.
 
-use dirigent::{AuthorKind, ChannelId, ChatKind, ChatMessage, MessageId, UserId};
+use dirigent::ports::{AuthorKind, ChatKind};
+use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 use serenity::all as discord;
 
 /// A message, pushed or read.

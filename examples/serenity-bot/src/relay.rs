@@ -1,6 +1,7 @@
 //! What serenity's gateway connection pushes, told to the library.
 
-use dirigent::{AuthorKind, CallError, ChannelId, ChatMessage, Dirigent, MessageId, UserId};
+use dirigent::ports::AuthorKind;
+use dirigent::{CallError, ChannelId, ChatMessage, Dirigent, MessageId, UserId};
 use serenity::all as discord;
 use serenity::client::{Context, EventHandler};
 

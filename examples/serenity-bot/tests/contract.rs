@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dirigent::{ChannelId, DiscordApi, GuildId, MessageId, SystemClock, UserId};
+use dirigent::ports::GuildId;
+use dirigent::{ChannelId, DiscordApi, MessageId, SystemClock, UserId};
 use dirigent_loopback::{Endpoint, Limits, LoopbackDiscord, RestFault, Scope};
 use dirigent_testkit::memory_discord::Fault;
 use dirigent_testkit::{MemoryDiscord, contract};

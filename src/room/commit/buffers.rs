@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dirigent_core::Transition;
 
-use crate::ChannelRecord;
+use crate::record::channel::ChannelRecord;
 
 /// How many are kept for all channels together.
 const SPARE_MAX: usize = 64;
@@ -95,8 +95,11 @@ mod tests {
     use dirigent_core::{AgentKey, RunId, Timestamp, TurnId};
 
     use super::*;
+    use crate::ChannelId;
+    use crate::record::channel::ReplyEnd;
+    use crate::record::discussion::Discussion;
+    use crate::record::letter::{Letter, LetterKind};
     use crate::room::reply::compose;
-    use crate::{ChannelId, Discussion, Letter, LetterKind, ReplyEnd};
 
     #[test]
     fn what_the_store_keeps_is_used_again_once_it_was_replaced() {

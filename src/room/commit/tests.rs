@@ -6,7 +6,7 @@ use dirigent_core::{Cause, PhaseKind, Transition, TurnId};
 
 use super::news::WAITING_MAX;
 use super::*;
-use crate::ErrorKind;
+use crate::values::error::ErrorKind;
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 

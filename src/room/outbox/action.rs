@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use dirigent_core::{MessageId, Timestamp};
 
-use crate::{Certainty, ChannelId, ChatMessage, ErrorKind, Nonce, UserId};
+use crate::values::error::{Certainty, ErrorKind};
+use crate::values::message::Nonce;
+use crate::{ChannelId, ChatMessage, UserId};
 
 /// The next request for an outbox message.
 #[derive(Clone, Debug, PartialEq, Eq)]

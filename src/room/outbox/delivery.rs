@@ -7,9 +7,10 @@ use dirigent_core::{MessageId, Timestamp};
 
 use super::action::{ChatFacts, FirstAttempt, OutboxAction, OutboxResult};
 use super::{OutboxKind, OutboxMessage};
+use crate::ChatMessage;
 use crate::room::attempts::{LANDS_WITHIN, REPEAT_WITHIN, is_forgotten};
 use crate::room::reads::is_post;
-use crate::{Certainty, ChatMessage, ErrorKind};
+use crate::values::error::{Certainty, ErrorKind};
 
 /// The wait after a failed attempt; doubles up to [`RETRY_MAX`].
 const RETRY: Duration = Duration::from_secs(1);

@@ -13,7 +13,10 @@ use dirigent_core::{MessageId, Timestamp};
 use self::chat::Fault;
 use self::world::World;
 use super::*;
-use crate::{Certainty, ChannelId, ErrorKind, Nonce, OutgoingPart, UserId};
+use crate::record::channel::OutgoingPart;
+use crate::values::error::{Certainty, ErrorKind};
+use crate::values::message::Nonce;
+use crate::{ChannelId, UserId};
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::AuthorKind;
+use crate::values::message::AuthorKind;
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 const SECOND: Duration = Duration::from_secs(1);
@@ -15,7 +15,7 @@ fn page(after: u64) -> Vec<ChatMessage> {
         channel: ChannelId::new(1),
         author: crate::UserId::new(2),
         author_kind: AuthorKind::Human,
-        kind: crate::ChatKind::Default,
+        kind: crate::values::message::ChatKind::Default,
         content: "".into(),
         has_attachments: false,
         nonce: None,
@@ -115,6 +115,6 @@ fn when_the_chat_is_back_what_a_call_waits_for_is_waited_for_anew() {
     assert_eq!(is_known(&reads, 5, 104), None, "it can be read now");
     assert_eq!(reads.context_until, Some(back + CONTEXT_MAX));
     assert_eq!(reads.pending_until(back, agent, turn), back + CONTEXT_MAX);
-    let commit = CommitState::new(crate::Revision::default(), 0, 0);
+    let commit = CommitState::new(crate::record::channel::Revision::default(), 0, 0);
     assert!(reads.due(back, &commit).any(|read| read == Read::Context), "at once");
 }

@@ -6,11 +6,12 @@ use std::time::Duration;
 use dirigent_core::{MessageId, Timestamp};
 
 use super::{AfterFailure, ReplyDelivery, ReplyStep};
+use crate::record::channel::OutgoingPart;
 use crate::room::attempts::{Attempts, is_forgotten};
 use crate::room::context::ChatFacts;
 use crate::room::marks::CLOCKS_APART;
 use crate::room::reads::{PAGE, is_post, page_after};
-use crate::{ChannelId, ChatMessage, OutgoingPart, UserId};
+use crate::{ChannelId, ChatMessage, UserId};
 
 /// The first wait between two looks at a history that may be hidden.
 const HIDDEN_WAIT: Duration = Duration::from_secs(1);

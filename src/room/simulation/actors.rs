@@ -7,8 +7,10 @@ use dirigent_core::{AgentKey, Input, Outcome, Reason, RunId, Tail, Verdict, Wake
 use super::chat::{Answers, PERSON, user_of};
 use super::start::later;
 use super::world::{Plan, World, note};
+use crate::ports::discord::{Mentions, Post};
 use crate::room::connection::Gateway;
-use crate::{AuthorKind, DeferralKey, Mentions, Post};
+use crate::values::deferral_key::DeferralKey;
+use crate::values::message::AuthorKind;
 
 impl World {
     /// A person writes.

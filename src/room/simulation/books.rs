@@ -6,7 +6,7 @@ use std::time::Duration;
 use dirigent_core::{AgentKey, MessageId, Timestamp};
 
 use super::super::action::ActionId;
-use crate::OutgoingPart;
+use crate::record::channel::OutgoingPart;
 
 /// What a person said and no agent was handed.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,9 @@ use dirigent_core::{MessageId, Timestamp};
 
 use super::super::action::Account;
 use super::super::context::ChatFacts;
-use crate::{AuthorKind, ChannelId, ChatKind, ChatMessage, Post, UserId};
+use crate::ports::discord::Post;
+use crate::values::message::{AuthorKind, ChatKind};
+use crate::{ChannelId, ChatMessage, UserId};
 
 /// The room's channel.
 pub(super) const ROOM: ChannelId = ChannelId::new(1);

@@ -15,7 +15,10 @@ use super::chat::{Facts, MODERATOR, PERSON, user_of};
 use super::dice::Dice;
 use super::fingerprint::fingerprint;
 use super::world::{Fixed, Plan, World};
-use crate::{AgentId, AuthorKind, Pacing, ReplyEnd, Settings};
+use crate::record::channel::ReplyEnd;
+use crate::settings::Pacing;
+use crate::values::message::AuthorKind;
+use crate::{AgentId, Settings};
 
 /// Up to the end of this turn every order is tried.
 const TURNS: u64 = 2;

@@ -10,9 +10,11 @@ use super::chat::{MODERATOR, PERSON, ROOM, user_of};
 use super::flight::{Fate, Flight, What};
 use super::start::later;
 use super::world::{Plan, World, note};
+use crate::ports::waker::Woken;
+use crate::record::channel::ReplyEnd;
 use crate::runtime::admission::ClaimKind;
 use crate::runtime::perform::report_of;
-use crate::{Certainty, ErrorKind, ReplyEnd, Woken};
+use crate::values::error::{Certainty, ErrorKind};
 
 impl World {
     /// The request does what it asks for.

@@ -5,8 +5,10 @@ use std::time::Duration;
 use dirigent_core::{AgentKey, MessageId, RunId, Timestamp};
 
 use super::super::action::{Account, ActionId};
+use crate::ports::discord::{HistoryRequest, Post};
+use crate::ports::store::Commit;
 use crate::runtime::admission::Claim;
-use crate::{Commit, ErrorKind, HistoryRequest, Post};
+use crate::values::error::ErrorKind;
 
 #[derive(Debug)]
 pub(super) struct Flight {
@@ -22,7 +24,8 @@ pub(super) struct Flight {
     /// The message that the post became, once it took effect.
     pub(super) landed: Option<MessageId>,
     /// The outcome of a commit, once it took effect.
-    pub(super) stored: Option<Result<crate::Revision, crate::Revision>>,
+    pub(super) stored:
+        Option<Result<crate::record::channel::Revision, crate::record::channel::Revision>>,
     /// When its agent was told that its turn is over.
     pub(super) cancelled: Option<Timestamp>,
     /// Whether the agent took every word that was handed to it while it ran.

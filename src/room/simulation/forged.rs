@@ -9,7 +9,9 @@ use super::super::voice::VoiceItem;
 use super::books::{Books, OpenReply};
 use super::chat::MODERATOR;
 use super::world::World;
-use crate::{ChannelId, Mentions, Nonce, Post};
+use crate::ChannelId;
+use crate::ports::discord::{Mentions, Post};
+use crate::values::message::Nonce;
 
 fn broken(books: Books) -> String {
     books.broken.unwrap_or_default()

@@ -9,7 +9,10 @@ use super::books::delivery;
 use super::chat::{Answers, ROOM};
 use super::flight::{Fate, Flight, What};
 use super::world::{World, note};
-use crate::{ErrorKind, MessageId, Nonce, Post};
+use crate::MessageId;
+use crate::ports::discord::Post;
+use crate::values::error::ErrorKind;
+use crate::values::message::Nonce;
 
 /// What a post is, by what is stored of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

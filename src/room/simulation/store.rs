@@ -5,7 +5,8 @@ use std::sync::Arc;
 use dirigent_core::Timestamp;
 
 use super::chat::Answers;
-use crate::{ChannelRecord, Commit, Revision, StoredChannel};
+use crate::ports::store::Commit;
+use crate::record::channel::{ChannelRecord, Revision, StoredChannel};
 
 #[derive(Debug, Default)]
 pub(super) struct Store {

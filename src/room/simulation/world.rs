@@ -24,9 +24,11 @@ use super::dice::Dice;
 use super::flight::{Flight, What};
 use super::neighbours::Neighbours;
 use super::store::Store;
+use crate::record::discussion::Discussion;
 use crate::runtime::admission::{Admission, Limits, Wakeup};
+use crate::settings::Pacing;
 use crate::values::stage::Stage;
-use crate::{AgentId, Discussion, Pacing, Settings};
+use crate::{AgentId, Settings};
 
 /// What does not change while the world goes on.
 #[derive(Debug)]
@@ -255,7 +257,8 @@ impl World {
             Signal::Drop(id) | Signal::DropConsult(id) => {
                 if let Some(flight) = self.flights.iter_mut().find(|flight| flight.id == id) {
                     flight.ready_at = Some(now);
-                    flight.fate = super::flight::Fate::Refused(crate::ErrorKind::NoAnswer);
+                    flight.fate =
+                        super::flight::Fate::Refused(crate::values::error::ErrorKind::NoAnswer);
                     self.books.dropped(id);
                 }
             }

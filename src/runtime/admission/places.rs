@@ -7,7 +7,8 @@ use dirigent_core::{AgentKey, Timestamp};
 
 use super::claim::{AccountKey, Claim, Waiter};
 use super::windows::{SWEEP_AT, Windows};
-use crate::{ChannelId, Pacing};
+use crate::ChannelId;
+use crate::settings::Pacing;
 
 /// How long after its time a place can still be claimed. Later it counts as used, so that after a
 /// long stop of the process the posts do not leave all at once.

@@ -8,7 +8,7 @@ mod rate_limits;
 use dirigent_core::AgentKey;
 
 use super::*;
-use crate::Pace;
+use crate::settings::Pace;
 
 const SECOND: Duration = Duration::from_secs(1);
 

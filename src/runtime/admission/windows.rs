@@ -5,8 +5,8 @@ use std::hash::Hash;
 
 use dirigent_core::{AgentKey, Timestamp};
 
-use crate::settings::Pace;
-use crate::{ChannelId, Pacing};
+use crate::ChannelId;
+use crate::settings::{Pace, Pacing};
 
 /// How many entries are kept before those that no longer matter are dropped.
 pub(super) const SWEEP_AT: usize = 4_096;

@@ -8,9 +8,10 @@ use dirigent_core::{Input, Mode, Reason};
 use tokio::sync::oneshot::error::TryRecvError;
 
 use super::*;
+use crate::memory::MemoryChannels;
 use crate::runtime::cell::{Awaited, Epochs};
 use crate::runtime::fixture::{Quiet, built, executor};
-use crate::{Agent, AgentError, ChannelId, Denial, Dirigent, MemoryChannels, Reply, Turn};
+use crate::{Agent, AgentError, ChannelId, Denial, Dirigent, Reply, Turn};
 
 /// A channel that keeps turns and has left memory, and its runtime.
 async fn parked(dirigent: &Dirigent) -> (ChannelId, Arc<Runtime>) {

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dirigent_core::{AgentKey, Input, Timestamp};
 
 use super::Presence;
-use crate::{Clock, Heartbeat};
+use crate::Clock;
+use crate::settings::heartbeat::Heartbeat;
 
 /// Who is online, told by hosts and by time.
 pub(crate) struct PresenceBoard {

@@ -1,6 +1,8 @@
 //! What waits goes on as soon as it can, and waits for nothing else.
 
-use dirigent::{CallError, PhaseKind, ResultPost};
+use dirigent::CallError;
+use dirigent::operate::ResultPost;
+use dirigent::snapshot::PhaseKind;
 use dirigent_testkit::memory_discord::{Call, Fault, PushFault};
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
 

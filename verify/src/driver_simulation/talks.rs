@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dirigent::{
-    ChannelId, Config, CreatedChannel, Discussion, Mode, Opening, Recorder, ResultPost, Timestamp,
-    UserId,
-};
+use dirigent::operate::{CreatedChannel, Opening, ResultPost};
+use dirigent::replay::Recorder;
+use dirigent::snapshot::Timestamp;
+use dirigent::store::Discussion;
+use dirigent::{ChannelId, Config, Mode, UserId};
 use dirigent_core::{Input, Snapshot, WakeCause};
 use dirigent_testkit::Random;
 use dirigent_testkit::memory_discord::{Call, Fault, Faults};

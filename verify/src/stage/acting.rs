@@ -3,9 +3,10 @@
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use dirigent::{
-    CallError, ChannelId, Clock, Dirigent, MessageId, Mode, PhaseKind, RunError, Status, Timestamp,
-};
+use dirigent::host::RunError;
+use dirigent::operate::Status;
+use dirigent::snapshot::{PhaseKind, Timestamp};
+use dirigent::{CallError, ChannelId, Clock, Dirigent, MessageId, Mode};
 
 use super::{Begun, Stage};
 
@@ -155,7 +156,10 @@ impl Stage {
     ///
     /// When it fails in any other way.
     #[track_caller]
-    pub fn insist<F>(&mut self, call: impl Fn(Dirigent) -> F) -> Result<(), dirigent::Refusal>
+    pub fn insist<F>(
+        &mut self,
+        call: impl Fn(Dirigent) -> F,
+    ) -> Result<(), dirigent::operate::Refusal>
     where
         F: Future<Output = Result<(), CallError>> + Send + 'static,
     {

@@ -4,10 +4,8 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use dirigent::{
-    ApiError, ChannelId, ChatMessage, DiscordApi, HistoryRequest, MessageId, Nonce, Post, Posted,
-    UserId,
-};
+use dirigent::ports::{ApiError, HistoryRequest, Nonce, Post, Posted};
+use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 use dirigent_core::{Effect, PendingEffect};
 use dirigent_testkit::{MemoryAccount, MemoryDiscord};
 

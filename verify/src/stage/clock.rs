@@ -1,7 +1,8 @@
 //! The stage's clock as the process sees it: every wait that ends is a crash point.
 
 use async_trait::async_trait;
-use dirigent::{Clock, Timestamp};
+use dirigent::Clock;
+use dirigent::snapshot::Timestamp;
 use dirigent_testkit::ManualClock;
 
 use super::points::Points;

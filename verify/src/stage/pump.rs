@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use dirigent::{
-    AgentWaker, ApiError, ChannelId, ChatMessage, Dirigent, DiscordApi, Ending, Mentions, Nonce,
-    Post, RunId, UserId, WakeCall, Woken,
-};
+use dirigent::hooks::{AgentWaker, Ending, RunId, WakeCall, Woken};
+use dirigent::ports::{ApiError, Mentions, Nonce, Post};
+use dirigent::{ChannelId, ChatMessage, Dirigent, DiscordApi, UserId};
 use dirigent_testkit::MemoryDiscord;
 use dirigent_testkit::memory_discord::{Event, Events};
 use dirigent_testkit::scripted_agent::{Act, ScriptedAgent};

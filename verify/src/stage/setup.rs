@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use dirigent::{
-    AgentId, Config, Identity, MemoryIdentities, Orchestrator, Pacing, Recorder, Settings,
-};
+use dirigent::host::Orchestrator;
+use dirigent::ports::Identity;
+use dirigent::replay::Recorder;
+use dirigent::settings::Pacing;
+use dirigent::{AgentId, Config, MemoryIdentities, Settings};
 use dirigent_testkit::memory_discord::Faults;
 use dirigent_testkit::scripted_agent::{Line, ScriptedAgent};
 use dirigent_testkit::{ManualClock, MemoryDiscord};

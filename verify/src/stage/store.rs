@@ -6,11 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use dirigent::{
-    AgentId, AgentKey, ApiError, Barred, Certainty, ChannelId, ChannelStore, Clock, Commit,
-    CommitError, Durability, ErrorKind, LoadError, MemoryChannels, Revision, StoredChannel,
-    Timestamp, Transition,
+use dirigent::operate::Transition;
+use dirigent::ports::{ApiError, Certainty, ErrorKind};
+use dirigent::snapshot::{AgentKey, Timestamp};
+use dirigent::store::{
+    Barred, ChannelStore, Commit, CommitError, Durability, LoadError, MemoryChannels, Revision,
+    StoredChannel,
 };
+use dirigent::{AgentId, ChannelId, Clock};
 use dirigent_testkit::{ManualClock, Random};
 
 use super::executor::at_once;
@@ -155,7 +158,7 @@ impl StageStore {
     pub fn take_over(&self, channel: ChannelId) {
         if let Some(stored) = self.stored(channel) {
             let mut record = stored.record;
-            record.writer = Some(dirigent::Writer { process: 1, count: 1 });
+            record.writer = Some(dirigent::store::Writer { process: 1, count: 1 });
             let commit = Commit {
                 channel,
                 expected: stored.revision,
@@ -297,7 +300,7 @@ impl fmt::Debug for StageStore {
 
 #[cfg(test)]
 mod tests {
-    use dirigent::Cause;
+    use dirigent::operate::Cause;
 
     use crate::stage::Setup;
 

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use dirigent::{ChannelId, CreatedChannel, Discussion, LostRuns, Mode, Opening, TriggerCleanup};
+use dirigent::operate::{CreatedChannel, Opening};
+use dirigent::settings::{LostRuns, TriggerCleanup};
+use dirigent::store::Discussion;
+use dirigent::{ChannelId, Mode};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::crash_points::Scenario;
 use dirigent_verify::stage::{Setup, Stage};

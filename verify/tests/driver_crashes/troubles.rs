@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent::{InterruptPolicy, Mode};
+use dirigent::Mode;
+use dirigent::settings::InterruptPolicy;
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::crash_points::Scenario;
 use dirigent_verify::stage::{Setup, Stage};

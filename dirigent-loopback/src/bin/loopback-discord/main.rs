@@ -211,7 +211,7 @@ async fn keep(discord: &MemoryDiscord, stage: &Stage, path: Option<&Path>) -> io
 
 #[cfg(test)]
 mod tests {
-    use dirigent::Timestamp;
+    use dirigent::snapshot::Timestamp;
 
     use super::*;
 

@@ -1,6 +1,8 @@
 //! The guild that there is at the start.
 
-use dirigent::{ChannelId, GuildId, Timestamp, UserId};
+use dirigent::ports::GuildId;
+use dirigent::snapshot::Timestamp;
+use dirigent::{ChannelId, UserId};
 use dirigent_testkit::MemoryDiscord;
 use serde::{Deserialize, Serialize};
 

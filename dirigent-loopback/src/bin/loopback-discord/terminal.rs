@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use dirigent::{AuthorKind, ChannelId, ChatMessage, Clock, SystemClock};
+use dirigent::ports::AuthorKind;
+use dirigent::{ChannelId, ChatMessage, Clock, SystemClock};
 use dirigent_loopback::{InteractionId, LoopbackDiscord, Traffic};
 use dirigent_testkit::memory_discord::Event;
 use serde_json::Value;

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dirigent::{
-    AgentId, ChannelId, ChannelRecord, Discussion, GapFrom, GuildId, Held, Letter, LetterKind,
-    Nonce, Outgoing, OutgoingPart, ReplyEnd, Writer,
+use dirigent::ports::{GuildId, Nonce};
+use dirigent::store::{
+    ChannelRecord, Discussion, GapFrom, Held, Letter, LetterKind, Outgoing, OutgoingPart, ReplyEnd,
+    Writer,
 };
+use dirigent::{AgentId, ChannelId};
 use dirigent_core::{AgentKey, Archived, MessageId, Mode, RunId, Snapshot, Timestamp, TurnId};
 
 use crate::json::form::{enums, structs};

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::Path;
 
-use dirigent::{AgentId, AgentKey, ChannelRecord, Durability};
+use dirigent::AgentId;
+use dirigent::snapshot::AgentKey;
+use dirigent::store::{ChannelRecord, Durability};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -7,7 +7,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use dirigent::{ChannelId, Durability, Transition};
+use dirigent::ChannelId;
+use dirigent::operate::Transition;
+use dirigent::store::Durability;
 
 use super::agents::Agents;
 use super::folders::Folders;

@@ -2,7 +2,10 @@
 
 use std::time::Instant;
 
-use dirigent::{AgentId, AgentKey, ChannelId, Commit, Revision, StoredChannel, Transition};
+use dirigent::operate::Transition;
+use dirigent::snapshot::AgentKey;
+use dirigent::store::{Commit, Revision, StoredChannel};
+use dirigent::{AgentId, ChannelId};
 
 use crate::error::StoreError;
 use crate::worker::{About, Answer, Inbox, Jobs, Queue, Queued};

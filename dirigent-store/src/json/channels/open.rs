@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use dirigent::{ChannelId, Revision};
+use dirigent::ChannelId;
+use dirigent::store::Revision;
 
 use super::agents::{self, Agents};
 use super::folders::Folders;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dirigent::Durability;
+use dirigent::store::Durability;
 
 /// How a [`JsonChannels`](crate::JsonChannels) is opened. A path alone is enough.
 ///

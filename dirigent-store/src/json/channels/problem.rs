@@ -3,7 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use dirigent::{Barred, ChannelId};
+use dirigent::ChannelId;
+use dirigent::store::Barred;
 
 use crate::error::BadFile;
 use crate::problems::Problems;

@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dirigent::{ChannelId, Commit, Durability, Revision};
+use dirigent::ChannelId;
+use dirigent::store::{Commit, Durability, Revision};
 
 use super::agents::Agents;
 use super::folders::{Folders, number_of};

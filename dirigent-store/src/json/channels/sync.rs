@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use dirigent::{ChannelId, Revision};
+use dirigent::ChannelId;
+use dirigent::store::Revision;
 
 use super::turn_log::Grown;
 use crate::error::StoreError;

@@ -157,7 +157,7 @@ mod tests {
     use std::fs;
     use std::time::Duration;
 
-    use dirigent::Revision;
+    use dirigent::store::Revision;
 
     use super::*;
     use crate::disk::steps::{Step, fail};

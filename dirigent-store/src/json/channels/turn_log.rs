@@ -27,7 +27,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use dirigent::{ChannelId, Revision};
+use dirigent::ChannelId;
+use dirigent::store::Revision;
 
 use self::frame::{Frame, Header, Kind, scan};
 pub(super) use self::segment::Grown;

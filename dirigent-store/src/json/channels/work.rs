@@ -4,9 +4,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use dirigent::{
-    AgentId, AgentKey, ChannelId, Commit, Durability, Revision, StoredChannel, Transition,
-};
+use dirigent::operate::Transition;
+use dirigent::snapshot::AgentKey;
+use dirigent::store::{Commit, Durability, Revision, StoredChannel};
+use dirigent::{AgentId, ChannelId};
 
 use super::agents::Agents;
 use super::catch_up::CatchUp;

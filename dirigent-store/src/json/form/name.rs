@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dirigent::{LetterKind, ReplyEnd};
+use dirigent::store::{LetterKind, ReplyEnd};
 use dirigent_core::{
     Cause, MessageKind, Mode, Pause, PhaseKind, ReminderPlace, RunFate, SeatTurn, WakeCause,
 };

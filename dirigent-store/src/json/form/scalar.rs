@@ -6,7 +6,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{AgentId, ChannelId, GuildId, Nonce};
+use dirigent::ports::{GuildId, Nonce};
+use dirigent::{AgentId, ChannelId};
 use dirigent_core::{AgentKey, MessageId, RunId, Tail, Ticket, Timestamp, TurnId};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};

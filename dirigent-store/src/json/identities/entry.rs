@@ -1,6 +1,7 @@
 //! One entry of the registry.
 
-use dirigent::{Identity, UserId};
+use dirigent::UserId;
+use dirigent::ports::Identity;
 
 use crate::agent_name::{NAME_MAX, is_name, is_short};
 use crate::json::fields::{Field, Fields, quoted, string};
@@ -50,7 +51,7 @@ pub enum BadEntry {
     #[error("its discordUserId is no Discord id: expected 15 to 20 decimal digits, not zero")]
     BadAccount,
     /// The agent's id is blank, longer than 100 characters, or has characters that are not seen, break a
-    /// line or turn its direction ([`dirigent::plain::is_name`]).
+    /// line or turn its direction ([`dirigent::host::plain::is_name`]).
     #[error("its agentId is blank, has over {NAME_MAX} characters, or one that cannot be shown")]
     BadAgent,
     /// The name is longer than 100 characters.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use dirigent::Certainty;
+use dirigent::ports::Certainty;
 
 use super::parsed::{FILE_MAX, ParsedIdentities, parse_identities};
 use crate::disk::Lock;

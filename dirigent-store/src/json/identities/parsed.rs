@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use dirigent::{AgentId, Identity, UserId};
+use dirigent::ports::Identity;
+use dirigent::{AgentId, UserId};
 
 use super::entry::{self, BadEntry};
 use crate::error::BadFile;

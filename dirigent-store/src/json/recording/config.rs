@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent::{Config, HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule};
+use dirigent::Config;
+use dirigent::settings::{HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use dirigent::{AgentKey, Config, Input, MessageId, Mode, RunId, Timestamp, WakeCause};
+use dirigent::hooks::RunId;
+use dirigent::operate::WakeCause;
+use dirigent::replay::Input;
+use dirigent::snapshot::{AgentKey, Timestamp};
+use dirigent::{Config, MessageId, Mode};
 use dirigent_core::{Author, Creation, Message, MessageKind, Outcome, Settlement, Tail, Ticket};
 
 use crate::json::form::{enums, structs};

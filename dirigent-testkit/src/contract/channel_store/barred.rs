@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use dirigent::{Barred, ChannelRecord, ChannelStore, Commit, CommitError, LoadError, Revision};
+use dirigent::store::{
+    Barred, ChannelRecord, ChannelStore, Commit, CommitError, LoadError, Revision,
+};
 
 use super::super::report::{Outcome, equal, works};
 use super::{

@@ -1,6 +1,7 @@
 //! Checks of who may do what, and where.
 
-use dirigent::{ChannelId, DiscordApi, ErrorKind, HistoryRequest, MessageId, UserId};
+use dirigent::ports::{ErrorKind, HistoryRequest};
+use dirigent::{ChannelId, DiscordApi, MessageId, UserId};
 
 use super::harness::{DiscordHarness, newest, post, posted};
 use crate::contract::report::{Outcome, ensure, equal, is_refused, works};

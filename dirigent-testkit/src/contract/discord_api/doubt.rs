@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::{ApiError, Certainty, ErrorKind};
+use dirigent::ports::{ApiError, Certainty, ErrorKind};
 
 use super::harness::{DiscordHarness, ids, newest, post, posted};
 use crate::contract::report::{Outcome, equal, is_refused};

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use dirigent::{
-    ChannelId, ChatMessage, DiscordApi, HistoryRequest, Mentions, MessageId, Nonce, Post, Posted,
-    UserId,
-};
+use dirigent::ports::{HistoryRequest, Mentions, Nonce, Post, Posted};
+use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 
 use crate::contract::report::works;
 use crate::memory_discord::Fault;

@@ -1,6 +1,6 @@
 //! Checks of posting and deleting.
 
-use dirigent::{AuthorKind, ChatKind, ErrorKind};
+use dirigent::ports::{AuthorKind, ChatKind, ErrorKind};
 
 use super::harness::{DiscordHarness, ids, newest, post, posted};
 use crate::contract::report::{Outcome, ensure, equal, is_refused, works};

@@ -1,6 +1,7 @@
 //! Checks of reading the history.
 
-use dirigent::{AuthorKind, ChatKind, ErrorKind, HistoryRequest, MessageId};
+use dirigent::MessageId;
+use dirigent::ports::{AuthorKind, ChatKind, ErrorKind, HistoryRequest};
 
 use super::harness::{DiscordHarness, ids, newest, page, post, posted};
 use crate::contract::report::{Outcome, ensure, equal, is_refused};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::*;
-use crate::{AuthorKind, ChatKind, ChatMessage};
+use crate::ChatMessage;
+use crate::values::message::{AuthorKind, ChatKind};
 
 /// What happens to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! A part that may stand in the channel is repeated with its nonce, or looked for.
 
 use super::*;
-use crate::{AuthorKind, ChatKind, ChatMessage};
+use crate::ChatMessage;
+use crate::values::message::{AuthorKind, ChatKind};
 
 fn pages(world: &World) -> usize {
     let requests = world.requests.iter();

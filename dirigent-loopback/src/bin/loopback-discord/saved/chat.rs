@@ -1,6 +1,8 @@
 //! Channels and messages as they are written.
 
-use dirigent::{ChannelId, ChatKind, ChatMessage, GuildId, MessageId, Timestamp, UserId};
+use dirigent::ports::{ChatKind, GuildId};
+use dirigent::snapshot::Timestamp;
+use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 use dirigent_testkit::memory_discord::details::{Allowed, Details};
 use dirigent_testkit::memory_discord::room::Room;
 use dirigent_testkit::memory_discord::rules::{Overwrite, Target};

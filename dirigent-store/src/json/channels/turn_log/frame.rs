@@ -11,7 +11,8 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use dirigent::{ChannelId, Revision};
+use dirigent::ChannelId;
+use dirigent::store::Revision;
 
 use crate::json::channel_file::LARGEST;
 use crate::json::form::whole;

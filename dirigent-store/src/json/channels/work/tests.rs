@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use dirigent::{ChannelRecord, Durability};
+use dirigent::store::{ChannelRecord, Durability};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 

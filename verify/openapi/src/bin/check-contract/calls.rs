@@ -2,10 +2,10 @@
 //!
 //! A new request of the adapter needs a call here, and an answer in `answers`.
 
-use dirigent::{
-    Access, ApiError, ChannelId, DiscordApi, GuildApi, GuildId, HistoryRequest, Mentions,
-    MessageId, NewChannel, Nonce, Post, UserId,
+use dirigent::ports::{
+    Access, ApiError, GuildApi, GuildId, HistoryRequest, Mentions, NewChannel, Nonce, Post,
 };
+use dirigent::{ChannelId, DiscordApi, MessageId, UserId};
 use dirigent_discord::DiscordAccount;
 
 /// The largest id that a snowflake can be.

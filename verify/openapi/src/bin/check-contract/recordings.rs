@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use check_contract::Exchange;
-use dirigent::{ChannelId, Dirigent, DiscordApi, GuildId, MemoryIdentities, SystemClock, UserId};
+use dirigent::ports::GuildId;
+use dirigent::{ChannelId, Dirigent, DiscordApi, MemoryIdentities, SystemClock, UserId};
 use dirigent_discord::{DiscordAccount, Feed};
 use dirigent_loopback::{Limits, LoopbackDiscord};
 use dirigent_testkit::{ManualClock, MemoryDiscord};

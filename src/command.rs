@@ -17,7 +17,8 @@ use std::time::Duration;
 
 use dirigent_core::{Mode, Refusal};
 
-use crate::{CallError, Channel, GuildId};
+use crate::values::id::GuildId;
+use crate::{CallError, Channel};
 
 mod pause;
 
@@ -109,7 +110,7 @@ pub const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 /// Who uses the command, as the chat says it.
 ///
 /// ```
-/// use dirigent::GuildId;
+/// use dirigent::ports::GuildId;
 /// use dirigent::command::{DEFAULT_PERMISSIONS, Invoker};
 ///
 /// let guild = Some(GuildId::new(7));
@@ -138,7 +139,7 @@ impl Invoker {
     /// Whether the invoker may stop and resume a channel: who may write there, and who manages it.
     ///
     /// ```
-    /// use dirigent::GuildId;
+    /// use dirigent::ports::GuildId;
     /// use dirigent::command::{Invoker, SlashCommand};
     ///
     /// let permissions = SlashCommand::Stop.default_permissions();

@@ -1,0 +1,19 @@
+//! For those who run a bot: what happens in its channels, why, and how it can be steered.
+//!
+//! | to | see |
+//! | --- | --- |
+//! | learn why an agent may or may not speak | [`Channel::explain`](crate::Channel::explain), [`Explanation`], [`Reason`] |
+//! | see how a channel stands | [`Channel::status`](crate::Channel::status), [`Status`] |
+//! | hear of all that happens | [`Dirigent::events`](crate::Dirigent::events), [`Heard`] |
+//! | steer a channel | [`Channel::stop`](crate::Channel::stop), [`Channel::speak_next`](crate::Channel::speak_next), [`Channel::mute`](crate::Channel::mute) and the like |
+//! | let people steer it | [`command`](crate::command) |
+
+pub use crate::host::discussion::{DiscussionState, DiscussionStatus};
+pub use crate::host::explanation::{Explanation, OutageNote};
+pub use crate::host::operate::{CreatedChannel, Opening, ResultPost};
+pub use crate::host::status::Status;
+pub use crate::runtime::events::{
+    AgentFailure, AgentFault, ChannelEvent, Events, Heard, LostReply,
+};
+pub use crate::values::call_error::DriverEnd;
+pub use dirigent_core::{Cause, Reason, Refusal, Transition, WakeCause};

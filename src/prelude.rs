@@ -1,0 +1,7 @@
+//! What nearly every bot names: `use dirigent::prelude::*;`.
+
+pub use crate::{
+    Agent, AgentError, AgentId, CallError, Channel, ChannelId, ChatMessage, Clock, Config, Denial,
+    Dirigent, DiscordApi, Driver, IdentityStore, MemoryIdentities, MessageId, Mode, Permit, Reply,
+    Settings, SystemClock, Turn, UserId, async_trait,
+};
