@@ -87,19 +87,7 @@ impl Chat {
 
     /// A person types a line.
     fn say(&self, room: ChannelId, person: UserId, text: &str) -> MessageId {
-        self.add_line(
-            &mut self.lock(),
-            ChatMessage {
-                id: MessageId::default(),
-                channel: room,
-                author: person,
-                author_kind: AuthorKind::Human,
-                kind: ChatKind::Default,
-                content: text.into(),
-                has_attachments: false,
-                nonce: None,
-            },
-        )
+        self.add_line(&mut self.lock(), ChatMessage::new(MessageId::default(), room, person, text))
     }
 
     /// Keeps the line under a new id, and pushes it.
@@ -166,14 +154,10 @@ impl DiscordApi for Account {
         let id = self.chat.add_line(
             &mut inner,
             ChatMessage {
-                id: MessageId::default(),
-                channel: post.channel,
-                author: self.nick,
                 author_kind: AuthorKind::Bot,
                 kind: if answers { ChatKind::Reply } else { ChatKind::Default },
-                content: content.into(),
-                has_attachments: false,
                 nonce: Some(post.nonce.as_str().to_owned()),
+                ..ChatMessage::new(MessageId::default(), post.channel, self.nick, content)
             },
         );
         inner.nonces.insert(key, id);

@@ -14,11 +14,14 @@ pub(crate) mod identity;
 pub(crate) mod into_shared;
 pub(crate) mod orchestrator;
 pub(crate) mod store;
+pub(crate) mod surroundings;
+pub(crate) mod turn;
+pub(crate) mod turn_link;
 pub(crate) mod waker;
 
 pub use crate::values::error::{ApiError, Certainty, ErrorKind};
 pub use crate::values::id::{BadSnowflake, GuildId};
-pub use crate::values::message::{AuthorKind, BadNonce, ChatKind, Nonce};
+pub use crate::values::message::{Attachment, AuthorKind, BadNonce, ChatKind, Nonce};
 pub use discord::{
     Access, ChannelInfo, ChannelKind, GuildApi, HistoryRequest, Mentions, NewChannel, Post, Posted,
 };

@@ -28,6 +28,7 @@ pub(crate) mod run_error;
 mod schedule;
 mod signals;
 mod startup;
+mod surroundings;
 pub(crate) mod timers;
 mod typing;
 
@@ -231,8 +232,10 @@ impl Runtime {
     }
 
     /// What performs the actions of rooms.
-    fn performer(&self) -> Performer {
+    fn performer(self: &Arc<Self>) -> Performer {
+        let around = Arc::<Self>::downgrade(self);
         Performer {
+            around,
             discord: Arc::clone(&self.discord),
             store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),

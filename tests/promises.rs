@@ -30,6 +30,7 @@ mod replies;
 mod replies_in_doubt;
 mod shutdown;
 mod stored_first;
+mod surroundings;
 mod sweep;
 mod takeover;
 mod told;

@@ -21,7 +21,7 @@
 //! let (feed, work) = Feed::builder(dirigent.clone(), moderator, Feed::INTENTS).build();
 //! tokio::spawn(driver.run());
 //! tokio::spawn(work.run());
-//! dirigent.set_mode("123456789012345678".parse()?, Mode::Chat).await?;
+//! dirigent.channel("123456789012345678".parse()?).set_mode(Mode::Chat).await?;
 //! let shard = feed.shard(ShardId::ONE);
 //! while let Some(text) = next_text().await {
 //!     shard.text(&text);

@@ -1,9 +1,12 @@
 //! Discord's messages as the library sees them.
 
-use dirigent::ports::{AuthorKind, ChatKind};
+use std::sync::Arc;
+
+use dirigent::ports::{Attachment, AuthorKind, ChatKind};
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
-use twilight_model::channel::Message;
 use twilight_model::channel::message::MessageType;
+use twilight_model::channel::{self as discord, Message};
+use twilight_model::id::Id;
 
 use crate::wire;
 
@@ -27,15 +30,26 @@ pub fn chat_message(message: &Message) -> ChatMessage {
         answers_command: has_interaction(message),
         kind: u8::from(message.kind),
     };
+    let answered = message.reference.as_ref().and_then(|reference| reference.message_id);
+    let nick = message.member.as_ref().and_then(|member| member.nick.as_deref());
+    let name = nick.or(message.author.global_name.as_deref()).unwrap_or(&message.author.name);
+    let attached = |file: &discord::Attachment| Attachment {
+        content_type: file.content_type.as_deref().map(Arc::from),
+        description: file.description.as_deref().map(Arc::from),
+        ..Attachment::new(file.filename.as_str(), file.url.as_str(), file.size)
+    };
     ChatMessage {
-        id: MessageId::new(message.id.get()),
-        channel: ChannelId::new(message.channel_id.get()),
-        author: UserId::new(message.author.id.get()),
+        author_name: Some(name.into()),
         author_kind: traits.author_kind(),
         kind: traits.chat_kind(),
-        content: message.content.as_str().into(),
-        has_attachments: !message.attachments.is_empty(),
-        nonce: None,
+        reply_to: traits.answers(answered.map(Id::get)),
+        attachments: message.attachments.iter().map(attached).collect(),
+        ..ChatMessage::new(
+            MessageId::new(message.id.get()),
+            ChannelId::new(message.channel_id.get()),
+            UserId::new(message.author.id.get()),
+            message.content.as_str(),
+        )
     }
 }
 
@@ -55,15 +69,26 @@ pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
         answers_command: message.interaction_metadata.is_some() || message.interaction.is_some(),
         kind: message.kind?,
     };
+    let answered = message.reference.and_then(|reference| reference.message_id);
+    let nick = message.member.and_then(|member| member.nick);
+    let attached = |file: wire::Attachment| Attachment {
+        content_type: file.content_type.map(Arc::from),
+        description: file.description.map(Arc::from),
+        ..Attachment::new(file.filename, file.url, file.size)
+    };
     Some(ChatMessage {
-        id: MessageId::new(message.id.0),
-        channel: ChannelId::new(message.channel_id.0),
-        author: author.id.user(),
+        author_name: nick.or(author.global_name).or(author.username).map(Arc::from),
         author_kind: traits.author_kind(),
         kind: traits.chat_kind(),
-        content: message.content?.into(),
-        has_attachments: message.attachments.is_some_and(|files| !files.is_empty()),
+        reply_to: traits.answers(answered.map(|id| id.0)),
+        attachments: message.attachments.into_iter().flatten().map(attached).collect(),
         nonce: message.nonce.and_then(wire::Nonce::into_text),
+        ..ChatMessage::new(
+            MessageId::new(message.id.0),
+            ChannelId::new(message.channel_id.0),
+            author.id.user(),
+            message.content?,
+        )
     })
 }
 
@@ -90,6 +115,12 @@ impl Traits {
         }
     }
 
+    /// Which message it answers. Other kinds refer to messages, too: a pin, a thread's first one, a forwarded one.
+    fn answers(&self, referred: Option<u64>) -> Option<MessageId> {
+        let is_reply = self.kind == u8::from(MessageType::Reply);
+        referred.filter(|_| is_reply).map(MessageId::new)
+    }
+
     fn chat_kind(&self) -> ChatKind {
         if self.answers_command || self.is_official {
             ChatKind::System
@@ -109,25 +140,58 @@ mod tests {
 
     use super::*;
 
-    fn message(attachments: &Value) -> Value {
+    fn message(kind: u8, attachments: &Value) -> Value {
         json!({
-            "id": "3", "channel_id": "1", "type": 0, "content": "see there",
+            "id": "3", "channel_id": "1", "type": kind, "content": "see there",
+            "message_reference": {"type": 0, "message_id": "9", "channel_id": "1"},
+            "member": {"nick": "Poe", "roles": [], "joined_at": null, "deaf": false, "mute": false, "flags": 0},
             "timestamp": "2025-06-15T15:06:40.000000+00:00", "edited_timestamp": null, "tts": false,
             "mention_everyone": false, "mentions": [], "mention_roles": [], "embeds": [],
             "pinned": false, "attachments": attachments,
-            "author": {"id": "2", "username": "p", "discriminator": "0", "avatar": null},
+            "author": {"id": "2", "username": "p", "global_name": "P", "discriminator": "0", "avatar": null},
         })
     }
 
+    /// The message as both ways of reading tell of it: they agree.
+    fn read_both_ways(message: &Value) -> ChatMessage {
+        let event: Message = serde_json::from_value(message.clone()).unwrap();
+        let read: wire::Message = serde_json::from_value(message.clone()).unwrap();
+        let read = read_message(read).unwrap();
+        assert_eq!(chat_message(&event), read);
+        read
+    }
+
     #[test]
-    fn attached_files_are_told_by_both_ways_of_reading() {
-        let file = json!({"id": "4", "filename": "a.png", "size": 5, "url": "u", "proxy_url": "p"});
-        for (attachments, expected) in [(json!([file]), true), (json!([]), false)] {
-            let message = message(&attachments);
-            let event: Message = serde_json::from_value(message.clone()).unwrap();
-            assert_eq!(chat_message(&event).has_attachments, expected);
-            let read: wire::Message = serde_json::from_value(message).unwrap();
-            assert_eq!(read_message(read).unwrap().has_attachments, expected);
+    fn attached_files_are_told_with_what_is_known_of_them() {
+        let file = json!({
+            "id": "4", "filename": "a.png", "size": 5, "url": "u", "proxy_url": "p",
+            "content_type": "image/png", "description": "a table",
+        });
+        let read = read_both_ways(&message(0, &json!([file])));
+        let told = Attachment {
+            content_type: Some("image/png".into()),
+            description: Some("a table".into()),
+            ..Attachment::new("a.png", "u", 5)
+        };
+        assert_eq!(read.attachments, [told]);
+        assert_eq!(read_both_ways(&message(0, &json!([]))).attachments, []);
+    }
+
+    #[test]
+    fn the_name_is_the_nick_then_the_display_name_then_the_user_name() {
+        let mut named = message(0, &json!([]));
+        for (expected, gone) in [("Poe", "member"), ("P", "global_name"), ("p", "")] {
+            assert_eq!(read_both_ways(&named).author_name.as_deref(), Some(expected));
+            named.as_object_mut().unwrap().remove(gone);
+            named["author"].as_object_mut().unwrap().remove(gone);
         }
+    }
+
+    #[test]
+    fn only_a_reply_answers_the_message_that_it_refers_to() {
+        assert_eq!(read_both_ways(&message(19, &json!([]))).reply_to, Some(MessageId::new(9)));
+        assert_eq!(read_both_ways(&message(21, &json!([]))).reply_to, None);
+        let sent = read_both_ways(&message(0, &json!([]))).sent_at;
+        assert_eq!(sent.as_millis(), 1_420_070_400_000);
     }
 }

@@ -94,7 +94,11 @@ pub(crate) struct Message {
     #[serde(default)]
     pub(crate) content: Option<String>,
     #[serde(default)]
-    pub(crate) attachments: Option<Vec<IgnoredAny>>,
+    pub(crate) member: Option<PartialMember>,
+    #[serde(default, rename = "message_reference")]
+    pub(crate) reference: Option<MessageReference>,
+    #[serde(default)]
+    pub(crate) attachments: Option<Vec<Attachment>>,
     #[serde(default)]
     pub(crate) nonce: Option<Nonce>,
     #[serde(default)]
@@ -107,9 +111,38 @@ pub(crate) struct Message {
 pub(crate) struct Author {
     pub(crate) id: Number,
     #[serde(default)]
+    pub(crate) username: Option<String>,
+    #[serde(default)]
+    pub(crate) global_name: Option<String>,
+    #[serde(default)]
     pub(crate) bot: Option<bool>,
     #[serde(default)]
     pub(crate) system: Option<bool>,
+}
+
+/// What is read of a message's author as a member of its guild.
+#[derive(Deserialize)]
+pub(crate) struct PartialMember {
+    #[serde(default)]
+    pub(crate) nick: Option<String>,
+}
+
+/// The message that a message refers to.
+#[derive(Deserialize)]
+pub(crate) struct MessageReference {
+    #[serde(default)]
+    pub(crate) message_id: Option<Number>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Attachment {
+    pub(crate) filename: String,
+    pub(crate) url: String,
+    pub(crate) size: u64,
+    #[serde(default)]
+    pub(crate) content_type: Option<String>,
+    #[serde(default)]
+    pub(crate) description: Option<String>,
 }
 
 /// A nonce comes back as it was given: as a string or as a number.

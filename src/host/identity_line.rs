@@ -57,14 +57,15 @@ enum Field {
 pub struct UnknownField;
 
 impl IdentityLine {
-    /// The words of the second seed: `你是 {name}(Discord 账号: {accountId})`.
+    /// The same in Chinese, with the account's name: `你是 {name}(Discord 账号: {accountId})`.
     pub fn chinese() -> Self {
         Self::of("你是 {name}(Discord 账号: {accountId})").0
     }
 
-    /// The same in English: `You are {name} (Discord account: {accountId})`.
+    /// The default, in English: `You are {name} (<@{discordUserId}>)`. With the mention an agent recognises messages
+    /// that are addressed to it.
     pub fn english() -> Self {
-        Self::of("You are {name} (Discord account: {accountId})").0
+        Self::of("You are {name} (<@{discordUserId}>)").0
     }
 
     /// A line of your own, with the fields `{name}`, `{accountId}` and `{discordUserId}`. A brace
@@ -134,10 +135,10 @@ impl IdentityLine {
     }
 }
 
-/// The line in the words of the second seed.
+/// The line in English.
 impl Default for IdentityLine {
     fn default() -> Self {
-        Self::chinese()
+        Self::english()
     }
 }
 

@@ -7,13 +7,8 @@ use dirigent_core::{MessageId, Timestamp};
 
 use crate::values::error::ApiError;
 use crate::values::id::GuildId;
-use crate::values::message::Nonce;
+use crate::values::message::{DISCORD_EPOCH, Nonce, TIME_SHIFT, snowflake_time};
 use crate::{ChannelId, ChatMessage, UserId};
-
-/// The first moment that a snowflake can name: the start of 2015, in Unix milliseconds.
-const DISCORD_EPOCH: u64 = 1_420_070_400_000;
-/// The bits of a snowflake below its time.
-const TIME_SHIFT: u32 = 22;
 
 /// The chatting half: all that turn keeping needs. A chat that is not Discord implements only this.
 ///
@@ -82,7 +77,7 @@ pub trait DiscordApi: Send + Sync + 'static {
     /// When a message was posted. The default reads Discord's snowflake; a chat whose ids are no
     /// snowflakes must say it in its own way, or messages missed during a restart look ancient.
     fn sent_at(&self, message: MessageId) -> Timestamp {
-        Timestamp::from_millis((message.get() >> TIME_SHIFT) + DISCORD_EPOCH)
+        snowflake_time(message)
     }
 
     /// The highest id that a message of before this moment may have: those posted since have higher ones.

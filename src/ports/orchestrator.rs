@@ -55,6 +55,18 @@ pub struct Consultation {
     pub messages: Vec<Arc<ChatMessage>>,
 }
 
+impl Consultation {
+    /// Creates a question for a test of an orchestrator.
+    pub const fn new(
+        channel: ChannelId,
+        agent: AgentId,
+        turn: TurnId,
+        messages: Vec<Arc<ChatMessage>>,
+    ) -> Self {
+        Self { channel, agent, turn, messages }
+    }
+}
+
 impl fmt::Debug for Consultation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Consultation")

@@ -43,6 +43,13 @@ pub struct WakeCall {
     pub deferral: Option<DeferralKey>,
 }
 
+impl WakeCall {
+    /// Creates a call for a test of a waker: the first one of this turn, nothing missed.
+    pub const fn new(channel: ChannelId, agent: AgentId, turn: TurnId) -> Self {
+        Self { channel, agent, turn, attempt: 0, newest: None, missed: Vec::new(), deferral: None }
+    }
+}
+
 impl fmt::Debug for WakeCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WakeCall")

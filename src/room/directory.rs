@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dirigent_core::{AgentKey, Author};
 use rustc_hash::FxHashMap;
 
+use crate::ports::identity::Identity;
 use crate::text::mentions::mentioned;
 use crate::text::plain::is_visible;
 use crate::values::message::AuthorKind;
@@ -24,8 +25,8 @@ pub(crate) struct Directory {
 #[derive(Clone, Debug)]
 struct Entry {
     id: AgentId,
-    /// Its name for people, while it is registered.
-    name: Option<Arc<str>>,
+    /// Its name for people; its id where it has none, or is not registered.
+    name: Arc<str>,
     /// `None` when it is not registered now.
     user: Option<UserId>,
     /// Whether the library calls it.
@@ -47,7 +48,8 @@ impl Directory {
                 fresh.by_user.insert(user, key);
             }
             fresh.by_id.insert(id.clone(), key);
-            fresh.agents.push(Entry { id, name: None, user, hosted: false });
+            let name = id.as_str().into();
+            fresh.agents.push(Entry { id, name, user, hosted: false });
         }
         fresh
     }
@@ -56,8 +58,9 @@ impl Directory {
     #[must_use]
     pub(crate) fn with_names(mut self, mut names: HashMap<AgentId, String>) -> Self {
         for entry in &mut self.agents {
-            let name = names.remove(&entry.id).filter(|name| is_visible(name));
-            entry.name = name.map(Arc::from);
+            if let Some(name) = names.remove(&entry.id).filter(|name| is_visible(name)) {
+                entry.name = name.into();
+            }
         }
         self
     }
@@ -89,9 +92,15 @@ impl Directory {
     }
 
     /// An agent's name for people, or its id where it has none or is not registered any more.
-    pub(crate) fn display_name(&self, key: AgentKey) -> Option<&str> {
-        let entry = self.entry(key)?;
-        Some(entry.name.as_deref().unwrap_or_else(|| entry.id.as_str()))
+    pub(crate) fn display_name(&self, key: AgentKey) -> Option<&Arc<str>> {
+        self.entry(key).map(|entry| &entry.name)
+    }
+
+    /// A registered agent, as the registry has it.
+    pub(crate) fn identity(&self, key: AgentKey) -> Option<Identity> {
+        let Entry { id, name, user, .. } = self.entry(key)?;
+        let (agent_id, agent_name) = (id.clone(), (**name).to_owned());
+        user.map(|discord_user_id| Identity { discord_user_id, agent_id, agent_name })
     }
 
     /// An agent's id, registered or not any more.

@@ -180,7 +180,7 @@ pub(super) fn digest(
 ) -> Message {
     let (text, moderator) = (&message.content, cx.directory.moderator());
     let says_nothing = |text| {
-        let by_agent = matches!(author, Author::Agent(_)) && !message.has_attachments;
+        let by_agent = matches!(author, Author::Agent(_)) && message.attachments.is_empty();
         by_agent && cx.settings.completion.is_only_signal(text)
     };
     let kind = match message.kind {
@@ -197,5 +197,5 @@ pub(super) fn digest(
 /// The end of what the message says; files say something, too.
 pub(super) fn tail_of(cx: &Context<'_>, message: &ChatMessage) -> Tail {
     let tail = cx.settings.tail(&message.content);
-    if message.has_attachments { tail.with_attachment() } else { tail }
+    if message.attachments.is_empty() { tail } else { tail.with_attachment() }
 }

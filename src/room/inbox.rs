@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use dirigent_core::{AGENTS_MAX, AgentKey, MessageId, TurnId};
 
+use crate::ports::surroundings::TRANSCRIPT_MAX;
 use crate::record::channel::Outgoing;
 use crate::record::held::Held;
-use crate::values::message::AuthorKind;
+use crate::values::message::{AuthorKind, ChatKind};
 use crate::{ChatMessage, UserId};
 
 /// The longest late answer that is kept, in bytes.
@@ -19,6 +20,8 @@ const LATE_MAX: usize = 32 * 1024;
 pub(crate) struct Inbox {
     /// What was said of late, oldest first.
     recent: VecDeque<Arc<ChatMessage>>,
+    /// What was said before, once an agent has asked for it.
+    earlier: Option<Box<Earlier>>,
     given: Vec<Given>,
     /// People's messages that the speaker is handed with its turn, whatever else it missed.
     pending: Option<Held>,
@@ -65,6 +68,9 @@ impl Inbox {
     /// Keeps a message for agents that missed it. The oldest goes when there are more than `most`.
     pub(crate) fn remember(&mut self, message: Arc<ChatMessage>, most: usize) {
         if most == 0 {
+            if let Some(earlier) = &mut self.earlier {
+                earlier.add(message);
+            }
             return;
         }
         let at = self.recent.partition_point(|known| known.id < message.id);
@@ -77,20 +83,28 @@ impl Inbox {
             given.exceptions.push((id, Exception::Later));
         }
         if self.recent.len() > most {
-            self.recent.pop_front();
+            let oldest = self.recent.pop_front();
+            if let Some((earlier, oldest)) = self.earlier.as_mut().zip(oldest) {
+                earlier.add(oldest);
+            }
         }
     }
 
     /// A message says something else now.
     pub(crate) fn changed(&mut self, message: ChatMessage) {
-        if let Some(known) = self.recent.iter_mut().find(|known| known.id == message.id) {
-            *known = Arc::new(message);
+        let message = Arc::new(message);
+        let earlier = self.earlier.iter_mut().flat_map(|earlier| earlier.messages.iter_mut());
+        for known in self.recent.iter_mut().chain(earlier).filter(|known| known.id == message.id) {
+            *known = Arc::clone(&message);
         }
     }
 
     /// A message was deleted.
     pub(crate) fn deleted(&mut self, message: MessageId) {
         self.recent.retain(|known| known.id != message);
+        if let Some(earlier) = &mut self.earlier {
+            earlier.messages.retain(|known| known.id != message);
+        }
     }
 
     /// What the agent was not given in an earlier turn, but for its own words. The same turn again is
@@ -188,6 +202,49 @@ impl Inbox {
         let meant =
             |message: &&Arc<ChatMessage>| (first..=last).contains(&message.id) && is_meant(message);
         self.recent.iter().filter(meant).cloned().collect()
+    }
+}
+
+/// Transcripts.
+impl Inbox {
+    /// The newest messages, oldest first, where so many are in memory, or all that there are.
+    pub(crate) fn transcript(&self, limit: usize) -> Option<Vec<Arc<ChatMessage>>> {
+        let earlier = self.earlier.as_deref();
+        let mut said: Vec<_> =
+            earlier.into_iter().flat_map(|e| e.messages.iter().cloned()).collect();
+        said.extend(self.recent.iter().filter(|message| message.kind != ChatKind::System).cloned());
+        said.sort_unstable_by_key(|message| message.id);
+        said.dedup_by_key(|message| message.id);
+        let first = said.len().saturating_sub(limit);
+        let is_enough = said.len() >= limit || earlier.is_some();
+        is_enough.then(|| said.split_off(first))
+    }
+
+    /// The newest messages were read for a transcript: a page as long as the longest transcript.
+    pub(crate) fn recall(&mut self, page: Vec<Arc<ChatMessage>>) {
+        self.earlier = Some(Box::new(Earlier { messages: page.into() }));
+    }
+}
+
+/// What was said before what the inbox has, oldest first. Some of it may be in both.
+#[derive(Debug)]
+struct Earlier {
+    messages: VecDeque<Arc<ChatMessage>>,
+}
+
+impl Earlier {
+    /// The inbox lets this message go.
+    fn add(&mut self, message: Arc<ChatMessage>) {
+        let at = self.messages.partition_point(|known| known.id < message.id);
+        if message.kind == ChatKind::System
+            || self.messages.get(at).is_some_and(|known| known.id == message.id)
+        {
+            return;
+        }
+        self.messages.insert(at, message);
+        if self.messages.len() > TRANSCRIPT_MAX {
+            self.messages.pop_front();
+        }
     }
 }
 

@@ -38,9 +38,12 @@ impl Recollection<'_> {
         &mut self,
         cx: &Context<'_>,
         turns: &Turns,
-        message: ChatMessage,
+        mut message: ChatMessage,
         author: Author,
     ) {
+        if let Author::Agent(agent) = author {
+            message.author_name = cx.directory.display_name(agent).cloned();
+        }
         if turns.keeps_turns() && author != Author::Moderator {
             self.inbox.remember(Arc::new(message), cx.settings.missed_max);
         }
@@ -49,13 +52,15 @@ impl Recollection<'_> {
 
 /// A message of ours, as an event would tell of it.
 pub(super) fn own_message(
-    channel: ChannelId,
-    id: MessageId,
+    cx: &Context<'_>,
+    (channel, id): (ChannelId, MessageId),
     author: UserId,
     kind: ChatKind,
     content: Arc<str>,
 ) -> ChatMessage {
-    let author_kind = AuthorKind::Bot;
-    let (has_attachments, nonce) = (false, None);
-    ChatMessage { id, channel, author, author_kind, kind, content, has_attachments, nonce }
+    let agent = cx.directory.of_user(author);
+    let author_name = agent.and_then(|agent| cx.directory.display_name(agent)).cloned();
+    let (author_kind, sent_at) = (AuthorKind::Bot, cx.chat.sent_at(id));
+    let message = ChatMessage::new(id, channel, author, content);
+    ChatMessage { author_name, author_kind, kind, sent_at, ..message }
 }

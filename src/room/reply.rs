@@ -326,7 +326,7 @@ impl WithdrawnReply {
 mod tests {
     use super::*;
     use crate::room::context::ChatFacts;
-    use crate::values::message::{AuthorKind, ChatKind};
+    use crate::values::message::AuthorKind;
     use crate::{ChatMessage, UserId};
 
     const AUTHOR: UserId = UserId::new(7);
@@ -350,14 +350,8 @@ mod tests {
 
     fn message(id: u64, content: &str) -> ChatMessage {
         ChatMessage {
-            id: MessageId::new(id),
-            channel: ChannelId::new(1),
-            author: AUTHOR,
             author_kind: AuthorKind::Bot,
-            kind: ChatKind::Default,
-            content: content.into(),
-            has_attachments: false,
-            nonce: None,
+            ..ChatMessage::new(MessageId::new(id), ChannelId::new(1), AUTHOR, content)
         }
     }
 

@@ -246,7 +246,8 @@ impl Replying<'_> {
     fn remember_part(&mut self, id: MessageId, content: Arc<str>) {
         let agent = self.reply.as_ref().map(|reply| reply.stored().agent);
         if let Some(author) = agent.and_then(|agent| self.cx.directory.user(agent)) {
-            let own = own_message(self.turns.channel, id, author, ChatKind::Default, content);
+            let own =
+                own_message(self.cx, (self.turns.channel, id), author, ChatKind::Default, content);
             self.kept.remember_own(self.cx, self.turns, own);
         }
     }

@@ -76,7 +76,7 @@ fn reminder_words(cx: &Context<'_>, turns: &Turns, initiator: AgentKey, place: C
 fn notice_words(cx: &Context<'_>, notice: Notice) -> (String, Option<MessageId>) {
     let settings = cx.settings;
     let about = |words: &str, agent| {
-        let name = cx.directory.display_name(agent).unwrap_or("an agent");
+        let name = cx.directory.display_name(agent).map_or("an agent", |name| &**name);
         words.replace("{agent}", &literal(&shown(name, NAME_CHARS_MAX)))
     };
     let words = match notice {

@@ -7,7 +7,7 @@ use futures_util::future::{AbortHandle, AbortRegistration};
 use tokio::sync::oneshot;
 
 use crate::ChannelId;
-use crate::ports::agent::TurnLink;
+use crate::ports::turn_link::TurnLink;
 use crate::record::letter::LetterKind;
 use crate::room::Room;
 use crate::room::action::ActionId;

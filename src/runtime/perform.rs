@@ -2,7 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use dirigent_core::{AgentKey, Timestamp};
 use futures_util::FutureExt;
@@ -14,9 +14,10 @@ use super::events::AgentFault;
 use super::registry::Registry;
 use super::request::{Asked, Limits, STORE, Spare};
 use super::room_table::RoomRef;
-use crate::ports::agent::TurnLink;
 use crate::ports::orchestrator::Consultation;
 use crate::ports::store::ChannelStore;
+use crate::ports::surroundings::Surroundings;
+use crate::ports::turn_link::TurnLink;
 use crate::ports::waker::{AgentWaker, WakeCall};
 use crate::room::action::{
     Account, Action, ActionId, AgentAnswer, CallRequest, ConsultAnswer, ConsultRequest, Outcome,
@@ -43,6 +44,8 @@ pub(super) struct Performer {
     pub(super) waker: Option<Arc<dyn AgentWaker>>,
     pub(super) registry: Arc<Registry>,
     pub(super) settings: Arc<Settings>,
+    /// What an agent may look at during its turn.
+    pub(super) around: Weak<dyn Surroundings>,
 }
 
 impl Performer {
@@ -121,7 +124,7 @@ impl Performer {
         let Some((name, hosted)) = self.registry.hosted(agent) else {
             return answered(AgentAnswer::Failed, true);
         };
-        let turn = turn_of(room.id, name, request, &link);
+        let turn = self.turn_of(room.id, name, request, &link);
         // As many of them are under way as there are talking channels: each part stands in them once.
         let speaking = async { hosted.agent.speak(turn).await };
         let speaking = pin!(AssertUnwindSafe(speaking).catch_unwind());
@@ -160,6 +163,20 @@ impl Performer {
             }
         };
         answered(answer, took_all)
+    }
+
+    /// What a hosted agent is called with.
+    fn turn_of(
+        &self,
+        channel: ChannelId,
+        name: AgentId,
+        request: CallRequest,
+        link: &Arc<TurnLink>,
+    ) -> Turn {
+        let CallRequest { turn, attempt, newest, missed, late, .. } = request;
+        let (link, around) = (Arc::clone(link), Weak::clone(&self.around));
+        let given = Turn::linked(channel, name, turn, link, around).with_attempt(attempt);
+        given.with_missed(missed).with_newest(newest).with_late_answer(late)
     }
 
     /// Asks the orchestrator.
@@ -225,13 +242,6 @@ pub(super) enum Prepared {
     Consult(Box<ConsultRequest>, AbortRegistration),
     /// The callback room of a discussion is woken; this agent speaks first.
     WakeRoom(ChannelId, Option<AgentKey>),
-}
-
-/// What a hosted agent is called with.
-fn turn_of(channel: ChannelId, name: AgentId, request: CallRequest, link: &Arc<TurnLink>) -> Turn {
-    let CallRequest { turn, attempt, newest, missed, late, .. } = request;
-    let given = Turn::linked(channel, name, turn, Arc::clone(link)).with_attempt(attempt);
-    given.with_missed(newest, missed).with_late_answer(late)
 }
 
 const fn answered(answer: AgentAnswer, took_all: bool) -> Outcome {

@@ -5,7 +5,7 @@ use tokio::sync::broadcast;
 
 use super::cell::CellState;
 use super::recognition::Recognition;
-use crate::ports::agent::TurnLink;
+use crate::ports::turn_link::TurnLink;
 use crate::room::Room;
 use crate::room::action::{Lost, Signal};
 use crate::room::commit::news::Announcement;

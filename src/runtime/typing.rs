@@ -7,7 +7,7 @@ use futures_util::future::{Either, select};
 
 use super::perform::Performer;
 use super::retry::within;
-use crate::ports::agent::TurnLink;
+use crate::ports::turn_link::TurnLink;
 use crate::values::error::ErrorKind;
 use crate::{ChannelId, DiscordApi};
 

@@ -4,8 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use dirigent_core::MessageId;
+use dirigent_core::{MessageId, Timestamp};
 
+use crate::text::plain::shown;
 use crate::{ChannelId, UserId};
 
 /// A message of the channel, pushed or read. `Debug` shows no text.
@@ -15,15 +16,11 @@ use crate::{ChannelId, UserId};
 /// use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 ///
 /// let message = ChatMessage {
-///     id: MessageId::new(3),
-///     channel: ChannelId::new(1),
-///     author: UserId::new(2),
-///     author_kind: AuthorKind::Human,
-///     kind: ChatKind::Default,
-///     content: "a secret".into(),
-///     has_attachments: false,
-///     nonce: None,
+///     author_name: Some("alice".into()),
+///     ..ChatMessage::new(MessageId::new(3), ChannelId::new(1), UserId::new(2), "a secret")
 /// };
+/// assert_eq!((message.author_kind, message.kind), (AuthorKind::Human, ChatKind::Default));
+/// assert_eq!(message.to_string(), "alice: a secret");
 /// assert!(!format!("{message:?}").contains("secret"));
 /// ```
 #[derive(Clone, PartialEq, Eq)]
@@ -35,16 +32,112 @@ pub struct ChatMessage {
     pub channel: ChannelId,
     /// Whose account wrote it.
     pub author: UserId,
+    /// The name under which people see the author; an agent's is the one in the registry. `None` where the chat does
+    /// not tell. Whoever has an account chooses its name: it proves nothing.
+    pub author_name: Option<Arc<str>>,
     /// What kind of account that is.
     pub author_kind: AuthorKind,
     /// What kind of message it is.
     pub kind: ChatKind,
     /// Its text; empty without the message-content intent.
     pub content: Arc<str>,
-    /// Whether files are attached to it: a picture is a reply, too.
-    pub has_attachments: bool,
+    /// The message it answers, where it answers one.
+    pub reply_to: Option<MessageId>,
+    /// The files attached to it: a picture is a reply, too.
+    pub attachments: Vec<Attachment>,
+    /// When it was sent, in Unix milliseconds.
+    pub sent_at: Timestamp,
     /// The nonce it was posted with, where the chat tells.
     pub nonce: Option<String>,
+}
+
+impl ChatMessage {
+    /// A person's message with this text and nothing else. It was sent when its id says so, read as a snowflake of
+    /// Discord's: an adapter for another chat sets [`sent_at`](Self::sent_at).
+    pub fn new(
+        id: MessageId,
+        channel: ChannelId,
+        author: UserId,
+        content: impl Into<Arc<str>>,
+    ) -> Self {
+        Self {
+            id,
+            channel,
+            author,
+            author_name: None,
+            author_kind: AuthorKind::Human,
+            kind: ChatKind::Default,
+            content: content.into(),
+            reply_to: None,
+            attachments: Vec::new(),
+            sent_at: snowflake_time(id),
+            nonce: None,
+        }
+    }
+}
+
+/// The message as a line of a prompt: `alice: hello [file: cat.png]`. Without a name the author is its mention, `<@1>`.
+impl fmt::Display for ChatMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.author_name {
+            Some(name) => write!(f, "{}: {}", shown(name, NAME_CHARS_MAX), self.content)?,
+            None => write!(f, "<@{}>: {}", self.author, self.content)?,
+        }
+        let file = |attachment: &Attachment| shown(&attachment.name, NAME_CHARS_MAX);
+        self.attachments.iter().try_for_each(|attached| write!(f, " [file: {}]", file(attached)))
+    }
+}
+
+/// A file attached to a message. `Debug` shows neither its name nor where it is: its address may open it.
+///
+/// ```
+/// use dirigent::ports::Attachment;
+///
+/// let picture = Attachment { content_type: Some("image/png".into()), ..Attachment::new("cat.png", "https://example.org/1", 512) };
+/// assert!(!format!("{picture:?}").contains("example.org"));
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that hosts and adapters build")]
+pub struct Attachment {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where it can be fetched. Discord's addresses expire after about a day.
+    pub url: Arc<str>,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its media type, such as `image/png`, where the chat tells.
+    pub content_type: Option<Arc<str>>,
+    /// What it shows, as its author describes it.
+    pub description: Option<Arc<str>>,
+}
+
+impl Attachment {
+    /// A file of which no more is known.
+    pub fn new(name: impl Into<Arc<str>>, url: impl Into<Arc<str>>, size: u64) -> Self {
+        let (name, url) = (name.into(), url.into());
+        Self { name, url, size, content_type: None, description: None }
+    }
+}
+
+impl fmt::Debug for Attachment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attachment")
+            .field("size", &self.size)
+            .field("content_type", &self.content_type)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The first moment that a snowflake can name: the start of 2015, in Unix milliseconds.
+pub(crate) const DISCORD_EPOCH: u64 = 1_420_070_400_000;
+/// The bits of a snowflake below its time.
+pub(crate) const TIME_SHIFT: u32 = 22;
+/// The longest that a name stands in a line.
+const NAME_CHARS_MAX: usize = 100;
+
+/// When a message was sent whose id is one of Discord's.
+pub(crate) const fn snowflake_time(message: MessageId) -> Timestamp {
+    Timestamp::from_millis((message.get() >> TIME_SHIFT) + DISCORD_EPOCH)
 }
 
 impl fmt::Debug for ChatMessage {

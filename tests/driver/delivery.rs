@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dirigent::hooks::{Ending, RunId};
-use dirigent::ports::{AuthorKind, ChatKind};
+use dirigent::ports::{Attachment, AuthorKind};
 use dirigent::replay::{Input, Recording};
 use dirigent::snapshot::PhaseKind;
 use dirigent::{ChatMessage, Clock, MessageId};
@@ -28,14 +28,8 @@ fn confirming(reply: &'static str) -> Stage {
 
 fn message(stage: &Stage, id: MessageId, content: &str) -> ChatMessage {
     ChatMessage {
-        id,
-        channel: stage.channel(),
-        author: stage.agent("a").user(),
         author_kind: AuthorKind::Bot,
-        kind: ChatKind::Default,
-        content: content.into(),
-        has_attachments: false,
-        nonce: None,
+        ..ChatMessage::new(id, stage.channel(), stage.agent("a").user(), content)
     }
 }
 
@@ -116,7 +110,10 @@ fn a_reply_that_became_a_picture_with_a_short_text_confirms_when_its_author_is_q
         let mut stage = confirming("a table of all that was said, with a row for each of us");
         let (channel, user) = (stage.channel(), stage.agent("a").user());
         let id = stage.discord().say(channel, user, "a table");
-        let picture = ChatMessage { has_attachments, ..message(&stage, id, "a table") };
+        let mut picture = message(&stage, id, "a table");
+        if has_attachments {
+            picture.attachments.push(Attachment::new("table.png", "https://cdn.example/1", 4_096));
+        }
         stage.call(move |d| async move { d.message_created(picture).await }).unwrap();
         stage.advance(SECOND * 3);
         let next = if has_attachments { "b" } else { "a" };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dirigent::hooks::{Ending, RunId, Signal};
 use dirigent::operate::Cause;
-use dirigent::ports::{AuthorKind, ChatKind};
+use dirigent::ports::AuthorKind;
 use dirigent::settings::{CompletionPolicy, FlowConfig, HumanMarker, Profile};
 use dirigent::{Agent, AgentError, AgentId, ChatMessage, Reply, Turn};
 use dirigent_verify::stage::{Setup, Stage};
@@ -71,14 +71,8 @@ fn hooked_turn(reported: Ending<'static>, posted: &[&str]) -> Stage {
     for text in posted {
         let author = stage.agent("pm").user();
         let message = ChatMessage {
-            id: stage.discord().say(channel, author, *text),
-            channel,
-            author,
             author_kind: AuthorKind::Bot,
-            kind: ChatKind::Default,
-            content: (*text).into(),
-            has_attachments: false,
-            nonce: None,
+            ..ChatMessage::new(stage.discord().say(channel, author, *text), channel, author, *text)
         };
         stage.call(move |d| async move { d.message_created(message).await }).unwrap();
     }

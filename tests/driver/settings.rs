@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::ports::{AuthorKind, ChatKind, Identity};
+use dirigent::ports::Identity;
 use dirigent::settings::{Heartbeat, Lookout, Pace, Pacing};
 use dirigent::snapshot::{Pause, PhaseKind};
 use dirigent::{CallError, ChatMessage, Mode, Settings};
@@ -30,16 +30,7 @@ fn pacing(burst: usize, window: Duration) -> Pacing {
 fn picture(stage: &mut Stage, text: &str) {
     let (channel, author) = (stage.channel(), stage.person());
     let id = stage.discord().system_message(channel, author, "its place in the history");
-    let message = ChatMessage {
-        id,
-        channel,
-        author,
-        author_kind: AuthorKind::Human,
-        kind: ChatKind::Default,
-        content: text.into(),
-        has_attachments: false,
-        nonce: None,
-    };
+    let message = ChatMessage::new(id, channel, author, text);
     stage.call(move |d| async move { d.message_created(message).await }).unwrap();
 }
 

@@ -186,9 +186,8 @@ fn used_command(interaction: u64, found: &Interaction) -> UsedCommand {
 
 fn message(id: MessageId, channel: ChannelId, author: UserId, content: String) -> ChatMessage {
     let (author_kind, kind) = (AuthorKind::Bot, ChatKind::System);
-    let (has_attachments, nonce) = (false, None);
-    let content = content.into();
-    ChatMessage { id, channel, author, author_kind, kind, content, has_attachments, nonce }
+    let nonce = None;
+    ChatMessage { author_kind, kind, nonce, ..ChatMessage::new(id, channel, author, content) }
 }
 
 /// Whether an answer was only promised so far.

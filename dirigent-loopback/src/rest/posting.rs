@@ -43,14 +43,10 @@ pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
         details.rare_mut().has_number_nonce = true;
     }
     let message = ChatMessage {
-        id,
-        channel: ask.channel(),
-        author: ask.me,
         author_kind: world.accounts.kind_of(ask.me),
         kind: if reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
-        content: content.into(),
-        has_attachments: false,
         nonce: nonce.map(|GivenNonce { text, .. }| text),
+        ..ChatMessage::new(id, ask.channel(), ask.me, content)
     };
     world.append(message, details);
     let (room, _) = seen(world, ask.channel(), ask.me)?;
@@ -112,14 +108,8 @@ fn repeated(world: &World, ask: &Ask, id: MessageId) -> Reply {
     let mut rooms = rooms.chain(world.places.rooms.values());
     let found = rooms.find_map(|room| room.messages.find(id));
     let gone = || ChatMessage {
-        id,
-        channel: ask.channel(),
-        author: ask.me,
         author_kind: world.accounts.kind_of(ask.me),
-        kind: ChatKind::Default,
-        content: "".into(),
-        has_attachments: false,
-        nonce: None,
+        ..ChatMessage::new(id, ask.channel(), ask.me, "")
     };
     let message = found.cloned().unwrap_or_else(gone);
     Reply::json(shown(world, ask, &message))

@@ -150,14 +150,9 @@ fn thread(
 /// Says in the channel that a thread was made.
 fn announce(world: &mut World, ask: &Ask) {
     let message = ChatMessage {
-        id: MessageId::new(world.next_id()),
-        channel: ask.channel(),
-        author: ask.me,
         author_kind: AuthorKind::Bot,
         kind: ChatKind::System,
-        content: "".into(),
-        has_attachments: false,
-        nonce: None,
+        ..ChatMessage::new(MessageId::new(world.next_id()), ask.channel(), ask.me, "")
     };
     let mut details = Details::plain();
     details.rare_mut().kind = Some(THREAD_CREATED);

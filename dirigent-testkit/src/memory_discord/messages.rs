@@ -65,14 +65,10 @@ impl World {
         let id = MessageId::new(self.ids.next(now));
         self.nonces.remember(now, me, nonce, id);
         let message = ChatMessage {
-            id,
-            channel: post.channel,
-            author: me,
             author_kind: self.accounts.kind_of(me),
             kind: if answers { ChatKind::Reply } else { ChatKind::Default },
-            content,
-            has_attachments: false,
             nonce: Some(nonce.to_owned()),
+            ..ChatMessage::new(id, post.channel, me, content)
         };
         self.append(message, details);
         Ok(Posted { id, deduplicated: false })
@@ -96,15 +92,23 @@ impl World {
         }
         let content = if kind == ChatKind::System { content } else { acceptable(content)? };
         let id = MessageId::new(self.next_id());
-        let (has_attachments, nonce) = (false, None);
-        let message =
-            ChatMessage { id, channel, author, author_kind, kind, content, has_attachments, nonce };
+        let nonce = None;
+        let message = ChatMessage {
+            author_kind,
+            kind,
+            nonce,
+            ..ChatMessage::new(id, channel, author, content)
+        };
         self.append(message, Details::plain());
         Ok(id)
     }
 
     /// Keeps a new message and pushes it.
-    pub fn append(&mut self, message: ChatMessage, details: Details) {
+    pub fn append(&mut self, mut message: ChatMessage, details: Details) {
+        if message.author_name.is_none() {
+            let author = self.accounts.get(message.author);
+            message.author_name = author.map(|account| account.name.as_str().into());
+        }
         let history_max = self.history_max;
         let pushed = self.outlets.is_heard(&*self.clock).then(|| message.clone());
         if let Some(room) = self.places.rooms.get_mut(&message.channel) {

@@ -1,6 +1,8 @@
 //! Serenity's messages as the library sees them.
 
-use dirigent::ports::{AuthorKind, ChatKind};
+use std::sync::Arc;
+
+use dirigent::ports::{Attachment, AuthorKind, ChatKind};
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 use serenity::all as discord;
 
@@ -21,18 +23,37 @@ pub fn chat_message(message: &discord::Message) -> ChatMessage {
         chat_kind(message.kind)
     };
     ChatMessage {
-        id: MessageId::new(message.id.get()),
-        channel: ChannelId::new(message.channel_id.get()),
-        author: UserId::new(message.author.id.get()),
         author_kind,
         kind,
-        content: message.content.as_str().into(),
-        has_attachments: !message.attachments.is_empty(),
         nonce: match &message.nonce {
             Some(discord::Nonce::String(nonce)) => Some(nonce.clone()),
             Some(discord::Nonce::Number(nonce)) => Some(nonce.to_string()),
             None => None,
         },
+        author_name: Some(message.author.display_name().into()),
+        reply_to: answered(message).map(|id| MessageId::new(id.get())),
+        attachments: message.attachments.iter().map(attachment).collect(),
+        ..ChatMessage::new(
+            MessageId::new(message.id.get()),
+            ChannelId::new(message.channel_id.get()),
+            UserId::new(message.author.id.get()),
+            message.content.as_str(),
+        )
+    }
+}
+
+/// The message that this one answers.
+fn answered(message: &discord::Message) -> Option<discord::MessageId> {
+    let is_reply = message.kind == discord::MessageType::InlineReply;
+    message.message_reference.as_ref().filter(|_| is_reply)?.message_id
+}
+
+/// A file attached to a message.
+pub(crate) fn attachment(file: &discord::Attachment) -> Attachment {
+    Attachment {
+        content_type: file.content_type.as_deref().map(Arc::from),
+        description: file.description.as_deref().map(Arc::from),
+        ..Attachment::new(file.filename.as_str(), file.url.as_str(), file.size.into())
     }
 }
 

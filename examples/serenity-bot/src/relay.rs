@@ -6,7 +6,7 @@ use serenity::all as discord;
 use serenity::client::{Context, EventHandler};
 
 use crate::chat_message;
-use crate::message::chat_kind;
+use crate::message::{attachment, chat_kind};
 
 /// Tells the library what happens, beside whatever other handlers the bot has.
 #[derive(Clone, Debug)]
@@ -85,14 +85,16 @@ fn edited(event: discord::MessageUpdateEvent) -> Option<ChatMessage> {
     let author = event.author?;
     let author_kind = if author.bot { AuthorKind::Bot } else { AuthorKind::Human };
     Some(ChatMessage {
-        id: MessageId::new(event.id.get()),
-        channel: ChannelId::new(event.channel_id.get()),
-        author: UserId::new(author.id.get()),
         author_kind,
         kind: chat_kind(event.kind?),
-        content: event.content?.into(),
-        has_attachments: event.attachments.is_some_and(|files| !files.is_empty()),
-        nonce: None,
+        author_name: Some(author.display_name().into()),
+        attachments: event.attachments.unwrap_or_default().iter().map(attachment).collect(),
+        ..ChatMessage::new(
+            MessageId::new(event.id.get()),
+            ChannelId::new(event.channel_id.get()),
+            UserId::new(author.id.get()),
+            event.content?,
+        )
     })
 }
 

@@ -1,5 +1,4 @@
 use super::*;
-use crate::values::message::AuthorKind;
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 const SECOND: Duration = Duration::from_secs(1);
@@ -10,16 +9,8 @@ fn id(number: u64) -> MessageId {
 
 /// A full page after this message.
 fn page(after: u64) -> Vec<ChatMessage> {
-    let message = |number| ChatMessage {
-        id: id(number),
-        channel: ChannelId::new(1),
-        author: crate::UserId::new(2),
-        author_kind: AuthorKind::Human,
-        kind: crate::values::message::ChatKind::Default,
-        content: "".into(),
-        has_attachments: false,
-        nonce: None,
-    };
+    let message =
+        |number| ChatMessage::new(id(number), ChannelId::new(1), crate::UserId::new(2), "");
     (after + 1..=after + u64::from(PAGE)).map(message).collect()
 }
 

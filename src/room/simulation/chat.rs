@@ -121,16 +121,8 @@ impl Chat {
     ) -> MessageId {
         let id = self.next_id(now);
         let kind = ChatKind::Default;
-        let message = ChatMessage {
-            id,
-            channel: ROOM,
-            author,
-            author_kind,
-            kind,
-            content: content.into(),
-            has_attachments: false,
-            nonce: None,
-        };
+        let message =
+            ChatMessage { author_kind, kind, ..ChatMessage::new(id, ROOM, author, content) };
         self.tell(&message, lost);
         self.said.push(message);
         id
@@ -162,14 +154,10 @@ impl Chat {
         let id = self.next_id(now);
         let nonce = post.nonce.as_str().to_owned();
         let message = ChatMessage {
-            id,
-            channel: post.channel,
-            author: user(account),
             author_kind: AuthorKind::Bot,
             kind: if post.reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
-            content: post.content.clone(),
-            has_attachments: false,
             nonce: Some(nonce.clone()),
+            ..ChatMessage::new(id, post.channel, user(account), post.content.clone())
         };
         self.nonces.push(Remembered { account, channel: post.channel, nonce, id, at: now });
         if post.channel == ROOM {

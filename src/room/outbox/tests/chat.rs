@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::*;
 use crate::ChatMessage;
-use crate::values::message::{AuthorKind, ChatKind};
+use crate::values::message::AuthorKind;
 
 /// What happens to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,14 +83,9 @@ impl Chat {
         self.newest += 1;
         let id = MessageId::new(self.newest);
         self.channels.entry(to).or_default().push(ChatMessage {
-            id,
-            channel: to,
-            author,
             author_kind: AuthorKind::Bot,
-            kind: ChatKind::Default,
-            content: content.into(),
-            has_attachments: false,
             nonce,
+            ..ChatMessage::new(id, to, author, content)
         });
         id
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ChatMessage;
-use crate::values::message::{AuthorKind, ChatKind};
+use crate::values::message::AuthorKind;
 
 fn pages(world: &World) -> usize {
     let requests = world.requests.iter();
@@ -104,14 +104,9 @@ fn a_message_of_another_account_with_the_nonce_of_a_part_is_not_the_part() {
         let mut message = guide(1);
         (message.after, message.tried) = (Some(MessageId::new(0)), true);
         let page = [ChatMessage {
-            id: MessageId::new(9),
-            channel: OWN,
-            author,
             author_kind: AuthorKind::Bot,
-            kind: ChatKind::Default,
-            content: "I am not it".into(),
-            has_attachments: false,
             nonce: Some(message.parts[0].nonce.as_str().to_owned()),
+            ..ChatMessage::new(MessageId::new(9), OWN, author, "I am not it")
         }];
         let mut outbox = OutboxMachine::restore(at(3_600_000), vec![message]);
         let (kind, _) = outbox.next(at(3_600_000)).unwrap();

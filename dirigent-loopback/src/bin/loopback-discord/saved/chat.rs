@@ -107,18 +107,14 @@ impl SavedMessage {
             rare.flags = self.flags;
         }
         let message = ChatMessage {
-            id: MessageId::new(self.id),
-            channel,
-            author,
             author_kind: world.accounts.kind_of(author),
             kind: match self.kind {
                 Kind::Default => ChatKind::Default,
                 Kind::Reply => ChatKind::Reply,
                 Kind::System => ChatKind::System,
             },
-            content: self.content.into(),
-            has_attachments: false,
             nonce: self.nonce,
+            ..ChatMessage::new(MessageId::new(self.id), channel, author, self.content)
         };
         (message, details)
     }

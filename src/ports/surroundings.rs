@@ -1,0 +1,86 @@
+//! What an agent may look at during its turn, besides what it is handed.
+
+use std::fmt::Write;
+use std::sync::{Arc, Weak};
+
+use async_trait::async_trait;
+
+use super::identity::Identity;
+use crate::host::identity_line::IdentityLine;
+use crate::text::plain::shown;
+use crate::values::error::ApiError;
+use crate::{AgentId, ChannelId, ChatMessage};
+
+/// The most messages of a transcript: one page of Discord's history.
+pub(crate) const TRANSCRIPT_MAX: usize = 100;
+/// The longest that a name stands in a briefing.
+const NAME_CHARS_MAX: usize = 100;
+
+/// Who is here, and what was said.
+#[async_trait]
+pub(crate) trait Surroundings: Send + Sync {
+    /// A registered agent.
+    fn identity(&self, agent: &AgentId) -> Option<Identity>;
+
+    /// The agents that take turns in the channel, in the order in which they speak.
+    fn present(&self, channel: ChannelId) -> Vec<Identity>;
+
+    /// What the channel is about, where it is a discussion that was opened with a guide.
+    fn guide(&self, channel: ChannelId) -> Option<String>;
+
+    /// The newest messages of the channel, oldest first.
+    async fn transcript(
+        &self,
+        channel: ChannelId,
+        limit: usize,
+    ) -> Result<Vec<Arc<ChatMessage>>, ApiError>;
+}
+
+/// Where a turn looks.
+#[derive(Clone)]
+pub(super) enum Around {
+    /// At the driver that gave it.
+    Driver(Weak<dyn Surroundings>),
+    /// At what a test gave it.
+    Given(Arc<Given>),
+}
+
+/// What a test lets a turn see.
+#[derive(Clone, Default)]
+pub(super) struct Given {
+    /// The agent itself, and the others.
+    pub(super) agents: Vec<Identity>,
+    pub(super) history: Vec<Arc<ChatMessage>>,
+}
+
+/// What an agent is told of itself and of its turn.
+pub(super) fn briefing(
+    me: &Identity,
+    others: &[Identity],
+    guide: Option<&str>,
+    is_reminded: bool,
+) -> String {
+    let mut text = IdentityLine::english().render(me);
+    text.push_str(", an agent in a chat channel.");
+    for (at, other) in others.iter().enumerate() {
+        let between = if at == 0 { " The other agents here:" } else { "," };
+        let name = shown(&other.agent_name, NAME_CHARS_MAX);
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{between} {name} (<@{}>)", other.discord_user_id);
+    }
+    text.push_str(if others.is_empty() {
+        " Only people are here besides you."
+    } else {
+        ". People may be here, too."
+    });
+    if let Some(guide) = guide {
+        let _ = write!(text, "\nThis channel is a discussion with this guide: {guide}");
+    }
+    text.push_str(if is_reminded {
+        "\nNo agent has anything to add. You opened this discussion: summarise it, and conclude it."
+    } else {
+        "\nOne agent speaks at a time, and it is your turn. What you answer is posted as your message: write it in your own \
+         name, without a name in front. If you have nothing to add, answer only NO_REPLY."
+    });
+    text
+}

@@ -1,0 +1,321 @@
+//! A turn, as the agent that has it sees it.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use dirigent_core::{MessageId, TurnId};
+
+use super::identity::Identity;
+use super::surroundings::{Around, Given, Surroundings, TRANSCRIPT_MAX, briefing};
+use super::turn_link::TurnLink;
+use crate::values::error::{ApiError, ErrorKind};
+use crate::{AgentId, ChannelId, ChatMessage, UserId};
+
+/// A turn that an agent is given.
+///
+/// ```
+/// use dirigent::{ChannelId, Turn};
+/// use dirigent::hooks::TurnId;
+///
+/// let turn = Turn::new(ChannelId::new(1), "poet".into(), TurnId::new(3));
+/// assert!(turn.missed().is_empty());
+/// assert!(!turn.is_cancelled());
+/// ```
+#[derive(Clone)]
+pub struct Turn {
+    channel: ChannelId,
+    agent: AgentId,
+    number: TurnId,
+    reminded: bool,
+    attempt: u8,
+    newest: Option<MessageId>,
+    missed: Vec<Arc<ChatMessage>>,
+    late: Option<Arc<str>>,
+    link: Arc<TurnLink>,
+    around: Around,
+}
+
+impl Turn {
+    /// Creates a turn for a test of an agent: the first attempt, nothing missed, no other agent present, nothing in the
+    /// transcript. The methods that begin with `with` add to it.
+    pub fn new(channel: ChannelId, agent: AgentId, turn: TurnId) -> Self {
+        let given = Around::Given(Arc::default());
+        Self::called(channel, agent, Some(turn), Arc::default(), given)
+    }
+
+    /// A turn with the driver's end of it; without a number the one run after a reminder.
+    pub(crate) fn linked(
+        channel: ChannelId,
+        agent: AgentId,
+        turn: Option<TurnId>,
+        link: Arc<TurnLink>,
+        around: Weak<dyn Surroundings>,
+    ) -> Self {
+        Self::called(channel, agent, turn, link, Around::Driver(around))
+    }
+
+    const fn called(
+        channel: ChannelId,
+        agent: AgentId,
+        turn: Option<TurnId>,
+        link: Arc<TurnLink>,
+        around: Around,
+    ) -> Self {
+        let (number, reminded) = match turn {
+            Some(number) => (number, false),
+            None => (TurnId::new(0), true),
+        };
+        Self {
+            channel,
+            agent,
+            number,
+            reminded,
+            attempt: 0,
+            newest: None,
+            missed: Vec::new(),
+            late: None,
+            link,
+            around,
+        }
+    }
+
+    /// The same, as the one run that the initiator of an idle discussion has after the reminder.
+    #[must_use]
+    pub const fn after_reminder(mut self) -> Self {
+        self.reminded = true;
+        self
+    }
+
+    /// The same, as this repetition of the call.
+    #[must_use]
+    pub const fn with_attempt(mut self, attempt: u8) -> Self {
+        self.attempt = attempt;
+        self
+    }
+
+    /// The same, after these messages, oldest first.
+    #[must_use]
+    pub fn with_missed(mut self, missed: Vec<Arc<ChatMessage>>) -> Self {
+        self.newest = missed.last().map(|message| message.id).or(self.newest);
+        self.missed = missed;
+        self
+    }
+
+    pub(crate) const fn with_newest(mut self, newest: Option<MessageId>) -> Self {
+        self.newest = newest;
+        self
+    }
+
+    /// The same, with an answer that came too late in an earlier turn.
+    #[must_use]
+    pub fn with_late_answer(mut self, late: Option<Arc<str>>) -> Self {
+        self.late = late;
+        self
+    }
+
+    /// The same, for a test: the agent is registered as the first of these, and the others are here.
+    #[must_use]
+    pub fn with_agents(self, agents: Vec<Identity>) -> Self {
+        self.given(|given| given.agents = agents)
+    }
+
+    /// The same, for a test: these messages are the channel's history, oldest first.
+    #[must_use]
+    pub fn with_history(self, history: Vec<Arc<ChatMessage>>) -> Self {
+        self.given(|given| given.history = history)
+    }
+
+    fn given(mut self, change: impl FnOnce(&mut Given)) -> Self {
+        let mut given = match &self.around {
+            Around::Given(given) => Given::clone(given),
+            Around::Driver(_) => Given::default(),
+        };
+        change(&mut given);
+        self.around = Around::Given(Arc::new(given));
+        self
+    }
+
+    /// Returns who this agent is, as the registry has it. An agent that is not registered any more is called like its id
+    /// and has the account 0.
+    pub fn me(&self) -> Identity {
+        let known = match &self.around {
+            Around::Given(given) => given.agents.first().cloned(),
+            Around::Driver(driver) => {
+                driver.upgrade().and_then(|driver| driver.identity(&self.agent))
+            }
+        };
+        known.unwrap_or_else(|| Identity {
+            discord_user_id: UserId::new(0),
+            agent_id: self.agent.clone(),
+            agent_name: self.agent.as_str().to_owned(),
+        })
+    }
+
+    /// Returns the other agents that take turns in this channel now, in the order in which they speak.
+    pub fn others(&self) -> Vec<Identity> {
+        let mut agents = match &self.around {
+            Around::Given(given) => given.agents.clone(),
+            Around::Driver(driver) => {
+                driver.upgrade().map_or_else(Vec::new, |driver| driver.present(self.channel))
+            }
+        };
+        agents.retain(|agent| agent.agent_id != self.agent);
+        agents
+    }
+
+    /// Returns a text for the agent's prompt, in English: who it is, who else is here, what a discussion is about, and how
+    /// to pass. It names no message; these are in [`missed`](Self::missed) and [`transcript`](Self::transcript), and each
+    /// can be written as a line with its `Display`.
+    ///
+    /// ```
+    /// use dirigent::{ChannelId, Turn};
+    /// use dirigent::hooks::TurnId;
+    ///
+    /// let turn = Turn::new(ChannelId::new(1), "poet".into(), TurnId::new(3));
+    /// assert!(turn.briefing().starts_with("You are poet"));
+    /// assert!(turn.briefing().contains("NO_REPLY"));
+    /// ```
+    pub fn briefing(&self) -> String {
+        let guide = match &self.around {
+            Around::Given(_) => None,
+            Around::Driver(driver) => {
+                driver.upgrade().and_then(|driver| driver.guide(self.channel))
+            }
+        };
+        briefing(&self.me(), &self.others(), guide.as_deref(), self.reminded)
+    }
+
+    /// Returns the newest messages of the channel, oldest first: at most `limit` of them, and at most 100. Messages of
+    /// agents, this one's own included, bear the agents' registered names; notices of Discord and what the library's own
+    /// account posts are left out, but for an orchestrator's answers.
+    ///
+    /// The first call in a channel reads them from the chat with one request. From then on they are kept in memory while
+    /// the channel is active, so that later turns cost no request. Nothing is written to disk.
+    ///
+    /// # Errors
+    ///
+    /// When the chat cannot be read; [`missed`](Self::missed) is there all the same.
+    pub async fn transcript(&self, limit: usize) -> Result<Vec<Arc<ChatMessage>>, ApiError> {
+        let limit = limit.clamp(1, TRANSCRIPT_MAX);
+        match &self.around {
+            Around::Given(given) => {
+                let first = given.history.len().saturating_sub(limit);
+                Ok(given.history.iter().skip(first).cloned().collect())
+            }
+            Around::Driver(driver) => match driver.upgrade() {
+                Some(driver) => driver.transcript(self.channel, limit).await,
+                None => Err(ApiError::new(ErrorKind::Unavailable)),
+            },
+        }
+    }
+
+    /// Where.
+    pub const fn channel(&self) -> ChannelId {
+        self.channel
+    }
+
+    /// Who is asked.
+    pub const fn agent(&self) -> &AgentId {
+        &self.agent
+    }
+
+    /// The turn's number in its channel.
+    pub const fn turn(&self) -> TurnId {
+        self.number
+    }
+
+    /// Whether this is the one run after an idle reminder: the agent opened the discussion, no agent
+    /// has anything to add, and it is asked to summarise and to conclude.
+    pub const fn is_after_reminder(&self) -> bool {
+        self.reminded
+    }
+
+    /// 0 for the first call of this turn, then 1 for each repetition.
+    pub const fn attempt(&self) -> u8 {
+        self.attempt
+    }
+
+    /// The newest message of the channel when the turn began. An answer to an older one is stale.
+    pub const fn newest(&self) -> Option<MessageId> {
+        self.newest
+    }
+
+    /// What was said since this agent's last turn, oldest first, as far as it is remembered.
+    pub fn missed(&self) -> &[Arc<ChatMessage>] {
+        &self.missed
+    }
+
+    /// Takes a human's message that came during the turn, oldest first. At most 100 wait to be taken. What is
+    /// not taken, and what comes while 100 wait, is handed to the next agent.
+    pub fn take_injected(&self) -> Option<Arc<ChatMessage>> {
+        self.link.take()
+    }
+
+    /// Whether the turn was taken away: by a stop, a deadline, a change of mode.
+    pub fn is_cancelled(&self) -> bool {
+        self.link.is_cancelled()
+    }
+
+    /// Waits until the turn is taken away.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again.
+    pub async fn cancelled(&self) {
+        self.link.cancelled().await;
+    }
+
+    /// Whether the turn takes longer than it should
+    /// ([`Config::slow_after`](crate::Config::slow_after)): it goes on, and an agent may hurry.
+    pub fn is_slow(&self) -> bool {
+        self.link.is_slow()
+    }
+
+    /// Waits until the turn takes longer than it should, or is taken away.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again.
+    pub async fn slow(&self) {
+        self.link.slow().await;
+    }
+
+    /// Whether the turn rests, since a person spoke and is being answered by the
+    /// [`Orchestrator`](crate::host::Orchestrator). An agent that can, pauses; one that cannot goes on, and its
+    /// reply is posted when the turn goes on.
+    pub fn is_paused(&self) -> bool {
+        self.link.is_paused()
+    }
+
+    /// Waits until the turn goes on, or is taken away; not at all if it does not rest.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again.
+    pub async fn resumed(&self) {
+        self.link.resumed().await;
+    }
+
+    /// What this agent answered in an earlier turn and what was not posted: the turn had been taken away from
+    /// it by then, the chat could not be reached for too long, or it was beyond
+    /// [`Settings::reply_parts_max`](crate::Settings::reply_parts_max). Given once, with the next turn. The agent
+    /// may say it now, or what of it still holds. What is longer than 32 KiB is not kept.
+    pub fn late_answer(&self) -> Option<&str> {
+        self.late.as_deref()
+    }
+}
+
+impl fmt::Debug for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Turn")
+            .field("channel", &self.channel)
+            .field("agent", &self.agent)
+            .field("turn", &self.number)
+            .field("reminded", &self.reminded)
+            .field("attempt", &self.attempt)
+            .field("newest", &self.newest)
+            .field("missed", &self.missed)
+            .field("is_cancelled", &self.is_cancelled())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,83 @@
+//! What agents may look at during their turns, as the runtime has it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use dirigent_core::Author;
+
+use super::Runtime;
+use crate::ports::discord::HistoryRequest;
+use crate::ports::identity::Identity;
+use crate::ports::surroundings::{Surroundings, TRANSCRIPT_MAX};
+use crate::room::directory::Directory;
+use crate::values::error::ApiError;
+use crate::values::message::ChatKind;
+use crate::{AgentId, ChannelId, ChatMessage};
+
+#[async_trait]
+impl Surroundings for Runtime {
+    fn identity(&self, agent: &AgentId) -> Option<Identity> {
+        let directory = self.registry.directory();
+        directory.key(agent).and_then(|key| directory.identity(key))
+    }
+
+    fn present(&self, channel: ChannelId) -> Vec<Identity> {
+        let Some(room) = self.rooms.awake(channel) else {
+            return Vec::new();
+        };
+        let directory = self.registry.directory();
+        let state = room.lock();
+        let listed = state.room.look().machine().view().list();
+        listed.filter_map(|seat| directory.identity(seat.agent)).collect()
+    }
+
+    fn guide(&self, channel: ChannelId) -> Option<String> {
+        let room = self.rooms.awake(channel)?;
+        let state = room.lock();
+        let terms = state.room.look().discussion()?;
+        Some(terms.guide.clone())
+    }
+
+    async fn transcript(
+        &self,
+        channel: ChannelId,
+        limit: usize,
+    ) -> Result<Vec<Arc<ChatMessage>>, ApiError> {
+        let remembered = || {
+            let room = self.rooms.awake(channel)?;
+            room.lock().room.inbox()?.transcript(limit)
+        };
+        if let Some(known) = remembered() {
+            return Ok(known);
+        }
+        // A whole page costs as much as a part of it, and serves a later, longer transcript, too.
+        let most = u8::try_from(TRANSCRIPT_MAX).unwrap_or(u8::MAX);
+        let request = HistoryRequest { channel, after: None, limit: most };
+        let reading = self.discord.history(request);
+        let page = self.within(self.settings.attempt_timeout, reading).await??;
+        let mut said = said_of(&self.registry.directory(), page);
+        if let Some(room) = self.rooms.awake(channel) {
+            if let Some(inbox) = room.lock().room.inbox() {
+                inbox.recall(said.clone());
+                said = inbox.transcript(limit).unwrap_or(said);
+            }
+        }
+        let first = said.len().saturating_sub(limit);
+        Ok(said.split_off(first))
+    }
+}
+
+/// What of a page is talk, oldest first, with the names of agents.
+fn said_of(directory: &Directory, page: Vec<ChatMessage>) -> Vec<Arc<ChatMessage>> {
+    let talk = |mut message: ChatMessage| {
+        let author = directory.author(&message);
+        if let Author::Agent(agent) = author {
+            message.author_name = directory.display_name(agent).cloned();
+        }
+        let is_talk = message.kind != ChatKind::System && author != Author::Moderator;
+        is_talk.then(|| Arc::new(message))
+    };
+    let mut said: Vec<_> = page.into_iter().filter_map(talk).collect();
+    said.sort_unstable_by_key(|message| message.id);
+    said
+}

@@ -1,0 +1,179 @@
+//! What an agent sees during its turn: who it is, who is here, and what was said (N4, N5, N7, N8, N15).
+
+use std::sync::{Arc, Mutex};
+
+use dirigent::hooks::TurnId;
+use dirigent::ports::{ApiError, Attachment, ErrorKind, Identity};
+use dirigent::{Agent, AgentError, ChannelId, ChatMessage, MessageId, Reply, Turn, UserId};
+use dirigent_testkit::memory_discord::{Call, Fault};
+use dirigent_testkit::scripted_agent::Line;
+use dirigent_verify::stage::{Setup, Stage};
+
+use super::kit::{MINUTE, SECOND};
+
+/// What an agent saw in each of its turns.
+type Seen = Arc<Mutex<Vec<Result<Vec<String>, ErrorKind>>>>;
+
+/// Reads the newest `limit` messages in each turn, and says something in the first two.
+struct Reader {
+    limit: usize,
+    seen: Seen,
+}
+
+#[dirigent::async_trait]
+impl Agent for Reader {
+    async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
+        let lines = |said: Vec<Arc<ChatMessage>>| said.iter().map(ToString::to_string).collect();
+        let said = turn.transcript(self.limit).await;
+        let mut seen = self.seen.lock().unwrap();
+        seen.push(said.map(lines).map_err(|error: ApiError| error.kind()));
+        Ok(match seen.len() {
+            count @ (1 | 2) => format!("note {count}").into(),
+            _ => Reply::Pass,
+        })
+    }
+}
+
+/// "a" reads the channel in its turns, "b" says one line, after five seconds.
+fn with_reader(limit: usize, setup: Setup) -> (Stage, Seen) {
+    let mut stage =
+        setup.hosted("a", []).hosted("b", [Line::from("b1").taking(SECOND * 5)]).stage();
+    let seen = Seen::default();
+    let reader = Reader { limit, seen: Arc::clone(&seen) };
+    let account = stage.discord().account(stage.agent("a").user());
+    stage.dirigent().host("a", reader, account);
+    stage.chat();
+    (stage, seen)
+}
+
+fn reads(stage: &Stage) -> u64 {
+    stage.discord().calls().of(Call::History)
+}
+
+/// N4, N5
+#[test]
+fn a_transcript_is_read_once_and_then_follows_what_is_said_with_names() {
+    let (mut stage, seen) = with_reader(10, Setup::new());
+    let before = reads(&stage);
+    stage.say("Hello");
+    stage.advance(MINUTE);
+    assert_eq!(reads(&stage), before + 1, "only the first turn costs a request");
+    let person = stage.discord().messages(stage.channel())[0].author_name.clone().unwrap();
+    let seen = seen.lock().unwrap().clone();
+    assert_eq!(seen[0], Ok(vec![format!("{person}: Hello")]));
+    let second = [format!("{person}: Hello"), "a: note 1".to_owned(), "b: b1".to_owned()];
+    assert_eq!(seen[1], Ok(second.to_vec()));
+}
+
+/// N5
+#[test]
+fn a_transcript_is_as_long_as_it_is_asked_for_also_where_less_is_remembered() {
+    for remembered in [0, 2, 50] {
+        let setup = Setup::new().settings(move |settings| settings.missed_max = remembered);
+        let (mut stage, seen) = with_reader(4, setup);
+        let (channel, person) = (stage.channel(), stage.person());
+        for number in 1..=8 {
+            stage.discord().say(channel, person, format!("word {number}"));
+        }
+        stage.say("Hello");
+        stage.advance(MINUTE);
+        let seen = seen.lock().unwrap().clone();
+        let ends = |turn: usize, words: &[&str]| {
+            let said = seen[turn].as_ref().unwrap();
+            assert_eq!(said.len(), 4, "{remembered}: {said:?}");
+            let ended = said.iter().zip(words).all(|(line, word)| line.ends_with(word));
+            assert!(ended, "{remembered}: {said:?}");
+        };
+        ends(0, &["word 6", "word 7", "word 8", "Hello"]);
+        ends(1, &["word 8", "Hello", "note 1", "b1"]);
+    }
+}
+
+/// N5
+#[test]
+fn what_is_edited_or_deleted_is_so_in_the_next_transcript() {
+    let (mut stage, seen) = with_reader(10, Setup::new());
+    let (channel, person) = (stage.channel(), stage.person());
+    let gone = stage.discord().say(channel, person, "wrong");
+    let edited = stage.say("Hello");
+    stage.until("a first turn", |_| !seen.lock().unwrap().is_empty());
+    stage.discord().edit(channel, edited, "Good morning");
+    stage.discord().delete_message(channel, gone);
+    stage.advance(MINUTE);
+    let seen = seen.lock().unwrap().clone();
+    assert_eq!(seen[0].as_ref().unwrap().len(), 2);
+    let second = seen[1].as_ref().unwrap();
+    assert!(second[0].ends_with("Good morning") && second.len() == 3, "{second:?}");
+}
+
+/// N5
+#[test]
+fn a_transcript_that_cannot_be_read_is_an_error_and_the_turn_goes_on() {
+    let (mut stage, seen) = with_reader(10, Setup::new());
+    stage
+        .discord()
+        .inject(|faults| faults.next_by(stage.moderator(), Call::History, Fault::Forbidden));
+    stage.say("Hello");
+    stage.advance(MINUTE);
+    let seen = seen.lock().unwrap().clone();
+    assert_eq!(seen[0], Err(ErrorKind::Forbidden));
+    assert_eq!(seen[1].as_ref().unwrap().len(), 3, "it is read in the next turn");
+}
+
+/// Who the agent is, who else is here, and its briefing.
+type About = (Identity, Vec<Identity>, String);
+
+/// Keeps what it is told of itself.
+struct Told(Arc<Mutex<Vec<About>>>);
+
+#[dirigent::async_trait]
+impl Agent for Told {
+    async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
+        self.0.lock().unwrap().push((turn.me(), turn.others(), turn.briefing()));
+        Ok(Reply::Pass)
+    }
+}
+
+/// N5, N7, N8
+#[test]
+fn an_agent_is_told_who_it_is_who_is_here_and_how_to_pass() {
+    let mut stage = Setup::new().hosted("a", []).hosted("b", []).stage();
+    let told = Arc::default();
+    let account = stage.discord().account(stage.agent("b").user());
+    stage.dirigent().host("b", Told(Arc::clone(&told)), account);
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(MINUTE);
+    let told = told.lock().unwrap().clone();
+    let (me, others, briefing) = &told[0];
+    assert_eq!((me.agent_id.as_str(), me.discord_user_id), ("b", stage.agent("b").user()));
+    assert_eq!(others.iter().map(|other| other.agent_id.as_str()).collect::<Vec<_>>(), ["a"]);
+    let (a, b) = (stage.agent("a").user(), stage.agent("b").user());
+    for part in
+        [format!("You are b (<@{b}>)"), format!("a (<@{a}>)"), "answer only NO_REPLY".into()]
+    {
+        assert!(briefing.contains(&part), "{part}: {briefing}");
+    }
+}
+
+/// N15
+#[tokio::test]
+async fn a_test_of_an_agent_makes_its_turn() {
+    let identity = |name: &str, user| Identity {
+        discord_user_id: UserId::new(user),
+        agent_id: name.into(),
+        agent_name: name.to_uppercase(),
+    };
+    let channel = ChannelId::new(1);
+    let mut question = ChatMessage::new(MessageId::new(9), channel, UserId::new(7), "Why?");
+    question.attachments.push(Attachment::new("plan.png", "https://cdn.example/1", 10));
+    let question = Arc::new(question);
+    let turn = Turn::new(channel, "poet".into(), TurnId::new(3))
+        .with_agents(vec![identity("poet", 2), identity("critic", 3)])
+        .with_history(vec![Arc::clone(&question); 3])
+        .with_missed(vec![question]);
+    assert_eq!((turn.me().agent_name.as_str(), turn.others().len()), ("POET", 1));
+    assert_eq!(turn.transcript(2).await.unwrap().len(), 2);
+    assert_eq!(turn.newest(), Some(MessageId::new(9)));
+    assert_eq!(turn.missed()[0].to_string(), "<@7>: Why? [file: plan.png]");
+}
