@@ -1,5 +1,5 @@
-//! The slash commands `/set-channel-mode`, `/stop` and `/resume`, but for the way in which a chat carries
-//! them.
+//! What people can do with slash commands: `/set-channel-mode`, `/stop`, `/resume`, `/status`, `/why` and `/next`, but
+//! for the way in which a chat carries them.
 //!
 //! An adapter registers each [`SlashCommand`] with what stands here and gives every use of it to
 //! [`Channel::command`]. The answer is meant only for the person who asked ([`EPHEMERAL`]); it comes
@@ -20,6 +20,8 @@ use dirigent_core::{Mode, Refusal};
 use crate::values::id::GuildId;
 use crate::{CallError, Channel};
 
+mod look;
+mod next;
 mod pause;
 
 pub use pause::PAUSE_WITHIN;
@@ -28,11 +30,6 @@ pub use pause::PAUSE_WITHIN;
 pub const NAME: &str = "set-channel-mode";
 /// What people are told of it.
 pub const DESCRIPTION: &str = "Sets how agents take turns in this channel";
-/// The name of its one option, which must be given.
-pub const OPTION: &str = "mode";
-/// What people are told of the option.
-pub const OPTION_DESCRIPTION: &str =
-    "none: no rules; chat: one after the other; report: nobody is woken";
 /// What may be chosen: exactly these.
 pub const CHOICES: [Mode; 3] = [Mode::None, Mode::Chat, Mode::Report];
 /// Who may set a channel's mode unless the guild says otherwise: Discord's permission bits, of which it
@@ -53,22 +50,66 @@ const SEND_MESSAGES_IN_THREADS: u64 = 1 << 38;
 /// ```
 /// use dirigent::command::SlashCommand;
 /// let names = SlashCommand::ALL.map(SlashCommand::name);
-/// assert_eq!(names, ["set-channel-mode", "stop", "resume"]);
+/// assert_eq!(names, ["set-channel-mode", "stop", "resume", "status", "why", "next"]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SlashCommand {
-    /// Sets how agents take turns in the channel. It has one option: [`OPTION`].
+    /// Sets how agents take turns in the channel.
     SetChannelMode,
-    /// Stops all agents of the channel until it is resumed. It has no option.
+    /// Stops all agents of the channel until it is resumed.
     Stop,
-    /// Ends a stop or a hold. It has no option.
+    /// Ends a stop or a hold.
     Resume,
+    /// Says how the channel stands: its mode, who has the floor, who follows.
+    Status,
+    /// Says why an agent may or may not speak now: the one that is named, or each one that takes turns here.
+    Why,
+    /// Chooses which agent speaks next.
+    Next,
+}
+
+/// The option of a command: each has one at most.
+///
+/// ```
+/// use dirigent::command::{OptionKind, SlashCommand};
+///
+/// let option = SlashCommand::Next.option().unwrap();
+/// assert_eq!((option.name, option.kind, option.is_required), ("agent", OptionKind::Agent, true));
+/// assert_eq!(SlashCommand::Stop.option(), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct CommandOption {
+    /// Its name.
+    pub name: &'static str,
+    /// What people are told of it; at most 100 characters.
+    pub description: &'static str,
+    /// What may be given.
+    pub kind: OptionKind,
+    /// Whether the command is not carried out without it.
+    pub is_required: bool,
+}
+
+/// What may be given for an option.
+///
+/// ```
+/// use dirigent::command::OptionKind;
+/// assert_ne!(OptionKind::Mode, OptionKind::Agent);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OptionKind {
+    /// One of [`CHOICES`], as its word.
+    Mode,
+    /// An agent: the id of its account, its mention, its id in the registry, or its name.
+    Agent,
 }
 
 impl SlashCommand {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::SetChannelMode, Self::Stop, Self::Resume];
+    pub const ALL: [Self; 6] =
+        [Self::SetChannelMode, Self::Stop, Self::Resume, Self::Status, Self::Why, Self::Next];
 
     /// The command of this name, if it is one of these.
     pub fn named(name: &str) -> Option<Self> {
@@ -81,6 +122,33 @@ impl SlashCommand {
             Self::SetChannelMode => NAME,
             Self::Stop => "stop",
             Self::Resume => "resume",
+            Self::Status => "status",
+            Self::Why => "why",
+            Self::Next => "next",
+        }
+    }
+
+    /// Its option, if it has one.
+    pub const fn option(self) -> Option<CommandOption> {
+        let (name, kind) = ("agent", OptionKind::Agent);
+        match self {
+            Self::SetChannelMode => Some(CommandOption {
+                name: "mode",
+                description: "none: no rules; chat: one after the other; report: no agent is woken",
+                kind: OptionKind::Mode,
+                is_required: true,
+            }),
+            Self::Why => Some(CommandOption {
+                name,
+                description: "Which agent; all that take turns here unless one is named",
+                kind,
+                is_required: false,
+            }),
+            Self::Next => {
+                let description = "Which agent is to speak next";
+                Some(CommandOption { name, description, kind, is_required: true })
+            }
+            Self::Stop | Self::Resume | Self::Status => None,
         }
     }
 
@@ -90,15 +158,18 @@ impl SlashCommand {
             Self::SetChannelMode => DESCRIPTION,
             Self::Stop => "Stops the agents in this channel until it is resumed",
             Self::Resume => "Lets the agents in this channel take turns again",
+            Self::Status => "Shows whose turn it is in this channel, and who follows",
+            Self::Why => "Says why an agent may or may not speak now",
+            Self::Next => "Chooses which agent speaks next",
         }
     }
 
     /// Who may use it unless the guild says otherwise: Discord's permission bits. A mode is set by who
-    /// may manage channels. To stop and to resume takes only the right to write, as the stop word does.
+    /// may manage channels. The others take only the right to write, as the stop word does.
     pub const fn default_permissions(self) -> u64 {
         match self {
             Self::SetChannelMode => DEFAULT_PERMISSIONS,
-            Self::Stop | Self::Resume => SEND_MESSAGES,
+            Self::Stop | Self::Resume | Self::Status | Self::Why | Self::Next => SEND_MESSAGES,
         }
     }
 }
@@ -253,6 +324,9 @@ impl Channel<'_> {
             SlashCommand::SetChannelMode => call.set_mode(input).await,
             SlashCommand::Stop => call.stop().await,
             SlashCommand::Resume => call.resume().await,
+            SlashCommand::Status => call.status().await,
+            SlashCommand::Why => call.why(input).await,
+            SlashCommand::Next => call.next(input).await,
         }
     }
 }

@@ -53,9 +53,8 @@
 //!   history: after a new session where a channel's newest message is news, and now and then by the driver.
 //! * **No request for what the gateway told.** Who sees a channel is followed while it is connected; of members, only the
 //!   registered agents are asked for, one by one.
-//! * **An answer within three seconds.** `/set-channel-mode`, `/stop` and `/resume` are registered in each guild and
-//!   answered only to the person who asked, the latter two within a second; where the store is slow,
-//!   a change of the mode is answered later. No limit of the account holds an answer back.
+//! * **An answer within three seconds.** The slash commands are registered in each guild and answered only to the person
+//!   who asked, `/stop` and `/resume` within a second; where the store is slow, the others are answered later. No limit of the account holds an answer back.
 //! * **No secret and no text in an error, a log line or `Debug`.**
 //!
 //! # What Discord must allow

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use dirigent::command::{CHOICES, EPHEMERAL, Invoker, OPTION, OPTION_DESCRIPTION, SlashCommand};
+use dirigent::command::{self, CHOICES, EPHEMERAL, Invoker, OptionKind, SlashCommand};
 use dirigent::ports::{ApiError, ErrorKind, GuildId};
 use dirigent::snapshot::Timestamp;
 use dirigent::{ChannelId, UserId};
@@ -22,6 +22,8 @@ use crate::{DiscordAccount, RestError};
 const CHAT_INPUT: u8 = 1;
 /// The number of text among the kinds of options.
 const TEXT_OPTION: u8 = 3;
+/// The number of an account among them; its value is the account's id.
+const USER_OPTION: u8 = 6;
 /// The number of a command's use among the kinds of interactions.
 const COMMAND_USED: u8 = 2;
 /// Discord's code for an answer to what was answered before.
@@ -73,33 +75,35 @@ impl Command {
             kind: CHAT_INPUT,
             description: command.description().to_owned(),
             default_member_permissions: Some(command.default_permissions().to_string()),
-            options: if command == SlashCommand::SetChannelMode {
-                vec![CommandOption::mode()]
-            } else {
-                Vec::new()
-            },
+            options: command.option().as_ref().map(CommandOption::of).into_iter().collect(),
         }
     }
 }
 
 impl CommandOption {
-    fn mode() -> Self {
+    fn of(option: &command::CommandOption) -> Self {
         let choice = |mode: &dirigent::Mode| Choice {
             name: mode.as_str().to_owned(),
             value: mode.as_str().into(),
         };
+        let (kind, choices) = match option.kind {
+            OptionKind::Mode => (TEXT_OPTION, CHOICES.iter().map(choice).collect()),
+            OptionKind::Agent => (USER_OPTION, Vec::new()),
+            // A kind of a newer version: its words are taken as they are given.
+            _ => (TEXT_OPTION, Vec::new()),
+        };
         Self {
-            kind: TEXT_OPTION,
-            name: OPTION.to_owned(),
-            description: OPTION_DESCRIPTION.to_owned(),
-            required: true,
-            choices: CHOICES.iter().map(choice).collect(),
+            kind,
+            name: option.name.to_owned(),
+            description: option.description.to_owned(),
+            required: option.is_required,
+            choices,
         }
     }
 }
 
 impl DiscordAccount {
-    /// Registers `/set-channel-mode`, `/stop` and `/resume` in a guild, as far as they are not registered
+    /// Registers the [`SlashCommand`]s in a guild, as far as they are not registered
     /// there as they should be. `false`: all were. Other commands of the application are left alone.
     ///
     /// A [`Feed`](crate::Feed) does this by itself.
@@ -154,7 +158,8 @@ impl Use {
         let command = SlashCommand::named(&name)?;
         let channel = interaction.channel_id.or(interaction.channel.map(|channel| channel.id));
         let (channel, member) = (channel?, interaction.member);
-        let option = used.options.into_iter().find(|option| option.name == OPTION);
+        let wanted = command.option().map(|option| option.name);
+        let option = used.options.into_iter().find(|given| Some(given.name.as_str()) == wanted);
         let input = option.and_then(|option| option.value?.as_str().map(str::to_owned));
         let permissions = member.as_ref().and_then(|member| member.permissions);
         let permissions = permissions.map_or(0, |permissions| permissions.0);

@@ -169,13 +169,8 @@ impl<'a> Consulting<'a> {
         let answer = consult.answer;
         self.voice.attempts().hurry();
         if let Some(author) = self.handing.cx.directory.moderator() {
-            let own = own_message(
-                self.handing.cx,
-                (self.turns.channel, message),
-                author,
-                ChatKind::Reply,
-                content,
-            );
+            let (cx, place) = (self.handing.cx, (self.turns.channel, message));
+            let own = own_message(cx, place, (author, None), ChatKind::Reply, content);
             let mut kept = Recollection { marks: self.marks, inbox: self.handing.inbox };
             kept.remember_own(self.handing.cx, self.turns, own);
         }

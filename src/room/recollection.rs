@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent_core::{Author, MessageId};
+use dirigent_core::{AgentKey, Author, MessageId};
 
 use super::context::Context;
 use super::inbox::Inbox;
@@ -50,15 +50,14 @@ impl Recollection<'_> {
     }
 }
 
-/// A message of ours, as an event would tell of it.
+/// A message of ours, as an event would tell of it. The moderator is no agent.
 pub(super) fn own_message(
     cx: &Context<'_>,
     (channel, id): (ChannelId, MessageId),
-    author: UserId,
+    (author, agent): (UserId, Option<AgentKey>),
     kind: ChatKind,
     content: Arc<str>,
 ) -> ChatMessage {
-    let agent = cx.directory.of_user(author);
     let author_name = agent.and_then(|agent| cx.directory.display_name(agent)).cloned();
     let (author_kind, sent_at) = (AuthorKind::Bot, cx.chat.sent_at(id));
     let message = ChatMessage::new(id, channel, author, content);

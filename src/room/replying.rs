@@ -244,10 +244,12 @@ impl Replying<'_> {
     }
 
     fn remember_part(&mut self, id: MessageId, content: Arc<str>) {
-        let agent = self.reply.as_ref().map(|reply| reply.stored().agent);
-        if let Some(author) = agent.and_then(|agent| self.cx.directory.user(agent)) {
-            let own =
-                own_message(self.cx, (self.turns.channel, id), author, ChatKind::Default, content);
+        let Some(agent) = self.reply.as_ref().map(|reply| reply.stored().agent) else {
+            return;
+        };
+        if let Some(user) = self.cx.directory.user(agent) {
+            let (place, author) = ((self.turns.channel, id), (user, Some(agent)));
+            let own = own_message(self.cx, place, author, ChatKind::Default, content);
             self.kept.remember_own(self.cx, self.turns, own);
         }
     }

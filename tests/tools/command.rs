@@ -1,8 +1,8 @@
-//! `/set-channel-mode`, `/stop` and `/resume`.
+//! The slash commands.
 
 use dirigent::command::{
     ANSWER_WITHIN, CHOICES, CommandAnswer, DEFAULT_PERMISSIONS, DESCRIPTION, EPHEMERAL,
-    IN_DIRECT_MESSAGES, Invoker, NAME, OPTION, OPTION_DESCRIPTION, SlashCommand, parse,
+    IN_DIRECT_MESSAGES, Invoker, NAME, SlashCommand, parse,
 };
 use dirigent::snapshot::{Pause, PhaseKind};
 use dirigent::{ChannelId, Clock as _, Mode};
@@ -63,14 +63,15 @@ fn exactly_none_chat_and_report_are_accepted() {
 /// R058
 #[test]
 fn what_an_adapter_registers_is_what_discord_takes() {
-    assert_eq!((NAME, OPTION), ("set-channel-mode", "mode"));
-    assert!(
-        (1..=100).contains(&DESCRIPTION.len()) && (1..=100).contains(&OPTION_DESCRIPTION.len())
-    );
+    assert_eq!(NAME, "set-channel-mode");
+    assert!((1..=100).contains(&DESCRIPTION.len()));
     assert_eq!(DEFAULT_PERMISSIONS, MANAGE_CHANNELS);
     for command in SlashCommand::ALL {
         assert!((1..=100).contains(&command.description().len()));
         assert_eq!(SlashCommand::named(command.name()), Some(command));
+        if let Some(option) = command.option() {
+            assert!((1..=100).contains(&option.description.len()) && !option.name.is_empty());
+        }
     }
     for name in ["", "Stop", "stop ", "/stop", "mode"] {
         assert_eq!(SlashCommand::named(name), None, "{name:?}");
@@ -343,4 +344,91 @@ fn a_stop_is_answered_within_a_second_and_in_force_whatever_the_store_does() {
             assert_eq!(rest(&mut stage).is_some(), is_stop);
         }
     }
+}
+
+fn ask(stage: &mut Stage, command: SlashCommand, input: &str) -> String {
+    let (channel, invoker, input) = (stage.channel(), writer(stage), input.to_owned());
+    let answer = stage.call(move |d| async move {
+        d.channel(channel).command(command, invoker, &input, ANSWER_WITHIN).await
+    });
+    assert!(!answer.changed);
+    answer.text
+}
+
+/// N14
+#[test]
+fn people_are_told_whose_turn_it_is_and_why_another_agent_may_not_speak() {
+    let mut stage = Setup::new().hosted("a", [Act::Hang.into()]).hosted("b", []).stage();
+    assert!(ask(&mut stage, SlashCommand::Status, "").contains("answer freely"));
+    stage.chat();
+    stage.say("Hello");
+    stage.settle();
+    let status = ask(&mut stage, SlashCommand::Status, "");
+    for part in ["Mode: chat.", "a has the floor.", "Order: a, b.", "person last spoke: 1."] {
+        assert!(status.contains(part), "{part}: {status}");
+    }
+    let all = ask(&mut stage, SlashCommand::Why, "");
+    assert!(all.contains("a may speak: ") && all.contains("b may not speak: "), "{all}");
+    let account = stage.agent("b").user();
+    for name in ["b", "B", &account.to_string(), &format!("<@{account}>")] {
+        let one = ask(&mut stage, SlashCommand::Why, name);
+        assert!(one.starts_with("b may not speak: a has the floor."), "{name}: {one}");
+        assert_eq!(one.lines().count(), 1);
+    }
+    let unknown = ask(&mut stage, SlashCommand::Why, "someone\nelse");
+    assert_eq!(unknown, "There is no agent someone else.");
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
+    assert!(ask(&mut stage, SlashCommand::Status, "").contains("Stopped"));
+}
+
+/// N14
+#[test]
+fn a_person_chooses_who_speaks_next() {
+    let mut stage = Setup::new()
+        .hosted("a", [Act::Hang.into()])
+        .hosted("b", [Act::Hang.into()])
+        .hosted("c", [Act::Hang.into()])
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.settle();
+    assert_eq!(ask(&mut stage, SlashCommand::Next, "c"), "c speaks next.");
+    let refused = ask(&mut stage, SlashCommand::Next, "a");
+    assert!(refused.starts_with("Nothing was changed: "), "{refused}");
+    assert_eq!(ask(&mut stage, SlashCommand::Next, "z"), "There is no agent z.");
+    stage.advance(SECOND * 3_600);
+    assert!(!stage.agent("c").turns().is_empty());
+    let (b, c) = (stage.agent("b").turns(), stage.agent("c").turns());
+    assert!(b.is_empty() || c[0].turn < b[0].turn, "{b:?} {c:?}");
+}
+
+/// N14
+#[test]
+fn who_may_not_write_is_told_so_and_an_answer_comes_in_time_and_fits_into_a_message() {
+    let names: Vec<_> = (0..40).map(|number| format!("{}{number}", "x".repeat(90))).collect();
+    let mut setup = Setup::new();
+    for name in &names {
+        setup = setup.hosted(name, []);
+    }
+    let mut stage = setup.stage();
+    stage.chat();
+    stage.settle();
+    for command in [SlashCommand::Status, SlashCommand::Why] {
+        assert_eq!(ask(&mut stage, command, "").chars().count(), 2_000, "{command:?}");
+    }
+    let channel = stage.channel();
+    let reader = Invoker { permissions: 1 << 10, ..writer(&stage) };
+    for command in [SlashCommand::Status, SlashCommand::Why, SlashCommand::Next] {
+        let answer = use_it(&mut stage, command, channel, reader);
+        assert!(answer.text.contains("able to write"), "{}", answer.text);
+        let direct = Invoker { guild: None, ..reader };
+        let answer = use_it(&mut stage, command, channel, direct);
+        assert!(answer.text.contains("direct message"), "{}", answer.text);
+    }
+    stage.store().with_rate(StoreFault::Hangs, 1_000, 1);
+    let before = stage.clock().now();
+    let invoker = writer(&stage);
+    let answer = use_it(&mut stage, SlashCommand::Next, channel, invoker);
+    assert!(stage.clock().now().since(before) <= ANSWER_WITHIN, "{}", answer.text);
 }

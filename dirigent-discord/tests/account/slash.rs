@@ -26,7 +26,7 @@ fn registered() -> Value {
         "default_member_permissions": "16", "dm_permission": true, "contexts": null, "nsfw": false,
         "guild_id": "1",
         "options": [{"type": 3, "name": "mode", "required": true, "name_localizations": null,
-            "description": "none: no rules; chat: one after the other; report: nobody is woken",
+            "description": "none: no rules; chat: one after the other; report: no agent is woken",
             "choices": [{"name": "none", "value": "none", "name_localizations": null},
                 {"name": "chat", "value": "chat"}, {"name": "report", "value": "report"}]}]})
 }
@@ -38,11 +38,19 @@ fn plain(name: &str, description: &str) -> Value {
         "guild_id": "1"})
 }
 
-/// `/stop` and `/resume` as they are registered.
-fn pauses() -> [Value; 2] {
+/// The commands besides `/set-channel-mode` as they are registered.
+fn others() -> [Value; 5] {
+    let agent = |is_required: bool, description: &str| json!([{"type": 6, "name": "agent", "required": is_required, "description": description}]);
+    let mut why = plain("why", "Says why an agent may or may not speak now");
+    why["options"] = agent(false, "Which agent; all that take turns here unless one is named");
+    let mut next = plain("next", "Chooses which agent speaks next");
+    next["options"] = agent(true, "Which agent is to speak next");
     [
         plain("stop", "Stops the agents in this channel until it is resumed"),
         plain("resume", "Lets the agents in this channel take turns again"),
+        plain("status", "Shows whose turn it is in this channel, and who follows"),
+        why,
+        next,
     ]
 }
 
@@ -87,36 +95,41 @@ async fn the_commands_are_registered_in_each_guild() {
     let town = Town::open().await;
     town.server.rule(LISTED, Reply::ok(Value::from(vec![another()]).to_string()));
     town.connect([person(500, &[])]).await;
-    until("they are registered", || town.count(REGISTERED) == 3).await;
+    until("they are registered", || town.count(REGISTERED) == 6).await;
     let asked = town.server.asked();
     let bodies = asked.iter().filter(|asked| asked.line.contains("POST"));
     let bodies: Vec<Value> =
         bodies.map(|asked| serde_json::from_str(&asked.body).unwrap()).collect();
-    let [body, stop, resume] = bodies.try_into().unwrap();
-    for (command, name, description) in [
-        (stop, "stop", "Stops the agents in this channel until it is resumed"),
-        (resume, "resume", "Lets the agents in this channel take turns again"),
-    ] {
-        let expected = json!({"name": name, "type": 1, "default_member_permissions": "2048",
-            "description": description, "options": []});
-        assert_eq!(command, expected);
+    let (body, rest) = bodies.split_first().unwrap();
+    let shown = ["name", "type", "default_member_permissions", "description", "options"];
+    for (command, expected) in rest.iter().zip(others()) {
+        for field in shown {
+            let none = if field == "options" { json!([]) } else { Value::Null };
+            let expected = expected.get(field).unwrap_or(&none);
+            // Discord shows no choices where there are none.
+            let mut written = command[field].clone();
+            if let Some(option) = written.get_mut(0).and_then(Value::as_object_mut) {
+                assert_eq!(option.remove("choices"), Some(json!([])));
+            }
+            assert_eq!(&written, expected, "{}", command["name"]);
+        }
     }
     let choice = |mode: &str| json!({"name": mode, "value": mode});
     assert_eq!(
-        body,
+        *body,
         json!({"name": "set-channel-mode", "type": 1, "default_member_permissions": "16",
             "description": "Sets how agents take turns in this channel",
             "options": [{"type": 3, "name": "mode", "required": true,
-                "description": "none: no rules; chat: one after the other; report: nobody is woken",
+                "description": "none: no rules; chat: one after the other; report: no agent is woken",
                 "choices": [choice("none"), choice("chat"), choice("report")]}]})
     );
     assert!(town.server.lines().iter().all(|line| !line.starts_with("PUT")), "others are kept");
     town.connect([person(500, &[])]).await;
     settle().await;
-    assert_eq!((town.count(LISTED), town.count(REGISTERED)), (1, 3), "once is enough");
+    assert_eq!((town.count(LISTED), town.count(REGISTERED)), (1, 6), "once is enough");
     // An outage takes no command away; being put out of a guild does.
     for (gone, registered) in
-        [(json!({"id": "1", "unavailable": true}), 3), (json!({"id": "1"}), 6)]
+        [(json!({"id": "1", "unavailable": true}), 6), (json!({"id": "1"}), 12)]
     {
         town.push("GUILD_DELETE", &gone).await;
         town.connect([person(500, &[])]).await;
@@ -131,8 +144,7 @@ async fn the_commands_are_registered_in_each_guild() {
 async fn only_what_differs_is_registered_anew() {
     let account = async |known: Value| {
         let town = Town::open().await;
-        let [stop, resume] = pauses();
-        let listed = Value::from(vec![another(), known, stop, resume]);
+        let listed = Value::from([vec![another(), known], others().to_vec()].concat());
         town.server.rule(LISTED, Reply::ok(listed.to_string()));
         let is_any_new = town.account.register_commands(GuildId::new(1)).await.unwrap();
         assert_eq!(town.count(REGISTERED), usize::from(is_any_new), "only this one");
@@ -177,7 +189,7 @@ async fn a_refused_registration_is_left_and_a_limited_one_is_not() {
     settle().await;
     assert_eq!(town.count(LISTED), 1);
     town.pass(1);
-    until("they are registered", || town.count(REGISTERED) == 3).await;
+    until("they are registered", || town.count(REGISTERED) == 6).await;
 }
 
 /// R062, R063: a use is carried out and answered at once, to who asked and nobody else.
@@ -449,9 +461,9 @@ async fn one_limited_guild_keeps_no_other_waiting() {
         town.push("GUILD_CREATE", &told).await;
     }
     let elsewhere = || town.count("POST /applications/800/guilds/2/commands");
-    until("the other guild has its commands", || elsewhere() == 3).await;
+    until("the other guild has its commands", || elsewhere() == 6).await;
     assert_eq!((town.count(LISTED), town.count(REGISTERED)), (1, 0));
     town.server.rule(LISTED, Reply::ok("[]"));
     town.pass(600_000);
-    until("this guild has them too", || town.count(REGISTERED) == 3).await;
+    until("this guild has them too", || town.count(REGISTERED) == 6).await;
 }

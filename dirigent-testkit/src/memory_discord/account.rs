@@ -93,11 +93,11 @@ impl MemoryAccount {
 
     /// What others call it, if there is such an account.
     pub fn name(&self) -> Option<String> {
-        self.world.lock().accounts.get(self.user).map(|account| account.name.clone())
+        self.world.lock().accounts.get(self.user).map(|account| account.name.to_string())
     }
 
     /// Changes what others call it; each has a name from the beginning.
-    pub fn set_name(&self, name: impl Into<String>) {
+    pub fn set_name(&self, name: impl Into<Arc<str>>) {
         self.change(|account| account.name = name.into());
     }
 

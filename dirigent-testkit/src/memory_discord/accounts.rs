@@ -12,7 +12,7 @@ use super::hash::IdMap;
 #[derive(Clone, Debug)]
 pub struct Account {
     /// What others call it.
-    pub name: String,
+    pub name: Arc<str>,
     /// What it is.
     pub kind: AuthorKind,
     /// Whether its token works no more.
@@ -24,7 +24,7 @@ pub struct Account {
 }
 
 impl Account {
-    const fn new(name: String, kind: AuthorKind) -> Self {
+    const fn new(name: Arc<str>, kind: AuthorKind) -> Self {
         Self { name, kind, revoked: false, content_hidden: false, members_hidden: false }
     }
 }
@@ -44,7 +44,7 @@ impl Accounts {
             AuthorKind::Webhook => format!("webhook-{number}"),
             AuthorKind::Bot | _ => format!("bot-{number}"),
         };
-        self.by_id.insert(user, Account::new(name, kind));
+        self.by_id.insert(user, Account::new(name.into(), kind));
     }
 
     pub fn get(&self, user: UserId) -> Option<&Account> {

@@ -107,7 +107,7 @@ impl World {
     pub fn append(&mut self, mut message: ChatMessage, details: Details) {
         if message.author_name.is_none() {
             let author = self.accounts.get(message.author);
-            message.author_name = author.map(|account| account.name.as_str().into());
+            message.author_name = author.map(|account| Arc::clone(&account.name));
         }
         let history_max = self.history_max;
         let pushed = self.outlets.is_heard(&*self.clock).then(|| message.clone());

@@ -12,7 +12,7 @@ use clap::Command;
 use dirigent::command::{CommandAnswer, Invoker, SlashCommand};
 use dirigent::ports::{GuildId, Identity};
 use dirigent::{AgentError, ChannelId, Dirigent, DiscordApi, MemoryIdentities};
-use poise::serenity_prelude::{ClientBuilder, GatewayIntents};
+use poise::serenity_prelude::{ClientBuilder, GatewayIntents, UserId};
 use practice::{Options, Place, Result};
 use serenity_bot::{Relay, SerenityAccount};
 
@@ -29,7 +29,7 @@ const WITHIN: Duration = Duration::from_secs(10);
 )]
 async fn set_channel_mode(
     context: poise::ApplicationContext<'_, Dirigent, AgentError>,
-    #[description = "none: no rules; chat: one after the other; report: nobody is woken"]
+    #[description = "none: no rules; chat: one after the other; report: no agent is woken"]
     #[choices("none", "chat", "report")]
     mode: &'static str,
 ) -> Result {
@@ -58,6 +58,48 @@ async fn resume(context: poise::ApplicationContext<'_, Dirigent, AgentError>) ->
     carry_out(context, SlashCommand::Resume, "").await
 }
 
+/// Shows whose turn it is in this channel, and who follows
+#[poise::command(
+    slash_command,
+    ephemeral,
+    guild_only,
+    default_member_permissions = "SEND_MESSAGES"
+)]
+async fn status(context: poise::ApplicationContext<'_, Dirigent, AgentError>) -> Result {
+    carry_out(context, SlashCommand::Status, "").await
+}
+
+/// Says why an agent may or may not speak now
+#[poise::command(
+    slash_command,
+    ephemeral,
+    guild_only,
+    default_member_permissions = "SEND_MESSAGES"
+)]
+async fn why(
+    context: poise::ApplicationContext<'_, Dirigent, AgentError>,
+    #[description = "Which agent; all that take turns here unless one is named"] agent: Option<
+        UserId,
+    >,
+) -> Result {
+    let agent = agent.map_or_else(String::new, |agent| agent.to_string());
+    carry_out(context, SlashCommand::Why, &agent).await
+}
+
+/// Chooses which agent speaks next
+#[poise::command(
+    slash_command,
+    ephemeral,
+    guild_only,
+    default_member_permissions = "SEND_MESSAGES"
+)]
+async fn next(
+    context: poise::ApplicationContext<'_, Dirigent, AgentError>,
+    #[description = "Which agent is to speak next"] agent: UserId,
+) -> Result {
+    carry_out(context, SlashCommand::Next, &agent.to_string()).await
+}
+
 /// Carries a command out. Discord is told at once to wait, since it gives up after three seconds.
 async fn carry_out(
     context: poise::ApplicationContext<'_, Dirigent, AgentError>,
@@ -82,7 +124,7 @@ async fn carry_out(
 /// Poise with the commands, which it registers in the bot's guilds.
 fn framework(dirigent: Dirigent) -> poise::Framework<Dirigent, AgentError> {
     let options = poise::FrameworkOptions {
-        commands: vec![set_channel_mode(), stop(), resume()],
+        commands: vec![set_channel_mode(), stop(), resume(), status(), why(), next()],
         ..poise::FrameworkOptions::default()
     };
     let builder = poise::Framework::builder().options(options).initialize_owners(false);

@@ -60,7 +60,7 @@ impl Watch<'_> {
         let number = command::CHOICES.iter().position(|mode| *mode == Mode::Chat);
         let mut value = json!(Mode::Chat.as_str());
         let used = loop {
-            let options = [(command::OPTION, value.clone())];
+            let options = [("mode", value.clone())];
             match server.use_command(*channel, *person, *moderator, command::NAME, &options) {
                 Ok(used) => break used,
                 Err(CommandError::NoCommand) if clock.now() < patience => self.wait().await,

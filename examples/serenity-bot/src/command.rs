@@ -1,6 +1,6 @@
-//! The slash commands `/set-channel-mode`, `/stop` and `/resume`.
+//! The slash commands.
 
-use dirigent::command::{self, Invoker, SlashCommand};
+use dirigent::command::{CHOICES, CommandOption, Invoker, OptionKind, SlashCommand};
 use dirigent::ports::GuildId;
 use dirigent::{ChannelId, Dirigent};
 use serenity::all as discord;
@@ -42,21 +42,30 @@ fn to_register(command: SlashCommand) -> discord::CreateCommand {
     let registered = discord::CreateCommand::new(command.name())
         .description(command.description())
         .default_member_permissions(permissions);
-    if command == SlashCommand::SetChannelMode {
-        registered.add_option(mode_option())
-    } else {
-        registered
+    match command.option() {
+        Some(option) => registered.add_option(option_of(option)),
+        None => registered,
     }
 }
 
-/// The option of `/set-channel-mode`.
-fn mode_option() -> discord::CreateCommandOption {
-    let kind = discord::CommandOptionType::String;
-    let option =
-        discord::CreateCommandOption::new(kind, command::OPTION, command::OPTION_DESCRIPTION);
-    command::CHOICES.iter().fold(option.required(true), |option, mode| {
-        option.add_string_choice(mode.as_str(), mode.as_str())
+fn option_of(option: CommandOption) -> discord::CreateCommandOption {
+    let choices: &[_] = if option.kind == OptionKind::Mode { &CHOICES } else { &[] };
+    let is_account = option.kind == OptionKind::Agent;
+    let kind = if is_account {
+        discord::CommandOptionType::User
+    } else {
+        discord::CommandOptionType::String
+    };
+    let made = discord::CreateCommandOption::new(kind, option.name, option.description);
+    choices.iter().fold(made.required(option.is_required), |made, mode| {
+        made.add_string_choice(mode.as_str(), mode.as_str())
     })
+}
+
+/// The word that was given for the option.
+fn word(option: &discord::CommandDataOption) -> Option<String> {
+    let account = option.value.as_user_id().map(|user| user.to_string());
+    account.or_else(|| option.value.as_str().map(str::to_owned))
 }
 
 /// Carries it out. Discord is told at once to wait, since it gives up after three seconds.
@@ -69,7 +78,7 @@ async fn answer(
         return Ok(());
     };
     used.defer_ephemeral(context).await?;
-    let word = used.data.options.iter().find_map(|option| option.value.as_str());
+    let word = used.data.options.iter().find_map(word);
     let permissions = used.member.as_ref().and_then(|member| member.permissions);
     let invoker = Invoker {
         guild: used.guild_id.map(|guild| GuildId::new(guild.get())),
@@ -78,7 +87,7 @@ async fn answer(
     };
     let channel = ChannelId::new(used.channel_id.get());
     let word = word.unwrap_or_default();
-    let answer = dirigent.channel(channel).command(command, invoker, word, WITHIN).await;
+    let answer = dirigent.channel(channel).command(command, invoker, &word, WITHIN).await;
     let edit = discord::EditInteractionResponse::new().content(answer.text);
     used.edit_response(context, edit).await.map(drop)
 }

@@ -39,7 +39,7 @@ impl SavedAccount {
         };
         Self {
             id: id.get(),
-            name: account.name.clone(),
+            name: account.name.to_string(),
             kind,
             revoked: account.revoked,
             content_hidden: account.content_hidden,
@@ -54,7 +54,7 @@ impl SavedAccount {
             Kind::Webhook => AuthorKind::Webhook,
         };
         let account = Account {
-            name: self.name,
+            name: self.name.into(),
             kind,
             revoked: self.revoked,
             content_hidden: self.content_hidden,

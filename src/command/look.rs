@@ -1,0 +1,170 @@
+//! `/status` and `/why`.
+
+use std::fmt::Write;
+
+use dirigent_core::{AgentKey, Mode, Pause, Reason};
+
+use super::{CommandAnswer, CommandCall, NOT_RUNNING, UNREADABLE};
+use crate::host::status::Status;
+use crate::room::directory::Directory;
+use crate::text::mentions::mentioned;
+use crate::text::plain::shown;
+use crate::{AgentId, CallError, Channel, UserId};
+
+/// The longest answer, in characters: the longest message that Discord takes.
+const ANSWER_CHARS_MAX: usize = 2_000;
+/// The longest that a name stands in an answer.
+const NAME_CHARS_MAX: usize = 100;
+
+const NO_GUILD: &str =
+    "Agents take turns in the channels of a server. There are no turns in a direct message.";
+const NOT_ALLOWED: &str = "You need to be able to write in this channel to use this command.";
+const FREE: &str =
+    "Agents answer freely in this channel: there are no turns. /set-channel-mode gives it turns.";
+const NO_LIST: &str = "No agent takes turns in this channel now.";
+const TOO_LATE: &str = "This takes too long at the moment. Try again in a minute.";
+
+impl CommandCall<'_> {
+    pub(super) async fn status(&self) -> CommandAnswer {
+        self.answer(async {
+            let status = self.channel.status().await?.filter(|status| status.mode != Mode::None);
+            let directory = self.channel.dirigent.runtime.registry.directory();
+            Ok(status.map_or_else(|| FREE.to_owned(), |status| told(&status, &directory)))
+        })
+        .await
+    }
+
+    pub(super) async fn why(&self, input: &str) -> CommandAnswer {
+        self.answer(async {
+            let agents = if input.trim().is_empty() {
+                listed(self.channel).await?
+            } else {
+                match self.agent(input) {
+                    Ok(agent) => vec![agent],
+                    Err(unknown) => return Ok(unknown),
+                }
+            };
+            let mut text = String::new();
+            for agent in &agents {
+                // Writing to a string cannot fail.
+                let _ = writeln!(text, "{}", self.channel.explain(agent).await?);
+            }
+            Ok(if agents.is_empty() { NO_LIST.to_owned() } else { text })
+        })
+        .await
+    }
+
+    /// Answers a person who may write in the channel, in time. Nothing is changed by it.
+    pub(super) async fn answer(
+        &self,
+        answering: impl Future<Output = Result<String, CallError>>,
+    ) -> CommandAnswer {
+        if self.invoker.guild.is_none() {
+            return CommandAnswer::unchanged(NO_GUILD);
+        }
+        if !self.invoker.may_pause() {
+            return CommandAnswer::unchanged(NOT_ALLOWED);
+        }
+        let in_time = self.channel.dirigent.runtime.within(self.within, answering).await;
+        let text = match in_time {
+            Ok(Ok(text)) => text,
+            Ok(Err(error)) => refusal(&error),
+            Err(_) => TOO_LATE.to_owned(),
+        };
+        CommandAnswer::unchanged(cut(text))
+    }
+
+    /// The agent that a person named, or that there is none.
+    pub(super) fn agent(&self, input: &str) -> Result<AgentId, String> {
+        let directory = self.channel.dirigent.runtime.registry.directory();
+        let key = named(&directory, input.trim());
+        let agent = key.and_then(|key| directory.name(key)).cloned();
+        agent.ok_or_else(|| format!("There is no agent {}.", shown(input, NAME_CHARS_MAX)))
+    }
+}
+
+/// What a person is told of an error.
+pub(super) fn refusal(error: &CallError) -> String {
+    match error {
+        CallError::UnknownChannel => FREE.to_owned(),
+        CallError::Refused(refusal) => format!("Nothing was changed: {refusal}."),
+        CallError::NotRunning | CallError::Ended(_) => NOT_RUNNING.to_owned(),
+        CallError::NotStored
+        | CallError::Failed(_)
+        | CallError::Unreadable(_)
+        | CallError::Barred(_)
+        | CallError::UnknownAgent(_)
+        | CallError::Config(_) => UNREADABLE.to_owned(),
+    }
+}
+
+/// The agents that take turns in the channel, in order.
+async fn listed(channel: Channel<'_>) -> Result<Vec<AgentId>, CallError> {
+    let status = channel.status().await?;
+    let seats = status.into_iter().flat_map(|status| status.list);
+    Ok(seats.map(|(agent, _)| agent).collect())
+}
+
+/// The registered agent of this account, mention, id or name. A name that several have names none of them.
+fn named(directory: &Directory, input: &str) -> Option<AgentKey> {
+    let user = input.parse::<UserId>().ok().or_else(|| mentioned(input).into_iter().next());
+    let by_user = user.and_then(|user| directory.of_user(user));
+    by_user.or_else(|| directory.key(&AgentId::from(input))).or_else(|| {
+        let accounts = directory.accounts().into_iter();
+        let agents = accounts.filter_map(|user| directory.of_user(user));
+        let has_name = |key: &AgentKey| {
+            let name = directory.display_name(*key);
+            name.is_some_and(|name| name.to_lowercase() == input.to_lowercase())
+        };
+        let mut found = agents.filter(has_name);
+        found.next().filter(|_| found.next().is_none())
+    })
+}
+
+/// An agent's name for people.
+fn name(directory: &Directory, agent: &AgentId) -> String {
+    let known = directory.key_of_known(agent).and_then(|key| directory.display_name(key));
+    shown(known.map_or_else(|| agent.as_str(), |name| &**name), NAME_CHARS_MAX)
+}
+
+/// How a channel stands, in a few lines.
+fn told(status: &Status, directory: &Directory) -> String {
+    let name = |agent: &AgentId| name(directory, agent);
+    let floor = match (status.rest, &status.speaker, status.silence) {
+        (Some(Pause::Stopped), ..) => "Stopped: /resume lets the agents go on.".to_owned(),
+        (_, Some(speaker), None | Some(Reason::YourTurn)) => {
+            format!("{} has the floor.", name(speaker))
+        }
+        (_, Some(speaker), Some(reason)) => {
+            format!("{} has the floor, but: {reason}.", name(speaker))
+        }
+        (_, None, Some(reason)) => format!("No agent has the floor: {reason}."),
+        (_, None, None) => "No agent has the floor.".to_owned(),
+    };
+    let order: Vec<_> = status.list.iter().map(|(agent, _)| name(agent)).collect();
+    let order = match order.as_slice() {
+        [] => NO_LIST.to_owned(),
+        order => format!("Order: {}.", order.join(", ")),
+    };
+    let (mode, turns) = (status.mode, status.turns_since_human);
+    let mut text = format!(
+        "Mode: {mode}.\n{floor}\n{order}\nTurns since a person last spoke: {turns}."
+    );
+    if status.chat_away_since.is_some() {
+        text.push_str("\nThe chat does not answer at the moment: turns go on when it does.");
+    }
+    if status.record_refused_since.is_some() {
+        text.push_str(
+            "\nThe state of this channel cannot be stored: no agent is called until it is.",
+        );
+    }
+    text
+}
+
+/// The text as far as it fits into a message.
+fn cut(text: String) -> String {
+    if text.chars().count() <= ANSWER_CHARS_MAX {
+        return text;
+    }
+    text.chars().take(ANSWER_CHARS_MAX - 1).chain(['…']).collect()
+}
