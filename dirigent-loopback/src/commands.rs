@@ -179,8 +179,8 @@ impl LoopbackDiscord {
         };
         let room = world.places.rooms.get(&found.channel);
         let whispers = found.whispers.iter().map(|whisper| CommandAnswer {
-            id: whisper.id,
-            content: whisper.content.clone(),
+            id: whisper.message.id,
+            content: whisper.message.content.to_string(),
             is_private: true,
         });
         let messages = found.messages.iter().filter_map(|id| room?.messages.find(*id));

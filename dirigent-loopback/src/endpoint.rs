@@ -1,5 +1,7 @@
 //! What can be asked for: every route that the server has.
 
+use percent_encoding::percent_decode_str;
+
 /// A route of Discord's REST API that the server has.
 ///
 /// ```
@@ -47,6 +49,10 @@ pub enum Endpoint {
     ListGuildRoles,
     /// A guild's threads.
     ListActiveThreads,
+    /// A guild's own emoji.
+    ListEmojis,
+    /// One of a guild's own emoji.
+    GetEmoji,
     /// A channel.
     GetChannel,
     /// Changes a channel.
@@ -69,6 +75,30 @@ pub enum Endpoint {
     UpdateMessage,
     /// Deletes a message.
     DeleteMessage,
+    /// Reacts to a message.
+    AddReaction,
+    /// Takes the own reaction away.
+    RemoveOwnReaction,
+    /// Takes another's reaction away.
+    RemoveReaction,
+    /// Who reacted with an emoji, page by page.
+    ListReactions,
+    /// Takes all reactions with an emoji away.
+    RemoveReactionsOfEmoji,
+    /// Takes all reactions away.
+    RemoveReactions,
+    /// Pins a message.
+    AddPin,
+    /// Takes a pin away.
+    RemovePin,
+    /// Pinned messages, page by page.
+    ListPins,
+    /// Pins a message, by its older path.
+    AddPinOld,
+    /// Takes a pin away, by its older path.
+    RemovePinOld,
+    /// The newest 50 pinned messages, by their older path.
+    ListPinsOld,
     /// Shows that an account types.
     TriggerTyping,
     /// Creates a thread.
@@ -111,6 +141,24 @@ pub enum Endpoint {
     UpdateGuildCommand,
     /// Deletes a command of a guild.
     DeleteGuildCommand,
+    /// A channel's webhooks.
+    ListChannelWebhooks,
+    /// Creates a webhook.
+    CreateWebhook,
+    /// A guild's webhooks.
+    ListGuildWebhooks,
+    /// A webhook, for a bot.
+    GetWebhook,
+    /// Changes a webhook, for a bot.
+    UpdateWebhook,
+    /// Deletes a webhook, for a bot.
+    DeleteWebhook,
+    /// A webhook, for who has its token.
+    GetWebhookByToken,
+    /// Changes a webhook, for who has its token.
+    UpdateWebhookByToken,
+    /// Deletes a webhook, for who has its token.
+    DeleteWebhookByToken,
     /// Answers a command.
     CreateInteractionAnswer,
     /// The first answer to a command.
@@ -119,20 +167,20 @@ pub enum Endpoint {
     UpdateOriginalAnswer,
     /// Deletes the first answer.
     DeleteOriginalAnswer,
-    /// Answers a command once more.
+    /// Answers a command once more, or posts through a webhook: the two have one path.
     CreateFollowup,
-    /// A further answer to a command.
+    /// A further answer to a command, or a webhook's message.
     GetFollowup,
-    /// Changes a further answer.
+    /// Changes a further answer, or a webhook's message.
     UpdateFollowup,
-    /// Deletes a further answer.
+    /// Deletes a further answer, or a webhook's message.
     DeleteFollowup,
 }
 
 use Endpoint as E;
 
 /// Every route: `{c}` is a channel and `{g}` a guild, by which limits are counted; `{a}` an application,
-/// `{n}` another id, `{t}` a text.
+/// `{n}` another id, `{t}` a token, `{e}` an emoji.
 const ROUTES: &[(Endpoint, &str, &str)] = &[
     (E::GetCurrentUser, "GET", "users/@me"),
     (E::ListCurrentUserGuilds, "GET", "users/@me/guilds"),
@@ -152,6 +200,8 @@ const ROUTES: &[(Endpoint, &str, &str)] = &[
     (E::RemoveMemberRole, "DELETE", "guilds/{g}/members/{n}/roles/{n}"),
     (E::ListGuildRoles, "GET", "guilds/{g}/roles"),
     (E::ListActiveThreads, "GET", "guilds/{g}/threads/active"),
+    (E::ListEmojis, "GET", "guilds/{g}/emojis"),
+    (E::GetEmoji, "GET", "guilds/{g}/emojis/{n}"),
     (E::GetChannel, "GET", "channels/{c}"),
     (E::UpdateChannel, "PATCH", "channels/{c}"),
     (E::DeleteChannel, "DELETE", "channels/{c}"),
@@ -163,6 +213,18 @@ const ROUTES: &[(Endpoint, &str, &str)] = &[
     (E::GetMessage, "GET", "channels/{c}/messages/{n}"),
     (E::UpdateMessage, "PATCH", "channels/{c}/messages/{n}"),
     (E::DeleteMessage, "DELETE", "channels/{c}/messages/{n}"),
+    (E::AddReaction, "PUT", "channels/{c}/messages/{n}/reactions/{e}/@me"),
+    (E::RemoveOwnReaction, "DELETE", "channels/{c}/messages/{n}/reactions/{e}/@me"),
+    (E::RemoveReaction, "DELETE", "channels/{c}/messages/{n}/reactions/{e}/{n}"),
+    (E::ListReactions, "GET", "channels/{c}/messages/{n}/reactions/{e}"),
+    (E::RemoveReactionsOfEmoji, "DELETE", "channels/{c}/messages/{n}/reactions/{e}"),
+    (E::RemoveReactions, "DELETE", "channels/{c}/messages/{n}/reactions"),
+    (E::AddPin, "PUT", "channels/{c}/messages/pins/{n}"),
+    (E::RemovePin, "DELETE", "channels/{c}/messages/pins/{n}"),
+    (E::ListPins, "GET", "channels/{c}/messages/pins"),
+    (E::AddPinOld, "PUT", "channels/{c}/pins/{n}"),
+    (E::RemovePinOld, "DELETE", "channels/{c}/pins/{n}"),
+    (E::ListPinsOld, "GET", "channels/{c}/pins"),
     (E::TriggerTyping, "POST", "channels/{c}/typing"),
     (E::CreateThread, "POST", "channels/{c}/threads"),
     (E::CreateThreadFromMessage, "POST", "channels/{c}/messages/{n}/threads"),
@@ -184,6 +246,15 @@ const ROUTES: &[(Endpoint, &str, &str)] = &[
     (E::GetGuildCommand, "GET", "applications/{a}/guilds/{g}/commands/{n}"),
     (E::UpdateGuildCommand, "PATCH", "applications/{a}/guilds/{g}/commands/{n}"),
     (E::DeleteGuildCommand, "DELETE", "applications/{a}/guilds/{g}/commands/{n}"),
+    (E::ListChannelWebhooks, "GET", "channels/{c}/webhooks"),
+    (E::CreateWebhook, "POST", "channels/{c}/webhooks"),
+    (E::ListGuildWebhooks, "GET", "guilds/{g}/webhooks"),
+    (E::GetWebhook, "GET", "webhooks/{n}"),
+    (E::UpdateWebhook, "PATCH", "webhooks/{n}"),
+    (E::DeleteWebhook, "DELETE", "webhooks/{n}"),
+    (E::GetWebhookByToken, "GET", "webhooks/{n}/{t}"),
+    (E::UpdateWebhookByToken, "PATCH", "webhooks/{n}/{t}"),
+    (E::DeleteWebhookByToken, "DELETE", "webhooks/{n}/{t}"),
     (E::CreateInteractionAnswer, "POST", "interactions/{n}/{t}/callback"),
     (E::GetOriginalAnswer, "GET", "webhooks/{a}/{t}/messages/@original"),
     (E::UpdateOriginalAnswer, "PATCH", "webhooks/{a}/{t}/messages/@original"),
@@ -201,14 +272,39 @@ impl Endpoint {
     }
 
     /// Its path below the version, with `{c}` for a channel's id, `{g}` for a guild's, `{a}` for an
-    /// application's, `{n}` for another id and `{t}` for a token.
+    /// application's, `{n}` for another id, `{t}` for a token and `{e}` for an emoji.
     pub fn path(self) -> &'static str {
         self.row().map_or("", |(_, _, path)| path)
     }
 
-    /// Whether it belongs to an interaction: its token is in the path, and no bot's is needed.
+    /// Whether it belongs to an interaction or a webhook: its token is in the path, and no bot's is needed.
     pub(crate) fn is_interaction(self) -> bool {
         self.path().contains("{t}")
+    }
+
+    /// Whether a client may ask for it that does not say that it is a bot's: commands are answered, and
+    /// webhooks used, by others too.
+    pub(crate) fn takes_any_agent(self) -> bool {
+        self.is_interaction() || self.path().starts_with("webhooks/")
+    }
+
+    /// Whether files may come with it.
+    pub(crate) fn takes_files(self) -> bool {
+        matches!(
+            self,
+            E::CreateMessage
+                | E::UpdateMessage
+                | E::CreateInteractionAnswer
+                | E::UpdateOriginalAnswer
+                | E::CreateFollowup
+                | E::UpdateFollowup
+        )
+    }
+
+    /// All of them.
+    #[cfg(test)]
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        ROUTES.iter().map(|(endpoint, _, _)| *endpoint)
     }
 
     fn row(self) -> Option<(Self, &'static str, &'static str)> {
@@ -262,6 +358,8 @@ fn fit(endpoint: Endpoint, pattern: &str, path: &str) -> Option<Result<Matched, 
     }
     let mut is_id_bad = false;
     for (expected, given) in pattern.split('/').zip(path.split('/')) {
+        // Some clients escape more than they must, `@original` for one.
+        let given = &*percent_decode_str(given).decode_utf8_lossy();
         match expected {
             "{c}" | "{g}" | "{a}" | "{n}" => {
                 match given.parse() {
@@ -276,6 +374,7 @@ fn fit(endpoint: Endpoint, pattern: &str, path: &str) -> Option<Result<Matched, 
                 given.clone_into(&mut matched.text);
                 given.clone_into(&mut matched.major);
             }
+            "{e}" => given.clone_into(&mut matched.text),
             word if word == given => {}
             _ => return None,
         }
@@ -295,9 +394,25 @@ mod tests {
         let bulk = find("POST", "channels/11/messages/bulk-delete").unwrap();
         assert_eq!(bulk.endpoint, Endpoint::DeleteMessages);
         assert_eq!(find("GET", "users/@me").unwrap().endpoint, Endpoint::GetCurrentUser);
+        let original = find("GET", "webhooks/1/token/messages/%40original").unwrap();
+        assert_eq!(original.endpoint, Endpoint::GetOriginalAnswer);
         assert_eq!(find("PUT", "channels/11/messages/12"), Err(Unmatched::Method));
         assert_eq!(find("GET", "channels/abc"), Err(Unmatched::Id));
         assert_eq!(find("GET", "stickers/1"), Err(Unmatched::Path));
+    }
+
+    /// A row of the page names a path once, with all its methods before it.
+    #[test]
+    fn the_readme_names_every_route() {
+        let page = include_str!("../README.md");
+        for (_, method, path) in ROUTES {
+            let end = format!(" {path}`");
+            let before = page.split(&end).next().filter(|before| before.len() < page.len());
+            let methods = before.and_then(|before| before.rsplit('`').next());
+            let is_named =
+                methods.is_some_and(|methods| methods.split(' ').any(|it| it == *method));
+            assert!(is_named, "{method} {path}");
+        }
     }
 
     #[test]
@@ -309,7 +424,8 @@ mod tests {
                 .replace("{g}", "2")
                 .replace("{a}", "3")
                 .replace("{n}", "4")
-                .replace("{t}", "text");
+                .replace("{t}", "text")
+                .replace("{e}", "emoji");
             let found = find(method, &filled).unwrap();
             assert_eq!(found.endpoint, *endpoint, "row {number}");
         }

@@ -36,6 +36,7 @@ mod commands;
 mod door;
 mod endpoint;
 mod faults;
+mod files;
 pub(crate) mod gateway;
 mod limits;
 mod outage;

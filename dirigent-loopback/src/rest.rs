@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use dirigent::UserId;
 use dirigent::snapshot::Timestamp;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
-use http::{Request, Response};
-use http_body_util::{BodyExt, Full, Limited};
+use http::header::{AUTHORIZATION, USER_AGENT};
+use http::{HeaderMap, Request, Response};
+use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
-use serde_json::Value;
 
 use super::endpoint::{self, Endpoint, Matched, Unmatched};
 use super::faults::RestFault;
@@ -18,26 +17,32 @@ use super::state::State;
 use super::traffic;
 
 mod ask;
+mod attachments;
 mod body;
 mod channels;
 mod commands;
+mod draft;
+mod embeds;
 mod guilds;
 mod interactions;
 mod messages;
+mod pins;
 mod posting;
+mod reactions;
 pub(super) mod refusal;
 pub(super) mod reply;
 mod sight;
 mod table;
 mod threads;
+mod upload;
 mod users;
+mod webhook_messages;
+mod webhooks;
 
 use ask::Ask;
 use refusal::Refusal;
 use reply::Reply;
-
-/// The longest body that Discord takes.
-const BODY_BYTES_MAX: usize = 25 << 20;
+use upload::{read_body, take_body};
 
 /// How an answer goes out: with what it says of limits, or not at all.
 struct Outcome {
@@ -104,30 +109,38 @@ async fn outcome(state: &State, now: Timestamp, request: Request<Incoming>) -> O
     if let Some(wait) = state.counters().ban_left(now) {
         return Outcome::early(Reply::turned_away(wait), None);
     }
-    let matched = match matched(request.method().as_str(), request.uri().path()) {
+    let (head, body) = request.into_parts();
+    let bytes = take_body(body).await;
+    let matched = match matched(head.method.as_str(), head.uri.path()) {
         Ok(matched) => matched,
         Err(refusal) => return Outcome::early(refusal.reply(), None),
     };
     let endpoint = matched.endpoint;
     let refused = |refusal: Refusal| Outcome::early(refusal.reply(), Some(endpoint));
-    let me = match authenticate(state, &request, endpoint) {
+    let me = match authenticate(state, &head.headers, endpoint) {
         Ok(me) => me,
         Err(refusal) => return refused(refusal),
     };
-    let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok());
-    if !agent.is_some_and(|agent| agent.starts_with("DiscordBot (")) {
+    let agent = head.headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok());
+    let is_bots = agent.is_some_and(|agent| agent.starts_with("DiscordBot ("));
+    if !is_bots && !endpoint.takes_any_agent() {
         return refused(Refusal::bad_agent());
     }
-    let query = request.uri().query().unwrap_or_default().to_owned();
-    let body = match read_body(request).await {
-        Ok(body) => body,
+    let query = head.uri.query().unwrap_or_default();
+    let body = match bytes {
+        Ok(bytes) => read_body(&head.headers, bytes).await,
+        Err(refusal) => Err(refusal),
+    };
+    let body = match body {
+        Ok(body) if body.files.is_empty() || endpoint.takes_files() => body,
+        Ok(_) => return refused(Refusal::lacking("files with this request")),
         Err(refusal) => return refused(refusal),
     };
     let (standing, too_many) = state.counters().count(now, me, &matched);
     let reply = if let Some(too_many) = too_many {
         Some(Reply::too_many(&too_many))
     } else {
-        let ask = Ask::new(matched, me.unwrap_or(UserId::new(0)), &query, body);
+        let ask = Ask::new(matched, me.unwrap_or(UserId::new(0)), query, body);
         with_faults(state, me, &ask).await
     };
     Outcome { reply, standing: Some(standing), account: me, endpoint: Some(endpoint) }
@@ -170,6 +183,9 @@ async fn wait(state: &State, by: Duration) {
 /// The route. What this server does not have is refused loudly.
 fn matched(method: &str, path: &str) -> Result<Matched, Refusal> {
     let below = path.strip_prefix("/api/v10/").or_else(|| path.strip_prefix("/api/v9/"));
+    // The address that a webhook is known by names no version.
+    let below =
+        below.or_else(|| path.strip_prefix("/api/").filter(|it| it.starts_with("webhooks/")));
     let path = without_tokens(path);
     let unknown = || {
         tracing::error!(method, path, "the loopback Discord does not have this route");
@@ -203,29 +219,14 @@ fn without_tokens(path: &str) -> String {
 /// Whose token it is. Answers to commands need none.
 fn authenticate(
     state: &State,
-    request: &Request<Incoming>,
+    headers: &HeaderMap,
     endpoint: Endpoint,
 ) -> Result<Option<UserId>, Refusal> {
     if endpoint.is_interaction() || endpoint == Endpoint::GetGateway {
         return Ok(None);
     }
-    let token = request.headers().get(AUTHORIZATION).and_then(|token| token.to_str().ok());
+    let token = headers.get(AUTHORIZATION).and_then(|token| token.to_str().ok());
     let holder =
         token.filter(|token| token.starts_with("Bot ")).and_then(|token| state.holder(token));
     holder.map(Some).ok_or_else(Refusal::unauthorized)
-}
-
-/// The body as JSON; nothing where there is none.
-async fn read_body(request: Request<Incoming>) -> Result<Value, Refusal> {
-    let content_type = request.headers().get(CONTENT_TYPE).cloned();
-    let collected = Limited::new(request.into_body(), BODY_BYTES_MAX).collect().await;
-    let bytes = collected.map_err(|_| Refusal::too_large())?.to_bytes();
-    if bytes.is_empty() {
-        return Ok(Value::Null);
-    }
-    let content_type = content_type.as_ref().and_then(|kind| kind.to_str().ok()).unwrap_or("");
-    if content_type.starts_with("multipart/") {
-        return Err(Refusal::lacking("files"));
-    }
-    serde_json::from_slice(&bytes).map_err(|_| Refusal::bad_json())
 }

@@ -17,7 +17,7 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 
 use super::outage::ServerOutage;
 use super::state::{State, Task};
-use super::{gateway, rest};
+use super::{files, gateway, rest};
 
 /// The connection is to be cut without an answer.
 #[derive(Debug)]
@@ -81,6 +81,9 @@ async fn answer(
     }
     if state.outages.has(ServerOutage::RestRefused) {
         return Err(Cut);
+    }
+    if files::is_file(request.uri().path()) {
+        return Ok(files::answer(&state, request.method(), request.uri().path()));
     }
     rest::answer(&state, request).await
 }

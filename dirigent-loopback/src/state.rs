@@ -42,6 +42,7 @@ impl State {
         [rest_door, gateway_door]: [Door; 2],
         tasks: mpsc::UnboundedSender<Task>,
     ) -> Self {
+        discord.world().web_address = format!("http://{}", rest_door.address);
         Self {
             discord,
             rest_door,

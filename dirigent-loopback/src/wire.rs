@@ -4,12 +4,17 @@ mod channel;
 mod dispatch;
 mod guild;
 pub(crate) mod intent;
+mod marks;
+mod media;
 mod message;
 pub(crate) mod moment;
 mod people;
+mod webhook;
 
 pub(crate) use channel::{channel, thread_member};
 pub(crate) use dispatch::{Dispatch, dispatch, hide_content};
 pub(crate) use guild::{guild, guild_create, guilds_of, listed_guild};
-pub(crate) use message::message;
+pub(crate) use media::{FILES, guild_emoji};
+pub(crate) use message::{message, message_with};
 pub(crate) use people::{application, current_user, member, partial_application, role, user};
+pub(crate) use webhook::webhook;

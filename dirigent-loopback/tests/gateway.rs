@@ -14,8 +14,11 @@ mod closing;
 mod compressed;
 mod events;
 mod heartbeats;
+mod marks;
 mod resuming;
 
+use crate::rest::AGENT;
+use crate::rest::answer::{self, Answer};
 use client::{Client, Heard};
 
 /// Guilds, messages in guilds, direct messages, and what they say.
@@ -41,6 +44,21 @@ impl Scene {
         let channel = discord.add_channel(guild, "round-table", &[bot]);
         let server = LoopbackDiscord::start(discord.clone()).await.unwrap();
         Self { clock, discord, server, person, bot, guild, channel }
+    }
+
+    /// One request with the bot's token; the path stands below the version.
+    async fn ask(&self, method: &str, path: &str, body: &Value) -> Answer {
+        let token = format!("Bot {}", self.server.token(self.bot));
+        let headers = [("Authorization", token.as_str()), ("User-Agent", AGENT)];
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let path = format!("/api/v10/{path}");
+        let address = self.server.address();
+        answer::exchange(address, method, &path, &headers, body.as_bytes()).await.unwrap()
+    }
+
+    /// A deletion that must be done.
+    async fn delete(&self, path: &str) {
+        assert_eq!(self.ask("DELETE", path, &Value::Null).await.status, 204, "{path}");
     }
 
     /// A connection that was greeted.

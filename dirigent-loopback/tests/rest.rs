@@ -9,18 +9,23 @@ use dirigent_loopback::{Limits, LoopbackDiscord};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use serde_json::{Value, json};
 
-mod answer;
+pub(crate) mod answer;
 mod commands;
+mod embeds;
 mod faults;
+mod files;
 mod limits;
 mod outages;
 mod pages;
+mod pins;
 mod posting;
+mod reactions;
 mod refusals;
 mod rights;
 mod running;
 mod threads;
 mod twilight;
+mod webhooks;
 
 use answer::Answer;
 
@@ -86,4 +91,4 @@ impl Stage {
     }
 }
 
-const AGENT: &str = "DiscordBot (https://example.invalid, 1)";
+pub(crate) const AGENT: &str = "DiscordBot (https://example.invalid, 1)";

@@ -19,6 +19,8 @@ use dirigent::{ChannelId, Clock, UserId};
 
 mod account;
 mod channel;
+mod emoji;
+mod events;
 mod faults;
 mod guild;
 mod hash;
@@ -29,7 +31,6 @@ mod nonces;
 mod outage;
 mod people;
 mod shared;
-mod snowflake;
 mod stage;
 
 // The state itself, which `dirigent-loopback` puts behind HTTP; promised to no other crate.
@@ -38,9 +39,13 @@ pub mod accounts;
 #[doc(hidden)]
 pub mod applications;
 #[doc(hidden)]
+pub mod attachment;
+#[doc(hidden)]
 pub mod details;
 #[doc(hidden)]
 pub mod event;
+#[doc(hidden)]
+pub mod marking;
 #[doc(hidden)]
 mod membership;
 #[doc(hidden)]
@@ -52,7 +57,11 @@ pub mod permissions;
 #[doc(hidden)]
 pub mod pings;
 #[doc(hidden)]
+pub mod pins;
+#[doc(hidden)]
 pub mod places;
+#[doc(hidden)]
+pub mod reactions;
 #[doc(hidden)]
 pub mod role;
 #[doc(hidden)]
@@ -62,11 +71,17 @@ pub mod room;
 #[doc(hidden)]
 pub mod rules;
 #[doc(hidden)]
+pub mod snowflake;
+#[doc(hidden)]
+pub mod webhooks;
+#[doc(hidden)]
 pub mod world;
 
 pub use account::MemoryAccount;
 pub use channel::MemoryChannel;
-pub use event::{Event, Events};
+pub use emoji::Emoji;
+pub use event::Event;
+pub use events::Events;
 pub use faults::{Fault, Faults, PushFault};
 pub use guild::MemoryGuild;
 pub use ledger::{Call, Calls, PostRecord};

@@ -147,9 +147,8 @@ fn told(status: &Status, directory: &Directory) -> String {
         order => format!("Order: {}.", order.join(", ")),
     };
     let (mode, turns) = (status.mode, status.turns_since_human);
-    let mut text = format!(
-        "Mode: {mode}.\n{floor}\n{order}\nTurns since a person last spoke: {turns}."
-    );
+    let mut text =
+        format!("Mode: {mode}.\n{floor}\n{order}\nTurns since a person last spoke: {turns}.");
     if status.chat_away_since.is_some() {
         text.push_str("\nThe chat does not answer at the moment: turns go on when it does.");
     }

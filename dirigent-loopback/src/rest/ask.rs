@@ -7,7 +7,9 @@ use dirigent::{ChannelId, MessageId, UserId};
 use serde_json::{Map, Value};
 
 use super::refusal::Refusal;
+use super::upload::{Body, Upload};
 use crate::endpoint::Matched;
+use dirigent_testkit::memory_discord::Emoji;
 
 /// One request.
 #[derive(Debug)]
@@ -16,13 +18,12 @@ pub(crate) struct Ask {
     /// Whose token it came with. Answers to commands come without one; they are their application's.
     pub(crate) me: UserId,
     query: BTreeMap<String, String>,
-    body: Value,
+    body: Body,
 }
 
 impl Ask {
-    pub(crate) fn new(matched: Matched, me: UserId, query: &str, body: Value) -> Self {
-        let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-        let query = pairs.map(|(name, value)| (unescaped(name), unescaped(value))).collect();
+    pub(crate) fn new(matched: Matched, me: UserId, query: &str, body: Body) -> Self {
+        let query = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
         Self { matched, me, query, body }
     }
 
@@ -76,14 +77,24 @@ impl Ask {
 
     /// The body, which must be an object of which this server has these fields. Others must be empty.
     pub(crate) fn fields(&self, known: &[&str]) -> Result<&Map<String, Value>, Refusal> {
-        let fields = object(&self.body, "body")?;
+        let fields = object(&self.body.json, "body")?;
         only(fields, known)?;
         Ok(fields)
     }
 
+    /// The files that came with the body.
+    pub(super) fn files(&self) -> &[Upload] {
+        &self.body.files
+    }
+
+    /// The emoji in the path.
+    pub(crate) fn emoji(&self) -> Result<Emoji, Refusal> {
+        Emoji::read(&self.matched.text).ok_or_else(Refusal::unknown_emoji)
+    }
+
     /// The body, which must be a list.
     pub(crate) fn list(&self) -> Result<&[Value], Refusal> {
-        let list = self.body.as_array().map(Vec::as_slice);
+        let list = self.body.json.as_array().map(Vec::as_slice);
         list.ok_or_else(|| Refusal::invalid("body", "LIST_TYPE_CONVERT", "Only lists may be used."))
     }
 }
@@ -167,22 +178,4 @@ pub(crate) fn as_number(value: &Value) -> Option<u64> {
         Value::String(text) => text.parse().ok(),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     }
-}
-
-/// A part of an address without its percent signs.
-fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        match byte {
-            b'+' => bytes.push(b' '),
-            b'%' => {
-                let digits = [rest.next(), rest.next()];
-                let digits: String = digits.into_iter().flatten().map(char::from).collect();
-                bytes.extend(u8::from_str_radix(&digits, 16).ok());
-            }
-            _ => bytes.push(byte),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::ask::{as_number, is_on, number, object, only};
 use super::refusal::Refusal;
+use dirigent_testkit::memory_discord::details::{Allowed, Details};
 use dirigent_testkit::memory_discord::pings::AllowedMentions;
 use dirigent_testkit::memory_discord::role::RoleId;
 
@@ -21,7 +22,8 @@ pub(super) const SETTABLE_FLAGS: u64 = 1 << 2 | 1 << 12;
 pub(super) const EPHEMERAL: u64 = 1 << 6;
 
 /// What every message may be posted with.
-pub(super) const FIELDS: [&str; 3] = ["content", "allowed_mentions", "flags"];
+pub(super) const FIELDS: [&str; 5] =
+    ["content", "allowed_mentions", "flags", "embeds", "attachments"];
 
 /// A nonce as it was given.
 #[derive(Clone, Debug)]
@@ -58,6 +60,18 @@ pub(super) fn read_flags(fields: &Map<String, Value>, settable: u64) -> Result<u
     } else {
         Err(Refusal::lacking("these flags of a message"))
     }
+}
+
+/// Whom a message may ping, and its flags.
+pub(super) fn read_details(fields: &Map<String, Value>, settable: u64) -> Result<Details, Refusal> {
+    let allowed = read_allowed(fields)?.map(Box::new);
+    let allowed = allowed.map_or(Allowed::Named, Allowed::Listed);
+    let mut details = Details { allowed, rare: None };
+    let flags = read_flags(fields, settable)?;
+    if flags != 0 {
+        details.rare_mut().flags = flags;
+    }
+    Ok(details)
 }
 
 pub(super) fn read_nonce(fields: &Map<String, Value>) -> Result<Option<GivenNonce>, Refusal> {

@@ -7,6 +7,7 @@ use super::ask::{Ask, as_number, is_on, number, object, only, text, text_of};
 use super::refusal::Refusal;
 use super::reply::Reply;
 use super::sight::{joined, seen, seen_with};
+use super::threads::read_settings;
 use crate::wire;
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::role::RoleId;
@@ -73,6 +74,9 @@ pub(super) fn update(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
         "permission_overwrites",
         "archived",
         "locked",
+        "auto_archive_duration",
+        "rate_limit_per_user",
+        "invitable",
         "parent_id",
         "position",
         "nsfw",
@@ -99,10 +103,15 @@ pub(super) fn update(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     };
     let switch = |name: &str| fields.get(name).and_then(Value::as_bool).filter(|_| is_thread);
     let (archived, locked) = (switch("archived"), switch("locked"));
+    let thread = read_settings(fields, room.thread)?;
+    if !is_thread && thread != room.thread {
+        return Err(Refusal::lacking("slow mode of a channel"));
+    }
     world.change_room(ask.channel(), |room| {
         room.name = name.unwrap_or_else(|| std::mem::take(&mut room.name));
         room.topic = topic.unwrap_or_else(|| room.topic.take());
         room.overwrites = new_overwrites.unwrap_or_else(|| std::mem::take(&mut room.overwrites));
+        room.thread = thread;
         room.archived = archived.unwrap_or(room.archived);
         room.locked = locked.unwrap_or(room.locked);
     });

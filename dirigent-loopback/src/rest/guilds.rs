@@ -109,3 +109,15 @@ pub(super) fn active_threads(world: &World, ask: &Ask) -> Result<Reply, Refusal>
     let members: Vec<_> = joined.collect();
     Ok(Reply::json(json!({ "threads": threads, "members": members })))
 }
+
+pub(super) fn emojis(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
+    let guild = joined(world, ask.guild(), ask.me)?;
+    Ok(Reply::list(guild.emojis.iter().map(|(id, name)| wire::guild_emoji(*id, name))))
+}
+
+pub(super) fn emoji(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
+    let guild = joined(world, ask.guild(), ask.me)?;
+    let id = ask.id(1);
+    let name = guild.emojis.get(&id).ok_or_else(Refusal::unknown_emoji)?;
+    Ok(Reply::json(wire::guild_emoji(id, name)))
+}

@@ -1,12 +1,12 @@
 //! Answers to commands. Their token stands in the path; no bot's is needed.
 
 use dirigent::ports::{AuthorKind, ChatKind};
-use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
+use dirigent::{ChatMessage, MessageId};
 use serde_json::{Map, Value, json};
 
 use super::ask::{Ask, number, object, only};
-use super::body::{self, EPHEMERAL, FIELDS, SETTABLE_FLAGS};
-use super::posting::read_details;
+use super::body::{EPHEMERAL, FIELDS, SETTABLE_FLAGS};
+use super::draft::{Draft, Revision};
 use super::refusal::Refusal;
 use super::reply::Reply;
 use crate::wire;
@@ -28,13 +28,6 @@ const COMMAND_ANSWER: u8 = 20;
 /// The flag of an answer that was only promised so far.
 const LOADING: u64 = 1 << 7;
 
-/// What is answered: a text for all, or for the user alone.
-struct Answer {
-    content: String,
-    flags: u64,
-    details: Details,
-}
-
 /// The first answer, within three seconds.
 pub(super) fn first(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let now = world.clock.now();
@@ -55,10 +48,10 @@ pub(super) fn first(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
         Some(data) => object(data, "data")?,
     };
     let answer = match number(fields, "type")? {
-        Some(kind::MESSAGE) => read_answer(data, true)?,
+        Some(kind::MESSAGE) => read_answer(world, ask, data, true)?,
         Some(kind::DEFERRED) => {
-            let mut answer = read_answer(data, false)?;
-            answer.flags |= LOADING;
+            let mut answer = read_answer(world, ask, data, false)?;
+            answer.details.rare_mut().flags |= LOADING;
             answer
         }
         other => {
@@ -84,12 +77,19 @@ pub(super) fn first(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
 pub(super) fn follow_up(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let (id, answered) = found(world, ask)?;
     let fields = ask.fields(&FIELDS)?;
-    let answer = read_answer(fields, true)?;
     let Answered::With(first) = answered else {
         return Err(Refusal::unknown_webhook());
     };
+    let answer = read_answer(world, ask, fields, true)?;
     let message = if is_promised(world, id, first) {
-        change(world, id, first, &answer.content);
+        change(world, id, first, |message, details| {
+            message.content = answer.content.into();
+            // Whether only the user sees it was said with the promise.
+            let (old, new) = (details.rare_mut().flags, answer.details.rare);
+            let new = new.unwrap_or_default();
+            details.rare_mut().media = new.media;
+            details.rare_mut().flags = old & EPHEMERAL | new.flags & !EPHEMERAL;
+        });
         first
     } else {
         publish(world, id, answer)
@@ -105,11 +105,19 @@ pub(super) fn one(world: &mut World, ask: &Ask, original: bool) -> Result<Reply,
 pub(super) fn update(world: &mut World, ask: &Ask, original: bool) -> Result<Reply, Refusal> {
     let (id, message) = answer_of(world, ask, original)?;
     let fields = ask.fields(&FIELDS)?;
-    let content = fields.get("content").filter(|content| !content.is_null());
-    if let Some(content) = content {
-        let content = body::read_content(content, body::CONTENT_MAX)?;
-        change(world, id, message, &content.ok_or_else(Refusal::empty_message)?);
+    let now = world.clock.now();
+    let (said, details) = answer(world, id, message)?;
+    let (said, rare) = (said.content.clone(), details.and_then(|details| details.rare.as_ref()));
+    let media = rare.map(|rare| rare.media.clone());
+    let ids = (&mut world.ids, now);
+    let revision = Revision::read(ask, fields, SETTABLE_FLAGS, media.as_ref(), ids)?;
+    if revision.empties(&said, media.as_ref()) {
+        return Err(Refusal::empty_message());
     }
+    change(world, id, message, |message, details| {
+        revision.apply(SETTABLE_FLAGS, message, details);
+        details.rare_mut().flags &= !LOADING;
+    });
     written(world, id, message).map(Reply::json)
 }
 
@@ -118,7 +126,7 @@ pub(super) fn delete(world: &mut World, ask: &Ask, original: bool) -> Result<Rep
     let Some(interaction) = world.applications.interactions.get_mut(&id) else {
         return Err(Refusal::unknown_webhook());
     };
-    interaction.whispers.retain(|whisper| whisper.id != message);
+    interaction.whispers.retain(|whisper| whisper.message.id != message);
     let channel = interaction.channel;
     world.erase(channel, message);
     Ok(Reply::nothing())
@@ -128,7 +136,7 @@ pub(super) fn delete(world: &mut World, ask: &Ask, original: bool) -> Result<Rep
 fn found(world: &mut World, ask: &Ask) -> Result<(u64, Answered), Refusal> {
     let now = world.clock.now();
     let application = ask.user(0);
-    if world.accounts.get(application).is_none() {
+    if world.accounts.get(application).is_none_or(|account| account.kind != AuthorKind::Bot) {
         return Err(Refusal::unknown_webhook());
     }
     let found = world.applications.by_token(now, application, &ask.matched.text);
@@ -146,37 +154,44 @@ fn answer_of(world: &mut World, ask: &Ask, original: bool) -> Result<(u64, Messa
     Ok((id, message))
 }
 
-fn read_answer(data: &Map<String, Value>, needs_content: bool) -> Result<Answer, Refusal> {
+fn read_answer(
+    world: &mut World,
+    ask: &Ask,
+    data: &Map<String, Value>,
+    says_something: bool,
+) -> Result<Draft, Refusal> {
     only(data, &FIELDS)?;
-    let content = data.get("content").unwrap_or(&Value::Null);
-    let content = body::read_content(content, body::CONTENT_MAX)?;
-    if needs_content && content.is_none() {
+    let now = world.clock.now();
+    let draft = Draft::read(ask, data, SETTABLE_FLAGS | EPHEMERAL, (&mut world.ids, now))?;
+    if says_something && draft.is_empty() {
         return Err(Refusal::empty_message());
     }
-    let details = read_details(data, SETTABLE_FLAGS | EPHEMERAL)?;
-    let flags = number(data, "flags")?.unwrap_or(0);
-    Ok(Answer { content: content.unwrap_or_default(), flags, details })
+    Ok(draft)
 }
 
 /// Posts an answer, or whispers it.
-fn publish(world: &mut World, interaction: u64, answer: Answer) -> MessageId {
+fn publish(world: &mut World, interaction: u64, answer: Draft) -> MessageId {
     let id = MessageId::new(world.next_id());
     let Some(found) = world.applications.interactions.get_mut(&interaction) else {
         return id;
     };
-    let Answer { content, flags, mut details } = answer;
-    if flags & EPHEMERAL != 0 {
-        found.whispers.push(Whisper { id, content, flags });
-        return id;
-    }
-    found.messages.push(id);
-    let (channel, author) = (found.channel, found.application);
+    let Draft { content, mut details } = answer;
     let used = used_command(interaction, found);
     let rare = details.rare_mut();
     rare.command = Some(used);
     rare.kind = Some(COMMAND_ANSWER);
-    rare.flags = flags;
-    world.append(message(id, channel, author, content), details);
+    let is_whisper = rare.flags & EPHEMERAL != 0;
+    let message = ChatMessage {
+        author_kind: AuthorKind::Bot,
+        kind: ChatKind::System,
+        ..ChatMessage::new(id, found.channel, found.application, content)
+    };
+    if is_whisper {
+        found.whispers.push(Whisper { message, details });
+    } else {
+        found.messages.push(id);
+        world.append(message, details);
+    }
     id
 }
 
@@ -184,59 +199,49 @@ fn used_command(interaction: u64, found: &Interaction) -> UsedCommand {
     UsedCommand { interaction, name: found.command.clone(), user: found.user }
 }
 
-fn message(id: MessageId, channel: ChannelId, author: UserId, content: String) -> ChatMessage {
-    let (author_kind, kind) = (AuthorKind::Bot, ChatKind::System);
-    let nonce = None;
-    ChatMessage { author_kind, kind, nonce, ..ChatMessage::new(id, channel, author, content) }
+/// What an answer says, and what it has besides.
+fn answer(
+    world: &World,
+    interaction: u64,
+    id: MessageId,
+) -> Result<(&ChatMessage, Option<&Details>), Refusal> {
+    let found = world.applications.interactions.get(&interaction);
+    let found = found.ok_or_else(Refusal::unknown_webhook)?;
+    if let Some(whisper) = found.whispers.iter().find(|whisper| whisper.message.id == id) {
+        return Ok((&whisper.message, Some(&whisper.details)));
+    }
+    let room = world.places.rooms.get(&found.channel).filter(|_| found.messages.contains(&id));
+    let room = room.ok_or_else(Refusal::unknown_message)?;
+    let message = room.messages.find(id).ok_or_else(Refusal::unknown_message)?;
+    Ok((message, room.messages.details(id)))
 }
 
 /// Whether an answer was only promised so far.
 fn is_promised(world: &World, interaction: u64, id: MessageId) -> bool {
-    let Some(found) = world.applications.interactions.get(&interaction) else {
-        return false;
-    };
-    let whisper = found.whispers.iter().find(|whisper| whisper.id == id);
-    let flags = whisper.map(|whisper| whisper.flags).or_else(|| {
-        let details = world.places.rooms.get(&found.channel)?.messages.details(id)?;
-        Some(details.rare.as_ref()?.flags)
-    });
-    flags.is_some_and(|flags| flags & LOADING != 0)
+    let found = answer(world, interaction, id).ok().and_then(|(_, details)| details);
+    let rare = found.and_then(|details| details.rare.as_ref());
+    rare.is_some_and(|rare| rare.flags & LOADING != 0)
 }
 
-/// Gives an answer another text; a promise is then kept.
-fn change(world: &mut World, interaction: u64, id: MessageId, content: &str) {
+/// Changes an answer.
+fn change(
+    world: &mut World,
+    interaction: u64,
+    id: MessageId,
+    change: impl FnOnce(&mut ChatMessage, &mut Details),
+) {
     let Some(found) = world.applications.interactions.get_mut(&interaction) else {
         return;
     };
-    if let Some(whisper) = found.whispers.iter_mut().find(|whisper| whisper.id == id) {
-        content.clone_into(&mut whisper.content);
-        whisper.flags &= !LOADING;
-        return;
-    }
     let channel = found.channel;
-    let room = world.places.rooms.get_mut(&channel);
-    if let Some(details) = room.and_then(|room| room.messages.details_mut(id)) {
-        details.rare_mut().flags &= !LOADING;
+    match found.whispers.iter_mut().find(|whisper| whisper.message.id == id) {
+        Some(whisper) => change(&mut whisper.message, &mut whisper.details),
+        None => drop(world.edit(channel, id, change)),
     }
-    world.edit(channel, id, content.into());
 }
 
 /// An answer as its application sees it.
 fn written(world: &World, interaction: u64, id: MessageId) -> Result<Value, Refusal> {
-    let found = world.applications.interactions.get(&interaction);
-    let found = found.ok_or_else(Refusal::unknown_webhook)?;
-    if let Some(whisper) = found.whispers.iter().find(|whisper| whisper.id == id) {
-        let whispered = message(id, found.channel, found.application, whisper.content.clone());
-        let mut written = wire::message(world, found.application, &whispered);
-        if let Some(fields) = written.as_object_mut() {
-            fields.insert("flags".to_owned(), json!(whisper.flags));
-            fields.insert("type".to_owned(), json!(COMMAND_ANSWER));
-        }
-        return Ok(written);
-    }
-    let room = world.places.rooms.get(&found.channel);
-    let is_mine = found.messages.contains(&id);
-    let answer = room.and_then(|room| room.messages.find(id)).filter(|_| is_mine);
-    let answer = answer.ok_or_else(Refusal::unknown_message)?;
-    Ok(wire::message(world, found.application, answer))
+    let (message, details) = answer(world, interaction, id)?;
+    Ok(wire::message_with(world, message.author, message, details))
 }

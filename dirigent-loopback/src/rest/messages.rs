@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
-use dirigent::{ChatMessage, MessageId};
-use serde_json::Value;
+use dirigent::{ChannelId, ChatMessage, MessageId};
+use serde_json::{Map, Value};
 
-use super::ask::{Ask, as_number, number};
-use super::body::{CONTENT_MAX, SETTABLE_FLAGS, read_content};
+use super::ask::{Ask, as_number};
+use super::body::{FIELDS, SETTABLE_FLAGS};
+use super::draft::Revision;
 use super::refusal::Refusal;
 use super::reply::Reply;
 use super::sight::{seen, seen_with};
 use crate::wire;
+use dirigent_testkit::memory_discord::details::Details;
 use dirigent_testkit::memory_discord::event::Event;
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::world::World;
@@ -51,23 +53,42 @@ pub(super) fn one(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
 
 /// Changes the text of an own message; of another's nothing but its flags could be changed.
 pub(super) fn update(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
-    let (room, _) = seen(world, ask.channel(), ask.me)?;
+    let (room, allowed) = seen(world, ask.channel(), ask.me)?;
     let message = room.messages.find(ask.message()).ok_or_else(Refusal::unknown_message)?;
     if message.author != ask.me {
         return Err(Refusal::not_the_author());
     }
-    let fields = ask.fields(&["content", "allowed_mentions", "flags"])?;
-    let flags = number(fields, "flags")?.unwrap_or(0);
-    if flags & !SETTABLE_FLAGS != 0 {
-        return Err(Refusal::lacking("these flags of a message"));
+    let fields = ask.fields(&FIELDS)?;
+    let revision = revise(world, ask, fields, (ask.channel(), ask.message()), SETTABLE_FLAGS)?;
+    if !allowed.contains(revision.rights()) {
+        return Err(Refusal::missing_permissions());
     }
-    if let Some(content) = fields.get("content").filter(|content| !content.is_null()) {
-        let content = read_content(content, CONTENT_MAX)?.ok_or_else(Refusal::empty_message)?;
-        world.edit(ask.channel(), ask.message(), content.into());
+    if !revision.is_nothing() {
+        let change = |message: &mut ChatMessage, details: &mut Details| {
+            revision.apply(SETTABLE_FLAGS, message, details);
+        };
+        world.edit(ask.channel(), ask.message(), change);
     }
     let (room, _) = seen(world, ask.channel(), ask.me)?;
     let message = room.messages.find(ask.message()).ok_or_else(Refusal::unknown_message)?;
     Ok(Reply::json(shown(world, ask, message)))
+}
+
+/// What a body changes of a message that is there.
+pub(super) fn revise(
+    world: &mut World,
+    ask: &Ask,
+    fields: &Map<String, Value>,
+    (channel, message): (ChannelId, MessageId),
+    settable: u64,
+) -> Result<Revision, Refusal> {
+    let now = world.clock.now();
+    let room = world.places.rooms.get(&channel).ok_or_else(Refusal::unknown_channel)?;
+    let content = &room.messages.find(message).ok_or_else(Refusal::unknown_message)?.content;
+    let rare = room.messages.details(message).and_then(|details| details.rare.as_ref());
+    let media = rare.map(|rare| &rare.media);
+    let revision = Revision::read(ask, fields, settable, media, (&mut world.ids, now))?;
+    if revision.empties(content, media) { Err(Refusal::empty_message()) } else { Ok(revision) }
 }
 
 /// Deletes an own message, or with the right to it anybody's.
@@ -106,10 +127,7 @@ pub(super) fn delete_several(world: &mut World, ask: &Ask) -> Result<Reply, Refu
     if messages.iter().any(is_old) {
         return Err(Refusal::too_old());
     }
-    messages.retain(|id| world.erase_quietly(ask.channel(), *id));
-    if !messages.is_empty() {
-        world.publish(Event::MessagesDeleted { channel: ask.channel(), messages });
-    }
+    world.erase_several(ask.channel(), messages);
     Ok(Reply::nothing())
 }
 

@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use super::ask::{Ask, is_on};
 use super::body::{self, FIELDS, GivenNonce};
+use super::draft::Draft;
 use super::messages::shown;
 use super::refusal::Refusal;
 use super::reply::Reply;
 use super::sight::seen;
-use dirigent_testkit::memory_discord::details::{Allowed, Details};
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::world::World;
 
@@ -21,16 +21,19 @@ pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
         FIELDS.into_iter().chain(["nonce", "enforce_nonce", "message_reference"]).collect();
     let fields = ask.fields(&known)?;
     let nonce = body::read_nonce(fields)?;
-    let content =
-        body::read_content(fields.get("content").unwrap_or(&Value::Null), body::CONTENT_MAX)?;
-    let content = content.ok_or_else(Refusal::empty_message)?;
     let reply_to = reply_to(world, ask, fields, allowed)?;
-    let mut details = read_details(fields, body::SETTABLE_FLAGS)?;
+    let now = world.clock.now();
+    let mut draft = Draft::read(ask, fields, body::SETTABLE_FLAGS, (&mut world.ids, now))?;
+    if draft.is_empty() {
+        return Err(Refusal::empty_message());
+    }
+    if !allowed.contains(draft.rights()) {
+        return Err(Refusal::missing_permissions());
+    }
     if reply_to.is_some() {
-        details.rare_mut().reply_to = reply_to;
+        draft.details.rare_mut().reply_to = reply_to;
     }
     let unique = nonce.as_ref().filter(|_| is_on(fields, "enforce_nonce"));
-    let now = world.clock.now();
     let before = unique.and_then(|nonce| world.nonces.find(now, ask.me, &nonce.text));
     if let Some(before) = before {
         return Ok(repeated(world, ask, before));
@@ -40,30 +43,18 @@ pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
         world.nonces.remember(now, ask.me, &nonce.text, id);
     }
     if nonce.as_ref().is_some_and(|nonce| nonce.is_number) {
-        details.rare_mut().has_number_nonce = true;
+        draft.details.rare_mut().has_number_nonce = true;
     }
     let message = ChatMessage {
         author_kind: world.accounts.kind_of(ask.me),
         kind: if reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
         nonce: nonce.map(|GivenNonce { text, .. }| text),
-        ..ChatMessage::new(id, ask.channel(), ask.me, content)
+        ..ChatMessage::new(id, ask.channel(), ask.me, draft.content)
     };
-    world.append(message, details);
+    world.append(message, draft.details);
     let (room, _) = seen(world, ask.channel(), ask.me)?;
     let message = room.messages.find(id).ok_or_else(Refusal::unknown_message)?;
     Ok(Reply::json(shown(world, ask, message)))
-}
-
-/// Whom a message may ping, and its flags.
-pub(super) fn read_details(fields: &Map<String, Value>, settable: u64) -> Result<Details, Refusal> {
-    let allowed = body::read_allowed(fields)?.map(Box::new);
-    let allowed = allowed.map_or(Allowed::Named, Allowed::Listed);
-    let mut details = Details { allowed, rare: None };
-    let flags = body::read_flags(fields, settable)?;
-    if flags != 0 {
-        details.rare_mut().flags = flags;
-    }
-    Ok(details)
 }
 
 fn may_post(world: &World, ask: &Ask) -> Result<Permissions, Refusal> {

@@ -36,9 +36,13 @@ refusals! {
     unknown_overwrite = 404, 10009, "Unknown Overwrite";
     unknown_role = 404, 10011, "Unknown Role";
     unknown_user = 404, 10013, "Unknown User";
+    unknown_emoji = 404, 10014, "Unknown Emoji";
     unknown_webhook = 404, 10015, "Unknown Webhook";
     unknown_interaction = 404, 10062, "Unknown interaction";
     unknown_command = 404, 10063, "Unknown application command";
+    too_many_pins = 400, 30003, "Maximum number of pins reached for the channel (250)";
+    too_many_webhooks = 400, 30007, "Maximum number of webhooks reached (15)";
+    too_many_reactions = 400, 30010, "Maximum number of reactions reached (20)";
     answered_already = 400, 40060, "Interaction has already been acknowledged.";
     missing_access = 403, 50001, "Missing Access";
     not_the_author = 403, 50005, "Cannot edit a message authored by another user";
@@ -47,9 +51,11 @@ refusals! {
     no_text_channel = 400, 50008, "Cannot send messages in a non-text channel";
     missing_permissions = 403, 50013, "Missing Permissions";
     bulk_size = 400, 50016, "Provided too few or too many messages to delete. Must provide at least 2 and fewer than 100 messages to delete.";
+    system_message = 403, 50021, "Cannot execute action on a system message";
     not_here = 400, 50024, "Cannot execute action on this channel type";
     invalid_token = 401, 50027, "Invalid Webhook Token";
     too_old = 400, 50034, "A message provided was too old to bulk delete";
+    bad_form = 400, 50035, "Invalid Form Body: the multipart form cannot be read";
     bad_json = 400, 50109, "The request body contains invalid JSON.";
     thread_archived = 400, 50083, "Thread is archived";
     no_reply_without_history = 400, 160_002, "Cannot reply without permission to read message history";
@@ -64,11 +70,14 @@ impl Refusal {
 
     /// Something in the request is not as it should be.
     pub(crate) fn invalid(field: &str, code: &str, message: &str) -> Self {
-        let mut errors = json!({ "_errors": [{ "code": code, "message": message }] });
-        for part in field.split('.').rev() {
-            errors = json!({ part: errors });
-        }
-        Self { errors: Some(errors), ..Self::new(400, 50035, "Invalid Form Body") }
+        let errors = json!({ "_errors": [{ "code": code, "message": message }] });
+        Self { errors: Some(nested(field, errors)), ..Self::new(400, 50035, "Invalid Form Body") }
+    }
+
+    /// The same refusal, where what is called `name` in its place is `field` in the whole body.
+    pub(crate) fn of_field(self, name: &str, field: &str) -> Self {
+        let errors = self.errors.as_ref().and_then(|errors| errors.get(name)).cloned();
+        Self { errors: errors.map(|errors| nested(field, errors)).or(self.errors), ..self }
     }
 
     /// A number is beyond its bounds.
@@ -98,4 +107,12 @@ impl Refusal {
         }
         body
     }
+}
+
+/// Errors of a field whose name has a point between its parts.
+fn nested(field: &str, mut errors: Value) -> Value {
+    for part in field.split('.').rev() {
+        errors = json!({ part: errors });
+    }
+    errors
 }

@@ -4,46 +4,66 @@ use std::ops::Bound;
 
 use dirigent::ports::{AuthorKind, ChatKind};
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
+use serde_json::{Map, Value};
 
 use super::ask::{Ask, number, text_of};
 use super::refusal::Refusal;
 use super::reply::Reply;
 use super::sight::{seen, seen_with};
 use crate::wire;
-use dirigent_testkit::memory_discord::details::Details;
+use dirigent_testkit::memory_discord::details::{Allowed, Details};
+use dirigent_testkit::memory_discord::event::Event;
 use dirigent_testkit::memory_discord::permissions::Permissions;
-use dirigent_testkit::memory_discord::room::{Room, kind};
+use dirigent_testkit::memory_discord::room::{Room, ThreadSettings, kind};
 use dirigent_testkit::memory_discord::world::World;
 
 /// The kind of the message that tells of a new thread.
 const THREAD_CREATED: u8 = 18;
+
+/// The kind of the message with which the thread of a message begins.
+const THREAD_STARTER: u8 = 21;
+
+/// After how many minutes without a message a thread may be put away.
+const ARCHIVE_MINUTES: [u64; 4] = [60, 1_440, 4_320, 10_080];
+
+/// The longest time that a person may have to wait between two messages, in seconds.
+const SLOW_MODE_MAX: u64 = 21_600;
+
+/// What a thread may be created with.
+const FIELDS: [&str; 5] =
+    ["name", "type", "auto_archive_duration", "invitable", "rate_limit_per_user"];
 
 pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let (parent, allowed) = seen(world, ask.channel(), ask.me)?;
     if !matches!(parent.kind, kind::TEXT | kind::ANNOUNCEMENT) {
         return Err(Refusal::not_here());
     }
-    let fields =
-        ask.fields(&["name", "type", "auto_archive_duration", "invitable", "rate_limit_per_user"])?;
+    let parent_kind = parent.kind;
+    let fields = ask.fields(&FIELDS)?;
     // Discord's older clients meant a private one by saying nothing, and it still does.
-    let kind = match number(fields, "type")?.unwrap_or(u64::from(kind::PRIVATE_THREAD)) {
-        11 => kind::PUBLIC_THREAD,
-        12 => kind::PRIVATE_THREAD,
-        other => return Err(Refusal::lacking(&format!("a thread of kind {other}"))),
-    };
-    let right = if kind == kind::PUBLIC_THREAD {
-        Permissions::CREATE_PUBLIC_THREADS
-    } else {
+    let kind = number(fields, "type")?.unwrap_or(u64::from(kind::PRIVATE_THREAD));
+    let kind = u8::try_from(kind).ok().filter(|kind| fits(parent_kind, *kind));
+    let kind = kind.ok_or_else(|| {
+        let message = "Value must be one of the types of threads of this channel.";
+        Refusal::invalid("type", "BASE_TYPE_CHOICES", message)
+    })?;
+    let right = if kind == kind::PRIVATE_THREAD {
         Permissions::CREATE_PRIVATE_THREADS
+    } else {
+        Permissions::CREATE_PUBLIC_THREADS
     };
     if !allowed.contains(right) {
         return Err(Refusal::missing_permissions());
     }
     let id = ChannelId::new(world.next_id());
-    let room = thread(world, ask, id, kind, text_of(fields, "name", (1, 100))?)?;
+    let room = thread(world, ask, id, kind, fields)?;
+    let name = room.name.clone();
     world.add_room(room);
-    if kind == kind::PUBLIC_THREAD {
-        announce(world, ask);
+    if kind != kind::PRIVATE_THREAD {
+        let mut details = Details { allowed: Allowed::Nobody, rare: None };
+        details.rare_mut().kind = Some(THREAD_CREATED);
+        details.rare_mut().about = Some(id);
+        tell(world, ask, ask.channel(), &name, details);
     }
     answer(world, ask, id)
 }
@@ -55,14 +75,30 @@ pub(super) fn create_from_message(world: &mut World, ask: &Ask) -> Result<Reply,
     if !matches!(parent.kind, kind::TEXT | kind::ANNOUNCEMENT) {
         return Err(Refusal::not_here());
     }
+    let parent_kind = parent.kind;
     parent.messages.find(ask.message()).ok_or_else(Refusal::unknown_message)?;
     let id = ChannelId::new(ask.id(1));
     if world.places.rooms.contains_key(&id) {
         return Err(Refusal::thread_there_already());
     }
-    let fields = ask.fields(&["name", "auto_archive_duration", "rate_limit_per_user"])?;
-    let room = thread(world, ask, id, kind::PUBLIC_THREAD, text_of(fields, "name", (1, 100))?)?;
+    let fields = ask.fields(&FIELDS)?;
+    // Everyone sees it who sees the message: its type follows from the channel's, and is often said.
+    let kind = if parent_kind == kind::ANNOUNCEMENT {
+        kind::ANNOUNCEMENT_THREAD
+    } else {
+        kind::PUBLIC_THREAD
+    };
+    if number(fields, "type")?.is_some_and(|said| said != u64::from(kind)) {
+        return Err(Refusal::not_here());
+    }
+    let room = thread(world, ask, id, kind, fields)?;
     world.add_room(room);
+    world.publish(Event::MessageMarked { channel: ask.channel(), message: ask.message() });
+    let mut details = Details { allowed: Allowed::Nobody, rare: None };
+    details.rare_mut().kind = Some(THREAD_STARTER);
+    details.rare_mut().about = Some(ask.channel());
+    details.rare_mut().reply_to = Some(ask.message());
+    tell(world, ask, id, "", details);
     answer(world, ask, id)
 }
 
@@ -136,26 +172,60 @@ fn thread(
     ask: &Ask,
     id: ChannelId,
     kind: u8,
-    name: Option<&str>,
+    fields: &Map<String, Value>,
 ) -> Result<Room, Refusal> {
+    let name = text_of(fields, "name", (1, 100))?;
     let required = || Refusal::invalid("name", "BASE_TYPE_REQUIRED", "This field is required");
     let parent = world.places.rooms.get(&ask.channel()).ok_or_else(Refusal::unknown_channel)?;
     let mut room = Room::new(id, parent.guild, kind, name.ok_or_else(required)?.to_owned());
     room.parent = Some(parent.id);
     room.creator = Some(ask.me);
     room.added = [(ask.me, world.clock.now())].into();
+    room.thread = read_settings(fields, room.thread)?;
     Ok(room)
 }
 
-/// Says in the channel that a thread was made.
-fn announce(world: &mut World, ask: &Ask) {
+/// How a thread is set up; what is not said stays.
+pub(super) fn read_settings(
+    fields: &Map<String, Value>,
+    before: ThreadSettings,
+) -> Result<ThreadSettings, Refusal> {
+    let mut settings = before;
+    if let Some(minutes) = number(fields, "auto_archive_duration")? {
+        if !ARCHIVE_MINUTES.contains(&minutes) {
+            let message = "Value must be one of (60, 1440, 4320, 10080).";
+            let field = "auto_archive_duration";
+            return Err(Refusal::invalid(field, "BASE_TYPE_CHOICES", message));
+        }
+        settings.auto_archive_minutes = minutes;
+    }
+    if let Some(seconds) = number(fields, "rate_limit_per_user")? {
+        if seconds > SLOW_MODE_MAX {
+            return Err(Refusal::out_of_bounds("rate_limit_per_user", 0, SLOW_MODE_MAX));
+        }
+        settings.slow_mode_seconds = seconds;
+    }
+    let invitable = fields.get("invitable").and_then(Value::as_bool);
+    settings.invitable = invitable.unwrap_or(settings.invitable);
+    Ok(settings)
+}
+
+/// Whether a channel of the one kind has threads of the other.
+const fn fits(channel: u8, thread: u8) -> bool {
+    match thread {
+        kind::ANNOUNCEMENT_THREAD => channel == kind::ANNOUNCEMENT,
+        kind::PUBLIC_THREAD | kind::PRIVATE_THREAD => channel == kind::TEXT,
+        _ => false,
+    }
+}
+
+/// Adds a message of Discord's own, in the name of who made the thread.
+fn tell(world: &mut World, ask: &Ask, channel: ChannelId, content: &str, details: Details) {
     let message = ChatMessage {
         author_kind: AuthorKind::Bot,
         kind: ChatKind::System,
-        ..ChatMessage::new(MessageId::new(world.next_id()), ask.channel(), ask.me, "")
+        ..ChatMessage::new(MessageId::new(world.next_id()), channel, ask.me, content)
     };
-    let mut details = Details::plain();
-    details.rare_mut().kind = Some(THREAD_CREATED);
     world.append(message, details);
 }
 

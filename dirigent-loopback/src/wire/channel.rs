@@ -34,7 +34,7 @@ pub(crate) fn channel(world: &World, viewer: UserId, room: &Room) -> Value {
         "parent_id": room.parent.map(|parent| parent.to_string()),
         "permission_overwrites": overwrites(&room.overwrites),
         "last_message_id": room.messages.newest().map(|id| id.get().to_string()),
-        "last_pin_timestamp": null,
+        "last_pin_timestamp": room.pins.last().map(moment::written),
         "flags": 0,
     })
 }
@@ -116,15 +116,16 @@ fn thread(room: &Room, viewer: UserId) -> Value {
         "total_message_sent": messages,
         // Discord counts no further.
         "member_count": room.added.len().min(50),
-        "rate_limit_per_user": 0,
+        "rate_limit_per_user": room.thread.slow_mode_seconds,
+        "last_pin_timestamp": room.pins.last().map(moment::written),
         "flags": 0,
         "thread_metadata": {
             "archived": room.archived,
-            "auto_archive_duration": 1440,
+            "auto_archive_duration": room.thread.auto_archive_minutes,
             "archive_timestamp": made,
             "locked": room.locked,
             "create_timestamp": made,
-            "invitable": room.kind == kind::PRIVATE_THREAD,
+            "invitable": room.kind == kind::PRIVATE_THREAD && room.thread.invitable,
         },
     });
     if let (Some(since), Some(fields)) = (room.added.get(&viewer), thread.as_object_mut()) {
@@ -147,7 +148,7 @@ fn direct(world: &World, viewer: UserId, room: &Room) -> Value {
         "type": room.kind,
         "recipients": others.map(|other| user(world, *other)).collect::<Vec<_>>(),
         "last_message_id": room.messages.newest().map(|id| id.get().to_string()),
-        "last_pin_timestamp": null,
+        "last_pin_timestamp": room.pins.last().map(moment::written),
         "flags": 0,
     })
 }

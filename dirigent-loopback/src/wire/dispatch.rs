@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 use super::channel::{channel, pushed_channel, thread_member};
 use super::guild::guild_create;
 use super::intent;
+use super::marks;
 use super::message::pushed_message;
 use super::people::{member, role, user};
 use dirigent_testkit::memory_discord::Event;
 use dirigent_testkit::memory_discord::permissions::Permissions;
+use dirigent_testkit::memory_discord::role::RoleId;
 use dirigent_testkit::memory_discord::world::World;
 
 /// An event as the gateway pushes it.
@@ -33,17 +35,27 @@ pub(crate) fn dispatch(world: &World, account: UserId, event: &Event) -> Option<
         Event::MessageCreated(message) => Some(talk(world, account, "MESSAGE_CREATE", message)),
         Event::MessageEdited(message) => Some(talk(world, account, "MESSAGE_UPDATE", message)),
         Event::MessageDeleted { channel, message } => {
-            let (guild, intents) = place(world, *channel);
-            let data =
-                json!({ "id": message.get().to_string(), "channel_id": channel.to_string() });
-            made("MESSAGE_DELETE", intents, within(guild, data))
+            let data = json!({ "id": message.get().to_string() });
+            Some(deletion(world, "MESSAGE_DELETE", *channel, data))
         }
         Event::MessagesDeleted { channel, messages } => {
-            let (guild, intents) = place(world, *channel);
             let ids: Vec<_> = messages.iter().map(|id| id.get().to_string()).collect();
-            let data = json!({ "ids": ids, "channel_id": channel.to_string() });
-            made("MESSAGE_DELETE_BULK", intents, within(guild, data))
+            Some(deletion(world, "MESSAGE_DELETE_BULK", *channel, json!({ "ids": ids })))
         }
+        Event::MessageMarked { channel, message } => {
+            marks::marked(world, account, (*channel, *message))
+        }
+        Event::ReactionAdded { channel, message, user, emoji } => {
+            marks::reaction(world, (*channel, *message), *user, emoji, true)
+        }
+        Event::ReactionRemoved { channel, message, user, emoji } => {
+            marks::reaction(world, (*channel, *message), *user, emoji, false)
+        }
+        Event::ReactionsCleared { channel, message, emoji } => {
+            Some(marks::cleared(world, (*channel, *message), emoji.as_ref()))
+        }
+        Event::PinsChanged { channel } => marks::pins(world, *channel),
+        Event::WebhooksChanged { channel } => marks::webhooks(world, *channel),
         Event::TypingStarted { channel, user } => typing(world, *channel, *user),
         Event::MemberJoined { .. } | Event::MemberLeft { .. } => None,
         Event::ChannelCreated { channel, .. } => room(world, account, *channel, true),
@@ -57,22 +69,12 @@ pub(crate) fn dispatch(world: &World, account: UserId, event: &Event) -> Option<
             thread_members(world, account, *thread, *guild, (added, removed))
         }
         Event::GuildMemberAdded { guild, user } => member_added(world, account, *guild, *user),
-        Event::GuildMemberChanged { guild, user } => {
-            let member = within(Some(*guild), member(world, *guild, *user)?);
-            // Of itself an account is told all the same.
-            let intents = if *user == account { intent::GUILDS } else { intent::MEMBERS };
-            made("GUILD_MEMBER_UPDATE", intents, member)
-        }
+        Event::GuildMemberChanged { guild, user } => member_changed(world, account, *guild, *user),
         Event::GuildMemberRemoved { guild, user } => {
             Some(member_removed(world, account, *guild, *user))
         }
-        Event::RoleCreated { guild, role: id } | Event::RoleChanged { guild, role: id } => {
-            let found = world.places.guilds.get(guild)?.roles.get(id)?;
-            let is_new = matches!(event, Event::RoleCreated { .. });
-            let name = if is_new { "GUILD_ROLE_CREATE" } else { "GUILD_ROLE_UPDATE" };
-            let data = json!({ "role": role(*id, found) });
-            made(name, intent::GUILDS, within(Some(*guild), data))
-        }
+        Event::RoleCreated { guild, role } => role_told(world, "GUILD_ROLE_CREATE", *guild, *role),
+        Event::RoleChanged { guild, role } => role_told(world, "GUILD_ROLE_UPDATE", *guild, *role),
         Event::RoleDeleted { guild, role } => {
             let data = json!({ "role_id": role.to_string() });
             made("GUILD_ROLE_DELETE", intent::GUILDS, within(Some(*guild), data))
@@ -101,6 +103,18 @@ fn member_added(world: &World, account: UserId, guild: GuildId, user: UserId) ->
         ("GUILD_MEMBER_ADD", intent::MEMBERS, member)
     };
     Some(Dispatch { name, data, intents })
+}
+
+fn member_changed(
+    world: &World,
+    account: UserId,
+    guild: GuildId,
+    user: UserId,
+) -> Option<Dispatch> {
+    let data = within(Some(guild), member(world, guild, user)?);
+    // Of itself an account is told all the same.
+    let intents = if user == account { intent::GUILDS } else { intent::MEMBERS };
+    Some(Dispatch { name: "GUILD_MEMBER_UPDATE", data, intents })
 }
 
 fn member_removed(world: &World, account: UserId, guild: GuildId, gone: UserId) -> Dispatch {
@@ -145,9 +159,28 @@ pub(crate) fn hide_content(account: UserId, data: &mut Value) {
     }
 }
 
-fn talk(world: &World, account: UserId, name: &'static str, message: &ChatMessage) -> Dispatch {
+pub(super) fn talk(
+    world: &World,
+    account: UserId,
+    name: &'static str,
+    message: &ChatMessage,
+) -> Dispatch {
     let (_, intents) = place(world, message.channel);
     Dispatch { name, data: pushed_message(world, account, message), intents }
+}
+
+fn role_told(world: &World, name: &'static str, guild: GuildId, id: RoleId) -> Option<Dispatch> {
+    let found = world.places.guilds.get(&guild)?.roles.get(&id)?;
+    let data = within(Some(guild), json!({ "role": role(id, found) }));
+    Some(Dispatch { name, data, intents: intent::GUILDS })
+}
+
+fn deletion(world: &World, name: &'static str, channel: ChannelId, mut data: Value) -> Dispatch {
+    let (guild, intents) = place(world, channel);
+    if let Some(fields) = data.as_object_mut() {
+        fields.insert("channel_id".to_owned(), json!(channel.to_string()));
+    }
+    Dispatch { name, data: within(guild, data), intents }
 }
 
 fn typing(world: &World, channel: ChannelId, who: UserId) -> Option<Dispatch> {
@@ -216,7 +249,7 @@ fn place(world: &World, channel: ChannelId) -> (Option<GuildId>, u64) {
 }
 
 /// The data with the guild's id.
-fn within(guild: Option<GuildId>, mut data: Value) -> Value {
+pub(super) fn within(guild: Option<GuildId>, mut data: Value) -> Value {
     if let (Some(guild), Some(fields)) = (guild, data.as_object_mut()) {
         fields.insert("guild_id".to_owned(), json!(guild.to_string()));
     }

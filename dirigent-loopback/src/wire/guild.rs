@@ -5,6 +5,7 @@ use dirigent::ports::GuildId;
 use serde_json::{Value, json};
 
 use super::channel::{channel, pushed_channel};
+use super::media::guild_emoji;
 use super::moment;
 use super::people::{member, role};
 use dirigent_testkit::memory_discord::permissions::Permissions;
@@ -29,7 +30,7 @@ pub(crate) fn guild(id: GuildId, guild: &Guild, with_counts: bool) -> Value {
         "default_message_notifications": 0,
         "explicit_content_filter": 0,
         "roles": roles,
-        "emojis": [],
+        "emojis": guild.emojis.iter().map(|(id, name)| guild_emoji(*id, name)).collect::<Vec<_>>(),
         "features": [],
         "mfa_level": 0,
         "application_id": null,

@@ -4,14 +4,20 @@
 pub(crate) const GUILDS: u64 = 1 << 0;
 /// Members' coming, going and changing; privileged.
 pub(crate) const MEMBERS: u64 = 1 << 1;
+/// That a channel's webhooks changed.
+pub(crate) const WEBHOOKS: u64 = 1 << 5;
 /// Who is online; privileged, and nothing here is told of it.
 pub(crate) const PRESENCES: u64 = 1 << 8;
 /// Messages in guilds.
 pub(crate) const GUILD_MESSAGES: u64 = 1 << 9;
+/// Reactions in guilds.
+pub(crate) const GUILD_REACTIONS: u64 = 1 << 10;
 /// Typing in guilds.
 pub(crate) const GUILD_TYPING: u64 = 1 << 11;
 /// Messages outside guilds.
 pub(crate) const DIRECT_MESSAGES: u64 = 1 << 12;
+/// Reactions outside guilds.
+pub(crate) const DIRECT_REACTIONS: u64 = 1 << 13;
 /// Typing outside guilds.
 pub(crate) const DIRECT_TYPING: u64 = 1 << 14;
 /// The texts of others' messages; privileged.

@@ -1,12 +1,14 @@
 //! Messages.
 
 use dirigent::ports::{AuthorKind, ChatKind};
-use dirigent::{ChatMessage, MessageId, UserId};
-use serde_json::{Value, json};
+use dirigent::{ChannelId, ChatMessage, UserId};
+use serde_json::{Map, Value, json};
 
-use super::moment;
-use super::people::{partial_member, user};
-use dirigent_testkit::memory_discord::details::Rare;
+use super::channel::channel;
+use super::people::{author, partial_member, user};
+use super::webhook::application;
+use super::{media, moment};
+use dirigent_testkit::memory_discord::details::{Details, Media, Rare, UsedCommand};
 use dirigent_testkit::memory_discord::pings::Pings;
 use dirigent_testkit::memory_discord::role::RoleId;
 use dirigent_testkit::memory_discord::room::Room;
@@ -17,29 +19,57 @@ mod kind {
     pub(super) const REGULAR: u8 = 0;
     pub(super) const JOINED: u8 = 7;
     pub(super) const REPLY: u8 = 19;
+    pub(super) const THREAD_STARTER: u8 = 21;
 }
+
+/// The flag of a message that a thread was made of.
+const HAS_THREAD: u64 = 1 << 5;
 
 /// A message as an account may read it. Its text is the given one's, which may be hidden; the rest is
 /// looked up.
 pub(crate) fn message(world: &World, viewer: UserId, shown: &ChatMessage) -> Value {
-    let room = world.places.rooms.get(&shown.channel);
-    let mut written = bare(world, viewer, shown);
-    let answered = rare(room, shown.id).and_then(|rare| rare.reply_to);
-    if let (Some(answered), Some(fields)) = (answered, written.as_object_mut()) {
-        let guild = room.and_then(|room| room.guild).map(|guild| guild.to_string());
-        let reference = json!({
-            "type": 0,
-            "message_id": answered.get().to_string(),
-            "channel_id": shown.channel.to_string(),
-            "guild_id": guild,
+    message_with(world, viewer, shown, details(world, shown))
+}
+
+/// The same of a message that is kept elsewhere than in its channel, with what it has besides.
+pub(crate) fn message_with(
+    world: &World,
+    viewer: UserId,
+    shown: &ChatMessage,
+    details: Option<&Details>,
+) -> Value {
+    let rare = details.and_then(|details| details.rare.as_deref());
+    let mut written = bare(world, viewer, shown, rare);
+    let Some(fields) = written.as_object_mut() else { return written };
+    let (answered, about) = rare.map_or((None, None), |rare| (rare.reply_to, rare.about));
+    if answered.is_none() && about.is_none() {
+        return written;
+    }
+    let channel = about.unwrap_or(shown.channel);
+    let room = world.places.rooms.get(&channel);
+    let mut reference = json!({
+        "type": 0,
+        "channel_id": channel.to_string(),
+        "guild_id": room.and_then(|room| room.guild).map(|guild| guild.to_string()),
+    });
+    if let (Some(answered), Some(fields)) = (answered, reference.as_object_mut()) {
+        fields.insert("message_id".to_owned(), json!(answered.get().to_string()));
+    }
+    fields.insert("message_reference".to_owned(), reference);
+    if let Some(answered) = answered.filter(|_| shows_original(kind_of(shown, rare))) {
+        let original = room.and_then(|room| room.messages.find(answered)).map(|original| {
+            let original = world.accounts.as_shown_to(viewer, original);
+            let details = self::details(world, &original);
+            bare(world, viewer, &original, details.and_then(|details| details.rare.as_deref()))
         });
-        fields.insert("message_reference".to_owned(), reference);
-        let original = room.and_then(|room| room.messages.find(answered));
-        let original = original
-            .map(|original| bare(world, viewer, &world.accounts.as_shown_to(viewer, original)));
         fields.insert("referenced_message".to_owned(), original.unwrap_or(Value::Null));
     }
     written
+}
+
+/// Whether a message of this kind comes with the one that it names.
+const fn shows_original(kind: u8) -> bool {
+    matches!(kind, kind::REPLY | kind::THREAD_STARTER)
 }
 
 /// A message as the gateway pushes it: with its guild and its author's roles.
@@ -57,21 +87,31 @@ pub(crate) fn pushed_message(world: &World, viewer: UserId, shown: &ChatMessage)
     written
 }
 
-fn rare(room: Option<&Room>, id: MessageId) -> Option<&Rare> {
-    room?.messages.details(id)?.rare.as_deref()
+fn details<'a>(world: &'a World, message: &ChatMessage) -> Option<&'a Details> {
+    world.places.rooms.get(&message.channel)?.messages.details(message.id)
+}
+
+/// The thread that was made of a message.
+fn thread_of<'a>(world: &'a World, message: &ChatMessage) -> Option<&'a Room> {
+    let thread = world.places.rooms.get(&ChannelId::new(message.id.get()))?;
+    (thread.is_thread() && thread.parent == Some(message.channel)).then_some(thread)
 }
 
 /// A message without the one that it answers.
-fn bare(world: &World, viewer: UserId, shown: &ChatMessage) -> Value {
+fn bare(world: &World, viewer: UserId, shown: &ChatMessage, rare: Option<&Rare>) -> Value {
     let room = world.places.rooms.get(&shown.channel);
-    let rare = rare(room, shown.id);
+    let thread = thread_of(world, shown);
+    let no_media = Media::default();
+    let media = rare.map(|rare| &rare.media).filter(|_| world.accounts.reads(viewer, shown));
+    let media = media.unwrap_or(&no_media);
+    let flags = rare.map_or(0, |rare| rare.flags);
     let pings = room.and_then(|room| room.pings(shown.id)).unwrap_or_default();
     let Pings { everyone, users, roles, .. } = pings;
     let mut written = json!({
         "id": shown.id.get().to_string(),
         "channel_id": shown.channel.to_string(),
         "type": kind_of(shown, rare),
-        "author": user(world, shown.author),
+        "author": author(world, shown, rare.and_then(|rare| rare.guise.as_ref())),
         "content": &*shown.content,
         "timestamp": moment::of_message(shown.id),
         "edited_timestamp": rare.and_then(|rare| rare.edited_at).map(moment::written),
@@ -79,13 +119,19 @@ fn bare(world: &World, viewer: UserId, shown: &ChatMessage) -> Value {
         "mention_everyone": everyone,
         "mentions": users.iter().map(|named| user(world, *named)).collect::<Vec<_>>(),
         "mention_roles": roles.iter().map(RoleId::to_string).collect::<Vec<_>>(),
-        "attachments": [],
-        "embeds": [],
+        "attachments": media::attachments(world, shown.channel, media),
+        "embeds": media::embeds(world, shown.channel, media),
         "components": [],
-        "pinned": false,
-        "flags": rare.map_or(0, |rare| rare.flags),
+        "pinned": room.is_some_and(|room| room.pins.contains(shown.id)),
+        "flags": if thread.is_some() { flags | HAS_THREAD } else { flags },
     });
     let Some(fields) = written.as_object_mut() else { return written };
+    if let Some(thread) = thread {
+        fields.insert("thread".to_owned(), channel(world, viewer, thread));
+    }
+    if let Some(reactions) = rare.map(|rare| &rare.reactions).filter(|it| it.iter().len() > 0) {
+        fields.insert("reactions".to_owned(), media::reactions(reactions, viewer).into());
+    }
     // Only who posted a message is told its nonce.
     if let Some(nonce) = shown.nonce.as_ref().filter(|_| shown.author == viewer) {
         let is_number = rare.is_some_and(|rare| rare.has_number_nonce);
@@ -94,27 +140,40 @@ fn bare(world: &World, viewer: UserId, shown: &ChatMessage) -> Value {
     }
     if shown.author_kind == AuthorKind::Webhook {
         fields.insert("webhook_id".to_owned(), json!(shown.author.to_string()));
+        if let Some(webhook) = world.webhooks.get(shown.author) {
+            fields.insert("application_id".to_owned(), json!(application(world, webhook)));
+        }
     }
     if let Some(command) = rare.and_then(|rare| rare.command.as_ref()) {
-        let who = user(world, command.user);
-        let metadata = json!({
-            "id": command.interaction.to_string(),
-            "type": 2,
-            "user": who,
-            "authorizing_integration_owners": {},
-        });
-        let interaction = json!({
-            "id": command.interaction.to_string(),
-            "type": 2,
-            "name": command.name,
-            "user": who,
-        });
-        fields.insert("webhook_id".to_owned(), json!(shown.author.to_string()));
-        fields.insert("application_id".to_owned(), json!(shown.author.to_string()));
-        fields.insert("interaction_metadata".to_owned(), metadata);
-        fields.insert("interaction".to_owned(), interaction);
+        tell_command(world, shown, command, fields);
     }
     written
+}
+
+/// Says of an answer which command it answers.
+fn tell_command(
+    world: &World,
+    shown: &ChatMessage,
+    command: &UsedCommand,
+    fields: &mut Map<String, Value>,
+) {
+    let who = user(world, command.user);
+    let metadata = json!({
+        "id": command.interaction.to_string(),
+        "type": 2,
+        "user": who,
+        "authorizing_integration_owners": {},
+    });
+    let interaction = json!({
+        "id": command.interaction.to_string(),
+        "type": 2,
+        "name": command.name,
+        "user": who,
+    });
+    fields.insert("webhook_id".to_owned(), json!(shown.author.to_string()));
+    fields.insert("application_id".to_owned(), json!(shown.author.to_string()));
+    fields.insert("interaction_metadata".to_owned(), metadata);
+    fields.insert("interaction".to_owned(), interaction);
 }
 
 fn kind_of(message: &ChatMessage, rare: Option<&Rare>) -> u8 {

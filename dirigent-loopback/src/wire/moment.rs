@@ -18,6 +18,33 @@ pub(crate) fn written(at: Timestamp) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}+00:00")
 }
 
+/// A moment as clients write it back: RFC 3339 with any offset from UTC.
+pub(crate) fn read(text: &str) -> Option<Timestamp> {
+    let number = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+    let rest = text.get(19..)?;
+    let offset_at = rest.find(['Z', '+', '-'])?;
+    let (fraction, offset) = rest.split_at(offset_at);
+    let digits: String =
+        fraction.trim_start_matches('.').chars().chain("000".chars()).take(3).collect();
+    let millis: u64 = digits.parse().ok()?;
+    // Dates are only counted forwards: the day is looked for among all that its year may have.
+    let days = (year.checked_sub(1970)? * 365..(year - 1969) * 366)
+        .find(|it| date(*it) == (year, month, day))?;
+    let at = ((days * 24 + hour) * 60 + minute) * 60 + second;
+    let minutes = |text: &str| {
+        let (hours, minutes) = text.split_once(':')?;
+        Some(hours.parse::<u64>().ok()? * 60 + minutes.parse::<u64>().ok()?)
+    };
+    let at = match (offset.chars().next()?, offset.get(1..)?) {
+        ('+', ahead) => at.checked_sub(minutes(ahead)? * 60)?,
+        ('-', behind) => at + minutes(behind)? * 60,
+        _ => at,
+    };
+    Some(Timestamp::from_millis(at * 1_000 + millis))
+}
+
 /// When an id was made.
 pub(crate) fn of_id(id: u64) -> Timestamp {
     Timestamp::from_millis((id >> 22) + DISCORD_EPOCH_MS)
@@ -57,6 +84,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_moment_is_read_with_its_offset() {
+        let noon = read("2025-06-15T12:00:00Z");
+        assert!(noon.is_some());
+        assert_eq!(read("2025-06-15T14:30:00.000+02:30"), noon);
+        assert_eq!(read("2025-06-15T07:00:00.0-05:00"), noon);
+        for wrong in ["", "2025-06-15", "2025-06-31T12:00:00Z", "yesterday at twelve o'clock"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
     fn a_moment_is_written_with_its_date() {
         for (millis, expected) in [
             (0, "1970-01-01T00:00:00.000000+00:00"),
@@ -67,6 +105,7 @@ mod tests {
             (4_107_542_400_000, "2100-03-01T00:00:00.000000+00:00"),
         ] {
             assert_eq!(written(Timestamp::from_millis(millis)), expected);
+            assert_eq!(read(expected), Some(Timestamp::from_millis(millis)));
         }
     }
 }

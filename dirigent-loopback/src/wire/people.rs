@@ -1,12 +1,13 @@
 //! Users, members, roles and applications.
 
-use dirigent::UserId;
 use dirigent::ports::{AuthorKind, GuildId};
+use dirigent::{ChatMessage, UserId};
 use serde_json::{Value, json};
 
 use super::guild::guilds_of;
 use super::moment;
 use dirigent_testkit::memory_discord::role::{Role, RoleId};
+use dirigent_testkit::memory_discord::webhooks::Guise;
 use dirigent_testkit::memory_discord::world::World;
 
 /// A user.
@@ -26,6 +27,23 @@ pub(crate) fn user(world: &World, id: UserId) -> Value {
         "flags": 0,
         "primary_guild": null,
     })
+}
+
+/// Who wrote a message. A webhook may show itself otherwise with each.
+pub(super) fn author(world: &World, message: &ChatMessage, guise: Option<&Guise>) -> Value {
+    let mut author = user(world, message.author);
+    let webhook = world.webhooks.get(message.author);
+    let avatar = guise.and_then(|guise| guise.avatar.as_ref());
+    let avatar = avatar.or_else(|| webhook?.avatar.as_ref());
+    let name = guise.and_then(|guise| guise.name.as_ref());
+    let Some(fields) = author.as_object_mut() else { return author };
+    if let Some(avatar) = avatar {
+        fields.insert("avatar".to_owned(), json!(avatar));
+    }
+    if let Some(name) = name {
+        fields.insert("username".to_owned(), json!(name));
+    }
+    author
 }
 
 /// A user, as it sees itself.

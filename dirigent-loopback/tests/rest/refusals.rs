@@ -90,7 +90,6 @@ async fn what_the_server_lacks_is_refused_loudly() {
     assert_eq!(stage.loopback.traffic().unknown(), 1);
     let path = format!("channels/{}/messages", stage.channel);
     for (field, value) in [
-        ("embeds", json!([{ "title": "look" }])),
         ("components", json!([{ "type": 1 }])),
         ("tts", json!(true)),
         ("poll", json!({ "question": {} })),

@@ -3,9 +3,11 @@
 use twilight_http::Client;
 use twilight_http::api_error::ApiError;
 use twilight_http::error::ErrorType;
+use twilight_http::request::channel::reaction::RequestReactionType;
 use twilight_model::channel::ChannelType;
-use twilight_model::channel::message::AllowedMentions;
+use twilight_model::channel::message::{AllowedMentions, Embed};
 use twilight_model::guild::Permissions;
+use twilight_model::http::attachment::Attachment;
 use twilight_model::http::permission_overwrite::{PermissionOverwrite, PermissionOverwriteType};
 use twilight_model::id::Id;
 
@@ -121,4 +123,69 @@ async fn twilight_registers_and_answers_commands() {
     let answered = answered.await.unwrap().model().await.unwrap();
     assert!(answered.interaction_metadata.is_some());
     assert_eq!(stage.loopback.answers(used)[0].content, "All is well.");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn twilight_embeds_reacts_sends_files_and_pins() {
+    let stage = Stage::new().await;
+    stage.discord.guild(stage.guild).set_administrator(stage.bot, true);
+    let client = stage.client(stage.bot);
+    let channel = Id::new(stage.channel.get());
+    let embed: Embed = serde_json::from_value(json!({ "type": "rich", "title": "t" })).unwrap();
+    let mut file = Attachment::from_bytes("a.txt".to_owned(), b"all of it".to_vec(), 0);
+    file.description("what was said".to_owned());
+    let (embeds, files) = ([embed], [file]);
+    let sent = client.create_message(channel).embeds(&embeds).attachments(&files);
+    let sent = sent.await.unwrap().model().await.unwrap();
+    assert_eq!(sent.embeds[0].title.as_deref(), Some("t"));
+    assert_eq!((sent.attachments[0].size, &*sent.attachments[0].filename), (9, "a.txt"));
+    assert_eq!(sent.attachments[0].description.as_deref(), Some("what was said"));
+
+    let thumb = RequestReactionType::Unicode { name: "👍" };
+    client.create_reaction(channel, sent.id, &thumb).await.unwrap();
+    let users = client.reactions(channel, sent.id, &thumb).await.unwrap().models().await.unwrap();
+    assert_eq!(users[0].id.get(), stage.bot.get());
+    let read = client.message(channel, sent.id).await.unwrap().model().await.unwrap();
+    assert!(read.reactions[0].me);
+    client.delete_current_user_reaction(channel, sent.id, &thumb).await.unwrap();
+    client.create_reaction(channel, sent.id, &thumb).await.unwrap();
+    client.delete_all_reaction(channel, sent.id, &thumb).await.unwrap();
+    client.delete_all_reactions(channel, sent.id).await.unwrap();
+
+    client.create_pin(channel, sent.id).await.unwrap();
+    let pins = client.pins(channel).await.unwrap().model().await.unwrap();
+    assert_eq!(pins.items[0].message.id, sent.id);
+    client.delete_pin(channel, sent.id).await.unwrap();
+    let more = client.create_message(channel).content("more").await.unwrap();
+    let more = more.model().await.unwrap();
+    client.delete_messages(channel, &[sent.id, more.id]).await.unwrap();
+    assert_eq!(stage.discord.messages(stage.channel).len(), 1, "what is left tells of the pin");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn twilight_uses_webhooks_and_starts_threads() {
+    let stage = Stage::new().await;
+    stage.discord.guild(stage.guild).set_administrator(stage.bot, true);
+    let client = stage.client(stage.bot);
+    let channel = Id::new(stage.channel.get());
+    let webhook = client.create_webhook(channel, "herald").await.unwrap().model().await.unwrap();
+    let token = webhook.token.clone().unwrap();
+    let listed = client.channel_webhooks(channel).await.unwrap().models().await.unwrap();
+    assert_eq!(listed[0].id, webhook.id);
+    let sent = client.execute_webhook(webhook.id, &token).content("hear").username("crier").wait();
+    let sent = sent.await.unwrap().model().await.unwrap();
+    assert_eq!((sent.webhook_id, &*sent.author.name), (Some(webhook.id), "crier"));
+    let change =
+        client.update_webhook_message(webhook.id, &token, sent.id).content(Some("hear, hear"));
+    assert_eq!(change.await.unwrap().model().await.unwrap().content, "hear, hear");
+    client.delete_webhook_message(webhook.id, &token, sent.id).await.unwrap();
+    client.delete_webhook(webhook.id).await.unwrap();
+    for kind in [ChannelType::PublicThread, ChannelType::PrivateThread] {
+        let thread =
+            client.create_thread(channel, "aside", kind).await.unwrap().model().await.unwrap();
+        assert_eq!(thread.kind, kind);
+    }
+    let said = stage.discord.say(stage.channel, stage.owner, "a topic").get();
+    let thread = client.create_thread_from_message(channel, Id::new(said), "topic");
+    assert_eq!(thread.await.unwrap().model().await.unwrap().id.get(), said);
 }

@@ -12,7 +12,8 @@ use dirigent::ports::{
 use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 
 use super::accounts::Account;
-use super::event::{Event, Events};
+use super::event::Event;
+use super::events::Events;
 use super::faults::Fault;
 use super::ledger::Call;
 use super::outage::Regime;

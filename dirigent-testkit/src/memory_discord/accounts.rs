@@ -37,7 +37,7 @@ pub struct Accounts {
 
 impl Accounts {
     /// Adds an account with a name of its own, or changes what it is.
-    pub(crate) fn add(&mut self, user: UserId, kind: AuthorKind) {
+    pub fn add(&mut self, user: UserId, kind: AuthorKind) {
         let number = self.by_id.len() + 1;
         let name = match kind {
             AuthorKind::Human => format!("person-{number}"),
@@ -61,7 +61,7 @@ impl Accounts {
         self.by_id.insert(user, account);
     }
 
-    pub(crate) fn get_mut(&mut self, user: UserId) -> Option<&mut Account> {
+    pub fn get_mut(&mut self, user: UserId) -> Option<&mut Account> {
         self.by_id.get_mut(&user)
     }
 
@@ -94,12 +94,17 @@ impl Accounts {
         }
     }
 
-    fn hide_text(&self, account: UserId, message: &mut ChatMessage) {
+    /// Whether the account is shown what a message says; of a message whose text is hidden already it is
+    /// not.
+    pub fn reads(&self, account: UserId, message: &ChatMessage) -> bool {
         let is_hidden = self.get(account).is_some_and(|account| account.content_hidden);
-        if is_hidden
-            && message.author != account
-            && !message.content.contains(&format!("<@{account}>"))
-        {
+        !is_hidden
+            || message.author == account
+            || message.content.contains(&format!("<@{account}>"))
+    }
+
+    fn hide_text(&self, account: UserId, message: &mut ChatMessage) {
+        if !self.reads(account, message) {
             message.content = Arc::default();
         }
     }

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use dirigent::ports::GuildId;
 use dirigent::snapshot::Timestamp;
-use dirigent::{ChannelId, MessageId, UserId};
+use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 use serde_json::Value;
+
+use super::details::Details;
 
 /// How long an application may take for its first answer (interactions/receiving-and-responding).
 pub const FIRST_ANSWER: Duration = Duration::from_secs(3);
@@ -26,9 +28,8 @@ pub enum Answered {
 /// A message that only the user of a command sees.
 #[derive(Clone, Debug)]
 pub struct Whisper {
-    pub id: MessageId,
-    pub content: String,
-    pub flags: u64,
+    pub message: ChatMessage,
+    pub details: Details,
 }
 
 /// A command was used.

@@ -4,6 +4,8 @@ use std::fmt;
 
 use dirigent::{ChannelId, MessageId, UserId};
 
+use super::emoji::Emoji;
+use super::marking;
 use super::permissions::Permissions;
 use super::pings::Pings;
 use super::role::RoleId;
@@ -90,6 +92,16 @@ impl MemoryChannel {
     /// Whom a message pings, if it is there.
     pub fn pings(&self, message: MessageId) -> Option<Pings> {
         self.world.lock().places.rooms.get(&self.id)?.pings(message)
+    }
+
+    /// Lets an account react to a message; says whether it had not.
+    pub fn react(&self, user: UserId, message: MessageId, emoji: &Emoji) -> bool {
+        marking::react(&mut self.world.lock(), (self.id, message), user, emoji)
+    }
+
+    /// Takes an account's reaction away; says whether it was there.
+    pub fn take_reaction(&self, user: UserId, message: MessageId, emoji: &Emoji) -> bool {
+        marking::take_reaction(&mut self.world.lock(), (self.id, message), user, emoji)
     }
 
     fn add_thread_of(&self, kind: u8, name: &str, members: &[UserId]) -> ChannelId {

@@ -1,10 +1,16 @@
 //! What a message has besides what the driver is told of it.
 
+use std::sync::Arc;
+
 use dirigent::ports::Mentions;
 use dirigent::snapshot::Timestamp;
-use dirigent::{MessageId, UserId};
+use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
+use serde_json::Value;
 
+use super::attachment::Attachment;
 use super::pings::AllowedMentions;
+use super::reactions::Reactions;
+use super::webhooks::Guise;
 
 /// What a message has besides.
 #[derive(Clone, Debug)]
@@ -43,6 +49,26 @@ pub struct Rare {
     pub command: Option<UsedCommand>,
     /// Discord's number for its kind, where that is neither a message nor a reply.
     pub kind: Option<u8>,
+    pub media: Media,
+    pub reactions: Reactions,
+    /// How a webhook shows itself with it.
+    pub guise: Option<Guise>,
+    /// The channel that it speaks of: of a new thread, or the one whose message a thread begins with.
+    pub about: Option<ChannelId>,
+}
+
+/// What a message shows besides its text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Media {
+    /// As they are written.
+    pub embeds: Vec<Value>,
+    pub attachments: Vec<Attachment>,
+}
+
+impl Media {
+    pub fn is_empty(&self) -> bool {
+        self.embeds.is_empty() && self.attachments.is_empty()
+    }
 }
 
 /// A command that was used.
@@ -71,6 +97,16 @@ impl Details {
             details.rare_mut().reply_to = reply_to;
         }
         details
+    }
+
+    /// Says in the message what the driver is told of this: its files, what it answers, and a name that is not the author's.
+    pub fn tell(&self, message: &mut ChatMessage) {
+        if let Some(rare) = &self.rare {
+            message.reply_to = rare.reply_to;
+            message.attachments = rare.media.attachments.iter().map(Attachment::told).collect();
+            let name = rare.guise.as_ref().and_then(|guise| guise.name.as_deref());
+            message.author_name = name.map(Arc::from).or(message.author_name.take());
+        }
     }
 
     pub fn rare_mut(&mut self) -> &mut Rare {

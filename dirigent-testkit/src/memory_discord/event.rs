@@ -1,16 +1,9 @@
-//! What the chat pushes, and where it arrives.
-
-use std::collections::VecDeque;
-use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+//! What the chat pushes, and who may hear of it.
 
 use dirigent::ports::GuildId;
-use dirigent::snapshot::Timestamp;
-use dirigent::{ChannelId, ChatMessage, Clock, MessageId, UserId};
-use tokio::sync::Notify;
+use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 
-use super::faults::PushFault;
+use super::emoji::Emoji;
 use super::role::RoleId;
 
 /// Something that Discord's gateway would push.
@@ -69,7 +62,56 @@ pub enum Event {
         /// Their ids.
         messages: Vec<MessageId>,
     },
-    /// An account began to type. Only for connections of the gateway, as all that follows.
+    /// Something about a message changed that is not its text: it was pinned, or a thread was made of
+    /// it. Only for connections of the gateway, as all that follows.
+    MessageMarked {
+        /// Where it stands.
+        channel: ChannelId,
+        /// Its id.
+        message: MessageId,
+    },
+    /// An account reacted to a message.
+    ReactionAdded {
+        /// Where it stands.
+        channel: ChannelId,
+        /// Its id.
+        message: MessageId,
+        /// Who reacted.
+        user: UserId,
+        /// With what.
+        emoji: Emoji,
+    },
+    /// An account's reaction went.
+    ReactionRemoved {
+        /// Where the message stands.
+        channel: ChannelId,
+        /// Its id.
+        message: MessageId,
+        /// Who had reacted.
+        user: UserId,
+        /// With what.
+        emoji: Emoji,
+    },
+    /// All reactions to a message went, or all with one emoji.
+    ReactionsCleared {
+        /// Where the message stands.
+        channel: ChannelId,
+        /// Its id.
+        message: MessageId,
+        /// Which emoji; none means all.
+        emoji: Option<Emoji>,
+    },
+    /// A message was pinned in a channel, or is pinned no more.
+    PinsChanged {
+        /// Which channel.
+        channel: ChannelId,
+    },
+    /// A webhook of a channel was created, changed or deleted.
+    WebhooksChanged {
+        /// Which channel.
+        channel: ChannelId,
+    },
+    /// An account began to type.
     TypingStarted {
         /// Where.
         channel: ChannelId,
@@ -174,6 +216,12 @@ impl Event {
             Self::MessageCreated(message) | Self::MessageEdited(message) => Some(message.channel),
             Self::MessageDeleted { channel, .. }
             | Self::MessagesDeleted { channel, .. }
+            | Self::MessageMarked { channel, .. }
+            | Self::ReactionAdded { channel, .. }
+            | Self::ReactionRemoved { channel, .. }
+            | Self::ReactionsCleared { channel, .. }
+            | Self::PinsChanged { channel }
+            | Self::WebhooksChanged { channel }
             | Self::TypingStarted { channel, .. }
             | Self::MemberJoined { channel, .. }
             | Self::MemberLeft { channel, .. }
@@ -217,6 +265,12 @@ impl Event {
             }
             Self::MessageDeleted { channel, .. }
             | Self::MessagesDeleted { channel, .. }
+            | Self::MessageMarked { channel, .. }
+            | Self::ReactionAdded { channel, .. }
+            | Self::ReactionRemoved { channel, .. }
+            | Self::ReactionsCleared { channel, .. }
+            | Self::PinsChanged { channel }
+            | Self::WebhooksChanged { channel }
             | Self::TypingStarted { channel, .. }
             | Self::MemberJoined { channel, .. }
             | Self::ThreadMembersChanged { thread: channel, .. }
@@ -233,250 +287,6 @@ impl Event {
             | Self::RoleDeleted { guild, .. } => Earshot::Guild(*guild),
             Self::GuildMemberRemoved { guild, user } => Earshot::GuildAnd(*guild, *user),
             Self::InteractionCreated { application, .. } => Earshot::Account(*application),
-        }
-    }
-}
-
-/// One subscriber's queue of pushed events. Its events wait until taken, without a limit.
-///
-/// ```
-/// use std::sync::Arc;
-/// use dirigent_testkit::memory_discord::Event;
-/// use dirigent_testkit::{ManualClock, MemoryDiscord};
-///
-/// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
-/// let person = discord.add_human();
-/// let guild = discord.add_guild(person);
-/// let channel = discord.add_channel(guild, "round-table", &[]);
-///
-/// let mut events = discord.events();
-/// let id = discord.say(channel, person, "hello");
-/// assert!(matches!(events.try_next(), Some(Event::MessageCreated(m)) if m.id == id));
-/// assert_eq!(events.try_next(), None);
-/// ```
-pub struct Events {
-    inbox: Arc<Inbox>,
-    clock: Arc<dyn Clock>,
-}
-
-impl Events {
-    pub(crate) fn new(inbox: Arc<Inbox>, clock: Arc<dyn Clock>) -> Self {
-        Self { inbox, clock }
-    }
-
-    /// The next event, if one has arrived.
-    pub fn try_next(&mut self) -> Option<Event> {
-        self.inbox.queue().take(&*self.clock)
-    }
-
-    /// Waits for the next event; `None` when the chat is gone.
-    ///
-    /// An event that a fault delays is waited for through the chat's clock.
-    ///
-    /// # Cancellation
-    ///
-    /// Dropping the future loses no event.
-    pub async fn next(&mut self) -> Option<Event> {
-        loop {
-            if let Some(event) = self.try_next() {
-                return Some(event);
-            }
-            let due = match self.inbox.queue().outlook() {
-                Outlook::Over => return None,
-                Outlook::At(due) => Some(due),
-                Outlook::Open => None,
-            };
-            match due {
-                Some(due) => tokio::select! {
-                    biased;
-                    () = self.inbox.arrived.notified() => {}
-                    () = self.clock.sleep_until(due) => {}
-                },
-                None => self.inbox.arrived.notified().await,
-            }
-        }
-    }
-
-    /// How many events have arrived or are under way.
-    pub fn pending(&self) -> usize {
-        let queue = self.inbox.queue();
-        queue.ready.len() + queue.held.len()
-    }
-
-    /// Cuts the connection: nothing arrives until [`reconnect`](Self::reconnect).
-    pub fn disconnect(&mut self) {
-        self.inbox.queue().connected = false;
-    }
-
-    /// Connects again. A resumed session replays what was missed in order; a new one has lost it.
-    pub fn reconnect(&mut self, resumed: bool) {
-        let mut queue = self.inbox.queue();
-        queue.connected = true;
-        if !resumed {
-            queue.ready.clear();
-            queue.held.clear();
-        }
-        drop(queue);
-        self.inbox.arrived.notify_one();
-    }
-}
-
-impl Drop for Events {
-    fn drop(&mut self) {
-        self.inbox.dropped.store(true, Ordering::Release);
-    }
-}
-
-impl fmt::Debug for Events {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Events").field("pending", &self.pending()).finish_non_exhaustive()
-    }
-}
-
-/// What the chat and one subscriber share.
-pub(crate) struct Inbox {
-    queue: Mutex<Queue>,
-    /// Told when an event arrives.
-    arrived: Notify,
-    /// Whether the subscriber is gone.
-    dropped: AtomicBool,
-}
-
-impl Inbox {
-    pub(crate) fn new() -> Self {
-        Self {
-            queue: Mutex::new(Queue::default()),
-            arrived: Notify::new(),
-            dropped: AtomicBool::new(false),
-        }
-    }
-
-    pub(crate) fn is_dropped(&self) -> bool {
-        self.dropped.load(Ordering::Acquire)
-    }
-
-    /// Puts an event in, as the fault has it.
-    pub(crate) fn put(&self, event: Event, fault: Option<PushFault>, now: Timestamp) {
-        self.queue().put(event, fault, now);
-        self.arrived.notify_one();
-    }
-
-    /// Ends all delays.
-    pub(crate) fn flush(&self) {
-        self.queue().release_all();
-        self.arrived.notify_one();
-    }
-
-    /// Says that nothing will come any more.
-    pub(crate) fn close(&self) {
-        self.queue().closed = true;
-        self.arrived.notify_one();
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// An event that a fault holds back.
-struct Held {
-    event: Event,
-    /// How many later events must arrive before it; none means that only time releases it.
-    events_left: Option<u32>,
-    /// When it is released at the latest.
-    due: Timestamp,
-}
-
-/// What an empty queue may hope for.
-enum Outlook {
-    /// Nothing will come.
-    Over,
-    /// A held event at this moment, or another one before.
-    At(Timestamp),
-    /// Something, some time.
-    Open,
-}
-
-/// The events of one subscriber.
-struct Queue {
-    /// Those that arrived.
-    ready: VecDeque<Event>,
-    /// Those held back, in the order in which they happened.
-    held: Vec<Held>,
-    /// Whether the subscriber hears anything.
-    connected: bool,
-    /// Whether the chat is gone.
-    closed: bool,
-}
-
-impl Default for Queue {
-    fn default() -> Self {
-        Self { ready: VecDeque::new(), held: Vec::new(), connected: true, closed: false }
-    }
-}
-
-impl Queue {
-    fn put(&mut self, event: Event, fault: Option<PushFault>, now: Timestamp) {
-        match fault {
-            None => self.ready.push_back(event),
-            Some(PushFault::Dropped) => return,
-            Some(PushFault::Duplicated) => {
-                self.ready.push_back(event.clone());
-                self.ready.push_back(event);
-            }
-            Some(PushFault::HeldBack { events, at_most }) => {
-                let held = Held { event, events_left: Some(events), due: now + at_most };
-                self.held.push(held);
-                return;
-            }
-            Some(PushFault::Delayed { by }) => {
-                self.held.push(Held { event, events_left: None, due: now + by });
-                return;
-            }
-        }
-        if !self.held.is_empty() {
-            self.count_down();
-        }
-    }
-
-    /// Tells the held events that one more has overtaken them.
-    fn count_down(&mut self) {
-        for held in &mut self.held {
-            held.events_left = held.events_left.map(|left| left.saturating_sub(1));
-        }
-        self.release(|held| held.events_left == Some(0));
-    }
-
-    fn take(&mut self, clock: &dyn Clock) -> Option<Event> {
-        if !self.connected {
-            return None;
-        }
-        if !self.held.is_empty() {
-            let now = clock.now();
-            self.held.sort_by_key(|held| held.due);
-            self.release(|held| held.due <= now);
-        }
-        self.ready.pop_front()
-    }
-
-    fn release(&mut self, is_over: impl Fn(&Held) -> bool) {
-        let (over, still_held) = std::mem::take(&mut self.held).into_iter().partition(is_over);
-        self.held = still_held;
-        let over: Vec<Held> = over;
-        self.ready.extend(over.into_iter().map(|held| held.event));
-    }
-
-    fn release_all(&mut self) {
-        self.ready.extend(self.held.drain(..).map(|held| held.event));
-    }
-
-    fn outlook(&self) -> Outlook {
-        let due = self.held.iter().map(|held| held.due).min();
-        match due {
-            _ if !self.connected => Outlook::Open,
-            Some(due) => Outlook::At(due),
-            None if self.closed => Outlook::Over,
-            None => Outlook::Open,
         }
     }
 }

@@ -85,6 +85,16 @@ impl MemoryGuild {
         world.publish(Event::RoleDeleted { guild: self.id, role });
     }
 
+    /// Adds an emoji of the guild's own; returns its id.
+    pub fn add_emoji(&self, name: impl Into<String>) -> u64 {
+        let mut world = self.world.lock();
+        let id = world.next_id();
+        if let Some(guild) = world.places.guilds.get_mut(&self.id) {
+            guild.emojis.insert(id, name.into());
+        }
+        id
+    }
+
     /// Gives a member a role, or takes it.
     pub fn set_role(&self, user: UserId, role: RoleId, has_it: bool) {
         let mut world = self.world.lock();

@@ -42,9 +42,11 @@ impl History {
         self.slots.get(place)?.message.as_ref()
     }
 
-    pub(crate) fn find_mut(&mut self, id: MessageId) -> Option<&mut ChatMessage> {
+    /// A message with what it has besides, to change them.
+    pub(crate) fn whole_mut(&mut self, id: MessageId) -> Option<(&mut ChatMessage, &mut Details)> {
         let place = self.slots.binary_search_by_key(&id, |slot| slot.id).ok()?;
-        self.slots.get_mut(place)?.message.as_mut()
+        let slot = self.slots.get_mut(place)?;
+        Some((slot.message.as_mut()?, &mut slot.details))
     }
 
     /// What a message has besides, if it is still there.
@@ -65,9 +67,10 @@ impl History {
             return false;
         };
         let slot = self.slots.get_mut(place);
-        if slot.and_then(|slot| slot.message.take()).is_none() {
-            return false;
-        }
+        let Some(slot) = slot.filter(|slot| slot.message.is_some()) else { return false };
+        slot.message = None;
+        // Files go with their message.
+        slot.details = Details::plain();
         self.holes += 1;
         if self.holes > self.slots.len() / 2 {
             self.slots.retain(|slot| slot.message.is_some());

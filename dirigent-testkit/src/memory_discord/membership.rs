@@ -140,6 +140,7 @@ impl World {
             let (guild, kind, parent) = (room.guild, room.kind, room.parent);
             self.publish(Event::ChannelDeleted { channel, guild, kind, parent });
         }
+        self.webhooks.by_id.retain(|_, webhook| webhook.channel != channel);
         !self.places.remove(channel).is_empty()
     }
 

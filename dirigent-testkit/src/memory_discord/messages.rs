@@ -109,6 +109,7 @@ impl World {
             let author = self.accounts.get(message.author);
             message.author_name = author.map(|account| Arc::clone(&account.name));
         }
+        details.tell(&mut message);
         let history_max = self.history_max;
         let pushed = self.outlets.is_heard(&*self.clock).then(|| message.clone());
         if let Some(room) = self.places.rooms.get_mut(&message.channel) {
@@ -119,19 +120,22 @@ impl World {
         }
     }
 
-    /// Changes the text of a message; says whether there was one.
-    pub fn edit(&mut self, channel: ChannelId, id: MessageId, content: Arc<str>) -> bool {
-        let room = self.places.rooms.get_mut(&channel);
-        let Some(message) = room.and_then(|room| room.messages.find_mut(id)) else {
-            return false;
-        };
-        message.content = content;
-        let edited = message.clone();
+    /// Changes a message; says whether there was one.
+    pub fn edit(
+        &mut self,
+        channel: ChannelId,
+        id: MessageId,
+        change: impl FnOnce(&mut ChatMessage, &mut Details),
+    ) -> bool {
         let now = self.clock.now();
         let room = self.places.rooms.get_mut(&channel);
-        if let Some(details) = room.and_then(|room| room.messages.details_mut(id)) {
-            details.rare_mut().edited_at = Some(now);
-        }
+        let Some((message, details)) = room.and_then(|room| room.messages.whole_mut(id)) else {
+            return false;
+        };
+        change(message, details);
+        details.rare_mut().edited_at = Some(now);
+        details.tell(message);
+        let edited = message.clone();
         self.publish(Event::MessageEdited(edited));
         true
     }
@@ -156,22 +160,23 @@ impl World {
     /// Deletes a message, without a look at permissions; returns whether there was one.
     pub fn erase(&mut self, channel: ChannelId, id: MessageId) -> bool {
         let room = self.places.rooms.get_mut(&channel);
-        let erased = room.is_some_and(|room| room.messages.remove(id));
+        let erased = room.is_some_and(|room| room.erase(id));
         if erased {
             self.publish(Event::MessageDeleted { channel, message: id });
         }
         erased
     }
 
-    /// Deletes a message, of which connections of the gateway are told by who calls; says whether there
-    /// was one.
-    pub fn erase_quietly(&mut self, channel: ChannelId, id: MessageId) -> bool {
-        let room = self.places.rooms.get_mut(&channel);
-        let erased = room.is_some_and(|room| room.messages.remove(id));
-        if erased {
-            self.publish_to_chat(Event::MessageDeleted { channel, message: id });
+    /// Deletes several messages at once. Those that are gone already do not matter.
+    pub fn erase_several(&mut self, channel: ChannelId, mut messages: Vec<MessageId>) {
+        let Some(room) = self.places.rooms.get_mut(&channel) else { return };
+        messages.retain(|id| room.erase(*id));
+        for message in &messages {
+            self.publish_to_chat(Event::MessageDeleted { channel, message: *message });
         }
-        erased
+        if !messages.is_empty() {
+            self.publish(Event::MessagesDeleted { channel, messages });
+        }
     }
 
     /// Reads through the API, newest first.

@@ -7,7 +7,8 @@ use dirigent::snapshot::Timestamp;
 use dirigent::{Clock, UserId};
 
 use super::accounts::Accounts;
-use super::event::{Event, Events, Inbox};
+use super::event::Event;
+use super::events::{Events, Inbox};
 use super::faults::{Faults, PushFault};
 use super::places::Places;
 use super::world::World;

@@ -16,7 +16,7 @@ impl MemoryDiscord {
     /// empty or too long text. [`try_say`](Self::try_say) says so instead.
     #[track_caller]
     pub fn say(&self, channel: ChannelId, user: UserId, text: impl Into<String>) -> MessageId {
-        self.speak(channel, user, ChatKind::Default, text.into().into())
+        speak(self, channel, user, ChatKind::Default, text.into().into())
     }
 
     /// As [`say`](Self::say), for a world in which channels come and go.
@@ -40,7 +40,7 @@ impl MemoryDiscord {
     /// As [`say`](Self::say).
     #[track_caller]
     pub fn reply(&self, channel: ChannelId, user: UserId, text: impl Into<String>) -> MessageId {
-        self.speak(channel, user, ChatKind::Reply, text.into().into())
+        speak(self, channel, user, ChatKind::Reply, text.into().into())
     }
 
     /// Adds a message of Discord's own: an account joined, pinned something, started a thread. Its text
@@ -56,12 +56,13 @@ impl MemoryDiscord {
         user: UserId,
         text: impl Into<String>,
     ) -> MessageId {
-        self.speak(channel, user, ChatKind::System, text.into().into())
+        speak(self, channel, user, ChatKind::System, text.into().into())
     }
 
     /// Changes the text of a message of any author; returns whether it was there.
     pub fn edit(&self, channel: ChannelId, message: MessageId, text: impl Into<String>) -> bool {
-        self.world().edit(channel, message, text.into().into())
+        let text = text.into().into();
+        self.world().edit(channel, message, |edited, _| edited.content = text)
     }
 
     /// Deletes a message of any author; returns whether it was there.
@@ -91,14 +92,20 @@ impl MemoryDiscord {
     pub fn message(&self, channel: ChannelId, message: MessageId) -> Option<ChatMessage> {
         self.world().places.rooms.get(&channel)?.messages.find(message).cloned()
     }
+}
 
-    #[track_caller]
-    fn speak(&self, channel: ChannelId, user: UserId, kind: ChatKind, text: Arc<str>) -> MessageId {
-        // The lock is released before the panic.
-        let said = self.world().say(channel, user, kind, text);
-        match said {
-            Ok(id) => id,
-            Err(error) => panic!("{user} cannot speak in channel {channel}: {error}"),
-        }
+#[track_caller]
+fn speak(
+    discord: &MemoryDiscord,
+    channel: ChannelId,
+    user: UserId,
+    kind: ChatKind,
+    text: Arc<str>,
+) -> MessageId {
+    // The lock is released before the panic.
+    let said = discord.world().say(channel, user, kind, text);
+    match said {
+        Ok(id) => id,
+        Err(error) => panic!("{user} cannot speak in channel {channel}: {error}"),
     }
 }

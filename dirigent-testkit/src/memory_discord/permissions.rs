@@ -24,18 +24,26 @@ impl Permissions {
     pub const ADMINISTRATOR: Self = Self(1 << 3);
     /// Create, change and delete channels.
     pub const MANAGE_CHANNELS: Self = Self(1 << 4);
+    /// React to a message with an emoji that is not there yet.
+    pub const ADD_REACTIONS: Self = Self(1 << 6);
     /// See a channel.
     pub const VIEW_CHANNEL: Self = Self(1 << 10);
     /// Post in a channel.
     pub const SEND_MESSAGES: Self = Self(1 << 11);
     /// Delete others' messages.
     pub const MANAGE_MESSAGES: Self = Self(1 << 13);
+    /// Post with embeds.
+    pub const EMBED_LINKS: Self = Self(1 << 14);
+    /// Post with files.
+    pub const ATTACH_FILES: Self = Self(1 << 15);
     /// Read what was posted before.
     pub const READ_MESSAGE_HISTORY: Self = Self(1 << 16);
     /// Ping everybody.
     pub const MENTION_EVERYONE: Self = Self(1 << 17);
     /// Change who may do what.
     pub const MANAGE_ROLES: Self = Self(1 << 28);
+    /// Create, change and delete webhooks.
+    pub const MANAGE_WEBHOOKS: Self = Self(1 << 29);
     /// Use commands.
     pub const USE_APPLICATION_COMMANDS: Self = Self(1 << 31);
     /// See all threads, and change and delete them.
@@ -47,6 +55,9 @@ impl Permissions {
     /// Post in threads.
     pub const SEND_MESSAGES_IN_THREADS: Self = Self(1 << 38);
 
+    /// Pin messages.
+    pub const PIN_MESSAGES: Self = Self(1 << 51);
+
     /// What takes part in the talk of a channel.
     pub const TALK: Self = Self(
         Self::VIEW_CHANNEL.0
@@ -55,9 +66,16 @@ impl Permissions {
             | Self::READ_MESSAGE_HISTORY.0,
     );
 
+    /// What may be shown besides a text.
+    const SHOW: Self = Self(Self::ADD_REACTIONS.0 | Self::EMBED_LINKS.0 | Self::ATTACH_FILES.0);
+
+    /// What those may do who take part in a direct message.
+    pub const OF_A_DIRECT_MESSAGE: Self = Self(Self::TALK.0 | Self::SHOW.0 | Self::PIN_MESSAGES.0);
+
     /// What the everyone role of a new guild allows.
     pub const OF_A_NEW_GUILD: Self = Self(
         Self::TALK.0
+            | Self::SHOW.0
             | Self::USE_APPLICATION_COMMANDS.0
             | Self::CREATE_PUBLIC_THREADS.0
             | Self::CREATE_PRIVATE_THREADS.0,

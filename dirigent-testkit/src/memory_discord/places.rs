@@ -54,6 +54,8 @@ pub struct Guild {
     pub members: BTreeMap<UserId, Member>,
     /// Its channels and threads, in the order of creation.
     pub channels: BTreeSet<ChannelId>,
+    /// The names of its own emoji.
+    pub emojis: BTreeMap<u64, String>,
 }
 
 /// What was found out about a channel, as long as nothing changes.
@@ -155,7 +157,7 @@ impl Places {
         }
         let Some(guild) = room.guild else {
             let is_in = room.added.contains_key(&user);
-            let all = if is_in { Permissions::TALK } else { Permissions::NONE };
+            let all = if is_in { Permissions::OF_A_DIRECT_MESSAGE } else { Permissions::NONE };
             return (Allowed::of_sight(room.own_overwrite(user, all)), None);
         };
         let Some(found) = self.guilds.get(&guild) else { return NOTHING };

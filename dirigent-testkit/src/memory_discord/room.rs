@@ -10,6 +10,7 @@ use dirigent::{ChannelId, MessageId, UserId};
 use super::history::History;
 use super::permissions::Permissions;
 use super::pings::Pings;
+use super::pins::Pins;
 use super::places::{Known, Places};
 use super::rules::{Overwrites, Target};
 
@@ -19,9 +20,26 @@ pub mod kind {
     pub const DIRECT: u8 = 1;
     pub(crate) const DIRECT_GROUP: u8 = 3;
     pub const ANNOUNCEMENT: u8 = 5;
-    pub(crate) const ANNOUNCEMENT_THREAD: u8 = 10;
+    pub const ANNOUNCEMENT_THREAD: u8 = 10;
     pub const PUBLIC_THREAD: u8 = 11;
     pub const PRIVATE_THREAD: u8 = 12;
+}
+
+/// How a thread is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadSettings {
+    /// After how many minutes without a message Discord puts it away; here nothing does.
+    pub auto_archive_minutes: u64,
+    /// How many seconds a person waits between two messages; bots do not.
+    pub slow_mode_seconds: u64,
+    /// Whether members of a private thread may add others.
+    pub invitable: bool,
+}
+
+impl Default for ThreadSettings {
+    fn default() -> Self {
+        Self { auto_archive_minutes: 1_440, slow_mode_seconds: 0, invitable: true }
+    }
 }
 
 /// A channel with what is kept of its messages.
@@ -47,6 +65,9 @@ pub struct Room {
     pub added: BTreeMap<UserId, Timestamp>,
     /// The newest messages.
     pub messages: History,
+    pub pins: Pins,
+    /// How a thread was set up; channels have it too, and it says nothing of them.
+    pub thread: ThreadSettings,
     /// What was found out of who may do what here.
     pub(crate) known: RefCell<Known>,
 }
@@ -66,6 +87,8 @@ impl Room {
             overwrites: Overwrites::new(),
             added: BTreeMap::new(),
             messages: History::default(),
+            pins: Pins::default(),
+            thread: ThreadSettings::default(),
             known: RefCell::default(),
         }
     }
@@ -100,6 +123,12 @@ impl Room {
     pub(crate) fn own_overwrite(&self, user: UserId, permissions: Permissions) -> Permissions {
         let own = self.overwrites.get(&Target::Member(user)).copied().unwrap_or_default();
         permissions.without(own.deny)
+    }
+
+    /// Deletes a message with its pin; says whether there was one.
+    pub(crate) fn erase(&mut self, id: MessageId) -> bool {
+        self.pins.remove(id);
+        self.messages.remove(id)
     }
 
     /// Whom a message pings, if it is there.

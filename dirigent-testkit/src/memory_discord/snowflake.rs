@@ -10,7 +10,7 @@ const NUMBER_BITS: u32 = 22;
 
 /// Makes ids that only rise, also when the clock steps back.
 #[derive(Debug, Default)]
-pub(crate) struct Snowflakes {
+pub struct Snowflakes {
     /// The newest id given.
     last: u64,
     /// The moment that ids hold instead of the clock's.
@@ -19,7 +19,7 @@ pub(crate) struct Snowflakes {
 
 impl Snowflakes {
     /// The next id at this moment.
-    pub(crate) fn next(&mut self, now: Timestamp) -> u64 {
+    pub fn next(&mut self, now: Timestamp) -> u64 {
         let now = self.fixed.unwrap_or(now);
         let time = now.as_millis().saturating_sub(DISCORD_EPOCH_MS) << NUMBER_BITS;
         self.last = time.max(self.last.saturating_add(1));
@@ -32,12 +32,12 @@ impl Snowflakes {
     }
 
     /// Lets all further ids be higher than this one.
-    pub(crate) fn skip_to(&mut self, last: u64) {
+    pub fn skip_to(&mut self, last: u64) {
         self.last = self.last.max(last);
     }
 
     /// The newest id given.
-    pub(crate) const fn last(&self) -> u64 {
+    pub const fn last(&self) -> u64 {
         self.last
     }
 }

@@ -15,17 +15,17 @@ use super::rules::private_for;
 impl MemoryDiscord {
     /// Adds a person.
     pub fn add_human(&self) -> UserId {
-        self.add_new(AuthorKind::Human)
+        add_new(self, AuthorKind::Human)
     }
 
     /// Adds a bot's account: an agent's, the moderator's, or a stranger's.
     pub fn add_bot(&self) -> UserId {
-        self.add_new(AuthorKind::Bot)
+        add_new(self, AuthorKind::Bot)
     }
 
     /// Adds a webhook, which may speak in every channel.
     pub fn add_webhook(&self) -> UserId {
-        self.add_new(AuthorKind::Webhook)
+        add_new(self, AuthorKind::Webhook)
     }
 
     /// Adds an account with an id of your choice, or changes what it is.
@@ -49,6 +49,7 @@ impl MemoryDiscord {
             roles: [(RoleId::everyone(id), everyone)].into(),
             members: [(owner, Member::new(world.clock.now()))].into(),
             channels: std::collections::BTreeSet::new(),
+            emojis: std::collections::BTreeMap::new(),
         };
         world.places.guilds.insert(id, guild);
         world.publish(Event::GuildMemberAdded { guild: id, user: owner });
@@ -111,10 +112,11 @@ impl MemoryDiscord {
         self.world().ids.fix(None);
         made
     }
+}
 
-    fn add_new(&self, kind: AuthorKind) -> UserId {
-        let user = UserId::new(self.world().next_id());
-        self.add_account(user, kind);
-        user
-    }
+fn add_new(discord: &MemoryDiscord, kind: AuthorKind) -> UserId {
+    let mut world = discord.world();
+    let user = UserId::new(world.next_id());
+    world.accounts.add(user, kind);
+    user
 }

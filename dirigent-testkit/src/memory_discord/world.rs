@@ -8,7 +8,8 @@ use dirigent::{ChannelId, Clock, UserId};
 
 use super::accounts::Accounts;
 use super::applications::Applications;
-use super::event::{Event, Events};
+use super::event::Event;
+use super::events::Events;
 use super::faults::{Fault, Faults, rate_limited};
 use super::ledger::{Call, Ledger};
 use super::limits::Limits;
@@ -17,11 +18,12 @@ use super::outage::{Outages, Regime};
 use super::outlets::{Outlets, Reach};
 use super::places::Places;
 use super::snowflake::Snowflakes;
+use super::webhooks::Webhooks;
 
 /// All state.
 pub struct World {
     pub clock: Arc<dyn Clock>,
-    pub(crate) ids: Snowflakes,
+    pub ids: Snowflakes,
     pub accounts: Accounts,
     pub places: Places,
     pub nonces: Nonces,
@@ -34,6 +36,10 @@ pub struct World {
     pub outlets: Outlets,
     /// Commands, and who used which.
     pub applications: Applications,
+    pub webhooks: Webhooks,
+    /// Where files and webhooks are reached, for instance `http://127.0.0.1:8120`; empty where nothing
+    /// serves them.
+    pub web_address: String,
 }
 
 impl World {
@@ -51,6 +57,8 @@ impl World {
             limits: Limits::default(),
             outlets: Outlets::default(),
             applications: Applications::default(),
+            webhooks: Webhooks::default(),
+            web_address: String::new(),
         }
     }
 
@@ -58,16 +66,6 @@ impl World {
     pub fn next_id(&mut self) -> u64 {
         let now = self.clock.now();
         self.ids.next(now)
-    }
-
-    /// The newest id given.
-    pub const fn last_id(&self) -> u64 {
-        self.ids.last()
-    }
-
-    /// Lets all further ids be higher than this one.
-    pub fn skip_ids_to(&mut self, last: u64) {
-        self.ids.skip_to(last);
     }
 
     /// Lets a request in, or says why not; with the fault that hits it.

@@ -275,6 +275,36 @@ mod tests {
         }
     }
 
+    /// Gives the message everything that a message can show, and the channel a pin and a webhook.
+    fn show(discord: &MemoryDiscord, stage: &Stage, message: dirigent::MessageId) {
+        use dirigent_testkit::memory_discord::attachment::Attachment;
+        use dirigent_testkit::memory_discord::marking;
+        use dirigent_testkit::memory_discord::webhooks::{Guise, Webhook};
+
+        let mut world = discord.world();
+        world.edit(stage.channel, message, |_, details| {
+            let rare = details.rare_mut();
+            rare.media.embeds.push(serde_json::json!({ "type": "rich", "title": "t" }));
+            rare.media.attachments.push(Attachment {
+                id: 7,
+                filename: "a.bin".to_owned(),
+                description: None,
+                content_type: "application/octet-stream".to_owned(),
+                bytes: [0_u8, 159, 255][..].into(),
+            });
+            rare.guise = Some(Guise { name: Some("crier".to_owned()), avatar: None });
+        });
+        marking::pin(&mut world, (stage.channel, message), stage.person);
+        let webhook = Webhook {
+            channel: stage.channel,
+            name: "herald".to_owned(),
+            avatar: None,
+            token: "token".to_owned(),
+            creator: stage.person,
+        };
+        world.webhooks.by_id.insert(dirigent::UserId::new(8), webhook);
+    }
+
     #[test]
     fn a_state_file_keeps_everything_to_the_next_start() {
         let path = std::env::temp_dir().join(format!("loopback-state-{}", std::process::id()));
@@ -286,6 +316,9 @@ mod tests {
         let said = before.say(stage.channel, stage.person, "Good morning");
         before.edit(stage.channel, said, "Good evening");
         before.channel(stage.channel).set_history_hidden(moderator, true);
+        let thumb = dirigent_testkit::memory_discord::Emoji::read("👍").unwrap();
+        before.channel(stage.channel).react(moderator, said, &thumb);
+        show(&before, &stage, said);
         let saved = Saved::of(&before, &stage);
         saved.write(&path).unwrap();
 

@@ -9,10 +9,13 @@ use serde::{Deserialize, Serialize};
 
 mod chat;
 mod guilds;
+mod shown;
+mod webhooks;
 
 use super::stage::Stage;
 use chat::SavedChannel;
 use guilds::{SavedAccount, SavedGuild};
+use webhooks::SavedWebhook;
 
 /// The version of the file's form that this program reads and writes.
 const VERSION: u32 = 1;
@@ -27,6 +30,8 @@ pub(crate) struct Saved {
     accounts: Vec<SavedAccount>,
     guilds: Vec<SavedGuild>,
     channels: Vec<SavedChannel>,
+    #[serde(default)]
+    webhooks: Vec<SavedWebhook>,
 }
 
 impl Saved {
@@ -39,14 +44,17 @@ impl Saved {
         let guilds = world.places.guilds.iter().map(|(id, it)| SavedGuild::of(*id, it)).collect();
         let mut channels: Vec<_> = world.places.rooms.values().map(SavedChannel::of).collect();
         channels.sort_by_key(|channel| channel.id);
-        let last_id = world.last_id();
-        Self { version: VERSION, stage: stage.clone(), last_id, accounts, guilds, channels }
+        let last_id = world.ids.last();
+        let webhooks = world.webhooks.by_id.iter();
+        let webhooks = webhooks.map(|(id, webhook)| SavedWebhook::of(*id, webhook)).collect();
+        let stage = stage.clone();
+        Self { version: VERSION, stage, last_id, accounts, guilds, channels, webhooks }
     }
 
     /// Puts everything into a Discord that is still empty; returns who is where.
     pub(crate) fn restore(self, discord: &MemoryDiscord) -> Stage {
         let mut world = discord.world();
-        world.skip_ids_to(self.last_id);
+        world.ids.skip_to(self.last_id);
         for account in self.accounts {
             account.restore(&mut world);
         }
@@ -55,6 +63,9 @@ impl Saved {
         }
         for channel in self.channels {
             channel.restore(&mut world);
+        }
+        for webhook in self.webhooks {
+            webhook.restore(&mut world);
         }
         self.stage
     }

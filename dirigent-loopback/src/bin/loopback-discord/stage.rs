@@ -4,6 +4,7 @@ use dirigent::ports::GuildId;
 use dirigent::snapshot::Timestamp;
 use dirigent::{ChannelId, UserId};
 use dirigent_testkit::MemoryDiscord;
+use dirigent_testkit::memory_discord::Permissions;
 use serde::{Deserialize, Serialize};
 
 /// The first moment of ids that a seed makes: the start of 2016, in Unix milliseconds.
@@ -47,6 +48,16 @@ impl Stage {
         }
         let members: Vec<_> = bots.iter().map(|(_, bot)| *bot).chain([person]).collect();
         let channel = discord.add_channel(guild, "round-table", &members);
+        // What bots try in their first hour takes these.
+        let moderate = Permissions::MANAGE_MESSAGES
+            | Permissions::PIN_MESSAGES
+            | Permissions::MANAGE_WEBHOOKS
+            | Permissions::MANAGE_THREADS;
+        let moderators = discord.guild(guild).add_role("moderators", moderate);
+        for (_, bot) in bots.iter().take(1) {
+            discord.guild(guild).set_role(*bot, moderators, true);
+        }
+        discord.guild(guild).add_emoji("baton");
         Self { guild, channel, person, bots }
     }
 }

@@ -1,14 +1,18 @@
 //! Channels and messages as they are written.
 
+use std::sync::Arc;
+
 use dirigent::ports::{ChatKind, GuildId};
 use dirigent::snapshot::Timestamp;
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 use dirigent_testkit::memory_discord::details::{Allowed, Details};
-use dirigent_testkit::memory_discord::room::Room;
+use dirigent_testkit::memory_discord::room::{Room, ThreadSettings};
 use dirigent_testkit::memory_discord::rules::{Overwrite, Target};
 use dirigent_testkit::memory_discord::world::World;
 use dirigent_testkit::memory_discord::{Permissions, RoleId};
 use serde::{Deserialize, Serialize};
+
+use super::shown::SavedShown;
 
 /// A channel with its messages.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +30,32 @@ pub(super) struct SavedChannel {
     /// Who was added to a thread or a direct message, and when.
     added: Vec<(u64, u64)>,
     messages: Vec<SavedMessage>,
+    /// What is pinned, and since when.
+    #[serde(default)]
+    pins: Vec<(u64, u64)>,
+    #[serde(default)]
+    thread: Option<SavedThread>,
+}
+
+/// How a thread is set up, where not as usual.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct SavedThread {
+    auto_archive_minutes: u64,
+    slow_mode_seconds: u64,
+    invitable: bool,
+}
+
+impl SavedThread {
+    fn of(settings: ThreadSettings) -> Option<Self> {
+        let ThreadSettings { auto_archive_minutes, slow_mode_seconds, invitable } = settings;
+        let saved = Self { auto_archive_minutes, slow_mode_seconds, invitable };
+        (settings != ThreadSettings::default()).then_some(saved)
+    }
+
+    const fn restored(self) -> ThreadSettings {
+        let Self { auto_archive_minutes, slow_mode_seconds, invitable } = self;
+        ThreadSettings { auto_archive_minutes, slow_mode_seconds, invitable }
+    }
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -75,6 +105,14 @@ struct SavedMessage {
     edited_at: Option<u64>,
     flags: u64,
     nonce: Option<String>,
+    /// Discord's number for its kind, where that is neither a message nor a reply.
+    #[serde(default)]
+    number: Option<u8>,
+    /// The channel that it speaks of.
+    #[serde(default)]
+    about: Option<u64>,
+    #[serde(default)]
+    shown: Option<SavedShown>,
 }
 
 impl SavedMessage {
@@ -93,6 +131,9 @@ impl SavedMessage {
             edited_at: rare.and_then(|rare| rare.edited_at).map(Timestamp::as_millis),
             flags: rare.map_or(0, |rare| rare.flags),
             nonce: message.nonce.clone(),
+            number: rare.and_then(|rare| rare.kind),
+            about: rare.and_then(|rare| rare.about).map(ChannelId::get),
+            shown: rare.and_then(SavedShown::of),
         }
     }
 
@@ -100,13 +141,23 @@ impl SavedMessage {
         let author = UserId::new(self.author);
         // Whom it pinged was told when it came.
         let mut details = Details { allowed: Allowed::Nobody, rare: None };
-        if self.reply_to.is_some() || self.edited_at.is_some() || self.flags != 0 {
+        let is_rare = self.reply_to.is_some()
+            || self.edited_at.is_some()
+            || self.flags != 0
+            || self.number.is_some()
+            || self.shown.is_some();
+        if is_rare {
             let rare = details.rare_mut();
+            rare.kind = self.number;
+            rare.about = self.about.map(ChannelId::new);
+            self.shown.into_iter().for_each(|shown| shown.restore(rare));
             rare.reply_to = self.reply_to.map(MessageId::new);
             rare.edited_at = self.edited_at.map(Timestamp::from_millis);
             rare.flags = self.flags;
         }
-        let message = ChatMessage {
+        let name = world.accounts.get(author).map(|account| Arc::clone(&account.name));
+        let mut message = ChatMessage {
+            author_name: name,
             author_kind: world.accounts.kind_of(author),
             kind: match self.kind {
                 Kind::Default => ChatKind::Default,
@@ -116,6 +167,7 @@ impl SavedMessage {
             nonce: self.nonce,
             ..ChatMessage::new(MessageId::new(self.id), channel, author, self.content)
         };
+        details.tell(&mut message);
         (message, details)
     }
 }
@@ -125,6 +177,7 @@ impl SavedChannel {
         let overwrites = room.overwrites.iter();
         let added = room.added.iter();
         let messages = room.messages.iter();
+        let pins = room.pins.oldest_first();
         Self {
             id: room.id.get(),
             guild: room.guild.map(GuildId::get),
@@ -140,6 +193,8 @@ impl SavedChannel {
             messages: messages
                 .map(|message| SavedMessage::of(message, room.messages.details(message.id)))
                 .collect(),
+            pins: pins.map(|(message, at)| (message.get(), at.as_millis())).collect(),
+            thread: SavedThread::of(room.thread),
         }
     }
 
@@ -159,6 +214,10 @@ impl SavedChannel {
             let (message, details) = message.restored(id, world);
             room.messages.keep(message, details, usize::MAX);
         }
+        for (message, at) in self.pins {
+            room.pins.add(MessageId::new(message), Timestamp::from_millis(at));
+        }
+        room.thread = self.thread.map(SavedThread::restored).unwrap_or_default();
         world.add_room(room);
     }
 }

@@ -72,6 +72,8 @@ pub(super) struct SavedGuild {
     owner: u64,
     roles: Vec<SavedRole>,
     members: Vec<SavedMember>,
+    #[serde(default)]
+    emojis: Vec<(u64, String)>,
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -110,6 +112,7 @@ impl SavedGuild {
             owner: guild.owner.get(),
             roles: roles.collect(),
             members: members.collect(),
+            emojis: guild.emojis.iter().map(|(id, name)| (*id, name.clone())).collect(),
         }
     }
 
@@ -133,6 +136,7 @@ impl SavedGuild {
             roles: roles.collect(),
             members: members.collect(),
             channels: std::collections::BTreeSet::new(),
+            emojis: self.emojis.into_iter().collect(),
         };
         world.places.guilds.insert(GuildId::new(self.id), guild);
     }

@@ -1,0 +1,103 @@
+//! What messages show besides their text, as it is written.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use dirigent::UserId;
+use dirigent_testkit::memory_discord::Emoji;
+use dirigent_testkit::memory_discord::attachment::Attachment;
+use dirigent_testkit::memory_discord::details::{Media, Rare};
+use dirigent_testkit::memory_discord::webhooks::Guise;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+/// Embeds, files and reactions of a message, and how a webhook showed itself with it.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct SavedShown {
+    embeds: Vec<Value>,
+    files: Vec<SavedFile>,
+    reactions: Vec<SavedReaction>,
+    guise: Option<SavedGuise>,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct SavedFile {
+    id: u64,
+    filename: String,
+    description: Option<String>,
+    content_type: String,
+    #[serde(serialize_with = "write_bytes", deserialize_with = "read_bytes")]
+    bytes: Arc<[u8]>,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct SavedReaction {
+    /// The id of a guild's emoji.
+    emoji: Option<u64>,
+    name: String,
+    users: Vec<u64>,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct SavedGuise {
+    name: Option<String>,
+    avatar: Option<String>,
+}
+
+fn write_bytes<S: Serializer>(bytes: &Arc<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&BASE64_STANDARD.encode(bytes))
+}
+
+fn read_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<[u8]>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    BASE64_STANDARD.decode(text).map(Arc::from).map_err(serde::de::Error::custom)
+}
+
+impl SavedShown {
+    /// What a message shows; `None` where it shows only its text.
+    pub(super) fn of(rare: &Rare) -> Option<Self> {
+        let files = rare.media.attachments.iter().cloned().map(|file| SavedFile {
+            id: file.id,
+            filename: file.filename,
+            description: file.description,
+            content_type: file.content_type,
+            bytes: file.bytes,
+        });
+        let reactions = rare.reactions.iter().map(|(emoji, users)| SavedReaction {
+            emoji: emoji.id(),
+            name: emoji.name().to_owned(),
+            users: users.iter().map(|user| user.get()).collect(),
+        });
+        let guise = rare.guise.clone();
+        let shown = Self {
+            embeds: rare.media.embeds.clone(),
+            files: files.collect(),
+            reactions: reactions.collect(),
+            guise: guise.map(|Guise { name, avatar }| SavedGuise { name, avatar }),
+        };
+        (shown != Self::default()).then_some(shown)
+    }
+
+    pub(super) fn restore(self, rare: &mut Rare) {
+        let files = self.files.into_iter().map(|file| Attachment {
+            id: file.id,
+            filename: file.filename,
+            description: file.description,
+            content_type: file.content_type,
+            bytes: file.bytes,
+        });
+        rare.media = Media { embeds: self.embeds, attachments: files.collect() };
+        for SavedReaction { emoji, name, users } in self.reactions {
+            let emoji = match emoji {
+                Some(id) => Emoji::Custom { id, name },
+                None => Emoji::Unicode(name),
+            };
+            for user in users {
+                rare.reactions.add(&emoji, UserId::new(user));
+            }
+        }
+        rare.guise = self.guise.map(|SavedGuise { name, avatar }| Guise { name, avatar });
+    }
+}

@@ -1,0 +1,98 @@
+//! Messages of webhooks. The token stands in the path; no bot's is needed.
+
+use dirigent::ports::AuthorKind;
+use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
+
+use super::ask::{Ask, text_of};
+use super::body::{FIELDS, SETTABLE_FLAGS};
+use super::draft::Draft;
+use super::messages::revise;
+use super::refusal::Refusal;
+use super::reply::Reply;
+use super::webhooks::{By, found, read_name};
+use crate::{token, wire};
+use dirigent_testkit::memory_discord::details::Details;
+use dirigent_testkit::memory_discord::room::Room;
+use dirigent_testkit::memory_discord::webhooks::Guise;
+use dirigent_testkit::memory_discord::world::World;
+
+/// Posts, and with `wait` tells the message.
+pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
+    let (webhook, channel) = place(world, ask)?;
+    let known: Vec<_> = FIELDS.into_iter().chain(["username", "avatar_url"]).collect();
+    let fields = ask.fields(&known)?;
+    let name = read_name(fields, "username")?;
+    let avatar = text_of(fields, "avatar_url", (0, 2_048))?.filter(|it| !it.is_empty());
+    let now = world.clock.now();
+    let mut draft = Draft::read(ask, fields, SETTABLE_FLAGS, (&mut world.ids, now))?;
+    if draft.is_empty() {
+        return Err(Refusal::empty_message());
+    }
+    if name.is_some() || avatar.is_some() {
+        let avatar = avatar.map(token::mark);
+        draft.details.rare_mut().guise = Some(Guise { name, avatar });
+    }
+    let message = ChatMessage {
+        author_kind: AuthorKind::Webhook,
+        ..ChatMessage::new(MessageId::new(world.next_id()), channel, webhook, draft.content)
+    };
+    let id = message.id;
+    world.append(message, draft.details);
+    if ask.wants("wait") { shown(world, (webhook, channel), id) } else { Ok(Reply::nothing()) }
+}
+
+pub(super) fn one(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
+    let place = place(world, ask)?;
+    shown(world, place, ask.message())
+}
+
+pub(super) fn update(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
+    let (webhook, channel) = place(world, ask)?;
+    let message = ask.message();
+    own(world, (webhook, channel), message)?;
+    // Clients send along how the webhook shows itself, which no change of a message changes.
+    let known: Vec<_> = FIELDS.into_iter().chain(["username", "avatar_url"]).collect();
+    let fields = ask.fields(&known)?;
+    let revision = revise(world, ask, fields, (channel, message), SETTABLE_FLAGS)?;
+    if !revision.is_nothing() {
+        world.edit(channel, message, |message: &mut ChatMessage, details: &mut Details| {
+            revision.apply(SETTABLE_FLAGS, message, details);
+        });
+    }
+    shown(world, (webhook, channel), message)
+}
+
+pub(super) fn delete(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
+    let place = place(world, ask)?;
+    own(world, place, ask.message())?;
+    world.erase(place.1, ask.message());
+    Ok(Reply::nothing())
+}
+
+/// The webhook in the path and where it posts: in its channel, or in a thread there.
+fn place(world: &World, ask: &Ask) -> Result<(UserId, ChannelId), Refusal> {
+    let (id, webhook) = found(world, ask, By::Token)?;
+    let Some(thread) = ask.number("thread_id")?.map(ChannelId::new) else {
+        return Ok((id, webhook.channel));
+    };
+    let is_its = |room: &&Room| room.is_thread() && room.parent == Some(webhook.channel);
+    let room = world.places.rooms.get(&thread).filter(is_its);
+    let room = room.ok_or_else(Refusal::unknown_channel)?;
+    if room.locked { Err(Refusal::thread_locked()) } else { Ok((id, thread)) }
+}
+
+/// A message that the webhook posted there.
+fn own(
+    world: &World,
+    (webhook, channel): (UserId, ChannelId),
+    message: MessageId,
+) -> Result<&ChatMessage, Refusal> {
+    let room = world.places.rooms.get(&channel).ok_or_else(Refusal::unknown_channel)?;
+    let message = room.messages.find(message).filter(|message| message.author == webhook);
+    message.ok_or_else(Refusal::unknown_message)
+}
+
+fn shown(world: &World, place: (UserId, ChannelId), message: MessageId) -> Result<Reply, Refusal> {
+    let message = own(world, place, message)?;
+    Ok(Reply::json(wire::message(world, place.0, message)))
+}

@@ -1,0 +1,103 @@
+//! What a message shows besides its text: embeds, files, reactions.
+
+use dirigent::{ChannelId, UserId};
+use serde_json::{Map, Value, json};
+
+use dirigent_testkit::memory_discord::Emoji;
+use dirigent_testkit::memory_discord::attachment::Attachment;
+use dirigent_testkit::memory_discord::details::Media;
+use dirigent_testkit::memory_discord::reactions::Reactions;
+use dirigent_testkit::memory_discord::world::World;
+
+/// What an embed names a file by that comes with its message.
+const ATTACHED: &str = "attachment://";
+
+/// What the path of every file begins with.
+pub(crate) const FILES: &str = "/attachments/";
+
+/// The address of a file.
+fn address(world: &World, channel: ChannelId, file: &Attachment) -> String {
+    format!("{}{FILES}{channel}/{}/{}", world.web_address, file.id, file.filename)
+}
+
+/// The files of a message.
+pub(super) fn attachments(world: &World, channel: ChannelId, media: &Media) -> Vec<Value> {
+    media.attachments.iter().map(|file| attachment(world, channel, file)).collect()
+}
+
+fn attachment(world: &World, channel: ChannelId, file: &Attachment) -> Value {
+    let address = address(world, channel, file);
+    let mut written = json!({
+        "id": file.id.to_string(),
+        "filename": file.filename,
+        "size": file.bytes.len(),
+        "url": address,
+        "proxy_url": address,
+        "content_type": file.content_type,
+    });
+    if let (Some(description), Some(fields)) = (&file.description, written.as_object_mut()) {
+        fields.insert("description".to_owned(), json!(description));
+    }
+    written
+}
+
+/// The embeds of a message. A file of the message is named by its address.
+pub(super) fn embeds(world: &World, channel: ChannelId, media: &Media) -> Vec<Value> {
+    let mut embeds = media.embeds.clone();
+    let addresses = |name: &str| {
+        let mut files = media.attachments.iter();
+        let file = files.find(|file| file.filename == name)?;
+        Some(address(world, channel, file))
+    };
+    for embed in embeds.iter_mut().filter_map(Value::as_object_mut) {
+        for (part, field) in
+            [("image", "url"), ("thumbnail", "url"), ("author", "icon_url"), ("footer", "icon_url")]
+        {
+            let Some(part) = embed.get_mut(part).and_then(Value::as_object_mut) else { continue };
+            show(part, field, addresses);
+        }
+    }
+    embeds
+}
+
+/// Gives a picture its address, and that under which Discord would show it.
+fn show(part: &mut Map<String, Value>, field: &str, address: impl Fn(&str) -> Option<String>) {
+    let Some(said) = part.get(field).and_then(Value::as_str) else { return };
+    let found = said.strip_prefix(ATTACHED).and_then(address);
+    let shown = found.unwrap_or_else(|| said.to_owned());
+    part.insert(format!("proxy_{field}"), json!(shown));
+    part.insert(field.to_owned(), json!(shown));
+}
+
+/// The reactions to a message as an account sees them.
+pub(super) fn reactions(reactions: &Reactions, viewer: UserId) -> Vec<Value> {
+    let written = reactions.iter().map(|(of, users)| {
+        json!({
+            "emoji": emoji(of),
+            "count": users.len(),
+            "count_details": { "burst": 0, "normal": users.len() },
+            "burst_colors": [],
+            "me": users.contains(&viewer),
+            "me_burst": false,
+        })
+    });
+    written.collect()
+}
+
+/// An emoji as it stands in reactions.
+pub(super) fn emoji(emoji: &Emoji) -> Value {
+    json!({ "id": emoji.id().map(|id| id.to_string()), "name": emoji.name() })
+}
+
+/// One of a guild's own emoji.
+pub(crate) fn guild_emoji(id: u64, name: &str) -> Value {
+    json!({
+        "id": id.to_string(),
+        "name": name,
+        "roles": [],
+        "require_colons": true,
+        "managed": false,
+        "animated": false,
+        "available": true,
+    })
+}

@@ -1,0 +1,44 @@
+//! Webhooks: posting into a channel with a token of its own.
+
+use std::collections::BTreeMap;
+
+use dirigent::{ChannelId, UserId};
+
+/// How a message's author is shown, where a webhook says so for one message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guise {
+    /// The name in place of the webhook's.
+    pub name: Option<String>,
+    /// The picture's mark in place of the webhook's.
+    pub avatar: Option<String>,
+}
+
+/// A webhook. Its id is that of an account too, which speaks for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Webhook {
+    pub channel: ChannelId,
+    pub name: String,
+    /// The mark of its picture.
+    pub avatar: Option<String>,
+    pub token: String,
+    /// Who made it.
+    pub creator: UserId,
+}
+
+/// All webhooks that can be used over HTTP.
+#[derive(Debug, Default)]
+pub struct Webhooks {
+    pub by_id: BTreeMap<UserId, Webhook>,
+}
+
+impl Webhooks {
+    pub fn get(&self, webhook: UserId) -> Option<&Webhook> {
+        self.by_id.get(&webhook)
+    }
+
+    /// The webhooks of a channel, by rising id.
+    pub fn of_channel(&self, channel: ChannelId) -> impl Iterator<Item = (UserId, &Webhook)> {
+        let all = self.by_id.iter().map(|(id, webhook)| (*id, webhook));
+        all.filter(move |(_, webhook)| webhook.channel == channel)
+    }
+}
