@@ -8,8 +8,8 @@ pub(crate) mod words;
 use std::time::Duration;
 
 pub use dirigent_core::{
-    CompletionPolicy, ConfigError, HumanInterrupt, HumanMarker, InterruptPolicy, SilencePolicy,
-    TriggerCleanup, WakeRule,
+    CompletionPolicy, ConfigError, HumanInterrupt, HumanMarker, InterruptPolicy, MentionRule,
+    SilencePolicy, TriggerCleanup, WakeRule,
 };
 use dirigent_core::{Outcome, Reading, Signal, Tail};
 

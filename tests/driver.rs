@@ -8,6 +8,7 @@ mod discussions;
 mod flow;
 mod gaps;
 mod interrupting;
+mod last_word;
 mod lifecycle;
 mod notices;
 mod operator;

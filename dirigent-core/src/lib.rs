@@ -68,7 +68,7 @@ pub use text::completion::{CompletionPolicy, HumanMarker, Reading, Signal};
 pub use text::reply::SilencePolicy;
 pub use text::tail::Tail;
 pub use values::config::{
-    Config, ConfigError, HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule,
+    Config, ConfigError, HumanInterrupt, InterruptPolicy, MentionRule, TriggerCleanup, WakeRule,
 };
 pub use values::deadline::{Deadline, DeadlineReason};
 pub use values::effect::{Effect, IDLE_REMINDER, Notice, ReminderPlace};

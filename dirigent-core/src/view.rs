@@ -99,13 +99,14 @@ impl<'a> View<'a> {
 
     /// The list in speaking order.
     pub fn list(&self) -> impl ExactSizeIterator<Item = Seat> + use<'a> {
-        let roster = &self.channel.state.roster;
+        let (roster, look) = (&self.channel.state.roster, self.channel.look());
         roster.list.slots().iter().map(move |slot| Seat {
             agent: slot.agent,
             turn: slot.turn,
             left: slot.left,
             muted: roster.is_muted(slot.agent),
             away: roster.away(slot.agent).is_some(),
+            nothing_new: look.has_nothing_new(slot),
         })
     }
 
@@ -350,11 +351,12 @@ pub struct PendingReply {
 /// use dirigent_core::{AgentKey, Seat, SeatTurn};
 ///
 /// let (agent, turn) = (AgentKey::new(1), SeatTurn::Ahead);
-/// let seat = Seat { agent, turn, left: false, muted: false, away: false };
+/// let seat = Seat { agent, turn, left: false, muted: false, away: false, nothing_new: false };
 /// assert!(seat.is_available());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that tests compare")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Seat {
     /// Who sits there.
     pub agent: AgentKey,
@@ -366,6 +368,9 @@ pub struct Seat {
     pub muted: bool,
     /// It is offline, or came back and was not assigned.
     pub away: bool,
+    /// Another agent has the floor, and this one spoke last: it is not asked until something is said
+    /// ([`Config::skip_last_speaker`](crate::Config::skip_last_speaker)).
+    pub nothing_new: bool,
 }
 
 impl Seat {

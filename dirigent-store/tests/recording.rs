@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dirigent::hooks::{Outcome, RunId};
 use dirigent::operate::WakeCause;
 use dirigent::replay::{Input, RecordedChannel, Told};
+use dirigent::settings::MentionRule;
 use dirigent::snapshot::{AgentKey, Snapshot, Timestamp};
 use dirigent::{ChannelId, Config, MessageId, Mode};
 use dirigent_core::{Author, Creation, Message, MessageKind, Settlement, Tail, Ticket};
@@ -129,8 +130,14 @@ fn ends_of_runs() -> Vec<Input> {
 fn a_recording_that_was_written_before_is_read_and_written_again_to_the_byte() {
     let file = include_str!("written/recording.jsonl");
     let recording = ChannelRecording::parse(file).unwrap();
+    // What was not a rule then is off.
+    let mut rules = Config::message_flow();
+    (rules.skip_last_speaker, rules.mentions) = (false, MentionRule::Ignored);
+    let mut expected = all_inputs();
+    let configs = expected.iter_mut().filter(|input| matches!(input, Input::Reconfigure(_)));
+    configs.for_each(|input| *input = Input::Reconfigure(Arc::new(rules.clone())));
     let inputs = recording.recorded.inputs.iter().map(|(_, input)| input.clone());
-    assert_eq!(inputs.collect::<Vec<_>>(), all_inputs());
+    assert_eq!(inputs.collect::<Vec<_>>(), expected);
     assert_eq!(recording.to_text().unwrap(), file);
 }
 

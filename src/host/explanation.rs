@@ -135,6 +135,9 @@ impl Explanation {
             Reason::MembersUnknown => "It is asked for again by itself.",
             Reason::Refreshing => "Then a turn is given.",
             Reason::NotYourTurn { .. } => "Its turn comes when the list comes to it.",
+            Reason::NothingNew => {
+                "Its turn comes when another agent or a person has said something."
+            }
             Reason::TurnAlreadyUsed => {
                 "When the reply has arrived, the next in the list has its turn."
             }
@@ -211,7 +214,7 @@ mod tests {
 
     use super::*;
 
-    const ALL: [Reason; 25] = [
+    const ALL: [Reason; 26] = [
         Reason::Unmanaged,
         Reason::TooFewAgents,
         Reason::YourTurn,
@@ -231,6 +234,7 @@ mod tests {
         Reason::CeilingReached,
         Reason::Refreshing,
         Reason::NotYourTurn { speaker: AgentKey::new(3) },
+        Reason::NothingNew,
         Reason::TurnAlreadyUsed,
         Reason::RunAlreadyDenied,
         Reason::RunAlreadyEnded,

@@ -1,7 +1,8 @@
 //! What is said in the channel, pushed or read: for the turn machine, and for agents that miss it.
 
 use dirigent_core::{
-    AgentKey, Author, Input, Message, MessageId, MessageKind, PhaseKind, Tail, Timestamp,
+    AgentKey, Author, Input, MentionRule, Message, MessageId, MessageKind, PhaseKind, Tail,
+    Timestamp,
 };
 
 use super::cleanup::Cleanup;
@@ -90,7 +91,8 @@ impl Hearing<'_> {
     }
 
     fn addressed(&self, message: &ChatMessage, author: Author) -> Vec<AgentKey> {
-        if author == Author::Human && self.turns.machine.config().mention_rounds {
+        let counts = self.turns.machine.config().mentions != MentionRule::Ignored;
+        if author == Author::Human && counts {
             self.cx.directory.mentioned_in(&message.content)
         } else {
             Vec::new()

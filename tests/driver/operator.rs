@@ -85,7 +85,7 @@ fn an_operator_chooses_who_speaks_next_and_the_order_returns() {
 fn a_mention_lets_only_those_speak_for_a_round() {
     let mut stage = three()
         .config(|config| {
-            config.mention_rounds = true;
+            config.mentions = dirigent::settings::MentionRule::Only;
             config.turns_max = None;
             config.cycles_max = Some(2);
         })
@@ -105,7 +105,8 @@ fn a_mention_lets_only_those_speak_for_a_round() {
 /// F06
 #[test]
 fn a_reply_that_pings_is_no_mention_and_without_the_option_nothing_is() {
-    let mut stage = three().stage();
+    let mut stage =
+        three().config(|config| config.mentions = dirigent::settings::MentionRule::Ignored).stage();
     stage.chat();
     let c = stage.agent("c").user();
     stage.say(&format!("<@{c}> please"));

@@ -291,6 +291,7 @@ fn a_hosted_agent_that_fails_again_and_again_stays_online() {
     let mut stage = Setup::new()
         .hosted("a", [Act::Panic.into(), Act::Fail.into(), Act::Panic.into(), "a1".into()])
         .hosted("b", (0..9).map(|number| Line::from(format!("b{number}"))))
+        .config(|config| config.skip_last_speaker = false)
         .stage();
     stage.chat();
     stage.say("Hello");

@@ -19,6 +19,7 @@ mod forged;
 mod glance;
 mod humans_are_heard;
 mod last_is_not_first;
+mod last_word_stands;
 mod no_loop;
 mod no_lost_wake_up;
 mod numbers_rise;
@@ -106,6 +107,7 @@ pub const ALL: &[Invariant] = &[
     whole_turns_end::INVARIANT,
     whole_cycles::INVARIANT,
     last_is_not_first::INVARIANT,
+    last_word_stands::INVARIANT,
     stale_changes_nothing::INVARIANT,
     restorable::INVARIANT,
     repeatable::INVARIANT,

@@ -93,6 +93,8 @@ pub struct Model {
     round_to_come: Option<Vec<AgentKey>>,
     /// The round that this cycle is (rule 62).
     round: Option<Vec<AgentKey>>,
+    /// Who spoke last, if nothing is new since (rule 76).
+    last_word: Option<AgentKey>,
     /// Whether a person is awaited (rule 63).
     awaits_human: bool,
     /// Who is away (rule 56).
@@ -174,6 +176,7 @@ impl Model {
             choice: None,
             round_to_come: None,
             round: None,
+            last_word: None,
             awaits_human: false,
             away: BTreeMap::new(),
             chat_away: None,

@@ -1,7 +1,7 @@
 //! How a turn ends: what is written down of it, and what of it is forgotten (rules 20, 30 and 65)
 
 use crate::machine::out::Out;
-use crate::state::{Cycle, Delivery, Floor, Quota, SpeakerList, TurnTerms, Words};
+use crate::state::{Cycle, Delivery, Floor, Phase, Quota, SpeakerList, TurnTerms, Words};
 use crate::{AgentKey, Cause, SeatTurn};
 
 /// The end of the turn of the agent that has the floor.
@@ -54,12 +54,10 @@ impl Ending<'_, '_> {
         if turn != SeatTurn::Passed && !self.has_whole_reply(cause) {
             self.list.expect_late_pieces(agent, self.out.now);
         }
-        if let Some(slot) = self.list.slot_mut(agent) {
-            slot.turn = turn;
-            slot.passed = self.out.config.skip_passed && turn == SeatTurn::Passed;
-        }
+        let passed = self.out.config.skip_passed && turn == SeatTurn::Passed;
+        self.list.end_turn(agent, turn, passed, self.is_delivered(cause));
         if turn == SeatTurn::Spoke {
-            self.count_spoken(agent);
+            self.quota.count_spoken(agent, self.out.config, self.out.now);
         }
         if turn != SeatTurn::Skipped {
             // An agent that passed has heard the word, too: it had nothing to say to it.
@@ -78,16 +76,10 @@ impl Ending<'_, '_> {
         };
         self.list.expect_late_pieces(agent, self.out.now);
         if self.floor.has_spoken() {
-            self.count_spoken(agent);
+            self.list.forget_silent();
+            self.quota.count_spoken(agent, self.out.config, self.out.now);
         }
         self.leave();
-    }
-
-    /// An agent has spoken: those that passed may answer, and the turn counts for its hour.
-    #[inline]
-    fn count_spoken(&mut self, agent: AgentKey) {
-        self.list.forget_passed();
-        self.quota.count_spoken(agent, self.out.config, self.out.now);
     }
 
     /// The turn is over: what it has been through is forgotten, and a question to the orchestrator
@@ -116,6 +108,12 @@ impl Ending<'_, '_> {
                 || self.cycle.is_round_planned()
         };
         asks && !has_word()
+    }
+
+    /// Whether the library delivered the reply of the turn that ends with this cause. An agent of another gateway
+    /// may have read on its own what came meanwhile, so its reply is no last word.
+    const fn is_delivered(&self, cause: Cause) -> bool {
+        matches!((cause, &self.floor.phase), (Cause::ReceiptGiven, Phase::Delivering { .. }))
     }
 
     /// Whether the turn that ends with this cause has no late pieces: its whole reply is known to

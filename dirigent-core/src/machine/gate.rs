@@ -95,9 +95,14 @@ fn of_the_silent(look: &Look<'_>, agent: AgentKey) -> Reason {
     match floor.speaker() {
         Some(_) if !roster.is_present(agent) => Reason::NotListed,
         Some(_) if look.is_capped(agent) => Reason::Capped,
+        Some(_) if has_nothing_new(look, agent) => Reason::NothingNew,
         Some(speaker) => Reason::NotYourTurn { speaker },
         None => of_the_idle(look),
     }
+}
+
+fn has_nothing_new(look: &Look<'_>, agent: AgentKey) -> bool {
+    look.state.roster.list.slot(agent).is_some_and(|slot| look.has_nothing_new(slot))
 }
 
 /// Why no agent has the floor in a channel that keeps turns.

@@ -5,8 +5,8 @@ use crate::machine::operator::Operator;
 use crate::machine::step::Step;
 use crate::state::{Phase, Purpose, Start};
 use crate::{
-    AGENTS_MAX, AgentKey, Author, Cause, Effect, InterruptPolicy, Message, MessageId, MessageKind,
-    Mode, Notice, Refusal, Tail,
+    AGENTS_MAX, AgentKey, Author, Cause, Effect, InterruptPolicy, MentionRule, Message, MessageId,
+    MessageKind, Mode, Notice, Refusal, Tail,
 };
 
 /// Takes messages in.
@@ -43,6 +43,7 @@ impl Hearing<'_, '_> {
         if !self.step.remember(message.id, message.backfilled) {
             return Err(Refusal::RepeatedMessage);
         }
+        self.tell_others(message.author);
         if !is_conversation(message) {
             return Ok(());
         }
@@ -68,6 +69,18 @@ impl Hearing<'_, '_> {
                 Ok(())
             }
         }
+    }
+
+    /// What the author wrote, whatever it is, is news to an agent that spoke last. The moderator's messages
+    /// are none: they are not handed to agents.
+    fn tell_others(&mut self, author: Author) {
+        let agent = match author {
+            Author::Moderator => return,
+            Author::Agent(agent) => Some(agent),
+            Author::Human | Author::Bot => None,
+        };
+        let is_news = self.step.state.roster.list.hear(agent);
+        self.step.out.changed_if(is_news);
     }
 
     /// A message of an agent outside its own turn counts like a turn. Late pieces belong to a
@@ -153,7 +166,7 @@ impl Hearing<'_, '_> {
 
     /// For whom a round is to be held, if the message asks for one.
     fn addressed<'a>(&self, author: Author, agents: &'a [AgentKey]) -> Option<&'a [AgentKey]> {
-        let asks = author == Author::Human && self.step.out.config.mention_rounds;
+        let asks = author == Author::Human && self.step.out.config.mentions != MentionRule::Ignored;
         let available = |agent: &AgentKey| self.step.state.roster.is_available(*agent);
         Some(agents).filter(|agents| asks && agents.iter().any(available))
     }

@@ -1,7 +1,7 @@
 //! Questions that concern more than one topic. Asking changes nothing.
 
 use crate::state::{Pending, Phase, State};
-use crate::{AgentKey, Config, Effect, Timestamp};
+use crate::{AgentKey, Config, Effect, Slot, Timestamp};
 
 /// A look at everything.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,12 @@ impl Look<'_> {
     /// Whether the agent has had its turns for this hour.
     pub(crate) fn is_capped(&self, agent: AgentKey) -> bool {
         self.state.quota.is_capped(agent, self.config, self.now)
+    }
+
+    /// Whether another agent has the floor, and this one spoke last: it is not asked while nothing is said.
+    pub(crate) fn has_nothing_new(&self, slot: &Slot) -> bool {
+        let is_others = self.state.floor.speaker().is_some_and(|speaker| speaker != slot.agent);
+        is_others && slot.nothing_new && self.config.skip_last_speaker
     }
 
     /// When the turn under way is taken away, if nothing happens before.

@@ -28,6 +28,8 @@ impl NextSpeaker<'_> {
             None
         } else if slot.passed && self.config.skip_passed {
             Some(Cause::AgentPassed)
+        } else if slot.nothing_new && self.config.skip_last_speaker {
+            Some(Cause::NothingNew)
         } else if self.cycle.leaves_out(agent) {
             Some(Cause::NotMentioned)
         } else {

@@ -9,7 +9,7 @@ use crate::state::{
     Cycle, Floor, Grant, Phase, Purpose, Quota, Rare, Reminders, Rng, Roster, Standing, Start,
     Words,
 };
-use crate::{AgentKey, Cause, Effect, Notice, SeatTurn, TurnId};
+use crate::{AgentKey, Cause, Effect, MentionRule, Notice, SeatTurn, TurnId};
 
 /// Passes the floor on.
 pub(crate) struct Rotation<'a, 'o> {
@@ -80,6 +80,10 @@ impl<'o> Rotation<'_, 'o> {
             return self.grant_chosen(chosen, agent);
         }
         if self.cycle.is_round_due() {
+            if self.out.config.mentions == MentionRule::First {
+                // Behind the addressed the order goes on where it was.
+                self.roster.list.turn_behind(agent);
+            }
             return self.begin_cycle(Start::First, Cause::MentionRound);
         }
         match self.roster.list.position(agent) {
@@ -93,9 +97,8 @@ impl<'o> Rotation<'_, 'o> {
     fn grant_from(&mut self, from: usize, cause: Cause) {
         let (mut at, mut cause) = (from, cause);
         while let Some(slot) = self.roster.list.slots().get(at) {
-            let agent = slot.agent;
             let Some(hindrance) = self.next_speaker().hindrance(slot) else {
-                return self.grant(agent, cause);
+                return self.grant(at, cause);
             };
             // Why the cycle began is told once, before the first that is skipped.
             if cause != Cause::NextInList {
@@ -108,17 +111,17 @@ impl<'o> Rotation<'_, 'o> {
         self.begin_boundary();
     }
 
-    /// An agent that passed before passes again; others miss their turn.
+    /// An agent that passed before, or has nothing new to answer, passes; others miss their turn.
     fn skip(&mut self, at: usize, cause: Cause) {
         if let Some(slot) = self.roster.list.slots_mut().get_mut(at) {
-            let passes = cause == Cause::AgentPassed;
+            let passes = matches!(cause, Cause::AgentPassed | Cause::NothingNew);
             slot.turn = if passes { SeatTurn::Passed } else { SeatTurn::Skipped };
             self.out.tell(self.floor, Some(slot.agent), cause);
         }
     }
 
     #[inline]
-    fn grant(&mut self, agent: AgentKey, cause: Cause) {
+    fn grant(&mut self, at: usize, cause: Cause) {
         let config = self.out.config;
         if self.quota.turn_budget_spent(config) {
             return self.stop_at_budget();
@@ -126,6 +129,12 @@ impl<'o> Rotation<'_, 'o> {
         if self.quota.turns_reached(config, self.standing.mode, self.out.now) {
             return self.stop_at_ceiling();
         }
+        let Some(slot) = self.roster.list.slots_mut().get_mut(at) else {
+            return;
+        };
+        // What is said from now on is new to it when its turn has ended.
+        slot.nothing_new = true;
+        let agent = slot.agent;
         self.quota.count_turn(config);
         self.cycle.forget_choice();
         self.floor.turn = TurnId::new(self.floor.turn.get() + 1);
@@ -140,7 +149,8 @@ impl<'o> Rotation<'_, 'o> {
         let place = list.position(after).unwrap_or(0);
         // An agent that stood before is taken out first, so that the place moves up by one.
         let behind = list.position(chosen).is_some_and(|at| at > place);
-        let had = list.move_to(chosen, place + usize::from(behind));
+        let at = (place + usize::from(behind)).min(list.len().saturating_sub(1));
+        let had = list.move_to(chosen, at);
         if self.cycle.last_completer == Some(chosen) {
             self.cycle.last_completer = None;
         }
@@ -148,7 +158,7 @@ impl<'o> Rotation<'_, 'o> {
             // What it said no longer stands in the list, and still asks for another cycle.
             self.request_cycle();
         }
-        self.grant(chosen, Cause::OperatorChoice);
+        self.grant(at, Cause::OperatorChoice);
     }
 
     /// Something was said after the cycle began: everybody gets another chance.
@@ -164,7 +174,7 @@ impl<'o> Rotation<'_, 'o> {
         self.words.awaits_human = false;
         self.reminders.cancel();
         self.reminders.restart_count();
-        self.roster.list.forget_passed();
+        self.roster.list.forget_silent();
         self.cycle.forget(&mut self.roster.list);
         let (now, longest) = (self.out.now, self.out.config.list_fresh);
         if self.roster.read_at.is_some_and(|at| now.since(at) <= longest) {
@@ -193,7 +203,7 @@ impl<'o> Rotation<'_, 'o> {
         }
         self.quota.count_cycle(config);
         if self.next_speaker().choice().is_none() {
-            self.cycle.begin_round();
+            self.cycle.begin_round(&mut self.roster.list, config.mentions);
         }
         let from = self.next_speaker().place(start);
         for slot in self.roster.list.slots_mut().iter_mut().take(from) {
@@ -223,8 +233,9 @@ impl<'o> Rotation<'_, 'o> {
             return self.become_dormant(cause);
         }
         let planned = self.cycle.is_round_planned();
-        // A round of the addressed changes no order: the cycle that it interrupted goes on after it.
-        if !planned && !ended.was_round {
+        // A cycle for the addressed only changes no order: what it interrupted goes on after it.
+        let is_apart = planned && self.out.config.mentions == MentionRule::Only;
+        if !is_apart && !ended.was_round {
             self.reorder(ended.agents >= 3);
         }
         let cause = match self.next_speaker().choice() {

@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
-use crate::AgentKey;
 use crate::state::rare::Rare;
 use crate::state::speaker_list::SpeakerList;
+use crate::{AgentKey, MentionRule};
 
 /// What is known of a cycle beyond what stands in the list.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -42,7 +42,7 @@ impl Cycle {
     /// Something was said after the cycle began: everybody gets another chance. Gives whether that
     /// changes anything.
     pub(crate) fn request(&mut self, list: &mut SpeakerList) -> bool {
-        let may_start_again = list.forget_passed();
+        let may_start_again = list.forget_silent();
         !core::mem::replace(&mut self.requested, true) || may_start_again
     }
 
@@ -87,10 +87,17 @@ impl Cycle {
         self.is_round_planned() && !self.is_round()
     }
 
-    pub(crate) fn begin_round(&mut self) {
-        if let Some(plans) = self.plans.existing() {
-            plans.round = core::mem::take(&mut plans.next_round);
+    /// The planned round begins with this cycle: the addressed are first, or it is for them only.
+    pub(crate) fn begin_round(&mut self, list: &mut SpeakerList, rule: MentionRule) {
+        let Some(plans) = self.plans.existing() else {
+            return;
+        };
+        match rule {
+            MentionRule::Only => core::mem::swap(&mut plans.round, &mut plans.next_round),
+            MentionRule::First => list.put_first(&plans.next_round),
+            MentionRule::Ignored => {}
         }
+        plans.next_round.clear();
     }
 
     /// These agents speak in a cycle of their own, as soon as that may begin.
@@ -113,7 +120,7 @@ mod tests {
         let [one, two, three] = [1, 2, 3].map(AgentKey::new);
         cycle.plan_round(&[three, one, three]);
         assert!(cycle.is_round_due() && !cycle.is_round() && !cycle.leaves_out(two));
-        cycle.begin_round();
+        cycle.begin_round(&mut SpeakerList::default(), MentionRule::Only);
         assert!(cycle.is_round() && !cycle.is_round_planned());
         assert_eq!([one, two, three].map(|agent| cycle.leaves_out(agent)), [false, true, false]);
         cycle.forget(&mut SpeakerList::default());
@@ -134,7 +141,7 @@ mod tests {
     fn forgetting_the_plans_keeps_the_round_under_way() {
         let mut cycle = Cycle::default();
         cycle.plan_round(&[AgentKey::new(1)]);
-        cycle.begin_round();
+        cycle.begin_round(&mut SpeakerList::default(), MentionRule::Only);
         cycle.plan_round(&[AgentKey::new(2)]);
         cycle.plans.edit().chosen = Some(AgentKey::new(2));
         cycle.forget_plans();

@@ -37,6 +37,9 @@ pub struct Slot {
     ///
     /// [`Config::skip_passed`]: crate::Config::skip_passed
     pub passed: bool,
+    /// Nobody else has said anything since its last reply, or, while it has the floor, since it was
+    /// granted.
+    pub nothing_new: bool,
 }
 
 /// What became of an agent's turn in this cycle.
@@ -62,7 +65,8 @@ pub enum SeatTurn {
 impl Slot {
     /// A fresh place.
     pub const fn new(agent: AgentKey) -> Self {
-        Self { agent, turn: SeatTurn::Ahead, left: false, grace_from: None, passed: false }
+        let (left, passed, nothing_new) = (false, false, false);
+        Self { agent, turn: SeatTurn::Ahead, left, grace_from: None, passed, nothing_new }
     }
 }
 
@@ -124,11 +128,51 @@ impl SpeakerList {
         self.slots.iter().filter(|slot| slot.turn == SeatTurn::Spoke).map(|slot| slot.agent)
     }
 
-    /// Something was said: agents that passed may be asked again.
+    /// Something was said: agents that passed, or spoke last, may be asked again.
     /// Returns whether there were any.
-    pub(crate) fn forget_passed(&mut self) -> bool {
-        let passed = self.slots.iter_mut().map(|slot| core::mem::take(&mut slot.passed));
-        passed.fold(false, |any, passed| any | passed)
+    pub(crate) fn forget_silent(&mut self) -> bool {
+        self.slots.iter_mut().fold(false, |any, slot| {
+            let was_silent = slot.passed | slot.nothing_new;
+            (slot.passed, slot.nothing_new) = (false, false);
+            any | was_silent
+        })
+    }
+
+    /// The turn of this agent is over. Where it spoke, all others may be asked again; itself only if its reply is
+    /// no last word, or something is new since it was granted.
+    #[inline]
+    pub(crate) fn end_turn(&mut self, agent: AgentKey, turn: SeatTurn, passed: bool, last: bool) {
+        let spoke = turn == SeatTurn::Spoke;
+        for slot in &mut self.slots {
+            if slot.agent == agent {
+                (slot.turn, slot.passed) = (turn, passed);
+                slot.nothing_new &= last;
+            } else if spoke {
+                (slot.passed, slot.nothing_new) = (false, false);
+            }
+        }
+    }
+
+    /// Anybody but this agent said something, or this one did: it is news to all others. Returns whether
+    /// any of them had nothing new.
+    pub(crate) fn hear(&mut self, author: Option<AgentKey>) -> bool {
+        self.slots.iter_mut().fold(false, |any, slot| {
+            let is_news = slot.nothing_new && Some(slot.agent) != author;
+            slot.nothing_new &= !is_news;
+            any | is_news
+        })
+    }
+
+    /// Turns the list so that the place behind this agent's is first, and its own last.
+    pub(crate) fn turn_behind(&mut self, agent: AgentKey) {
+        if let Some(at) = self.position(agent) {
+            self.slots.rotate_left(at + 1);
+        }
+    }
+
+    /// Puts these agents, given in ascending order, first, in the order of the list.
+    pub(crate) fn put_first(&mut self, agents: &[AgentKey]) {
+        self.slots.sort_by_key(|slot| agents.binary_search(&slot.agent).is_err());
     }
 
     /// Moves a slot so that it stands at this place of the others, with its turn ahead; gives what

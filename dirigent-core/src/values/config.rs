@@ -62,6 +62,26 @@ pub enum WakeRule {
     NextAfterSender,
 }
 
+/// What a person's message does that mentions agents, beside waking the channel.
+///
+/// ```
+/// use dirigent_core::{Config, MentionRule};
+///
+/// assert_eq!(Config::default().mentions, MentionRule::First);
+/// assert_eq!(Config::seed_literal().mentions, MentionRule::Ignored);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MentionRule {
+    /// Nothing: the order is what it was.
+    Ignored,
+    /// A new cycle begins, as soon as no turn is under way, in which the mentioned agents are first, in
+    /// the order of the list. The others follow.
+    First,
+    /// Only the mentioned agents speak, for one cycle; then the order returns.
+    Only,
+}
+
 /// The rules of a channel. Shared by all channels of a host unless it wants otherwise.
 ///
 /// Every limit that is `Option` may be switched off with `None`; the documented defaults are those
@@ -180,9 +200,13 @@ pub struct Config {
     pub wake_rule: WakeRule,
     /// Whether an agent that passed is left out until something was said. Default false.
     pub skip_passed: bool,
-    /// Whether a human's message that mentions agents lets only these speak for a round. Default
-    /// false.
-    pub mention_rounds: bool,
+    /// Whether an agent that spoke last is not asked again while nobody has said anything since: it
+    /// counts as having passed, with [`Cause::NothingNew`](crate::Cause::NothingNew). Only an agent whose
+    /// reply the library delivered: one that asks through its own gateway, or is woken by the host's
+    /// waker, always has its turn. Default true; it saves the last call of each conversation.
+    pub skip_last_speaker: bool,
+    /// What a person's message does that mentions agents. Default: these are asked first.
+    pub mentions: MentionRule,
     /// Most turns with a reply that an agent may have in an hour, at most 255. Default none.
     pub agent_turns_per_hour: Option<u8>,
     /// Most turns in all; messages of people do not reset the count. Default none.
@@ -241,7 +265,8 @@ impl Default for Config {
             outage_max: Duration::from_secs(3_600),
             wake_rule: WakeRule::FirstInList,
             skip_passed: false,
-            mention_rounds: false,
+            skip_last_speaker: true,
+            mentions: MentionRule::First,
             agent_turns_per_hour: None,
             budget_turns: None,
             budget_cycles: None,
@@ -251,9 +276,9 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The seed to the letter, without the safety nets that field use added: no start and run
-    /// deadlines, no ceilings, no refresh on waking, no confirmation by any message, no answer to a
-    /// stop word.
+    /// The seed to the letter, without what field use added: no start and run deadlines, no ceilings,
+    /// no refresh on waking, no confirmation by any message, no answer to a stop word. A mention is a
+    /// word as any other, and the agent that spoke last is asked again.
     ///
     /// What the seed does not say is as by default, since without it a room would break its other promises:
     ///
@@ -281,6 +306,8 @@ impl Config {
             list_fresh: Duration::MAX,
             any_message_fallback: false,
             acknowledge: false,
+            skip_last_speaker: false,
+            mentions: MentionRule::Ignored,
             ..Self::default()
         }
     }

@@ -85,8 +85,8 @@ pub enum Input {
     TriggerAgain,
     /// A message was seen in the channel: pushed, polled, or read later from the history.
     Message(Message),
-    /// A human's message that mentions these agents, by their accounts and in its own words. Where
-    /// [`Config::mention_rounds`] is off it is as [`Input::Message`].
+    /// A human's message that mentions these agents, by their accounts and in its own words. With
+    /// [`MentionRule::Ignored`](crate::MentionRule::Ignored) it is as [`Input::Message`].
     Addressed {
         /// The message.
         message: Message,

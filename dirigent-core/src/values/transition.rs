@@ -226,6 +226,8 @@ named! {
     AgentAssigned = "agent-assigned",
     /// The agent had nothing to say and is not asked again until something is said.
     AgentPassed = "agent-passed",
+    /// The agent spoke last and nothing was said since: it counts as having passed, and is not asked.
+    NothingNew = "nothing-new",
     /// The agent was not addressed in this round.
     NotMentioned = "not-mentioned",
     /// The agent has had its turns for this hour.

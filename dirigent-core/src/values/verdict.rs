@@ -81,6 +81,9 @@ pub enum Reason {
     Unassigned,
     /// Denied: the agent has had its turns for this hour.
     Capped,
+    /// Denied: another agent has the floor, and this one spoke last: while nothing is said it is passed
+    /// without being asked.
+    NothingNew,
     /// Denied: a budget is spent.
     BudgetSpent,
     /// Denied: an agent asked for a person, who has not written yet.
@@ -141,6 +144,7 @@ impl Reason {
             Self::Offline => "offline",
             Self::Unassigned => "unassigned",
             Self::Capped => "capped",
+            Self::NothingNew => "nothing-new",
             Self::BudgetSpent => "budget-spent",
             Self::AwaitingHuman => "awaiting-human",
             Self::Dormant => "dormant",
@@ -176,6 +180,7 @@ impl fmt::Display for Reason {
             Self::Offline => "it is offline",
             Self::Unassigned => "it came back and was not assigned yet",
             Self::Capped => "it has had its turns for this hour",
+            Self::NothingNew => "it spoke last, and nothing was said since",
             Self::BudgetSpent => "a budget of this channel is spent",
             Self::AwaitingHuman => "an agent asked for a person, and none has written yet",
             Self::Dormant => "no agent has the floor",

@@ -2,8 +2,8 @@
 
 use crate::room::{A, B, C, D, Room, STRANGER, secs, spoke};
 use dirigent_core::{
-    AgentKey, Author, Cause, Config, Input, InterruptPolicy, Message, MessageId, MessageKind,
-    Outcome, Refusal, Tail, WakeCause,
+    AgentKey, Author, Cause, Config, Input, InterruptPolicy, MentionRule, Message, MessageId,
+    MessageKind, Outcome, Refusal, Tail, WakeCause,
 };
 
 /// A person mentions these agents.
@@ -21,7 +21,7 @@ fn addressed(id: u64, author: Author, agents: &[AgentKey]) -> Input {
 
 fn mentions(count: usize, change: impl FnOnce(&mut Config)) -> Room {
     Room::chat_with(count, |config| {
-        config.mention_rounds = true;
+        config.mentions = MentionRule::Only;
         change(config);
     })
 }
@@ -127,7 +127,7 @@ fn a_choice_comes_before_a_round() {
 /// F06
 #[test]
 fn a_mention_is_a_message_where_no_round_can_be() {
-    let mut off = Room::chat(2);
+    let mut off = mentions(2, |config| config.mentions = MentionRule::Ignored);
     mention(&mut off, &[B]);
     assert_eq!(off.speaker(), Some(A));
     let mut room = mentions(3, |_| ());

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::room::{A, B, Room, SEED, agents, ended, gate, message, millis, secs, spoke};
 use dirigent_core::{
-    Author, Config, Creation, HumanInterrupt, Input, MessageKind, Mode, PhaseKind, Reason, Refusal,
-    Settlement, Timestamp, TriggerCleanup,
+    Author, Config, Creation, HumanInterrupt, Input, MentionRule, MessageKind, Mode, PhaseKind,
+    Reason, Refusal, Settlement, Timestamp, TriggerCleanup,
 };
 
 /// What `validate` says of the default with this change; "" when it is content.
@@ -127,6 +127,8 @@ fn the_seed_to_the_letter_is_the_default_without_its_safety_nets() {
     expected.list_fresh = Duration::MAX;
     expected.any_message_fallback = false;
     expected.acknowledge = false;
+    expected.skip_last_speaker = false;
+    expected.mentions = MentionRule::Ignored;
     assert_eq!(literal, expected);
     assert_ne!(literal, Config::default());
 }

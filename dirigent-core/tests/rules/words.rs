@@ -95,6 +95,7 @@ fn the_names_of_causes_are_for_ever() {
         (Cause::Concluded, "concluded"),
         (Cause::Archived, "archived"),
         (Cause::Overdue, "overdue"),
+        (Cause::NothingNew, "nothing-new"),
     ];
     named(&causes, Cause::as_str);
 }
@@ -120,6 +121,7 @@ fn the_names_of_reasons_are_for_ever() {
         (Reason::NotRegistered, "not-registered"),
         (Reason::Muted, "muted"),
         (Reason::NotListed, "not-listed"),
+        (Reason::NothingNew, "nothing-new"),
         (Reason::NotYourTurn { speaker: A }, "not-your-turn"),
     ];
     named(&reasons, Reason::as_str);

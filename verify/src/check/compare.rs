@@ -169,6 +169,7 @@ fn settled_causes(effects: &[Effect]) -> impl Iterator<Item = Cause> {
                     | Cause::AgentOnline
                     | Cause::AgentAssigned
                     | Cause::AgentPassed
+                    | Cause::NothingNew
                     | Cause::NotMentioned
                     | Cause::AgentCapped
                     | Cause::NobodyElse

@@ -110,7 +110,7 @@ impl Shortest {
 type Reset = fn(&mut Config, &Config);
 
 /// Every rule by itself.
-const RESETS: [Reset; 46] = [
+const RESETS: [Reset; 47] = [
     |to, from| *to = from.clone(),
     |to, from| to.fingerprint_length = from.fingerprint_length,
     |to, from| to.delivery_timeout = from.delivery_timeout,
@@ -151,7 +151,8 @@ const RESETS: [Reset; 46] = [
     |to, from| to.outage_max = from.outage_max,
     |to, from| to.wake_rule = from.wake_rule,
     |to, from| to.skip_passed = from.skip_passed,
-    |to, from| to.mention_rounds = from.mention_rounds,
+    |to, from| to.skip_last_speaker = from.skip_last_speaker,
+    |to, from| to.mentions = from.mentions,
     |to, from| to.agent_turns_per_hour = from.agent_turns_per_hour,
     |to, from| to.budget_turns = from.budget_turns,
     |to, from| to.budget_cycles = from.budget_cycles,

@@ -85,6 +85,7 @@ fn slot(r: &mut Reader<'_>) -> Slot {
     slot.turn = turns.get(usize::from(r.byte() % 4)).copied().unwrap_or_default();
     slot.left = r.byte() % 8 == 7;
     slot.grace_from = r.maybe(Reader::moment);
+    slot.nothing_new = r.byte() % 4 == 3;
     slot
 }
 

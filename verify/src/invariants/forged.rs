@@ -111,7 +111,7 @@ impl Forged {
 
 /// A seat of an available agent.
 pub(super) const fn seat(agent: AgentKey, turn: SeatTurn) -> Seat {
-    Seat { agent, turn, left: false, muted: false, away: false }
+    Seat { agent, turn, left: false, muted: false, away: false, nothing_new: false }
 }
 
 /// A fresh observer of an invariant.

@@ -44,7 +44,9 @@ impl Observer for LastIsNotFirst {
                         | Input::Offline(_)
                 );
                 let mut told_of = seen.transitions();
-                let chosen = told_of.any(|told| told.cause == Cause::OperatorChoice);
+                // Who was chosen or addressed is put first after the shuffle.
+                let chosen = told_of
+                    .any(|told| matches!(told.cause, Cause::OperatorChoice | Cause::MentionRound));
                 // An agent that is assigned in the same step goes to the end of the new order.
                 let moved = matches!(seen.input, Input::Online(_) | Input::Assign(_));
                 if !chosen && !moved && seen.before.chosen.is_none() {

@@ -154,6 +154,7 @@ pub(crate) const fn is_skip(cause: Cause) -> bool {
             | Cause::AgentMuted
             | Cause::AgentOffline
             | Cause::AgentPassed
+            | Cause::NothingNew
             | Cause::NotMentioned
             | Cause::AgentCapped
     )

@@ -112,6 +112,7 @@ fn derive_for(glance: &Glance, rules: &Config, now: Timestamp, agent: AgentKey) 
         None => Reason::Dormant,
         Some(_) if seat.is_none_or(|seat| seat.left) => Reason::NotListed,
         Some(_) if glance.capped.contains(&agent) => Reason::Capped,
+        Some(_) if seat.is_some_and(|seat| seat.nothing_new) => Reason::NothingNew,
         Some(speaker) => Reason::NotYourTurn { speaker },
     }
 }

@@ -42,7 +42,7 @@ impl Observer for WholeCycles {
             if is_skip(told.cause) {
                 self.passed_over.push(agent);
             }
-            if told.cause == Cause::AgentPassed {
+            if matches!(told.cause, Cause::AgentPassed | Cause::NothingNew) {
                 self.passing.push(agent);
             }
             // The slot of an agent whose reply is delivered stays where it is.

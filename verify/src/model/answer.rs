@@ -169,6 +169,8 @@ impl Model {
             left: slot.left,
             muted: self.muted.contains(&slot.agent),
             away: self.away.contains_key(&slot.agent),
+            nothing_new: self.has_nothing_new(slot.agent)
+                && self.speaker().is_some_and(|speaker| speaker != slot.agent),
         });
         let away = self.away.iter().map(|(agent, how)| (*agent, *how == Away::Offline));
         let capped = self.list.iter().filter(|slot| self.is_slot_capped(slot));

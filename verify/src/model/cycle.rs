@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dirigent_core::{AgentKey, Cause, Notice, SeatTurn};
+use dirigent_core::{AgentKey, Cause, MentionRule, Notice, SeatTurn};
 
 use super::Model;
 use super::answer::EndedTurn;
@@ -29,6 +29,7 @@ impl Model {
         self.reminders = 0; // rule 36
         self.empty_cycle();
         self.forgive_passing(); // rule 59
+        self.be_news(None); // rule 76
         self.withdraw_permit();
         self.reminder_due = None;
         if self.is_list_fresh() {
@@ -68,7 +69,7 @@ impl Model {
         let chosen = self.list.get(start).map(|slot| First::Chosen(slot.agent));
         let is_chosen = chosen == Some(first) && self.is_place_available(start);
         if !is_chosen {
-            self.round = self.round_to_come.take(); // rule 62: a choice comes first
+            self.begin_round(); // rule 62: a choice comes first
         }
         if start > 0 {
             self.veto();
@@ -108,7 +109,7 @@ impl Model {
                 self.grant(at);
                 return;
             };
-            let passes = hindrance == Cause::AgentPassed;
+            let passes = matches!(hindrance, Cause::AgentPassed | Cause::NothingNew);
             if let Some(slot) = self.list.get_mut(at) {
                 slot.turn = if passes { SeatTurn::Passed } else { SeatTurn::Skipped };
             }
@@ -154,6 +155,7 @@ impl Model {
             slow: None,
             awaits_human: false,
             whole: false,
+            news: false,
         }));
         if !held {
             let over = self.held.take(); // rule 54
@@ -168,6 +170,8 @@ impl Model {
             return;
         };
         let (agent, spoken, whole) = (turn.agent, turn.spoken, turn.whole);
+        let delivered = turn.stage == Stage::Delivering && cause == Cause::ReceiptGiven;
+        let said_last = delivered && !turn.news; // rule 76
         let how = if spoken { SeatTurn::Spoke } else { how }; // rule 49
         self.ended.push(EndedTurn { agent, cause });
         let (now, skips) = (self.now, self.config.skip_passed);
@@ -180,6 +184,9 @@ impl Model {
         }
         if how == SeatTurn::Spoke {
             self.note_spoke(agent);
+            self.last_word = said_last.then_some(agent);
+        } else if self.last_word == Some(agent) {
+            self.last_word = None;
         }
         if matches!(how, SeatTurn::Passed | SeatTurn::Spoke) {
             self.cycle.last_completer = Some(agent); // D30
@@ -206,6 +213,7 @@ impl Model {
             return;
         }
         if self.round.is_none() && self.round_to_come.is_some() {
+            self.turn_list_behind(at);
             self.empty_cycle();
             self.start_cycle(First::Front); // rule 62
             return;
@@ -246,7 +254,8 @@ impl Model {
             let place = self.list.iter().position(|slot| slot.agent == *agent);
             place.is_some_and(|at| self.is_place_available(at))
         });
-        if is_after_round || self.round_to_come.is_some() {
+        let apart = self.round_to_come.is_some() && self.config.mentions == MentionRule::Only;
+        if is_after_round || apart {
             // Rule 62: the order is what it was.
         } else if self.list.len() >= 3 {
             self.adopt_order(last, choice);
@@ -289,6 +298,9 @@ impl Model {
                 self.violations.push(format!("{choice:?} was chosen and is not first"));
             }
             return; // where it was before it was moved is not to be seen
+        }
+        if self.put_first().is_some() {
+            return; // as above; whether the addressed are first is seen when the round begins
         }
         let mut able = self.list.iter().filter(|slot| self.is_free(slot));
         let first_able = able.next().map(|slot| slot.agent);
@@ -352,6 +364,22 @@ impl Model {
     pub(super) fn veto(&mut self) {
         self.cycle.vetoed = true;
         self.forgive_passing();
+        self.be_news(None);
+    }
+
+    /// Rule 76: something is new to everybody but this author.
+    pub(super) fn be_news(&mut self, author: Option<AgentKey>) {
+        if author.is_none() || self.last_word != author {
+            self.last_word = None;
+        }
+        if let Some(turn) = self.phase.turn_mut() {
+            turn.news |= author != Some(turn.agent);
+        }
+    }
+
+    /// Rule 76: whether the agent spoke last, and is not asked while nothing is new.
+    pub(super) fn has_nothing_new(&self, agent: AgentKey) -> bool {
+        self.config.skip_last_speaker && self.last_word == Some(agent)
     }
 
     /// Rule 59: no agent is passed over any more.
@@ -379,6 +407,9 @@ impl Model {
         }
         if self.config.skip_passed && slot.passed_over {
             return Some(Cause::AgentPassed);
+        }
+        if self.has_nothing_new(slot.agent) {
+            return Some(Cause::NothingNew);
         }
         if self.round.as_ref().is_some_and(|round| !round.contains(&slot.agent)) {
             return Some(Cause::NotMentioned);

@@ -113,6 +113,7 @@ impl Model {
             Phase::Refreshing(_) => Reason::Refreshing,
             Phase::Turn(_) if !self.is_present(agent) => Reason::NotListed,
             Phase::Turn(_) if self.is_capped(agent) => Reason::Capped,
+            Phase::Turn(_) if self.has_nothing_new(agent) => Reason::NothingNew,
             Phase::Turn(turn) => Reason::NotYourTurn { speaker: turn.agent },
             Phase::Dormant
             | Phase::Disabled

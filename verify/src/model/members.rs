@@ -108,6 +108,7 @@ impl Model {
     /// Rule 28: those who stay, in order; then the newcomers. Whether there are any.
     fn rebuild(&mut self, present: &[AgentKey]) -> bool {
         self.list.retain(|slot| present.contains(&slot.agent));
+        self.last_word = self.last_word.filter(|agent| present.contains(agent)); // rule 76
         for slot in &mut self.list {
             slot.left = false;
         }

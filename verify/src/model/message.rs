@@ -27,6 +27,12 @@ impl Model {
             return Err(Refusal::RepeatedMessage);
         }
         self.memory.keep(message.id, self.now);
+        match message.author {
+            _ if self.closing.is_some() => {}
+            Author::Agent(agent) => self.be_news(Some(agent)), // rule 76
+            Author::Human | Author::Bot => self.be_news(None),
+            Author::Moderator | _ => {}
+        }
         if message.kind == MessageKind::System || message.author == Author::Moderator {
             return Ok(());
         }

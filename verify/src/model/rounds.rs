@@ -1,8 +1,9 @@
 //! Rounds of the addressed (rule 62), and the wait for a person (rule 63).
 
-use dirigent_core::{AgentKey, Author, Cause};
+use dirigent_core::{AgentKey, Author, Cause, MentionRule};
 
 use super::Model;
+use super::state::Slot;
 
 impl Model {
     /// The round that a message asks for, if it does.
@@ -11,7 +12,8 @@ impl Model {
         author: Author,
         addressed: Option<&[AgentKey]>,
     ) -> Option<Vec<AgentKey>> {
-        let agents = addressed.filter(|_| self.config.mention_rounds && author == Author::Human)?;
+        let counts = self.config.mentions != MentionRule::Ignored && author == Author::Human;
+        let agents = addressed.filter(|_| counts)?;
         let mut slots = self.list.iter();
         let meant = slots.any(|slot| agents.contains(&slot.agent) && self.is_available(slot));
         meant.then(|| agents.to_vec())
@@ -21,6 +23,32 @@ impl Model {
     pub(super) fn plan_round(&mut self, round: Option<Vec<AgentKey>>) {
         if round.is_some() {
             self.round_to_come = round;
+        }
+    }
+
+    /// The agents that are put first when the round to come begins.
+    pub(super) fn put_first(&self) -> Option<&[AgentKey]> {
+        let first = self.config.mentions == MentionRule::First;
+        self.round_to_come.as_deref().filter(|_| first)
+    }
+
+    /// The round to come begins with this cycle.
+    pub(super) fn begin_round(&mut self) {
+        if let Some(addressed) = self.put_first() {
+            let is_meant = |slot: &Slot| addressed.contains(&slot.agent);
+            let (mut front, behind) = self.list.iter().cloned().partition::<Vec<_>, _>(is_meant);
+            front.extend(behind);
+            self.list = front;
+        }
+        let round = self.round_to_come.take();
+        self.round = round.filter(|_| self.config.mentions == MentionRule::Only);
+    }
+
+    /// After a turn, the order of those who are not addressed goes on behind the slot at this place.
+    pub(super) fn turn_list_behind(&mut self, at: Option<usize>) {
+        if let (Some(at), true) = (at, self.put_first().is_some()) {
+            let before: Vec<Slot> = self.list.drain(..=at).collect();
+            self.list.extend(before);
         }
     }
 

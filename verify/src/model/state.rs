@@ -156,6 +156,8 @@ pub(super) struct Turn {
     pub(super) awaits_human: bool,
     /// Rule 23: its whole reply is known to have arrived, so that no late piece of it can come.
     pub(super) whole: bool,
+    /// Rule 76: something was new since it was granted.
+    pub(super) news: bool,
 }
 
 impl Turn {

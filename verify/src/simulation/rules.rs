@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{Config, HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule};
+use dirigent_core::{
+    Config, HumanInterrupt, InterruptPolicy, MentionRule, TriggerCleanup, WakeRule,
+};
 use dirigent_testkit::Random;
 
 /// A configuration, chosen by chance: often the defaults with something changed.
@@ -85,7 +87,9 @@ fn policies(config: &mut Config, dice: &mut Random) {
         config.outage_max = dice.pick(&[1, 30, 600]).map_or(config.outage_max, Duration::from_secs);
     }
     config.skip_passed = dice.hits(500_000);
-    config.mention_rounds = dice.hits(500_000);
+    config.skip_last_speaker = dice.hits(700_000);
+    let mentions = [MentionRule::Ignored, MentionRule::First, MentionRule::Only];
+    config.mentions = dice.pick(&mentions).unwrap_or(MentionRule::First);
     if dice.hits(200_000) {
         config.agent_turns_per_hour = dice.pick(&[1, 3, 20]);
     }

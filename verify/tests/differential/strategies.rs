@@ -5,7 +5,9 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{Config, HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule};
+use dirigent_core::{
+    Config, HumanInterrupt, InterruptPolicy, MentionRule, TriggerCleanup, WakeRule,
+};
 use dirigent_verify::check::Step;
 use proptest::collection::vec;
 use proptest::option;
@@ -194,7 +196,7 @@ fn combined_turns(base: impl Strategy<Value = Config>) -> impl Strategy<Value = 
             config.announce_offline,
             config.auto_requeue,
             config.skip_passed,
-            config.mention_rounds,
+            config.skip_last_speaker,
         ) = flags;
         config
     })
@@ -206,7 +208,8 @@ fn combined_words(base: impl Strategy<Value = Config>) -> impl Strategy<Value = 
     let wakes = vec![WakeRule::FirstInList, WakeRule::NextAfterSender];
     let consult = millis(select(vec![1, 2_000, 30_000]));
     let outage = millis(select(vec![1, 5_000, 3_600_000]));
-    let consult = (consult, outage);
+    let mentions = vec![MentionRule::Ignored, MentionRule::First, MentionRule::Only];
+    let consult = (consult, outage, select(mentions));
     let budgets = (option::of(1..6_u32), option::of(1..4_u32), option::of(1..6_u64));
     let cap = option::weighted(0.3, 1..4_u8);
     let some = option::weighted(0.3, budgets);
@@ -214,7 +217,7 @@ fn combined_words(base: impl Strategy<Value = Config>) -> impl Strategy<Value = 
         |(mut config, words, wake, consult, cap, budgets)| {
             config.human_interrupt = words;
             config.wake_rule = wake;
-            (config.consult_deadline, config.outage_max) = consult;
+            (config.consult_deadline, config.outage_max, config.mentions) = consult;
             config.agent_turns_per_hour = cap;
             (config.budget_turns, config.budget_cycles, config.budget_cost) =
                 budgets.unwrap_or_default();

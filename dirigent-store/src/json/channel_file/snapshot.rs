@@ -64,6 +64,7 @@ structs! {
         [opt] left: bool,
         [opt] grace_from: Option<Timestamp>,
         [opt] passed: bool,
+        [opt] nothing_new: bool,
     }
 
     struct RefreshFile for Refresh as "Refresh" {

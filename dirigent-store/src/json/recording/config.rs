@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dirigent::Config;
-use dirigent::settings::{HumanInterrupt, InterruptPolicy, TriggerCleanup, WakeRule};
+use dirigent::settings::{HumanInterrupt, InterruptPolicy, MentionRule, TriggerCleanup, WakeRule};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -93,16 +93,62 @@ impl Form for TriggerCleanup {
     }
 }
 
-/// Writes each rule under its own name, with `=` a time in milliseconds; one that is absent is as by default.
+/// What a mention does. Recordings that are older know nothing of the addressed who are first.
+mod mentions {
+    use dirigent::settings::MentionRule;
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::is_false;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    #[derive(Default)]
+    struct MentionsFile {
+        mention_rounds: bool,
+        #[serde(skip_serializing_if = "is_false")]
+        mentioned_first: bool,
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    pub(super) fn serialize<S: Serializer>(rule: &MentionRule, to: S) -> Result<S::Ok, S::Error> {
+        let (mention_rounds, mentioned_first) = match rule {
+            MentionRule::Ignored => (false, false),
+            MentionRule::First => (false, true),
+            MentionRule::Only => (true, false),
+            _ => return Err(S::Error::custom("a value is newer than this store")),
+        };
+        MentionsFile { mention_rounds, mentioned_first }.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<MentionRule, D::Error> {
+        let file = MentionsFile::deserialize(from)?;
+        Ok(match (file.mention_rounds, file.mentioned_first) {
+            (true, _) => MentionRule::Only,
+            (false, true) => MentionRule::First,
+            (false, false) => MentionRule::Ignored,
+        })
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
+/// Writes each rule under its own name, with `=` a time in milliseconds, with `as` in a form of its own; one that
+/// is absent is as by default. A rule that came later is absent where it is off, as in recordings before it.
 macro_rules! rules {
-    ($($field:ident $(: $of:ty)? $(= $time:ty)?,)+) => {
+    ($($(#[$form:meta])* $field:ident $(: $of:ty)? $(= $time:ty)? $(as $plain:ty)?,)+) => {
         /// All rules.
         #[derive(Serialize, Deserialize)]
         #[serde(rename_all = "camelCase", default)]
         pub(super) struct ConfigFile {
             $(
+                $(#[$form])*
                 $(#[serde(with = "crate::json::form")] $field: $of,)?
                 $(#[serde(with = "millis")] $field: $time,)?
+                $($field: $plain,)?
             )+
         }
 
@@ -164,7 +210,10 @@ rules! {
     outage_max = Duration,
     wake_rule: WakeRule,
     skip_passed: bool,
-    mention_rounds: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    skip_last_speaker as bool,
+    #[serde(flatten, with = "mentions")]
+    mentions as MentionRule,
     agent_turns_per_hour: Option<u8>,
     budget_turns: Option<u32>,
     budget_cycles: Option<u32>,
@@ -212,6 +261,15 @@ mod tests {
     }
 
     #[test]
+    fn a_recording_from_before_a_rule_is_replayed_without_it() {
+        let older: Config = serde_json::from_str::<ConfigFile>("{}").unwrap().into();
+        assert_eq!((older.skip_last_speaker, older.mentions), (false, MentionRule::Ignored));
+        let rounds = r#"{"mentionRounds":true}"#;
+        let older: Config = serde_json::from_str::<ConfigFile>(rounds).unwrap().into();
+        assert_eq!(older.mentions, MentionRule::Only);
+    }
+
+    #[test]
     fn rules_come_back_as_they_were() {
         for config in [Config::default(), Config::seed_literal()] {
             let (back, mut expected) = (through_a_file(&config), config);
@@ -224,6 +282,7 @@ mod tests {
         config.trigger_cleanup = TriggerCleanup::After(Duration::from_secs(3));
         config.human_interrupt = HumanInterrupt::Queue;
         config.wake_rule = WakeRule::NextAfterSender;
+        config.mentions = MentionRule::Only;
         config.interrupt = InterruptPolicy::AdvanceNormally;
         config.budget_cost = Some(u64::MAX);
         config.slow_after = Some(Duration::from_millis(1));

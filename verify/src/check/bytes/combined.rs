@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Config, HumanInterrupt, WakeRule};
+use dirigent_core::{Config, HumanInterrupt, MentionRule, WakeRule};
 use dirigent_testkit::Random;
 
 /// Chooses each policy by itself, about half of them as they usually are.
@@ -25,7 +25,8 @@ pub(super) fn policies(config: &mut Config, number: u64) {
     let next_after = draw(2) == 0;
     config.wake_rule = if next_after { WakeRule::NextAfterSender } else { WakeRule::FirstInList };
     config.skip_passed = draw(2) == 0;
-    config.mention_rounds = draw(2) == 0;
+    config.mentions = of(draw(3), MentionRule::First, &[MentionRule::Only, MentionRule::Ignored]);
+    config.skip_last_speaker = draw(4) != 0;
     config.agent_turns_per_hour = of(draw(6), None, &[Some(1), Some(2), Some(3)]);
     config.budget_turns = of(draw(8), None, &[Some(1), Some(3), Some(20)]);
     config.budget_cycles = of(draw(8), None, &[Some(1), Some(2), Some(10)]);
