@@ -43,7 +43,8 @@ async fn rest(channels: usize, agents: usize) {
             .unwrap();
     }
     let account = Arc::new(discord.account(moderator));
-    let (dirigent, driver) = Dirigent::builder(account, identities, clock.clone()).build().unwrap();
+    let (dirigent, driver) =
+        Dirigent::builder(account).identities(identities).clock(clock.clone()).build().unwrap();
     let driver = tokio::spawn(driver.run());
     tokio::task::yield_now().await;
 

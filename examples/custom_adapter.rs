@@ -275,7 +275,9 @@ fn put_together(
     let bot = |lines: &[&'static str]| Bot(Mutex::new(lines.iter().copied().collect()));
     let mut settings = Settings::default();
     settings.pacing = Pacing::off(); // Discord limits posts; this chat does not.
-    Ok(Dirigent::builder(chat.account(moderator), identities, clock)
+    Ok(Dirigent::builder(chat.account(moderator))
+        .identities(identities)
+        .clock(clock)
         .settings(settings)
         .host("alice", bot(&["Tabs. One key, one step."]), chat.account(alice))
         .host("bert", bot(&["Spaces.", "Whatever the formatter says, then."]), chat.account(bert))

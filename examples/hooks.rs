@@ -108,8 +108,11 @@ impl Host {
         let mut settings = Settings::default();
         settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
         let account = discord.account(moderator);
-        let (dirigent, driver) =
-            Dirigent::builder(account, identities, clock).settings(settings).build()?;
+        let (dirigent, driver) = Dirigent::builder(account)
+            .identities(identities)
+            .clock(clock)
+            .settings(settings)
+            .build()?;
         let (runs, model_calls) = (0, 0);
         #[rustfmt::skip]
         let host = Self {

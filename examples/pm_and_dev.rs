@@ -117,7 +117,9 @@ impl Team {
         let (config, mut settings) = serde_json::from_str::<FlowConfig>(RULES)?.rules()?;
         settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
         let recording = Recording::default();
-        let mut builder = Dirigent::builder(discord.account(moderator), identities.clone(), clock)
+        let mut builder = Dirigent::builder(discord.account(moderator))
+            .identities(identities.clone())
+            .clock(clock)
             .channels(MemoryChannels::default())
             .recorder(recording.clone())
             .config(config)

@@ -11,7 +11,7 @@
 //!
 //! # async fn bot(moderator: Arc<dyn DiscordApi>, id: ChannelId) -> Result<(), Box<dyn std::error::Error>> {
 //! let (dirigent, driver) =
-//!     Dirigent::builder(moderator, MemoryIdentities::new(), SystemClock::new()).build()?;
+//!     Dirigent::builder(moderator).build()?;
 //! tokio::spawn(driver.run());
 //! let channel = dirigent.channel(id);
 //! channel.set_mode(Mode::Chat).await?;

@@ -68,6 +68,8 @@ use crate::{AgentId, ChannelId, Clock, DiscordApi, IdentityStore, Settings};
 pub(crate) struct Runtime {
     pub(crate) discord: Arc<dyn DiscordApi>,
     pub(crate) identities: Arc<dyn IdentityStore>,
+    /// Whether the registry is the library's own: hosted agents are registered when the driver starts.
+    pub(crate) registers_hosts: bool,
     pub(crate) store: Arc<dyn ChannelStore>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) waker: Option<Arc<dyn AgentWaker>>,
@@ -120,6 +122,7 @@ impl Rules {
 pub(crate) struct Parts {
     pub(crate) discord: Arc<dyn DiscordApi>,
     pub(crate) identities: Arc<dyn IdentityStore>,
+    pub(crate) registers_hosts: bool,
     pub(crate) store: Arc<dyn ChannelStore>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) waker: Option<Arc<dyn AgentWaker>>,
@@ -144,6 +147,7 @@ impl Runtime {
             presence: PresenceBoard::new(parts.settings.heartbeat, Arc::clone(&parts.clock)),
             discord: parts.discord,
             identities: parts.identities,
+            registers_hosts: parts.registers_hosts,
             store: parts.store,
             clock: parts.clock,
             waker: parts.waker,

@@ -34,7 +34,7 @@ impl Stage {
         let mut config = Config::default();
         (config.turns_max, config.cycles_max) = (None, None);
         let account = discord.account(moderator);
-        let mut builder = Dirigent::builder(account, identities.clone(), clock);
+        let mut builder = Dirigent::builder(account).identities(identities.clone()).clock(clock);
         builder = builder.settings(settings).config(config).channels(store);
         let mut users = vec![moderator, person];
         for number in 0..agents {

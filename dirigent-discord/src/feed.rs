@@ -47,7 +47,7 @@ type MaySetMode = dyn Fn(GuildId, UserId, u64) -> Option<bool> + Send + Sync;
 /// # async fn bot(token: String) -> Result<(), Box<dyn std::error::Error>> {
 /// let clock = SystemClock::new();
 /// let account = Arc::new(DiscordAccount::builder(token, clock).build()?);
-/// let built = Dirigent::builder(account.clone(), MemoryIdentities::new(), clock).build()?;
+/// let built = Dirigent::builder(account.clone()).clock(clock).build()?;
 /// let (dirigent, driver) = built;
 /// let (feed, work) = Feed::builder(dirigent, account, Feed::INTENTS).build();
 /// tokio::spawn(driver.run());

@@ -16,7 +16,7 @@
 //! let token = std::env::var("DISCORD_TOKEN")?;
 //! let moderator = Arc::new(DiscordAccount::builder(token, clock).build()?);
 //! let (dirigent, driver) =
-//!     Dirigent::builder(moderator.clone(), MemoryIdentities::new(), clock).build()?;
+//!     Dirigent::builder(moderator.clone()).clock(clock).build()?;
 //! // The shards are to be asked for these intents.
 //! let (feed, work) = Feed::builder(dirigent.clone(), moderator, Feed::INTENTS).build();
 //! tokio::spawn(driver.run());

@@ -57,7 +57,8 @@ impl World {
         let mut settings = Settings::default();
         settings.pacing = Pacing::off();
         let account = Arc::new(self.discord.account(self.moderator));
-        let mut builder = Dirigent::builder(account, identities, SystemClock::new())
+        let mut builder = Dirigent::builder(account)
+            .identities(identities)
             .channels(JsonChannels::open(folder.join("state")).unwrap())
             .settings(settings);
         for (name, user) in ["ada", "bob"].into_iter().zip(self.agents) {

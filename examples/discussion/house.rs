@@ -44,7 +44,9 @@ impl House {
         let mut settings = Settings::default();
         settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
         let moderator = town.moderator();
-        let (dirigent, driver) = Dirigent::builder(moderator.clone(), identities, town.clock())
+        let (dirigent, driver) = Dirigent::builder(moderator.clone())
+            .identities(identities)
+            .clock(town.clock())
             .channels(channels)
             .settings(settings)
             .build()?;

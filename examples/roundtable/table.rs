@@ -69,7 +69,9 @@ impl Table {
         let mut settings = Settings::default();
         settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
         let account = discord.account(moderator);
-        let (dirigent, driver) = Dirigent::builder(account, identities.clone(), clock)
+        let (dirigent, driver) = Dirigent::builder(account)
+            .identities(identities.clone())
+            .clock(clock)
             .settings(settings)
             .seed(4)
             .build()?;

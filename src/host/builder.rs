@@ -8,7 +8,8 @@ use dirigent_core::{Config, ConfigError};
 use tokio::sync::mpsc;
 
 use crate::host::handle::Dirigent;
-use crate::memory::MemoryChannels;
+use crate::memory::{MemoryChannels, MemoryIdentities};
+use crate::ports::clock::SystemClock;
 use crate::ports::into_shared::IntoShared;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::store::ChannelStore;
@@ -26,7 +27,7 @@ use crate::{Agent, AgentId, Clock, DiscordApi, IdentityStore, Settings};
 /// # use dirigent::{Dirigent, MemoryIdentities, SystemClock};
 /// # fn with(discord: std::sync::Arc<dyn dirigent::DiscordApi>) {
 /// let (dirigent, driver) =
-///     Dirigent::builder(discord, MemoryIdentities::default(), SystemClock::new())
+///     Dirigent::builder(discord)
 ///         .seed(7)
 ///         .build()
 ///         .unwrap();
@@ -36,7 +37,8 @@ use crate::{Agent, AgentId, Clock, DiscordApi, IdentityStore, Settings};
 /// ```
 pub struct Builder {
     discord: Arc<dyn DiscordApi>,
-    identities: Arc<dyn IdentityStore>,
+    /// `None`: in memory, with the hosted agents.
+    identities: Option<Arc<dyn IdentityStore>>,
     clock: Arc<dyn Clock>,
     channels: Arc<dyn ChannelStore>,
     waker: Option<Arc<dyn AgentWaker>>,
@@ -67,15 +69,11 @@ pub enum BuildError {
 }
 
 impl Builder {
-    pub(crate) fn new(
-        discord: Arc<dyn DiscordApi>,
-        identities: Arc<dyn IdentityStore>,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
+    pub(crate) fn new(discord: Arc<dyn DiscordApi>) -> Self {
         Self {
             discord,
-            identities,
-            clock,
+            identities: None,
+            clock: Arc::new(SystemClock::new()),
             channels: Arc::new(MemoryChannels::default()),
             waker: None,
             orchestrator: None,
@@ -86,6 +84,21 @@ impl Builder {
             settings: Settings::default(),
             seed: 0,
         }
+    }
+
+    /// The registry of agents. Default: one in memory in which each agent given to [`host`](Self::host) is registered
+    /// under its id and its account when the driver starts.
+    #[must_use]
+    pub fn identities(mut self, registry: impl IntoShared<dyn IdentityStore>) -> Self {
+        self.identities = Some(registry.into_shared());
+        self
+    }
+
+    /// Where time comes from. Default: the [`SystemClock`].
+    #[must_use]
+    pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
+        self.clock = clock.into_shared();
+        self
     }
 
     /// Where channels survive a restart. Default: nowhere, in memory.
@@ -171,7 +184,8 @@ impl Builder {
         let (ready, rooms) = mpsc::unbounded_channel();
         let runtime = Arc::new(Runtime::new(Parts {
             discord: self.discord,
-            identities: self.identities,
+            registers_hosts: self.identities.is_none(),
+            identities: self.identities.unwrap_or_else(|| Arc::new(MemoryIdentities::new())),
             store: self.channels,
             clock: self.clock,
             waker: self.waker,

@@ -14,9 +14,7 @@ use crate::runtime::registry::Hosted;
 use crate::runtime::run_error::RunError;
 use crate::values::error::{ApiError, ErrorKind};
 use crate::values::stage::Stage;
-use crate::{
-    Agent, AgentId, CallError, ChannelId, ChatMessage, Clock, DiscordApi, IdentityStore, UserId,
-};
+use crate::{Agent, AgentId, CallError, ChannelId, ChatMessage, DiscordApi, UserId};
 
 /// Decides who speaks when, in as many channels as the host has.
 ///
@@ -34,12 +32,8 @@ impl Dirigent {
     /// Creates a builder. `discord` acts as the moderator.
     ///
     /// Each part is given as a value, or in an [`Arc`] where the host goes on using it: see [`IntoShared`].
-    pub fn builder(
-        discord: impl IntoShared<dyn DiscordApi>,
-        identities: impl IntoShared<dyn IdentityStore>,
-        clock: impl IntoShared<dyn Clock>,
-    ) -> Builder {
-        Builder::new(discord.into_shared(), identities.into_shared(), clock.into_shared())
+    pub fn builder(discord: impl IntoShared<dyn DiscordApi>) -> Builder {
+        Builder::new(discord.into_shared())
     }
 
     /// A message was posted in a channel, by anybody. Duplicates and reorderings are fine.

@@ -66,12 +66,12 @@ mod tests {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let store = Arc::new(MemoryChannels::default());
         for _ in 0..2 {
-            let values =
-                Dirigent::builder(Quiet::default(), MemoryIdentities::new(), SystemClock::new());
+            let values = Dirigent::builder(Quiet::default());
             let _ = values.channels(MemoryChannels::default()).build().unwrap();
             let identities = Arc::new(MemoryIdentities::new());
-            let shared =
-                Dirigent::builder(Arc::new(Quiet::default()), identities, Arc::clone(&clock));
+            let shared = Dirigent::builder(Arc::new(Quiet::default()))
+                .identities(identities)
+                .clock(Arc::clone(&clock));
             let _ = shared.channels(Arc::clone(&store)).build().unwrap();
         }
     }

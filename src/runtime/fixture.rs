@@ -12,9 +12,7 @@ use crate::ports::discord::{HistoryRequest, Post, Posted};
 use crate::ports::identity::Identity;
 use crate::settings::Pacing;
 use crate::values::error::ApiError;
-use crate::{
-    ChannelId, ChatMessage, Dirigent, DiscordApi, MemoryIdentities, Settings, SystemClock, UserId,
-};
+use crate::{ChannelId, ChatMessage, Dirigent, DiscordApi, MemoryIdentities, Settings, UserId};
 
 /// A chat in which the agents "a" and "b" see every channel, and no person writes.
 #[derive(Debug, Default)]
@@ -64,7 +62,8 @@ pub(crate) fn built(discord: Arc<Quiet>, store: &MemoryChannels) -> (Dirigent, D
     let mut config = Config::default();
     (config.turns_max, config.cycles_max) = (None, None);
     let settings = Settings { pacing: Pacing::off(), lookout: None, ..Settings::default() };
-    Dirigent::builder(discord, identities, SystemClock::new())
+    Dirigent::builder(discord)
+        .identities(identities)
         .channels(store.clone())
         .config(config)
         .settings(settings)

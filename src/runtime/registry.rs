@@ -89,6 +89,16 @@ impl Registry {
         drop(replaced);
     }
 
+    /// The hosted agents, in the order of their ids, with their accounts.
+    pub(crate) fn hosts(&self) -> Vec<(AgentId, Arc<dyn DiscordApi>)> {
+        let current = self.read();
+        let hosts = current.hosts.iter();
+        let mut hosts: Vec<_> =
+            hosts.map(|(agent, hosted)| (agent.clone(), Arc::clone(&hosted.discord))).collect();
+        hosts.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        hosts
+    }
+
     /// Waits until no other load is under way. To be held until [`Registry::load`] has returned.
     pub(crate) async fn start_load(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.loading.lock().await

@@ -5,17 +5,18 @@ use std::time::Duration;
 use dirigent_core::AgentKey;
 
 use super::Runtime;
-use crate::UserId;
+use crate::ports::identity::{Identity, RegisterError};
 use crate::runtime::run_error::RunError;
-use crate::values::error::ApiError;
+use crate::values::error::{ApiError, ErrorKind};
+use crate::{DiscordApi, UserId};
 
 /// The wait before a chat that did not answer at the start is asked again.
 const START_AGAIN: Duration = Duration::from_secs(10);
 
-/// The moderator's account. A chat that is away is waited for; one that refuses is not.
-async fn own_account(runtime: &Runtime) -> Result<UserId, ApiError> {
+/// An account that the library acts as. A chat that is away is waited for; one that refuses is not.
+async fn own_account(runtime: &Runtime, discord: &dyn DiscordApi) -> Result<UserId, ApiError> {
     loop {
-        match runtime.retry(|| runtime.discord.me()).await {
+        match runtime.retry(|| discord.me()).await {
             Err(error) if error.kind().is_retryable() => {
                 tracing::warn!(%error, "the chat did not answer; trying again");
                 runtime.clock.sleep_until(runtime.clock.now() + START_AGAIN).await;
@@ -32,12 +33,41 @@ impl Runtime {
         let _one_at_a_time = self.registry.start_load().await;
         let moderator = match self.registry.moderator() {
             Some(known) => known,
-            None => own_account(self).await.map_err(RunError::Discord)?,
+            None => own_account(self, self.discord.as_ref()).await.map_err(RunError::Discord)?,
         };
+        if self.registers_hosts {
+            self.register_hosts().await?;
+        }
         let identities =
             in_time(self, self.identities.all()).await.map_err(RunError::Identities)?;
         let loaded = self.registry.load(moderator, identities, self.store.as_ref());
         in_time(self, loaded).await.map_err(RunError::Channels)
+    }
+}
+
+impl Runtime {
+    /// Registers hosted agents that are not registered, in the library's own registry.
+    async fn register_hosts(&self) -> Result<(), RunError> {
+        let known = in_time(self, self.identities.all()).await.map_err(RunError::Identities)?;
+        for (agent_id, discord) in self.registry.hosts() {
+            if known.iter().any(|identity| identity.agent_id == agent_id) {
+                continue;
+            }
+            let discord_user_id =
+                own_account(self, discord.as_ref()).await.map_err(RunError::Discord)?;
+            let agent_name = agent_id.as_str().to_owned();
+            let registered =
+                self.identities.register(Identity { discord_user_id, agent_id, agent_name });
+            registered.await.map_err(|error| {
+                RunError::Identities(match error {
+                    RegisterError::Store(error) => error,
+                    taken @ RegisterError::AccountTaken { .. } => {
+                        ApiError::new(ErrorKind::Invalid).with_source(taken)
+                    }
+                })
+            })?;
+        }
+        Ok(())
     }
 }
 

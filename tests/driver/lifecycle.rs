@@ -83,10 +83,7 @@ async fn a_shutdown_returns_when_the_driver_has_ended() {
     let clock = dirigent_testkit::ManualClock::new();
     let discord = dirigent_testkit::MemoryDiscord::new(std::sync::Arc::new(clock.clone()));
     let account = std::sync::Arc::new(discord.account(discord.add_bot()));
-    let (dirigent, driver) =
-        dirigent::Dirigent::builder(account, dirigent::MemoryIdentities::new(), clock)
-            .build()
-            .unwrap();
+    let (dirigent, driver) = dirigent::Dirigent::builder(account).clock(clock).build().unwrap();
     let running = tokio::spawn(driver.run());
     assert!(dirigent.channel(dirigent::ChannelId::new(1)).status().await.unwrap().is_none());
     dirigent.shutdown(Duration::ZERO).await;
@@ -100,10 +97,11 @@ async fn neither_a_start_nor_a_change_waits_for_ever_for_the_registry() {
         let clock = dirigent_testkit::ManualClock::new();
         let discord = dirigent_testkit::MemoryDiscord::new(std::sync::Arc::new(clock.clone()));
         let account = std::sync::Arc::new(discord.account(discord.add_bot()));
-        let (dirigent, driver) =
-            dirigent::Dirigent::builder(account, Tired(answers.into()), clock.clone())
-                .build()
-                .unwrap();
+        let (dirigent, driver) = dirigent::Dirigent::builder(account)
+            .identities(Tired(answers.into()))
+            .clock(clock.clone())
+            .build()
+            .unwrap();
         let running = tokio::spawn(driver.run());
         let changed = tokio::spawn(async move { dirigent.identities_changed().await });
         for _ in 0..40 {

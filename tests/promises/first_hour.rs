@@ -126,7 +126,7 @@ async fn ended(dirigent: &Dirigent) -> DriverEnd {
 /// N2
 #[tokio::test]
 async fn a_call_after_the_drivers_end_says_why_it_has_ended() {
-    let built = Dirigent::builder(Refusing, MemoryIdentities::new(), SystemClock::new()).build();
+    let built = Dirigent::builder(Refusing).build();
     let (dirigent, driver) = built.unwrap();
     let error = tokio::spawn(driver.run()).await.unwrap().unwrap_err();
     let end = ended(&dirigent).await;
@@ -228,16 +228,16 @@ async fn the_hook_for_failed_agents_is_told_what_they_returned_and_a_hook_that_p
     let channel = discord.add_channel(guild, "talk", &members);
     let told = Arc::<Mutex<Vec<String>>>::default();
     let telling = Arc::clone(&told);
-    let (dirigent, driver) =
-        Dirigent::builder(discord.account(moderator), identities, SystemClock::new())
-            .host("a", Broken, discord.account(accounts[0]))
-            .host("b", Broken, discord.account(accounts[1]))
-            .on_agent_error(move |failure| {
-                telling.lock().unwrap().push(failure.to_string());
-                panic!("the hook is out of order, too");
-            })
-            .build()
-            .unwrap();
+    let (dirigent, driver) = Dirigent::builder(discord.account(moderator))
+        .identities(identities)
+        .host("a", Broken, discord.account(accounts[0]))
+        .host("b", Broken, discord.account(accounts[1]))
+        .on_agent_error(move |failure| {
+            telling.lock().unwrap().push(failure.to_string());
+            panic!("the hook is out of order, too");
+        })
+        .build()
+        .unwrap();
     let driver = tokio::spawn(driver.run());
     dirigent.channel(channel).set_mode(Mode::Chat).await.unwrap();
     let said = discord.say(channel, person, "Hello");

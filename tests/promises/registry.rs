@@ -64,7 +64,8 @@ async fn of_two_changes_of_the_registry_at_once_the_newest_list_stays() {
     let (old, new) = (vec![identity("a", 101)], vec![identity("a", 101), identity("b", 102)]);
     let lists = [(Duration::ZERO, old.clone()), (SECOND * 3, old), (Duration::ZERO, new)];
     let registry = Lists { clock: clock.clone(), next: Mutex::new(lists.into()) };
-    let (dirigent, driver) = Dirigent::builder(account, registry, clock.clone()).build().unwrap();
+    let (dirigent, driver) =
+        Dirigent::builder(account).identities(registry).clock(clock.clone()).build().unwrap();
     let _running = tokio::spawn(driver.run());
     let pass = async |seconds: u32| {
         for _ in 0..seconds {

@@ -56,7 +56,9 @@ impl Second {
         let mut settings = Settings::default();
         settings.pacing = Pacing::off();
         let identities = stage.identities().clone();
-        let mut builder = Dirigent::builder(moderator, identities, stage.clock().clone())
+        let mut builder = Dirigent::builder(moderator)
+            .identities(identities)
+            .clock(stage.clock().clone())
             .channels(stage.store().clone())
             .settings(settings);
         for name in ["a", "b"] {

@@ -256,7 +256,9 @@ impl Stage {
         let clock = StageClock::new(place.clock.clone(), place.points.clone());
         let identities = place.identities.clone();
         let own = Arc::new(self.account(place.moderator));
-        let mut builder = Dirigent::builder(own, identities, clock)
+        let mut builder = Dirigent::builder(own)
+            .identities(identities)
+            .clock(clock)
             .channels(place.store.clone())
             .config(self.plan.config.clone())
             .settings(self.plan.settings.clone())

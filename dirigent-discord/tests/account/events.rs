@@ -44,7 +44,7 @@ impl Room {
         let channel = discord.add_channel(guild, "room", &[moderator, person, bots[0], bots[1]]);
         let account = Arc::new(discord.account(moderator));
         let nowhere = super::account("http://127.0.0.1:9", &clock, &BanGuard::new(1_000));
-        let built = Dirigent::builder(account, registry.unwrap(), clock).build();
+        let built = Dirigent::builder(account).identities(registry.unwrap()).clock(clock).build();
         let (dirigent, driver) = built.unwrap();
         tokio::spawn(driver.run());
         tokio::task::yield_now().await;

@@ -51,7 +51,9 @@ impl LongReply {
         let registry = MemoryIdentities::with([("a", A), ("b", B)].map(identity)).unwrap();
         let talker = |text: Option<String>| Talker(std::sync::Mutex::new(text));
         let moderator = bot();
-        let (dirigent, driver) = Dirigent::builder(moderator.clone(), registry, clock.clone())
+        let (dirigent, driver) = Dirigent::builder(moderator.clone())
+            .identities(registry)
+            .clock(clock.clone())
             .host("a", talker(Some("word ".repeat(4_400))), bot())
             .host("b", talker(None), bot())
             .build()

@@ -101,7 +101,9 @@ impl Town {
             agent_name: name.to_owned(),
         };
         let registry = MemoryIdentities::with([("a", A), ("b", B)].map(identity)).unwrap();
-        let built = Dirigent::builder(account.clone(), registry, clock.clone())
+        let built = Dirigent::builder(account.clone())
+            .identities(registry)
+            .clock(clock.clone())
             .channels(Shared(plan.store))
             .settings(plan.settings)
             .recorder(recording.clone())

@@ -89,7 +89,9 @@ impl House {
         }))
         .unwrap();
         let moderators = account(moderator);
-        let mut builder = Dirigent::builder(Arc::clone(&moderators), identities, clock.clone())
+        let mut builder = Dirigent::builder(Arc::clone(&moderators))
+            .identities(identities)
+            .clock(clock.clone())
             .config(config)
             .settings(settings)
             .seed(seed);

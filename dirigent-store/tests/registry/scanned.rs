@@ -55,7 +55,8 @@ async fn a_driver_that_starts_knows_the_agents_of_the_file() {
     let identities = ScannedIdentities::new(place.open(), &path, options);
 
     let account = Arc::new(discord.account(moderator));
-    let (dirigent, driver) = Dirigent::builder(account, identities.clone(), clock).build().unwrap();
+    let (dirigent, driver) =
+        Dirigent::builder(account).identities(identities.clone()).clock(clock).build().unwrap();
     assert!(identities.report().is_none(), "building read a file");
     let driver = tokio::spawn(driver.run());
     tokio::task::yield_now().await;

@@ -52,7 +52,8 @@ async fn main() -> Result {
 
     let moderator = Arc::new(account(place.moderator.as_str())?);
     let identities = MemoryIdentities::new();
-    let mut builder = Dirigent::builder(Arc::clone(&moderator), identities.clone(), place.clock);
+    let mut builder =
+        Dirigent::builder(Arc::clone(&moderator)).identities(identities.clone()).clock(place.clock);
     let mut asking = Vec::new();
     for (character, token) in &place.agents {
         let (account, name) = (Arc::new(account(token.as_str())?), character.name);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use check_contract::Exchange;
 use dirigent::ports::GuildId;
-use dirigent::{ChannelId, Dirigent, DiscordApi, MemoryIdentities, SystemClock, UserId};
+use dirigent::{ChannelId, Dirigent, DiscordApi, SystemClock, UserId};
 use dirigent_discord::{DiscordAccount, Feed};
 use dirigent_loopback::{Limits, LoopbackDiscord};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
@@ -63,7 +63,7 @@ async fn use_the_command(recorder: &Recorder) -> Result<(), Problem> {
     let clock = ManualClock::new();
     let account = DiscordAccount::builder("a.bot.token", clock.clone()).proxy(recorder.address());
     let account = Arc::new(account.build()?);
-    let built = Dirigent::builder(account.clone(), MemoryIdentities::new(), clock.clone());
+    let built = Dirigent::builder(account.clone()).clock(clock.clone());
     let (dirigent, driver) = built.build()?;
     let driver = tokio::spawn(driver.run());
     for (id, late) in [(1, Duration::ZERO), (2, Duration::from_millis(2_500))] {
