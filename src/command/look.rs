@@ -138,6 +138,9 @@ fn told(status: &Status, directory: &Directory) -> String {
         (_, Some(speaker), Some(reason)) => {
             format!("{} has the floor, but: {reason}.", name(speaker))
         }
+        (_, None, Some(Reason::Dormant)) => {
+            "No agent has the floor: a person's message begins a round.".to_owned()
+        }
         (_, None, Some(reason)) => format!("No agent has the floor: {reason}."),
         (_, None, None) => "No agent has the floor.".to_owned(),
     };

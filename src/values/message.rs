@@ -76,6 +76,13 @@ impl ChatMessage {
     }
 }
 
+impl ChatMessage {
+    /// Whether a person wrote it, and it is talk: no notice of Discord's.
+    pub fn is_by_person(&self) -> bool {
+        self.author_kind == AuthorKind::Human && self.kind != ChatKind::System
+    }
+}
+
 /// The message as a line of a prompt: `alice: hello [file: cat.png]`. Without a name the author is its mention, `<@1>`.
 impl fmt::Display for ChatMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,0 +1,57 @@
+//! A Discord bot with three agents that speak in turn, a store and slash commands; README.md says how to run it.
+
+use std::{env, sync::Arc, time::Duration};
+
+use dirigent::prelude::*;
+use dirigent_discord::{DiscordAccount, Feed};
+use dirigent_store::JsonChannels;
+use futures_util::StreamExt as _;
+use twilight_gateway::{ConfigBuilder, Message, Shard, ShardId};
+
+struct Voice(&'static str);
+
+#[dirigent::async_trait]
+impl Agent for Voice {
+    async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
+        // Ask a model here: `turn.briefing()` tells it what to do, and `turn.transcript(50)` is what was said.
+        let is_asked = turn.missed().iter().any(|message| message.is_by_person());
+        Ok(if is_asked { self.0.into() } else { Reply::Pass })
+    }
+}
+
+fn account(token: &str) -> Result<Arc<DiscordAccount>, AgentError> {
+    let account = DiscordAccount::builder(env::var(token)?, SystemClock::new());
+    let proxy = env::var("DISCORD_PROXY_URL"); // set by a Discord on this machine
+    Ok(Arc::new(if let Ok(address) = proxy { account.proxy(address) } else { account }.build()?))
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), AgentError> {
+    let _ = rustls::crypto::ring::default_provider().install_default(); // for twilight's gateway
+    let moderator = account("DISCORD_TOKEN")?;
+    let (dirigent, driver) = Dirigent::builder(moderator.clone())
+        .channels(JsonChannels::open("state")?)
+        .host("developer", Voice("I could write that."), account("DEVELOPER_TOKEN")?)
+        .host("reviewer", Voice("I would read it first."), account("REVIEWER_TOKEN")?)
+        .host("tester", Voice("And I try it."), account("TESTER_TOKEN")?)
+        .build()?;
+    let (feed, work) = Feed::builder(dirigent.clone(), moderator, Feed::INTENTS).build();
+    let (driver, _work) = (tokio::spawn(driver.run()), tokio::spawn(work.run()));
+
+    let config = ConfigBuilder::new(env::var("DISCORD_TOKEN")?, Feed::INTENTS);
+    let config = env::var("DISCORD_GATEWAY_URL").into_iter().fold(config, ConfigBuilder::proxy_url);
+    let mut shard = Shard::with_config(ShardId::ONE, config.build());
+    let events = feed.shard(ShardId::ONE);
+    while let Some(message) = tokio::select! {
+        message = shard.next() => message,
+        _ = tokio::signal::ctrl_c() => None,
+    } {
+        match message {
+            Ok(Message::Text(text)) => events.text(&text),
+            Ok(Message::Close(frame)) => _ = events.closed(frame.map(|frame| frame.code)),
+            Err(_) => _ = events.closed(None), // the shard connects again by itself
+        }
+    }
+    dirigent.shutdown(Duration::from_secs(5)).await;
+    Ok(driver.await??)
+}
