@@ -374,3 +374,31 @@ fn in_a_round_of_the_addressed_each_is_asked_once_all_the_same() {
     room.passes(A);
     assert_eq!(room.speaker(), Some(B), "a person asked it");
 }
+
+/// N6
+#[test]
+fn a_wake_without_a_message_asks_the_last_speaker_too() {
+    let mut room = b_spoke_last(|_| ());
+    room.passes(A);
+    assert_eq!(room.members().causes(), [Cause::AllPassed]);
+    room.tell(Input::Wake { first: Some(B), cause: WakeCause::Operator });
+    assert_eq!(room.speaker(), Some(B), "it was asked for");
+    let mut room = b_spoke_last(|_| ());
+    room.passes(A);
+    room.members();
+    room.tell(Input::Wake { first: None, cause: WakeCause::Result });
+    assert!(asks_b(&mut room));
+}
+
+/// N6, D39
+#[test]
+fn a_run_that_was_denied_for_want_of_anything_new_stays_denied() {
+    let mut room = b_spoke_last(|_| ());
+    let run = room.fresh_run();
+    assert_eq!(room.gate_run(B, run).reason(), Reason::NothingNew);
+    room.human("B?");
+    room.passes(A);
+    assert_eq!(room.speaker(), Some(B));
+    assert_eq!(room.gate_run(B, run).reason(), Reason::RunAlreadyDenied);
+    assert!(room.gate(B).verdict().is_allowed(), "a new run may");
+}
