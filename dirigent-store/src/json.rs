@@ -6,3 +6,4 @@ pub(crate) mod fields;
 mod form;
 pub(crate) mod identities;
 pub(crate) mod recording;
+pub(crate) mod report;

@@ -57,5 +57,6 @@ pub use json::channel_file::{ParsedChannel, parse_channel};
 pub use json::channels::{ChannelOptions, ChannelProblem, FileDurability, JsonChannels};
 pub use json::identities::{BadEntry, JsonIdentities, ParsedIdentities, Problem, parse_identities};
 pub use json::recording::{ChannelRecording, NewerValue};
+pub use json::report::ChannelReport;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteProblem, SqliteStore};

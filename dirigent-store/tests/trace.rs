@@ -2,6 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use dirigent::ChannelId;
+use dirigent::hooks::TurnId;
+use dirigent::operate::{Cause, Transition};
+use dirigent::snapshot::{PhaseKind, Timestamp};
+use dirigent::store::{ChannelRecord, ChannelStore, Commit, Durability, Revision};
+use dirigent_core::AgentKey;
+use dirigent_store::{ChannelOptions, JsonChannels};
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/pm_and_dev")
 }
@@ -37,12 +45,12 @@ fn help_is_output_and_arguments_that_are_not_known_are_an_error_of_usage() {
     for flag in ["--help", "-h"] {
         let (code, help, errors) = run(&[flag]);
         assert_eq!((code, errors.as_str()), (Some(0), ""));
-        for word in ["Usage: dirigent-trace", "<RECORDING>", "--mermaid"] {
+        for word in ["Usage: dirigent-trace", "<RECORDING|CHANNEL>", "--mermaid"] {
             assert!(help.contains(word), "{help}");
         }
     }
     for (arguments, word) in [
-        (&[][..], "<RECORDING>"),
+        (&[][..], "<RECORDING|CHANNEL>"),
         (&["--svg", "hello.jsonl"], "--svg"),
         (&["hello.jsonl", "-x"], "-x"),
         (&["hello.jsonl", "hello.jsonl"], "hello.jsonl"),
@@ -51,4 +59,100 @@ fn help_is_output_and_arguments_that_are_not_known_are_an_error_of_usage() {
         assert_eq!((code, told.as_str()), (Some(2), ""), "{arguments:?}");
         assert!(refused.contains(word) && refused.contains("Usage: "), "{refused}");
     }
+}
+
+const HERE: ChannelId = ChannelId::new(123_456_789_012_345_678);
+
+/// A store with one channel whose first commit is a fact and whose second is a turn, with two transitions.
+async fn stored(root: &Path) -> JsonChannels {
+    let options = ChannelOptions::new(root.to_owned());
+    let store = JsonChannels::open(options).unwrap();
+    let pm = store.add_agent("pm".into()).await.unwrap();
+    let mut record = ChannelRecord::default();
+    record.snapshot.mode = dirigent::Mode::Chat;
+    record.snapshot.created = true;
+    let change = |at: u64, cause: Cause, from, to, agent: Option<AgentKey>| {
+        let at = Timestamp::from_millis(at);
+        Transition { at, from, to, agent, turn: TurnId::new(1), cause }
+    };
+    let (dormant, granted) = (PhaseKind::Dormant, PhaseKind::Granted);
+    let changes = [
+        change(1_000, Cause::HumanMessage, dormant, granted, Some(pm)),
+        change(3_500, Cause::Passed, granted, dormant, Some(pm)),
+    ];
+    let kinds = [Durability::Fact, Durability::Turn];
+    for ((change, durability), expected) in changes.into_iter().zip(kinds).zip(0..) {
+        let commit = Commit {
+            channel: HERE,
+            expected: Revision::new(expected),
+            record: record.clone().into(),
+            durability,
+            transitions: vec![change].into(),
+            replaces_damaged: false,
+        };
+        store.commit(commit).await.unwrap();
+    }
+    // The history is written after the answer, and before what is asked next.
+    store.agents().await.unwrap();
+    store
+}
+
+/// The file of the only channel.
+fn file_of(root: &Path) -> PathBuf {
+    let folders = std::fs::read_dir(root.join("channels")).unwrap();
+    let mut files = folders.map(|folder| folder.unwrap().path().join(format!("{HERE}.json")));
+    files.find(|file| file.exists()).unwrap()
+}
+
+#[tokio::test]
+async fn the_tool_tells_the_newest_state_and_the_transitions_that_the_json_store_has() {
+    let folder = tempfile::tempdir().unwrap();
+    // It is open meanwhile: the turn is in the log.
+    let store = stored(folder.path()).await;
+    let file = file_of(folder.path());
+    let (code, told, errors) = run(&[file.to_str().unwrap()]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    for part in [
+        "channel 123456789012345678, commit 2, of turns-1.log\n",
+        "  mode        chat\n",
+        "  turns       disabled\n",
+        "  floor       no agent\n",
+        "  list        empty\n",
+        "The last 2 transitions that are stored:\n",
+        "     0.000     1  pm     dormant -> granted - human-message\n",
+        "     2.500     1  pm     granted -> dormant - passed\n",
+        "Not stored: what was said, who asked to speak, who was denied, and why.",
+        "`ChannelRecording::save`",
+    ] {
+        assert!(told.contains(part), "{part:?} is not in\n{told}");
+    }
+    store.close().await.unwrap();
+    let (_, told, _) = run(&[file.to_str().unwrap()]);
+    assert!(told.contains(&format!("commit 2, of {HERE}.json\n")), "{told}");
+    // A copy by itself tells what stands in it.
+    let copy = folder.path().join("copy.json");
+    std::fs::copy(&file, &copy).unwrap();
+    let (code, told, _) = run(&[copy.to_str().unwrap()]);
+    assert_eq!(code, Some(0));
+    assert!(
+        told.contains("commit 2, of copy.json") && told.contains("No transitions are stored"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn the_tool_says_what_a_channels_file_cannot_give() {
+    let folder = tempfile::tempdir().unwrap();
+    stored(folder.path()).await.close().await.unwrap();
+    let file = file_of(folder.path());
+    let refused = |arguments: &[&str], word: &str| {
+        let (code, told, errors) = run(arguments);
+        assert_eq!((code, told.as_str()), (Some(1), ""));
+        assert!(errors.contains(word), "{errors}");
+    };
+    refused(&[file.to_str().unwrap(), "--mermaid"], "a diagram needs a recording");
+    refused(&[file.with_extension("history.jsonl").to_str().unwrap()], "<id>.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("chat", "talk")).unwrap();
+    refused(&[file.to_str().unwrap()], "checksum");
 }

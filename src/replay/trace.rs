@@ -112,6 +112,35 @@ impl Trace {
             tell_step(&step, &mut turn, &mut entries);
         }
         let begins = recorded.inputs.first().map_or(recorded.start.now, |(at, _)| *at);
+        Ok(Self::told(begins, entries, name))
+    }
+
+    /// Tells transitions alone, as a store keeps them: what the channel did, and not who asked in vain. `name` gives
+    /// agents their names.
+    ///
+    /// ```
+    /// let trace = dirigent::replay::Trace::of_transitions(&[], |_| None);
+    /// assert!(trace.entries().is_empty());
+    /// ```
+    pub fn of_transitions(
+        transitions: &[Transition],
+        name: impl Fn(AgentKey) -> Option<AgentId>,
+    ) -> Self {
+        let entries = transitions.iter().map(|change| TraceEntry {
+            at: change.at,
+            agent: change.agent,
+            turn: Some(change.turn).filter(|turn| *turn != TurnId::default()),
+            what: Told::Changed(*change),
+        });
+        let begins = transitions.first().map_or(Timestamp::default(), |change| change.at);
+        Self::told(begins, entries.collect(), name)
+    }
+
+    fn told(
+        begins: Timestamp,
+        entries: Vec<TraceEntry>,
+        name: impl Fn(AgentKey) -> Option<AgentId>,
+    ) -> Self {
         let mut names = BTreeMap::new();
         for key in entries.iter().filter_map(|entry| entry.agent) {
             names.entry(key).or_insert_with(|| match name(key) {
@@ -119,7 +148,7 @@ impl Trace {
                 None => format!("agent {}", key.get()),
             });
         }
-        Ok(Self { begins, names, entries })
+        Self { begins, names, entries }
     }
 
     /// Everything, in order.

@@ -42,6 +42,8 @@ async fn a_pinned_message_is_listed_and_told_of() {
     assert_eq!((&told["type"], &told["author"]["id"]), (&json!(6), &json!(moderator.to_string())));
     assert_eq!(told["message_reference"]["message_id"], said[1].to_string());
     assert_eq!(history[3]["pinned"], true);
+    let answered = |message: &dirigent::ChatMessage| message.reply_to.is_some();
+    assert!(!stage.discord.messages(channel).iter().any(answered), "a pin answers no message");
     let told = format!("channels/{channel}/pins/{}", told["id"].as_str().unwrap());
     assert_eq!(stage.ask(moderator, "PUT", &told, Value::Null).await.refusal(), (403, 50021));
 

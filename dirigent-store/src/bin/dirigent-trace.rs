@@ -1,8 +1,10 @@
-//! Tells a recorded channel: who was asked, who was denied, and why.
+//! Tells a channel from a file: who was asked, who was denied, and why, from a recording; its state and its newest
+//! transitions from what the JSON store writes.
 //!
 //! ```text
 //! cargo run -p dirigent-store --features trace --bin dirigent-trace -- RECORDING             a table
 //! cargo run -p dirigent-store --features trace --bin dirigent-trace -- RECORDING --mermaid   a sequence diagram
+//! cargo run -p dirigent-store --features trace --bin dirigent-trace -- channels/5f/ID.json   what the store knows
 //! ```
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
 
@@ -11,34 +13,62 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
-use dirigent_store::ChannelRecording;
+use dirigent_store::{ChannelRecording, ChannelReport};
 
-/// Tells a recorded channel: who was asked, who was denied, and why.
+/// Tells a channel: who was asked, who was denied, and why; or, from a store's file, where it stands.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
-    /// A file that `ChannelRecording::save` wrote.
-    recording: PathBuf,
-    /// Print a Mermaid sequence diagram in the place of a table.
+    /// A file that `ChannelRecording::save` wrote, or a channel's file in the folder of `JsonChannels`:
+    /// `channels/<xx>/<id>.json`.
+    #[arg(value_name = "RECORDING|CHANNEL")]
+    file: PathBuf,
+    /// Print a Mermaid sequence diagram of a recording in the place of a table.
     #[arg(long)]
     mermaid: bool,
 }
 
 fn main() -> ExitCode {
-    let Arguments { recording, mermaid } = Arguments::parse();
-    match tell(&recording, mermaid) {
+    let Arguments { file, mermaid } = Arguments::parse();
+    match tell(&file, mermaid) {
         Ok(told) => {
             print!("{told}");
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("{}: {error}", recording.display());
+            eprintln!("{}: {error}", file.display());
             ExitCode::FAILURE
         }
     }
 }
 
 fn tell(path: &Path, mermaid: bool) -> Result<String, Box<dyn Error>> {
-    let trace = ChannelRecording::parse(&std::fs::read_to_string(path)?)?.trace()?;
+    let text = std::fs::read_to_string(path)?;
+    if is_channel(&text) {
+        if mermaid {
+            return Err("a diagram needs a recording, and this is a channel's file".into());
+        }
+        return match ChannelReport::read(path) {
+            Ok(report) => Ok(report.to_string()),
+            // The path stands before it already.
+            Err(error) => {
+                Err(error.source().map_or_else(|| error.to_string(), ToString::to_string).into())
+            }
+        };
+    }
+    if is_history(path) {
+        let said = "this is a channel's history; give the channel's file beside it, <id>.json";
+        return Err(said.into());
+    }
+    let trace = ChannelRecording::parse(&text)?.trace()?;
     Ok(if mermaid { trace.mermaid() } else { trace.to_string() })
+}
+
+/// Whether it is a channel's file, damaged or not: what a store writes has lines, and a checksum.
+fn is_channel(text: &str) -> bool {
+    text.starts_with("{\n") && text.contains("\"checksum\"")
+}
+
+fn is_history(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(".history.jsonl")
 }

@@ -32,6 +32,7 @@ use self::job::{Ask, Committed, Job};
 pub use self::options::{ChannelOptions, FileDurability};
 pub use self::problem::ChannelProblem;
 use self::syncing::Syncing;
+pub(crate) use self::turn_log::newest_turn;
 use self::work::Work;
 use crate::error::{OpenError, StoreError};
 use crate::problems::Problems;

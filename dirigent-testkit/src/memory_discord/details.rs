@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent::ports::Mentions;
+use dirigent::ports::{ChatKind, Mentions};
 use dirigent::snapshot::Timestamp;
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 use serde_json::Value;
@@ -102,7 +102,10 @@ impl Details {
     /// Says in the message what the driver is told of this: its files, what it answers, and a name that is not the author's.
     pub fn tell(&self, message: &mut ChatMessage) {
         if let Some(rare) = &self.rare {
-            message.reply_to = rare.reply_to;
+            // A pin and the first message of a thread name a message, too, and answer none.
+            if message.kind == ChatKind::Reply {
+                message.reply_to = rare.reply_to;
+            }
             message.attachments = rare.media.attachments.iter().map(Attachment::told).collect();
             let name = rare.guise.as_ref().and_then(|guise| guise.name.as_deref());
             message.author_name = name.map(Arc::from).or(message.author_name.take());

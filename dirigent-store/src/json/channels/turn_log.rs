@@ -21,6 +21,7 @@
 //! the second before the process ended or the file was closed.
 
 mod frame;
+mod newest;
 mod segment;
 
 use std::collections::{BTreeMap, HashMap};
@@ -31,6 +32,7 @@ use dirigent::ChannelId;
 use dirigent::store::Revision;
 
 use self::frame::{Frame, Header, Kind, scan};
+pub(crate) use self::newest::newest_turn;
 pub(super) use self::segment::Grown;
 use self::segment::{Segment, content_of, numbers, overwrite, path_of};
 use super::change;

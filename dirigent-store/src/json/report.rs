@@ -1,0 +1,194 @@
+//! What the files of a channel tell by themselves: its state, and its newest transitions.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use dirigent::operate::Transition;
+use dirigent::replay::Trace;
+use dirigent::snapshot::{AgentKey, RestoreError};
+use dirigent::{AgentId, Config};
+use dirigent_core::{Channel, Seat};
+
+use crate::disk::{ReadError, read};
+use crate::error::{Action, StoreError};
+use crate::json::channel_file::{LARGEST, ParsedChannel, TransitionFile, parse_channel};
+use crate::json::channels::newest_turn;
+
+/// What a [`JsonChannels`](crate::JsonChannels) folder says of one channel: its state, which may be that of a turn in
+/// the log, and its newest transitions. `Display` says it in lines, and how to have what is not stored: what was
+/// said, who asked to speak, who was denied, and why. It holds no text of the conversation.
+///
+/// Nothing is changed and nothing is locked, so that it can be read while the library runs; it is then as of a moment
+/// ago.
+///
+/// ```
+/// use dirigent_store::ChannelReport;
+///
+/// # fn main() -> Result<(), dirigent_store::StoreError> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("7.json");
+/// # let record = dirigent::store::ChannelRecord::default();
+/// # let channel =
+/// #     dirigent_store::ParsedChannel::new(dirigent::ChannelId::new(7), dirigent::store::Revision::new(1), record);
+/// # std::fs::write(&path, channel.to_json().unwrap()).unwrap();
+/// // For instance channels/5f/123456789012345678.json.
+/// let report = ChannelReport::read(&path)?;
+/// assert!(report.to_string().contains("mode        unmanaged"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ChannelReport {
+    /// The channel as it was stored last.
+    pub channel: ParsedChannel,
+    /// The file that this stood in: the channel's own, or one of the log that all channels share.
+    pub source: PathBuf,
+    /// Its newest transitions, oldest first, as far as they are stored.
+    pub transitions: Vec<Transition>,
+    names: BTreeMap<AgentKey, AgentId>,
+}
+
+impl ChannelReport {
+    /// Reads a channel's file, `<id>.json`, and what its store has beside it: a newer turn in the log, and
+    /// `<id>.history.jsonl`. Lines of that which cannot be read are passed over. Works on the calling thread.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::BadFile`] when the file is no channel's or is damaged, [`StoreError::Io`] when the system refused.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        let content = content_of(path)?.ok_or_else(|| {
+            let source = std::io::Error::from(std::io::ErrorKind::NotFound);
+            StoreError::not_done(Action::Read, path, source)
+        })?;
+        let own = parse_channel(&content)
+            .map_err(|source| StoreError::BadFile { path: path.to_owned(), source })?;
+        let (mut channel, mut source) = (own, path.to_owned());
+        if let Some(root) = root_of(path)
+            && let Some((text, log)) = newest_turn(&root, channel.channel)?
+            && let Ok(newer) = parse_channel(&text)
+            && newer.revision > channel.revision
+        {
+            (channel, source) = (newer, log);
+        }
+        let mut names = channel.agents.clone();
+        let history = content_of(&history_of(path))?.unwrap_or_default();
+        let lines = history.split(|byte| *byte == b'\n');
+        let transitions = lines.filter_map(|line| transition(line, &mut names)).collect();
+        Ok(Self { channel, source, transitions, names })
+    }
+
+    /// The transitions as a table.
+    pub fn trace(&self) -> Trace {
+        Trace::of_transitions(&self.transitions, |key| self.names.get(&key).cloned())
+    }
+
+    fn name(&self, key: AgentKey) -> String {
+        let name = self.names.get(&key).map(ToString::to_string);
+        name.unwrap_or_else(|| format!("agent {}", key.get()))
+    }
+
+    fn state(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The rules are the host's, and nothing that is told here follows from them.
+        let machine =
+            match Channel::restore(Arc::new(Config::default()), &self.channel.record.snapshot) {
+                Ok(machine) => machine,
+                Err(error) => return unusable(f, &error),
+            };
+        let view = machine.view();
+        let mut line = |name: &str, value: &str| writeln!(f, "  {name:10}  {value}");
+        line("mode", view.mode().as_str())?;
+        line("turns", view.turn_state().as_str())?;
+        line("phase", view.phase().as_str())?;
+        if view.turn().get() != 0 {
+            line("turn", &view.turn().get().to_string())?;
+        }
+        line("floor", &view.speaker().map_or_else(|| "no agent".to_owned(), |it| self.name(it)))?;
+        let seats: Vec<_> = view
+            .list()
+            .map(|seat| self.seat(seat, machine.agent_state(seat.agent).as_str()))
+            .collect();
+        line("list", &if seats.is_empty() { "empty".to_owned() } else { seats.join(", ") })?;
+        if let Some(reason) = view.silence() {
+            line("silence", reason.as_str())?;
+        }
+        if let Some(reply) = view.pending_reply() {
+            line("reply", &format!("of {}, on its way", self.name(reply.agent)))?;
+        }
+        if view.is_wake_pending() || view.is_wake_unserved() {
+            line("heard", "a word that no agent was told yet")?;
+        }
+        if let Some(since) = view.chat_away_since() {
+            line("chat", &format!("away since {} ms after 1970", since.as_millis()))?;
+        }
+        Ok(())
+    }
+
+    fn seat(&self, seat: Seat, state: &str) -> String {
+        let marks = [(seat.muted, "muted"), (seat.away, "away"), (seat.left, "left")];
+        let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| mark);
+        let said: Vec<_> = std::iter::once(state).chain(marks).collect();
+        format!("{} ({})", self.name(seat.agent), said.join(", "))
+    }
+}
+
+impl fmt::Display for ChannelReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ParsedChannel { channel, revision, .. } = &self.channel;
+        let source = self.source.file_name().unwrap_or_default().to_string_lossy();
+        writeln!(f, "channel {channel}, commit {}, of {source}", revision.get())?;
+        self.state(f)?;
+        if self.transitions.is_empty() {
+            writeln!(f, "\nNo transitions are stored beside it (`history_max`).")?;
+        } else {
+            let stored = self.transitions.len();
+            write!(f, "\nThe last {stored} transitions that are stored:\n{}", self.trace())?;
+        }
+        writeln!(
+            f,
+            "\nNot stored: what was said, who asked to speak, who was denied, and why. To have that, give \
+             `Builder::recorder` a\n`Recording`, save the channel's with `ChannelRecording::save`, and give that file to \
+             `dirigent-trace`."
+        )
+    }
+}
+
+fn unusable(f: &mut fmt::Formatter<'_>, error: &RestoreError) -> fmt::Result {
+    writeln!(f, "  its state cannot be used: {error}")
+}
+
+/// The folder of the store in which the file lies, if it lies in its place: a copy may lie anywhere.
+fn root_of(path: &Path) -> Option<PathBuf> {
+    let path = path.canonicalize().ok()?;
+    let channels = path.parent()?.parent()?;
+    let is_place = channels.file_name().is_some_and(|name| name == "channels");
+    channels.parent().filter(|_| is_place).map(Path::to_owned)
+}
+
+/// Where the history of the channel with this file lies.
+fn history_of(path: &Path) -> PathBuf {
+    path.with_extension("history.jsonl")
+}
+
+/// A line's transition. A name without a key gets one that no agent has.
+fn transition(line: &[u8], names: &mut BTreeMap<AgentKey, AgentId>) -> Option<Transition> {
+    let mut file: TransitionFile = serde_json::from_slice(line).ok()?;
+    if let Some(name) = file.agent.take() {
+        let known = names.iter().find(|(_, known)| **known == name).map(|(key, _)| *key);
+        let unused = names.last_key_value().map_or(0, |(key, _)| key.get().saturating_add(1));
+        let key = known.unwrap_or(AgentKey::new(unused));
+        names.insert(key, name);
+        file.key = Some(key);
+    }
+    Some(file.into())
+}
+
+fn content_of(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    read(path, LARGEST).map_err(|error| match error {
+        ReadError::Io(source) => StoreError::not_done(Action::Read, path, source),
+        ReadError::Bad(source) => StoreError::BadFile { path: path.to_owned(), source },
+    })
+}
