@@ -53,7 +53,8 @@ struct CommandOption {
     description: String,
     #[serde(default)]
     required: bool,
-    #[serde(default)]
+    // Options of other kinds than texts and numbers must not have any, not even none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     choices: Vec<Choice>,
 }
 
