@@ -104,12 +104,30 @@ pub(crate) struct Runtime {
 /// The rules that channels follow, and the chance in them.
 pub(crate) struct Rules {
     pub(crate) config: RwLock<Arc<Config>>,
+    /// Which channels have rules of their own.
+    own: Option<OwnRules>,
     seed: u64,
 }
+
+/// The rules of a channel, where it has some of its own.
+pub(crate) type OwnRules = Arc<dyn Fn(ChannelId) -> Option<Arc<Config>> + Send + Sync>;
 
 impl Rules {
     pub(crate) fn config(&self) -> Arc<Config> {
         Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The rules of a channel. Its own are left aside where they cannot be obeyed.
+    pub(crate) fn config_of(&self, channel: ChannelId) -> Arc<Config> {
+        let own = self.own.as_ref().and_then(|own| own(channel));
+        let obeyed = own.filter(|config| match config.validate() {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(%channel, %error, "a channel's own rules cannot be obeyed: it follows the general ones");
+                false
+            }
+        });
+        obeyed.unwrap_or_else(|| self.config())
     }
 
     /// The seed of a channel's shuffles.
@@ -131,6 +149,7 @@ pub(crate) struct Parts {
     pub(crate) orchestrator: Option<Arc<dyn Orchestrator>>,
     pub(crate) settings: Settings,
     pub(crate) config: Arc<Config>,
+    pub(crate) own_rules: Option<OwnRules>,
     pub(crate) seed: u64,
     pub(crate) hosts: HashMap<AgentId, Hosted>,
     pub(crate) ready: mpsc::UnboundedSender<Arc<RoomCell>>,
@@ -154,7 +173,11 @@ impl Runtime {
             recorder: parts.recorder,
             on_agent_error: parts.on_agent_error,
             settings: Arc::new(parts.settings),
-            rules: Rules { config: RwLock::new(parts.config), seed: parts.seed },
+            rules: Rules {
+                config: RwLock::new(parts.config),
+                own: parts.own_rules,
+                seed: parts.seed,
+            },
             registry: Arc::new(Registry::new(parts.hosts, parts.orchestrator)),
             deferrals: AtomicU64::default(),
             rooms: Arc::new(RoomTable::new(Arc::clone(&timers))),

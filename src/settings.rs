@@ -337,6 +337,18 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The same with a change: outside this crate `Settings` cannot be written with `..`.
+    ///
+    /// ```
+    /// let settings = dirigent::Settings::default().with(|settings| settings.reply_parts_max = 3);
+    /// assert_eq!(settings.reply_parts_max, 3);
+    /// ```
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
     /// The default words of the reminder of a discussion that has reached a ceiling.
     pub const CEILING_REMINDER: &str = "The agents have talked as long as they may without a person. \
                                         Please summarize and call discussion-complete.";

@@ -18,8 +18,8 @@ use crate::replay::recorder::Recorder;
 use crate::runtime::driver::Driver;
 use crate::runtime::events::{AgentErrorHook, AgentFailure};
 use crate::runtime::registry::Hosted;
-use crate::runtime::{Parts, Runtime};
-use crate::{Agent, AgentId, Clock, DiscordApi, IdentityStore, Settings};
+use crate::runtime::{OwnRules, Parts, Runtime};
+use crate::{Agent, AgentId, ChannelId, Clock, DiscordApi, IdentityStore, Settings};
 
 /// Puts the library together; from [`Dirigent::builder`].
 ///
@@ -47,6 +47,7 @@ pub struct Builder {
     recorder: Option<Arc<dyn Recorder>>,
     hosts: HashMap<AgentId, Hosted>,
     config: Config,
+    own_rules: Option<OwnRules>,
     settings: Settings,
     seed: u64,
 }
@@ -81,6 +82,7 @@ impl Builder {
             recorder: None,
             hosts: HashMap::new(),
             config: Config::default(),
+            own_rules: None,
             settings: Settings::default(),
             seed: 0,
         }
@@ -112,6 +114,32 @@ impl Builder {
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
+        self
+    }
+
+    /// Gives channels rules of their own. Asked when a channel comes into memory, and at
+    /// [`Dirigent::reconfigure`]; `None` leaves it with the rules of all channels. It must return soon, and give the same
+    /// channel the same rules until they are to change. Rules that cannot be obeyed are left aside, and the log says so.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use dirigent::{ChannelId, Config, Dirigent};
+    ///
+    /// # fn with(discord: Arc<dyn dirigent::DiscordApi>) {
+    /// let mut patient = Config::default();
+    /// patient.turns_max = Some(200);
+    /// let (lounge, patient) = (ChannelId::new(7), Arc::new(patient));
+    /// let builder = Dirigent::builder(discord)
+    ///     .config_for(move |channel| (channel == lounge).then(|| Arc::clone(&patient)));
+    /// # let _ = builder;
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn config_for(
+        mut self,
+        rules: impl Fn(ChannelId) -> Option<Arc<Config>> + Send + Sync + 'static,
+    ) -> Self {
+        self.own_rules = Some(Arc::new(rules));
         self
     }
 
@@ -194,6 +222,7 @@ impl Builder {
             on_agent_error: self.on_agent_error,
             settings: self.settings,
             config: Arc::new(self.config),
+            own_rules: self.own_rules,
             seed: self.seed,
             hosts: self.hosts,
             ready,

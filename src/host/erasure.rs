@@ -25,7 +25,7 @@ impl Channel<'_> {
         match self.dirigent.runtime.room(self.id).await {
             Ok(Some(room)) => {
                 let (config, seed) = (
-                    self.dirigent.runtime.rules.config(),
+                    self.dirigent.runtime.rules.config_of(self.id),
                     self.dirigent.runtime.rules.seed_of(self.id),
                 );
                 let stamp = self.dirigent.runtime.update(&room, |room, _, _| {

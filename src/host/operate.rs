@@ -108,7 +108,7 @@ impl Channel<'_> {
     pub(crate) fn take_back(self) {
         if let Some(room) = self.dirigent.runtime.rooms.awake(self.id) {
             let (config, seed) = (
-                self.dirigent.runtime.rules.config(),
+                self.dirigent.runtime.rules.config_of(self.id),
                 self.dirigent.runtime.rules.seed_of(self.id),
             );
             self.dirigent.runtime.update(&room, |room, _, _| room.forget_all(config, seed, false));
@@ -294,7 +294,8 @@ impl Dirigent {
         self.runtime.registry.set_orchestrator(orchestrator);
     }
 
-    /// Other rules for every channel, from now on.
+    /// Other rules for every channel, from now on, but for those that have rules of their own
+    /// ([`Builder::config_for`](crate::host::Builder::config_for)): these are asked for anew.
     ///
     /// # Errors
     ///
@@ -303,11 +304,11 @@ impl Dirigent {
         config.validate()?;
         self.live().await?;
         let config = Arc::new(config);
-        *self.runtime.rules.config.write().unwrap_or_else(PoisonError::into_inner) =
-            Arc::clone(&config);
+        *self.runtime.rules.config.write().unwrap_or_else(PoisonError::into_inner) = config;
         for room in self.runtime.rooms.all_awake() {
             // They are valid, and no state refuses valid rules.
-            let _ = self.runtime.submit(&room, &Input::Reconfigure(Arc::clone(&config)));
+            let rules = Input::Reconfigure(self.runtime.rules.config_of(room.id));
+            let _ = self.runtime.submit(&room, &rules);
         }
         Ok(())
     }

@@ -31,6 +31,10 @@ pub trait Agent: Send + Sync + 'static {
     /// Should end soon after [`Turn::cancelled`]; what it answers then is not posted, and given back to it
     /// with its next turn in the channel ([`Turn::late_answer`]).
     ///
+    /// The driver polls it on its own task, with all other agents and channels: code that blocks the thread, such as a
+    /// model that computes here, freezes every channel meanwhile. It belongs into `tokio::task::spawn_blocking`, or
+    /// into a thread of its own.
+    ///
     /// A panic or an error ends this turn and nothing else: the agent stays online. A host that knows it
     /// to be gone says so ([`Dirigent::agent_offline`](crate::Dirigent::agent_offline)), or lets failures in a row
     /// say so ([`Settings::offline_after_failures`](crate::Settings::offline_after_failures)).

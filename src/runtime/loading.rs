@@ -49,7 +49,7 @@ impl Runtime {
         }
         let now = self.clock.now();
         let seed = self.rules.seed_of(channel);
-        let mut room = Room::new(channel, self.rules.config(), seed, self.process, now);
+        let mut room = Room::new(channel, self.rules.config_of(channel), seed, self.process, now);
         if let Some(bar) = self.rooms.barred(channel) {
             room.closing().replace_damaged(bar.sound);
         }
@@ -73,8 +73,13 @@ impl Runtime {
         };
         let parked = self.rooms.parked(channel);
         let revision = stored.revision;
-        let restored =
-            Room::restore(channel, self.rules.config(), self.process, self.clock.now(), stored);
+        let restored = Room::restore(
+            channel,
+            self.rules.config_of(channel),
+            self.process,
+            self.clock.now(),
+            stored,
+        );
         let mut room = match restored {
             Ok(room) => room,
             Err(error) => {
@@ -101,7 +106,7 @@ impl Runtime {
         take_up: impl FnOnce(&mut Room, &Context<'_>, Timestamp),
     ) -> RoomRef {
         if let Some(recorder) = &self.recorder {
-            recorder.began(room.id(), &self.rules.config(), room.snapshot());
+            recorder.began(room.id(), room.look().machine().config(), room.snapshot());
         }
         // Taken up while it is a bare value: no other task sees it half done, and the driver is not called
         // for a room that the table does not have.
@@ -116,8 +121,12 @@ impl Runtime {
 
     /// The rules may have changed after the room was made with them, before the table had it.
     fn tell_rules(self: &Arc<Self>, cell: &Arc<RoomCell>) {
-        let config = self.rules.config();
-        let is_old = !Arc::ptr_eq(cell.lock().room.look().machine().config(), &config);
+        let config = self.rules.config_of(cell.id);
+        let is_old = {
+            let state = cell.lock();
+            let known = state.room.look().machine().config();
+            !Arc::ptr_eq(known, &config) && **known != *config
+        };
         if is_old {
             // They were accepted when they were given.
             let _ = self.submit(cell, &Input::Reconfigure(config));

@@ -36,7 +36,7 @@ impl Runtime {
             None => own_account(self, self.discord.as_ref()).await.map_err(RunError::Discord)?,
         };
         if self.registers_hosts {
-            self.register_hosts().await?;
+            register_hosts(self).await?;
         }
         let identities =
             in_time(self, self.identities.all()).await.map_err(RunError::Identities)?;
@@ -45,30 +45,28 @@ impl Runtime {
     }
 }
 
-impl Runtime {
-    /// Registers hosted agents that are not registered, in the library's own registry.
-    async fn register_hosts(&self) -> Result<(), RunError> {
-        let known = in_time(self, self.identities.all()).await.map_err(RunError::Identities)?;
-        for (agent_id, discord) in self.registry.hosts() {
-            if known.iter().any(|identity| identity.agent_id == agent_id) {
-                continue;
-            }
-            let discord_user_id =
-                own_account(self, discord.as_ref()).await.map_err(RunError::Discord)?;
-            let agent_name = agent_id.as_str().to_owned();
-            let registered =
-                self.identities.register(Identity { discord_user_id, agent_id, agent_name });
-            registered.await.map_err(|error| {
-                RunError::Identities(match error {
-                    RegisterError::Store(error) => error,
-                    taken @ RegisterError::AccountTaken { .. } => {
-                        ApiError::new(ErrorKind::Invalid).with_source(taken)
-                    }
-                })
-            })?;
+/// Registers hosted agents that are not registered, in the library's own registry.
+async fn register_hosts(runtime: &Runtime) -> Result<(), RunError> {
+    let known = in_time(runtime, runtime.identities.all()).await.map_err(RunError::Identities)?;
+    for (agent_id, discord) in runtime.registry.hosts() {
+        if known.iter().any(|identity| identity.agent_id == agent_id) {
+            continue;
         }
-        Ok(())
+        let discord_user_id =
+            own_account(runtime, discord.as_ref()).await.map_err(RunError::Discord)?;
+        let agent_name = agent_id.as_str().to_owned();
+        let registered =
+            runtime.identities.register(Identity { discord_user_id, agent_id, agent_name });
+        registered.await.map_err(|error| {
+            RunError::Identities(match error {
+                RegisterError::Store(error) => error,
+                taken @ RegisterError::AccountTaken { .. } => {
+                    ApiError::new(ErrorKind::Invalid).with_source(taken)
+                }
+            })
+        })?;
     }
+    Ok(())
 }
 
 /// A store that does not answer is a store that failed.

@@ -4,16 +4,17 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::hooks::Ending;
-use dirigent::operate::{AgentFault, DriverEnd, Heard};
+use dirigent::operate::{AgentFault, DriverEnd, Heard, Reason};
 use dirigent::ports::{ApiError, ErrorKind, HistoryRequest, Post, Posted};
+use dirigent::settings::Pacing;
 use dirigent::snapshot::PhaseKind;
 use dirigent::{
-    CallError, ChannelId, ChatMessage, Denial, Dirigent, DiscordApi, MemoryIdentities, MessageId,
-    SystemClock, UserId,
+    CallError, ChannelId, ChatMessage, Config, Denial, Dirigent, DiscordApi, MemoryIdentities,
+    MessageId, Mode, Settings, SystemClock, UserId,
 };
-use dirigent_testkit::Log;
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::Act;
+use dirigent_testkit::{Log, MemoryDiscord};
 use dirigent_verify::stage::{Setup, Stage};
 use futures_util::StreamExt as _;
 
@@ -202,8 +203,7 @@ fn events_are_a_stream() {
 async fn the_hook_for_failed_agents_is_told_what_they_returned_and_a_hook_that_panics_ends_nothing()
 {
     use dirigent::ports::Identity;
-    use dirigent::{Agent, AgentError, Mode, Reply, Turn};
-    use dirigent_testkit::MemoryDiscord;
+    use dirigent::{Agent, AgentError, Reply, Turn};
 
     struct Broken;
 
@@ -251,6 +251,62 @@ async fn the_hook_for_failed_agents_is_told_what_they_returned_and_a_hook_that_p
     let told = told.lock().unwrap().clone();
     assert_eq!(told[0], format!("a failed in channel {channel}: the model is out of order"));
     assert!(told[1].starts_with("b failed"), "the hook's panic has not ended the driver: {told:?}");
+    dirigent.shutdown(Duration::ZERO).await;
+    driver.await.unwrap().unwrap();
+}
+
+/// Says the same in each turn.
+struct Repeats(&'static str);
+
+#[dirigent::async_trait]
+impl dirigent::Agent for Repeats {
+    async fn speak(&self, _: dirigent::Turn) -> Result<dirigent::Reply, dirigent::AgentError> {
+        Ok(self.0.into())
+    }
+}
+
+/// N15
+#[tokio::test]
+async fn a_channel_may_have_rules_of_its_own_and_hosted_agents_need_no_registry() {
+    let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
+    let [moderator, a, b] = [discord.add_bot(), discord.add_bot(), discord.add_bot()];
+    let person = discord.add_human();
+    let guild = discord.add_guild(person);
+    let members = [moderator, a, b, person];
+    let [brief, usual] = ["brief", "usual"].map(|name| discord.add_channel(guild, name, &members));
+    let own = Arc::new(Config::default().with(|config| config.turns_max = Some(2)));
+    let settings = Settings::default().with(|settings| settings.pacing = Pacing::off());
+    let (dirigent, driver) = Dirigent::builder(discord.account(moderator))
+        .host("a", Repeats("I agree"), discord.account(a))
+        .host("b", Repeats("So do I"), discord.account(b))
+        .config(Config::default().with(|config| config.turns_max = Some(5)))
+        .config_for(move |channel| (channel == brief).then(|| Arc::clone(&own)))
+        .settings(settings)
+        .build()
+        .unwrap();
+    let driver = tokio::spawn(driver.run());
+    for (channel, most) in [(brief, 2), (usual, 5)] {
+        dirigent.channel(channel).set_mode(Mode::Chat).await.unwrap();
+        let said = discord.say(channel, person, "Hello");
+        dirigent.message_created(discord.message(channel, said).unwrap()).await.unwrap();
+        let mut status = None;
+        for _ in 0..10_000 {
+            status = dirigent.channel(channel).status().await.unwrap();
+            if status.as_ref().is_some_and(|now| now.silence == Some(Reason::CeilingReached)) {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        let status = status.unwrap();
+        assert_eq!(
+            (status.turns_since_human, status.silence),
+            (most, Some(Reason::CeilingReached))
+        );
+    }
+    let other = Config::default().with(|config| config.turns_max = Some(7));
+    dirigent.reconfigure(other).await.unwrap();
+    let status = dirigent.channel(brief).status().await.unwrap().unwrap();
+    assert_eq!(status.silence, Some(Reason::CeilingReached), "its own rules stay");
     dirigent.shutdown(Duration::ZERO).await;
     driver.await.unwrap().unwrap();
 }

@@ -276,6 +276,18 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The same with a change: outside this crate a `Config` cannot be written with `..`.
+    ///
+    /// ```
+    /// let config = dirigent_core::Config::default().with(|config| config.turns_max = Some(20));
+    /// assert_eq!(config.turns_max, Some(20));
+    /// ```
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
     /// The seed to the letter, without what field use added: no start and run deadlines, no ceilings,
     /// no refresh on waking, no confirmation by any message, no answer to a stop word. A mention is a
     /// word as any other, and the agent that spoke last is asked again.
