@@ -175,20 +175,21 @@ async fn end_the_evening(table: &mut Table) -> Result {
 
 /// You are the person: every line you type is a message.
 async fn talk(table: &mut Table) -> Result {
-    let optimist = ["I would try it.", "Fine with me.", "Let us sleep on it."];
-    let sceptic = ["Would you bet your own money on it?", "Show me."];
-    let historian = ["That was tried in 1998.", "And again in 2011."];
+    let optimist = ["I would try the {topic}.", "The {topic}: fine with me.", "Why not the {topic}?"];
+    let sceptic = ["What does the {topic} cost us?", "Would you bet your own money on the {topic}?"];
+    let historian = ["We had the {topic} in spring.", "The last time it was the {topic}, too."];
     table.seat("Optimist", 300, &optimist).await?;
     table.seat("Sceptic", 500, &sceptic).await?;
     table.seat("Historian", 400, &historian).await?;
     table.dirigent.channel(table.channel).set_mode(Mode::Chat).await?;
     println!("Write something; `stop` silences the agents, `resume` lets them go on, Ctrl-D ends.");
+    println!("An agent that you name, for example @sceptic, answers first.");
     let mut input = BufReader::new(tokio::io::stdin()).lines();
     loop {
         tokio::select! {
             line = input.next_line() => match line? {
                 Some(line) if line.trim().is_empty() => {}
-                Some(line) => table.say(table.channel, &line),
+                Some(line) => table.say(table.channel, &table.mentions(&line)),
                 None => return Ok(()),
             },
             happening = table.next() => {

@@ -20,7 +20,7 @@ const LINES: [(Cause, &str); 8] = [
     (Cause::Passed, "{} passes"),
     (Cause::RunLost, "{} was speaking when the process died, and is skipped"),
     (Cause::Reshuffled, "a new cycle, shuffled"),
-    (Cause::AllPassed, "dormant: nobody had anything to add"),
+    (Cause::AllPassed, "dormant: no agent had anything to add"),
     (Cause::InitiatorReminded, "{} is asked to conclude"),
     (Cause::Concluded, "{} has concluded: archived for good"),
     (Cause::Archived, "archived for good"),

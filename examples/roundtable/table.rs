@@ -34,6 +34,8 @@ pub(crate) struct Table {
     changes: dirigent::operate::Events,
     /// A change that is shown after the words which it confirms.
     late: Option<ChannelEvent>,
+    /// The agents by name.
+    seated: Vec<(String, UserId)>,
 }
 
 /// An agent that sits at the table.
@@ -79,11 +81,11 @@ impl Table {
         let mut terminal = Terminal::new(options.verbose);
         terminal.introduce(moderator, "Moderator", None);
         terminal.introduce(person, "You", None);
-        let late = None;
+        let (late, seated) = (None, Vec::new());
         #[rustfmt::skip]
         let table = Self {
             options, clock, identities, terminal, discord, dirigent, guild, channel, moderator,
-            person, pushed, changes, late,
+            person, pushed, changes, late, seated,
         };
         Ok((table, driver))
     }
@@ -103,6 +105,7 @@ impl Table {
         })?;
         self.dirigent.identities_changed().await?;
         self.terminal.introduce(user, name, Some(agent.clone()));
+        self.seated.push((name.to_owned(), user));
         let script = Script::default();
         script.add(lines);
         let account = self.discord.account(user);
@@ -117,6 +120,20 @@ impl Table {
         }
         self.discord.join(self.channel, user);
         Ok(Guest { agent, user, script })
+    }
+
+    /// The text with each `@name` of an agent as the mention that a client makes of it.
+    pub(crate) fn mentions(&self, text: &str) -> String {
+        let mentioned = |word: &str| {
+            let end = |c: char| !c.is_alphanumeric();
+            let name = word.strip_prefix('@').map(|name| name.trim_end_matches(end));
+            let guest = self
+                .seated
+                .iter()
+                .find(|(known, _)| name.is_some_and(|name| known.eq_ignore_ascii_case(name)));
+            guest.map_or_else(|| word.to_owned(), |(_, user)| format!("<@{user}>"))
+        };
+        text.split(' ').map(mentioned).collect::<Vec<_>>().join(" ")
     }
 
     /// The person says something.

@@ -7,7 +7,7 @@ use dirigent::operate::{Cause, ChannelEvent};
 use dirigent::snapshot::PhaseKind;
 use dirigent::{AgentId, ChatMessage, UserId};
 
-/// Why somebody has the floor.
+/// Why an agent has the floor.
 const WHY: [(Cause, &str); 6] = [
     (Cause::HumanMessage, "a person wrote"),
     (Cause::NextInList, "next in the list"),
@@ -17,20 +17,21 @@ const WHY: [(Cause, &str); 6] = [
     (Cause::Resumed, "the table goes on"),
 ];
 
-/// The changes that are worth a line, beside the turns in which somebody speaks.
-const LINES: [(Cause, &str); 15] = [
+/// The changes that are worth a line, beside the turns in which an agent speaks.
+const LINES: [(Cause, &str); 16] = [
     (Cause::Passed, "{} passes"),
+    (Cause::NothingNew, "{} passes unasked: nothing was said since its own words"),
     (Cause::RunFailed, "{} fails, and passes"),
     (Cause::StartTimedOut, "{} does not answer, and is skipped"),
     (Cause::RunTimedOut, "{} takes too long, and is skipped"),
     (Cause::AgentLeft, "{} has left, and is skipped"),
     (Cause::EnoughAgents, "enough agents are here: they take turns"),
     (Cause::TooFewAgents, "too few agents to take turns"),
-    (Cause::AllPassed, "dormant: nobody had anything to add"),
+    (Cause::AllPassed, "dormant: no agent had anything to add"),
     (Cause::NobodyAnswered, "dormant: nobody answered"),
     (Cause::CeilingReached, "dormant: only a person may go on from here"),
     (Cause::InitiatorReminded, "{} is asked to conclude"),
-    (Cause::Stopped, "stopped: nobody may speak"),
+    (Cause::Stopped, "stopped: no agent may speak"),
     (Cause::Resumed, "resumed: the next message wakes the table"),
     (Cause::Concluded, "{} concludes: archived for good"),
     (Cause::Archived, "archived for good"),
@@ -39,6 +40,9 @@ const LINES: [(Cause, &str); 15] = [
 fn words_for(cause: Cause, words: &[(Cause, &'static str)]) -> Option<&'static str> {
     words.iter().find(|(known, _)| *known == cause).map(|(_, words)| *words)
 }
+
+/// The colours of agents' names, as terminals number them.
+const COLOURS: [u8; 6] = [36, 33, 35, 32, 34, 31];
 
 /// Shows messages and changes, and knows who is who.
 pub(crate) struct Terminal {
@@ -57,7 +61,7 @@ struct Person {
     agent: Option<AgentId>,
 }
 
-/// Somebody's turn.
+/// An agent's turn.
 struct Floor {
     agent: AgentId,
     /// Why it has the floor.
@@ -90,7 +94,19 @@ impl Terminal {
         let text = self.people.iter().fold(message.content.to_string(), |text, person| {
             text.replace(&format!("<@{}>", person.user), &format!("@{}", person.name))
         });
-        println!("{name:>11}: {text}");
+        let agent = author.filter(|author| author.agent.is_some());
+        let colour = agent.and_then(|agent| self.colour(agent.user));
+        match colour.filter(|_| std::io::stdout().is_terminal()) {
+            Some(colour) => println!("\x1b[{colour}m{name:>11}\x1b[0m: {text}"),
+            None => println!("{name:>11}: {text}"),
+        }
+    }
+
+    /// The colour of an agent's name: one an agent, in the order in which they were introduced.
+    fn colour(&self, user: UserId) -> Option<u8> {
+        let mut agents = self.people.iter().filter(|person| person.agent.is_some());
+        let at = agents.position(|person| person.user == user)?;
+        COLOURS.get(at % COLOURS.len()).copied()
     }
 
     /// Shows a change: each if so wished, else those that tell the story. `order` is the new order

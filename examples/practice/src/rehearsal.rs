@@ -9,12 +9,12 @@ const WORDS: [&str; 11] = [
     "optimist: Let us just do it, it takes a week at most!",
     "sceptic: And who is going to use it?",
     "historian: The same was asked in 1998, and nobody knew.",
-    "dormant: nobody had anything to add",
+    "dormant: no agent had anything to add",
     "You: And what would be the first step?",
     "optimist: I knew that somebody would ask that!",
     "sceptic: Has anybody tried that before?",
     "historian: Twice, and both times it was raining.",
-    "dormant: nobody had anything to add",
+    "dormant: no agent had anything to add",
 ];
 
 /// Lets a bot's program play its evening, and looks whether everything was said once and in order.
