@@ -175,8 +175,10 @@ async fn end_the_evening(table: &mut Table) -> Result {
 
 /// You are the person: every line you type is a message.
 async fn talk(table: &mut Table) -> Result {
-    let optimist = ["I would try the {topic}.", "The {topic}: fine with me.", "Why not the {topic}?"];
-    let sceptic = ["What does the {topic} cost us?", "Would you bet your own money on the {topic}?"];
+    let optimist =
+        ["I would try the {topic}.", "The {topic}: fine with me.", "Why not the {topic}?"];
+    let sceptic =
+        ["What does the {topic} cost us?", "Would you bet your own money on the {topic}?"];
     let historian = ["We had the {topic} in spring.", "The last time it was the {topic}, too."];
     table.seat("Optimist", 300, &optimist).await?;
     table.seat("Sceptic", 500, &sceptic).await?;

@@ -216,9 +216,10 @@ impl Room {
         &mut self,
         cx: &Context<'_>,
         now: Timestamp,
-        message: ChatMessage,
+        mut message: ChatMessage,
     ) -> Result<Answer, Refusal> {
         let author = cx.directory.author(&message);
+        cx.directory.name_author(&mut message, author);
         let tail = tail_of(cx, &message);
         let edited = Input::MessageEdited { id: message.id, author, tail };
         if let Some(active) = &mut self.active {

@@ -194,4 +194,18 @@ mod tests {
         let sent = read_both_ways(&message(0, &json!([]))).sent_at;
         assert_eq!(sent.as_millis(), 1_420_070_400_000);
     }
+
+    #[test]
+    fn what_answers_a_command_is_a_notice_of_the_bot_and_no_webhooks_words() {
+        let mut answer = message(20, &json!([]));
+        answer["webhook_id"] = json!("2");
+        answer["author"]["bot"] = json!(true);
+        assert_eq!(read_both_ways(&answer).author_kind, AuthorKind::Webhook);
+        answer["type"] = json!(0);
+        answer["interaction_metadata"] = json!({
+            "id": "5", "type": 2, "user": answer["author"], "authorizing_integration_owners": {},
+        });
+        let read = read_both_ways(&answer);
+        assert_eq!((read.author_kind, read.kind), (AuthorKind::Bot, ChatKind::System));
+    }
 }

@@ -26,38 +26,50 @@ const TOO_LATE: &str = "This takes too long at the moment. Try again in a minute
 
 impl CommandCall<'_> {
     pub(super) async fn status(&self) -> CommandAnswer {
-        self.answer(async {
-            let status = self.channel.status().await?.filter(|status| status.mode != Mode::None);
-            let directory = self.channel.dirigent.runtime.registry.directory();
-            Ok(status.map_or_else(|| FREE.to_owned(), |status| told(&status, &directory)))
-        })
+        self.answer(
+            async {
+                let status =
+                    self.channel.status().await?.filter(|status| status.mode != Mode::None);
+                let directory = self.channel.dirigent.runtime.registry.directory();
+                let told =
+                    status.map_or_else(|| FREE.to_owned(), |status| told(&status, &directory));
+                Ok(CommandAnswer::unchanged(told))
+            },
+            TOO_LATE,
+        )
         .await
     }
 
     pub(super) async fn why(&self, input: &str) -> CommandAnswer {
-        self.answer(async {
-            let agents = if input.trim().is_empty() {
-                listed(self.channel).await?
-            } else {
-                match self.agent(input) {
-                    Ok(agent) => vec![agent],
-                    Err(unknown) => return Ok(unknown),
+        self.answer(
+            async {
+                let agents = if input.trim().is_empty() {
+                    listed(self.channel).await?
+                } else {
+                    match self.agent(input) {
+                        Ok(agent) => vec![agent],
+                        Err(unknown) => return Ok(CommandAnswer::unchanged(unknown)),
+                    }
+                };
+                // Held until all are explained: a channel that rests would be read from the store for each of them.
+                let _room = self.channel.dirigent.runtime.room(self.channel.id).await;
+                let mut text = String::new();
+                for agent in &agents {
+                    // Writing to a string cannot fail.
+                    let _ = writeln!(text, "{}", self.channel.explain(agent).await?);
                 }
-            };
-            let mut text = String::new();
-            for agent in &agents {
-                // Writing to a string cannot fail.
-                let _ = writeln!(text, "{}", self.channel.explain(agent).await?);
-            }
-            Ok(if agents.is_empty() { NO_LIST.to_owned() } else { text })
-        })
+                Ok(CommandAnswer::unchanged(if agents.is_empty() { NO_LIST } else { &text }))
+            },
+            TOO_LATE,
+        )
         .await
     }
 
-    /// Answers a person who may write in the channel, in time. Nothing is changed by it.
+    /// Answers a person who may write in the channel, in time: `late` if nothing else is known by then.
     pub(super) async fn answer(
         &self,
-        answering: impl Future<Output = Result<String, CallError>>,
+        answering: impl Future<Output = Result<CommandAnswer, CallError>>,
+        late: &str,
     ) -> CommandAnswer {
         if self.invoker.guild.is_none() {
             return CommandAnswer::unchanged(NO_GUILD);
@@ -66,12 +78,12 @@ impl CommandCall<'_> {
             return CommandAnswer::unchanged(NOT_ALLOWED);
         }
         let in_time = self.channel.dirigent.runtime.within(self.within, answering).await;
-        let text = match in_time {
-            Ok(Ok(text)) => text,
-            Ok(Err(error)) => refusal(&error),
-            Err(_) => TOO_LATE.to_owned(),
+        let CommandAnswer { text, changed } = match in_time {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => CommandAnswer::unchanged(refusal(&error)),
+            Err(_) => CommandAnswer::unchanged(late),
         };
-        CommandAnswer::unchanged(cut(text))
+        CommandAnswer { text: cut(text), changed }
     }
 
     /// The agent that a person named, or that there is none.
@@ -122,7 +134,7 @@ fn named(directory: &Directory, input: &str) -> Option<AgentKey> {
 }
 
 /// An agent's name for people.
-fn name(directory: &Directory, agent: &AgentId) -> String {
+pub(super) fn name(directory: &Directory, agent: &AgentId) -> String {
     let known = directory.key_of_known(agent).and_then(|key| directory.display_name(key));
     shown(known.map_or_else(|| agent.as_str(), |name| &**name), NAME_CHARS_MAX)
 }

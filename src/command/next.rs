@@ -1,25 +1,29 @@
 //! `/next`.
 
-use super::look::refusal;
+use super::look::{name, refusal};
 use super::{CommandAnswer, CommandCall};
 use crate::CallError;
 
 const NOT_STORED: &str =
-    "Chosen. This could not be stored yet; if the bot is restarted now, the choice may be lost.";
+    "Who speaks next could not be stored in time. The choice may hold all the same.";
 
 impl CommandCall<'_> {
     pub(super) async fn next(&self, input: &str) -> CommandAnswer {
-        self.answer(async {
+        let choosing = async {
             let agent = match self.agent(input) {
                 Ok(agent) => agent,
-                Err(unknown) => return Ok(unknown),
+                Err(unknown) => return Ok(CommandAnswer::unchanged(unknown)),
             };
             Ok(match self.channel.speak_next(&agent).await {
-                Ok(()) => format!("{agent} speaks next."),
-                Err(CallError::NotStored) => NOT_STORED.to_owned(),
-                Err(error) => refusal(&error),
+                Ok(()) => {
+                    let directory = self.channel.dirigent.runtime.registry.directory();
+                    let text = format!("{} speaks next.", name(&directory, &agent));
+                    CommandAnswer { text, changed: true }
+                }
+                Err(CallError::NotStored) => CommandAnswer::unchanged(NOT_STORED),
+                Err(error) => CommandAnswer::unchanged(refusal(&error)),
             })
-        })
-        .await
+        };
+        self.answer(choosing, NOT_STORED).await
     }
 }

@@ -89,7 +89,8 @@ impl Builder {
     }
 
     /// The registry of agents. Default: one in memory in which each agent given to [`host`](Self::host) is registered
-    /// under its id and its account when the driver starts.
+    /// under its id and its account when the driver starts; the start fails where two of them have one account, or one
+    /// has the library's own.
     #[must_use]
     pub fn identities(mut self, registry: impl IntoShared<dyn IdentityStore>) -> Self {
         self.identities = Some(registry.into_shared());

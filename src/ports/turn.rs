@@ -196,7 +196,10 @@ impl Turn {
     ///
     /// When the chat cannot be read; [`missed`](Self::missed) is there all the same.
     pub async fn transcript(&self, limit: usize) -> Result<Vec<Arc<ChatMessage>>, ApiError> {
-        let limit = limit.clamp(1, TRANSCRIPT_MAX);
+        let limit = limit.min(TRANSCRIPT_MAX);
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
         match &self.around {
             Around::Given(given) => {
                 let first = given.history.len().saturating_sub(limit);

@@ -189,7 +189,7 @@ impl Active {
         self.voice.clear();
         self.cleanup.clear();
         (self.reply, self.withdrawn) = (None, None);
-        self.inbox = Inbox::default();
+        self.inbox.forget();
         self.letters = Letters::default();
         self.reads = Reads::default();
     }

@@ -158,6 +158,13 @@ impl Directory {
         }
     }
 
+    /// Puts an agent's registered name in the place of the one that its account has in the chat.
+    pub(crate) fn name_author(&self, message: &mut ChatMessage, author: Author) {
+        if let Author::Agent(agent) = author {
+            message.author_name = self.display_name(agent).cloned();
+        }
+    }
+
     fn entry(&self, key: AgentKey) -> Option<&Entry> {
         self.agents.get(usize::try_from(key.get()).ok()?)
     }

@@ -22,6 +22,9 @@ pub(crate) struct Inbox {
     recent: VecDeque<Arc<ChatMessage>>,
     /// What was said before, once an agent has asked for it.
     earlier: Option<Box<Earlier>>,
+    /// How often a message left memory, or was edited or deleted: a page that was read before may differ from what the
+    /// channel has now.
+    changes: u32,
     given: Vec<Given>,
     /// People's messages that the speaker is handed with its turn, whatever else it missed.
     pending: Option<Held>,
@@ -68,10 +71,7 @@ impl Inbox {
     /// Keeps a message for agents that missed it. The oldest goes when there are more than `most`.
     pub(crate) fn remember(&mut self, message: Arc<ChatMessage>, most: usize) {
         if most == 0 {
-            if let Some(earlier) = &mut self.earlier {
-                earlier.add(message);
-            }
-            return;
+            return self.let_go(message);
         }
         let at = self.recent.partition_point(|known| known.id < message.id);
         if self.recent.get(at).is_some_and(|known| known.id == message.id) {
@@ -83,15 +83,23 @@ impl Inbox {
             given.exceptions.push((id, Exception::Later));
         }
         if self.recent.len() > most {
-            let oldest = self.recent.pop_front();
-            if let Some((earlier, oldest)) = self.earlier.as_mut().zip(oldest) {
-                earlier.add(oldest);
+            if let Some(oldest) = self.recent.pop_front() {
+                self.let_go(oldest);
             }
+        }
+    }
+
+    /// A message is only for transcripts from now on.
+    fn let_go(&mut self, message: Arc<ChatMessage>) {
+        match &mut self.earlier {
+            Some(earlier) => earlier.add(message),
+            None => self.changes = self.changes.wrapping_add(1),
         }
     }
 
     /// A message says something else now.
     pub(crate) fn changed(&mut self, message: ChatMessage) {
+        self.changes = self.changes.wrapping_add(1);
         let message = Arc::new(message);
         let earlier = self.earlier.iter_mut().flat_map(|earlier| earlier.messages.iter_mut());
         for known in self.recent.iter_mut().chain(earlier).filter(|known| known.id == message.id) {
@@ -101,6 +109,7 @@ impl Inbox {
 
     /// A message was deleted.
     pub(crate) fn deleted(&mut self, message: MessageId) {
+        self.changes = self.changes.wrapping_add(1);
         self.recent.retain(|known| known.id != message);
         if let Some(earlier) = &mut self.earlier {
             earlier.messages.retain(|known| known.id != message);
@@ -210,9 +219,9 @@ impl Inbox {
     /// The newest messages, oldest first, where so many are in memory, or all that there are.
     pub(crate) fn transcript(&self, limit: usize) -> Option<Vec<Arc<ChatMessage>>> {
         let earlier = self.earlier.as_deref();
+        let recent = self.recent.iter().filter(|message| message.kind != ChatKind::System);
         let mut said: Vec<_> =
-            earlier.into_iter().flat_map(|e| e.messages.iter().cloned()).collect();
-        said.extend(self.recent.iter().filter(|message| message.kind != ChatKind::System).cloned());
+            recent.chain(earlier.into_iter().flat_map(|e| e.messages.iter())).cloned().collect();
         said.sort_unstable_by_key(|message| message.id);
         said.dedup_by_key(|message| message.id);
         let first = said.len().saturating_sub(limit);
@@ -220,9 +229,22 @@ impl Inbox {
         is_enough.then(|| said.split_off(first))
     }
 
-    /// The newest messages were read for a transcript: a page as long as the longest transcript.
-    pub(crate) fn recall(&mut self, page: Vec<Arc<ChatMessage>>) {
-        self.earlier = Some(Box::new(Earlier { messages: page.into() }));
+    /// To be given to [`Inbox::recall`] with a page whose read begins now.
+    pub(crate) const fn changes(&self) -> u32 {
+        self.changes
+    }
+
+    /// The newest messages were read for a transcript: a page as long as the longest transcript. It is kept unless what
+    /// it tells may have changed since the read began (`changes`), or another read has brought one.
+    pub(crate) fn recall(&mut self, page: &[Arc<ChatMessage>], changes: u32) {
+        if self.changes == changes && self.earlier.is_none() {
+            self.earlier = Some(Box::new(Earlier { messages: page.iter().cloned().collect() }));
+        }
+    }
+
+    /// From now on it is as if nothing had been said. A page whose read is under way is not kept.
+    pub(crate) fn forget(&mut self) {
+        *self = Self { changes: self.changes.wrapping_add(1), ..Self::default() };
     }
 }
 
@@ -350,5 +372,84 @@ impl Inbox {
     #[cfg(test)]
     pub(crate) fn has_late(&self, agent: AgentKey) -> bool {
         self.late.iter().any(|(known, _)| *known == agent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent_core::MessageId;
+
+    use super::*;
+    use crate::ChannelId;
+
+    fn message(id: u64, text: &str) -> Arc<ChatMessage> {
+        let (id, channel) = (MessageId::new(id), ChannelId::new(1));
+        Arc::new(ChatMessage::new(id, channel, UserId::new(2), text))
+    }
+
+    fn page(ids: impl IntoIterator<Item = u64>) -> Vec<Arc<ChatMessage>> {
+        ids.into_iter().map(|id| message(id, "read")).collect()
+    }
+
+    fn ids(inbox: &Inbox, limit: usize) -> Option<Vec<u64>> {
+        let said = inbox.transcript(limit)?;
+        Some(said.iter().map(|message| message.id.get()).collect())
+    }
+
+    /// N5
+    #[test]
+    fn a_page_is_not_kept_where_what_it_tells_may_have_changed_while_it_was_read() {
+        let happens: [fn(&mut Inbox); 4] = [
+            |inbox| inbox.deleted(MessageId::new(1)),
+            |inbox| inbox.changed(ChatMessage::clone(&message(1, "edited"))),
+            // It is no longer in memory, and came after the page was made.
+            |inbox| inbox.remember(message(3, "pushed"), 0),
+            |inbox| inbox.forget(),
+        ];
+        for (at, happens) in happens.into_iter().enumerate() {
+            let mut inbox = Inbox::default();
+            let begun = inbox.changes();
+            happens(&mut inbox);
+            inbox.recall(&page([1, 2]), begun);
+            assert_eq!(ids(&inbox, 10), None, "{at}");
+            inbox.recall(&page([1, 2]), inbox.changes());
+            assert_eq!(ids(&inbox, 10), Some(vec![1, 2]), "{at}");
+        }
+    }
+
+    /// N5
+    #[test]
+    fn of_two_reads_at_once_the_later_page_takes_nothing_away() {
+        let mut inbox = Inbox::default();
+        let begun = inbox.changes();
+        inbox.recall(&page([1, 2]), begun);
+        inbox.remember(message(3, "pushed"), 0);
+        inbox.recall(&page([1]), begun);
+        assert_eq!(ids(&inbox, 10), Some(vec![1, 2, 3]));
+    }
+
+    /// N5
+    #[test]
+    fn a_transcript_is_in_order_whole_and_without_notices_whatever_comes_late_or_twice() {
+        let mut inbox = Inbox::default();
+        for id in [4, 6, 5, 6] {
+            inbox.remember(message(id, "pushed"), 3);
+        }
+        let notice = ChatMessage { kind: ChatKind::System, ..(*message(7, "pin")).clone() };
+        assert_eq!(ids(&inbox, 3), Some(vec![4, 5, 6]));
+        assert_eq!(ids(&inbox, 4), None, "there may be more");
+        inbox.recall(&page(1..=100), inbox.changes());
+        assert_eq!(ids(&inbox, 3), Some(vec![98, 99, 100]));
+        inbox.remember(Arc::new(notice), 3);
+        for id in [103, 101, 102, 50, 104] {
+            inbox.remember(message(id, "pushed"), 3);
+        }
+        assert_eq!(ids(&inbox, 6), Some((99..=104).collect()));
+        for id in 105..=300 {
+            inbox.remember(message(id, "pushed"), 3);
+        }
+        assert_eq!(ids(&inbox, TRANSCRIPT_MAX), Some((201..=300).collect()));
+        let kept = inbox.earlier.as_ref().map(|earlier| earlier.messages.len());
+        assert_eq!(kept, Some(TRANSCRIPT_MAX), "no more than a transcript needs");
     }
 }

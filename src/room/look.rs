@@ -105,6 +105,13 @@ impl Look<'_> {
         self.marks.has_gap()
     }
 
+    /// Whether something may have been said that is not in memory yet.
+    pub(crate) fn may_miss_messages(&self) -> bool {
+        let is_deaf =
+            |active: &Active| active.chat.deaf_since().is_some() || active.chat.awaits_newest();
+        self.has_gap() || self.active.is_some_and(is_deaf)
+    }
+
     /// Whether the first attempt at this message is over, or it is in its channel.
     pub(crate) fn is_attempted(&self, kind: LetterKind) -> bool {
         self.first_attempt(kind) != FirstAttempt::Pending

@@ -41,9 +41,7 @@ impl Recollection<'_> {
         mut message: ChatMessage,
         author: Author,
     ) {
-        if let Author::Agent(agent) = author {
-            message.author_name = cx.directory.display_name(agent).cloned();
-        }
+        cx.directory.name_author(&mut message, author);
         if turns.keeps_turns() && author != Author::Moderator {
             self.inbox.remember(Arc::new(message), cx.settings.missed_max);
         }

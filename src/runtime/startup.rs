@@ -36,7 +36,7 @@ impl Runtime {
             None => own_account(self, self.discord.as_ref()).await.map_err(RunError::Discord)?,
         };
         if self.registers_hosts {
-            register_hosts(self).await?;
+            register_hosts(self, moderator).await?;
         }
         let identities =
             in_time(self, self.identities.all()).await.map_err(RunError::Identities)?;
@@ -46,14 +46,22 @@ impl Runtime {
 }
 
 /// Registers hosted agents that are not registered, in the library's own registry.
-async fn register_hosts(runtime: &Runtime) -> Result<(), RunError> {
+async fn register_hosts(runtime: &Runtime, moderator: UserId) -> Result<(), RunError> {
     let known = in_time(runtime, runtime.identities.all()).await.map_err(RunError::Identities)?;
     for (agent_id, discord) in runtime.registry.hosts() {
         if known.iter().any(|identity| identity.agent_id == agent_id) {
             continue;
         }
-        let discord_user_id =
-            own_account(runtime, discord.as_ref()).await.map_err(RunError::Discord)?;
+        let discord_user_id = own_account(runtime, discord.as_ref()).await.map_err(|error| {
+            tracing::error!(agent = %agent_id, %error, "the account of a hosted agent is not known");
+            RunError::Discord(error)
+        })?;
+        if discord_user_id == moderator {
+            // It would never have a turn, and nothing would say why.
+            let shared = format!("agent {agent_id} has the library's own account");
+            let error = ApiError::new(ErrorKind::Invalid).with_source(shared);
+            return Err(RunError::Identities(error));
+        }
         let agent_name = agent_id.as_str().to_owned();
         let registered =
             runtime.identities.register(Identity { discord_user_id, agent_id, agent_name });

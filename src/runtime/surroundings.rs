@@ -45,20 +45,27 @@ impl Surroundings for Runtime {
     ) -> Result<Vec<Arc<ChatMessage>>, ApiError> {
         let remembered = || {
             let room = self.rooms.awake(channel)?;
-            room.lock().room.inbox()?.transcript(limit)
+            let mut state = room.lock();
+            if state.room.look().may_miss_messages() {
+                return None;
+            }
+            let inbox = state.room.inbox()?;
+            Some((inbox.transcript(limit), inbox.changes()))
         };
-        if let Some(known) = remembered() {
-            return Ok(known);
-        }
+        let before = match remembered() {
+            Some((Some(known), _)) => return Ok(known),
+            Some((None, changes)) => Some(changes),
+            None => None,
+        };
         // A whole page costs as much as a part of it, and serves a later, longer transcript, too.
         let most = u8::try_from(TRANSCRIPT_MAX).unwrap_or(u8::MAX);
         let request = HistoryRequest { channel, after: None, limit: most };
         let reading = self.discord.history(request);
         let page = self.within(self.settings.attempt_timeout, reading).await??;
         let mut said = said_of(&self.registry.directory(), page);
-        if let Some(room) = self.rooms.awake(channel) {
+        if let Some((changes, room)) = before.zip(self.rooms.awake(channel)) {
             if let Some(inbox) = room.lock().room.inbox() {
-                inbox.recall(said.clone());
+                inbox.recall(&said, changes);
                 said = inbox.transcript(limit).unwrap_or(said);
             }
         }
@@ -71,9 +78,7 @@ impl Surroundings for Runtime {
 fn said_of(directory: &Directory, page: Vec<ChatMessage>) -> Vec<Arc<ChatMessage>> {
     let talk = |mut message: ChatMessage| {
         let author = directory.author(&message);
-        if let Author::Agent(agent) = author {
-            message.author_name = directory.display_name(agent).cloned();
-        }
+        directory.name_author(&mut message, author);
         let is_talk = message.kind != ChatKind::System && author != Author::Moderator;
         is_talk.then(|| Arc::new(message))
     };

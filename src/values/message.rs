@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use dirigent_core::{MessageId, Timestamp};
 
-use crate::text::plain::shown;
+use crate::text::plain::{is_visible, shown};
 use crate::{ChannelId, UserId};
 
 /// A message of the channel, pushed or read. `Debug` shows no text.
@@ -83,12 +83,14 @@ impl ChatMessage {
     }
 }
 
-/// The message as a line of a prompt: `alice: hello [file: cat.png]`. Without a name the author is its mention, `<@1>`.
+/// The message as a line of a prompt: `alice: hello [file: cat.png]`. Without a name that is seen the author is its mention, `<@1>`.
 impl fmt::Display for ChatMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.author_name {
-            Some(name) => write!(f, "{}: {}", shown(name, NAME_CHARS_MAX), self.content)?,
-            None => write!(f, "<@{}>: {}", self.author, self.content)?,
+            Some(name) if is_visible(name) => {
+                write!(f, "{}: {}", shown(name, NAME_CHARS_MAX), self.content)?;
+            }
+            _ => write!(f, "<@{}>: {}", self.author, self.content)?,
         }
         let file = |attachment: &Attachment| shown(&attachment.name, NAME_CHARS_MAX);
         self.attachments.iter().try_for_each(|attached| write!(f, " [file: {}]", file(attached)))

@@ -1,16 +1,18 @@
 //! What the first hour with the library would otherwise swallow, or let be misused (N1, N2, N9).
 
+use std::error::Error as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::hooks::Ending;
+use dirigent::host::RunError;
 use dirigent::operate::{AgentFault, DriverEnd, Heard, Reason};
 use dirigent::ports::{ApiError, ErrorKind, HistoryRequest, Post, Posted};
 use dirigent::settings::Pacing;
 use dirigent::snapshot::PhaseKind;
 use dirigent::{
-    CallError, ChannelId, ChatMessage, Config, Denial, Dirigent, DiscordApi, MemoryIdentities,
-    MessageId, Mode, Settings, SystemClock, UserId,
+    Agent, AgentError, CallError, ChannelId, ChatMessage, Config, Denial, Dirigent, DiscordApi,
+    MemoryIdentities, MessageId, Mode, Reply, Settings, SystemClock, Turn, UserId,
 };
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::Act;
@@ -133,6 +135,41 @@ async fn a_call_after_the_drivers_end_says_why_it_has_ended() {
     let end = ended(&dirigent).await;
     assert_eq!(end, DriverEnd::NotStarted(error.to_string().into()));
     assert!(end.to_string().contains("token is not valid"), "{end}");
+}
+
+/// Has nothing to say.
+struct Idle;
+
+#[dirigent::async_trait]
+impl Agent for Idle {
+    async fn speak(&self, _: Turn) -> Result<Reply, AgentError> {
+        Ok(Reply::Pass)
+    }
+}
+
+/// N1
+#[tokio::test]
+async fn agents_that_share_an_account_or_have_none_end_the_start_with_a_reason() {
+    let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
+    let (moderator, a) = (discord.add_bot(), discord.add_bot());
+    let start = async |accounts: [Arc<dyn DiscordApi>; 2]| {
+        let [one, other] = accounts;
+        let builder = Dirigent::builder(discord.account(moderator));
+        let (_, driver) = builder.host("a", Idle, one).host("b", Idle, other).build().unwrap();
+        tokio::spawn(driver.run()).await.unwrap().unwrap_err()
+    };
+    let account = |user| Arc::new(discord.account(user)) as Arc<dyn DiscordApi>;
+    let shared = start([account(a), account(a)]).await;
+    let own = start([account(a), account(moderator)]).await;
+    for (error, told) in [
+        (shared, "the account belongs to agent a already"),
+        (own, "agent b has the library's own account"),
+    ] {
+        let RunError::Identities(error) = error else { panic!("{error:?}") };
+        assert_eq!(error.source().unwrap().to_string(), told);
+    }
+    let unknown = start([account(a), Arc::new(Refusing)]).await;
+    assert!(matches!(unknown, RunError::Discord(_)), "{unknown:?}");
 }
 
 /// N2
@@ -259,8 +296,8 @@ async fn the_hook_for_failed_agents_is_told_what_they_returned_and_a_hook_that_p
 struct Repeats(&'static str);
 
 #[dirigent::async_trait]
-impl dirigent::Agent for Repeats {
-    async fn speak(&self, _: dirigent::Turn) -> Result<dirigent::Reply, dirigent::AgentError> {
+impl Agent for Repeats {
+    async fn speak(&self, _: Turn) -> Result<Reply, AgentError> {
         Ok(self.0.into())
     }
 }

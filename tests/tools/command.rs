@@ -4,8 +4,9 @@ use dirigent::command::{
     ANSWER_WITHIN, CHOICES, CommandAnswer, DEFAULT_PERMISSIONS, DESCRIPTION, EPHEMERAL,
     IN_DIRECT_MESSAGES, Invoker, NAME, SlashCommand, parse,
 };
+use dirigent::ports::Identity;
 use dirigent::snapshot::{Pause, PhaseKind};
-use dirigent::{ChannelId, Clock as _, Mode};
+use dirigent::{ChannelId, Clock as _, IdentityStore as _, Mode};
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
 use serde_json::json;
@@ -351,7 +352,7 @@ fn ask(stage: &mut Stage, command: SlashCommand, input: &str) -> String {
     let answer = stage.call(move |d| async move {
         d.channel(channel).command(command, invoker, &input, ANSWER_WITHIN).await
     });
-    assert!(!answer.changed);
+    assert_eq!(answer.changed, answer.text.ends_with("speaks next."), "{}", answer.text);
     answer.text
 }
 
@@ -428,7 +429,90 @@ fn who_may_not_write_is_told_so_and_an_answer_comes_in_time_and_fits_into_a_mess
     }
     stage.store().with_rate(StoreFault::Hangs, 1_000, 1);
     let before = stage.clock().now();
-    let invoker = writer(&stage);
-    let answer = use_it(&mut stage, SlashCommand::Next, channel, invoker);
-    assert!(stage.clock().now().since(before) <= ANSWER_WITHIN, "{}", answer.text);
+    let answer = ask(&mut stage, SlashCommand::Next, &names[3]);
+    assert!(stage.clock().now().since(before) <= ANSWER_WITHIN, "{answer}");
+    assert!(answer.contains("could not be stored in time"), "{answer}");
+}
+
+/// N14
+#[test]
+fn who_cannot_speak_next_is_not_chosen_and_the_answer_says_why() {
+    let mut stage = Setup::new()
+        .hosted("a", [Act::Hang.into()])
+        .hosted("b", [])
+        .hosted("c", [])
+        .hosted("d", [])
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.settle();
+    let (channel, gone) = (stage.channel(), stage.agent("d").user());
+    stage.call(move |d| async move {
+        d.channel(channel).mute(&"b".into()).await.unwrap();
+        d.agent_offline(&"c".into()).await.unwrap();
+        d.member_left(channel, gone).await.unwrap();
+    });
+    for (name, why) in [("a", "floor"), ("b", "muted"), ("c", "offline"), ("d", "list")] {
+        let refused = ask(&mut stage, SlashCommand::Next, name);
+        assert!(refused.starts_with("Nothing was changed: "), "{name}: {refused}");
+        assert!(refused.contains(why), "{name}: {refused}");
+    }
+    let all = ask(&mut stage, SlashCommand::Why, "");
+    let order: Vec<_> = all.lines().filter_map(|line| line.split(' ').next()).collect();
+    let status = ask(&mut stage, SlashCommand::Status, "");
+    assert!(status.contains(&format!("Order: {}.", order.join(", "))), "{status} {all}");
+}
+
+/// N14
+#[test]
+fn all_of_a_resting_channel_are_explained_with_few_reads_of_its_record() {
+    let mut setup = Setup::new();
+    for number in 0..64 {
+        setup = setup.hosted(&format!("agent-{number}"), []);
+    }
+    let mut stage = setup.stage();
+    stage.chat();
+    stage.advance(SECOND * 3_600 * 24 * 30);
+    let before = stage.store().loads();
+    let all = ask(&mut stage, SlashCommand::Why, "");
+    assert!(all.starts_with("agent-") && all.ends_with('…'), "{all}");
+    assert!((1..=2).contains(&(stage.store().loads() - before)), "the channel was at rest");
+}
+
+/// N14
+#[test]
+fn a_name_that_two_agents_have_names_neither() {
+    let mut stage = Setup::new().hosted("a", []).hosted("b", []).stage();
+    stage.chat();
+    for agent in ["a", "b"] {
+        let identity = Identity {
+            discord_user_id: stage.agent(agent).user(),
+            agent_id: agent.into(),
+            agent_name: "Poet".to_owned(),
+        };
+        let registry = stage.identities().clone();
+        stage.call(move |d| async move {
+            registry.register(identity).await.unwrap();
+            d.identities_changed().await.unwrap();
+        });
+        let answer = ask(&mut stage, SlashCommand::Why, "poet");
+        let expected = if agent == "a" { "a may not speak" } else { "There is no agent poet." };
+        assert!(answer.starts_with(expected), "{answer}");
+    }
+}
+
+/// N14
+#[test]
+fn the_status_says_that_a_dormant_channel_waits_for_a_person_and_that_the_chat_is_away() {
+    let mut stage = Setup::new().hosted("a", []).hosted("b", []).stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.until_dormant();
+    let status = ask(&mut stage, SlashCommand::Status, "");
+    assert!(status.contains("a person's message begins a round"), "{status}");
+    stage.cut_gateway(true);
+    stage.dirigent().disconnected(0, |_| true);
+    stage.advance(SECOND * 60);
+    let status = ask(&mut stage, SlashCommand::Status, "");
+    assert!(status.contains("The chat does not answer"), "{status}");
 }
