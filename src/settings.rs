@@ -65,7 +65,8 @@ pub struct Settings {
     pub unfinished_template: String,
     /// The result of a discussion that its initiator did not conclude although it was reminded; as above.
     pub overdue_template: String,
-    /// What counts as silence.
+    /// What counts as silence. Default [`SilencePolicy::Tolerant`]: `NO_REPLY`, also in quotation marks or emphasis or with
+    /// final punctuation.
     pub silence: SilencePolicy,
     /// What completes a turn: the end of its run (default), or a signal in a reply. A hosted reply
     /// is posted without the signal, unless the signal says otherwise.

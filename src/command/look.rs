@@ -58,7 +58,11 @@ impl CommandCall<'_> {
                     // Writing to a string cannot fail.
                     let _ = writeln!(text, "{}", self.channel.explain(agent).await?);
                 }
-                Ok(CommandAnswer::unchanged(if agents.is_empty() { NO_LIST } else { &text }))
+                Ok(CommandAnswer::unchanged(if agents.is_empty() {
+                    NO_LIST
+                } else {
+                    text.trim_end()
+                }))
             },
             TOO_LATE,
         )

@@ -94,13 +94,15 @@ impl Permit {
 /// # async fn model() -> String { String::new() }
 /// # async fn example(dirigent: dirigent::Dirigent, channel: dirigent::ChannelId) {
 /// use dirigent::hooks::Ending;
+/// use dirigent::settings::SilencePolicy;
 ///
 /// match dirigent.channel(channel).may_speak(&"poet".into(), None).await {
 ///     Ok(permit) => {
 ///         let text = model().await;
 ///         // Refused where the turn was taken away meanwhile: then nothing is posted.
-///         if permit.end(Ending::Text(&text)).is_ok() {
-///             println!("{text}");
+///         let silence = SilencePolicy::default();
+///         if permit.end(Ending::Text(&text)).is_ok() && !silence.is_silent(&text) {
+///             println!("{}", silence.deliverable(&text));
 ///         }
 ///     }
 ///     Err(denial) => println!("the poet is silent: {denial}"),
@@ -108,7 +110,7 @@ impl Permit {
 /// # }
 /// ```
 ///
-/// A permit cannot be taken for a yes or a no:
+/// This does not compile, since the permit would be dropped before the model is called:
 ///
 /// ```compile_fail,E0599
 /// # async fn model() {}

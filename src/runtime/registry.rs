@@ -128,6 +128,9 @@ impl Registry {
         }
         let fresh = Directory::new(moderator, known, &users).with_names(names);
         let mut current = self.write();
+        for agent in current.hosts.keys().filter(|agent| fresh.key(agent).is_none()) {
+            tracing::warn!(%agent, "a hosted agent is not in the registry, or has the library's own account: it has no turns");
+        }
         let gone = current.directory.gone_in(&fresh);
         current.take(fresh);
         Ok(gone)

@@ -3,9 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use dirigent::hooks::TurnId;
+use dirigent::operate::{CreatedChannel, Opening};
 use dirigent::ports::{ApiError, Attachment, ErrorKind, Identity};
+use dirigent::store::Discussion;
 use dirigent::{
-    Agent, AgentError, ChannelId, ChatMessage, IdentityStore as _, MessageId, Reply, Turn, UserId,
+    Agent, AgentError, ChannelId, ChatMessage, IdentityStore as _, MessageId, Mode, Reply, Turn,
+    UserId,
 };
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::Line;
@@ -310,4 +313,25 @@ fn a_transcript_has_registered_names_and_neither_notices_nor_the_librarys_own_po
         expected.extend(["a: note 1".to_owned(), "Bee: b1".to_owned()]);
         assert_eq!(seen[1].as_ref().unwrap(), &expected, "{remembered}");
     }
+}
+
+/// N5
+#[test]
+fn in_a_discussion_the_briefing_says_what_it_is_about() {
+    let mut stage = Setup::new().rooms(2).hosted("a", []).hosted("b", []).stage();
+    let told = Arc::<Mutex<Vec<About>>>::default();
+    let account = stage.discord().account(stage.agent("b").user());
+    stage.dirigent().host("b", Told(Arc::clone(&told)), account);
+    let (room, callback) = (stage.rooms()[0], stage.rooms()[1]);
+    let guide = "Which plan? Done when one is chosen.".to_owned();
+    let terms = Discussion { callback, callback_guild: Some(stage.guild()), guide };
+    let made = CreatedChannel {
+        mode: Mode::Discussion,
+        members: vec!["a".into(), "b".into()],
+        opening: Some(Opening { initiator: "a".into(), terms: Some(terms) }),
+    };
+    stage.call(move |d| async move { d.channel(room).created(made).await }).unwrap();
+    stage.advance(MINUTE);
+    let told = told.lock().unwrap();
+    assert!(told[0].2.contains("Which plan? Done when one is chosen."), "{}", told[0].2);
 }
