@@ -8,13 +8,11 @@ use super::{CommandAnswer, CommandCall, NOT_RUNNING, UNREADABLE};
 use crate::host::status::Status;
 use crate::room::directory::Directory;
 use crate::text::mentions::mentioned;
-use crate::text::plain::shown;
+use crate::text::plain::{NAME_CHARS_MAX, shown};
 use crate::{AgentId, CallError, Channel, UserId};
 
 /// The longest answer, in characters: the longest message that Discord takes.
 const ANSWER_CHARS_MAX: usize = 2_000;
-/// The longest that a name stands in an answer.
-const NAME_CHARS_MAX: usize = 100;
 
 const NO_GUILD: &str =
     "Agents take turns in the channels of a server. There are no turns in a direct message.";

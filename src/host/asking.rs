@@ -155,8 +155,8 @@ impl Channel<'_> {
     }
 }
 
-/// Puts the agent's run off, where it may not run now and that may change. Whoever waited for it
-/// before waits in vain.
+/// Puts the agent's run off, where it may not run now and that may change. An earlier deferral of the agent is
+/// not called back any more.
 fn defer(runtime: &Runtime, cell: &Arc<RoomCell>, agent: AgentKey) -> Option<(Reason, Deferral)> {
     let fresh = DeferralKey::new(runtime.deferrals.fetch_add(1, Ordering::Relaxed));
     let (tell, turn) = oneshot::channel();

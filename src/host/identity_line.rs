@@ -3,10 +3,7 @@
 use std::fmt;
 
 use crate::ports::identity::Identity;
-use crate::text::plain::shown;
-
-/// The longest that a name or an account may stand in a line.
-const FIELD_CHARS_MAX: usize = 100;
+use crate::text::plain::{NAME_CHARS_MAX, shown};
 
 /// A line for an agent's prompt that says who it is.
 ///
@@ -91,9 +88,9 @@ impl IdentityLine {
             match piece {
                 Piece::Text(text) => line.push_str(text),
                 Piece::Field(Field::Name) => {
-                    line.push_str(&shown(&identity.agent_name, FIELD_CHARS_MAX));
+                    line.push_str(&shown(&identity.agent_name, NAME_CHARS_MAX));
                 }
-                Piece::Field(Field::Account) => line.push_str(&shown(account, FIELD_CHARS_MAX)),
+                Piece::Field(Field::Account) => line.push_str(&shown(account, NAME_CHARS_MAX)),
                 Piece::Field(Field::DiscordUserId) => {
                     line.push_str(&identity.discord_user_id.to_string());
                 }

@@ -7,14 +7,12 @@ use async_trait::async_trait;
 
 use super::identity::Identity;
 use crate::host::identity_line::IdentityLine;
-use crate::text::plain::shown;
+use crate::text::plain::{NAME_CHARS_MAX, shown};
 use crate::values::error::ApiError;
 use crate::{AgentId, ChannelId, ChatMessage};
 
 /// The most messages of a transcript: one page of Discord's history.
 pub(crate) const TRANSCRIPT_MAX: usize = 100;
-/// The longest that a name stands in a briefing.
-const NAME_CHARS_MAX: usize = 100;
 
 /// Who is here, and what was said.
 #[async_trait]

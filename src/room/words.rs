@@ -7,10 +7,7 @@ use super::turns::Turns;
 use crate::ChannelId;
 use crate::ports::discord::Mentions;
 use crate::record::discussion::Discussion;
-use crate::text::plain::{literal, shown};
-
-/// How much of an agent's name a notice shows.
-const NAME_CHARS_MAX: usize = 100;
+use crate::text::plain::{NAME_CHARS_MAX, literal, shown};
 
 /// A post of the moderator's, without its nonce.
 #[derive(Debug)]

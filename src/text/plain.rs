@@ -11,6 +11,9 @@ use regex_syntax::hir::ClassUnicode;
 
 use super::unicode::{class, is_in};
 
+/// The longest that a name stands in a line, in characters.
+pub(crate) const NAME_CHARS_MAX: usize = 100;
+
 /// Characters of which nothing is seen, and those that begin a new line or turn the direction of reading.
 /// The signs that Arabic and others write below a number are of the category Format and are seen.
 static HIDDEN: LazyLock<ClassUnicode> = LazyLock::new(|| {

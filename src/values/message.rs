@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use dirigent_core::{MessageId, Timestamp};
 
-use crate::text::plain::{is_visible, shown};
+use crate::text::plain::{NAME_CHARS_MAX, is_visible, shown};
 use crate::{ChannelId, UserId};
 
 /// A message of the channel, pushed or read. `Debug` shows no text.
@@ -141,8 +141,6 @@ impl fmt::Debug for Attachment {
 pub(crate) const DISCORD_EPOCH: u64 = 1_420_070_400_000;
 /// The bits of a snowflake below its time.
 pub(crate) const TIME_SHIFT: u32 = 22;
-/// The longest that a name stands in a line.
-const NAME_CHARS_MAX: usize = 100;
 
 /// When a message was sent whose id is one of Discord's.
 pub(crate) const fn snowflake_time(message: MessageId) -> Timestamp {

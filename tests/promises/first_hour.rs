@@ -347,3 +347,15 @@ async fn a_channel_may_have_rules_of_its_own_and_hosted_agents_need_no_registry(
     dirigent.shutdown(Duration::ZERO).await;
     driver.await.unwrap().unwrap();
 }
+
+/// N9
+#[test]
+fn a_hosted_agent_that_is_not_registered_is_warned_of() {
+    let (mut stage, log) = (granted(), Log::default());
+    let account = stage.discord().account(stage.agent("b").user());
+    stage.dirigent().host("ghost", Repeats("I agree"), account);
+    log.during(|| stage.call(|d| async move { d.identities_changed().await }).unwrap());
+    let lines = log.lines();
+    let is_told = |line: &String| line.contains("not in the registry") && line.contains("ghost");
+    assert!(lines.iter().any(is_told), "{lines:?}");
+}

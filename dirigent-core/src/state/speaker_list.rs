@@ -37,7 +37,7 @@ pub struct Slot {
     ///
     /// [`Config::skip_passed`]: crate::Config::skip_passed
     pub passed: bool,
-    /// Nobody else has said anything since its last reply, or, while it has the floor, since it was
+    /// No other account has said anything since its last reply, or, while it has the floor, since it was
     /// granted.
     pub nothing_new: bool,
 }
@@ -153,7 +153,7 @@ impl SpeakerList {
         }
     }
 
-    /// Anybody but this agent said something, or this one did: it is news to all others. Returns whether
+    /// Another account than this agent's said something, or this one did: it is news to all others. Returns whether
     /// any of them had nothing new.
     pub(crate) fn hear(&mut self, author: Option<AgentKey>) -> bool {
         self.slots.iter_mut().fold(false, |any, slot| {

@@ -200,7 +200,7 @@ pub struct Config {
     pub wake_rule: WakeRule,
     /// Whether an agent that passed is left out until something was said. Default false.
     pub skip_passed: bool,
-    /// Whether an agent that spoke last is not asked again while nobody has said anything since: it
+    /// Whether an agent that spoke last is not asked again while nothing was said since: it
     /// counts as having passed, with [`Cause::NothingNew`](crate::Cause::NothingNew). Only an agent whose
     /// reply the library delivered: one that asks through its own gateway, or is woken by the host's
     /// waker, always has its turn. Default true; it saves the last call of each conversation.
